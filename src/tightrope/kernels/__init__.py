@@ -1,0 +1,1 @@
+"""Numbers with error radii: knows arrays and balls, not privacy."""

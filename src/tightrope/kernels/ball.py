@@ -1,0 +1,68 @@
+"""Ball arithmetic: every rounding enclosed by construction (Arb through python-flint).
+
+The working precision of python-flint is one value for the whole process, so every ball computation runs inside
+`working_precision`, which holds one lock and puts the precision back.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from flint import arb, ctx
+
+_LOCK = threading.RLock()
+
+BITS_START = 128
+BITS_MOST = 1 << 14
+
+
+@contextmanager
+def working_precision(bits: int) -> Iterator[None]:
+    """Arb works with this many bits inside, and as before outside."""
+    with _LOCK:
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            yield
+        finally:
+            ctx.prec = before
+
+
+def enclose(formula: Callable[[], arb], bits_wanted: int = 56) -> tuple[float, float]:
+    """Doubles around the exact value of a formula, outward.
+
+    The precision doubles until the ball has bits_wanted correct bits; a formula whose value is exactly zero, or that
+    stays wide, is returned as wide as it is at the last precision.
+    """
+    bits = BITS_START
+    while True:
+        with working_precision(bits):
+            ball = formula()
+            good = ball.is_finite() and (ball.is_exact() or ball.rel_accuracy_bits() >= bits_wanted)
+            if good or bits >= BITS_MOST:
+                return lower_float(ball), upper_float(ball)
+        bits *= 2
+
+
+def lower_float(ball: arb) -> float:
+    """The largest convenient double at or below the ball; -inf if nothing is known."""
+    if ball.is_nan():
+        return -math.inf
+    guess = float(ball.lower())
+    return guess if arb(guess) <= ball else math.nextafter(guess, -math.inf)
+
+
+def upper_float(ball: arb) -> float:
+    """The smallest convenient double at or above the ball; inf if nothing is known."""
+    if ball.is_nan():
+        return math.inf
+    guess = float(ball.upper())
+    return guess if arb(guess) >= ball else math.nextafter(guess, math.inf)
+
+
+def hull(lower: arb, upper: arb) -> arb:
+    """A ball around both."""
+    return lower.union(upper)

@@ -1,0 +1,1 @@
+"""One file per mechanism: its parameters, its dominating pair, its citation."""

@@ -1,0 +1,31 @@
+"""Any (epsilon, delta)-DP mechanism, through leaky randomized response, which dominates all of them.
+
+Pair: with probability delta the input leaks (loss +inf, and -inf for the other law), else randomized response.
+Guarantee: the pair dominates; leaky randomized response attains it, also under composition.
+Reference: Kairouz, Oh, Viswanath 2017, Thm 3.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..pair import Pair
+from ..pairs.finite import FinitePair, ResponseLaw
+from ..relation import Direction
+from .base import Leaf
+from .parameters import nonnegative, probability
+
+
+@dataclass(frozen=True, slots=True, repr=False, init=False)
+class ApproximateDP(Leaf):
+    """Any mechanism that is (epsilon, delta)-DP."""
+
+    epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
+    delta_per_use: float = field(metadata={"keyword": "delta"})
+
+    def __init__(self, epsilon: float, delta: float) -> None:
+        object.__setattr__(self, "epsilon_per_use", nonnegative("epsilon", epsilon))
+        object.__setattr__(self, "delta_per_use", probability("delta", delta))
+
+    def pair(self, direction: Direction) -> Pair:
+        return FinitePair(ResponseLaw(self.epsilon_per_use, self.delta_per_use, 2))

@@ -1,0 +1,189 @@
+"""What every mechanism is: a frozen value that can be composed, sampled and asked.
+
+A leaf implements `pair`; everything else here is final. The questions delegate to `account` by a late import:
+mechanisms are values and know no engine.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, overload
+
+from ..errors import InvalidParameter
+from ..relation import Direction, Relation
+
+if TYPE_CHECKING:
+    from ..bound import Bound
+    from ..curve import Curve
+    from ..pair import Pair
+
+
+class Mechanism(ABC):
+    """A randomized algorithm, described by its dominating pair in each direction."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def pair(self, direction: Direction) -> Pair:
+        """The dominating pair of one use."""
+
+    @property
+    @abstractmethod
+    def relation(self) -> Relation | None:
+        """The neighbouring relation a transformation has fixed; None while it is open."""
+
+    @property
+    @abstractmethod
+    def tight(self) -> bool:
+        """Whether one real pair of neighbours attains the profile, also under composition."""
+
+    @property
+    @abstractmethod
+    def terms(self) -> tuple[tuple[Mechanism, int], ...]:
+        """What is composed, as (mechanism, count)."""
+
+    def __add__(self, other: Mechanism) -> Mechanism:
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        from ..transforms.composition import compose
+
+        return compose((self, other))
+
+    def __mul__(self, count: float) -> Mechanism:
+        if isinstance(count, Mechanism):
+            raise InvalidParameter("a mechanism can be multiplied by a count only; use + to compose two mechanisms")
+        from ..transforms.composition import repeat
+
+        return repeat(self, count)
+
+    __rmul__ = __mul__
+
+    def poisson(self, rate: float) -> Mechanism:
+        """Runs on a sample that takes each record independently with probability rate."""
+        from ..transforms.poisson import Poisson
+
+        return Poisson(base=self, rate=rate)
+
+    @overload
+    def epsilon(
+        self,
+        delta: float,
+        *,
+        accuracy: float | None = ...,
+        proof: bool = ...,
+        engine: str = ...,
+        direction: str | None = ...,
+    ) -> Bound: ...
+    @overload
+    def epsilon(
+        self,
+        delta: Sequence[float],
+        *,
+        accuracy: float | None = ...,
+        proof: bool = ...,
+        engine: str = ...,
+        direction: str | None = ...,
+    ) -> tuple[Bound, ...]: ...
+    def epsilon(
+        self,
+        delta: float | Sequence[float],
+        *,
+        accuracy: float | None = None,
+        proof: bool = False,
+        engine: str = "auto",
+        direction: str | None = None,
+    ) -> Bound | tuple[Bound, ...]:
+        """The smallest epsilon for which this is (epsilon, delta)-DP; a sequence gives a tuple.
+
+        accuracy: width wanted, relative to the upper end; without it 1e-6 is aimed at and never an error.
+        proof: ball arithmetic only. engine: auto or an engine's name. direction: add, remove, or None for the worse.
+        """
+        from .. import account
+
+        return account.ask(self, "epsilon", delta, accuracy, proof, engine, direction)
+
+    @overload
+    def delta(
+        self,
+        epsilon: float,
+        *,
+        accuracy: float | None = ...,
+        proof: bool = ...,
+        engine: str = ...,
+        direction: str | None = ...,
+    ) -> Bound: ...
+    @overload
+    def delta(
+        self,
+        epsilon: Sequence[float],
+        *,
+        accuracy: float | None = ...,
+        proof: bool = ...,
+        engine: str = ...,
+        direction: str | None = ...,
+    ) -> tuple[Bound, ...]: ...
+    def delta(
+        self,
+        epsilon: float | Sequence[float],
+        *,
+        accuracy: float | None = None,
+        proof: bool = False,
+        engine: str = "auto",
+        direction: str | None = None,
+    ) -> Bound | tuple[Bound, ...]:
+        """The smallest delta for which this is (epsilon, delta)-DP; arguments as for `epsilon`."""
+        from .. import account
+
+        return account.ask(self, "delta", epsilon, accuracy, proof, engine, direction)
+
+    def curve(
+        self,
+        start: float = 0.0,
+        stop: float = 4.0,
+        points: int = 50,
+        *,
+        accuracy: float | None = None,
+        proof: bool = False,
+        engine: str = "auto",
+        direction: str | None = None,
+    ) -> Curve:
+        """delta at equally spaced epsilons from start to stop."""
+        from .. import account
+
+        return account.curve(self, start, stop, points, accuracy, proof, engine, direction)
+
+
+class Leaf(Mechanism):
+    """A mechanism that is not made from others; its fields are its parameters."""
+
+    __slots__ = ()
+
+    @property
+    def relation(self) -> Relation | None:
+        return None
+
+    @property
+    def tight(self) -> bool:
+        return True
+
+    @property
+    def terms(self) -> tuple[tuple[Mechanism, int], ...]:
+        return ((self, 1),)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """The keywords that make an equal mechanism, defaults left out.
+
+        A field whose keyword would hide a question (epsilon, delta) has another name and its keyword as metadata.
+        """
+        return {
+            item.metadata.get("keyword", item.name): getattr(self, item.name)
+            for item in fields(self)  # type: ignore[arg-type]
+            if getattr(self, item.name) != item.default
+        }
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{keyword}={value!r}" for keyword, value in self.parameters.items())
+        return f"{type(self).__name__}({given})"

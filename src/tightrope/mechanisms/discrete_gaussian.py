@@ -1,0 +1,32 @@
+"""The discrete Gaussian mechanism.
+
+Pair: mass proportional to exp(-(x - sensitivity)^2 / (2 sigma^2)) on the integers against the same around 0; the losses are
+sensitivity (2x - sensitivity) / (2 sigma^2).
+Guarantee: tight, also under composition.
+Reference: Canonne, Kamath, Steinke 2020, Def. 1 and Thm 7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..pair import Pair
+from ..pairs.discrete_gaussian import DiscreteGaussianPair
+from ..relation import Direction
+from .base import Leaf
+from .parameters import positive, whole
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DiscreteGaussian(Leaf):
+    """Adds integer Gaussian noise to an integer query of the given sensitivity."""
+
+    sigma: float
+    sensitivity: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", positive("sigma", self.sigma))
+        object.__setattr__(self, "sensitivity", whole("sensitivity", self.sensitivity, least=1))
+
+    def pair(self, direction: Direction) -> Pair:
+        return DiscreteGaussianPair(self.sigma, self.sensitivity)

@@ -1,0 +1,32 @@
+"""The discrete Laplace (two-sided geometric) mechanism.
+
+Pair: mass proportional to exp(-|x - sensitivity| / scale) on the integers against the same around 0. The losses are
+(2x - sensitivity) / scale for x = 0 .. sensitivity; all outputs beyond share the two ends.
+Guarantee: tight, also under composition.
+Reference: Ghosh, Roughgarden, Sundararajan 2009, Def. 2.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..pair import Pair
+from ..pairs.finite import DiscreteLaplaceLaw, FinitePair
+from ..relation import Direction
+from .base import Leaf
+from .parameters import positive, whole
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DiscreteLaplace(Leaf):
+    """Adds integer Laplace noise to an integer query of the given sensitivity."""
+
+    scale: float
+    sensitivity: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", positive("scale", self.scale))
+        object.__setattr__(self, "sensitivity", whole("sensitivity", self.sensitivity, least=1))
+
+    def pair(self, direction: Direction) -> Pair:
+        return FinitePair(DiscreteLaplaceLaw(self.scale, self.sensitivity))

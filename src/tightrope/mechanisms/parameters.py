@@ -1,0 +1,48 @@
+"""Checks of parameters: what was given, what is allowed."""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import InvalidParameter
+
+
+def positive(name: str, value: float) -> float:
+    """A finite number above zero, as a float."""
+    number = _number(name, value)
+    if not 0.0 < number < math.inf:
+        raise InvalidParameter(f"{name} must be a finite number above 0, not {value!r}")
+    return number
+
+
+def nonnegative(name: str, value: float) -> float:
+    """A finite number, zero or above, as a float."""
+    number = _number(name, value)
+    if not 0.0 <= number < math.inf:
+        raise InvalidParameter(f"{name} must be a finite number, 0 or above, not {value!r}")
+    return number + 0.0
+
+
+def probability(name: str, value: float) -> float:
+    """A number in [0, 1], as a float."""
+    number = _number(name, value)
+    if not 0.0 <= number <= 1.0:
+        raise InvalidParameter(f"{name} must lie in [0, 1], not {value!r}")
+    return number + 0.0
+
+
+def whole(name: str, value: float, least: int) -> int:
+    """An integer (integral floats count) of at least `least`."""
+    number = _number(name, value) if not isinstance(value, int) else value
+    if isinstance(value, bool) or not math.isfinite(number) or number != int(number) or number < least:
+        raise InvalidParameter(f"{name} must be a whole number, {least} or more, not {value!r}")
+    return int(number)
+
+
+def _number(name: str, value: float) -> float:
+    if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
+        raise InvalidParameter(f"{name} must be a number, not {value!r}")
+    try:
+        return float(value)
+    except (OverflowError, TypeError, ValueError):
+        raise InvalidParameter(f"{name} must be a number, not {value!r}") from None

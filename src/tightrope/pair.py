@@ -1,0 +1,81 @@
+"""The interface of a dominating pair (P, Q), read through its privacy loss l = log dP/dQ.
+
+l = +inf where Q = 0 < P, and l = -inf where P = 0 < Q. The profile is H(alpha) = P[l > log alpha] - alpha Q[l > log alpha].
+Each quantity comes twice, on purpose by separate formulas: in float64 with an error bound, for speed, and in balls, for
+proof. Engines see (pair, count) terms and nothing else.
+Reference: Zhu, Dong, Wang 2021, Def. 7 (dominating pairs), Lemma 9 (profiles).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from .kernels.approx import Approx, FloatArray
+    from .kernels.twofold import Twofold
+
+# Relative error of every tail in float64 where the tail is at least 1e-300; below, at most 1e-313 absolute.
+TAIL_ERROR = 1e-13
+
+
+class Tails(NamedTuple):
+    """Both sides of both laws at t, so that nothing needs to be subtracted from one."""
+
+    p_above: FloatArray  # P[l > t]
+    q_above: FloatArray  # Q[l > t]
+    p_below: FloatArray  # P[l <= t]
+    q_below: FloatArray  # Q[l <= t]
+
+
+class BallTails(NamedTuple):
+    """The same four numbers as balls."""
+
+    p_above: arb
+    q_above: arb
+    p_below: arb
+    q_below: arb
+
+
+class LossRange(NamedTuple):
+    """Enclosures of the infimum and the supremum of the finite losses."""
+
+    lowest: arb
+    highest: arb
+
+
+class Pair(ABC):
+    """A dominating pair. Instances are frozen values; equal pairs compare equal and hash alike."""
+
+    @abstractmethod
+    def tails(self, t: Twofold) -> Tails:
+        """Tails in float64, relative error TAIL_ERROR; t may be -inf and +inf.
+
+        Next to an atom of the loss the tail may be that of a point one rounding error (4 units of t) away.
+        """
+
+    @abstractmethod
+    def profile(self, epsilon: Approx) -> Approx:
+        """H(e^epsilon) for any real epsilon, without cancellation, with its radius."""
+
+    @abstractmethod
+    def ball_tails(self, t: arb) -> BallTails:
+        """Tails in balls; where t cannot be told from an atom, the hull of both sides."""
+
+    @abstractmethod
+    def ball_profile(self, epsilon: arb) -> arb:
+        """H(e^epsilon) in balls, for any real epsilon."""
+
+    @abstractmethod
+    def reversed(self) -> Pair:
+        """The pair (Q, P)."""
+
+    @abstractmethod
+    def infinite_mass(self) -> arb:
+        """P[l = +inf], exactly zero where there is none."""
+
+    @abstractmethod
+    def loss_range(self) -> LossRange:
+        """Where the finite losses lie; may be infinite on either side."""

@@ -1,0 +1,1 @@
+"""Mechanisms made from mechanisms; each transformation names its theorem."""

@@ -1,0 +1,52 @@
+"""Poisson sampling: each record takes part independently with probability rate.
+
+Claim: if (P, Q) dominates the base for remove, ((1 - rate) Q + rate P, Q) dominates the sampled mechanism for remove, and
+the reverse of that pair for add. Relation: add or remove one record.
+Reference: Zhu, Dong, Wang 2021, Thm 11.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import InvalidParameter
+from ..mechanisms.base import Mechanism
+from ..mechanisms.parameters import probability
+from ..pair import Pair
+from ..pairs.poisson import poisson_pair
+from ..relation import Direction, Relation
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Poisson(Mechanism):
+    """The base mechanism on a Poisson sample of the records."""
+
+    base: Mechanism
+    rate: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", probability("rate", self.rate))
+        if self.base.relation is Relation.REPLACE:
+            raise InvalidParameter("Poisson sampling is for add/remove neighbours; the base is about replacing a record")
+
+    def __repr__(self) -> str:
+        base = f"({self.base!r})" if len(self.base.terms) > 1 or self.base.terms[0][1] > 1 else f"{self.base!r}"
+        return f"{base}.poisson(rate={self.rate!r})"
+
+    @property
+    def relation(self) -> Relation | None:
+        return Relation.ADD_REMOVE
+
+    @property
+    def terms(self) -> tuple[tuple[Mechanism, int], ...]:
+        return ((self, 1),)
+
+    @property
+    def tight(self) -> bool:
+        return self.base.tight
+
+    def pair(self, direction: Direction) -> Pair:
+        base = self.base.pair(direction)
+        if self.rate == 1.0:
+            return base
+        return poisson_pair(base, self.rate, direction)
