@@ -1,0 +1,45 @@
+# Everything runs in an environment of its own, made from python3 alone; it is renewed when pyproject.toml changes.
+PYTHON ?= python3
+WORKERS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.stamp
+export OMP_NUM_THREADS ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tightrope needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(STAMP) ## three answers and one plot (build/demo.png)
+	@mkdir -p build
+	@echo '$$ tightrope epsilon "Gaussian(sigma=5) * 3 + Gaussian(sigma=8) * 5 + PureDP(epsilon=0.1)" --delta 1e-6'
+	@$(BIN)/tightrope epsilon "Gaussian(sigma=5) * 3 + Gaussian(sigma=8) * 5 + PureDP(epsilon=0.1)" --delta 1e-6
+	@echo '$$ tightrope epsilon "RandomizedResponse(p=0.51) * 512" --delta 1e-4'
+	@$(BIN)/tightrope epsilon "RandomizedResponse(p=0.51) * 512" --delta 1e-4
+	@echo '$$ tightrope delta "Laplace(scale=2).poisson(rate=0.3)" --epsilon 0.06 --proof'
+	@$(BIN)/tightrope delta "Laplace(scale=2).poisson(rate=0.3)" --epsilon 0.06 --proof
+	@echo '$$ tightrope curve "Gaussian(sigma=1)" --from 0 --to 4 --plot build/demo.png'
+	@$(BIN)/tightrope curve "Gaussian(sigma=1)" --from 0 --to 4 --plot build/demo.png
+
+test: $(STAMP) ## the test suite, warnings as errors
+	$(BIN)/python -m pytest -q -n $(WORKERS)
+
+check: $(STAMP) ## ruff, mypy --strict, import-linter
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(STAMP) ## time and peak memory of standard questions, as JSON
+	$(BIN)/python benchmarks/run.py
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

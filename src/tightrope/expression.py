@@ -1,0 +1,258 @@
+"""Text to mechanism: a small language that looks like Python and is never evaluated.
+
+    sum      := product ("+" product)*
+    product  := mechanism ("*" count)* | count "*" product
+    mechanism:= Name(keyword=number, ...) | mechanism.transformation(keyword=number, ...) | "(" sum ")"
+
+Numbers are literals, `inf`, or + - * / ** of numbers; lists of numbers stand for probability vectors. A linear scan bounds
+length, nesting and alphabet before Python's parser sees the text; its syntax tree is read against the registry, and what is
+not in the registry does not exist. A decimal means the double nearest to it. repr(mechanism) is an expression.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import math
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .errors import ExpressionError, InvalidParameter
+from .mechanisms.base import Mechanism
+from .registry import check_arguments, find_mechanism, find_transform, keywords, quoted, usage
+from .transforms.composition import compose
+
+LENGTH_MOST = 100_000
+DEPTH_MOST = 100
+SIGNS_MOST = 20
+BITS_MOST = 1023  # whole numbers stay within the range of a double
+
+Number = int | float
+Value = Number | tuple[Number, ...] | Mechanism
+
+_TOKEN = re.compile(r"\d\w*|[A-Za-z_]\w*|\s+|[-+]|.", re.ASCII | re.DOTALL)
+_DIGITS = re.compile(r"\d[\d_]*([eE]\d*)?", re.ASCII)
+_CLOSES = {")": "(", "]": "["}
+_ALPHABET = frozenset("()[].,=*/")
+
+
+def parse(text: str) -> Mechanism:
+    """The mechanism that the text describes; ExpressionError or InvalidParameter if it describes none."""
+    if not isinstance(text, str):
+        raise InvalidParameter(f"an expression is a text, not {type(text).__name__}")
+    _scan(text)
+    line = re.sub(r"\s", " ", text)
+    start = len(line) - len(line.lstrip())
+    reader = _Reader(text, start)
+    try:
+        value = reader.value(ast.parse(line.strip(), mode="eval").body)
+    except SyntaxError as error:
+        raise ExpressionError(f"cannot be read: {error.msg}", text, start + (error.offset or 1)) from None
+    except (RecursionError, MemoryError):
+        raise ExpressionError("too long a chain of operators; JSON has no such limit", text, start + 1) from None
+    except ValueError as error:
+        if isinstance(error, (ExpressionError, InvalidParameter)):
+            raise
+        raise ExpressionError("a number has too many digits", text, start + 1) from None
+    if not isinstance(value, Mechanism):
+        raise ExpressionError(f"this is {_kind(value)}, not a mechanism; try Gaussian(sigma=2) * 10", text, start + 1)
+    return value
+
+
+def _scan(text: str) -> None:
+    """Bounds what Python's parser will have to work on, in one pass."""
+    if len(text) > LENGTH_MOST:
+        raise ExpressionError(
+            f"{len(text)} characters are more than the {LENGTH_MOST} allowed; use counts (* 1000) for repeated mechanisms",
+            text[:LENGTH_MOST],
+            LENGTH_MOST + 1,
+        )
+    if not text.strip():
+        raise ExpressionError("the expression is empty; try Gaussian(sigma=2) * 10", text, 1)
+    opened: list[tuple[str, int]] = []
+    signs = 0
+    for match in _TOKEN.finditer(text):
+        token, column = match.group(), match.start() + 1
+        if token.isspace():
+            continue
+        signs = signs + 1 if token in "+-" else 0
+        if signs > SIGNS_MOST:
+            raise ExpressionError(f"more than {SIGNS_MOST} signs in a row", text, column)
+        if token[0].isalnum() or token[0] == "_":
+            _check_word(token, text, column)
+        elif token == "?":
+            raise ExpressionError("? marks the unknown of a calibration; give a number here", text, column)
+        elif token not in _ALPHABET and token not in "+-":
+            raise ExpressionError(f"the character {token!r} has no meaning in an expression", text, column)
+        if token in "([":
+            opened.append((token, column))
+            if len(opened) > DEPTH_MOST:
+                raise ExpressionError(f"brackets nested more than {DEPTH_MOST} deep", text, column)
+        elif token in _CLOSES and (not opened or opened.pop()[0] != _CLOSES[token]):
+            raise ExpressionError(f"unbalanced bracket: {token!r} closes nothing", text, column)
+    if opened:
+        raise ExpressionError(f"unbalanced bracket: {opened[-1][0]!r} is never closed", text, opened[-1][1])
+
+
+def _check_word(word: str, text: str, column: int) -> None:
+    if not word.isascii():
+        raise ExpressionError(f"the character {word[0]!r} has no meaning in an expression", text, column)
+    if word[0].isdigit() and not _DIGITS.fullmatch(word):
+        raise ExpressionError(f"{quoted(word)} is not a decimal number", text, column)
+    if keyword.iskeyword(word):
+        raise ExpressionError(f"{word!r} has no meaning in an expression", text, column)
+
+
+class _Reader:
+    """Reads a syntax tree; knows the text only to tell columns."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self.text = text
+        self.start = start
+
+    def value(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Constant(value=int() | float() as number):
+                return self.bounded(number, node)
+            case ast.Name(id="inf"):
+                return math.inf
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self.number(operand)
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return self.number(operand)
+            case ast.BinOp(op=ast.Add()):
+                return self.sum(node)
+            case ast.BinOp(op=ast.Mult()):
+                return self.product(node)
+            case ast.BinOp(op=operator, left=left, right=right):
+                return self.arithmetic(operator, self.number(left), self.number(right), node)
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                return tuple(self.number(item) for item in items)
+            case ast.Call(func=ast.Name(id=name) as called):
+                with self.at(called):
+                    mechanism = find_mechanism(name)
+                return mechanism(**self.arguments(name, mechanism, node))
+            case ast.Call(func=ast.Attribute(value=inner, attr=name) as called):
+                with self.at(called):
+                    transform = find_transform(name)
+                base = self.value(inner)
+                if not isinstance(base, Mechanism):
+                    raise self.error(f"{name} transforms a mechanism, not {_kind(base)}", inner)
+                return transform(base=base, **self.arguments(name, transform, node))
+            case ast.Attribute(attr=name):
+                raise self.error(f"{quoted(name)} is an attribute; only calls such as .poisson(rate=0.01) are read", node)
+            case ast.Name(id=name):
+                with self.at(node):
+                    raise InvalidParameter(f"{name} needs its parameters: {usage(name, find_mechanism(name))}")
+        raise self.error("neither a mechanism, a number nor a list of numbers", node)
+
+    def number(self, node: ast.expr) -> Number:
+        value = self.value(node)
+        if isinstance(value, (tuple, Mechanism)):
+            raise self.error(f"a number is needed here, not {_kind(value)}", node)
+        return value
+
+    def sum(self, node: ast.BinOp) -> Value:
+        """The whole chain at once: a sum of many mechanisms is grouped once, and takes no recursion."""
+        chain: list[ast.expr] = []
+        rest: ast.expr = node
+        while isinstance(rest, ast.BinOp) and isinstance(rest.op, ast.Add):
+            chain.append(rest.right)
+            rest = rest.left
+        chain.append(rest)
+        items = [(self.value(item), item) for item in reversed(chain)]
+        mechanisms = [value for value, _ in items if isinstance(value, Mechanism)]
+        if len(mechanisms) == len(items):
+            return compose(mechanisms)
+        if mechanisms:
+            value, place = next((value, place) for value, place in items if not isinstance(value, Mechanism))
+            raise self.error(f"only a mechanism can be added to a mechanism, not {_kind(value)}", place)
+        total = self.number(items[0][1])
+        for _, item in items[1:]:
+            total = self.arithmetic(node.op, total, self.number(item), node)
+        return total
+
+    def product(self, node: ast.BinOp) -> Value:
+        left, right = self.value(node.left), self.value(node.right)
+        if isinstance(left, tuple) or isinstance(right, tuple):
+            raise self.error("a list cannot be multiplied", node)
+        if isinstance(left, Mechanism) and isinstance(right, Mechanism):
+            raise self.error("a mechanism can be multiplied by a count only; use + to compose two mechanisms", node)
+        if isinstance(left, Mechanism) or isinstance(right, Mechanism):
+            return left * right  # type: ignore[operator]
+        return self.arithmetic(node.op, left, right, node)
+
+    def arithmetic(self, operator: ast.operator, left: Number, right: Number, node: ast.expr) -> Number:
+        """Exact for whole numbers, in doubles otherwise; a power is sized before it is computed."""
+        try:
+            match operator:
+                case ast.Add():
+                    return self.bounded(left + right, node)
+                case ast.Sub():
+                    return self.bounded(left - right, node)
+                case ast.Mult():
+                    return self.bounded(left * right, node)
+                case ast.Div():
+                    return self.bounded(left / right, node)
+                case ast.Pow() if isinstance(left, int) and isinstance(right, int):
+                    if abs(left) > 1 and abs(left).bit_length() * abs(right) > 2 * BITS_MOST:
+                        raise OverflowError
+                    return self.bounded(left**right, node)
+                case ast.Pow():
+                    return self.bounded(math.pow(left, right), node)
+        except ZeroDivisionError:
+            raise self.error("division by zero", node) from None
+        except (OverflowError, ValueError) as error:
+            if isinstance(error, ExpressionError):
+                raise
+            raise self.error("the result is not a number within the range of a double", node) from None
+        raise self.error("only + - * / ** are read", node)
+
+    def bounded(self, number: Number, node: ast.expr) -> Number:
+        if isinstance(number, int):
+            if not isinstance(number, bool) and number.bit_length() <= BITS_MOST:
+                return number
+        elif math.isfinite(number):
+            return number
+        raise self.error("not a number within the range of a double (infinity is written inf)", node)
+
+    def arguments(self, name: str, make: type[Mechanism], call: ast.Call) -> dict[str, Any]:
+        """Positional and keyword arguments by name, each exactly once."""
+        allowed = [item.name for item in keywords(make)]
+        if len(call.args) > len(allowed):
+            raise self.error(f"{name} takes at most {len(allowed)} values: {usage(name, make)}", call.args[len(allowed)])
+        given = {key: self.argument(key, node) for key, node in zip(allowed, call.args, strict=False)}
+        for item in call.keywords:
+            if item.arg is None:
+                raise self.error("** unpacks nothing here; write keyword=value", item)
+            if item.arg in given:
+                raise self.error(f"{quoted(item.arg)} is given twice", item)
+            given[item.arg] = self.argument(item.arg, item.value)
+        with self.at(call):
+            check_arguments(name, make, given)
+        return given
+
+    def argument(self, name: str, node: ast.expr) -> Number | tuple[Number, ...]:
+        value = self.value(node)
+        if isinstance(value, Mechanism):
+            raise self.error(f"{name} must be a number or a list of numbers, not a mechanism", node)
+        return value
+
+    @contextmanager
+    def at(self, node: ast.expr) -> Iterator[None]:
+        """What the registry refuses inside gets the column of the node."""
+        try:
+            yield
+        except InvalidParameter as error:
+            raise self.error(str(error), node) from None
+
+    def error(self, message: str, node: ast.expr | ast.keyword) -> ExpressionError:
+        return ExpressionError(message, self.text, self.start + node.col_offset + 1)
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, Mechanism):
+        return "a mechanism"
+    return "a list" if isinstance(value, tuple) else f"the number {value!r}"

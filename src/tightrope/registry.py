@@ -1,0 +1,112 @@
+"""The names an expression or a JSON document may use: one row per mechanism, one per transformation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
+from inspect import Parameter, signature
+from types import MappingProxyType
+from typing import NamedTuple
+
+from .errors import InvalidParameter
+from .mechanisms.approximate_dp import ApproximateDP
+from .mechanisms.base import Leaf, Mechanism
+from .mechanisms.discrete_gaussian import DiscreteGaussian
+from .mechanisms.discrete_laplace import DiscreteLaplace
+from .mechanisms.finite import Finite
+from .mechanisms.gaussian import Gaussian
+from .mechanisms.gdp import GDP
+from .mechanisms.laplace import Laplace
+from .mechanisms.pure_dp import PureDP
+from .mechanisms.randomized_response import RandomizedResponse
+from .transforms.poisson import Poisson
+
+
+WORD_SHOWN = 40
+
+
+class Entry(NamedTuple):
+    """A mechanism by name, with one example of its use."""
+
+    make: type[Leaf]
+    example: str
+
+
+class TransformEntry(NamedTuple):
+    """A transformation by the name of its method; its class takes the mechanism as base, and keywords."""
+
+    make: type[Mechanism]
+    example: str
+
+
+MECHANISMS: Mapping[str, Entry] = MappingProxyType(
+    {
+        "Gaussian": Entry(Gaussian, "Gaussian(sigma=2) * 10"),
+        "Laplace": Entry(Laplace, "Laplace(scale=10) * 3"),
+        "DiscreteGaussian": Entry(DiscreteGaussian, "DiscreteGaussian(sigma=5, sensitivity=2)"),
+        "DiscreteLaplace": Entry(DiscreteLaplace, "DiscreteLaplace(scale=4)"),
+        "RandomizedResponse": Entry(RandomizedResponse, "RandomizedResponse(p=0.51) * 512"),
+        "PureDP": Entry(PureDP, "PureDP(epsilon=0.1) * 20"),
+        "ApproximateDP": Entry(ApproximateDP, "ApproximateDP(epsilon=0.1, delta=1e-8) * 20"),
+        "GDP": Entry(GDP, "GDP(mu=0.5)"),
+        "Finite": Entry(Finite, "Finite(p=[0.75, 0.25], q=[0.25, 0.75])"),
+    }
+)
+
+TRANSFORMS: Mapping[str, TransformEntry] = MappingProxyType(
+    {
+        "poisson": TransformEntry(Poisson, "Gaussian(sigma=1).poisson(rate=0.01)"),
+    }
+)
+
+
+def keywords(make: type[Mechanism]) -> tuple[Parameter, ...]:
+    """What the constructor takes, in order; the base of a transformation is not one of them."""
+    return tuple(item for item in signature(make).parameters.values() if item.name != "base")
+
+
+def usage(name: str, make: type[Mechanism]) -> str:
+    """How a call is written, such as Gaussian(sigma, sensitivity=1.0)."""
+    items = (item.name if item.default is Parameter.empty else f"{item.name}={item.default!r}" for item in keywords(make))
+    return f"{name}({', '.join(items)})"
+
+
+def check_arguments(name: str, make: type[Mechanism], given: Collection[str]) -> None:
+    """Refuses keywords that the constructor does not take, and the absence of those it must have."""
+    known = {item.name: item for item in keywords(make)}
+    for keyword in given:
+        if keyword not in known:
+            raise InvalidParameter(f"{name} takes no {quoted(keyword)}; it takes {', '.join(known)}{nearest(keyword, known)}")
+    missing = [key for key, item in known.items() if item.default is Parameter.empty and key not in given]
+    if missing:
+        raise InvalidParameter(f"{name} needs {' and '.join(missing)}: {usage(name, make)}")
+
+
+def find_mechanism(name: str) -> type[Leaf]:
+    """The class of that name; an unknown one is refused with the nearest that is known."""
+    if name not in MECHANISMS:
+        raise InvalidParameter(f"unknown mechanism {quoted(name)}{nearest(name, MECHANISMS) or known_names(MECHANISMS)}")
+    return MECHANISMS[name].make
+
+
+def find_transform(name: str) -> type[Mechanism]:
+    """The class behind a method; an unknown one is refused with the nearest that is known."""
+    if name not in TRANSFORMS:
+        raise InvalidParameter(f"unknown transformation {quoted(name)}{nearest(name, TRANSFORMS) or known_names(TRANSFORMS)}")
+    return TRANSFORMS[name].make
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A suggestion to append to a message, or nothing."""
+    by_lower = {name.lower(): name for name in known}
+    found = get_close_matches(word[:WORD_SHOWN].lower(), by_lower, n=1)
+    return f"; did you mean {by_lower[found[0]]}?" if found else ""
+
+
+def known_names(known: Iterable[str]) -> str:
+    return f"; known: {', '.join(known)}"
+
+
+def quoted(word: str) -> str:
+    """The word as it may stand in a message: on one line, and not longer than one."""
+    return repr(word) if len(word) <= WORD_SHOWN else repr(word[:WORD_SHOWN] + "...")

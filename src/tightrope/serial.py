@@ -1,0 +1,157 @@
+"""Mechanisms as JSON, both ways; schema/mechanism.json describes the documents.
+
+    {"schema": 1, "run": TREE}
+    TREE := {"mechanism": NAME, "parameters": {...}}
+          | {TRANSFORMATION: {..., "of": TREE}}
+          | {"compose": [{"count": N, "of": TREE}, ...]}
+
+Guarantee: load(dump(m)) == m; doubles are written with all their digits, infinity as "inf".
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from .errors import DataError, TightropeError
+from .mechanisms.base import Leaf, Mechanism
+from .registry import TRANSFORMS, check_arguments, find_mechanism, find_transform, keywords, quoted
+from .transforms.composition import compose, repeat
+
+SCHEMA = 1
+DEPTH_MOST = 100
+BITS_MOST = 1023  # whole numbers stay within the range of a double
+
+
+def dump(mechanism: Mechanism) -> str:
+    """The mechanism as a JSON document on one line."""
+    return json.dumps({"schema": SCHEMA, "run": _tree(mechanism)}, allow_nan=False)
+
+
+def load(text: str) -> Mechanism:
+    """The mechanism of a document that `dump` could have written; DataError otherwise."""
+    try:
+        document = json.loads(
+            text,
+            object_pairs_hook=_distinct,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+        )
+    except DataError:
+        raise
+    except json.JSONDecodeError as error:
+        raise DataError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise DataError(f"nested more than {DEPTH_MOST} deep") from None
+    except (TypeError, ValueError):
+        raise DataError("not JSON: a text, with numbers within the range of a double, is needed") from None
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA or isinstance(document["schema"], bool):
+        raise DataError(f'this is not a mechanism of schema {SCHEMA}: {{"schema": {SCHEMA}, "run": ...}} is needed')
+    _expect_keys(document, {"schema", "run"}, "the document")
+    try:
+        return _mechanism(document["run"], DEPTH_MOST)
+    except DataError:
+        raise
+    except TightropeError as error:
+        raise DataError(str(error)) from None
+
+
+def _tree(mechanism: Mechanism) -> dict[str, Any]:
+    if isinstance(mechanism, Leaf):
+        parameters = {key: _plain(value) for key, value in mechanism.parameters.items()}
+        return {"mechanism": type(mechanism).__name__, "parameters": parameters}
+    for name, entry in TRANSFORMS.items():
+        if isinstance(mechanism, entry.make):
+            given = {item.name: _plain(getattr(mechanism, item.name)) for item in keywords(entry.make)}
+            return {name: {**given, "of": _tree(mechanism.base)}}
+    return {"compose": [{"count": count, "of": _tree(part)} for part, count in mechanism.terms]}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return ("inf" if value > 0 else "-inf") if isinstance(value, float) and math.isinf(value) else value
+
+
+def _mechanism(tree: object, depth: int) -> Mechanism:
+    if depth == 0:
+        raise DataError(f"nested more than {DEPTH_MOST} deep")
+    if isinstance(tree, dict):
+        if "mechanism" in tree:
+            return _leaf(tree)
+        if "compose" in tree:
+            return _composition(tree, depth)
+        if len(tree) == 1:
+            return _transformed(*next(iter(tree.items())), depth)
+    raise DataError('a mechanism is {"mechanism": ..., "parameters": ...}, {"compose": [...]} or {"poisson": {...}}')
+
+
+def _leaf(tree: dict[str, Any]) -> Mechanism:
+    _expect_keys(tree, {"mechanism", "parameters"}, "a mechanism")
+    name, parameters = tree["mechanism"], tree["parameters"]
+    if not isinstance(name, str) or not isinstance(parameters, dict):
+        raise DataError("a mechanism has a name (text) and parameters (an object)")
+    make = find_mechanism(name)
+    check_arguments(name, make, parameters)
+    return make(**{key: _value(key, value) for key, value in parameters.items()})
+
+
+def _composition(tree: dict[str, Any], depth: int) -> Mechanism:
+    _expect_keys(tree, {"compose"}, "a composition")
+    if not isinstance(tree["compose"], list):
+        raise DataError('"compose" holds a list of {"count": ..., "of": ...}')
+    parts = []
+    for item in tree["compose"]:
+        if not isinstance(item, dict):
+            raise DataError('"compose" holds a list of {"count": ..., "of": ...}')
+        _expect_keys(item, {"count", "of"}, "a part of a composition")
+        parts.append(repeat(_mechanism(item["of"], depth - 1), _number("count", item["count"])))
+    return compose(parts)
+
+
+def _transformed(name: str, body: object, depth: int) -> Mechanism:
+    make = find_transform(name)
+    if not isinstance(body, dict) or "of" not in body:
+        raise DataError(f'{name} holds its parameters and "of", the mechanism it transforms')
+    given = {key: _value(key, value) for key, value in body.items() if key != "of"}
+    check_arguments(name, make, given)
+    return make(base=_mechanism(body["of"], depth - 1), **given)
+
+
+def _value(name: str, value: object) -> Any:
+    return tuple(_number(name, item) for item in value) if isinstance(value, list) else _number(name, value)
+
+
+def _number(name: str, value: object) -> float:
+    if value == "inf":
+        return math.inf
+    if isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool)):
+        if isinstance(value, int) and value.bit_length() > BITS_MOST:
+            raise DataError(f"{quoted(name)} is beyond the range of a double")
+        return value
+    raise DataError(f"{quoted(name)} must be a number or a list of numbers, not {type(value).__name__}")
+
+
+def _expect_keys(given: dict[str, Any], expected: set[str], place: str) -> None:
+    if set(given) != expected:
+        raise DataError(f"{place} has the keys {', '.join(sorted(expected))}, not {quoted(', '.join(sorted(given)))}")
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise DataError(f"the key {quoted(next(key for key in keys if keys.count(key) > 1))} is repeated")
+    return found
+
+
+def _refuse_constant(word: str) -> float:
+    raise DataError(f'{word} is not JSON; infinity is written "inf"')
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise DataError(f'{quoted(digits)} is beyond the range of a double; infinity is written "inf"')
+    return number

@@ -1,0 +1,1 @@
+"""Tests, and in oracle/ the truth they compare with."""
