@@ -19,7 +19,9 @@ class Curve:
 
     def __post_init__(self) -> None:
         if len(self.epsilons) != len(self.bounds):
-            raise InvalidParameter(f"a curve needs one bound per epsilon, not {len(self.bounds)} for {len(self.epsilons)}")
+            raise InvalidParameter(
+                f"a curve needs one bound per epsilon, not {len(self.bounds)} for {len(self.epsilons)}"
+            )
 
     def __iter__(self) -> Iterator[tuple[float, Bound]]:
         return iter(zip(self.epsilons, self.bounds, strict=True))

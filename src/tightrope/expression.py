@@ -4,9 +4,10 @@
     product  := mechanism ("*" count)* | count "*" product
     mechanism:= Name(keyword=number, ...) | mechanism.transformation(keyword=number, ...) | "(" sum ")"
 
-Numbers are literals, `inf`, or + - * / ** of numbers; lists of numbers stand for probability vectors. A linear scan bounds
-length, nesting and alphabet before Python's parser sees the text; its syntax tree is read against the registry, and what is
-not in the registry does not exist. A decimal means the double nearest to it. repr(mechanism) is an expression.
+Numbers are literals, `inf`, or + - * / ** of numbers; lists of numbers stand for probability vectors. A linear scan
+bounds length, nesting and alphabet before Python's parser sees the text; its syntax tree is read against the registry,
+and what is not in the registry does not exist. A decimal means the double nearest to it. repr(mechanism) is an
+expression.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def _scan(text: str) -> None:
     """Bounds what Python's parser will have to work on, in one pass."""
     if len(text) > LENGTH_MOST:
         raise ExpressionError(
-            f"{len(text)} characters are more than the {LENGTH_MOST} allowed; use counts (* 1000) for repeated mechanisms",
+            f"{len(text)} characters are more than {LENGTH_MOST}; use counts (* 1000) for repeated mechanisms",
             text[:LENGTH_MOST],
             LENGTH_MOST + 1,
         )
@@ -142,7 +143,9 @@ class _Reader:
                     raise self.error(f"{name} transforms a mechanism, not {_kind(base)}", inner)
                 return transform(base=base, **self.arguments(name, transform, node))
             case ast.Attribute(attr=name):
-                raise self.error(f"{quoted(name)} is an attribute; only calls such as .poisson(rate=0.01) are read", node)
+                raise self.error(
+                    f"{quoted(name)} is an attribute; only calls such as .poisson(rate=0.01) are read", node
+                )
             case ast.Name(id=name):
                 with self.at(node):
                     raise InvalidParameter(f"{name} needs its parameters: {usage(name, find_mechanism(name))}")
@@ -222,7 +225,9 @@ class _Reader:
         """Positional and keyword arguments by name, each exactly once."""
         allowed = [item.name for item in keywords(make)]
         if len(call.args) > len(allowed):
-            raise self.error(f"{name} takes at most {len(allowed)} values: {usage(name, make)}", call.args[len(allowed)])
+            raise self.error(
+                f"{name} takes at most {len(allowed)} values: {usage(name, make)}", call.args[len(allowed)]
+            )
         given = {key: self.argument(key, node) for key, node in zip(allowed, call.args, strict=False)}
         for item in call.keywords:
             if item.arg is None:

@@ -1,35 +1,38 @@
 """The one style of every plot here: certified ends as a band, deltas on a logarithmic axis.
 
-Colours are dark-to-light members of the Okabe-Ito set and each series has a dash of its own: both survive grey print and
-colour blindness. Curves are labelled where they end, not in a box.
+Colours come from the Okabe-Ito set and each series has a dash of its own: together they survive grey print and colour
+blindness. Curves are labelled where they end, not in a box.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike, fspath
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from .errors import InvalidParameter
 
 FORMATS = ("png", "pdf", "svg")
 COLOURS = ("#004c6d", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 DASHES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 1, 1, 1)))
-STYLE = {
-    "figure.figsize": (7.2, 4.4),
-    "figure.dpi": 160,
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#666666",
-    "axes.grid": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 10,
-    "svg.hashsalt": "tightrope",
-}
+STYLE: Any = MappingProxyType(
+    {
+        "figure.figsize": (7.2, 4.4),
+        "figure.dpi": 160,
+        "font.size": 10,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": "#666666",
+        "axes.grid": True,
+        "grid.color": "#dddddd",
+        "grid.linewidth": 0.6,
+        "axes.axisbelow": True,
+        "axes.titlelocation": "left",
+        "axes.titlesize": 10,
+        "svg.hashsalt": "tightrope",
+    }
+)
 
 
 class Series(NamedTuple):
@@ -45,7 +48,9 @@ def check_path(path: str | PathLike[str]) -> str:
     """The format that the suffix of the path names; InvalidParameter for one that cannot be drawn."""
     suffix = fspath(path).rpartition(".")[2].lower()
     if suffix not in FORMATS:
-        raise InvalidParameter(f"a plot is written as {', '.join(FORMATS)}; the name must end so, not as {fspath(path)!r}")
+        raise InvalidParameter(
+            f"a plot is written as {', '.join(FORMATS)}; the name must end so, not as {fspath(path)!r}"
+        )
     return suffix
 
 

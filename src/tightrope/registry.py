@@ -21,7 +21,6 @@ from .mechanisms.pure_dp import PureDP
 from .mechanisms.randomized_response import RandomizedResponse
 from .transforms.poisson import Poisson
 
-
 WORD_SHOWN = 40
 
 
@@ -35,7 +34,7 @@ class Entry(NamedTuple):
 class TransformEntry(NamedTuple):
     """A transformation by the name of its method; its class takes the mechanism as base, and keywords."""
 
-    make: type[Mechanism]
+    make: type[Poisson]
     example: str
 
 
@@ -67,7 +66,9 @@ def keywords(make: type[Mechanism]) -> tuple[Parameter, ...]:
 
 def usage(name: str, make: type[Mechanism]) -> str:
     """How a call is written, such as Gaussian(sigma, sensitivity=1.0)."""
-    items = (item.name if item.default is Parameter.empty else f"{item.name}={item.default!r}" for item in keywords(make))
+    items = (
+        item.name if item.default is Parameter.empty else f"{item.name}={item.default!r}" for item in keywords(make)
+    )
     return f"{name}({', '.join(items)})"
 
 
@@ -76,7 +77,9 @@ def check_arguments(name: str, make: type[Mechanism], given: Collection[str]) ->
     known = {item.name: item for item in keywords(make)}
     for keyword in given:
         if keyword not in known:
-            raise InvalidParameter(f"{name} takes no {quoted(keyword)}; it takes {', '.join(known)}{nearest(keyword, known)}")
+            raise InvalidParameter(
+                f"{name} takes no {quoted(keyword)}; it takes {', '.join(known)}{nearest(keyword, known)}"
+            )
     missing = [key for key, item in known.items() if item.default is Parameter.empty and key not in given]
     if missing:
         raise InvalidParameter(f"{name} needs {' and '.join(missing)}: {usage(name, make)}")
@@ -85,14 +88,18 @@ def check_arguments(name: str, make: type[Mechanism], given: Collection[str]) ->
 def find_mechanism(name: str) -> type[Leaf]:
     """The class of that name; an unknown one is refused with the nearest that is known."""
     if name not in MECHANISMS:
-        raise InvalidParameter(f"unknown mechanism {quoted(name)}{nearest(name, MECHANISMS) or known_names(MECHANISMS)}")
+        raise InvalidParameter(
+            f"unknown mechanism {quoted(name)}{nearest(name, MECHANISMS) or known_names(MECHANISMS)}"
+        )
     return MECHANISMS[name].make
 
 
-def find_transform(name: str) -> type[Mechanism]:
+def find_transform(name: str) -> type[Poisson]:
     """The class behind a method; an unknown one is refused with the nearest that is known."""
     if name not in TRANSFORMS:
-        raise InvalidParameter(f"unknown transformation {quoted(name)}{nearest(name, TRANSFORMS) or known_names(TRANSFORMS)}")
+        raise InvalidParameter(
+            f"unknown transformation {quoted(name)}{nearest(name, TRANSFORMS) or known_names(TRANSFORMS)}"
+        )
     return TRANSFORMS[name].make
 
 

@@ -1,0 +1,217 @@
+"""Commands, options and exit codes: 0 answered, 2 bad input, 3 accuracy not reached."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypedDict, TypeVar, Unpack
+
+import click
+
+from .. import __version__
+from ..bound import Bound
+from ..curve import Curve
+from ..errors import AccuracyNotReached, TightropeError
+from ..expression import LENGTH_MOST, parse
+from ..mechanisms.base import Mechanism
+from .output import INTERRUPTED, Answer, as_json, as_text, complain, say, short
+from .spinner import spinner
+
+BAD_INPUT = 2
+NOT_REACHED = 3
+ENGINES = ("auto", "closed_form", "contour", "lattice", "buckets")
+DIRECTIONS = ("add", "remove")
+POINTS_MOST = 100_000
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Settings(TypedDict):
+    """The options that every question takes."""
+
+    accuracy: float | None
+    proof: bool
+    engine: str
+    direction: str | None
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command line and returns its exit code; what is wrong with it takes one line on standard error."""
+    try:
+        code = app.main(args=list(arguments), prog_name="tightrope", standalone_mode=False)
+    except click.exceptions.Abort:
+        return INTERRUPTED
+    except click.ClickException as error:
+        complain(error.format_message())
+        return BAD_INPUT
+    except (TightropeError, OSError) as error:
+        complain(str(error))
+        return BAD_INPUT
+    return code if isinstance(code, int) else 0
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="tightrope")
+@click.pass_context
+def app(context: click.Context) -> None:
+    """Certified differential-privacy accounting: intervals that contain the truth, rounding included.
+
+    \b
+    EXPR describes what ran; - reads it from standard input:
+      Gaussian(sigma=2) * 10
+      Gaussian(sigma=1).poisson(rate=0.01) + Laplace(scale=10)
+      RandomizedResponse(p=0.51) * 512
+
+    Exit codes: 0 answered, 2 bad input, 3 accuracy not reached (the bound is printed).
+    """
+    if context.invoked_subcommand is None:
+        say(context.get_help())
+
+
+def question(command: Command) -> Command:
+    """The argument and the options that every question shares."""
+    shared: tuple[Callable[[Command], Command], ...] = (
+        click.option("--json", "as_document", is_flag=True, help="Answer as JSON, with certificate and error budget."),
+        click.option("--direction", type=click.Choice(DIRECTIONS), help="One direction only; default: the worse."),
+        click.option("--engine", type=click.Choice(ENGINES), default="auto", help="Who computes; default: auto."),
+        click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed."),
+        click.option("--accuracy", type=float, help="Width wanted, relative to the upper end; else exit code 3."),
+        click.argument("expression", metavar="EXPR"),
+    )
+    for decorate in shared:
+        command = decorate(command)
+    return command
+
+
+@app.command()
+@question
+@click.option("--delta", "deltas", type=float, multiple=True, required=True, help="In [0, 1]; may be repeated.")
+def epsilon(expression: str, deltas: tuple[float, ...], as_document: bool, **settings: Unpack[Settings]) -> int:
+    """Epsilon at a given delta.
+
+    \b
+    tightrope epsilon "Gaussian(sigma=5) * 3 + PureDP(epsilon=0.1)" --delta 1e-6
+    tightrope epsilon "RandomizedResponse(p=0.51) * 512" --delta 1e-4 --delta 1e-8 --json
+    echo "Gaussian(sigma=2)" | tightrope epsilon - --delta 1e-6 --proof
+    """
+    mechanism = read(expression)
+    return answer(mechanism, "epsilon", "delta", deltas, mechanism.epsilon, as_document, settings)
+
+
+@app.command()
+@question
+@click.option("--epsilon", "epsilons", type=float, multiple=True, required=True, help="0 or above; may be repeated.")
+def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **settings: Unpack[Settings]) -> int:
+    """Delta at a given epsilon.
+
+    \b
+    tightrope delta "Laplace(scale=2).poisson(rate=0.3)" --epsilon 0.06
+    tightrope delta "Gaussian(sigma=1)" --epsilon 1 --epsilon 2 --accuracy 1e-9
+    """
+    mechanism = read(expression)
+    return answer(mechanism, "delta", "epsilon", epsilons, mechanism.delta, as_document, settings)
+
+
+@app.command()
+@question
+@click.option("--from", "start", type=float, default=0.0, help="First epsilon; default: 0.")
+@click.option("--to", "stop", type=float, default=4.0, help="Last epsilon; default: 4.")
+@click.option("--points", type=click.IntRange(2, POINTS_MOST), default=50, help="How many epsilons; default: 50.")
+@click.option("--csv", "table", metavar="FILE", help="Write epsilon, lower, upper; - for standard output.")
+@click.option("--plot", "picture", metavar="FILE", help="Draw the curve as .png, .pdf or .svg.")
+def curve(
+    expression: str,
+    start: float,
+    stop: float,
+    points: int,
+    table: str | None,
+    picture: str | None,
+    as_document: bool,
+    **settings: Unpack[Settings],
+) -> int:
+    """Delta at equally spaced epsilons; CSV on standard output unless told otherwise.
+
+    \b
+    tightrope curve "Gaussian(sigma=1)" --from 0 --to 4 --points 50 --plot curve.png
+    tightrope curve "Laplace(scale=1)" --to 1 --points 11 --csv curve.csv
+    """
+    from ..plot import check_path
+
+    if picture is not None:
+        check_path(picture)
+    mechanism = read(expression)
+    began = time.perf_counter()
+    with spinner("delta at many epsilons"):
+        found = mechanism.curve(start, stop, points, **settings)
+    seconds = time.perf_counter() - began
+    if picture is not None:
+        found.plot(picture, label=repr(mechanism))
+    if table not in (None, "-"):
+        with open(str(table), "w", encoding="utf-8") as file:
+            file.write(found.to_csv())
+    if as_document:
+        expression = repr(mechanism)
+        share = seconds / len(found)
+        answers = [
+            Answer(expression, "delta", "epsilon", value, bound, share, settings["direction"]) for value, bound in found
+        ]
+        say(as_json(answers, several=True))
+    elif table == "-" or (table is None and picture is None):
+        say(found.to_csv().rstrip("\n"))
+    else:
+        say(summary(found, [name for name in (table, picture) if name is not None]))
+    return 0
+
+
+@app.command()
+def mechanisms() -> None:
+    """The mechanisms and transformations that an expression may name."""
+    from .listing import listing
+
+    say(listing())
+
+
+def read(expression: str) -> Mechanism:
+    """The mechanism of an argument; - stands for standard input."""
+    if expression == "-":
+        # A few bytes more than allowed are enough to be refused for length.
+        expression = click.get_binary_stream("stdin").read(4 * LENGTH_MOST + 4).decode("utf-8", "replace")
+    return parse(expression)
+
+
+def answer(
+    mechanism: Mechanism,
+    quantity: str,
+    given: str,
+    values: Sequence[float],
+    ask: Callable[..., Bound],
+    as_document: bool,
+    settings: Settings,
+) -> int:
+    """Asks one value after the other; a bound wider than asked for is printed all the same."""
+    answers: list[Answer] = []
+    missed: AccuracyNotReached | None = None
+    expression = repr(mechanism)
+    for value in values:
+        began = time.perf_counter()
+        with spinner(f"{quantity} at {given} {short(value)}"):
+            try:
+                bound = ask(value, **settings)
+            except AccuracyNotReached as error:
+                missed, bound = error, error.bound
+        seconds = time.perf_counter() - began
+        answers.append(Answer(expression, quantity, given, value, bound, seconds, settings["direction"]))
+    say(as_json(answers, len(answers) > 1) if as_document else "\n".join(map(as_text, answers)))
+    if missed is not None:
+        complain(str(missed))
+        return NOT_REACHED
+    return 0
+
+
+def summary(found: Curve, files: Sequence[str]) -> str:
+    """One line for a curve that went into files."""
+    (first, at_first), *_, (last, at_last) = found
+    return (
+        f"delta in {at_first} at epsilon {short(first)} to {at_last} at epsilon {short(last)}, "
+        f"{len(found)} points: {', '.join(files)}"
+    )

@@ -1,0 +1,112 @@
+"""Answers as text and as JSON; schema/result.json describes the latter."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from ..bound import Bound
+from ..errors import TightropeError
+
+SCHEMA = 1
+LINE_MOST = 400
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question with its bound."""
+
+    expression: str
+    quantity: str  # epsilon or delta
+    given: str  # the other of the two
+    value: float
+    bound: Bound
+    seconds: float
+    only: str | None  # the direction asked for; None for the worse of both
+
+
+def say(text: str) -> None:
+    """Writes to standard output; a reader that went away ends the program quietly."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        # Python flushes standard output once more at exit: give it somewhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise click.exceptions.Exit(PIPE_CLOSED) from None
+
+
+def complain(message: str) -> None:
+    """One line on standard error, whatever the message holds."""
+    line = " ".join(message.split())
+    click.echo(f"tightrope: {line if len(line) <= LINE_MOST else line[:LINE_MOST] + ' ...'}", err=True)
+
+
+def as_text(answer: Answer) -> str:
+    """The interval first; how it came about, dimmed, beneath."""
+    lines = [f"{answer.quantity} in {answer.bound} at {answer.given} {short(answer.value)}"]
+    certificate = answer.bound.certificate
+    about = [f"{1000 * answer.seconds:.3g} ms"]
+    if certificate is not None:
+        which = "direction" if answer.only else "worse direction"
+        about = [certificate.engine, certificate.arithmetic, f"{which} {certificate.direction.value}", *about]
+    lines.append(click.style("  " + ", ".join(about), dim=True))
+    if answer.only is not None:
+        lines.append(f"  note: direction {answer.only} only; the other one may cost more")
+    if certificate is not None and not certificate.tight:
+        lines.append("  note: the lower end is that of the dominating pair; the mechanism itself may lose less")
+    return "\n".join(lines)
+
+
+def as_json(answers: Sequence[Answer], several: bool) -> str:
+    """One object for one question; a list of results for several."""
+    results = [_record(answer) for answer in answers]
+    document = {"schema": SCHEMA, "results": results} if several else {"schema": SCHEMA, **results[0]}
+    return json.dumps(document, allow_nan=False)
+
+
+def short(value: float) -> str:
+    """All digits of a double, without a needless .0."""
+    return repr(value).removesuffix(".0")
+
+
+def _record(answer: Answer) -> dict[str, Any]:
+    certificate = answer.bound.certificate
+    if certificate is None:
+        raise TightropeError("this bound came without a certificate")
+    return {
+        "quantity": answer.quantity,
+        "lower": _plain(answer.bound.lower),
+        "upper": _plain(answer.bound.upper),
+        answer.given: _plain(answer.value),
+        "expression": answer.expression,
+        "direction": certificate.direction.value,
+        "tight": certificate.tight,
+        "seconds": answer.seconds,
+        "certificate": {
+            "engine": certificate.engine,
+            "arithmetic": certificate.arithmetic,
+            "reason": certificate.reason,
+            "parameters": _plain(certificate.parameters),
+            "budget": {"upper": _plain(certificate.budget.upper), "lower": _plain(certificate.budget.lower)},
+        },
+    }
+
+
+def _plain(value: object) -> Any:
+    """What JSON can hold: infinities as text, mappings and sequences by item, anything else as its text."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
