@@ -1,0 +1,15 @@
+"""The truth, computed without the package.
+
+Everything is read off the two output laws of a mechanism: which outputs the worst-case observer picks, and how probable
+they are under each law. Parameters are exact rationals (every double is one), numbers are balls whose precision grows
+until the answer has the digits wanted, and ties are decided exactly, so a comparison with these values is a proof.
+
+    precision          balls of growing precision
+    exponentials       the exact sign of sums of exponentials
+    truth              delta, epsilon and tails of one use, Poisson-sampled or not, in either direction
+    finite             laws with finitely many outputs, and their products
+    continuous         Gaussian and Laplace noise
+    discrete_gaussian  Gaussian noise on the integers
+    fold               many uses: Gaussians, binomial sums, Gaussian times finite
+    laplace_fold       many uses of Laplace noise
+"""

@@ -1,0 +1,75 @@
+"""Gaussian and Laplace noise: the outputs chosen are a half-line, measured by the two distribution functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from .precision import Number, ball
+from .truth import Choice, Law, Masses, Ratio
+
+ALL = Masses(arb(1), arb(1), arb(0), arb(0))
+NONE = Masses(arb(0), arb(0), arb(1), arb(1))
+
+
+@dataclass(frozen=True)
+class Gaussian(Law):
+    """N(sensitivity, sigma^2) against N(0, sigma^2)."""
+
+    sigma: Number
+    sensitivity: Number = 1
+
+    def masses(self, choice: Choice) -> Masses:
+        if choice.takes_none():
+            return NONE
+        if choice.takes_all():
+            return ALL
+        sigma, shift = ball(Fraction(self.sigma)), ball(Fraction(self.sensitivity))
+        # log dP/dQ (x) = shift (2 x - shift) / (2 sigma^2)
+        cut = shift / 2 + sigma * sigma / shift * choice.crossing().log()
+        root = arb(2).sqrt() * sigma
+        p_cut, q_cut = (cut - shift) / root, cut / root
+        right = Masses(p_cut.erfc() / 2, q_cut.erfc() / 2, (-p_cut).erfc() / 2, (-q_cut).erfc() / 2)
+        return right if choice.remove else swapped(right)
+
+    def alone(self) -> tuple[Fraction, Fraction]:
+        return Fraction(0), Fraction(0)
+
+    def ratio_range(self) -> tuple[Ratio | None, Ratio | None]:
+        return None, None
+
+
+@dataclass(frozen=True)
+class Laplace(Law):
+    """Laplace(sensitivity, scale) against Laplace(0, scale)."""
+
+    scale: Number
+    sensitivity: Number = 1
+
+    def masses(self, choice: Choice) -> Masses:
+        low, high = self.ratio_range()
+        first, last = (low, high) if choice.remove else (high, low)
+        if choice.takes(first):
+            return ALL
+        if not choice.takes(last):
+            return NONE
+        scale, shift = ball(Fraction(self.scale)), ball(Fraction(self.sensitivity))
+        # log dP/dQ (x) = (2 x - shift) / scale for 0 <= x <= shift, and constant outside.
+        cut = shift / 2 + scale / 2 * choice.crossing().log()
+        p_left, q_right = ((cut - shift) / scale).exp() / 2, (-cut / scale).exp() / 2
+        right = Masses(1 - p_left, q_right, p_left, 1 - q_right)
+        return right if choice.remove else swapped(right)
+
+    def alone(self) -> tuple[Fraction, Fraction]:
+        return Fraction(0), Fraction(0)
+
+    def ratio_range(self) -> tuple[Ratio, Ratio]:
+        reach = Fraction(self.sensitivity) / Fraction(self.scale)
+        return Ratio(Fraction(1), -reach), Ratio(Fraction(1), reach)
+
+
+def swapped(masses: Masses) -> Masses:
+    """The same for the complement."""
+    return Masses(masses.p_rest, masses.q_rest, masses.p, masses.q)
