@@ -66,7 +66,7 @@ def _scan(text: str) -> None:
     """Bounds what Python's parser will have to work on, in one pass."""
     if len(text) > LENGTH_MOST:
         raise ExpressionError(
-            f"{len(text)} characters are more than {LENGTH_MOST}; use counts (* 1000) for repeated mechanisms",
+            f"longer than {LENGTH_MOST} characters; use counts (* 1000) for repeated mechanisms",
             text[:LENGTH_MOST],
             LENGTH_MOST + 1,
         )
@@ -119,6 +119,8 @@ class _Reader:
                 return self.bounded(number, node)
             case ast.Name(id="inf"):
                 return math.inf
+            case ast.Name(id="nan"):
+                raise self.error("nan is not a value", node)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self.number(operand)
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):

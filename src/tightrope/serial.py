@@ -139,10 +139,11 @@ def _expect_keys(given: dict[str, Any], expected: set[str], place: str) -> None:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise DataError(f"the key {quoted(next(key for key in keys if keys.count(key) > 1))} is repeated")
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise DataError(f"the key {quoted(key)} is repeated")
+        found[key] = value
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypedDict, TypeVar, Unpack
@@ -175,7 +176,7 @@ def read(expression: str) -> Mechanism:
     """The mechanism of an argument; - stands for standard input."""
     if expression == "-":
         # A few bytes more than allowed are enough to be refused for length.
-        expression = click.get_binary_stream("stdin").read(4 * LENGTH_MOST + 4).decode("utf-8", "replace")
+        expression = sys.stdin.buffer.read(4 * LENGTH_MOST + 4).decode("utf-8", "replace")
     return parse(expression)
 
 
