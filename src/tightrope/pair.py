@@ -58,7 +58,7 @@ class Pair(ABC):
 
     @abstractmethod
     def profile(self, epsilon: Approx) -> Approx:
-        """H(e^epsilon) for any real epsilon, without cancellation, with its radius."""
+        """H(e^epsilon) for any finite epsilon, without cancellation, with its radius."""
 
     @abstractmethod
     def ball_tails(self, t: arb) -> BallTails:

@@ -1,0 +1,110 @@
+"""The straight path of a question: mechanism -> terms per direction -> plan -> the worse direction -> Bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from types import MappingProxyType
+
+from .bound import Bound, Certificate
+from .curve import Curve
+from .engines.evaluation import Term
+from .engines.plan import Answer, Question, answer
+from .errors import AccuracyNotReached, InvalidParameter
+from .mechanisms.base import Mechanism
+from .mechanisms.parameters import nonnegative, probability, whole
+from .relation import Direction
+
+AIM = 1e-6
+
+
+def ask(
+    mechanism: Mechanism,
+    quantity: str,
+    given: float | Sequence[float],
+    accuracy: float | None,
+    proof: bool,
+    engine: str,
+    direction: str | None,
+) -> Bound | tuple[Bound, ...]:
+    """Answers for one value or for each of a sequence; see Mechanism.epsilon and Mechanism.delta."""
+    if accuracy is not None and not 0.0 < accuracy < math.inf:
+        raise InvalidParameter(f"accuracy must be a finite number above 0, not {accuracy!r}")
+    directions = _directions(direction)
+    terms = {each: tuple((part.pair(each), count) for part, count in mechanism.terms) for each in directions}
+    if isinstance(given, Sequence) and not isinstance(given, str | bytes):
+        return tuple(
+            _bound(mechanism, terms, _question(quantity, value), accuracy, proof, engine) for value in given
+        )
+    return _bound(mechanism, terms, _question(quantity, given), accuracy, proof, engine)
+
+
+def curve(
+    mechanism: Mechanism,
+    start: float,
+    stop: float,
+    points: int,
+    accuracy: float | None,
+    proof: bool,
+    engine: str,
+    direction: str | None,
+) -> Curve:
+    """delta at equally spaced epsilons, both ends included."""
+    start, stop, points = nonnegative("start", start), nonnegative("stop", stop), whole("points", points, least=2)
+    if not start < stop:
+        raise InvalidParameter(f"start must lie below stop, not {start!r} and {stop!r}")
+    epsilons = tuple(start + (stop - start) * index / (points - 1) for index in range(points))
+    bounds = ask(mechanism, "delta", epsilons, accuracy, proof, engine, direction)
+    assert isinstance(bounds, tuple)
+    return Curve(epsilons=epsilons, bounds=bounds)
+
+
+def _directions(direction: str | None) -> tuple[Direction, ...]:
+    if direction is None:
+        return (Direction.REMOVE, Direction.ADD)
+    try:
+        return (Direction(direction.value if isinstance(direction, Direction) else direction),)
+    except ValueError:
+        raise InvalidParameter(f"direction must be 'add', 'remove' or None, not {direction!r}") from None
+
+
+def _question(quantity: str, given: float) -> Question:
+    if quantity == "epsilon":
+        return Question("epsilon", probability("delta", given))
+    if given == math.inf:
+        return Question("delta", math.inf)
+    return Question("delta", nonnegative("epsilon", given))
+
+
+def _bound(
+    mechanism: Mechanism,
+    terms: dict[Direction, tuple[Term, ...]],
+    question: Question,
+    accuracy: float | None,
+    proof: bool,
+    engine: str,
+) -> Bound:
+    """The maximum over the directions, for each end; equal directions are computed once."""
+    answers: dict[Direction, Answer] = {}
+    for direction, each in terms.items():
+        if not answers or each != terms[Direction.REMOVE]:
+            answers[direction] = answer(each, question, AIM if accuracy is None else accuracy, proof, engine)
+    worst, chosen = max(answers.items(), key=lambda item: (item[1].upper, item[1].lower))
+    certificate = Certificate(
+        engine=chosen.engine,
+        arithmetic=chosen.arithmetic,
+        reason=chosen.reason,
+        direction=worst,
+        tight=mechanism.tight,
+        parameters=MappingProxyType(dict(chosen.parameters)),
+        budget=chosen.budget,
+    )
+    lower = max(each.lower for each in answers.values())
+    bound = Bound(lower, chosen.upper, certificate)
+    if accuracy is not None and not _meets(bound, accuracy, question.quantity):
+        raise AccuracyNotReached(bound, accuracy)
+    return bound
+
+
+def _meets(bound: Bound, accuracy: float, quantity: str) -> bool:
+    return bound.width <= accuracy * bound.upper or (quantity == "epsilon" and bound.width <= 1e-12)

@@ -1,0 +1,1 @@
+"""Engines: (pair, count) terms in, certified delta out. They know no mechanism."""

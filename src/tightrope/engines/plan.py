@@ -1,0 +1,109 @@
+"""Chooses the engine and asks it: (terms, question) in, a certified interval out.
+
+Every engine bounds delta at an epsilon; an epsilon is found by a certified search on those bounds. Where float64 is too wide for
+the accuracy asked, balls take over.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..bound import Budget, budget_lines
+from ..errors import InvalidParameter
+from ..kernels.search import invert
+from . import closed_form
+from .edges import Edges, edges
+from .evaluation import Evaluator, Term
+
+ENGINES = ("auto", closed_form.NAME)
+
+# What a cheap engine aims at; the interval ends where its rounding does.
+FLOAT_TOLERANCE = 1e-12
+BALL_TOLERANCE = 1e-14
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """quantity (epsilon or delta) at the given value of the other one."""
+
+    quantity: str
+    given: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One direction's interval and how it came about."""
+
+    lower: float
+    upper: float
+    engine: str
+    arithmetic: str
+    reason: str
+    parameters: Mapping[str, object]
+    budget: Budget
+
+    def meets(self, accuracy: float, quantity: str) -> bool:
+        """Whether the interval is as narrow as asked; near epsilon 0 a width of 1e-12 will do."""
+        if self.lower == self.upper:
+            return True
+        width = self.upper - self.lower
+        return width <= accuracy * self.upper or (quantity == "epsilon" and width <= 1e-12)
+
+
+def answer(terms: Sequence[Term], question: Question, accuracy: float, proof: bool, engine: str) -> Answer:
+    """The straight path: known edges, then the closed form, in float64 and, if that is too wide, in balls."""
+    if engine not in ENGINES:
+        raise InvalidParameter(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
+    ends = edges(terms)
+    known = _from_edges(ends, question)
+    if known is not None:
+        return known
+    evaluator = closed_form.prepare(terms, proof)
+    found = _ask(evaluator, ends, question, "an exact formula covers every term")
+    if found.meets(accuracy, question.quantity) or evaluator.arithmetic == "ball":
+        return found
+    return _ask(closed_form.prepare(terms, proof=True), ends, question, "float64 was too wide for the accuracy")
+
+
+def _from_edges(ends: Edges, question: Question) -> Answer | None:
+    """Answers that need no engine: beyond the supremum of the loss, below the infinite mass, at delta 0 and 1."""
+    mass_low, mass_high = ends.mass
+    supremum_low, supremum_high = ends.supremum
+    if question.quantity == "delta":
+        if question.given >= supremum_high:
+            return _exact(mass_low, min(mass_high, 1.0), "epsilon is at or above every finite loss")
+        return None
+    if mass_low > question.given:
+        return _exact(math.inf, math.inf, "the infinite loss has more mass than delta")
+    if question.given >= 1.0:
+        return _exact(0.0, 0.0, "delta 1 promises nothing")
+    if question.given == 0.0:
+        upper = supremum_high if mass_high == 0.0 else math.inf
+        return _exact(max(supremum_low, 0.0), max(upper, 0.0), "delta 0 asks for the supremum of the loss")
+    return None
+
+
+def _exact(lower: float, upper: float, reason: str) -> Answer:
+    lines = budget_lines(rounding=upper - lower if math.isfinite(upper) else 0.0)
+    return Answer(lower, upper, closed_form.NAME, "ball", reason, {}, Budget(lines, lines))
+
+
+def _ask(evaluator: Evaluator, ends: Edges, question: Question, reason: str) -> Answer:
+    if question.quantity == "delta":
+        value = evaluator.delta(question.given)
+        lower, upper, budget = value.lower, value.upper, value.budget
+    else:
+        ceiling = ends.supremum[1] if ends.mass[1] <= question.given else math.inf
+        tolerance = BALL_TOLERANCE if evaluator.arithmetic == "ball" else FLOAT_TOLERANCE
+        found = invert(evaluator.delta, question.given, ceiling, tolerance)
+        lower, upper = found.lower, found.upper
+        nothing = Budget()
+        budget = Budget(
+            (found.at_upper.budget if found.at_upper else nothing).upper,
+            (found.at_lower.budget if found.at_lower else nothing).lower,
+        )
+    return Answer(
+        lower, upper, closed_form.NAME, evaluator.arithmetic, reason, dict(evaluator.parameters), budget
+    )

@@ -1,0 +1,1 @@
+"""Families of dominating pairs, one file each."""

@@ -1,0 +1,307 @@
+"""Pairs with finitely many losses.
+
+A law lists its atoms in balls; float64 arrays are read off those balls, so that there is one formula per law.
+H(e^eps) = w + sum over l > eps of p (1 - e^(eps - l)), w the mass of infinite loss: a sum of positive terms.
+Guarantee: exact; float64 with the radius of kernels.approx.
+Reference: Meiser, Mohammadi 2018, Def. 2; Kairouz, Oh, Viswanath 2017, Thm 3.2 (response laws).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from flint import arb, fmpq
+
+from ..errors import UnsupportedMechanism
+from ..kernels.approx import Approx, FloatArray, enclosing
+from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ..kernels.twofold import Twofold
+from ..pair import BallTails, LossRange, Pair, Tails
+
+ATOMS_MOST = 200_000
+
+
+class Atom(NamedTuple):
+    """One finite loss = log(p / q) and its masses, both above zero."""
+
+    p: arb
+    q: arb
+    loss: arb
+
+
+class FiniteLaw(ABC):
+    """The atoms of a finite pair, at whatever precision is current."""
+
+    @abstractmethod
+    def atoms(self) -> list[Atom]:
+        """All atoms of finite loss."""
+
+    @abstractmethod
+    def infinite_mass(self) -> arb:
+        """P-mass where Q = 0."""
+
+    @abstractmethod
+    def lost_mass(self) -> arb:
+        """Q-mass where P = 0."""
+
+    @abstractmethod
+    def reversed(self) -> FiniteLaw:
+        """The law with P and Q exchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class RationalLaw(FiniteLaw):
+    """Two probability vectors in exact fractions; outcomes of equal ratio are one atom."""
+
+    p: tuple[Fraction, ...]
+    q: tuple[Fraction, ...]
+
+    def atoms(self) -> list[Atom]:
+        merged: dict[Fraction, tuple[Fraction, Fraction]] = {}
+        for p, q in zip(self.p, self.q, strict=True):
+            if p and q:
+                before = merged.get(p / q, (Fraction(0), Fraction(0)))
+                merged[p / q] = (before[0] + p, before[1] + q)
+        return [Atom(_ball(p), _ball(q), _ball(ratio).log()) for ratio, (p, q) in merged.items()]
+
+    def infinite_mass(self) -> arb:
+        return _ball(sum((p for p, q in zip(self.p, self.q, strict=True) if not q), Fraction(0)))
+
+    def lost_mass(self) -> arb:
+        return _ball(sum((q for p, q in zip(self.p, self.q, strict=True) if not p), Fraction(0)))
+
+    def reversed(self) -> FiniteLaw:
+        return RationalLaw(self.q, self.p)
+
+
+def response_law(p: float, categories: int) -> FiniteLaw:
+    """Randomized response that tells the truth with probability p; the other categories share the rest."""
+    truth = Fraction(p)
+    other = (1 - truth) / (categories - 1)
+    rest = other * (categories - 2)
+    return RationalLaw((truth, other, rest), (other, truth, rest))
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseLaw(FiniteLaw):
+    """Leaky randomized response: infinite loss with probability delta, else odds e^epsilon for the truth."""
+
+    epsilon: float
+    delta: float
+    categories: int
+
+    def atoms(self) -> list[Atom]:
+        if self.delta == 1.0:
+            return []
+        kept, odds = 1 - arb(self.delta), (-arb(self.epsilon)).exp()
+        truth = kept / (1 + (self.categories - 1) * odds)
+        other = truth * odds
+        atoms = [Atom(truth, other, arb(self.epsilon)), Atom(other, truth, -arb(self.epsilon))]
+        if self.categories > 2:
+            rest = other * (self.categories - 2)
+            atoms.append(Atom(rest, rest, arb(0)))
+        return atoms
+
+    def infinite_mass(self) -> arb:
+        return arb(self.delta)
+
+    def lost_mass(self) -> arb:
+        return arb(self.delta)
+
+    def reversed(self) -> FiniteLaw:
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteLaplaceLaw(FiniteLaw):
+    """Two-sided geometric noise shifted by the sensitivity: outputs beyond both centres share the extreme losses."""
+
+    scale: float
+    sensitivity: int
+
+    def atoms(self) -> list[Atom]:
+        if self.sensitivity >= ATOMS_MOST:
+            raise UnsupportedMechanism(
+                f"DiscreteLaplace(scale={self.scale!r}, sensitivity={self.sensitivity})",
+                f"a sensitivity of {ATOMS_MOST} or more has too many losses; divide the query, scale and sensitivity",
+            )
+        rate = -1 / arb(self.scale)
+        ratio, size = rate.exp(), self.sensitivity
+        edge, far = 1 / (1 + ratio), (size * rate).exp() / (1 + ratio)
+        unit = -rate.expm1() / (1 + ratio)
+        atoms = [Atom(edge, far, -size * rate), Atom(far, edge, size * rate)]
+        atoms += [
+            Atom(unit * ((size - x) * rate).exp(), unit * (x * rate).exp(), (size - 2 * x) * rate) for x in range(1, size)
+        ]
+        return atoms
+
+    def infinite_mass(self) -> arb:
+        return arb(0)
+
+    def lost_mass(self) -> arb:
+        return arb(0)
+
+    def reversed(self) -> FiniteLaw:
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class SampledRemoveLaw(FiniteLaw):
+    """((1 - rate) Q + rate P, Q): the Q-mass where P = 0 becomes an atom at log(1 - rate)."""
+
+    base: FiniteLaw
+    rate: float
+
+    def atoms(self) -> list[Atom]:
+        rate, kept = arb(self.rate), 1 - arb(self.rate)
+        atoms = [
+            Atom(kept * q + rate * p, q, (rate * loss.expm1()).log1p()) for p, q, loss in self.base.atoms()
+        ]
+        lost = self.base.lost_mass()
+        return atoms if lost.is_zero() else [*atoms, Atom(kept * lost, lost, (-rate).log1p())]
+
+    def infinite_mass(self) -> arb:
+        return arb(self.rate) * self.base.infinite_mass()
+
+    def lost_mass(self) -> arb:
+        return arb(0)
+
+    def reversed(self) -> FiniteLaw:
+        return SampledAddLaw(self.base.reversed(), self.rate)
+
+
+@dataclass(frozen=True, slots=True)
+class SampledAddLaw(FiniteLaw):
+    """(P, (1 - rate) P + rate Q): infinite losses become an atom at -log(1 - rate)."""
+
+    base: FiniteLaw
+    rate: float
+
+    def atoms(self) -> list[Atom]:
+        rate, kept = arb(self.rate), 1 - arb(self.rate)
+        atoms = [
+            Atom(p, kept * p + rate * q, -(rate * (-loss).expm1()).log1p()) for p, q, loss in self.base.atoms()
+        ]
+        leaked = self.base.infinite_mass()
+        return atoms if leaked.is_zero() else [*atoms, Atom(leaked, kept * leaked, -(-rate).log1p())]
+
+    def infinite_mass(self) -> arb:
+        return arb(0)
+
+    def lost_mass(self) -> arb:
+        return arb(self.rate) * self.base.lost_mass()
+
+    def reversed(self) -> FiniteLaw:
+        return SampledRemoveLaw(self.base.reversed(), self.rate)
+
+
+class FloatAtoms(NamedTuple):
+    """The atoms in float64, by rising loss, and the tails after 0, 1, ... of them."""
+
+    p: Approx
+    loss: Approx
+    infinite: Approx
+    tails: Tails
+
+
+@dataclass(frozen=True)
+class FinitePair(Pair):
+    """The pair of a finite law."""
+
+    law: FiniteLaw
+
+    def tails(self, t: Twofold) -> Tails:
+        index = np.searchsorted(self.floats.loss.value, t.collapse(), side="right")
+        return Tails(*(column[index] for column in self.floats.tails))
+
+    def profile(self, epsilon: Approx) -> Approx:
+        floats = self.floats
+        shape = epsilon.value.shape
+        totals = []
+        for value, radius in zip(epsilon.value.ravel(), epsilon.radius.ravel(), strict=True):
+            gains = (-(Approx(value, radius) - floats.loss).expm1()).clip_below(0.0)
+            totals.append((floats.p * gains).sum() + floats.infinite)
+        return Approx(
+            np.array([float(total.value) for total in totals]).reshape(shape),
+            np.array([float(total.radius) for total in totals]).reshape(shape),
+        )
+
+    def ball_tails(self, t: arb) -> BallTails:
+        atoms = self.law.atoms()
+        infinite, lost = self.law.infinite_mass(), self.law.lost_mass()
+        above, below = ([atom for atom in atoms if not atom.loss <= t], [atom for atom in atoms if not atom.loss > t])
+        surely_above, surely_below = ([atom for atom in atoms if atom.loss > t], [atom for atom in atoms if atom.loss <= t])
+
+        def between(sure: list[Atom], possible: list[Atom], field: int, start: arb) -> arb:
+            return _sum(sure, field, start).union(_sum(possible, field, start))
+
+        return BallTails(
+            between(surely_above, above, 0, infinite),
+            between(surely_above, above, 1, arb(0)),
+            between(surely_below, below, 0, arb(0)),
+            between(surely_below, below, 1, lost),
+        )
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        total = self.law.infinite_mass()
+        for p, _, loss in self.law.atoms():
+            total += p * (-(epsilon - loss).expm1()).max(arb(0))
+        return total
+
+    def reversed(self) -> FinitePair:
+        return FinitePair(self.law.reversed())
+
+    def infinite_mass(self) -> arb:
+        return self.law.infinite_mass()
+
+    def loss_range(self) -> LossRange:
+        losses = [atom.loss for atom in self.law.atoms()]
+        if not losses:
+            return LossRange(arb(0), arb(0))
+        lowest, highest = losses[0], losses[0]
+        for loss in losses[1:]:
+            lowest, highest = lowest.min(loss), highest.max(loss)
+        return LossRange(lowest, highest)
+
+    @cached_property
+    def floats(self) -> FloatAtoms:
+        """Atoms and tails read off the balls."""
+        with working_precision(BITS_START):
+            atoms = sorted(self.law.atoms(), key=lambda atom: float(atom.loss.mid()))
+            infinite, lost = self.law.infinite_mass(), self.law.lost_mass()
+            p_below, q_below = _running([atom.p for atom in atoms], arb(0)), _running([atom.q for atom in atoms], lost)
+            p_above = _running([atom.p for atom in reversed(atoms)], infinite)[::-1]
+            q_above = _running([atom.q for atom in reversed(atoms)], arb(0))[::-1]
+            return FloatAtoms(
+                p=read([atom.p for atom in atoms]),
+                loss=read([atom.loss for atom in atoms]),
+                infinite=read([infinite])[0],
+                tails=Tails(*(read(column).value for column in (p_above, q_above, p_below, q_below))),
+            )
+
+
+def read(balls: list[arb]) -> Approx:
+    """float64 with a radius around each ball."""
+    low: FloatArray = np.array([lower_float(ball) for ball in balls])
+    high: FloatArray = np.array([upper_float(ball) for ball in balls])
+    return enclosing(low, high)
+
+
+def _running(masses: list[arb], start: arb) -> list[arb]:
+    totals = [start]
+    for mass in masses:
+        totals.append(totals[-1] + mass)
+    return totals
+
+
+def _sum(atoms: list[Atom], field: int, start: arb) -> arb:
+    return sum((atom[field] for atom in atoms), start)
+
+
+def _ball(fraction: Fraction) -> arb:
+    return arb(fmpq(fraction.numerator, fraction.denominator))

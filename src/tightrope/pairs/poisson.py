@@ -1,0 +1,190 @@
+"""Pairs under Poisson sampling, by the map that the mixture makes on losses.
+
+REMOVE, ((1 - r) Q + r P, Q): a loss l becomes log(1 + r (e^l - 1)), so with u(t) = log(1 + (e^t - 1)/r)
+q'(t) = q(u), p'(t) = (1 - r) q(u) + r p(u) and H'(alpha) = r H(1 + (alpha - 1)/r) for alpha > 1 - r, 1 - alpha below.
+ADD, (P, (1 - r) P + r Q) of the base pair of that direction: a loss l becomes -log(1 + r (e^-l - 1)), so with
+u(t) = -log(1 + (e^-t - 1)/r), p'(t) = p(u), q'(t) = (1 - r) p(u) + r q(u) and
+H'(alpha) = (1 - (1 - r) alpha) H(r alpha / (1 - (1 - r) alpha)) for alpha < 1/(1 - r), 0 above.
+Both profiles are products: nothing cancels.
+Guarantee: exact; float64 with the radius of kernels.approx. Proof: docs/proofs/poisson.md.
+Reference: Zhu, Dong, Wang 2021, Thm 11.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb
+
+from ..kernels.approx import Approx, enclosing, exact, where
+from ..kernels.twofold import Twofold, twofold
+from ..pair import BallTails, LossRange, Pair, Tails
+from ..relation import Direction
+from .finite import FinitePair, ResponseLaw, SampledAddLaw, SampledRemoveLaw
+
+
+def poisson_pair(base: Pair, rate: float, direction: Direction) -> Pair:
+    """The sampled pair for a rate below 1; a finite pair stays finite."""
+    if rate == 0.0:
+        return FinitePair(ResponseLaw(0.0, 0.0, 2))
+    remove = direction is Direction.REMOVE
+    if isinstance(base, FinitePair):
+        return FinitePair(SampledRemoveLaw(base.law, rate) if remove else SampledAddLaw(base.law, rate))
+    return PoissonRemove(base, rate) if remove else PoissonAdd(base, rate)
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonRemove(Pair):
+    """((1 - rate) Q + rate P, Q) for a base pair (P, Q) and 0 < rate < 1."""
+
+    base: Pair
+    rate: float
+
+    def tails(self, t: Twofold) -> Tails:
+        growth = t.expm1() / self.rate  # (e^t - 1)/r
+        reach = growth.collapse() >= -1.0
+        inner = self.base.tails(_at_least(growth, -1.0).log1p())
+        kept = 1.0 - self.rate
+        return Tails(
+            p_above=np.where(reach, kept * inner.q_above + self.rate * inner.p_above, 1.0),
+            q_above=np.where(reach, inner.q_above, 1.0),
+            p_below=np.where(reach, kept * inner.q_below + self.rate * inner.p_below, 0.0),
+            q_below=np.where(reach, inner.q_below, 0.0),
+        )
+
+    def profile(self, epsilon: Approx) -> Approx:
+        with np.errstate(all="ignore"):
+            growth = epsilon.expm1() / self.rate
+            inside = growth.lower > -1.0
+            near = where(inside, growth, exact(np.zeros_like(growth.value))).log1p()
+            kept = 1.0 - exact(self.rate)
+            far = epsilon - exact(self.rate).log() + (-(kept * (-epsilon).exp())).log1p()  # e^eps would overflow
+            large = epsilon.value > 1.0
+            amplified = self.base.profile(where(large, far, near)) * self.rate
+            outside = -epsilon.expm1()
+            # Where alpha cannot be told from 1 - r: 1 - alpha <= H' <= max(1 - alpha, r).
+            edge = enclosing(np.maximum(outside.lower, 0.0), np.maximum(outside.upper, self.rate))
+            return where(inside | large, amplified, where(growth.upper < -1.0, outside, edge))
+
+    def ball_tails(self, t: arb) -> BallTails:
+        rate, growth = arb(self.rate), t.expm1() / arb(self.rate)
+        before = BallTails(arb(1), arb(1), arb(0), arb(0))
+        if growth < -1:
+            return before
+        inner = self.base.ball_tails(growth.log1p())
+        after = BallTails(
+            (1 - rate) * inner.q_above + rate * inner.p_above,
+            inner.q_above,
+            (1 - rate) * inner.q_below + rate * inner.p_below,
+            inner.q_below,
+        )
+        return after if growth > -1 else _either(before, after)
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        growth = epsilon.expm1() / arb(self.rate)
+        if growth > -1:
+            return arb(self.rate) * self.base.ball_profile(growth.log1p())
+        outside = -epsilon.expm1()
+        if growth < -1:
+            return outside
+        # alpha cannot be told from 1 - r: 1 - alpha <= H' <= max(1 - alpha, r).
+        return outside.union(arb(self.rate))
+
+    def reversed(self) -> Pair:
+        return PoissonAdd(self.base.reversed(), self.rate)
+
+    def infinite_mass(self) -> arb:
+        return arb(self.rate) * self.base.infinite_mass()
+
+    def loss_range(self) -> LossRange:
+        lowest, highest = self.base.loss_range()
+        rate = arb(self.rate)
+        unbounded = not self.base.reversed().infinite_mass().is_zero() or not lowest.is_finite()
+        return LossRange(
+            (-rate).log1p() if unbounded else (rate * lowest.expm1()).log1p(),
+            (rate * highest.expm1()).log1p() if highest.is_finite() else highest,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonAdd(Pair):
+    """(P, (1 - rate) P + rate Q) for the base pair (P, Q) of the add direction and 0 < rate < 1."""
+
+    base: Pair
+    rate: float
+
+    def tails(self, t: Twofold) -> Tails:
+        growth = (-t).expm1() / self.rate  # (e^-t - 1)/r
+        reach = growth.collapse() > -1.0
+        inner = self.base.tails(-_at_least(growth, -1.0).log1p())
+        kept = 1.0 - self.rate
+        return Tails(
+            p_above=np.where(reach, inner.p_above, 0.0),
+            q_above=np.where(reach, kept * inner.p_above + self.rate * inner.q_above, 0.0),
+            p_below=np.where(reach, inner.p_below, 1.0),
+            q_below=np.where(reach, kept * inner.p_below + self.rate * inner.q_below, 1.0),
+        )
+
+    def profile(self, epsilon: Approx) -> Approx:
+        with np.errstate(all="ignore"):
+            growth = (-epsilon).expm1() / self.rate  # in (-1, inf) where the loss can exceed eps
+            factor = 1.0 - (1.0 - exact(self.rate)) * epsilon.exp()
+            better = epsilon.exp() * self.rate * (1.0 + growth)  # the same number, precise next to its zero
+            factor = where(better.radius < factor.radius, better, factor)
+            inside = growth.lower > -1.0
+            mapped = -(where(inside, growth, exact(np.zeros_like(growth.value))).log1p())
+            reduced = factor * self.base.profile(mapped)
+            # Next to the supremum 0 <= H' <= factor, because the base profile lies in [0, 1].
+            edge = enclosing(np.zeros_like(factor.value), np.clip(factor.upper, 0.0, 1.0))
+            certain = growth.upper <= -1.0
+            return where(inside, reduced, where(certain, exact(np.zeros_like(growth.value)), edge))
+
+    def ball_tails(self, t: arb) -> BallTails:
+        rate, growth = arb(self.rate), (-t).expm1() / arb(self.rate)
+        after = BallTails(arb(0), arb(0), arb(1), arb(1))
+        if growth <= -1:
+            return after
+        if not growth > -1:
+            # t cannot be told from the supremum: all that is known is the order of the tails.
+            return BallTails(*(arb(0).union(arb(1)) for _ in after))
+        inner = self.base.ball_tails(-growth.log1p())
+        return BallTails(
+            inner.p_above,
+            (1 - rate) * inner.p_above + rate * inner.q_above,
+            inner.p_below,
+            (1 - rate) * inner.p_below + rate * inner.q_below,
+        )
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        growth = (-epsilon).expm1() / arb(self.rate)
+        if growth <= -1:
+            return arb(0)
+        factor = epsilon.exp() * arb(self.rate) * (1 + growth)
+        if growth > -1:
+            return factor * self.base.ball_profile(-growth.log1p())
+        return arb(0).union(factor)
+
+    def reversed(self) -> Pair:
+        return PoissonRemove(self.base.reversed(), self.rate)
+
+    def infinite_mass(self) -> arb:
+        return arb(0)
+
+    def loss_range(self) -> LossRange:
+        lowest, highest = self.base.loss_range()
+        rate = arb(self.rate)
+        unbounded = not self.base.infinite_mass().is_zero() or not highest.is_finite()
+        return LossRange(
+            -(rate * (-lowest).expm1()).log1p() if lowest.is_finite() else lowest,
+            -(-rate).log1p() if unbounded else -(rate * (-highest).expm1()).log1p(),
+        )
+
+
+def _at_least(number: Twofold, floor: float) -> Twofold:
+    low = number.collapse() >= floor
+    return Twofold(np.where(low, number.hi, floor), np.where(low, number.lo, 0.0))
+
+
+def _either(one: BallTails, other: BallTails) -> BallTails:
+    return BallTails(*(a.union(b) for a, b in zip(one, other, strict=True)))
