@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -47,20 +46,19 @@ class DiscreteGaussian(Law):
 
     def _first(self, choice: Choice) -> int:
         """The least integer in the set (remove), or the least one past it (add)."""
-        with precision(START):
-            shift = ball(self.sensitivity)
-            cut = shift / 2 + ball(Fraction(self.sigma) ** 2) / shift * choice.crossing().log()
-            first = math.floor(Fraction(*_rational(cut.mid())))
+        bits, first = START, None
+        while first is None:
+            with precision(bits):
+                shift = ball(self.sensitivity)
+                cut = shift / 2 + ball(Fraction(self.sigma) ** 2) / shift * choice.crossing().log()
+                if cut.rad() < 1:
+                    first = int(cut.mid().floor().unique_fmpz())
+            bits *= 2
         while choice.takes(self._ratio(first)) != choice.remove:
             first += 1
         while choice.takes(self._ratio(first - 1)) == choice.remove:
             first -= 1
         return first
-
-
-def _rational(number: arb) -> tuple[int, int]:
-    ratio = number.fmpq()
-    return int(ratio.p), int(ratio.q)
 
 
 @lru_cache(maxsize=1 << 16)

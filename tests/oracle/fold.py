@@ -8,7 +8,7 @@ from fractions import Fraction
 from flint import arb
 
 from .finite import FiniteLaw, Output
-from .precision import START, Number, ball, precision, refined
+from .precision import INVISIBLE, START, Number, ball, precision, refined
 from .truth import Ratio
 
 
@@ -41,7 +41,7 @@ class GaussianFold:
                     total += p * above(cut - mu) - ball(Fraction(epsilon)).exp() * q * above(cut)
             return total
 
-        return refined(value, bits)
+        return refined(value, bits, INVISIBLE)
 
     def _outputs(self) -> list[tuple[arb, arb, arb | None]]:
         if self.finite is None:
@@ -83,7 +83,7 @@ class ResponseFold:
             p, q = (self._at_least(first, truth) for truth in (odds / (1 + odds), 1 / (1 + odds)))
             return 1 - kept + kept * (p - ball(Fraction(epsilon)).exp() * q)
 
-        return refined(value, bits)
+        return refined(value, bits, INVISIBLE)
 
     def _first(self, epsilon: Fraction) -> int:
         """The least j whose loss (2 j - count) log odds exceeds epsilon; a tie adds nothing to delta."""

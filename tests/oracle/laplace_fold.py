@@ -5,8 +5,8 @@ measure with atoms 1/2 at -e and e and density 1/4 between. With f_0(x) = (e^{x/
 
     f_{j+1}(x) = (f_j(x + e) + f_j(x - e)) / 2 + (1/4) integral of f_j over [x - e, x + e],
 
-delta(epsilon) = e^{-count e/2} f_count(0). Each f_j is a sum over whole n of functions A(y) e^{y/2} + B(y) e^{-y/2} + C(y)
-of y = x - epsilon - n e, cut off at y <= 0, with polynomials A, B, C; the integral of such a function is one again.
+delta(epsilon) = e^{-count e/2} f_count(0). Each f_j is a sum over whole n of functions A(y) e^{y/2} + B(y) e^{-y/2} +
+C(y) of y = x - epsilon - n e, cut off at y <= 0, with polynomials A, B, C; the integral of such a function is one again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from flint import arb, arb_poly, ctx
 
-from .precision import Number, ball, precision, refined
+from .precision import INVISIBLE, Number, ball, precision, refined
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class LaplaceFold:
                     total += piece.at(ball(place))
             return total * (ball(asked / 2) - ball(self.count * reach / 2)).exp()
 
-        return refined(value, bits)
+        return refined(value, bits, INVISIBLE)
 
 
 @dataclass(frozen=True)

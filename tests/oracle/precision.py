@@ -10,6 +10,7 @@ from flint import arb, ctx, fmpq
 
 START = 256
 MOST = 1 << 15
+INVISIBLE = arb(2) ** -1500  # so far below every double that no more digits are needed
 
 Number = float | int | Fraction
 
@@ -32,21 +33,23 @@ def ball(number: Number | arb) -> arb:
     return arb(number)
 
 
-def refined(formula: Callable[[], arb], bits_wanted: int = 100) -> arb:
-    """The value of a formula with at least bits_wanted correct bits.
+def refined(formula: Callable[[], arb], bits_wanted: int = 100, floor: arb | int = 0) -> arb:
+    """The value of a formula with at least bits_wanted correct bits, or known to be below floor in magnitude.
 
     Guarantee: the ball contains the exact value; a formula that stays wide is an error, not a guess.
     """
-    return refined_all(lambda: (formula(),), bits_wanted)[0]
+    return refined_all(lambda: (formula(),), bits_wanted, floor)[0]
 
 
-def refined_all(formula: Callable[[], tuple[arb, ...]], bits_wanted: int = 100) -> tuple[arb, ...]:
+def refined_all(
+    formula: Callable[[], tuple[arb, ...]], bits_wanted: int = 100, floor: arb | int = 0
+) -> tuple[arb, ...]:
     """The same for several values at once."""
     bits = START
     while bits <= MOST:
         with precision(bits):
             values = formula()
-            if all(value.is_zero() or value.rel_accuracy_bits() >= bits_wanted for value in values):
+            if all(abs(value) <= floor or value.rel_accuracy_bits() >= bits_wanted for value in values):
                 return values
         bits *= 2
     raise ArithmeticError(f"no {bits_wanted} correct bits with {MOST} bits of precision: {values}")

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from flint import arb
 
 from .exponentials import sign
-from .precision import Number, ball, refined, refined_all
+from .precision import INVISIBLE, Number, ball, refined, refined_all
 
 
 class Ratio(NamedTuple):
@@ -76,7 +76,9 @@ class Choice:
     def crossing(self) -> arb:
         """The density ratio dP/dQ at which the set begins (remove) or ends (add); only where there is one."""
         power = ball(self.t if self.remove else -self.t)
-        return (power.expm1() + ball(self.rate)) / ball(self.rate)
+        # e^t - (1 - rate), by whichever form cancels less
+        excess = power.expm1() + ball(self.rate) if 2 * self.rate < 1 else power.exp() - ball(1 - self.rate)
+        return excess / ball(self.rate)
 
 
 class Law(ABC):
@@ -123,7 +125,7 @@ class Truth:
 
         if self.nothing_above(Fraction(epsilon)):
             return arb(0)
-        return refined(value, bits)
+        return refined(value, bits, INVISIBLE)
 
     def tails(self, t: float, bits: int = 80) -> Tails:
         """First and second law of the loss above t and at or below t."""
@@ -134,7 +136,7 @@ class Truth:
             gone = lost if self._rate == 1 else self._rate * lost if not self._remove else Fraction(0)
             return Tails(arb(1), refined(lambda: ball(1 - gone)), arb(0), refined(lambda: ball(gone)))
         choice = Choice(self._rate, self._remove, Fraction(t))
-        return Tails(*refined_all(lambda: self._sampled(self.law.masses(choice)), bits))
+        return Tails(*refined_all(lambda: self._sampled(self.law.masses(choice)), bits, INVISIBLE))
 
     def infinite_mass(self) -> Fraction:
         """First law of the outputs that the second law does not have."""

@@ -1,0 +1,1 @@
+"""One table of mechanisms, rates and directions drives every conformance test."""

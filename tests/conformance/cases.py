@@ -1,0 +1,152 @@
+"""The table: each mechanism beside its two output laws, every Poisson rate, both directions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+import pytest
+from flint import arb
+
+import tightrope as tr
+from tests.oracle.continuous import Gaussian, Laplace
+from tests.oracle.discrete_gaussian import DiscreteGaussian
+from tests.oracle.finite import DiscreteLaplace, FiniteLaw, Histogram, Leaky, response
+from tests.oracle.precision import ball, precision
+from tests.oracle.truth import Law, Truth
+
+RATES = (1e-8, 1e-4, 0.01, 0.3, 0.5, 0.999, 1.0)
+GONE = arb(10) ** -330
+DIRECTIONS = ("remove", "add")
+
+_ZEROS = ((0.5, 0.25, 0.25, 0.0, 0.0), (0.25, 0.5, 0.0, 0.125, 0.125))
+_SKEWED = ((0.1, 0.2, 0.3, 0.4), (0.4, 0.3, 0.2, 0.1))
+_TINY = ((1.0 - 2.0**-40, 2.0**-40, 1e-300), (2.0**-40, 1.0 - 2.0**-40, 1e-310))
+_CLOSE = ((0.5, 0.5), (0.5 + 2.0**-45, 0.5 - 2.0**-45))
+
+LEAVES: tuple[tuple[tr.Mechanism, Law], ...] = (
+    (tr.Gaussian(sigma=1.0), Gaussian(1.0)),
+    (tr.Gaussian(sigma=0.02), Gaussian(0.02)),
+    (tr.Gaussian(sigma=1e-6), Gaussian(1e-6)),
+    (tr.Gaussian(sigma=100.0), Gaussian(100.0)),
+    (tr.Gaussian(sigma=1e6), Gaussian(1e6)),
+    (tr.Gaussian(sigma=2.0, sensitivity=3.3), Gaussian(2.0, 3.3)),
+    (tr.GDP(mu=0.7), Gaussian(1.0, 0.7)),
+    (tr.Laplace(scale=1.0), Laplace(1.0)),
+    (tr.Laplace(scale=1e-3), Laplace(1e-3)),
+    (tr.Laplace(scale=10.0), Laplace(10.0)),
+    (tr.Laplace(scale=1e6), Laplace(1e6)),
+    (tr.Laplace(scale=2.0, sensitivity=3.3), Laplace(2.0, 3.3)),
+    (tr.DiscreteGaussian(sigma=3.0), DiscreteGaussian(3.0)),
+    (tr.DiscreteGaussian(sigma=0.1), DiscreteGaussian(0.1)),
+    (tr.DiscreteGaussian(sigma=40.0), DiscreteGaussian(40.0)),
+    (tr.DiscreteGaussian(sigma=2.0, sensitivity=3), DiscreteGaussian(2.0, 3)),
+    (tr.DiscreteLaplace(scale=1.0), DiscreteLaplace(1.0)),
+    (tr.DiscreteLaplace(scale=1e-3), DiscreteLaplace(1e-3)),
+    (tr.DiscreteLaplace(scale=1e6), DiscreteLaplace(1e6)),
+    (tr.DiscreteLaplace(scale=2.0, sensitivity=7), DiscreteLaplace(2.0, 7)),
+    (tr.RandomizedResponse(p=0.51), response(0.51)),
+    (tr.RandomizedResponse(p=0.5), response(0.5)),
+    (tr.RandomizedResponse(p=0.0), response(0)),
+    (tr.RandomizedResponse(p=1.0), response(1)),
+    (tr.RandomizedResponse(p=0.75, categories=4), response(0.75, 4)),
+    (tr.RandomizedResponse(p=0.125, categories=5), response(0.125, 5)),
+    (tr.RandomizedResponse(p=1e-12), response(1e-12)),
+    (tr.RandomizedResponse(epsilon=1.0, categories=3), Leaky(1.0, 0, 3)),
+    (tr.PureDP(epsilon=0.0), Leaky(0.0)),
+    (tr.PureDP(epsilon=0.1), Leaky(0.1)),
+    (tr.PureDP(epsilon=5.0), Leaky(5.0)),
+    (tr.PureDP(epsilon=800.0), Leaky(800.0)),
+    (tr.ApproximateDP(epsilon=1.0, delta=1e-6), Leaky(1.0, 1e-6)),
+    (tr.ApproximateDP(epsilon=0.1, delta=0.0), Leaky(0.1, 0)),
+    (tr.ApproximateDP(epsilon=0.0, delta=0.1), Leaky(0.0, 0.1)),
+    (tr.ApproximateDP(epsilon=0.5, delta=1.0), Leaky(0.5, 1)),
+    (tr.Finite(p=_ZEROS[0], q=_ZEROS[1]), Histogram(*_ZEROS)),
+    (tr.Finite(p=_SKEWED[0], q=_SKEWED[1]), Histogram(*_SKEWED)),
+    (tr.Finite(p=_SKEWED[0], q=_SKEWED[0]), Histogram(_SKEWED[0], _SKEWED[0])),
+    (tr.Finite(p=_TINY[0], q=_TINY[1]), Histogram(*_TINY)),
+    (tr.Finite(p=_CLOSE[0], q=_CLOSE[1]), Histogram(*_CLOSE)),
+    (tr.Finite(p=(1.0, 0.0), q=(0.0, 1.0)), Histogram((1.0, 0.0), (0.0, 1.0))),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A mechanism, one direction of it, and the truth about it."""
+
+    mechanism: tr.Mechanism
+    direction: str
+    truth: Truth
+
+
+def sampled(rates: tuple[float, ...] = RATES) -> list[object]:
+    """Every row of the table as a pytest parameter."""
+    rows = []
+    for leaf, law in LEAVES:
+        for rate in rates:
+            mechanism = leaf if rate == 1.0 else leaf.poisson(rate=rate)
+            for direction in DIRECTIONS:
+                case = Case(mechanism, direction, Truth(law, rate, direction))
+                rows.append(pytest.param(case, id=f"{mechanism!r}-{direction}"))
+    return rows
+
+
+def direction_of(name: str) -> tr.Direction:
+    """The package's name for it."""
+    return tr.Direction(name)
+
+
+def losses(truth: Truth) -> list[float]:
+    """The finite losses of a law with few outputs, to the nearest double; empty for the others."""
+    rate = Fraction(truth.rate)
+    if not isinstance(truth.law, FiniteLaw):
+        ends = truth.law.ratio_range()
+        ratios = [end for end in ends if end is not None]
+    else:
+        ratios = [output.ratio for output in truth.law.outputs() if output.ratio.factor is not None]
+    with precision(300):
+        mixtures = [ball(1 - rate) + ball(rate) * ball(r.factor) * ball(r.exponent).exp() for r in ratios]
+        logs = [float(mixture.log()) for mixture in mixtures if mixture > 0]
+    return [log if truth.direction == "remove" else -log for log in logs]
+
+
+@cache
+def last_epsilon(truth: Truth) -> float:
+    """Where delta has fallen to the last doubles, or the supremum of the loss."""
+    supremum = truth.supremum()
+    if supremum is not None:
+        return float(supremum)
+    high = 2.0**-20
+    while truth.delta(high) > GONE:
+        high *= 2.0
+    low = high / 2.0
+    for _ in range(12):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if truth.delta(middle) > GONE else (low, middle)
+    return high
+
+
+@cache
+def epsilons(truth: Truth, count: int = 200) -> tuple[float, ...]:
+    """From 0 to the supremum and beyond, next to it on both sides, and at every loss with mass."""
+    last = last_epsilon(truth)
+    special = {0.0, 5e-324, 1e-300, 1e-17, 1.5 * last, last + 1.0, 700.0, 1e5}
+    for point in {last, *losses(truth)}:
+        if point >= 0.0:
+            special |= {point, math.nextafter(point, 0.0), math.nextafter(point, math.inf), point * (1.0 - 1e-9)}
+    special = set(sorted(special)[:60]) | {last}
+    rest = max(count - len(special), 20)
+    spread = {last * (index / rest) ** 2 for index in range(1, rest - rest // 4)}
+    near = {last * (1.0 - 10.0 ** (-12.0 * index / (rest // 4))) for index in range(rest // 4)}
+    return tuple(sorted(special | spread | near))
+
+
+def deltas(truth: Truth) -> tuple[float, ...]:
+    """From nothing to everything, at the infinite mass and at the total variation."""
+    points = {0.0, 5e-324, 1e-310, 1e-300, 1e-200, 1e-100, 1e-40, 1e-20, 1e-12, 1e-9, 1e-6, 1e-4, 0.01, 0.1, 0.3, 0.5}
+    points |= {0.7, 0.9, 0.999, 1.0 - 1e-9, 1.0 - 2.0**-53, 1.0}
+    for mass in (float(truth.infinite_mass()), float(truth.delta(0.0))):
+        points |= {mass, math.nextafter(mass, 0.0), math.nextafter(mass, 1.0), mass * 0.999, min(mass * 1.001, 1.0)}
+    return tuple(sorted(points))
