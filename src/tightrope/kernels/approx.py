@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,22 +21,28 @@ from .ulps import SUBNORMAL, UNIT
 
 FloatArray = npt.NDArray[np.float64]
 
-# A radius is the sum of at most six rounded terms, each made by at most six operations.
+# Covers the rounding of a radius: fewer than 64 roundings and library errors of UNIT each.
 INFLATE = 1.0 + 2.0**-46
+# Covers what underflow hides: at most 16 for a library function, and a half for each of fewer than 16 products.
+UNDERFLOW = 24.0 * SUBNORMAL
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Approx:
     """Values and error radii of equal shape."""
 
     value: FloatArray
     radius: FloatArray
 
+    # Lets array + Approx reach __radd__ as a whole.
+    __array_ufunc__: ClassVar[None] = None
+
     @property
     def lower(self) -> FloatArray:
         """At or below the exact value."""
         with np.errstate(all="ignore"):
             low = np.nextafter(self.value - self.radius, -np.inf)
+        low = np.where(self.radius == 0.0, self.value, low)
         return np.where(np.isnan(low), -np.inf, low)
 
     @property
@@ -43,91 +50,84 @@ class Approx:
         """At or above the exact value."""
         with np.errstate(all="ignore"):
             high = np.nextafter(self.value + self.radius, np.inf)
+        high = np.where(self.radius == 0.0, self.value, high)
         return np.where(np.isnan(high), np.inf, high)
 
     def __neg__(self) -> Approx:
-        return Approx(-self.value, self.radius)
+        return Approx(np.asarray(-self.value), self.radius)
 
-    def __add__(self, other: Approx | float) -> Approx:
-        other = exact(other) if not isinstance(other, Approx) else other
-        return _made(self.value + other.value, self.radius + other.radius, 1.0)
+    def __add__(self, other: Approx | npt.ArrayLike) -> Approx:
+        other = _lifted(other)
+        with np.errstate(all="ignore"):
+            return _made(self.value + other.value, self.radius + other.radius, 1.0)
 
-    def __sub__(self, other: Approx | float) -> Approx:
-        return self + -(exact(other) if not isinstance(other, Approx) else other)
+    def __sub__(self, other: Approx | npt.ArrayLike) -> Approx:
+        return self + -_lifted(other)
 
-    def __mul__(self, other: Approx | float) -> Approx:
-        other = exact(other) if not isinstance(other, Approx) else other
-        spread = abs(self.value) * other.radius + abs(other.value) * self.radius + self.radius * other.radius
-        return _made(self.value * other.value, spread, 1.0)
+    def __mul__(self, other: Approx | npt.ArrayLike) -> Approx:
+        other = _lifted(other)
+        with np.errstate(all="ignore"):
+            spread = abs(self.value) * other.radius + abs(other.value) * self.radius + self.radius * other.radius
+            return _made(self.value * other.value, spread, 1.0)
 
-    def __truediv__(self, other: Approx | float) -> Approx:
-        other = exact(other) if not isinstance(other, Approx) else other
+    def __truediv__(self, other: Approx | npt.ArrayLike) -> Approx:
+        """x / y: X/Y - x/y = (X - x)/Y + (x/y) (y - Y)/Y, nothing known where the interval of y touches 0."""
+        other = _lifted(other)
         with np.errstate(all="ignore"):
             value = self.value / other.value
             least = np.maximum(abs(other.value) - other.radius, 0.0) * (1.0 - 2.0 * UNIT)
-            spread = (self.radius + abs(value) * (1.0 + 2.0 * UNIT) * other.radius) / least
-            spread = np.where(least > 0.0, spread, np.inf)
-        return _made(value, spread, 1.0)
+            # SUBNORMAL stands for a quotient that underflowed, which a wide divisor may magnify.
+            spread = self.radius / least + (abs(value) + SUBNORMAL) * (other.radius / least)
+            return _made(value, np.where(least > 0.0, spread, np.inf), 1.0)
 
-    def __radd__(self, other: float) -> Approx:
+    def __radd__(self, other: npt.ArrayLike) -> Approx:
         return self + other
 
-    def __rmul__(self, other: float) -> Approx:
+    def __rmul__(self, other: npt.ArrayLike) -> Approx:
         return self * other
 
-    def __rsub__(self, other: float) -> Approx:
+    def __rsub__(self, other: npt.ArrayLike) -> Approx:
         return -self + other
 
-    def __rtruediv__(self, other: float) -> Approx:
+    def __rtruediv__(self, other: npt.ArrayLike) -> Approx:
         return exact(other) / self
 
-    def __getitem__(self, index: object) -> Approx:
-        return Approx(np.asarray(self.value[index]), np.asarray(self.radius[index]))  # type: ignore[index]
+    def __getitem__(self, index: Any) -> Approx:
+        return Approx(np.asarray(self.value[index]), np.asarray(self.radius[index]))
 
     def exp(self) -> Approx:
-        """e^x; the radius grows by the factor e^r - 1."""
+        """e^x; |e^X - e^x| <= e^x (e^r - 1)."""
         with np.errstate(all="ignore"):
             value = np.exp(self.value)
-            spread = value * np.expm1(self.radius)
-        return _made(value, np.where(self.radius == 0.0, 0.0, spread), ulps.EXP + 8.0 * UNIT)
+            return _made(value, _growth(value, self.radius), ulps.EXP)
 
     def expm1(self) -> Approx:
         """e^x - 1, relative precision near 0."""
         with np.errstate(all="ignore"):
-            value = np.expm1(self.value)
-            spread = np.exp(self.value) * (1.0 + 8.0 * UNIT) * np.expm1(self.radius)
-        return _made(value, np.where(self.radius == 0.0, 0.0, spread), ulps.EXPM1)
+            return _made(np.expm1(self.value), _growth(np.exp(self.value), self.radius), ulps.EXPM1)
 
     def log(self) -> Approx:
-        """log x; nothing is known where the interval touches 0."""
+        """log x; |log X - log x| <= -log(1 - r/x), nothing known where the interval touches 0."""
         with np.errstate(all="ignore"):
-            value = np.log(self.value)
-            ratio = self.radius / self.value * (1.0 + 4.0 * UNIT)
-            spread = np.where((self.value > 0.0) & (ratio < 1.0), -np.log1p(-ratio), np.inf)
-        return _made(value, spread, ulps.LOG)
+            return _made(np.log(self.value), _shrinkage(self.value, self.radius), ulps.LOG)
 
     def log1p(self) -> Approx:
         """log(1 + x), relative precision near 0."""
         with np.errstate(all="ignore"):
-            value = np.log1p(self.value)
-            ratio = self.radius / (1.0 + self.value) * (1.0 + 8.0 * UNIT)
-            spread = np.where((self.value > -1.0) & (ratio < 1.0), -np.log1p(-ratio), np.inf)
-        return _made(value, spread, ulps.LOG1P)
+            return _made(np.log1p(self.value), _shrinkage(1.0 + self.value, self.radius), ulps.LOG1P)
 
     def sqrt(self) -> Approx:
-        """Square root of a positive number: |sqrt(x + d) - sqrt(x)| <= |d| / sqrt(x)."""
+        """Square root of a number known to be >= 0: |sqrt X - sqrt x| <= min(r / sqrt x, sqrt r)."""
         with np.errstate(all="ignore"):
             value = np.sqrt(self.value)
-            spread = np.where(self.radius == 0.0, 0.0, self.radius / value * (1.0 + 4.0 * UNIT))
-            spread = np.where(self.value > self.radius, spread, np.where(self.value == 0, np.inf, spread))
-        return _made(value, spread, 1.0)
+            return _made(value, np.fmin(self.radius / value, np.sqrt(self.radius)), 1.0)
 
     def sum(self) -> Approx:
-        """Sum of all entries. numpy adds in blocks; n - 1 additions in any order err by at most n u sum|x|."""
-        size = self.value.size
-        total = np.sum(self.value)
-        spread = np.sum(self.radius) * (1.0 + 2.0 * size * UNIT) + size * UNIT * 1.01 * np.sum(abs(self.value))
-        return _made(np.asarray(total), np.asarray(spread), 0.0)
+        """Sum of all entries; n - 1 additions in any order err by at most 1.01 n u sum|x| for n <= 2**40."""
+        with np.errstate(all="ignore"):
+            share = self.value.size * UNIT
+            spread = np.sum(self.radius) * (1.0 + 2.0 * share) + 1.01 * share * np.sum(abs(self.value))
+            return _made(np.asarray(np.sum(self.value)), np.asarray(spread), 0.0)
 
     def clip_below(self, floor: float) -> Approx:
         """max(x, floor): a contraction, so the radius stays."""
@@ -140,12 +140,18 @@ def exact(value: npt.ArrayLike) -> Approx:
     return Approx(array, np.zeros_like(array))
 
 
+def around(value: npt.ArrayLike, radius: npt.ArrayLike) -> Approx:
+    """A value that is known up to a radius."""
+    return Approx(np.asarray(value, dtype=np.float64), np.asarray(radius, dtype=np.float64))
+
+
 def enclosing(lower: npt.ArrayLike, upper: npt.ArrayLike) -> Approx:
-    """The smallest Approx around [lower, upper]."""
+    """An Approx around [lower, upper], barely wider."""
     low, high = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
-    middle = low + (high - low) / 2.0
-    reach = np.maximum(high - middle, middle - low)
-    return _made(middle, np.where(high == low, 0.0, np.nextafter(reach, np.inf)), 0.0)
+    with np.errstate(all="ignore"):
+        middle = np.where(high == low, low, low + (high - low) / 2.0)
+        reach = np.maximum(abs(high - middle), abs(middle - low))
+        return Approx(middle, np.where(high == low, 0.0, np.nextafter(reach, np.inf)))
 
 
 def where(condition: npt.NDArray[np.bool_], then: Approx, other: Approx) -> Approx:
@@ -163,22 +169,32 @@ def mills(x: Approx) -> Approx:
 
     root_half, root_half_pi = math.sqrt(0.5), math.sqrt(math.pi / 2.0)
     with np.errstate(all="ignore"):
-        scaled = x.value * root_half
-        value = root_half_pi * erfcx(scaled)
-        left = x.value - x.radius - 2.5 * UNIT * abs(x.value)
-        slope = np.where(
-            left >= 0.0,
-            1.0 / (1.0 + left * left),
-            1.0 + abs(left) * 1.2534 * erfcx(np.minimum(left, 0.0) * root_half * (1.0 + 4.0 * UNIT)),
-        )
-        spread = slope * (1.0 + 1e-9) * (x.radius + 2.5 * UNIT * abs(x.value))
-    return _made(value, spread, ulps.ERFCX + 4.0)
+        scaled = x.value * root_half  # off by less than 2.5 UNIT, which counts as a part of the radius
+        reach = x.radius + 2.5 * UNIT * abs(x.value)
+        left = (x.value - reach) - 4.0 * UNIT * (abs(x.value) + reach)
+        slant = np.hypot(1.0, left)
+        steep = 1.0 + abs(left) * 1.2534 * erfcx(np.minimum(left, 0.0) * root_half * (1.0 + 4.0 * UNIT))
+        spread = np.where(left >= 0.0, reach / slant / slant, steep * reach) * (1.0 + 1e-9)
+        units = ulps.ERFCX + 4.0 + np.minimum(scaled, 0.0) ** 2
+        return _made(root_half_pi * erfcx(scaled), spread, units)
 
 
-def _made(value: FloatArray, spread: FloatArray, units: float) -> Approx:
-    """Adds `units` roundings of the result to the propagated error."""
-    with np.errstate(all="ignore"):
-        radius = (spread + units * UNIT * abs(value)) * INFLATE
-        if units:
-            radius = radius + 4.0 * SUBNORMAL
+def _lifted(value: Approx | npt.ArrayLike) -> Approx:
+    return value if isinstance(value, Approx) else exact(value)
+
+
+def _growth(power: FloatArray, radius: FloatArray) -> FloatArray:
+    """e^x (e^r - 1) from e^x as computed, which may have underflowed to 0 where e^(x+r) has not."""
+    return np.where(radius == 0.0, 0.0, (power + UNDERFLOW) * np.expm1(radius))
+
+
+def _shrinkage(argument: FloatArray, radius: FloatArray) -> FloatArray:
+    """-log(1 - r/y), or inf where y - r may be <= 0."""
+    ratio = radius / argument * (1.0 + 8.0 * UNIT)
+    return np.where((argument > 0.0) & (ratio < 1.0), -np.log1p(-ratio), np.inf)
+
+
+def _made(value: FloatArray, spread: FloatArray, units: float | FloatArray) -> Approx:
+    """Adds `units` roundings of the result, and what underflow may hide, to the propagated error."""
+    radius = (spread + units * UNIT * abs(value)) * INFLATE + UNDERFLOW
     return Approx(np.asarray(value), np.asarray(radius))

@@ -1,24 +1,25 @@
 """Double-double arithmetic: a number as the unevaluated sum hi + lo of two doubles, |lo| <= ulp(hi) / 2.
 
-Relative error per operation, u = 2**-53: sum and difference 4 u^2, product 8 u^2, quotient 16 u^2, root 8 u^2,
-exp, expm1, log and log1p 2**-98. It holds where every operand and result is 0 or of magnitude 2**-960 to 2**1000;
-beyond, the error is at most that of a few roundings in double precision. Infinite operands give the limit, a form
-without limit (inf - inf, 0 * inf, log of a negative number) gives NaN, and nothing warns.
-Guarantee: approximate, within the errors above. Proof: docs/proofs/rounding.md.
+Relative error per operation, u = 2**-53: sum and difference 4 u^2, product and root 8 u^2, quotient 16 u^2, exp and
+expm1 2**-100, log and log1p 2**-98. It holds where every operand and result is 0 or of magnitude 2**-960 to 2**1000;
+beyond, the error is that of a few roundings in double precision. Infinite operands give the limit, a form without
+limit (inf - inf, 0 * inf, log of a negative number) gives NaN, and nothing warns.
+Guarantee: approximate, within the errors above, under the constants of kernels.ulps. Proof: docs/proofs/rounding.md.
 Reference: Joldes, Muller, Popescu 2017, "Tight and rigorous error bounds for basic building blocks of double-word
-arithmetic", Alg. 6, 12, 17.
+arithmetic", Alg. 6 (sum), Alg. 10 (product).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int32]
 
 # Half of the 27 bits that a split drops, and the mask that drops them.
 _ROUND = np.int64(1 << 26)
@@ -42,11 +43,11 @@ class Twofold:
     __array_ufunc__: ClassVar[None] = None
 
     def collapse(self) -> FloatArray:
-        """The nearest double, which is hi."""
+        """The nearest double. To compare two numbers take the sign of their collapsed difference."""
         return np.asarray(self.hi + self.lo)
 
-    def __getitem__(self, index: object) -> Twofold:
-        return Twofold(np.asarray(self.hi[index]), np.asarray(self.lo[index]))  # type: ignore[index]
+    def __getitem__(self, index: Any) -> Twofold:
+        return Twofold(np.asarray(self.hi[index]), np.asarray(self.lo[index]))
 
     def __neg__(self) -> Twofold:
         return Twofold(np.asarray(-self.hi), np.asarray(-self.lo))
@@ -204,7 +205,7 @@ def _quotient(x: Twofold, y: Twofold) -> Twofold:
         return _joined(q, _trusted(step, x.hi))
 
 
-def _reduced(x: Twofold) -> tuple[Twofold, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _reduced(x: Twofold) -> tuple[Twofold, IntArray, IntArray]:
     """x = (256 power + row - 128) log(2)/256 + rest to 2**-108, |rest| <= 0.00136; rest = x where |x| <= 0.00135."""
     hi = np.clip(x.hi, -_BEYOND, _BEYOND)
     lo = np.where(hi == x.hi, x.lo, 0.0)
@@ -212,9 +213,9 @@ def _reduced(x: Twofold) -> tuple[Twofold, npt.NDArray[np.int64], npt.NDArray[np
     first, error = _exact_sum(hi, -(turns * _STEP[0]))
     first, next_error = _exact_sum(first, -(turns * _STEP[1]))
     first, last_error = _exact_sum(first, lo)
-    rest = _joined(first, ((error + next_error) + last_error) - turns * _STEP[2])
-    shifted = turns.astype(np.int64) + 128
-    return rest, shifted >> 8, shifted & 255
+    rest = _exact_sum(first, ((error + next_error) + last_error) - turns * _STEP[2])
+    shifted = np.asarray(turns, dtype=np.int32) + np.int32(128)
+    return Twofold(*rest), shifted >> 8, shifted & 255
 
 
 def _expm1_series(r: Twofold) -> Twofold:
@@ -236,19 +237,19 @@ def _plus(large: Twofold, small: Twofold) -> Twofold:
     return _joined(s, (small.hi - (s - large.hi)) + (large.lo + small.lo))
 
 
-def _scaled(x: Twofold, power: npt.NDArray[np.int64]) -> Twofold:
+def _scaled(x: Twofold, power: IntArray) -> Twofold:
     """x 2^power, lo = 0 where it overflows."""
     return _joined(np.ldexp(x.hi, power), np.ldexp(x.lo, power))
 
 
-def _centred(x: Twofold) -> tuple[Twofold, npt.NDArray[np.int64]]:
+def _centred(x: Twofold) -> tuple[Twofold, IntArray]:
     """x = m 2^k with m in [0.70, 1.42]."""
     fraction, exponent = np.frexp(x.hi)
-    power = np.asarray(exponent, dtype=np.int64) - (fraction < math.sqrt(0.5))
+    power = exponent - (fraction < math.sqrt(0.5))
     return Twofold(np.ldexp(x.hi, -power), np.ldexp(x.lo, -power)), power
 
 
-def _logarithm(excess: Twofold, power: npt.NDArray[np.int64]) -> Twofold:
+def _logarithm(excess: Twofold, power: IntArray) -> Twofold:
     """power log 2 + log(1 + excess) for excess in [-0.3, 0.42]: y + d - d^2/2, d = (excess - expm1(y)) / e^y."""
     guess = np.log1p(excess.hi)
     reached = twofold(guess).expm1()

@@ -1,18 +1,18 @@
 """The only place where the accuracy of a library function is assumed.
 
-Each constant bounds the relative error of that function, for an exact argument, in units of UNIT = 2**-53 (half an
-ulp of a double), wherever the result is a normal number. tests/kernels/test_ulps.py measures each against Arb at
-10^5 points and fails where the assumption does.
+Each constant C bounds the error of that function for an exact argument: C UNIT relative where the result is a normal
+number, C SUBNORMAL absolute below. UNIT = 2**-53 is half an ulp of a double. tests/kernels/test_ulps.py measures each
+against Arb at 10^5 points and fails where the assumption does.
+Arithmetic and square roots are IEEE 754: round to nearest, gradual underflow.
 """
 
 from __future__ import annotations
 
 UNIT = 2.0**-53
-TINY = 2.0**-1022  # smallest normal double: below it a relative error is no longer a bound
-SUBNORMAL = 5e-324  # absolute error of one operation whose result underflows
+SUBNORMAL = 5e-324  # spacing of the doubles below 2**-1022, where a relative error is no longer a bound
 
 EXP = 4.0
 EXPM1 = 4.0
 LOG = 4.0
 LOG1P = 4.0
-ERFCX = 16.0  # scipy.special.erfcx
+ERFCX = 16.0  # scipy.special.erfcx(x) for x >= 0; ERFCX + x^2 for x < 0, where it squares x in one double
