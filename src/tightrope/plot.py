@@ -6,12 +6,18 @@ blindness. Curves are labelled where they end, not in a box.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, Context
 from os import PathLike, fspath
+from textwrap import wrap
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FORMATS = ("png", "pdf", "svg")
 COLOURS = ("#004c6d", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
@@ -55,7 +61,7 @@ def check_path(path: str | PathLike[str]) -> str:
 
 
 def draw(series: Sequence[Series], path: str | PathLike[str]) -> None:
-    """Writes the curves as one figure; where the lower end is 0 the band runs down to the axis."""
+    """Writes the curves as one figure; a band runs down to the axis where its lower end is 0."""
     suffix = check_path(path)
     try:
         from matplotlib import rc_context
@@ -70,38 +76,47 @@ def draw(series: Sequence[Series], path: str | PathLike[str]) -> None:
         axes.set_yscale("log")
         floor = _floor(series)
         for index, item in enumerate(series):
-            colour, dash = COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)]
-            lower = [max(end, floor) for end in item.lower]
-            upper = [max(end, floor) for end in item.upper]
-            axes.fill_between(item.epsilons, lower, upper, color=colour, alpha=0.3, linewidth=0)
-            axes.plot(item.epsilons, upper, color=colour, linestyle=dash, linewidth=1.6)
-            axes.plot(item.epsilons, lower, color=colour, linestyle=dash, linewidth=0.8)
-            if len(series) > 1:
-                axes.annotate(
-                    item.label,
-                    (item.epsilons[-1], upper[-1]),
-                    xytext=(5, 0),
-                    textcoords="offset points",
-                    color=colour,
-                    va="center",
-                    annotation_clip=False,
-                )
+            _add_band(axes, item, floor, COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)], len(series) > 1)
         if len(series) == 1 and series[0].label:
-            axes.set_title(_wrapped(series[0].label))
+            axes.set_title("\n".join(wrap(series[0].label, 90, max_lines=2, placeholder=" ...")))
         axes.set_xlabel("epsilon")
-        axes.set_ylabel("delta (certified upper and lower end)")
-        axes.margins(x=0)
+        axes.set_ylabel("delta")
+        axes.set_xlim(min(item.epsilons[0] for item in series), max(item.epsilons[-1] for item in series))
+        axes.set_ylim(floor, min(1.0, 2.0 * max(end for item in series for end in (*item.upper, floor))))
+        figure.supxlabel(_width_said(series), x=0.99, ha="right", color="#555555", fontsize=8)
         figure.savefig(fspath(path), format=suffix)
+
+
+def _add_band(axes: Axes, item: Series, floor: float, colour: str, dash: Any, labelled: bool) -> None:
+    upper = [max(end, floor) if end > 0.0 else math.nan for end in item.upper]
+    lower = [max(low, floor) if high > 0.0 else math.nan for low, high in zip(item.lower, item.upper, strict=True)]
+    axes.fill_between(item.epsilons, lower, upper, color=colour, alpha=0.3, linewidth=0)
+    axes.plot(item.epsilons, upper, color=colour, linestyle=dash, linewidth=1.6)
+    axes.plot(item.epsilons, lower, color=colour, linestyle=dash, linewidth=0.8)
+    if labelled:
+        last = max((index for index, end in enumerate(item.upper) if end > 0.0), default=0)
+        axes.annotate(
+            item.label,
+            (item.epsilons[last], max(item.upper[last], floor)),
+            xytext=(5, 0),
+            textcoords="offset points",
+            color=colour,
+            va="center",
+            annotation_clip=False,
+        )
 
 
 def _floor(series: Sequence[Series]) -> float:
     """What stands for 0 on the logarithmic axis: a little below everything positive."""
     positive = [end for item in series for end in (*item.lower, *item.upper) if end > 0.0]
-    return max(min(positive, default=1.0) / 10.0, 5e-324)
+    return max(min(positive, default=0.1) / 2.0, 1e-307)
 
 
-def _wrapped(label: str) -> str:
-    """At most two lines of title: a long composition is cut, the curve stays readable."""
-    from textwrap import wrap
-
-    return "\n".join(wrap(label, 90, max_lines=2, placeholder=" ..."))
+def _width_said(series: Sequence[Series]) -> str:
+    """Bands narrower than a line cannot be seen, so their width is written down."""
+    ends = [pair for item in series for pair in zip(item.lower, item.upper, strict=True)]
+    widths = [(high - low) / high for low, high in ends if high > 0.0]
+    if not widths:
+        return "certified: delta is 0 throughout"
+    rounded_up = Context(prec=1, rounding=ROUND_CEILING).create_decimal_from_float(max(widths))
+    return f"certified: upper and lower end differ by at most {float(rounded_up):g} of delta"

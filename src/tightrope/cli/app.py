@@ -12,6 +12,7 @@ import click
 from .. import __version__
 from ..bound import Bound
 from ..curve import Curve
+from ..engines.plan import ENGINES
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse
 from ..mechanisms.base import Mechanism
@@ -20,7 +21,6 @@ from .spinner import spinner
 
 BAD_INPUT = 2
 NOT_REACHED = 3
-ENGINES = ("auto", "closed_form", "contour", "lattice", "buckets")
 DIRECTIONS = ("add", "remove")
 POINTS_MOST = 100_000
 

@@ -56,8 +56,7 @@ def as_text(answer: Answer) -> str:
     certificate = answer.bound.certificate
     about = [f"{1000 * answer.seconds:.3g} ms"]
     if certificate is not None:
-        which = "direction" if answer.only else "worse direction"
-        about = [certificate.engine, certificate.arithmetic, f"{which} {certificate.direction.value}", *about]
+        about = [certificate.engine, certificate.arithmetic, f"direction {certificate.direction.value}", *about]
     lines.append(click.style("  " + ", ".join(about), dim=True))
     if answer.only is not None:
         lines.append(f"  note: direction {answer.only} only; the other one may cost more")
