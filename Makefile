@@ -39,7 +39,7 @@ check: $(STAMP) ## ruff, mypy --strict, import-linter
 	$(BIN)/lint-imports
 
 bench: $(STAMP) ## time and peak memory of standard questions, as JSON
-	$(BIN)/python benchmarks/run.py
+	@$(BIN)/python benchmarks/run.py
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

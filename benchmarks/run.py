@@ -1,0 +1,75 @@
+"""Time and peak memory of standard questions, as JSON on standard output.
+
+Each case runs in a process of its own: the first answer there is cold (libraries load with it), then `seconds` is the
+median of REPEATS warm ones. Peak memory is that of the whole process, imports included.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+REPEATS = 7
+
+# expression, quantity, given, proof
+CASES: tuple[tuple[str, str, float, bool], ...] = (
+    ("Gaussian(sigma=1)", "epsilon", 1e-6, False),
+    ("Gaussian(sigma=1)", "epsilon", 1e-6, True),
+    ("Gaussian(sigma=1) * 3", "epsilon", 1e-200, False),
+    ("Gaussian(sigma=0.02)", "epsilon", 1e-6, False),
+    ("Gaussian(sigma=1e-6)", "epsilon", 1e-6, False),
+    ("Gaussian(sigma=1) * 10**9", "epsilon", 1e-6, False),
+    ("Gaussian(sigma=5) * 3 + Gaussian(sigma=8) * 5 + PureDP(epsilon=0.1)", "epsilon", 1e-6, False),
+    ("RandomizedResponse(p=0.51) * 512", "epsilon", 1e-4, False),
+    ("Laplace(scale=2).poisson(rate=0.3)", "delta", 0.06, False),
+    ("DiscreteGaussian(sigma=5)", "delta", 0.5, False),
+)
+
+
+def measure(expression: str, quantity: str, given: float, proof: bool) -> dict[str, object]:
+    """One case, in this process."""
+    import tightrope as tr
+
+    mechanism = tr.parse(expression)
+    ask = mechanism.epsilon if quantity == "epsilon" else mechanism.delta
+    times = []
+    for _ in range(REPEATS + 1):
+        began = time.perf_counter()
+        bound = ask(given, proof=proof)
+        times.append(time.perf_counter() - began)
+    certificate = bound.certificate
+    return {
+        "expression": expression,
+        "quantity": quantity,
+        "given": given,
+        "proof": proof,
+        "lower": bound.lower,
+        "upper": bound.upper,
+        "relative_width": bound.width / bound.upper if bound.upper else 0.0,
+        "engine": certificate.engine if certificate else None,
+        "arithmetic": certificate.arithmetic if certificate else None,
+        "seconds_cold": times[0],
+        "seconds": statistics.median(times[1:]),
+        "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def main(arguments: list[str]) -> None:
+    """Without arguments: every case in a process of its own. With a number: that case, here."""
+    if arguments:
+        print(json.dumps(measure(*CASES[int(arguments[0])])))
+        return
+    results = []
+    for index in range(len(CASES)):
+        done = subprocess.run([sys.executable, __file__, str(index)], stdout=subprocess.PIPE, check=True)
+        results.append(json.loads(done.stdout))
+    print(json.dumps({"schema": 1, "python": platform.python_version(), "results": results}, indent=1))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
