@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from types import MappingProxyType
 
 from .bound import Bound, Certificate
 from .curve import Curve
 from .engines.evaluation import Term
-from .engines.plan import Answer, Question, answer
+from .engines.plan import Answer, Question, answer, meets
 from .errors import AccuracyNotReached, InvalidParameter
 from .mechanisms.base import Mechanism
 from .mechanisms.parameters import nonnegative, probability, whole
@@ -21,7 +21,7 @@ AIM = 1e-6
 def ask(
     mechanism: Mechanism,
     quantity: str,
-    given: float | Sequence[float],
+    given: float | Iterable[float],
     accuracy: float | None,
     proof: bool,
     engine: str,
@@ -32,10 +32,8 @@ def ask(
         raise InvalidParameter(f"accuracy must be a finite number above 0, not {accuracy!r}")
     directions = _directions(direction)
     terms = {each: tuple((part.pair(each), count) for part, count in mechanism.terms) for each in directions}
-    if isinstance(given, Sequence) and not isinstance(given, str | bytes):
-        return tuple(
-            _bound(mechanism, terms, _question(quantity, value), accuracy, proof, engine) for value in given
-        )
+    if isinstance(given, Iterable):
+        return tuple(_bound(mechanism, terms, _question(quantity, value), accuracy, proof, engine) for value in given)
     return _bound(mechanism, terms, _question(quantity, given), accuracy, proof, engine)
 
 
@@ -101,10 +99,6 @@ def _bound(
     )
     lower = max(each.lower for each in answers.values())
     bound = Bound(lower, chosen.upper, certificate)
-    if accuracy is not None and not _meets(bound, accuracy, question.quantity):
+    if accuracy is not None and not meets(bound.lower, bound.upper, accuracy, question.quantity):
         raise AccuracyNotReached(bound, accuracy)
     return bound
-
-
-def _meets(bound: Bound, accuracy: float, quantity: str) -> bool:
-    return bound.width <= accuracy * bound.upper or (quantity == "epsilon" and bound.width <= 1e-12)

@@ -1,8 +1,8 @@
 """The interface of a dominating pair (P, Q), read through its privacy loss l = log dP/dQ.
 
-l = +inf where Q = 0 < P, and l = -inf where P = 0 < Q. The profile is H(alpha) = P[l > log alpha] - alpha Q[l > log alpha].
-Each quantity comes twice, on purpose by separate formulas: in float64 with an error bound, for speed, and in balls, for
-proof. Engines see (pair, count) terms and nothing else.
+l = +inf where Q = 0 < P, and l = -inf where P = 0 < Q. The profile is H(alpha) = P[l > log alpha] - alpha Q[l > log
+alpha]. Each quantity comes twice, on purpose by separate formulas: in float64 with an error bound, for speed, and in
+balls, for proof. Engines see (pair, count) terms and nothing else.
 Reference: Zhu, Dong, Wang 2021, Def. 7 (dominating pairs), Lemma 9 (profiles).
 """
 

@@ -1,7 +1,7 @@
 """Exact answers: a finite part times at most one other part whose profile is known.
 
-delta(eps) = w + sum over the atoms (l, p) of the finite part of p H(e^(eps - l)), H the profile of the other part: all Gaussians
-together, all Laplaces together, or one use of any pair; H(alpha) = (1 - alpha)_+ where there is none.
+delta(eps) = w + sum over the atoms (l, p) of the finite part of p H(e^(eps - l)), H the profile of the other part:
+all Gaussians together, all Laplaces together, or one use of any pair; H(alpha) = (1 - alpha)_+ where there is none.
 Guarantee: exact up to rounding and to the mass that the finite part drops. Proof: docs/proofs/closed_forms.md.
 Reference: Zhu, Dong, Wang 2021, Thm 10; Balle, Wang 2018, Thm 8; Kairouz, Oh, Viswanath 2017, Thm 3.3.
 """
@@ -55,7 +55,7 @@ def split(terms: Sequence[Term]) -> Parts:
     rest = [(pair, count) for pair, count in terms if not isinstance(pair, FinitePair | LaplacePair | GaussianPair)]
     if any(count > 1 for _, count in rest):
         raise UnsupportedMechanism(_named(rest), "it has no closed form for more than one use")
-    if laplace and (shifts or rest) or len(rest) + bool(shifts) > 1:
+    if (laplace and (shifts or rest)) or len(rest) + bool(shifts) > 1:
         raise UnsupportedMechanism(_named(terms), "there is no closed form for this product")
     if finite_part.listed_atoms(finite) > finite_part.ATOMS_MOST:
         raise UnsupportedMechanism(_named(terms), "its finite part has too many atoms to list")
@@ -94,7 +94,8 @@ class FloatEvaluator(Evaluator):
         return {"atoms": 0 if self._law is None else len(self._law.mass.value)}
 
     def delta(self, epsilon: float) -> Evaluation:
-        total, dropped = self._sum(epsilon)
+        with np.errstate(all="ignore"):  # an overflow ends in an infinite radius, which lower and upper read as unknown
+            total, dropped = self._sum(epsilon)
         leaked_low, leaked_high = self._mass
         low = max(float(total.lower) + leaked_low, leaked_low, 0.0)
         high = float(total.upper) + leaked_high + dropped
@@ -171,7 +172,8 @@ class BallEvaluator(Evaluator):
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        return {"atoms": max((len(law.atoms) for law in self._laws.values()), default=0), "bits": max(self._laws, default=0)}
+        atoms = max((len(law.atoms) for law in self._laws.values()), default=0)
+        return {"atoms": atoms, "bits": max(self._laws, default=0)}
 
     def delta(self, epsilon: float) -> Evaluation:
         low, high = enclose(lambda: self._ball(arb(epsilon)))
@@ -186,12 +188,12 @@ class BallEvaluator(Evaluator):
         leaked = arb(1)
         for law, count in finite:
             leaked *= (1 - law.infinite_mass()) ** count
-        law = self._law()
+        listed = self._law()
         if self.parts.other is None and not self.parts.laplace:
             total = self._suffix().profile(epsilon)
         else:
-            total = sum((atom.p * self._other(epsilon - atom.loss) for atom in law.atoms), arb(0))
-        return (1 - leaked) + total + arb(0).union(arb(law.dropped))
+            total = sum((atom.p * self._other(epsilon - atom.loss) for atom in listed.atoms), arb(0))
+        return (1 - leaked) + total + arb(0).union(arb(listed.dropped))
 
     def _other(self, epsilon: arb) -> arb:
         if self.parts.laplace:

@@ -32,8 +32,10 @@ def edges(terms: Sequence[Term]) -> Edges:
         if len(leaking) == 1 and leaking[0][1] == 1:
             mass = leaking[0][0]
         else:
-            mass = -sum((count * (-each).log1p() for each, count in leaking if not each == 1), arb(0)).expm1()
-            mass = arb(1) if any(each == 1 for each, _ in leaking) else mass
+            survival = arb(1)
+            for each, count in leaking:
+                survival *= (1 - each) ** count
+            mass = 1 - survival
         supremum = arb(0)
         for pair, count in terms:
             highest = pair.loss_range().highest

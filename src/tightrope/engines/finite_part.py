@@ -1,8 +1,8 @@
 """The composition of finite laws, atom by atom.
 
 A law with atoms (p_i, l_i) used k times has the atoms sum n_i l_i with the multinomial masses of (n_i); laws multiply.
-For two atoms only a window around the mean is listed: by Hoeffding the mass at a distance above T from the mean k p is at most
-2 exp(-2 T^2 / k), which is DROPPED at T = sqrt(WINDOW k).
+For two atoms only a window around the mean is listed: by Hoeffding the mass at a distance above T from the mean k p
+is at most 2 exp(-2 T^2 / k), which is DROPPED at T = sqrt(WINDOW k).
 Guarantee: exact up to the dropped mass, which is returned. Proof: docs/proofs/closed_forms.md.
 Reference: Kairouz, Oh, Viswanath 2017, Thm 3.3 (two atoms); Hoeffding 1963, Thm 1.
 """

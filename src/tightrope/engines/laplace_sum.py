@@ -1,9 +1,9 @@
 """The profile of any composition of Laplace pairs, by residues.
 
-With s = z + 1/2 one pair has E_P[e^(z l)] = e^(-e/2) [e^(es) (2s+1) + e^(-es) (2s-1)] / (4s). The product over K pairs expands
-into terms with exponents x = sum of +-e - eps, and closing the contour of I(eps) to the left leaves for every x > 0
-e^((eps - sum e)/2) 4^(1-K) C [s^(K-1)] (2s+1)^(J-1) (2s-1)^(K-J-1) e^(sx), J pluses, C choices, plus 1 for J = K and
--e^eps for J = 0 from the poles at s = +-1/2.
+With s = z + 1/2 one pair has E_P[e^(z l)] = e^(-e/2) [e^(es) (2s+1) + e^(-es) (2s-1)] / (4s). The product over K
+pairs expands into terms with exponents x = sum of +-e - eps, and closing the contour of I(eps) to the left leaves
+for every x > 0 e^((eps - sum e)/2) 4^(1-K) C [s^(K-1)] (2s+1)^(J-1) (2s-1)^(K-J-1) e^(sx), J pluses, C choices, plus
+1 for J = K and -e^eps for J = 0 from the poles at s = +-1/2.
 Guarantee: exact, in balls; the alternating sum is paid for with precision. Proof: docs/proofs/closed_forms.md.
 Reference: Zhu, Dong, Wang 2021, Sec. 5 (phi-functions); the expansion is ours.
 """

@@ -1,7 +1,7 @@
 """Chooses the engine and asks it: (terms, question) in, a certified interval out.
 
-Every engine bounds delta at an epsilon; an epsilon is found by a certified search on those bounds. Where float64 is too wide for
-the accuracy asked, balls take over.
+Every engine bounds delta at an epsilon; an epsilon is found by a certified search on those bounds. Where float64 is
+too wide for the accuracy asked, balls take over.
 """
 
 from __future__ import annotations
@@ -45,11 +45,16 @@ class Answer:
     budget: Budget
 
     def meets(self, accuracy: float, quantity: str) -> bool:
-        """Whether the interval is as narrow as asked; near epsilon 0 a width of 1e-12 will do."""
-        if self.lower == self.upper:
-            return True
-        width = self.upper - self.lower
-        return width <= accuracy * self.upper or (quantity == "epsilon" and width <= 1e-12)
+        """Whether this interval is as narrow as asked."""
+        return meets(self.lower, self.upper, accuracy, quantity)
+
+
+def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
+    """Whether an interval is as narrow as asked; near epsilon 0 a width of 1e-12 will do."""
+    if lower == upper:
+        return True
+    width = upper - lower
+    return width < math.inf and (width <= accuracy * upper or (quantity == "epsilon" and width <= 1e-12))
 
 
 def answer(terms: Sequence[Term], question: Question, accuracy: float, proof: bool, engine: str) -> Answer:
@@ -104,6 +109,4 @@ def _ask(evaluator: Evaluator, ends: Edges, question: Question, reason: str) -> 
             (found.at_upper.budget if found.at_upper else nothing).upper,
             (found.at_lower.budget if found.at_lower else nothing).lower,
         )
-    return Answer(
-        lower, upper, closed_form.NAME, evaluator.arithmetic, reason, dict(evaluator.parameters), budget
-    )
+    return Answer(lower, upper, closed_form.NAME, evaluator.arithmetic, reason, dict(evaluator.parameters), budget)

@@ -130,8 +130,9 @@ class Approx:
             return _made(np.asarray(np.sum(self.value)), np.asarray(spread), 0.0)
 
     def clip_below(self, floor: float) -> Approx:
-        """max(x, floor): a contraction, so the radius stays."""
-        return Approx(np.maximum(self.value, floor), self.radius)
+        """max(x, floor): a contraction, so the radius stays, and exactly floor where x cannot be above it."""
+        settled = self.upper <= floor
+        return Approx(np.where(settled, floor, np.maximum(self.value, floor)), np.where(settled, 0.0, self.radius))
 
 
 def exact(value: npt.ArrayLike) -> Approx:

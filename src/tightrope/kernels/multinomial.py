@@ -1,8 +1,8 @@
 """Multinomial masses in float64, with a radius, at any count.
 
 log mass = e(k) - sum e(n_i) - sum D(n_i, k p_i) + (log(2 pi k) - sum over n_i > 0 of log(2 pi n_i)) / 2
-with the Stirling error e(n) = log n! - (n + 1/2) log n + n - log(2 pi)/2 and the deviance D(n, m) = n log(n/m) - n + m >= 0:
-no large logarithms cancel, so the error grows with the distance from the mean, not with the count.
+with the Stirling error e(n) = log n! - (n + 1/2) log n + n - log(2 pi)/2 and the deviance D(n, m) = n log(n/m) - n +
+m >= 0: no large logarithms cancel, so the error grows with the distance from the mean, not with the count.
 Guarantee: exact value within the radius. Proof: docs/proofs/closed_forms.md.
 Reference: Loader 2000, "Fast and accurate computation of binomial probabilities".
 """
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from .approx import Approx, FloatArray, exact, where
+from .approx import Approx, FloatArray, around, exact, where
 from .ball import BITS_START, lower_float, upper_float, working_precision
 from .ulps import UNIT
 
@@ -36,7 +36,7 @@ def multinomial_masses(counts: npt.NDArray[np.int64], probabilities: Approx) -> 
 
 def _half_log(n: FloatArray) -> Approx:
     """log(2 pi n)/2, and 0 for n = 0, where the factor is absent."""
-    two_pi = Approx(np.float64(2.0 * math.pi), np.float64(2.0**-51))
+    two_pi = around(2.0 * math.pi, 2.0**-51)
     return where(n > 0.0, (two_pi * exact(np.maximum(n, 1.0))).log() * 0.5, exact(np.zeros_like(n)))
 
 
@@ -51,7 +51,8 @@ def _deviance(n: FloatArray, mean: Approx) -> Approx:
     value = where(n > 0.0, value, middle + exact(np.zeros_like(n)))
     least = mean.value - mean.radius
     with np.errstate(all="ignore"):
-        slope = np.where(least > 0.0, abs(v.value) + (n / least) * (2.0 * mean.radius / least) + 4.0 * UNIT * n / least, np.inf)
+        steepest = abs(v.value) + (n / least) * (2.0 * mean.radius / least) + 4.0 * UNIT * n / least
+        slope = np.where(least > 0.0, steepest, np.inf)
         extra = mean.radius * np.where(n > 0.0, slope + 4.0 * UNIT, 1.0) * (1.0 + 1e-9)
     return Approx(value.value, value.radius + extra)
 

@@ -1,13 +1,14 @@
 """Certified inversion of a decreasing function that is known only through intervals.
 
 Claim: given low(e) <= f(e) <= high(e) with f decreasing, any e with high(e) <= level is at or above the smallest e with
-f(e) <= level, and any e with low(e) > level is below it. The search only finds good candidates; the two comparisons at the
-end prove the answer.
+f(e) <= level, and any e with low(e) > level is below it. The search only finds good candidates; the two comparisons
+at the end prove the answer.
 Pure Python on purpose: proofs use it too.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -103,9 +104,7 @@ def _widen(
 ) -> Inverse[T]:
     """From a point that cannot be decided, steps out on both sides until the comparison holds."""
     step = max(tolerance * centre * 0.25, math.ulp(centre), 5e-324)
-    slopes = [
-        abs((y1 - y0) / (x1 - x0)) for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False) if x0 != x1 and x1 != 0
-    ]
+    slopes = [abs((y1 - y0) / (x1 - x0)) for (x0, y0), (x1, y1) in itertools.pairwise(points) if x0 != x1]
     noise = (value.upper - value.lower) / (2.0 * level) if level > 0.0 else 0.0
     if slopes and 0.0 < slopes[-1] < math.inf and math.isfinite(noise):
         step = max(step, 1.1 * noise / slopes[-1])

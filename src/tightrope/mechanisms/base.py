@@ -7,11 +7,10 @@ mechanisms are values and know no engine.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import TYPE_CHECKING, overload
 
-from ..errors import InvalidParameter
 from ..relation import Direction, Relation
 
 if TYPE_CHECKING:
@@ -52,8 +51,6 @@ class Mechanism(ABC):
         return compose((self, other))
 
     def __mul__(self, count: float) -> Mechanism:
-        if isinstance(count, Mechanism):
-            raise InvalidParameter("a mechanism can be multiplied by a count only; use + to compose two mechanisms")
         from ..transforms.composition import repeat
 
         return repeat(self, count)
@@ -79,7 +76,7 @@ class Mechanism(ABC):
     @overload
     def epsilon(
         self,
-        delta: Sequence[float],
+        delta: Iterable[float],
         *,
         accuracy: float | None = ...,
         proof: bool = ...,
@@ -88,7 +85,7 @@ class Mechanism(ABC):
     ) -> tuple[Bound, ...]: ...
     def epsilon(
         self,
-        delta: float | Sequence[float],
+        delta: float | Iterable[float],
         *,
         accuracy: float | None = None,
         proof: bool = False,
@@ -117,7 +114,7 @@ class Mechanism(ABC):
     @overload
     def delta(
         self,
-        epsilon: Sequence[float],
+        epsilon: Iterable[float],
         *,
         accuracy: float | None = ...,
         proof: bool = ...,
@@ -126,7 +123,7 @@ class Mechanism(ABC):
     ) -> tuple[Bound, ...]: ...
     def delta(
         self,
-        epsilon: float | Sequence[float],
+        epsilon: float | Iterable[float],
         *,
         accuracy: float | None = None,
         proof: bool = False,

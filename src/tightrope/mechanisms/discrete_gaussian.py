@@ -1,7 +1,7 @@
 """The discrete Gaussian mechanism.
 
-Pair: mass proportional to exp(-(x - sensitivity)^2 / (2 sigma^2)) on the integers against the same around 0; the losses are
-sensitivity (2x - sensitivity) / (2 sigma^2).
+Pair: mass proportional to exp(-(x - sensitivity)^2 / (2 sigma^2)) on the integers against the same around 0; the
+losses are sensitivity (2x - sensitivity) / (2 sigma^2).
 Guarantee: tight, also under composition.
 Reference: Canonne, Kamath, Steinke 2020, Def. 1 and Thm 7.
 """

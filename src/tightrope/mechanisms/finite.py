@@ -50,12 +50,12 @@ def _masses(name: str, values: Sequence[float]) -> tuple[float, ...]:
     for index, mass in enumerate(masses):
         if not 0.0 <= mass <= 1.0 + float(SUM_TOLERANCE):
             raise InvalidParameter(f"{name}[{index}] must be a probability, not {mass!r}")
-    if abs(sum(map(Fraction, masses)) - 1) > SUM_TOLERANCE:
+    if abs(sum(map(Fraction, masses), Fraction(0)) - 1) > SUM_TOLERANCE:
         raise InvalidParameter(f"the masses of {name} must sum to 1, not to {math.fsum(masses)!r}")
     return masses
 
 
 def _exact(masses: Sequence[float]) -> tuple[Fraction, ...]:
     fractions = tuple(map(Fraction, masses))
-    total = sum(fractions)
+    total = sum(fractions, Fraction(0))
     return tuple(mass / total for mass in fractions)

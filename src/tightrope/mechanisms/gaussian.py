@@ -1,6 +1,7 @@
 """The Gaussian mechanism.
 
-Pair: N(sensitivity, sigma^2) against N(0, sigma^2); the loss is normal with mean mu^2/2 and variance mu^2, mu = sensitivity / sigma.
+Pair: N(sensitivity, sigma^2) against N(0, sigma^2); the loss is normal with mean mu^2/2 and variance mu^2, mu =
+sensitivity / sigma.
 Guarantee: tight, also under composition.
 Reference: Balle, Wang 2018, Thm 8.
 """

@@ -1,7 +1,7 @@
 """The Laplace mechanism.
 
-Pair: Laplace(sensitivity, scale) against Laplace(0, scale); the loss lies in [-e, e], e = sensitivity / scale, with P-atoms
-1/2 at e and exp(-e)/2 at -e, and the density exp((l - e)/2)/4 between.
+Pair: Laplace(sensitivity, scale) against Laplace(0, scale); the loss lies in [-e, e], e = sensitivity / scale, with
+P-atoms 1/2 at e and exp(-e)/2 at -e, and the density exp((l - e)/2)/4 between.
 Guarantee: tight, also under composition.
 Reference: Dwork, McSherry, Nissim, Smith 2006, Prop. 1; Koskela, Jaelkoe, Honkela 2020, Sec. 6.
 """

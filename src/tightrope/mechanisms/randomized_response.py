@@ -27,7 +27,7 @@ class RandomizedResponse(Leaf):
 
     def __init__(self, p: float | None = None, epsilon: float | None = None, categories: int = 2) -> None:
         if (p is None) == (epsilon is None):
-            raise InvalidParameter("RandomizedResponse takes either p (probability of the truth) or epsilon, one of them")
+            raise InvalidParameter("RandomizedResponse takes either p (probability of the truth) or epsilon")
         object.__setattr__(self, "p", None if p is None else probability("p", p))
         object.__setattr__(self, "epsilon_per_use", None if epsilon is None else nonnegative("epsilon", epsilon))
         object.__setattr__(self, "categories", whole("categories", categories, least=2))

@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb, ctx
 
 from ..errors import UnsupportedMechanism
-from ..kernels.approx import Approx, FloatArray, exact
+from ..kernels.approx import Approx, FloatArray, around, exact
 from ..kernels.ball import BITS_START, working_precision
 from ..kernels.twofold import Twofold, twofold
 from ..pair import BallTails, LossRange, Pair, Tails
@@ -71,15 +71,15 @@ class DiscreteGaussianPair(Pair):
         shift, half_width = self.sensitivity, math.ceil(WINDOW * self.sigma) + 2
         edge = (value + radius) * self.sigma**2 / shift + shift / 2.0
         if not math.isfinite(edge):
-            return Approx(np.float64(0.0), np.float64(np.inf))
+            return around(0.0, np.inf)
         # Terms before the first positive one are clipped to 0, so it may start early but not late.
         first = math.floor((value - radius) * self.sigma**2 / shift * (1 - 1e-12) + shift / 2.0) - 2
         first = min(first, math.floor(edge) - 2)
         start = max(first, shift - half_width)
         stop = max(math.ceil(edge), shift) + half_width
         if max(abs(start), abs(stop)) > 2**52:
-            return Approx(np.float64(0.0), np.float64(np.inf))
-        epsilon = Approx(np.float64(value), np.float64(radius))
+            return around(0.0, np.inf)
+        epsilon = around(value, radius)
         twice_square = exact(self.sigma) * self.sigma * 2.0
         total = exact(0.0)
         for low in range(start, stop, CHUNK):
@@ -91,10 +91,10 @@ class DiscreteGaussianPair(Pair):
         dropped = self._beyond(stop - shift)
         if start > first:
             dropped += self._beyond(shift - start + 1)
-        return (total + Approx(np.float64(0.0), np.float64(dropped))) / self._norm()
+        return (total + around(0.0, dropped)) / self._norm()
 
     def _beyond(self, distance: int) -> float:
-        """Bounds the weight at this distance from the centre and beyond: the ratio of neighbours is e^(-d/sigma^2) or less."""
+        """Bounds the weight from this distance on: neighbours have a ratio of e^(-d/sigma^2) or less."""
         exponent = distance * distance / (2.0 * self.sigma * self.sigma)
         return math.exp(-exponent * (1 - 1e-12)) * (2.0 + self.sigma * self.sigma / distance) * 1.001 + 5e-324
 
@@ -125,7 +125,7 @@ class DiscreteGaussianPair(Pair):
         return functools.reduce(lambda one, other: one.max(other), values) if values else arb(0).union(arb(1))
 
     def _first_outputs(self, t: arb) -> list[int]:
-        """The first output whose loss exceeds t; two candidates where the ball holds an integer, none where it holds many."""
+        """The first output whose loss exceeds t; two where the ball holds an integer, none where it holds many."""
         edge = t * arb(self.sigma) ** 2 / self.sensitivity + arb(self.sensitivity) / 2
         low, high = edge.lower().floor().unique_fmpz(), edge.upper().floor().unique_fmpz()
         if low is None or high is None or high - low > 2:
@@ -171,7 +171,7 @@ def _norm_ball(sigma: float) -> arb:
     factor = arb(sigma) * (2 * arb.pi()).sqrt()
     total, k = arb(1), 1
     while True:
-        term = 2 * (-(arb(k) / dual) ** 2 / 2).exp()
+        term = 2 * (-((arb(k) / dual) ** 2) / 2).exp()
         if term < arb(2) ** -(ctx.prec + 8):
             return factor * (total + arb(0).union(2 * term))
         total += term

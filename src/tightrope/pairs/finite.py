@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb, fmpq
 
 from ..errors import UnsupportedMechanism
-from ..kernels.approx import Approx, FloatArray, enclosing
+from ..kernels.approx import Approx, FloatArray, around, enclosing
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.twofold import Twofold
 from ..pair import BallTails, LossRange, Pair, Tails
@@ -136,7 +136,8 @@ class DiscreteLaplaceLaw(FiniteLaw):
         unit = -rate.expm1() / (1 + ratio)
         atoms = [Atom(edge, far, -size * rate), Atom(far, edge, size * rate)]
         atoms += [
-            Atom(unit * ((size - x) * rate).exp(), unit * (x * rate).exp(), (size - 2 * x) * rate) for x in range(1, size)
+            Atom(unit * ((size - x) * rate).exp(), unit * (x * rate).exp(), (size - 2 * x) * rate)
+            for x in range(1, size)
         ]
         return atoms
 
@@ -159,9 +160,7 @@ class SampledRemoveLaw(FiniteLaw):
 
     def atoms(self) -> list[Atom]:
         rate, kept = arb(self.rate), 1 - arb(self.rate)
-        atoms = [
-            Atom(kept * q + rate * p, q, (rate * loss.expm1()).log1p()) for p, q, loss in self.base.atoms()
-        ]
+        atoms = [Atom(kept * q + rate * p, q, (rate * loss.expm1()).log1p()) for p, q, loss in self.base.atoms()]
         lost = self.base.lost_mass()
         return atoms if lost.is_zero() else [*atoms, Atom(kept * lost, lost, (-rate).log1p())]
 
@@ -184,9 +183,7 @@ class SampledAddLaw(FiniteLaw):
 
     def atoms(self) -> list[Atom]:
         rate, kept = arb(self.rate), 1 - arb(self.rate)
-        atoms = [
-            Atom(p, kept * p + rate * q, -(rate * (-loss).expm1()).log1p()) for p, q, loss in self.base.atoms()
-        ]
+        atoms = [Atom(p, kept * p + rate * q, -(rate * (-loss).expm1()).log1p()) for p, q, loss in self.base.atoms()]
         leaked = self.base.infinite_mass()
         return atoms if leaked.is_zero() else [*atoms, Atom(leaked, kept * leaked, -(-rate).log1p())]
 
@@ -224,7 +221,7 @@ class FinitePair(Pair):
         shape = epsilon.value.shape
         totals = []
         for value, radius in zip(epsilon.value.ravel(), epsilon.radius.ravel(), strict=True):
-            gains = (-(Approx(value, radius) - floats.loss).expm1()).clip_below(0.0)
+            gains = (-(around(value, radius) - floats.loss).expm1()).clip_below(0.0)
             totals.append((floats.p * gains).sum() + floats.infinite)
         return Approx(
             np.array([float(total.value) for total in totals]).reshape(shape),
@@ -235,7 +232,10 @@ class FinitePair(Pair):
         atoms = self.law.atoms()
         infinite, lost = self.law.infinite_mass(), self.law.lost_mass()
         above, below = ([atom for atom in atoms if not atom.loss <= t], [atom for atom in atoms if not atom.loss > t])
-        surely_above, surely_below = ([atom for atom in atoms if atom.loss > t], [atom for atom in atoms if atom.loss <= t])
+        surely_above, surely_below = (
+            [atom for atom in atoms if atom.loss > t],
+            [atom for atom in atoms if atom.loss <= t],
+        )
 
         def between(sure: list[Atom], possible: list[Atom], field: int, start: arb) -> arb:
             return _sum(sure, field, start).union(_sum(possible, field, start))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from ..kernels.approx import Approx, exact, mills, where
+from ..kernels.approx import Approx, around, exact, mills, where
 from ..kernels.normal import normal_tails
 from ..kernels.twofold import Twofold, twofold
 from ..pair import BallTails, LossRange, Pair, Tails
@@ -96,12 +96,12 @@ class GaussianPair(Pair):
         return squares.sqrt()
 
 
-INVERSE_ROOT_TWO_PI = Approx(np.float64(0.3989422804014327), np.float64(1e-16))  # 1 / sqrt(2 pi), error below 3e-17
+INVERSE_ROOT_TWO_PI = around(0.3989422804014327, 1e-16)  # 1 / sqrt(2 pi), error below 3e-17
 
 
 def _approx_count(count: int) -> Approx:
     high = float(count)
-    return Approx(np.float64(high), np.float64(abs(float(count - int(high)))))
+    return around(high, abs(float(count - int(high))))
 
 
 def _twofold_count(count: int) -> Twofold:

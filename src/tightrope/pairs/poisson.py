@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb
 
 from ..kernels.approx import Approx, enclosing, exact, where
-from ..kernels.twofold import Twofold, twofold
+from ..kernels.twofold import Twofold
 from ..pair import BallTails, LossRange, Pair, Tails
 from ..relation import Direction
 from .finite import FinitePair, ResponseLaw, SampledAddLaw, SampledRemoveLaw

@@ -1,7 +1,7 @@
 """Adaptive composition: the only place that makes counts.
 
-Claim: if (P1, Q1) dominates M1 and (P2, Q2) dominates M2 for every output of M1, the product pair dominates both together.
-Equal parts are grouped and sorted, so a + b == b + a and a * 2 + a == a * 3.
+Claim: if (P1, Q1) dominates M1 and (P2, Q2) dominates M2 for every output of M1, the product pair dominates both
+together. Equal parts are grouped and sorted, so a + b == b + a and a * 2 + a == a * 3.
 Reference: Zhu, Dong, Wang 2021, Thm 10.
 """
 

@@ -1,7 +1,7 @@
 """Poisson sampling: each record takes part independently with probability rate.
 
-Claim: if (P, Q) dominates the base for remove, ((1 - rate) Q + rate P, Q) dominates the sampled mechanism for remove, and
-the reverse of that pair for add. Relation: add or remove one record.
+Claim: if (P, Q) dominates the base for remove, ((1 - rate) Q + rate P, Q) dominates the sampled mechanism for
+remove, and the reverse of that pair for add. Relation: add or remove one record.
 Reference: Zhu, Dong, Wang 2021, Thm 11.
 """
 
@@ -27,7 +27,9 @@ class Poisson(Mechanism):
     def __post_init__(self) -> None:
         object.__setattr__(self, "rate", probability("rate", self.rate))
         if self.base.relation is Relation.REPLACE:
-            raise InvalidParameter("Poisson sampling is for add/remove neighbours; the base is about replacing a record")
+            raise InvalidParameter(
+                "Poisson sampling is for add/remove neighbours; the base is about replacing a record"
+            )
 
     def __repr__(self) -> str:
         base = f"({self.base!r})" if len(self.base.terms) > 1 or self.base.terms[0][1] > 1 else f"{self.base!r}"
