@@ -1,0 +1,73 @@
+"""epsilon from delta on a fixed contour: Newton on log delta, then two evaluations that prove the interval.
+
+Guarantee: delta_up(e) <= delta proves epsilon <= e, delta_low(e) > delta proves epsilon >= e.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+from ..kernels.search import Inverse
+from .evaluation import Evaluation, Evaluator
+
+STEPS_MOST = 30
+
+
+class ContourEvaluator(Evaluator):
+    """An evaluator that knows its own slope."""
+
+    @property
+    @abstractmethod
+    def start(self) -> float:
+        """The epsilon that the contour was made for."""
+
+    @abstractmethod
+    def slope(self, epsilon: float) -> tuple[float, float]:
+        """log of delta without its infinite mass, and its derivative, approximately."""
+
+    @property
+    @abstractmethod
+    def floor(self) -> float:
+        """The infinite mass, approximately."""
+
+    def epsilon(self, delta: float) -> Inverse[Evaluation]:
+        """An interval around the smallest epsilon >= 0 with delta(epsilon) <= delta; upper may be inf."""
+        target = math.log(delta - self.floor) if delta > self.floor else -math.inf
+        centre, rate = max(self.start, 0.0), -1.0
+        for _ in range(STEPS_MOST):
+            log, rate = self.slope(centre)
+            if not (math.isfinite(log) and rate < 0.0 and math.isfinite(target)):
+                break
+            change = (target - log) / rate
+            centre, before = max(0.0, centre + max(-0.5 * centre - 1.0, min(change, 2.0 * centre + 1.0))), centre
+            if abs(centre - before) <= 1e-15 * (centre + 1e-3):
+                break
+        here = self.delta(centre)
+        noise = (here.upper - here.lower) / max(2.0 * (delta - self.floor), 5e-324)
+        step = max(1.05 * noise / max(-rate, 1e-300), 2.0 * math.ulp(centre))
+        low, at_low = self._below(delta, centre, step)
+        high, at_high = self._above(delta, centre, step)
+        return Inverse(low, high, at_low, at_high)
+
+    def _below(self, delta: float, centre: float, step: float) -> tuple[float, Evaluation | None]:
+        for _ in range(STEPS_MOST):
+            if not centre - step > 0.0:
+                break
+            trial = self.delta(centre - step)
+            if trial.lower > delta:
+                return centre - step, trial
+            step *= 2.0
+        return 0.0, None
+
+    def _above(self, delta: float, centre: float, step: float) -> tuple[float, Evaluation | None]:
+        if centre == 0.0:
+            trial = self.delta(0.0)
+            if trial.upper <= delta:
+                return 0.0, trial
+        for _ in range(STEPS_MOST):
+            trial = self.delta(centre + step)
+            if trial.upper <= delta:
+                return centre + step, trial
+            step *= 2.0
+        return math.inf, None

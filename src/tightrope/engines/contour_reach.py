@@ -1,0 +1,40 @@
+"""Where the contour may stop: a bound on the product of all |phi| beyond a height, and the height that is enough.
+
+Cutting the sum after t_J costs at most scale rho atan2(c, t_J)/(pi c), rho = sup over t > t_J of prod |phi_i(t)|^{k_i}.
+Guarantee: upper. Proof: docs/proofs/contour.md, section 3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .cgf import Decay
+from .contour_saddle import Saddle
+
+
+def log_truncation(decays: Sequence[tuple[Decay, int]], tilt: float, height: float) -> float:
+    """log of the truncation error after the height, relative to the scale, rounded up."""
+    decay = math.fsum(count * part.log_bound(height) for part, count in decays)
+    return decay * (1.0 - 1e-15) + math.log(math.atan2(tilt, height) / (math.pi * tilt)) + 1e-12
+
+
+def find_reach(
+    decays: Sequence[tuple[Decay, int]], saddle: Saddle, log_tolerance: float, most: float
+) -> tuple[float, float] | None:
+    """A height whose truncation error is below delta e^-log_tolerance, and that error's log; None beyond `most`."""
+    c = saddle.tilt
+    allowed = -log_tolerance - math.log(c * (c + 1.0)) - 0.5 * math.log(2.0 * math.pi * saddle.curvature)
+    height = min(most, math.sqrt(2.0 * log_tolerance / saddle.curvature))
+    for _ in range(40):
+        error = log_truncation(decays, c, height)
+        if error <= allowed:
+            return height, error
+        if height >= most:
+            return None
+        fixed = math.log(math.atan2(c, height) / (math.pi * c))
+        wanted, reached = allowed - fixed, error - fixed
+        # |phi| falls like a bell first; where it falls slower, the step grows.
+        growth = math.sqrt(wanted / reached) if reached < 0.0 else 4.0
+        height = min(most, height * max(1.05, min(4.0, 1.02 * growth)))
+    return None

@@ -1,0 +1,101 @@
+"""A bound on |phi(t)| for all t >= R at once: the decay of a sampled normal along the contour.
+
+phi is the transform of log g under the density proportional to n g^a (kernels.quadrature_grid). Moving the path of
+integration to x + i y(x), 0 <= y <= pi/(2 mu), gives for every t >= R
+|phi(t)| <= E[exp(U)],  U = y^2/2 + log|1 + i y'| + a log|g(x + iy)/g(x)| - R arg g(x + iy),
+because arg g >= 0. Here y = Y (1 - e^{-b R mu pi/Y}), pi(x) the share of the shifted component, rising with x. On a
+cell U is bounded through the monotonicity of each part, and so is the mass of the cell through its log slope.
+One formula for two arithmetics: numbers are arrays of doubles, or balls.
+Guarantee: upper. Proof: docs/proofs/contour.md, section 4.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .quadrature_grid import log_odds, window
+
+Number = Any  # arrays of doubles, or balls: both have the operators
+
+SHIFTS = ((0.1, 0.3), (0.1, 0.8), (0.2, 1.0), (0.5, 1.0))  # (Y as a fraction of pi/mu, b)
+CELL_RISE = 0.06  # change of the log odds over a cell
+CELL_WIDTH = 0.125
+LOG_TOLERANCE = 45.0  # mass beyond the cells, about e^-45
+
+
+class Arithmetic(Protocol):
+    """What the formula needs beyond operators."""
+
+    def exp(self, x: Number) -> Number: ...
+    def expm1(self, x: Number) -> Number: ...
+    def log1p(self, x: Number) -> Number: ...
+    def sin(self, x: Number) -> Number: ...
+    def cos(self, x: Number) -> Number: ...
+    def angle(self, y: Number, x: Number) -> Number: ...
+    def smaller(self, x: Number, y: Number) -> Number: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Ends of a cell, the share pi of the shifted component there, and 1 - pi."""
+
+    left: Number
+    right: Number
+    share_left: Number
+    share_right: Number
+    other_left: Number
+    other_right: Number
+
+
+def cell_edges(mu: float, rate: float, power: float) -> list[float]:
+    """Ends of the cells: fine where the share changes, coarse where it is nearly one."""
+    low, high, _ = window(mu, rate, power, math.sqrt(2.0 * LOG_TOLERANCE))
+    saturated = (12.0 - log_odds(mu, rate)) / mu
+    fine = min(CELL_WIDTH, CELL_RISE / mu)
+    edges = [low]
+    while edges[-1] < high:
+        edges.append(edges[-1] + (fine if edges[-1] < saturated else CELL_WIDTH))
+    return edges
+
+
+def exponent(
+    ops: Arithmetic, cell: Cell, mu: Number, power: float, radius: float, height: Number, eagerness: float
+) -> tuple[Number, Number]:
+    """An upper bound of U on the cell, and the sum of the sizes of its parts (for rounding)."""
+    scale = radius * eagerness * mu / height
+    low, high = height * -ops.expm1(cell.share_left * -scale), height * -ops.expm1(cell.share_right * -scale)
+    # pi (1 - pi) is at most 1/4 and at most the larger pi times the larger 1 - pi; concave, so least at an end.
+    most = ops.smaller(cell.share_right * cell.other_left, cell.share_left * 0 + 0.25)
+    least = ops.smaller(cell.share_left * cell.other_left, cell.share_right * cell.other_right)
+    steep = most * ops.exp(cell.share_left * -scale) * mu * mu * (radius * eagerness)
+    bend = ops.log1p(steep * steep) * 0.5
+    lift = high * high * 0.5
+    turn_low, turn_high = low * mu, high * mu
+    half = ops.sin((turn_low if power >= 0.0 else turn_high) * 0.5)
+    modulus = ops.log1p((least if power >= 0.0 else most) * half * half * -4.0) * (0.5 * power)
+    drop = radius * ops.angle(
+        cell.share_left * ops.sin(turn_low), cell.other_left + cell.share_left * ops.cos(turn_low)
+    )
+    return lift + bend + modulus - drop, lift + bend + abs(modulus) + drop
+
+
+def log_masses(cell: Cell, middle_log: Number, mu: Number, power: float) -> tuple[Number, Number]:
+    """Logs of a lower and an upper bound of the mass of a cell, divided by its width.
+
+    The log density has a slope within s +- r on the cell and the value L in its middle; Jensen gives
+    the lower bound L - r width/4, and sinh(v)/v <= e^{v^2/6} the upper one L + r width/2 + (s width)^2/24.
+    """
+    width = cell.right - cell.left
+    first, second = (cell.share_left, cell.share_right) if power >= 0.0 else (cell.share_right, cell.share_left)
+    lowest, highest = first * mu * power - cell.right, second * mu * power - cell.left
+    spread, slope = (highest - lowest) * 0.5, (highest + lowest) * 0.5 * width
+    return middle_log - spread * width * 0.25, middle_log + spread * width * 0.5 + slope * slope / 24.0
+
+
+def tail_slopes(left: Number, right: Number, share_left: Number, mu: Number, power: float) -> tuple[Number, Number]:
+    """How fast the log density falls at least beyond the first and the last edge."""
+    if power >= 0.0:
+        return -left, right - mu * power
+    return share_left * mu * power - left, right

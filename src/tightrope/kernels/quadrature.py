@@ -1,0 +1,109 @@
+"""Fourier transforms of discrete laws in float64, as phi - 1, with error radii.
+
+A law of finitely many weights f_x at offsets d_x stands for a tilted law, exactly or as the nodes of a quadrature:
+phi(t) - 1 = sum_x f_x (e^{i t d_x} - 1) / sum_x f_x. Summing e^{i theta} - 1 instead of e^{i theta} makes the error
+proportional to t E|d|, which is what a k-th power needs: it grows like the square root of k, not like k.
+With t_j = (j1 B + j0) step the exponentials split, (1 + E1)(1 + E2) - 1 = E1 E2 + E1 + E2, and the sum over x is one
+real matrix product.
+Guarantee: |phi(t_j) - 1 - deviation_j| <= quadrature_j + rounding_j. Proof: docs/proofs/contour.md, sections 5 and 7.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .approx import Approx, FloatArray
+from .contour_ulps import ANGLE_MOST, COSINE, SINE
+from .ulps import UNIT
+
+# Error of a computed e^{ip} - 1 = -2 sin^2(p/2) + 2i sin(p/2) cos(p/2), in units of |p| UNIT, p itself rounded.
+ANGLE_ERROR = 3.0 * SINE + COSINE + 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class QuadratureError:
+    """Relative error of the transform at t: fixed + min over modes of exp(constant + slope t)."""
+
+    fixed: float
+    modes: tuple[tuple[float, float], ...]
+
+    def at(self, t: FloatArray) -> FloatArray:
+        """The bound at each t, rounded up."""
+        if not self.modes:
+            return np.full_like(t, self.fixed)
+        exponents = np.min([constant + slope * t for constant, slope in self.modes], axis=0)
+        with np.errstate(over="ignore", under="ignore"):
+            return (self.fixed + np.exp(exponents + 1e-9 * (1.0 + abs(exponents)))) * (1.0 + 1e-9)
+
+
+NO_ERROR = QuadratureError(0.0, ())
+
+
+@dataclass(frozen=True, slots=True)
+class TiltedLaw:
+    """The tilted law of a loss: drift + offsets, weights up to a common factor, and log M(c).
+
+    The true weights sum to what `weights` enclose, up to `error`.
+    """
+
+    drift: Approx
+    log_mgf: Approx
+    offsets: Approx
+    weights: Approx
+    error: QuadratureError
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """phi(t_j) e^{-i t_j drift} - 1 at t_j = j step, and two error radii."""
+
+    deviation: npt.NDArray[np.complex128]
+    quadrature: FloatArray
+    rounding: FloatArray
+
+
+def transform(law: TiltedLaw, step: float, nodes: int) -> Transform:
+    """phi - 1 at t = 0, step, ..., (nodes - 1) step; step j must be exact for every j."""
+    offsets, weights, radii = law.offsets.value, law.weights.value, law.weights.radius
+    sizes = abs(offsets)
+    block = max(1, math.isqrt(nodes))
+    rows = -(-nodes // block)
+    outer = _turns(step * block * np.arange(rows, dtype=np.float64), offsets)
+    inner = _turns(step * np.arange(block, dtype=np.float64), offsets)
+    # Rows: E1 real, E1 imaginary, ones; columns: E2 real, E2 imaginary, ones: all nine sums at once.
+    ones = np.ones((1, offsets.size))
+    left = np.concatenate([outer.real, outer.imag, ones]) * weights
+    right = np.concatenate([inner.real, inner.imag, ones])
+    sums = left @ right.T
+    first, second, total = slice(0, rows), slice(rows, 2 * rows), sums[2 * rows, 2 * block]
+    real, imaginary, last = slice(0, block), slice(block, 2 * block), 2 * block
+    up = sums[first, real] - sums[second, imaginary] + sums[first, last:] + sums[2 * rows :, real]
+    across = sums[first, imaginary] + sums[second, real] + sums[second, last:] + sums[2 * rows :, imaginary]
+    deviation = ((up + 1j * across) / total).ravel()[:nodes]
+    times = step * np.arange(nodes, dtype=np.float64)
+    quadrature = 4.0 * law.error.at(times) + 4.0 * float(law.error.at(np.zeros(1))[0])
+    return Transform(deviation, quadrature, times * _slope(sizes, weights, radii, law.offsets.radius) + 1e-300)
+
+
+def _turns(times: FloatArray, offsets: FloatArray) -> npt.NDArray[np.complex128]:
+    """e^{i t d} - 1 for every t and d."""
+    half = 0.5 * times[:, None] * offsets[None, :]
+    if half.size and float(np.max(abs(half))) > ANGLE_MOST:
+        raise OverflowError("angles too large for the assumed accuracy of sine and cosine")
+    sine = np.sin(half)
+    return -2.0 * sine * sine + 2j * (sine * np.cos(half))
+
+
+def _slope(sizes: FloatArray, weights: FloatArray, radii: FloatArray, spread: FloatArray) -> float:
+    """alpha with |error of deviation_j| <= alpha t_j: angles, weights, summation and the division by the total."""
+    dot = 1.01 * (sizes.size + 16) * UNIT  # gamma_n of an inner product of this length, any order of summation
+    total = float(np.sum(weights))
+    mean = float(np.sum(weights * sizes)) / total
+    angles = float(np.sum(weights * (ANGLE_ERROR * UNIT * sizes + spread))) / total
+    from_weights = float(np.sum(radii * sizes)) / total
+    of_total = float(np.sum(radii)) / total + dot
+    return 1.01 * (angles + from_weights + mean * (8.0 * dot + of_total))

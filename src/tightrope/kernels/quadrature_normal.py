@@ -1,0 +1,122 @@
+"""The tilted law of a sampled normal in float64, as nodes of a trapezoid rule.
+
+x is standard normal, g(x) = 1 - rate + rate e^{mu x - mu^2/2}; the loss is sign log g, with the density n g^base,
+(sign, base) = (1, 1) for remove and (-1, 0) for add. With a node x0 as centre, pi0 the share of the shifted component
+there and d(x) = log(g(x)/g(x0)) = log1p(pi0 expm1(mu (x - x0))),
+M(z) = g(x0)^{sign z} E[e^{sign z d}],  log M(c) = sign c log g(x0) + log1p(E[expm1(sign c d)]).
+Nothing cancels: the errors are proportional to E|d|, not to 1.
+Guarantee: weights, offsets and log M(c) enclose the truth up to `error`. Proof: docs/proofs/contour.md, sections 5 and 7.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .approx import Approx, FloatArray, exact, where
+from .quadrature import QuadratureError, TiltedLaw
+from .quadrature_grid import Grid, choose_grid, error_modes
+
+ROOT_TWO_PI = Approx(np.asarray(2.5066282746310002), np.asarray(4e-16))
+OFFSET_SPLIT = 30.0  # above this exponent expm1 is traded for logs, far below overflow
+
+
+def sampled_normal(
+    mu: Approx, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float
+) -> TiltedLaw:
+    """The law tilted by e^{tilt loss}, for transforms up to |t| = reach."""
+    base = 1.0 if sign > 0 else 0.0
+    power = base + sign * tilt
+    mu_up = float(mu.upper)
+    grid = choose_grid(mu_up, rate, power, reach, log_tolerance)
+    steps: FloatArray = np.arange(-grid.left, grid.right + 1, dtype=np.float64) * grid.step
+    nodes = exact(steps + grid.centre)
+    log_g, share, other = _centre(mu, rate, grid.centre)
+    offsets = _offsets(mu * exact(steps), share, other)
+    bell = nodes * nodes * -0.5
+    tilted_log = bell + offsets * power
+    plain_log = bell + offsets * base
+    weights = _scaled(tilted_log)
+    odds = float((share / other).upper)
+    ends = _ends(mu_up, grid, weights, odds, power)
+    plain_ends = _ends(mu_up, grid, _scaled(plain_log), odds, base)
+    error = QuadratureError(ends, error_modes(mu_up, power, grid.step))
+    at_zero = float(error.at(np.zeros(1))[0])
+    g_base = (log_g * base).exp()
+    log_mgf = _log_mgf(grid, offsets * (sign * tilt), plain_log, tilted_log, g_base, at_zero, plain_ends)
+    return TiltedLaw(
+        drift=log_g * float(sign),
+        log_mgf=log_g * (sign * tilt) + log_mgf,
+        offsets=offsets * float(sign),
+        weights=weights,
+        error=error,
+    )
+
+
+def _centre(mu: Approx, rate: float, centre: float) -> tuple[Approx, Approx, Approx]:
+    """log g, the share pi of the shifted component and 1 - pi, at the centre."""
+    shift = mu * centre - mu * mu * 0.5
+    kept = 1.0 - exact(rate)
+    small, large = float(shift.value) < -OFFSET_SPLIT, float(shift.value) > OFFSET_SPLIT
+    if rate <= 0.5:
+        log_g = shift + (kept * (-shift).exp() + rate).log() if large else (shift.expm1() * rate).log1p()
+    else:
+        log_g = (kept + shift.exp() * rate).log() if small else shift + ((-shift).expm1() * kept).log1p()
+    odds = shift + exact(rate).log() - (-exact(rate)).log1p()
+    return log_g, 1.0 / (1.0 + (-odds).exp()), 1.0 / (1.0 + odds.exp())
+
+
+def _offsets(rise: Approx, share: Approx, other: Approx) -> Approx:
+    """log(1 - pi + pi e^rise), pi = share, 1 - pi = other: log1p(pi expm1(rise)) unless that overflows or cancels."""
+    if float(share.value) > 0.5:
+        return rise + _offsets(-rise, other, share)
+    steep = rise.value > OFFSET_SPLIT
+    near = (where(~steep, rise, exact(np.zeros_like(rise.value))).expm1() * share).log1p()
+    if not steep.any():
+        return near
+    far = rise + (share + other * (-where(steep, rise, exact(np.full_like(rise.value, OFFSET_SPLIT)))).exp()).log()
+    return where(steep, far, near)
+
+
+def _scaled(log: Approx) -> Approx:
+    """e^log divided by its largest value."""
+    with np.errstate(under="ignore"):
+        return (log - float(np.max(log.value))).exp()
+
+
+def _ends(mu: float, grid: Grid, weights: Approx, odds: float, power: float) -> float:
+    """Mass beyond the nodes relative to the mass on them, by a geometric series on both sides.
+
+    The log density falls at least at the rate d beyond the last node: on the right d = x - a mu (x for a < 0), on
+    the left d = -x (-x + a mu pi(x) for a < 0, and pi(x) is at most its odds, odds(x0) e^{mu (x - x0)}).
+    """
+    right = grid.centre + grid.right * grid.step - max(power, 0.0) * mu
+    left = grid.left * grid.step - grid.centre
+    if power < 0.0:
+        left += power * mu * min(1.0, odds * np.exp(-mu * (1.0 - 1e-9) * grid.left * grid.step) * (1.0 + 1e-9))
+    if not (right > 0.0 and left > 0.0):
+        return np.inf
+    first, last = weights.upper[0], weights.upper[-1]
+    ends = last / -np.expm1(-grid.step * right) + first / -np.expm1(-grid.step * left)
+    mass = np.sum(weights.lower.clip(0.0)) * (1.0 - 1e-12)
+    return float(ends / mass * (1.0 + 1e-9))
+
+
+def _log_mgf(
+    grid: Grid, growth: Approx, plain_log: Approx, tilted_log: Approx, g_base: Approx, at_zero: float, plain_ends: float
+) -> Approx:
+    """log E[e^growth], through expm1 where that is sharper."""
+    unit = g_base * exact(grid.step) / ROOT_TWO_PI
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        rise = (plain_log.exp() * growth.expm1()).sum() * unit
+    if np.isfinite(rise.radius) and float(rise.lower) > -0.5 and float(rise.upper) < 1.0:
+        # M (at_zero) for the tilted sum, 1 (at_zero + plain_ends) for the plain one, and M >= 1/2.
+        slack = 3.0 * at_zero + 2.0 * plain_ends
+        return _widened(rise.log1p(), slack)
+    top = float(np.max(tilted_log.value))
+    return _widened((_scaled(tilted_log).sum() * unit).log() + exact(top), at_zero)
+
+
+def _widened(value: Approx, relative: float) -> Approx:
+    """log of a number known up to this relative error."""
+    slack = 1.01 * relative if relative < 0.01 else np.inf
+    return Approx(value.value, value.radius + slack)
