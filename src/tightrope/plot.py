@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, Context
 from os import PathLike, fspath
+from os.path import splitext
 from textwrap import wrap
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -52,7 +53,7 @@ class Series(NamedTuple):
 
 def check_path(path: str | PathLike[str]) -> str:
     """The format that the suffix of the path names; InvalidParameter for one that cannot be drawn."""
-    suffix = fspath(path).rpartition(".")[2].lower()
+    suffix = splitext(fspath(path))[1].lower().removeprefix(".")
     if suffix not in FORMATS:
         raise InvalidParameter(
             f"a plot is written as {', '.join(FORMATS)}; the name must end so, not as {fspath(path)!r}"
