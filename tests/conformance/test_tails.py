@@ -44,7 +44,6 @@ def places(truth: Truth) -> list[float]:
         -0.31,
         40.0,
         -40.0,
-        math.inf,
         -math.inf,
     ]
     return [t for t in points if math.isinf(t) or np.min(abs(atoms - t)) > 1e-15 * max(abs(t), 1e-300)]
@@ -82,7 +81,5 @@ def test_tails_at_atoms(case: Case) -> None:
         for name, values, first, last in zip(tails._fields, tails, before, after, strict=True):
             low, high = (last, first) if name.endswith("above") else (first, last)
             with precision(200):
-                assert low * (1 - TAIL_ERROR) <= arb(float(values[index])) <= high * (1 + TAIL_ERROR) + 1e-313, (
-                    name,
-                    t,
-                )
+                value = arb(float(values[index]))
+                assert low * (1 - TAIL_ERROR) - 1e-313 <= value <= high * (1 + TAIL_ERROR) + 1e-313, (name, t)

@@ -6,7 +6,7 @@ measure with atoms 1/2 at -e and e and density 1/4 between. With f_0(x) = (e^{x/
     f_{j+1}(x) = (f_j(x + e) + f_j(x - e)) / 2 + (1/4) integral of f_j over [x - e, x + e],
 
 delta(epsilon) = e^{-count e/2} f_count(0). Each f_j is a sum over whole n of functions A(y) e^{y/2} + B(y) e^{-y/2} +
-C(y) of y = x - epsilon - n e, cut off at y <= 0, with polynomials A, B, C; the integral of such a function is one again.
+C(y) of y = x - epsilon - n e, cut off at y <= 0, with polynomials A, B, C; their integrals are of the same kind.
 """
 
 from __future__ import annotations

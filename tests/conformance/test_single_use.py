@@ -1,0 +1,97 @@
+"""One use of every mechanism, at every rate, in both directions: delta and epsilon contain the truth and are narrow."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from flint import arb
+
+import tightrope as tr
+from tests.conformance.cases import LEAVES, Case, deltas, epsilons, last_epsilon, sampled
+from tests.conformance.containment import misses, misses_epsilon, relative_width
+from tests.oracle.truth import Truth
+
+AIM = 1e-6  # what is aimed at where no accuracy is asked for
+PROVEN = 1e-12
+SMALLEST = 1e-300  # below, doubles have fewer digits than the aims
+
+
+@pytest.mark.parametrize("case", sampled())
+def test_delta(case: Case) -> None:
+    points = epsilons(case.truth)
+    bounds = case.mechanism.delta(epsilon=points, direction=case.direction)
+    wrong = [
+        f"delta({epsilon!r}): {reason}"
+        for epsilon, bound in zip(points, bounds, strict=True)
+        if (reason := misses(bound, case.truth.delta(epsilon)))
+    ]
+    assert not wrong, f"{len(wrong)} of {len(points)}: {wrong[:3]}"
+    wide = [
+        f"delta({epsilon!r}) = {bound!r}"
+        for epsilon, bound in zip(points, bounds, strict=True)
+        if bound.upper > SMALLEST and relative_width(bound) > AIM
+    ]
+    assert not wide, f"{len(wide)} of {len(points)}: {wide[:3]}"
+
+
+@pytest.mark.parametrize("case", sampled())
+def test_epsilon(case: Case) -> None:
+    points = deltas(case.truth)
+    bounds = case.mechanism.epsilon(delta=points, direction=case.direction)
+    wrong = [
+        f"epsilon({delta!r}): {reason}"
+        for delta, bound in zip(points, bounds, strict=True)
+        if (reason := misses_epsilon(bound, case.truth, delta))
+    ]
+    assert not wrong, f"{len(wrong)} of {len(points)}: {wrong[:3]}"
+    wide = [
+        f"epsilon({delta!r}) = {bound!r}"
+        for delta, bound in zip(points, bounds, strict=True)
+        if (delta == 0.0 or delta > SMALLEST) and bound.width > max(AIM * bound.upper, 1e-12)
+    ]
+    assert not wide, f"{len(wide)} of {len(points)}: {wide[:3]}"
+
+
+@pytest.mark.parametrize("case", sampled((1e-8, 0.3, 1.0)))
+def test_proof(case: Case) -> None:
+    for epsilon in epsilons(case.truth)[::23]:
+        bound = case.mechanism.delta(epsilon=epsilon, direction=case.direction, proof=True)
+        assert not misses(bound, case.truth.delta(epsilon)), epsilon
+        assert bound.upper < SMALLEST or relative_width(bound) <= PROVEN, (epsilon, bound)
+    for delta in deltas(case.truth)[::5]:
+        bound = case.mechanism.epsilon(delta=delta, direction=case.direction, proof=True)
+        assert not misses_epsilon(bound, case.truth, delta), delta
+        assert not (delta == 0.0 or delta > SMALLEST) or bound.width <= PROVEN * max(bound.upper, 1.0), (delta, bound)
+
+
+@pytest.mark.parametrize("rate", (0.0, 0.3, 1.0))
+@pytest.mark.parametrize("leaf, law", LEAVES, ids=lambda value: repr(value) if isinstance(value, tr.Mechanism) else "")
+def test_worse_direction(leaf: tr.Mechanism, law: object, rate: float) -> None:
+    """Without a direction the answer is the larger of the two, at both ends."""
+    mechanism = leaf.poisson(rate=rate)
+    truths = [Truth(law, rate, direction) for direction in ("remove", "add")]
+    for epsilon in (0.0, 0.37 * last_epsilon(truths[0]), 0.73 * last_epsilon(truths[1])):
+        first, second = (truth.delta(epsilon) for truth in truths)
+        assert not misses(mechanism.delta(epsilon=epsilon), first.max(second)), epsilon
+
+
+@pytest.mark.parametrize("rate", (1e-8, 0.3, 1.0))
+@pytest.mark.parametrize("leaf, law", LEAVES, ids=lambda value: repr(value) if isinstance(value, tr.Mechanism) else "")
+def test_from_the_supremum_on_delta_is_exactly_zero(leaf: tr.Mechanism, law: object, rate: float) -> None:
+    for direction in ("remove", "add"):
+        truth = Truth(law, rate, direction)
+        supremum = truth.supremum()
+        if truth.infinite_mass() or supremum is None:
+            continue
+        mechanism = leaf.poisson(rate=rate)
+        above = math.nextafter(float(supremum), math.inf)
+        while arb(above) < supremum:
+            above = math.nextafter(above, math.inf)
+        for epsilon in (above, above * 1.01 + 1e-3, above + 1e6):
+            for proof in (False, True):
+                bound = mechanism.delta(epsilon=epsilon, direction=direction, proof=proof)
+                assert (bound.lower, bound.upper) == (0.0, 0.0), (direction, epsilon, bound)
+        bound = mechanism.epsilon(delta=0.0, direction=direction)
+        assert not misses(bound, arb(0).max(supremum))
+        assert bound.width <= max(1e-12, 1e-12 * bound.upper)
