@@ -1,0 +1,133 @@
+"""Powers of laws by the fast Fourier transform, with a bound on every rounding.
+
+Claim: a real transform of length N = 2^L made of butterflies errs in every output by at most
+transform_error(N) times the sum of the absolute inputs. From it, for nonnegative x_i and counts k_i,
+    |computed_j - (x_1^(*k_1) * x_2^(*k_2) * ...)_j| <= radius for every j, * circular of length N,
+    radius = 1/N sum over frequencies of [ B sum_i k_i e_i / M_i + (power error + transform error) |G| ],
+e_i the error of the transform F_i, M_i = max(|F_i|, min(|F_i| + e_i, sum x_i)), B = prod M_i^k_i, G the computed product.
+Guarantee: entrywise, under TWIDDLE_ERROR. Proof: docs/proofs/lattice.md, lemmas 5 and 6.
+Reference: Higham 2002, Thm 24.2 (path argument); Brent, Percival, Zimmermann 2007, Thm 1 (complex product).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidParameter
+from .approx import FloatArray
+from .ulps import UNIT
+
+ComplexArray = npt.NDArray[np.complex128]
+
+# Assumed bound on the error of one tabulated root of unity, in UNIT; tests/kernels/test_fft.py measures it against Arb.
+TWIDDLE_ERROR = 6.0
+COMPLEX_PRODUCT = math.sqrt(5.0) * 1.001  # relative error of one complex product, in UNIT
+LEVELS_MOST = 26
+SLACK = 1.0 + 1e-6  # covers the rounding of a radius itself: sums of at most 2^26 positive terms
+UNDERFLOW = 1e-290  # what underflow can hide in a product of at most 2^40 factors whose masses multiply to e^50 or less
+GROWTH_MOST = 50.0
+
+
+class Spectrum(NamedTuple):
+    """The transform of nonnegative masses: values for half of the frequencies, error of each, sum of the masses."""
+
+    values: ComplexArray
+    error: float
+    total: float
+    length: int
+
+
+class Circular(NamedTuple):
+    """A circular convolution: entry j, exact up to the radius."""
+
+    masses: FloatArray
+    radius: float
+
+
+def fast_length(size: int) -> int:
+    """The smallest length of at least `size` that the transform takes: a power of two, 8 or more."""
+    length = 1 << max(size - 1, 7).bit_length()
+    if length > 1 << LEVELS_MOST:
+        raise InvalidParameter(f"a transform of {size} points is longer than 2^{LEVELS_MOST}")
+    return length
+
+
+def transform_error(length: int) -> float:
+    """Error of one output per unit of absolute input: each of log2 N levels multiplies by a root and adds once."""
+    levels = length.bit_length() - 1
+    return 1.01 * levels * (1.0 + COMPLEX_PRODUCT + TWIDDLE_ERROR) * UNIT
+
+
+def upper_sum(masses: FloatArray) -> float:
+    """At or above the sum of nonnegative numbers; rows of 1024 first, so that the error is 1024 + n/1024 units."""
+    rows = masses[: len(masses) // 1024 * 1024].reshape(-1, 1024).sum(axis=1)
+    rest = masses[len(rows) * 1024 :]
+    return float(rows.sum() + rest.sum()) * (1.0 + (2100 + len(rows)) * UNIT)
+
+
+def spectrum(masses: FloatArray, length: int) -> Spectrum:
+    """Transforms masses >= 0, padded with zeros."""
+    from scipy.fft import rfft
+
+    if len(masses) > length:
+        raise InvalidParameter(f"{len(masses)} masses do not fit a transform of length {length}")
+    total = upper_sum(masses)
+    values: ComplexArray = rfft(masses, length)
+    return Spectrum(values, transform_error(length) * total * SLACK, total, length)
+
+
+def convolve(factors: Sequence[tuple[Spectrum, int]]) -> Circular:
+    """The circular convolution of each factor's masses taken count times."""
+    from scipy.fft import irfft
+
+    length = factors[0][0].length
+    uses = sum(count for _, count in factors)
+    if any(count < 1 for _, count in factors) or uses > 1 << 40:
+        raise InvalidParameter("a transform is raised to a power from 1 to 2^40")
+    if sum(count * math.log(max(each.total, 1e-300)) for each, count in factors) > GROWTH_MOST:
+        raise InvalidParameter("the masses of a law must sum to about 1 before it is raised to a power")
+    product = _product(factors)
+    propagated = _propagated(factors)
+    size = float(_whole_sum(np.abs(product), length))
+    powers = math.expm1(1.01 * COMPLEX_PRODUCT * UNIT * uses)
+    made = (propagated + (powers + transform_error(length) * (1.0 + powers)) * size) / length
+    return Circular(irfft(product, length), made * SLACK + UNDERFLOW)
+
+
+def _product(factors: Sequence[tuple[Spectrum, int]]) -> ComplexArray:
+    """prod F_i^k_i by repeated squaring: relative error (1 + COMPLEX_PRODUCT UNIT)^(sum k_i) - 1."""
+    result: ComplexArray | None = None
+    with np.errstate(under="ignore"):
+        for each, count in factors:
+            base, left = each.values, count
+            while left:
+                if left & 1:
+                    result = base if result is None else result * base
+                left >>= 1
+                if left:
+                    base = base * base
+    assert result is not None
+    return result
+
+
+def _propagated(factors: Sequence[tuple[Spectrum, int]]) -> float:
+    """Sum over all frequencies of what the errors of the forward transforms become in the product."""
+    logarithm, share = np.zeros(0), np.zeros(0)
+    with np.errstate(under="ignore"):
+        for index, (each, count) in enumerate(factors):
+            modulus = np.abs(each.values) * (1.0 + 4.0 * UNIT)
+            most = np.maximum(modulus, np.minimum(modulus + each.error, each.total)) + 1e-300
+            log_part, part = count * np.log(most), count * each.error / most
+            logarithm, share = (log_part, part) if index == 0 else (logarithm + log_part, share + part)
+        # k log M is trusted to 1e-12 where it matters: beyond -700 the power is nothing.
+        return _whole_sum(np.exp(logarithm + 1e-12 * np.abs(logarithm)) * share, factors[0][0].length) * SLACK
+
+
+def _whole_sum(half: FloatArray, length: int) -> float:
+    """Sum over all N frequencies, from the half that a real transform keeps."""
+    return float(2.0 * np.sum(half) - half[0] - half[length // 2]) * SLACK
