@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from flint import acb, arb
 
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ..kernels.contour_decay_ball import ball_decay
+from ..kernels.quadrature_ball import BallLaw, sampled_normal_ball, transform_ball
 from ..kernels.quadrature_grid import window
 from ..pairs.gaussian import GaussianPair
 from .cgf import BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
@@ -44,6 +46,20 @@ class LawTilted(Tilted):
         from ..kernels.quadrature import transform
 
         return power(transform(self.law, step, nodes), float(count))
+
+
+@dataclass(frozen=True)
+class LawBallTilted(BallTilted):
+    """A tilted loss given by weighted points, in balls."""
+
+    law: BallLaw
+
+    @property
+    def log_mgf(self) -> arb:
+        return self.law.log_mgf
+
+    def phi(self, step: float, nodes: int) -> list[acb]:
+        return transform_ball(self.law, step, nodes)
 
 
 @dataclass(frozen=True)
@@ -94,7 +110,8 @@ class SampledCgf(Cgf):
         return LawTilted(sampled_normal(mu, self.rate, self.sign, tilt, reach, log_tolerance))
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
-        raise NotImplementedError
+        law = sampled_normal_ball(self.base.ball_mu(), self.rate, self.sign, tilt, reach, log_tolerance)
+        return LawBallTilted(law)
 
     def decay(self, tilt: float) -> Decay:
         from ..kernels.contour_decay_float import decay
@@ -102,4 +119,5 @@ class SampledCgf(Cgf):
         return decay(mu_value(self.base), self.rate, self.power(tilt)) or NoDecay()
 
     def ball_decay(self, tilt: float) -> Decay:
-        raise NotImplementedError
+        with working_precision(BITS_START):
+            return ball_decay(self.base.ball_mu(), self.rate, self.power(tilt)) or NoDecay()

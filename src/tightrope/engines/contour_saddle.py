@@ -9,6 +9,7 @@ Reference: Daniels 1954 (saddle-point approximations).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import UnsupportedMechanism
@@ -17,6 +18,7 @@ from .cgf import Cumulants, Terms
 
 TILT_LEAST, TILT_MOST = 1e-9, 1e7
 TILT_BITS, STEP_BITS = 16, 20
+SEARCH_STEPS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,35 +53,42 @@ def saddle_at(terms: Terms, tilt: float, epsilon: float | None = None) -> Saddle
 
 def find_saddle(terms: Terms, epsilon: float | None, log_delta: float | None) -> Saddle:
     """The saddle for a given epsilon, or for the epsilon that has this log delta (not below 0)."""
-    if epsilon is None:
-        assert log_delta is not None
-        wanted = log_delta
-        tilt = _solve(terms, lambda s: (s.log_delta - wanted) / max(s.tilt**2 * s.curvature, 0.05))
-        found = saddle_at(terms, tilt)
+    if epsilon is None and log_delta is not None:
+        found = _solve(terms, lambda saddle: _towards_delta(saddle, log_delta))
         if found.epsilon >= 0.0:
             return found
-        epsilon = 0.0
-    at = epsilon
-    tilt = _solve(terms, lambda s: (at - s.epsilon) / (s.tilt * s.curvature))
-    return saddle_at(terms, tilt, at)
+    at = epsilon or 0.0
+    return saddle_at(terms, _solve(terms, lambda saddle: _towards_epsilon(saddle, at)).tilt, at)
 
 
-def _solve(terms: Terms, change: object) -> float:
-    """Newton in log c for a function that rises or falls with c; change is the step it proposes."""
+def _towards_delta(saddle: Saddle, log_delta: float) -> tuple[float, bool]:
+    """Newton's step for log(4 - log delta) in log c, which is nearly straight; and whether it is close enough."""
+    reached, wanted = 4.0 - saddle.log_delta, 4.0 - log_delta
+    slope = saddle.tilt**2 * saddle.curvature
+    step = math.log(wanted / reached) * reached / slope if reached > 0.0 else 1.0
+    return step, abs(saddle.log_delta - log_delta) < 0.2
+
+
+def _towards_epsilon(saddle: Saddle, epsilon: float) -> tuple[float, bool]:
+    """Newton's step for eps in log c; close enough where the loss of a wrong c is a factor near 1."""
+    missing = epsilon - saddle.epsilon
+    return missing / (saddle.tilt * saddle.curvature), missing * missing < 0.01 * saddle.curvature
+
+
+def _solve(terms: Terms, towards: Callable[[Saddle], tuple[float, bool]]) -> Saddle:
+    """Newton in log c inside a shrinking bracket, halving it where Newton is slow."""
     low, high, log_tilt = math.log(TILT_LEAST), math.log(TILT_MOST), 0.0
-    for _ in range(60):
-        step = change(saddle_at(terms, math.exp(log_tilt)))  # type: ignore[operator]
+    last = math.inf
+    for _ in range(80):
+        found = saddle_at(terms, dyadic(math.exp(log_tilt), TILT_BITS))
+        step, done = towards(found)
+        if done:
+            return found
         low, high = (max(low, log_tilt), high) if step > 0.0 else (low, min(high, log_tilt))
-        step = max(-1.5, min(1.5, step))
-        if abs(step) < 0.02:
-            break
-        following = log_tilt + step
-        log_tilt = following if low < following < high else 0.5 * (low + high)
-        if high - low < 0.01:
-            break
-    if not math.log(TILT_LEAST) + 0.1 < log_tilt < math.log(TILT_MOST) - 0.1:
-        raise UnsupportedMechanism("this composition", "the saddle point is out of reach; try engine='lattice'")
-    return dyadic(math.exp(log_tilt), TILT_BITS)
+        following = log_tilt + max(-1.5, min(1.5, step))
+        slow = abs(step) > 0.7 * abs(last) and high - low < 3.0
+        last, log_tilt = step, 0.5 * (low + high) if slow or not low < following < high else following
+    raise UnsupportedMechanism("this composition", "the saddle point is out of reach; try engine='lattice'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +102,16 @@ class Step:
 def choose_step(terms: Terms, saddle: Saddle, log_tolerance: float) -> Step:
     """The largest step whose aliases stay below delta e^-log_tolerance, about."""
     c, allowed = saddle.tilt, saddle.log_delta - log_tolerance
-    best = math.inf
-    spread = math.sqrt(2.0 * log_tolerance / saddle.curvature)
-    chosen = 2.0 * c
-    for factor in (0.35, 0.7, 1.4):
-        s = dyadic(c + factor * spread, TILT_BITS)
-        if not s > c:
-            continue
-        period = (log_alias_height(cumulants(terms, s).value, s, saddle.epsilon) - allowed) / (s - c)
-        if period < best:
-            best, chosen = period, s
+    best, chosen = math.inf, 2.0 * c
+    distance = math.sqrt(2.0 * log_tolerance / saddle.curvature)
+    # The best distance is near this one for a normal loss, and shorter where K grows faster.
+    for _ in range(SEARCH_STEPS):
+        s = dyadic(c + distance, TILT_BITS + 4)
+        height = log_alias_height(cumulants(terms, s).value, s, saddle.epsilon)
+        period = (height - allowed) / (s - c) if s > c else math.inf
+        if period > best:
+            break
+        best, chosen, distance = period, s, 0.6 * distance
     period = max(best, -allowed / c)
     return Step(dyadic(2.0 * math.pi / period, STEP_BITS), chosen)
 

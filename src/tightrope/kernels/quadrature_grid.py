@@ -73,14 +73,18 @@ def error_modes(mu: float, power: float, step: float) -> tuple[tuple[float, floa
     mu must be an upper bound of the true one; constants are rounded up.
     """
     modes = []
-    for y in [fraction * math.pi / mu for fraction in STRIP_FRACTIONS] + [5.0, 7.0, 9.0, 10.5, 12.0]:
-        if mu * y >= 0.96 * math.pi or 2.0 * math.pi * y / step < 1.0:
-            continue
+    for y in mode_heights(mu, step):
         turns = 2.0 * math.pi * y / step
         constant = math.log(2.0) + y * y / 2.0 + _log_kappa(mu, y, power) - turns - math.log1p(-math.exp(-turns))
         slack = 1e-12 * (1.0 + y * y + _log_kappa(mu, y, power) + turns)
         modes.append((constant + slack, mu * y * (1.0 + 1e-12)))
     return tuple(modes)
+
+
+def mode_heights(mu: float, step: float) -> list[float]:
+    """Heights y inside the strip that are worth a try."""
+    heights = [fraction * math.pi / mu for fraction in STRIP_FRACTIONS] + [5.0, 7.0, 9.0, 10.5, 12.0]
+    return [y for y in heights if mu * y < 0.96 * math.pi and 2.0 * math.pi * y > step]
 
 
 def _log_kappa(mu: float, y: float, power: float) -> float:

@@ -1,0 +1,102 @@
+"""The contour evaluator in balls: the same sum, every rounding enclosed by construction.
+
+Guarantee: lower <= delta <= upper. Proof: docs/proofs/contour.md, sections 2, 3 and 6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flint import acb, arb
+
+from ..bound import Budget, budget_lines
+from ..kernels.ball import lower_float, upper_float, working_precision
+from .cgf import LOG_TOLERANCE, Terms
+from .contour_newton import ContourEvaluator
+from .contour_plan import Plan
+from .evaluation import Evaluation
+
+BITS = 160
+
+
+@dataclass(frozen=True)
+class BallContour(ContourEvaluator):
+    """delta at any epsilon from one set of nodes; terms[j] = prod phi_i(t_j)^{k_i}."""
+
+    plan: Plan
+    mass: arb
+    log_scale: arb
+    log_alias_mgf: arb
+    terms: tuple[acb, ...]
+
+    @property
+    def arithmetic(self) -> str:
+        return "ball"
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        return {**self.plan.parameters, "bits": BITS}
+
+    @property
+    def start(self) -> float:
+        return self.plan.saddle.epsilon
+
+    @property
+    def floor(self) -> float:
+        return upper_float(self.mass)
+
+    def slope(self, epsilon: float) -> tuple[float, float]:
+        with working_precision(BITS):
+            value, slope = self._sums(arb(epsilon))
+            total = (self.log_scale - arb(self.plan.saddle.tilt) * arb(epsilon)).exp() * value
+            if not total > 0:
+                return -math.inf, -self.plan.saddle.tilt
+            return float(total.log().mid()), float((slope / value).mid())
+
+    def delta(self, epsilon: float) -> Evaluation:
+        with working_precision(BITS):
+            value, _ = self._sums(arb(epsilon))
+            scale = (self.log_scale - arb(self.plan.saddle.tilt) * arb(epsilon)).exp()
+            truncation = arb(self.plan.log_truncation).exp()
+            aliases = self._aliases(arb(epsilon))
+            upper = (self.mass + scale * (value + truncation)).min(arb(1))
+            lower = (self.mass + scale * (value - truncation) - aliases).max(self.mass)
+            rounding = upper_float(scale * value.rad() + scale.rad() * abs(value))
+            lines = {"truncation": upper_float(scale * truncation), "rounding": rounding}
+            budget = Budget(budget_lines(**lines), budget_lines(**lines, wrap_around=upper_float(aliases)))
+            return Evaluation(max(lower_float(lower), 0.0), upper_float(upper), budget)
+
+    def _sums(self, epsilon: arb) -> tuple[arb, arb]:
+        """S at epsilon, and the derivative of scale S divided by the scale."""
+        c, step = arb(self.plan.saddle.tilt), arb(self.plan.step.step)
+        turn = acb(0, -step * epsilon).exp()
+        rotation, value, slope = acb(1), arb(0), arb(0)
+        for index, term in enumerate(self.terms):
+            z = acb(c, step * index)
+            sloping = term * rotation / (z + 1)
+            weight = arb(0.5) if index == 0 else arb(1)
+            value += weight * (sloping / z).real
+            slope -= weight * sloping.real
+            rotation *= turn
+        return value * step / arb.pi(), slope * step / arb.pi()
+
+    def _aliases(self, epsilon: arb) -> arb:
+        c, s = arb(self.plan.saddle.tilt), arb(self.plan.step.alias_tilt)
+        period = 2 * arb.pi() / arb(self.plan.step.step)
+        height = self.log_alias_mgf - s * epsilon + s * s.log() - (1 + s) * (1 + s).log()
+        return 1 / (c * period).expm1() + height.exp() / ((s - c) * period).expm1()
+
+
+def ball_contour(terms: Terms, plan: Plan, mass: arb) -> BallContour:
+    """Evaluates every cgf on the nodes of the plan."""
+    c, step, nodes = plan.saddle.tilt, plan.step.step, plan.nodes
+    with working_precision(BITS):
+        log_scale, alias, product = arb(0), arb(0), [acb(1)] * nodes
+        for cgf, count in terms:
+            tilted = cgf.ball_tilted(c, step * nodes, LOG_TOLERANCE + math.log(count))
+            log_scale += count * tilted.log_mgf
+            alias += count * cgf.ball_tilted(plan.step.alias_tilt, 0.0, LOG_TOLERANCE).log_mgf
+            product = [whole * phi**count for whole, phi in zip(product, tilted.phi(step, nodes), strict=True)]
+        return BallContour(plan, mass, log_scale, alias, tuple(product))

@@ -1,0 +1,112 @@
+"""Fourier transforms of tilted laws in balls: the trapezoid rule for a sampled normal, and finite sums.
+
+The formulas of kernels.quadrature_normal and kernels.quadrature without their detours: balls carry every rounding, so
+phi(t) = sum_x f_x e^{i t l_x} / sum_x f_x is summed as it stands, the quadrature error added as a radius.
+Guarantee: every ball contains the truth. Proof: docs/proofs/contour.md, section 5.
+Reference: Trefethen, Weideman 2014, Thm 5.1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from flint import acb, acb_mat, arb
+
+from .quadrature_grid import Grid, choose_grid, error_modes, mode_heights
+
+
+@dataclass(frozen=True, slots=True)
+class StripError:
+    """The relative error of a trapezoid sum: e^{y^2/2 + t mu y} 2 kappa/(e^{2 pi y/h} - 1) for the best of some y, and the ends."""
+
+    mu: arb
+    power: float
+    step: float
+    ends: arb
+
+    def at(self, t: float) -> arb:
+        """An upper bound at t >= 0, without the ends."""
+        modes = error_modes(float(self.mu.mid()), self.power, self.step)
+        if not modes:
+            return arb.pos_inf()
+        best = min(range(len(modes)), key=lambda index: modes[index][0] + modes[index][1] * t)
+        y = arb(mode_heights(float(self.mu.mid()), self.step)[best])
+        if not self.mu * y < arb.pi():
+            return arb.pos_inf()
+        kappa = arb(1) if self.power >= 0.0 else (self.mu * y / 2).cos() ** arb(self.power)
+        return 2 * kappa * (y * y / 2 + self.mu * y * t).exp() / (2 * arb.pi() * y / self.step).expm1()
+
+
+@dataclass(frozen=True, slots=True)
+class BallLaw:
+    """Losses and weights of a tilted law; the weights sum to `total` up to the errors, log M(c) = log_mgf."""
+
+    losses: tuple[arb, ...]
+    weights: tuple[arb, ...]
+    log_mgf: arb
+    error: StripError | None
+
+
+def sampled_normal_ball(
+    mu: arb, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float
+) -> BallLaw:
+    """The loss sign log g of a sampled normal, tilted by e^{tilt loss}."""
+    power = 1.0 + tilt if sign > 0 else -tilt
+    grid = choose_grid(float(mu.mid()), rate, power, reach, log_tolerance)
+    share = arb(rate)
+    logs, exponents, odds_first = [], [], arb(0)
+    for index in range(-grid.left, grid.right + 1):
+        x = arb(grid.centre + index * grid.step)
+        shifted = share * (mu * x - mu * mu / 2).exp()
+        logs.append((1 - share + shifted).log())
+        exponents.append(arb(power) * logs[-1] - x * x / 2)
+        if index == -grid.left:
+            odds_first = shifted / (1 - share)
+    weights = tuple(exponent.exp() for exponent in exponents)
+    mass = sum(weights, arb(0))
+    error = StripError(mu, power, grid.step, _ends(mu, grid, power, odds_first, weights, mass))
+    total = mass * _between(1, 1 + error.ends) / (1 + _around(error.at(0.0)))
+    log_mgf = (total * arb(grid.step) / (2 * arb.pi()).sqrt()).log()
+    return BallLaw(tuple(sign * log for log in logs), weights, log_mgf, error)
+
+
+def _ends(mu: arb, grid: Grid, power: float, odds_first: arb, weights: tuple[arb, ...], mass: arb) -> arb:
+    """Mass beyond the nodes relative to the mass on them, by a geometric series on both sides."""
+    step = arb(grid.step)
+    right = arb(grid.centre + grid.right * grid.step) - mu * max(power, 0.0)
+    left = arb(grid.left * grid.step - grid.centre) + mu * min(power, 0.0) * odds_first.min(arb(1))
+    if not (right > 0 and left > 0):
+        return arb.pos_inf()
+    return (weights[-1] / -(-step * right).expm1() + weights[0] / -(-step * left).expm1()) / mass
+
+
+def transform_ball(law: BallLaw, step: float, nodes: int) -> list[acb]:
+    """phi(t) at t = 0, step, ..., (nodes - 1) step; the exponentials split into a matrix product."""
+    block = max(1, math.isqrt(nodes))
+    rows = -(-nodes // block)
+    outer = [
+        [weight * acb(0, loss * (step * block * row)).exp() for loss, weight in zip(law.losses, law.weights, strict=True)]
+        for row in range(rows)
+    ]
+    inner = [[acb(0, loss * (step * column)).exp() for column in range(block)] for loss in law.losses]
+    sums = (acb_mat(outer) * acb_mat(inner)).entries()
+    mass = sum(law.weights, arb(0))
+    if law.error is None:
+        return [value / mass for value in sums[:nodes]]
+    ends = law.error.ends
+    total = mass * _between(1, 1 + ends) / (1 + _around(law.error.at(0.0)))
+    values = []
+    for index in range(nodes):
+        slack = _around(mass * ends + total * law.error.at(step * index))
+        values.append((sums[index] + acb(slack, slack)) / total)
+    return values
+
+
+def _around(size: arb) -> arb:
+    """The ball around 0 with this radius; everything if the size is not finite."""
+    return arb(0, size.abs_upper()) if size.is_finite() else arb.nan()
+
+
+def _between(low: int, high: arb) -> arb:
+    return arb(low).union(high)
