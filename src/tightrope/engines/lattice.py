@@ -1,0 +1,168 @@
+"""The lattice engine: certified bounds for any composition of any pairs.
+
+Each pair is put on a grid twice, by chords for the upper end and by merged cells for the lower one, from different formulas and into
+different arrays; the laws are tilted to where the question lies, composed by transforms, and summed.
+Guarantee: upper and lower; what discretisation, windows, wrap-around and rounding cost is inside the interval.
+Proof: docs/proofs/lattice.md.
+Reference: Meiser, Mohammadi 2018 (privacy buckets); Koskela, Jaelkoe, Honkela 2020 (Fourier accountant).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..bound import Budget, budget_lines
+from ..errors import UnsupportedMechanism
+from .evaluation import Evaluation, Evaluator, Term
+from .lattice_compose import COARSER, Part, Total, compose, compose_alike, evolve, longest
+from .lattice_law import Law, Side, coarsened_by_chords, coarsened_by_merging, tilted
+from .lattice_masses import above, below
+from .lattice_plan import POINTS_MOST, Plan, Ruler, Saddle, Sketch, plan, saddle, sketch
+from .lattice_sum import infinite_mass, lower_sum_at, upper_sum_at
+
+NAME = "lattice"
+ATTEMPTS_MOST = 4
+
+
+def prepare(
+    terms: Sequence[Term], *, epsilon: float | None = None, delta: float | None = None, accuracy: float = 1e-6
+) -> Evaluator:
+    """An evaluator whose grid and tilt suit delta at this epsilon, or epsilon at this delta; others stay valid, but wider."""
+    sketches = [sketch(pair) for pair, _ in terms]
+    point = saddle([(each, count) for each, (_, count) in zip(sketches, terms, strict=True)], epsilon, delta)
+    # In log delta: an error of epsilon counts theta times.
+    wanted = accuracy if epsilon is not None else accuracy * max(point.epsilon, 1e-9) * point.theta
+    finer = 1.0
+    for _ in range(ATTEMPTS_MOST):
+        made = plan(terms, sketches, point, 0.6 * wanted, finer)
+        evaluator = _evaluator(terms, sketches, made, wanted)
+        value = evaluator.delta(point.epsilon)
+        reached = (value.upper - value.lower) / value.upper if value.upper > 0.0 else 0.0
+        if reached <= wanted or max(ruler.size for ruler in made.rulers) * 2 > POINTS_MOST:
+            break
+        finer *= min(max(1.2 * math.sqrt(reached / wanted), 1.3), 16.0)
+    return evaluator
+
+
+@dataclass(frozen=True)
+class LatticeEvaluator(Evaluator):
+    """Three composed laws: one above, and P and Q of the merged cells."""
+
+    upper: Total
+    p: Total
+    q: Total
+    infinite: tuple[float, float]  # at or below the true infinite mass; at or above what the upper law put there
+    plan: Plan
+    grids: tuple[int, ...]
+
+    @property
+    def arithmetic(self) -> str:
+        return "float64"
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        return {
+            "theta": self.plan.theta,
+            "step": self.plan.step,
+            "points": [ruler.size for ruler in self.plan.rulers],
+            "grids": list(self.grids),
+            "length": len(self.upper.masses),
+        }
+
+    def delta(self, epsilon: float) -> Evaluation:
+        high = upper_sum_at(self.upper, epsilon, self.plan.unit)
+        low = lower_sum_at(self.p, self.q, epsilon)
+        leaked_low, leaked_high = self.infinite
+        upper = min(math.nextafter(leaked_high + high.upper, math.inf), 1.0)
+        lower = max(math.nextafter(leaked_low + low.lower, -math.inf), 0.0) if leaked_low else low.lower
+        gap = max(high.value - low.value, 0.0)
+        return Evaluation(
+            min(lower, upper),
+            upper,
+            Budget(
+                budget_lines(
+                    discretisation=gap,
+                    truncation=leaked_high - leaked_low + high.lost,
+                    wrap_around=high.outside,
+                    rounding=high.rounding,
+                ),
+                budget_lines(discretisation=gap, truncation=low.lost, wrap_around=low.outside, rounding=low.rounding),
+            ),
+        )
+
+
+def _evaluator(terms: Sequence[Term], sketches: Sequence[Sketch], made: Plan, wanted: float) -> LatticeEvaluator:
+    tolerance = _tolerance(made.saddle, wanted)
+    upper, grids, leaked_high = _upper(terms, sketches, made, tolerance)
+    p, q, leaked_low = _lower(terms, made, tolerance)
+    return LatticeEvaluator(
+        upper, p, q, (infinite_mass(leaked_low, upward=False), infinite_mass(leaked_high, upward=True)), made, grids
+    )
+
+
+def _tolerance(point: Saddle, wanted: float) -> float:
+    """Tilted mass outside a window that changes log delta by a thousandth of what is wanted."""
+    weight = 1.0 + 2.5 * point.theta * (1.0 + point.theta) * point.deviation
+    return max(1e-3 * min(wanted, 1.0) / weight, 1e-200)
+
+
+def _upper(
+    terms: Sequence[Term], sketches: Sequence[Sketch], made: Plan, tolerance: float
+) -> tuple[Total, tuple[int, ...], list[tuple[float, int]]]:
+    """The law above, its grids, and what went to infinite loss per term."""
+    parts: list[Part] = []
+    grids: list[int] = []
+    leaked = []
+    for (pair, count), each, ruler in zip(terms, sketches, made.rulers, strict=True):
+        width = ruler.step * made.unit
+        found = above(pair, _points(ruler, made.unit), width, each.median)
+        leaked.append((found.infinite, count))
+        law = tilted(found.masses, ruler.start, ruler.step, _slope(made, made.theta, ruler), Side.UP)
+
+        def coarsen(fine: Law) -> Law:
+            return coarsened_by_chords(fine, COARSER, fine.step * made.unit)
+
+        more, sizes = evolve(law, count, ruler.levels, tolerance / len(terms), coarsen)
+        parts += more
+        grids += [len(law.masses), *sizes] if sizes else []
+    total = compose(parts, tolerance)
+    return total, (*grids, len(total.masses)), leaked
+
+
+def _lower(terms: Sequence[Term], made: Plan, tolerance: float) -> tuple[Total, Total, list[tuple[float, int]]]:
+    """P and Q of the merged cells, on one window, and the infinite mass per term."""
+    p_parts: list[Part] = []
+    q_parts: list[Part] = []
+    leaked = []
+
+    def coarsen(fine: Law) -> Law:
+        return coarsened_by_merging(fine, COARSER)
+
+    for (pair, count), ruler in zip(terms, made.rulers, strict=True):
+        found = below(pair, _points(ruler, made.unit), ruler.step * made.unit)
+        leaked.append((found.infinite, count))
+        share = tolerance / len(terms)
+        for masses, theta, side, parts in (
+            (found.p, made.theta, Side.DOWN, p_parts),
+            (found.q, made.theta + 1.0, Side.UP, q_parts),
+        ):
+            if not masses.any():
+                raise UnsupportedMechanism(type(pair).__name__, "all of its loss is infinite")
+            law = tilted(masses, ruler.start, ruler.step, _slope(made, theta, ruler), side)
+            parts += evolve(law, count, ruler.levels, share, coarsen)[0]
+    p = compose(p_parts, tolerance, least=longest(q_parts))
+    return p, compose_alike(q_parts, p), leaked
+
+
+def _points(ruler: Ruler, unit: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Exact doubles: the plan keeps every point within 52 bits of its unit."""
+    return (ruler.start + np.arange(ruler.size, dtype=np.int64) * ruler.step) * unit
+
+
+def _slope(made: Plan, theta: float, ruler: Ruler) -> float:
+    """theta per point; a power of two below that of the common step, so that coarsening meets it exactly."""
+    return theta * made.step / float(COARSER**ruler.levels)

@@ -1,0 +1,260 @@
+"""Where to look and how finely: tilt, range, step and levels for an accuracy.
+
+A sketch of each pair (a few thousand cells) gives its cgf K. The tilt theta solves K'(theta) - 1/theta - 1/(1+theta) = epsilon; a chord
+adds theta (theta+1)/2 E[x (h-x)] to log delta per use, x the place in the cell, and merging takes about half of that.
+Guarantee: none needed. Every choice made here is valid; a bad one costs width or time only.
+Reference: Zhu, Dong, Wang 2021, Sec. 5 (characteristic functions); Daniels 1954, Sec. 2 (saddle point).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.approx import FloatArray
+from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ..kernels.twofold import twofold
+from ..pair import Pair
+from .evaluation import Term
+from .lattice_compose import BLOCK, COARSER
+
+EVEN_CELLS = 2000
+TAIL_LEAST = 1e-305
+TOP_SHARE = 1e-4  # of the accuracy: what may go to infinite loss, and what may move up to the first point
+WINDOW_SIGMAS = 20.0
+POINTS_MOST = 1 << 22
+POINTS_WANTED = 1 << 18
+LEVELS_MOST = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """Cells of a pair: P-mass, loss in the middle, width; tails at the upper edges; median and ends of the loss."""
+
+    loss: FloatArray
+    mass: FloatArray
+    width: FloatArray
+    edge: FloatArray
+    p_above: FloatArray
+    q_below: FloatArray
+    median: float
+    lowest: float
+    highest: float
+
+    def moments(self, theta: float) -> tuple[float, float, float]:
+        """K, K' and K'' at theta."""
+        with np.errstate(all="ignore"):
+            exponent = np.log(self.mass) + theta * self.loss
+        most = float(exponent.max())
+        weights = np.exp(exponent - most)
+        total = float(weights.sum())
+        mean = float(np.dot(weights, self.loss)) / total
+        variance = float(np.dot(weights, (self.loss - mean) ** 2)) / total
+        return most + math.log(total), mean, variance
+
+    def excess(self, theta: float, step: float) -> float:
+        """E[x (h - x)] under the tilted law, with a grid point on the median."""
+        with np.errstate(all="ignore"):
+            exponent = np.log(self.mass) + theta * self.loss
+        weights = np.exp(exponent - exponent.max())
+        place = np.mod(self.loss - self.median, step)
+        cells = np.where(self.width > step / 4.0, step * step / 6.0, place * (step - place))
+        return float(np.dot(weights, cells)) / float(weights.sum())
+
+
+def sketch(pair: Pair) -> Sketch:
+    """Cells on an even grid over where P lives, and finer ones around its median."""
+    with working_precision(BITS_START):
+        ends = pair.loss_range()
+        lowest, highest = lower_float(ends.lowest), upper_float(ends.highest)
+    median = _median(pair)
+    spread = np.ldexp(1.0, np.arange(-160, 180) // 4) * (1.0 + 0.25 * (np.arange(-160, 180) % 4))
+    points = np.unique(np.concatenate([median - spread, [median], median + spread]))
+    tails = pair.tails(twofold(points))
+    low = points[max(int(np.searchsorted(tails.p_below, 1e-60)) - 1, 0)]
+    high = points[min(int(np.searchsorted(-tails.p_above, -TAIL_LEAST)), len(points) - 1)]
+    low, high = max(low, lowest), min(high, highest)
+    room = 1e-12 * max(abs(low), abs(high), 1e-300)
+    points = np.unique(np.concatenate([points, np.linspace(low, high, EVEN_CELLS), [low - room, high + room]]))
+    points = points[(points >= low - room) & (points <= high + room)]
+    tails = pair.tails(twofold(points))
+    mass = np.where(points[1:] > median, -np.diff(tails.p_above), np.diff(tails.p_below))
+    kept = mass > 0.0
+    return Sketch(
+        loss=((points[1:] + points[:-1]) / 2.0)[kept],
+        mass=mass[kept],
+        width=np.diff(points)[kept],
+        edge=points[1:][kept],
+        p_above=tails.p_above[1:][kept],
+        q_below=tails.q_below[1:][kept],
+        median=median,
+        lowest=lowest,
+        highest=highest,
+    )
+
+
+def _median(pair: Pair) -> float:
+    """A loss with about half of P on each side; an atom there is met to the last digits."""
+    spread = np.ldexp(1.0, np.arange(-60, 62) // 2)
+    points = np.concatenate([-spread[::-1], [0.0], spread])
+    for _ in range(14):
+        below = pair.tails(twofold(points)).p_below
+        place = int(np.clip(np.searchsorted(below, 0.5), 1, len(points) - 1))
+        low, high = points[place - 1], points[place]
+        if high - low <= 1e-15 * max(abs(low), abs(high)):
+            break
+        points = np.linspace(low, high, 33)
+    return float(high)
+
+
+class Saddle(NamedTuple):
+    """The tilt, the epsilon it belongs to, log delta there, and the deviation of the tilted total loss."""
+
+    theta: float
+    epsilon: float
+    log_delta: float
+    deviation: float
+
+
+def saddle(sketches: Sequence[tuple[Sketch, int]], epsilon: float | None, delta: float | None) -> Saddle:
+    """The saddle of the question: epsilon given, or the epsilon where delta is met."""
+
+    def at(theta: float) -> Saddle:
+        moments = [(each.moments(theta), count) for each, count in sketches]
+        cgf, mean, variance = (sum(count * each[index] for each, count in moments) for index in range(3))
+        here = mean - 1.0 / theta - 1.0 / (1.0 + theta)
+        spread = variance + theta**-2 + (1.0 + theta) ** -2
+        asked = here if epsilon is None else epsilon
+        height = cgf - theta * asked - math.log(theta * (1.0 + theta)) - 0.5 * math.log(2.0 * math.pi * spread)
+        return Saddle(theta, here, height, math.sqrt(variance))
+
+    if epsilon is not None:
+        found = at(_bisect(lambda theta: at(theta).epsilon < epsilon))
+        return found._replace(epsilon=epsilon)
+    goal = math.log(delta if delta else 5e-324)
+    found = at(_bisect(lambda theta: at(theta).log_delta > goal))
+    if found.epsilon < 0.0:
+        return saddle(sketches, 0.0, None)
+    return found
+
+
+def _bisect(too_small: Callable[[float], bool]) -> float:
+    """The theta where the answer turns, between 1e-6 and 1e9, to a thousandth."""
+    low, high = math.log(1e-6), math.log(1e9)
+    while high - low > 1e-3:
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if too_small(math.exp(middle)) else (low, middle)
+    return math.exp((low + high) / 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """The grid of one pair: points (start + i step) unit for i < size, taken together `levels` times."""
+
+    start: int
+    step: int
+    size: int
+    levels: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One ruler per term; all of them reach the same step after their levels."""
+
+    rulers: tuple[Ruler, ...]
+    unit: float
+    step: float
+    theta: float
+    saddle: Saddle
+
+
+def plan(
+    terms: Sequence[Term], sketches: Sequence[Sketch], point: Saddle, slack: float, finer: float = 1.0, most: int = POINTS_MOST
+) -> Plan:
+    """slack: the width of log delta that discretisation may take; finer: divides the step once more."""
+    counts = [count for _, count in terms]
+    weighted = list(zip(sketches, counts, strict=True))
+    theta = point.theta
+    ends = [_range(each, count, point, slack, sum(counts)) for each, count in weighted]
+    step, levels = _step(weighted, point, slack, ends, most)
+    step /= finer
+    spans = [high - low for low, high in ends]
+    busiest = max(range(len(terms)), key=lambda index: counts[index])
+    largest = max(max(abs(low), abs(high)) for low, high in ends) + 8.0 * max(spans) + step
+    unit = 2.0 ** (math.ceil(math.log2(largest)) - 51)
+    grid = _whole_step(sketches[busiest], ends[busiest], step / COARSER**levels, unit) * COARSER**levels
+    rulers = []
+    for each, count, (low, high) in zip(sketches, counts, ends, strict=True):
+        own = max((level for level in range(levels + 1) if BLOCK**level <= max(count, 1)), default=0)
+        fine = grid // COARSER**own
+        anchor = round((each.lowest if _bounded(each) else each.median) / unit)
+        before = -(-(anchor - round(low / unit)) // fine) if low < anchor * unit else 0
+        start = anchor - max(before, 0) * fine
+        size = max(-(-(round(high / unit) - start) // fine) + 1, 2)
+        rulers.append(Ruler(start, fine, size, own))
+    return Plan(tuple(rulers), unit, grid * unit, theta, point)
+
+
+def _bounded(each: Sketch) -> bool:
+    return math.isfinite(each.lowest) and math.isfinite(each.highest)
+
+
+def _whole_step(each: Sketch, ends: tuple[float, float], step: float, unit: float) -> int:
+    """An even number of units; where the loss is bounded, both ends fall on the grid up to a unit per point."""
+    if _bounded(each) and each.highest > each.lowest:
+        span = each.highest - each.lowest
+        step = span / max(math.ceil(span / step), 1)
+    return max(2 * round(step / unit / 2.0), 2)
+
+
+def _range(each: Sketch, count: int, point: Saddle, slack: float, uses: int) -> tuple[float, float]:
+    """The losses that need points of their own."""
+    share = TOP_SHARE * min(slack, 1.0)
+    log_top = point.log_delta + math.log(share / max(uses, 1))
+    with np.errstate(divide="ignore"):
+        rare = np.log(each.p_above) <= log_top
+        cgf = each.moments(point.theta)[0]
+        moved = np.log(each.q_below) + (point.theta + 1.0) * each.edge <= cgf + math.log(share / max(uses, 1))
+    top = each.edge[int(np.argmax(rare))] if rare.any() else each.edge[-1]
+    bottom = each.edge[len(moved) - 1 - int(np.argmax(moved[::-1]))] if moved.any() else each.edge[0] - each.width[0]
+    low, high = max(float(bottom), each.lowest), min(float(top), each.highest)
+    return min(low, each.median), max(high, each.median)
+
+
+def _step(
+    weighted: Sequence[tuple[Sketch, int]], point: Saddle, slack: float, ends: Sequence[tuple[float, float]], most: int
+) -> tuple[float, int]:
+    """The largest common step that keeps the excess within the slack, and the levels that lead to it."""
+    factor = 0.75 * point.theta * (point.theta + 1.0)
+    scale = max(point.deviation, max(high - low for low, high in ends) / 64.0, 1e-300)
+
+    def fits(step: float, levels: int) -> bool:
+        total = 0.0
+        for each, count in weighted:
+            own = 0
+            while own < levels and BLOCK ** (own + 1) <= count:
+                own += 1
+            fine = step / COARSER**own
+            total += count * (each.excess(point.theta, fine) + own * fine * fine / 6.0)
+        return factor * total <= slack
+
+    top = min(scale / 4.0, 0.5 / (1.0 + point.theta)) if point.theta < 1e6 else scale / 4.0
+    for levels in range(LEVELS_MOST):
+        low, high = math.log(top) - 60.0, math.log(top)
+        if fits(top, levels):
+            low = high
+        while high - low > 0.05:
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if fits(math.exp(middle), levels) else (low, middle)
+        step = math.exp(low)
+        points = WINDOW_SIGMAS * point.deviation / step
+        if points <= POINTS_WANTED or BLOCK ** (levels + 1) > max(count for _, count in weighted):
+            break
+    for (low_end, high_end), (_, count) in zip(ends, weighted, strict=True):
+        own = max((level for level in range(levels + 1) if BLOCK**level <= count), default=0)
+        step = max(step, (high_end - low_end) * COARSER**own / most)
+    return max(step, WINDOW_SIGMAS * point.deviation / most), levels
