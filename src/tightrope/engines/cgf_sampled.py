@@ -9,57 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from flint import acb, arb
 
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.contour_decay_ball import ball_decay
-from ..kernels.quadrature_ball import BallLaw, sampled_normal_ball, transform_ball
+from ..kernels.quadrature_ball import sampled_normal_ball
 from ..kernels.quadrature_grid import window
 from ..pairs.gaussian import GaussianPair
 from .cgf import BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
 from .cgf_gaussian import mu_value
-
-if TYPE_CHECKING:
-    from ..kernels.approx import Approx
-    from ..kernels.contour_sum import Factor
-    from ..kernels.quadrature import TiltedLaw
-
-
-@dataclass(frozen=True)
-class LawTilted(Tilted):
-    """A tilted loss given by weighted points."""
-
-    law: TiltedLaw
-
-    @property
-    def log_mgf(self) -> Approx:
-        return self.law.log_mgf
-
-    @property
-    def drift(self) -> Approx:
-        return self.law.drift
-
-    def factor(self, step: float, nodes: int, count: int) -> Factor:
-        from ..kernels.contour_sum import power
-        from ..kernels.quadrature import transform
-
-        return power(transform(self.law, step, nodes), float(count))
-
-
-@dataclass(frozen=True)
-class LawBallTilted(BallTilted):
-    """A tilted loss given by weighted points, in balls."""
-
-    law: BallLaw
-
-    @property
-    def log_mgf(self) -> arb:
-        return self.law.log_mgf
-
-    def phi(self, step: float, nodes: int) -> list[acb]:
-        return transform_ball(self.law, step, nodes)
+from .cgf_law import LawBallTilted, LawTilted
 
 
 @dataclass(frozen=True)

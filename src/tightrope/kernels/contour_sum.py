@@ -126,6 +126,7 @@ def contour_sum(spectrum: Spectrum, epsilon: float) -> ContourSum:
         log_scale=spectrum.log_scale - exact(epsilon) * c,
         value=scale * math.fsum(terms),
         quadrature=scale * inner * (1.0 + SUM_SLACK),
-        rounding=scale * (max(total - inner, 0.0) + 8.0 * UNIT * total) * (1.0 + SUM_SLACK) + 8.0 * UNIT * scale * abs(math.fsum(terms)),
+        rounding=scale * (max(total - inner, 0.0) + 8.0 * UNIT * total) * (1.0 + SUM_SLACK)
+        + 8.0 * UNIT * scale * abs(math.fsum(terms)),
         slope=-scale * math.fsum(slopes),
     )

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .approx import Approx, FloatArray
+from .approx import Approx, FloatArray, exact
 from .contour_ulps import ANGLE_MOST, COSINE, SINE
 from .ulps import UNIT
 
@@ -107,3 +107,29 @@ def _slope(sizes: FloatArray, weights: FloatArray, radii: FloatArray, spread: Fl
     from_weights = float(np.sum(radii * sizes)) / total
     of_total = float(np.sum(radii)) / total + dot
     return 1.01 * (angles + from_weights + mean * (8.0 * dot + of_total))
+
+
+def widened(value: Approx, relative: float) -> Approx:
+    """log of a number known up to this relative error."""
+    slack = 1.01 * relative if relative < 0.01 else np.inf
+    return Approx(value.value, value.radius + slack)
+
+
+def point_law(
+    masses: Approx, offsets: Approx, centre: float, missing: Approx, tilt: float, error: QuadratureError
+) -> TiltedLaw:
+    """The law of given points at centre + offsets, tilted by e^{tilt loss}; the masses sum to 1 - missing.
+
+    log M(c) = c centre + log1p(sum p expm1(c offset) - missing) where that is sharper than the log of the sum.
+    """
+    growth = offsets * tilt
+    top = float(np.max(growth.value))
+    weights = masses * (growth - top).exp()
+    with np.errstate(over="ignore", invalid="ignore"):
+        rise = (masses * growth.expm1()).sum() - missing
+    if np.isfinite(rise.radius) and float(rise.lower) > -0.5 and float(rise.upper) < 1.0:
+        log = rise.log1p()
+    else:
+        log = weights.sum().log() + top
+    slack = 4.0 * float(error.at(np.zeros(1))[0])  # M >= 1/2 in the first branch, so twice the error of the plain sum
+    return TiltedLaw(exact(centre), widened(log, slack) + exact(centre) * tilt, offsets, weights, error)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 from flint import acb, acb_mat, arb
 
@@ -38,19 +39,42 @@ class StripError:
         return 2 * kappa * (y * y / 2 + self.mu * y * t).exp() / (2 * arb.pi() * y / self.step).expm1()
 
 
+class BallError(Protocol):
+    """Relative errors of a quadrature: of the transform at t >= 0, and of the mass left out on one side of the sum."""
+
+    @property
+    def ends(self) -> arb: ...
+    def at(self, t: float) -> arb: ...
+
+
 @dataclass(frozen=True, slots=True)
 class BallLaw:
-    """Losses and weights of a tilted law; the weights sum to `total` up to the errors, log M(c) = log_mgf."""
+    """Losses and weights of a tilted law, and log M(c); without an error the sums are exact."""
 
     losses: tuple[arb, ...]
     weights: tuple[arb, ...]
     log_mgf: arb
-    error: StripError | None
+    error: BallError | None
+
+    @property
+    def total(self) -> arb:
+        """The mass that the weights stand for."""
+        return total_mass(self.weights, self.error)
 
 
-def sampled_normal_ball(
-    mu: arb, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float
-) -> BallLaw:
+def total_mass(weights: tuple[arb, ...], error: BallError | None) -> arb:
+    """The integral behind a sum of weights."""
+    mass = sum(weights, arb(0))
+    return mass if error is None else mass * arb(1).union(1 + error.ends) / (1 + around_zero(error.at(0.0)))
+
+
+def point_law_ball(losses: tuple[arb, ...], masses: tuple[arb, ...], tilt: float, error: BallError | None) -> BallLaw:
+    """The law of given points, tilted by e^{tilt loss}."""
+    weights = tuple(mass * (arb(tilt) * loss).exp() for loss, mass in zip(losses, masses, strict=True))
+    return BallLaw(losses, weights, total_mass(weights, error).log(), error)
+
+
+def sampled_normal_ball(mu: arb, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float) -> BallLaw:
     """The loss sign log g of a sampled normal, tilted by e^{tilt loss}."""
     power = 1.0 + tilt if sign > 0 else -tilt
     grid = choose_grid(float(mu.mid()), rate, power, reach, log_tolerance)
@@ -66,8 +90,7 @@ def sampled_normal_ball(
     weights = tuple(exponent.exp() for exponent in exponents)
     mass = sum(weights, arb(0))
     error = StripError(mu, power, grid.step, _ends(mu, grid, power, odds_first, weights, mass))
-    total = mass * _between(1, 1 + error.ends) / (1 + _around(error.at(0.0)))
-    log_mgf = (total * arb(grid.step) / (2 * arb.pi()).sqrt()).log()
+    log_mgf = (total_mass(weights, error) * arb(grid.step) / (2 * arb.pi()).sqrt()).log()
     return BallLaw(tuple(sign * log for log in logs), weights, log_mgf, error)
 
 
@@ -86,27 +109,25 @@ def transform_ball(law: BallLaw, step: float, nodes: int) -> list[acb]:
     block = max(1, math.isqrt(nodes))
     rows = -(-nodes // block)
     outer = [
-        [weight * acb(0, loss * (step * block * row)).exp() for loss, weight in zip(law.losses, law.weights, strict=True)]
+        [
+            weight * acb(0, loss * (step * block * row)).exp()
+            for loss, weight in zip(law.losses, law.weights, strict=True)
+        ]
         for row in range(rows)
     ]
     inner = [[acb(0, loss * (step * column)).exp() for column in range(block)] for loss in law.losses]
     sums = (acb_mat(outer) * acb_mat(inner)).entries()
-    mass = sum(law.weights, arb(0))
-    if law.error is None:
-        return [value / mass for value in sums[:nodes]]
-    ends = law.error.ends
-    total = mass * _between(1, 1 + ends) / (1 + _around(law.error.at(0.0)))
+    total, error = law.total, law.error
+    if error is None:
+        return [value / total for value in sums[:nodes]]
+    left_out = sum(law.weights, arb(0)) * error.ends
     values = []
     for index in range(nodes):
-        slack = _around(mass * ends + total * law.error.at(step * index))
+        slack = around_zero(left_out + total * error.at(step * index))
         values.append((sums[index] + acb(slack, slack)) / total)
     return values
 
 
-def _around(size: arb) -> arb:
+def around_zero(size: arb) -> arb:
     """The ball around 0 with this radius; everything if the size is not finite."""
     return arb(0, size.abs_upper()) if size.is_finite() else arb.nan()
-
-
-def _between(low: int, high: arb) -> arb:
-    return arb(low).union(high)

@@ -13,16 +13,14 @@ from __future__ import annotations
 import numpy as np
 
 from .approx import Approx, FloatArray, exact, where
-from .quadrature import QuadratureError, TiltedLaw
+from .quadrature import QuadratureError, TiltedLaw, widened
 from .quadrature_grid import Grid, choose_grid, error_modes
 
 ROOT_TWO_PI = Approx(np.asarray(2.5066282746310002), np.asarray(4e-16))
 OFFSET_SPLIT = 30.0  # above this exponent expm1 is traded for logs, far below overflow
 
 
-def sampled_normal(
-    mu: Approx, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float
-) -> TiltedLaw:
+def sampled_normal(mu: Approx, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float) -> TiltedLaw:
     """The law tilted by e^{tilt loss}, for transforms up to |t| = reach."""
     base = 1.0 if sign > 0 else 0.0
     power = base + sign * tilt
@@ -111,12 +109,6 @@ def _log_mgf(
     if np.isfinite(rise.radius) and float(rise.lower) > -0.5 and float(rise.upper) < 1.0:
         # M (at_zero) for the tilted sum, 1 (at_zero + plain_ends) for the plain one, and M >= 1/2.
         slack = 3.0 * at_zero + 2.0 * plain_ends
-        return _widened(rise.log1p(), slack)
+        return widened(rise.log1p(), slack)
     top = float(np.max(tilted_log.value))
-    return _widened((_scaled(tilted_log).sum() * unit).log() + exact(top), at_zero)
-
-
-def _widened(value: Approx, relative: float) -> Approx:
-    """log of a number known up to this relative error."""
-    slack = 1.01 * relative if relative < 0.01 else np.inf
-    return Approx(value.value, value.radius + slack)
+    return widened((_scaled(tilted_log).sum() * unit).log() + exact(top), at_zero)
