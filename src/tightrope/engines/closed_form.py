@@ -18,12 +18,13 @@ from flint import arb, ctx
 from ..bound import Budget, budget_lines
 from ..errors import UnsupportedMechanism
 from ..kernels.approx import Approx, exact
-from ..kernels.ball import enclose, working_precision
+from ..kernels.ball import enclose, lower_float, upper_float, working_precision
 from ..pair import Pair
 from ..pairs.finite import FinitePair
 from ..pairs.gaussian import GaussianPair
 from ..pairs.laplace import LaplacePair
-from . import finite_part, laplace_sum
+from . import binomial_tail, finite_part, laplace_sum
+from .binomial_tail import BinomialEvaluator
 from .edges import edges
 from .evaluation import Evaluation, Evaluator, Term
 from .finite_part import BallLaw, FiniteTerm, FloatLaw
@@ -41,7 +42,7 @@ class Parts:
     other: Pair | None
 
 
-def split(terms: Sequence[Term]) -> Parts:
+def split(terms: Sequence[Term], atoms_most: int) -> Parts:
     """Sorts the terms, or raises UnsupportedMechanism with the reason."""
     finite = tuple((pair.law, count) for pair, count in terms if isinstance(pair, FinitePair))
     laplace = tuple((pair, count) for pair, count in terms if isinstance(pair, LaplacePair))
@@ -57,7 +58,8 @@ def split(terms: Sequence[Term]) -> Parts:
         raise UnsupportedMechanism(_named(rest), "it has no closed form for more than one use")
     if (laplace and (shifts or rest)) or len(rest) + bool(shifts) > 1:
         raise UnsupportedMechanism(_named(terms), "there is no closed form for this product")
-    if finite_part.listed_atoms(finite) > finite_part.ATOMS_MOST:
+    binomial = len(finite) == len(terms) == 1 and binomial_tail.applies(*finite[0])
+    if not binomial and finite_part.listed_atoms(finite) > atoms_most:
         raise UnsupportedMechanism(_named(terms), "its finite part has too many atoms to list")
     if laplace_sum.work(laplace) > laplace_sum.WORK_MOST:
         raise UnsupportedMechanism(_named(terms), "there are too many Laplace mechanisms to expand")
@@ -68,9 +70,12 @@ def split(terms: Sequence[Term]) -> Parts:
 
 def prepare(terms: Sequence[Term], proof: bool) -> Evaluator:
     """An evaluator in float64, or in balls for proofs and for sums of Laplaces."""
-    parts = split(terms)
+    parts = split(terms, finite_part.BALL_ATOMS_MOST if proof else finite_part.ATOMS_MOST)
+    if len(terms) == len(parts.finite) == 1 and binomial_tail.applies(*parts.finite[0]):
+        return BinomialEvaluator(*parts.finite[0])
     mass = edges(terms).mass
-    return BallEvaluator(parts) if proof or parts.laplace else FloatEvaluator(parts, mass)
+    leaked = lower_float(mass), upper_float(mass)
+    return BallEvaluator(parts) if proof or parts.laplace else FloatEvaluator(parts, leaked)
 
 
 def _named(terms: Sequence[Term]) -> str:

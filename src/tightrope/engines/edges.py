@@ -12,32 +12,26 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ..kernels.ball import working_precision
 from .evaluation import Term
+
+EDGE_BITS = 1200  # a mass of 5e-324 and its complement fit exactly
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Doubles around the infinite mass and around the supremum of the finite losses."""
+    """Balls around the infinite mass and the supremum of the finite losses; a comparison that holds is proven."""
 
-    mass: tuple[float, float]
-    supremum: tuple[float, float]
+    mass: arb
+    supremum: arb
 
 
 def edges(terms: Sequence[Term]) -> Edges:
     """The edges of a composition."""
-    with working_precision(BITS_START):
-        masses = [(pair.infinite_mass(), count) for pair, count in terms]
-        leaking = [(mass, count) for mass, count in masses if not mass.is_zero()]
-        if len(leaking) == 1 and leaking[0][1] == 1:
-            mass = leaking[0][0]
-        else:
-            survival = arb(1)
-            for each, count in leaking:
-                survival *= (1 - each) ** count
-            mass = 1 - survival
-        supremum = arb(0)
+    with working_precision(EDGE_BITS):
+        survival, supremum = arb(1), arb(0)
         for pair, count in terms:
+            survival *= (1 - pair.infinite_mass()) ** count
             highest = pair.loss_range().highest
             supremum = arb.pos_inf() if not highest.is_finite() else supremum + count * highest
-        return Edges((max(lower_float(mass), 0.0), upper_float(mass)), (lower_float(supremum), upper_float(supremum)))
+        return Edges(1 - survival, supremum)

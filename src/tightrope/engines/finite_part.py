@@ -18,13 +18,14 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from ..kernels.approx import Approx, exact
+from ..kernels.approx import Approx, approx_count, exact
 from ..kernels.multinomial import multinomial_masses
 from ..pairs.finite import Atom, FiniteLaw, FinitePair
 
 WINDOW = 381.5  # 2 exp(-763) < 2.3e-331
 DROPPED = 5e-324
-ATOMS_MOST = 1_500_000
+ATOMS_MOST = 200_000
+BALL_ATOMS_MOST = 50_000
 ROWS_MOST = 200_000  # where three or more atoms make the number of rows grow fast
 
 FiniteTerm = tuple[FiniteLaw, int]
@@ -46,7 +47,7 @@ class BallLaw(NamedTuple):
 
 
 def listed_atoms(terms: Sequence[FiniteTerm]) -> int:
-    """How many atoms the composition lists; ATOMS_MOST + 1 where there are too many."""
+    """How many atoms the composition lists; more than ATOMS_MOST where there are too many to count."""
     total = 1
     for law, count in terms:
         size = _rows(len(FinitePair(law).floats.p.value), count)
@@ -82,14 +83,16 @@ def _float_power(law: FiniteLaw, count: int) -> FloatLaw:
     atoms = len(floats.p.value)
     if count == 1 or atoms == 0:
         return FloatLaw(floats.loss, floats.p, 0.0)
+    times = approx_count(count)
+    survival = ((-floats.infinite).log1p() * times).exp()
+    if atoms == 1:
+        return FloatLaw(floats.loss * times, exact(np.ones(1)) * survival, 0.0)
     kept = 1.0 - floats.infinite
     rows, dropped = _float_rows(floats.p.value / float(kept.value), count)
     loss = exact(np.zeros(len(rows)))
     for index in range(atoms):
         loss = loss + exact(rows[:, index].astype(np.float64)) * floats.loss[index]
-    mass = multinomial_masses(rows, floats.p / kept) if atoms > 1 else exact(np.ones(1))
-    survival = ((-floats.infinite).log1p() * float(count)).exp()
-    return FloatLaw(loss, mass * survival, dropped)
+    return FloatLaw(loss, multinomial_masses(rows, floats.p / kept) * survival, dropped)
 
 
 def _float_rows(probabilities: npt.NDArray[np.float64], count: int) -> tuple[npt.NDArray[np.int64], float]:

@@ -10,8 +10,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from flint import arb
+
 from ..bound import Budget, budget_lines
 from ..errors import InvalidParameter
+from ..kernels.ball import lower_float, upper_float
 from ..kernels.search import invert
 from . import closed_form
 from .edges import Edges, edges
@@ -74,25 +77,24 @@ def answer(terms: Sequence[Term], question: Question, accuracy: float, proof: bo
 
 def _from_edges(ends: Edges, question: Question) -> Answer | None:
     """Answers that need no engine: beyond the supremum of the loss, below the infinite mass, at delta 0 and 1."""
-    mass_low, mass_high = ends.mass
-    supremum_low, supremum_high = ends.supremum
     if question.quantity == "delta":
-        if question.given >= supremum_high:
-            return _exact(mass_low, min(mass_high, 1.0), "epsilon is at or above every finite loss")
+        if ends.supremum <= question.given:
+            return _exact(ends.mass, ends.mass, "epsilon is at or above every finite loss")
         return None
-    if mass_low > question.given:
-        return _exact(math.inf, math.inf, "the infinite loss has more mass than delta")
+    if ends.mass > question.given:
+        return _exact(arb.pos_inf(), arb.pos_inf(), "the infinite loss has more mass than delta")
     if question.given >= 1.0:
-        return _exact(0.0, 0.0, "delta 1 promises nothing")
+        return _exact(arb(0), arb(0), "delta 1 promises nothing")
     if question.given == 0.0:
-        upper = supremum_high if mass_high == 0.0 else math.inf
-        return _exact(max(supremum_low, 0.0), max(upper, 0.0), "delta 0 asks for the supremum of the loss")
+        upper = ends.supremum if ends.mass.is_zero() else arb.pos_inf()
+        return _exact(ends.supremum, upper, "delta 0 asks for the supremum of the loss")
     return None
 
 
-def _exact(lower: float, upper: float, reason: str) -> Answer:
-    lines = budget_lines(rounding=upper - lower if math.isfinite(upper) else 0.0)
-    return Answer(lower, upper, closed_form.NAME, "ball", reason, {}, Budget(lines, lines))
+def _exact(lower: arb, upper: arb, reason: str) -> Answer:
+    low, high = max(lower_float(lower), 0.0), max(upper_float(upper), 0.0)
+    lines = budget_lines(rounding=high - low if math.isfinite(high) else 0.0)
+    return Answer(low, high, closed_form.NAME, "ball", reason, {}, Budget(lines, lines))
 
 
 def _ask(evaluator: Evaluator, ends: Edges, question: Question, reason: str) -> Answer:
@@ -100,7 +102,7 @@ def _ask(evaluator: Evaluator, ends: Edges, question: Question, reason: str) -> 
         value = evaluator.delta(question.given)
         lower, upper, budget = value.lower, value.upper, value.budget
     else:
-        ceiling = ends.supremum[1] if ends.mass[1] <= question.given else math.inf
+        ceiling = upper_float(ends.supremum) if ends.mass <= question.given else math.inf
         tolerance = BALL_TOLERANCE if evaluator.arithmetic == "ball" else FLOAT_TOLERANCE
         found = invert(evaluator.delta, question.given, ceiling, tolerance)
         lower, upper = found.lower, found.upper

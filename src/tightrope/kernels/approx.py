@@ -141,6 +141,12 @@ def exact(value: npt.ArrayLike) -> Approx:
     return Approx(array, np.zeros_like(array))
 
 
+def approx_count(count: int) -> Approx:
+    """A whole number of any size that fits into a double."""
+    nearest = float(count)
+    return around(nearest, abs(float(count - int(nearest))))
+
+
 def around(value: npt.ArrayLike, radius: npt.ArrayLike) -> Approx:
     """A value that is known up to a radius."""
     return Approx(np.asarray(value, dtype=np.float64), np.asarray(radius, dtype=np.float64))

@@ -34,14 +34,16 @@ def working_precision(bits: int) -> Iterator[None]:
 def enclose(formula: Callable[[], arb], bits_wanted: int = 56) -> tuple[float, float]:
     """Doubles around the exact value of a formula, outward.
 
-    The precision doubles until the ball has bits_wanted correct bits; a formula whose value is exactly zero, or that
-    stays wide, is returned as wide as it is at the last precision.
+    The precision doubles until the ball has bits_wanted correct bits or lies below every double; a formula that stays
+    wide is returned as wide as it is at the last precision.
     """
     bits = BITS_START
     while True:
         with working_precision(bits):
             ball = formula()
-            good = ball.is_finite() and (ball.is_exact() or ball.rel_accuracy_bits() >= bits_wanted)
+            good = ball.is_finite() and (
+                ball.is_exact() or ball.rel_accuracy_bits() >= bits_wanted or ball.abs_upper() < arb(2) ** -1080
+            )
             if good or bits >= BITS_MOST:
                 return lower_float(ball), upper_float(ball)
         bits *= 2

@@ -6,6 +6,8 @@ import math
 
 from ..errors import InvalidParameter
 
+WHOLE_MOST = 2**1000  # larger ones do not fit into a double
+
 
 def positive(name: str, value: float) -> float:
     """A finite number above zero, as a float."""
@@ -33,9 +35,11 @@ def probability(name: str, value: float) -> float:
 
 def whole(name: str, value: float, least: int) -> int:
     """An integer (integral floats count) of at least `least`."""
-    number = _number(name, value) if not isinstance(value, int) else value
-    if isinstance(value, bool) or not math.isfinite(number) or number != int(number) or number < least:
+    number = value if isinstance(value, int) and not isinstance(value, bool) else _number(name, value)
+    if isinstance(number, float) and not number.is_integer():
         raise InvalidParameter(f"{name} must be a whole number, {least} or more, not {value!r}")
+    if not least <= number <= WHOLE_MOST:
+        raise InvalidParameter(f"{name} must be a whole number from {least} to 2**1000, not {value!r:.40}")
     return int(number)
 
 

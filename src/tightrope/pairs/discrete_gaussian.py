@@ -23,6 +23,7 @@ from ..pair import BallTails, LossRange, Pair, Tails
 from .finite import read
 
 SIGMA_MOST = 1e6
+SIGMA_LEAST = 1e-150  # below, sigma^2 underflows; balls do not mind
 WINDOW = 9.5  # in sigma: beyond, the mass is below 1e-19 of what is kept
 REACH = 39.0  # in sigma: beyond, the mass is below the smallest double
 CHUNK = 1 << 19
@@ -70,7 +71,7 @@ class DiscreteGaussianPair(Pair):
     def _profile_at(self, value: float, radius: float) -> Approx:
         shift, half_width = self.sensitivity, math.ceil(WINDOW * self.sigma) + 2
         edge = (value + radius) * self.sigma**2 / shift + shift / 2.0
-        if not math.isfinite(edge):
+        if not math.isfinite(edge) or self.sigma < SIGMA_LEAST:
             return around(0.0, np.inf)
         # Terms before the first positive one are clipped to 0, so it may start early but not late.
         first = math.floor((value - radius) * self.sigma**2 / shift * (1 - 1e-12) + shift / 2.0) - 2

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from ..kernels.approx import Approx, around, exact, mills, where
+from ..kernels.approx import Approx, approx_count, around, exact, mills, where
 from ..kernels.normal import normal_tails
 from ..kernels.twofold import Twofold, twofold
 from ..pair import BallTails, LossRange, Pair, Tails
@@ -83,7 +83,7 @@ class GaussianPair(Pair):
             return parts[0][0]
         squares = exact(0.0)
         for ratio, count in parts:
-            squares = squares + _approx_count(count) * (ratio * ratio)
+            squares = squares + approx_count(count) * (ratio * ratio)
         return squares.sqrt()
 
     def _twofold_mu(self) -> Twofold:
@@ -97,11 +97,6 @@ class GaussianPair(Pair):
 
 
 INVERSE_ROOT_TWO_PI = around(0.3989422804014327, 1e-16)  # 1 / sqrt(2 pi), error below 3e-17
-
-
-def _approx_count(count: int) -> Approx:
-    high = float(count)
-    return around(high, abs(float(count - int(high))))
 
 
 def _twofold_count(count: int) -> Twofold:

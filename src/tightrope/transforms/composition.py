@@ -81,6 +81,8 @@ def _grouped(counts: dict[Mechanism, int]) -> Mechanism:
             "the parts disagree on what neighbours are (add/remove of a record against replacing one): "
             "account for each relation on its own"
         )
+    for part, count in counts.items():
+        whole(f"the count of {part!r}", count, least=1)
     parts = tuple(sorted(counts.items(), key=lambda item: repr(item[0])))
     if not parts:
         return IDENTITY
