@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from flint import arb
 
 from tests.oracle.precision import precision
-from tightrope.kernels.approx import Approx, around, enclosing, exact, mills, where
+from tightrope.kernels.approx import Approx, approx_count, around, enclosing, exact, mills, where
 
 BITS = 400
 POINTS = 10_000
@@ -228,6 +229,14 @@ def test_what_is_exact_stays_exact() -> None:
     for number in (0.0, 0.1, -5e-324, math.inf, -math.inf):
         assert exact(number).lower == exact(number).upper == number
         assert enclosing(number, number).lower == enclosing(number, number).upper == number
+
+
+@pytest.mark.parametrize("count", [0, 3, 10**15, 2**53 + 1, 2**200 + 2**140 + 2**87 + 1, 10**300 + 1])
+def test_whole_numbers_of_any_size(count: int) -> None:
+    number = approx_count(count)
+    assert Fraction(float(number.lower)) <= count <= Fraction(float(number.upper))
+    assert abs(Fraction(float(number.value)) - count) <= Fraction(float(number.radius))
+    assert (number.radius == 0.0) == (count <= 2**53)
 
 
 def test_enclosing_contains_its_ends() -> None:

@@ -144,7 +144,7 @@ def exact(value: npt.ArrayLike) -> Approx:
 def approx_count(count: int) -> Approx:
     """A whole number of any size that fits into a double."""
     nearest = float(count)
-    return around(nearest, abs(float(count - int(nearest))))
+    return around(nearest, abs(float(count - int(nearest))) * (1.0 + 2.0 * UNIT))  # the rest may be rounded too
 
 
 def around(value: npt.ArrayLike, radius: npt.ArrayLike) -> Approx:
