@@ -6,7 +6,7 @@ from abc import abstractmethod
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cmp_to_key, lru_cache
+from functools import cached_property, cmp_to_key, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -53,16 +53,22 @@ class Histogram(FiniteLaw):
 
     def outputs(self) -> tuple[Output, ...]:
         return tuple(
-            Output(ball(p), ball(q), Ratio(p / q if q else None)) for p, q in zip(*self._exact(), strict=True) if p or q
+            Output(ball(p), ball(q), Ratio(p / q if q else None)) for p, q in zip(*self._exact, strict=True) if p or q
         )
 
     def alone(self) -> tuple[Fraction, Fraction]:
-        pairs = list(zip(*self._exact(), strict=True))
+        pairs = list(zip(*self._exact, strict=True))
         return sum((p for p, q in pairs if not q), Fraction(0)), sum((q for p, q in pairs if not p), Fraction(0))
 
+    @cached_property
     def _exact(self) -> tuple[list[Fraction], list[Fraction]]:
-        p, q = ([Fraction(mass) for mass in masses] for masses in (self.p, self.q))
-        return [mass / sum(p) for mass in p], [mass / sum(q) for mass in q]
+        return _normalised(self.p), _normalised(self.q)
+
+
+def _normalised(masses: tuple[Number, ...]) -> list[Fraction]:
+    exact = [Fraction(mass) for mass in masses]
+    total = sum(exact)
+    return [mass / total for mass in exact]
 
 
 def response(p: Number, categories: int = 2) -> Histogram:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from flint import arb
 
 from .finite import FiniteLaw, Output
+from .laplace_fold import LaplaceFold
 from .precision import INVISIBLE, START, Number, ball, precision, refined
 from .truth import Ratio
 
@@ -107,6 +108,33 @@ class ResponseFold:
         if first == 0:
             return arb(1)
         return truth.beta_lower(first, self.count - first + 1, regularized=True)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """One use of a finite law with ratios e^x, x rational, next to uses of Laplace noise.
+
+    delta(epsilon) is the mean over the finite law's outputs of the others' delta at epsilon - x.
+    """
+
+    finite: FiniteLaw
+    laplace: LaplaceFold
+
+    def delta(self, epsilon: Number, bits: int = 100) -> arb:
+        """The smallest delta at this epsilon."""
+
+        def value() -> arb:
+            total = arb(0)
+            for p, _, ratio in self.finite.outputs():
+                if ratio.factor is None:
+                    total += p
+                elif ratio.factor == 1:
+                    total += p * self.laplace.delta(Fraction(epsilon) - ratio.exponent, 2 * bits)
+                elif ratio.factor != 0:
+                    raise ValueError(f"the ratio {ratio} is no exponential of a rational")
+            return total
+
+        return refined(value, bits, INVISIBLE)
 
 
 def above(z: arb) -> arb:

@@ -5,8 +5,9 @@ measure with atoms 1/2 at -e and e and density 1/4 between. With f_0(x) = (e^{x/
 
     f_{j+1}(x) = (f_j(x + e) + f_j(x - e)) / 2 + (1/4) integral of f_j over [x - e, x + e],
 
-delta(epsilon) = e^{-count e/2} f_count(0). Each f_j is a sum over whole n of functions A(y) e^{y/2} + B(y) e^{-y/2} +
-C(y) of y = x - epsilon - n e, cut off at y <= 0, with polynomials A, B, C; their integrals are of the same kind.
+e that of use j, delta(epsilon) = e^{-(sum of all e)/2} f_last(0). Each f_j is a sum over shifts s of functions
+A(y) e^{y/2} + B(y) e^{-y/2} + C(y) of y = x - epsilon - s, cut off at y <= 0, with polynomials A, B, C; the integral of
+such a function is of the same kind.
 """
 
 from __future__ import annotations
@@ -22,25 +23,24 @@ from .precision import INVISIBLE, Number, ball, precision, refined
 
 @dataclass(frozen=True)
 class LaplaceFold:
-    """count uses of Laplace noise of one scale."""
+    """Uses of Laplace noise, (scale, sensitivity, count) each."""
 
-    scale: Number
-    sensitivity: Number
-    count: int
+    uses: tuple[tuple[Number, Number, int], ...]
 
     def delta(self, epsilon: Number, bits: int = 100) -> arb:
         """The smallest delta at this epsilon; zero from the supremum of the loss on."""
-        reach, asked = Fraction(self.sensitivity) / Fraction(self.scale), Fraction(epsilon)
-        if asked >= self.count * reach:
+        reaches = tuple(Fraction(shift) / Fraction(scale) for scale, shift, count in self.uses for _ in range(count))
+        asked, total_reach = Fraction(epsilon), sum(reaches)
+        if asked >= total_reach:
             return arb(0)
 
         def value() -> arb:
             total = arb(0)
-            for n, piece in _pieces(self.count, ctx.prec).items():
-                place = -asked - n * reach
+            for shift, piece in _pieces(reaches, ctx.prec).items():
+                place = -asked - shift
                 if place > 0:
                     total += piece.at(ball(place))
-            return total * (ball(asked / 2) - ball(self.count * reach / 2)).exp()
+            return total * ball((asked - total_reach) / 2).exp()
 
         return refined(value, bits, INVISIBLE)
 
@@ -83,17 +83,17 @@ def _solved(source: arb_poly, rate: arb) -> arb_poly:
 
 
 @lru_cache(maxsize=64)
-def _pieces(count: int, bits: int) -> dict[int, Piece]:
-    """f_count without the factor e^{epsilon/2}, by n; the same for every scale and epsilon."""
+def _pieces(reaches: tuple[Fraction, ...], bits: int) -> dict[Fraction, Piece]:
+    """The last f without the factor e^{epsilon/2}, by shift; the same for every epsilon."""
     with precision(bits):
         quarter, half = arb(1) / 4, arb(1) / 2
-        pieces = {0: Piece(arb_poly([1]), arb_poly([-1]), NOTHING.flat)}
-        for _ in range(count):
-            after: dict[int, Piece] = {}
-            for n, piece in pieces.items():
+        pieces = {Fraction(0): Piece(arb_poly([1]), arb_poly([-1]), NOTHING.flat)}
+        for reach in reaches:
+            after: dict[Fraction, Piece] = {}
+            for shift, piece in pieces.items():
                 gained = piece.integral().times(quarter)
                 here = piece.times(half)
-                after[n - 1] = after.get(n - 1, NOTHING) + here + gained
-                after[n + 1] = after.get(n + 1, NOTHING) + here + gained.times(arb(-1))
+                after[shift - reach] = after.get(shift - reach, NOTHING) + here + gained
+                after[shift + reach] = after.get(shift + reach, NOTHING) + here + gained.times(arb(-1))
             pieces = after
         return pieces

@@ -13,7 +13,7 @@ from tests.oracle.continuous import Gaussian, Laplace
 from tests.oracle.discrete_gaussian import DiscreteGaussian
 from tests.oracle.exponentials import sign
 from tests.oracle.finite import DiscreteLaplace, Histogram, Leaky, Product, response
-from tests.oracle.fold import GaussianFold, ResponseFold
+from tests.oracle.fold import GaussianFold, Mixture, ResponseFold
 from tests.oracle.laplace_fold import LaplaceFold
 from tests.oracle.precision import ball, precision
 from tests.oracle.truth import Law, Ratio, Truth
@@ -143,7 +143,7 @@ def test_binomial_sum_is_the_product() -> None:
 
 def test_one_use_of_each_fold_is_the_single_use() -> None:
     for epsilon in (0.0, 0.1, 0.4375, 0.5, 3.0):
-        assert LaplaceFold(2.0, 1.0, 1).delta(epsilon).overlaps(Truth(Laplace(2.0, 1.0)).delta(epsilon))
+        assert LaplaceFold(((2.0, 1.0, 1),)).delta(epsilon).overlaps(Truth(Laplace(2.0, 1.0)).delta(epsilon))
         assert GaussianFold(((2.0, 1.0, 1),)).delta(epsilon).overlaps(Truth(Gaussian(2.0, 1.0)).delta(epsilon))
         assert GaussianFold(((2.0, 1.0, 4),)).delta(epsilon).overlaps(Truth(Gaussian(1.0, 1.0)).delta(epsilon))
 
@@ -163,7 +163,20 @@ def test_two_laplace_uses_against_the_integral() -> None:
         )
         # The integrand has a kink where the second use's loss must exceed its range.
         whole = ends + mp.quad(inner, [0, mp.mpf(3) / 8, mp.mpf(7) / 8, 1])
-        assert close(LaplaceFold(2.0, 1.0, 2).delta(epsilon), whole, 15)
+        assert close(LaplaceFold(((2.0, 1.0, 2),)).delta(epsilon), whole, 15)
+
+
+def test_laplace_uses_in_any_order() -> None:
+    for epsilon in (-0.5, 0.0, 0.3, 0.9):
+        first, second = (2.0, 1.0, 2), (5.0, 1.0, 1)
+        assert LaplaceFold((first, second)).delta(epsilon).overlaps(LaplaceFold((second, first)).delta(epsilon))
+
+
+def test_laplace_with_response_is_a_mixture() -> None:
+    fold = Mixture(Leaky(0.0, 0.25), LaplaceFold(((2.0, 1.0, 3),)))
+    with precision(200):
+        plain = LaplaceFold(((2.0, 1.0, 3),)).delta(0.5) * 3 / 4 + arb(1) / 4
+    assert fold.delta(0.5).overlaps(plain)
 
 
 def test_gaussian_with_response_is_a_mixture_of_gaussians() -> None:
