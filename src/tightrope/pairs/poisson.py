@@ -15,10 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from flint import arb
 
 from ..kernels.approx import Approx, enclosing, exact, where
-from ..kernels.twofold import Twofold
+from ..kernels.twofold import Twofold, twofold
+from ..kernels.twofold import where as choose
 from ..pair import BallTails, LossRange, Pair, Tails
 from ..relation import Direction
 from .finite import FinitePair, ResponseLaw, SampledAddLaw, SampledRemoveLaw
@@ -42,9 +44,8 @@ class PoissonRemove(Pair):
     rate: float
 
     def tails(self, t: Twofold) -> Tails:
-        growth = t.expm1() / self.rate  # (e^t - 1)/r
-        reach = growth.collapse() >= -1.0
-        inner = self.base.tails(_at_least(growth, -1.0).log1p())
+        above, reach = _inner_loss(t, self.rate)
+        inner = self.base.tails(above)
         kept = 1.0 - self.rate
         return Tails(
             p_above=np.where(reach, kept * inner.q_above + self.rate * inner.p_above, 1.0),
@@ -115,9 +116,9 @@ class PoissonAdd(Pair):
     rate: float
 
     def tails(self, t: Twofold) -> Tails:
-        growth = (-t).expm1() / self.rate  # (e^-t - 1)/r
-        reach = growth.collapse() > -1.0
-        inner = self.base.tails(-_at_least(growth, -1.0).log1p())
+        below, reach = _inner_loss(-t, self.rate)
+        reach &= below.hi > -np.inf
+        inner = self.base.tails(-below)
         kept = 1.0 - self.rate
         return Tails(
             p_above=np.where(reach, inner.p_above, 0.0),
@@ -181,9 +182,15 @@ class PoissonAdd(Pair):
         )
 
 
-def _at_least(number: Twofold, floor: float) -> Twofold:
-    low = number.collapse() >= floor
-    return Twofold(np.where(low, number.hi, floor), np.where(low, number.lo, 0.0))
+def _inner_loss(t: Twofold, rate: float) -> tuple[Twofold, npt.NDArray[np.bool_]]:
+    """u = log(1 + (e^t - 1)/r) and where it exists, -inf elsewhere; e^t may overflow where u does not."""
+    growth = t.expm1() / rate
+    reach = (growth + 1.0).collapse() >= 0.0
+    loss = choose(reach, growth, twofold(-1.0)).log1p()
+    large = t.hi > 1.0
+    if large.any():
+        loss = choose(large, t - twofold(rate).log() + ((twofold(rate) - 1.0) * (-t).exp()).log1p(), loss)
+    return loss, np.asarray(reach)
 
 
 def _either(one: BallTails, other: BallTails) -> BallTails:
