@@ -21,30 +21,28 @@ from .evaluation import Evaluation, Evaluator, Term
 from .lattice_compose import COARSER, Part, Total, compose, compose_alike, evolve, longest
 from .lattice_law import Law, Side, coarsened_by_chords, coarsened_by_merging, tilted
 from .lattice_masses import above, below
-from .lattice_plan import POINTS_MOST, Plan, Ruler, Saddle, Sketch, plan, saddle, sketch
-from .lattice_sum import infinite_mass, lower_sum_at, upper_sum_at
+from .lattice_plan import POINTS_MOST, Aim, Plan, Ruler, Sketch, aim, plan
+from .lattice_sum import LowerSum, UpperSum, infinite_mass, lower_sum_at, upper_sum_at
 
 NAME = "lattice"
 ATTEMPTS_MOST = 4
+NEAR = 5.0  # in 1/theta: delta changes by e^5
 
 
 def prepare(
     terms: Sequence[Term], *, epsilon: float | None = None, delta: float | None = None, accuracy: float = 1e-6
 ) -> Evaluator:
     """An evaluator whose grid and tilt suit delta at this epsilon, or epsilon at this delta; others stay valid, but wider."""
-    sketches = [sketch(pair) for pair, _ in terms]
-    point = saddle([(each, count) for each, (_, count) in zip(sketches, terms, strict=True)], epsilon, delta)
-    # In log delta: an error of epsilon counts theta times.
-    wanted = accuracy if epsilon is not None else accuracy * max(point.epsilon, 1e-9) * point.theta
+    target = aim(terms, epsilon, delta, accuracy)
     finer = 1.0
     for _ in range(ATTEMPTS_MOST):
-        made = plan(terms, sketches, point, 0.6 * wanted, finer)
-        evaluator = _evaluator(terms, sketches, made, wanted)
-        value = evaluator.delta(point.epsilon)
+        made = plan(terms, target, finer)
+        evaluator = _evaluator(terms, target, made)
+        value = evaluator.delta(target.point.epsilon)
         reached = (value.upper - value.lower) / value.upper if value.upper > 0.0 else 0.0
-        if reached <= wanted or max(ruler.size for ruler in made.rulers) * 2 > POINTS_MOST:
+        if reached <= target.wanted or max(ruler.size for ruler in made.rulers) * 2 > POINTS_MOST:
             break
-        finer *= min(max(1.2 * math.sqrt(reached / wanted), 1.3), 16.0)
+        finer *= min(max(1.2 * math.sqrt(reached / target.wanted), 1.3), 16.0)
     return evaluator
 
 
@@ -74,8 +72,14 @@ class LatticeEvaluator(Evaluator):
         }
 
     def delta(self, epsilon: float) -> Evaluation:
+        # delta falls with epsilon: far from the tilt a nearer epsilon may say more.
+        near, reach = self.plan.saddle.epsilon, NEAR / self.plan.theta
         high = upper_sum_at(self.upper, epsilon, self.plan.unit)
+        if epsilon > near + reach:
+            high = min(high, upper_sum_at(self.upper, near + reach, self.plan.unit), key=_upper_end)
         low = lower_sum_at(self.p, self.q, epsilon)
+        if epsilon < near - reach:
+            low = max(low, lower_sum_at(self.p, self.q, near - reach), key=_lower_end)
         leaked_low, leaked_high = self.infinite
         upper = min(math.nextafter(leaked_high + high.upper, math.inf), 1.0)
         lower = max(math.nextafter(leaked_low + low.lower, -math.inf), 0.0) if leaked_low else low.lower
@@ -95,19 +99,20 @@ class LatticeEvaluator(Evaluator):
         )
 
 
-def _evaluator(terms: Sequence[Term], sketches: Sequence[Sketch], made: Plan, wanted: float) -> LatticeEvaluator:
-    tolerance = _tolerance(made.saddle, wanted)
-    upper, grids, leaked_high = _upper(terms, sketches, made, tolerance)
-    p, q, leaked_low = _lower(terms, made, tolerance)
+def _upper_end(bound: UpperSum) -> float:
+    return bound.upper
+
+
+def _lower_end(bound: LowerSum) -> float:
+    return bound.lower
+
+
+def _evaluator(terms: Sequence[Term], target: Aim, made: Plan) -> LatticeEvaluator:
+    upper, grids, leaked_high = _upper(terms, target.sketches, made, target.tolerance)
+    p, q, leaked_low = _lower(terms, made, target.tolerance)
     return LatticeEvaluator(
         upper, p, q, (infinite_mass(leaked_low, upward=False), infinite_mass(leaked_high, upward=True)), made, grids
     )
-
-
-def _tolerance(point: Saddle, wanted: float) -> float:
-    """Tilted mass outside a window that changes log delta by a thousandth of what is wanted."""
-    weight = 1.0 + 2.5 * point.theta * (1.0 + point.theta) * point.deviation
-    return max(1e-3 * min(wanted, 1.0) / weight, 1e-200)
 
 
 def _upper(

@@ -21,7 +21,7 @@ from ..errors import UnsupportedMechanism
 from ..kernels.approx import FloatArray
 from ..kernels.fft import LEVELS_MOST, convolve, fast_length, spectrum, upper_sum
 from ..kernels.ulps import UNIT
-from .lattice_law import Law, Side
+from .lattice_law import Law, Side, trimmed
 
 Part = tuple[Law, int]
 
@@ -57,7 +57,9 @@ class Total:
         if self.side is Side.UP:
             masses = (self.masses + self.radius) * (1.0 + 4.0 * UNIT)
         else:
-            masses = np.maximum(self.masses - (self.radius + self.outside) * (1.0 + 4.0 * UNIT), 0.0) * (1.0 - 4.0 * UNIT)
+            masses = np.maximum(self.masses - (self.radius + self.outside) * (1.0 + 4.0 * UNIT), 0.0) * (
+                1.0 - 4.0 * UNIT
+            )
         lost = (self.lost + self.outside) * (1.0 + 4.0 * UNIT) if self.side is Side.UP else 0.0
         return Law(masses, self.start, self.step, self.slope, self.log_scale, lost, self.side)
 
@@ -104,24 +106,27 @@ def _composed(parts: Sequence[Part], window: Window) -> Total:
     )
 
 
-def evolve(law: Law, count: int, levels: int, tolerance: float, coarsen: Callable[[Law], Law]) -> tuple[list[Part], list[int]]:
+def evolve(
+    law: Law, count: int, levels: int, tolerance: float, coarsen: Callable[[Law], Law]
+) -> tuple[list[Part], list[int]]:
     """The same uses as fewer, wider laws: BLOCK of them at a time become one on a grid COARSER times coarser.
 
     What is left over at each level is carried along as one law. tolerance: tilted mass outside a window, all uses together.
     """
     carry: Law | None = None
     grids: list[int] = []
+    law = trimmed(law, tolerance / count, COARSER)
     for _ in range(levels):
         blocks, rest = divmod(count, BLOCK)
         left = [(law, rest)] if rest else []
         if carry is not None:
             left.append((carry, 1))
         if left:
-            carry = coarsen(compose(left, tolerance, COARSER).law())
+            carry = coarsen(trimmed(compose(left, tolerance, COARSER).law(), tolerance, COARSER))
         if blocks:
             block = compose([(law, BLOCK)], tolerance / blocks, COARSER)
             grids.append(len(block.masses))
-            law = coarsen(block.law())
+            law = coarsen(trimmed(block.law(), tolerance / blocks, COARSER))
         count = blocks
     parts = [(law, count)] if count else []
     return (parts if carry is None else [*parts, (carry, 1)]), grids
@@ -132,8 +137,12 @@ def _lost(parts: Sequence[Part]) -> float:
     if all(law.lost == 0.0 for law, _ in parts):
         return 0.0
     totals = [law.total for law, _ in parts]
-    size = math.exp(sum(count * math.log(total) for (_, count), total in zip(parts, totals, strict=True)) * (1.0 + 1e-12) + 1e-9)
-    return size * sum(count * law.lost / total for (law, count), total in zip(parts, totals, strict=True)) * (1.0 + 1e-12)
+    size = math.exp(
+        sum(count * math.log(total) for (_, count), total in zip(parts, totals, strict=True)) * (1.0 + 1e-12) + 1e-9
+    )
+    return (
+        size * sum(count * law.lost / total for (law, count), total in zip(parts, totals, strict=True)) * (1.0 + 1e-12)
+    )
 
 
 def _window(parts: Sequence[Part], tolerance: float, align: int, least: int) -> Window:

@@ -70,6 +70,27 @@ INPUT_UNITS = 20.0
 UNDERFLOW = 1e-290  # tilted mass that may vanish below the smallest double
 
 
+def trimmed(law: Law, tolerance: float, align: int = 1) -> Law:
+    """Without the ends that hold at most the tolerance: dropped (DOWN) or counted as lost (UP).
+
+    The front is cut by a multiple of align, so that laws trimmed apart share their coarser cells.
+    """
+    running = np.cumsum(law.masses)
+    front = int(np.searchsorted(running, tolerance / 4.0)) // align * align
+    back = int(np.searchsorted(np.cumsum(law.masses[::-1]), tolerance / 4.0))
+    kept = law.masses[front : len(law.masses) - back]
+    if not len(kept):
+        return law
+    cut = upper_sum(law.masses[:front]) + upper_sum(law.masses[len(law.masses) - back :])
+    return replace(
+        law,
+        masses=kept,
+        start=law.start + front * law.step,
+        log_scale=law.log_scale - Fraction(law.slope) * front,
+        lost=(law.lost + cut) * (1.0 + 4.0 * UNIT) if law.side is Side.UP else 0.0,
+    )
+
+
 def coarsened_by_chords(law: Law, factor: int, width: float) -> Law:
     """Every mass is split between its two neighbours on a grid `factor` times coarser, so that P and Q are both kept.
 

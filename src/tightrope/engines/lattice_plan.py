@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +24,10 @@ from .lattice_compose import BLOCK, COARSER
 
 EVEN_CELLS = 2000
 TAIL_LEAST = 1e-305
-TOP_SHARE = 1e-4  # of the accuracy: what may go to infinite loss, and what may move up to the first point
-WINDOW_SIGMAS = 20.0
+TOP_SHARE = 1e-2  # of the accuracy: what may go to infinite loss, and what may move up to the first point
+DISCRETISATION_SHARE = 0.45
+OUTSIDE_SHARE = 1e-3
+LOG_TOLERANCE_LEAST = -33.0  # a law is known to about 1e-15: a tilt that asks for more does not pay
 POINTS_MOST = 1 << 22
 POINTS_WANTED = 1 << 18
 LEVELS_MOST = 16
@@ -33,7 +35,7 @@ LEVELS_MOST = 16
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """Cells of a pair: P-mass, loss in the middle, width; tails at the upper edges; median and ends of the loss."""
+    """Cells of a pair: P-mass, log of the ratio of masses, width; tails at the upper edges; median and ends of the loss."""
 
     loss: FloatArray
     mass: FloatArray
@@ -55,6 +57,16 @@ class Sketch:
         mean = float(np.dot(weights, self.loss)) / total
         variance = float(np.dot(weights, (self.loss - mean) ** 2)) / total
         return most + math.log(total), mean, variance
+
+    def cut(self, log_top: float) -> Sketch:
+        """Without the losses whose tail under P is at most e^log_top: they will count as infinite."""
+        with np.errstate(divide="ignore"):
+            rare = np.log(self.p_above) <= log_top
+        size = max(int(np.argmax(rare)) + 1, 1) if rare.any() else len(rare)
+        loss, mass, width, edge, p_above, q_below = (
+            column[:size] for column in (self.loss, self.mass, self.width, self.edge, self.p_above, self.q_below)
+        )
+        return replace(self, loss=loss, mass=mass, width=width, edge=edge, p_above=p_above, q_below=q_below)
 
     def excess(self, theta: float, step: float) -> float:
         """E[x (h - x)] under the tilted law, with a grid point on the median."""
@@ -83,9 +95,13 @@ def sketch(pair: Pair) -> Sketch:
     points = points[(points >= low - room) & (points <= high + room)]
     tails = pair.tails(twofold(points))
     mass = np.where(points[1:] > median, -np.diff(tails.p_above), np.diff(tails.p_below))
+    other = np.where(points[1:] > median, -np.diff(tails.q_above), np.diff(tails.q_below))
     kept = mass > 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # The loss of the merged cell: the mean loss is far below its deviation, and midpoints would miss it.
+        loss = np.clip(np.nan_to_num(np.log(mass / other)), points[:-1], points[1:])
     return Sketch(
-        loss=((points[1:] + points[:-1]) / 2.0)[kept],
+        loss=loss[kept],
         mass=mass[kept],
         width=np.diff(points)[kept],
         edge=points[1:][kept],
@@ -152,6 +168,58 @@ def _bisect(too_small: Callable[[float], bool]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class Aim:
+    """What is asked: the sketches as far as they matter, the saddle, the width of log delta that is wanted.
+
+    theta is the tilt that needs the shortest window, of about `window`, to leave no more than `tolerance` of the tilted law out.
+    """
+
+    sketches: tuple[Sketch, ...]
+    point: Saddle
+    wanted: float
+    theta: float
+    tolerance: float
+    window: float
+
+
+def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float) -> Aim:
+    """Sketches every pair, finds the saddle, drops losses too rare to matter, and finds it again without them."""
+    counts = [count for _, count in terms]
+    full = tuple(sketch(pair) for pair, _ in terms)
+    point = saddle(list(zip(full, counts, strict=True)), epsilon, delta)
+    cut = full
+    for _ in range(3):
+        # In log delta, an error of epsilon counts theta times.
+        wanted = accuracy if epsilon is not None else accuracy * max(point.epsilon, 1e-9) * point.theta
+        level = point.log_delta + math.log(TOP_SHARE * min(wanted, 1.0) / max(sum(counts), 1))
+        cut = tuple(each.cut(level) for each in full)
+        point = saddle(list(zip(cut, counts, strict=True)), epsilon, delta)
+    theta, tolerance, window = _tilt(list(zip(cut, counts, strict=True)), point, wanted)
+    return Aim(cut, point, wanted, theta, tolerance, window)
+
+
+def _tilt(sketches: Sequence[tuple[Sketch, int]], point: Saddle, wanted: float) -> tuple[float, float, float]:
+    """At the saddle a few huge losses may spread the law; a smaller tilt pays with a smaller tolerance and may win.
+
+    By Chernoff K(s) - K(theta) - (s - theta) end = log tolerance at either end of the window, s on that side of theta.
+    """
+    goal = point.log_delta + math.log(OUTSIDE_SHARE * min(wanted, 1.0))
+    shares = np.concatenate([-np.geomspace(8.0, 0.1, 12), [0.0], np.geomspace(0.01, 0.5, 12), np.linspace(0.55, 1.5, 39), np.geomspace(1.6, 30.0, 16)])
+    places = point.theta * shares
+    cgf = np.array([sum(count * each.moments(float(s))[0] for each, count in sketches) for s in places])
+    best = (point.theta, 1e-18, math.inf)
+    for index in np.flatnonzero((shares >= 0.3) & (shares <= 1.2)):
+        theta = float(places[index])
+        log_tolerance = goal - cgf[index] + theta * point.epsilon
+        gap = np.where(places == theta, np.nan, places - theta)
+        ends = (cgf - cgf[index] - log_tolerance) / gap
+        window = float(np.nanmin(ends[gap > 0.0]) - np.nanmax(ends[gap < 0.0]))
+        if window < best[2] and log_tolerance > LOG_TOLERANCE_LEAST:
+            best = (theta, math.exp(min(log_tolerance, -1.0)), window)
+    return best
+
+
+@dataclass(frozen=True, slots=True)
 class Ruler:
     """The grid of one pair: points (start + i step) unit for i < size, taken together `levels` times."""
 
@@ -172,15 +240,13 @@ class Plan:
     saddle: Saddle
 
 
-def plan(
-    terms: Sequence[Term], sketches: Sequence[Sketch], point: Saddle, slack: float, finer: float = 1.0, most: int = POINTS_MOST
-) -> Plan:
-    """slack: the width of log delta that discretisation may take; finer: divides the step once more."""
+def plan(terms: Sequence[Term], target: Aim, finer: float = 1.0, most: int = POINTS_MOST) -> Plan:
+    """Rulers for the target; finer divides the step once more."""
     counts = [count for _, count in terms]
+    sketches, point = target.sketches, target.point
     weighted = list(zip(sketches, counts, strict=True))
-    theta = point.theta
-    ends = [_range(each, count, point, slack, sum(counts)) for each, count in weighted]
-    step, levels = _step(weighted, point, slack, ends, most)
+    ends = [_range(each, target, sum(counts)) for each in sketches]
+    step, levels = _step(weighted, target, ends, most)
     step /= finer
     spans = [high - low for low, high in ends]
     busiest = max(range(len(terms)), key=lambda index: counts[index])
@@ -196,7 +262,7 @@ def plan(
         start = anchor - max(before, 0) * fine
         size = max(-(-(round(high / unit) - start) // fine) + 1, 2)
         rulers.append(Ruler(start, fine, size, own))
-    return Plan(tuple(rulers), unit, grid * unit, theta, point)
+    return Plan(tuple(rulers), unit, grid * unit, target.theta, point)
 
 
 def _bounded(each: Sketch) -> bool:
@@ -211,26 +277,23 @@ def _whole_step(each: Sketch, ends: tuple[float, float], step: float, unit: floa
     return max(2 * round(step / unit / 2.0), 2)
 
 
-def _range(each: Sketch, count: int, point: Saddle, slack: float, uses: int) -> tuple[float, float]:
-    """The losses that need points of their own."""
-    share = TOP_SHARE * min(slack, 1.0)
-    log_top = point.log_delta + math.log(share / max(uses, 1))
+def _range(each: Sketch, target: Aim, uses: int) -> tuple[float, float]:
+    """The losses that need points of their own: what lies below moves up to the first point."""
+    share = TOP_SHARE * min(target.wanted, 1.0) / max(uses, 1)
     with np.errstate(divide="ignore"):
-        rare = np.log(each.p_above) <= log_top
-        cgf = each.moments(point.theta)[0]
-        moved = np.log(each.q_below) + (point.theta + 1.0) * each.edge <= cgf + math.log(share / max(uses, 1))
-    top = each.edge[int(np.argmax(rare))] if rare.any() else each.edge[-1]
+        moved = np.log(each.q_below) + (target.theta + 1.0) * each.edge <= each.moments(target.theta)[0] + math.log(share)
     bottom = each.edge[len(moved) - 1 - int(np.argmax(moved[::-1]))] if moved.any() else each.edge[0] - each.width[0]
-    low, high = max(float(bottom), each.lowest), min(float(top), each.highest)
+    low, high = max(float(bottom), each.lowest), min(float(each.edge[-1]), each.highest)
     return min(low, each.median), max(high, each.median)
 
 
 def _step(
-    weighted: Sequence[tuple[Sketch, int]], point: Saddle, slack: float, ends: Sequence[tuple[float, float]], most: int
+    weighted: Sequence[tuple[Sketch, int]], target: Aim, ends: Sequence[tuple[float, float]], most: int
 ) -> tuple[float, int]:
-    """The largest common step that keeps the excess within the slack, and the levels that lead to it."""
+    """The largest common step that keeps the excess within its share, and the levels that lead to it."""
+    point = target.point
     factor = 0.75 * point.theta * (point.theta + 1.0)
-    scale = max(point.deviation, max(high - low for low, high in ends) / 64.0, 1e-300)
+    scale = max(min(point.deviation, target.window / 10.0), max(high - low for low, high in ends) / 64.0, 1e-300)
 
     def fits(step: float, levels: int) -> bool:
         total = 0.0
@@ -240,7 +303,7 @@ def _step(
                 own += 1
             fine = step / COARSER**own
             total += count * (each.excess(point.theta, fine) + own * fine * fine / 6.0)
-        return factor * total <= slack
+        return factor * total <= DISCRETISATION_SHARE * target.wanted
 
     top = min(scale / 4.0, 0.5 / (1.0 + point.theta)) if point.theta < 1e6 else scale / 4.0
     for levels in range(LEVELS_MOST):
@@ -251,10 +314,10 @@ def _step(
             middle = (low + high) / 2.0
             low, high = (middle, high) if fits(math.exp(middle), levels) else (low, middle)
         step = math.exp(low)
-        points = WINDOW_SIGMAS * point.deviation / step
+        points = target.window / step
         if points <= POINTS_WANTED or BLOCK ** (levels + 1) > max(count for _, count in weighted):
             break
     for (low_end, high_end), (_, count) in zip(ends, weighted, strict=True):
         own = max((level for level in range(levels + 1) if BLOCK**level <= count), default=0)
         step = max(step, (high_end - low_end) * COARSER**own / most)
-    return max(step, WINDOW_SIGMAS * point.deviation / most), levels
+    return max(step, target.window / most), levels
