@@ -9,7 +9,7 @@ from types import MappingProxyType
 from .bound import Bound, Certificate
 from .curve import Curve
 from .engines.evaluation import Term
-from .engines.plan import Answer, Question, answer, meets
+from .engines.plan import Answer, Question, answer, meets, stays_below
 from .errors import AccuracyNotReached, InvalidParameter
 from .mechanisms.base import Mechanism
 from .mechanisms.parameters import nonnegative, probability, whole
@@ -82,11 +82,15 @@ def _bound(
     proof: bool,
     engine: str,
 ) -> Bound:
-    """The maximum over the directions, for each end; equal directions are computed once."""
+    """The maximum over the directions, for each end; a direction that is proven not to be the worse is not refined."""
+    aim = AIM if accuracy is None else accuracy
     answers: dict[Direction, Answer] = {}
     for direction, each in terms.items():
-        if not answers or each != terms[Direction.REMOVE]:
-            answers[direction] = answer(each, question, AIM if accuracy is None else accuracy, proof, engine)
+        if answers:
+            first = answers[Direction.REMOVE]
+            if each == terms[Direction.REMOVE] or stays_below(each, question, first.lower, proof, engine):
+                continue
+        answers[direction] = answer(each, question, aim, proof, engine)
     worst, chosen = max(answers.items(), key=lambda item: (item[1].upper, item[1].lower))
     certificate = Certificate(
         engine=chosen.engine,

@@ -26,7 +26,7 @@ from ..pairs.laplace import LaplacePair
 from . import binomial_tail, finite_part, laplace_sum
 from .binomial_tail import BinomialEvaluator
 from .edges import edges
-from .evaluation import Evaluation, Evaluator, Term
+from .evaluation import Evaluation, Evaluator, Term, named
 from .finite_part import BallLaw, FiniteTerm, FloatLaw
 from .laplace_sum import LaplaceTerm
 
@@ -55,31 +55,34 @@ def split(terms: Sequence[Term], atoms_most: int) -> Parts:
     others = [GaussianPair(tuple(sorted(shifts)))] if shifts else []
     rest = [(pair, count) for pair, count in terms if not isinstance(pair, FinitePair | LaplacePair | GaussianPair)]
     if any(count > 1 for _, count in rest):
-        raise UnsupportedMechanism(_named(rest), "it has no closed form for more than one use")
+        raise UnsupportedMechanism(named(rest), "it has no closed form for more than one use")
     if (laplace and (shifts or rest)) or len(rest) + bool(shifts) > 1:
-        raise UnsupportedMechanism(_named(terms), "there is no closed form for this product")
+        raise UnsupportedMechanism(named(terms), "there is no closed form for this product")
     binomial = len(finite) == len(terms) == 1 and binomial_tail.applies(*finite[0])
     if not binomial and finite_part.listed_atoms(finite) > atoms_most:
-        raise UnsupportedMechanism(_named(terms), "its finite part has too many atoms to list")
+        raise UnsupportedMechanism(named(terms), "its finite part has too many atoms to list")
     if laplace_sum.work(laplace) > laplace_sum.WORK_MOST:
-        raise UnsupportedMechanism(_named(terms), "there are too many Laplace mechanisms to expand")
+        raise UnsupportedMechanism(named(terms), "there are too many Laplace mechanisms to expand")
     if len(laplace) == 1 and laplace[0][1] == 1:
         return Parts(finite, (), laplace[0][0])
     return Parts(finite, laplace, others[0] if others else rest[0][0] if rest else None)
 
 
-def prepare(terms: Sequence[Term], proof: bool) -> Evaluator:
-    """An evaluator in float64, or in balls for proofs and for sums of Laplaces."""
+def prepare(
+    terms: Sequence[Term],
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    accuracy: float = 0.0,
+    proof: bool = False,
+) -> Evaluator:
+    """An evaluator in float64, or in balls for proofs and for sums of Laplaces; it suits every question alike."""
     parts = split(terms, finite_part.BALL_ATOMS_MOST if proof else finite_part.ATOMS_MOST)
     if len(terms) == len(parts.finite) == 1 and binomial_tail.applies(*parts.finite[0]):
         return BinomialEvaluator(*parts.finite[0])
     mass = edges(terms).mass
     leaked = lower_float(mass), upper_float(mass)
     return BallEvaluator(parts) if proof or parts.laplace else FloatEvaluator(parts, leaked)
-
-
-def _named(terms: Sequence[Term]) -> str:
-    return " + ".join(f"{type(pair).__name__} * {count}" for pair, count in terms)
 
 
 class FloatEvaluator(Evaluator):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..bound import Budget
@@ -42,3 +42,8 @@ class Evaluator(ABC):
     @abstractmethod
     def delta(self, epsilon: float) -> Evaluation:
         """Bounds delta at a finite epsilon >= 0."""
+
+
+def named(terms: Sequence[Term]) -> str:
+    """The terms for an error message."""
+    return " + ".join(f"{type(pair).__name__} * {count}" for pair, count in terms)

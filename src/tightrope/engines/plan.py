@@ -1,7 +1,8 @@
 """Chooses the engine and asks it: (terms, question) in, a certified interval out.
 
-Every engine bounds delta at an epsilon; an epsilon is found by a certified search on those bounds. Where float64 is
-too wide for the accuracy asked, balls take over.
+Every engine bounds delta at an epsilon; an epsilon is found by a certified search on those bounds. The engines are
+tried from the cheapest on, each in float64 and then in balls where it has them, until the interval is as narrow as
+asked; what is too wide everywhere is answered by the narrowest.
 """
 
 from __future__ import annotations
@@ -9,22 +10,55 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
 from flint import arb
 
 from ..bound import Budget, budget_lines
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, UnsupportedMechanism
 from ..kernels.ball import lower_float, upper_float
-from ..kernels.search import invert
-from . import closed_form
+from ..kernels.search import Inverse, invert
+from . import closed_form, contour, lattice
+from .contour_newton import ContourEvaluator
 from .edges import Edges, edges
-from .evaluation import Evaluator, Term
+from .evaluation import Evaluation, Evaluator, Term, named
 
-ENGINES = ("auto", closed_form.NAME)
 
-# What a cheap engine aims at; the interval ends where its rounding does.
+class Prepare(Protocol):
+    """An engine's way to prepare for one question; it refuses with UnsupportedMechanism."""
+
+    def __call__(
+        self, terms: Sequence[Term], *, epsilon: float | None, delta: float | None, accuracy: float
+    ) -> Evaluator: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One engine in one arithmetic, and when it is the one to ask."""
+
+    engine: str
+    prepare: Prepare
+    ball: bool
+    reason: str
+
+
+# From the cheapest on.
+LADDER = (
+    Rung(closed_form.NAME, closed_form.prepare, False, "an exact formula covers every term"),
+    Rung(closed_form.NAME, partial(closed_form.prepare, proof=True), True, "an exact formula covers every term"),
+    Rung(contour.NAME, contour.prepare, False, "every term has a cgf, and the integral is proven to converge"),
+    Rung(contour.NAME, partial(contour.prepare, proof=True), True, "every term has a cgf, and the integral converges"),
+    Rung(lattice.NAME, lattice.prepare, False, "any pair can be put on a grid"),
+)
+ENGINES = ("auto", *dict.fromkeys(rung.engine for rung in LADDER))
+
+# What a cheap engine aims at in any case; the interval ends where its rounding does.
 FLOAT_TOLERANCE = 1e-12
 BALL_TOLERANCE = 1e-14
+
+# Good enough to see that one direction is not the worse one.
+LOOSE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +95,32 @@ def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
 
 
 def answer(terms: Sequence[Term], question: Question, accuracy: float, proof: bool, engine: str) -> Answer:
-    """The straight path: known edges, then the closed form, in float64 and, if that is too wide, in balls."""
+    """The straight path: known edges, then the ladder of engines until one is narrow enough."""
     if engine not in ENGINES:
         raise InvalidParameter(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
     ends = edges(terms)
     known = _from_edges(ends, question)
     if known is not None:
         return known
-    evaluator = closed_form.prepare(terms, proof)
-    found = _ask(evaluator, ends, question, "an exact formula covers every term")
-    if found.meets(accuracy, question.quantity) or evaluator.arithmetic == "ball":
-        return found
-    return _ask(closed_form.prepare(terms, proof=True), ends, question, "float64 was too wide for the accuracy")
+    best: Answer | None = None
+    refusals: list[UnsupportedMechanism] = []
+    for rung in LADDER:
+        if engine not in ("auto", rung.engine) or (proof and not rung.ball):
+            continue
+        if best is not None and (best.engine, best.arithmetic) == (rung.engine, "ball"):
+            continue  # it went to balls by itself
+        try:
+            found = _ask(rung, terms, ends, question, accuracy)
+        except UnsupportedMechanism as refusal:
+            refusals.append(refusal)
+            continue
+        if best is None or found.upper - found.lower < best.upper - best.lower:
+            best = found
+        if best.meets(accuracy, question.quantity):
+            break
+    if best is None:
+        raise refusals[-1] if refusals else UnsupportedMechanism(named(terms), f"{engine} has no ball arithmetic")
+    return best
 
 
 def _from_edges(ends: Edges, question: Question) -> Answer | None:
@@ -97,18 +145,41 @@ def _exact(lower: arb, upper: arb, reason: str) -> Answer:
     return Answer(low, high, closed_form.NAME, "ball", reason, {}, Budget(lines, lines))
 
 
-def _ask(evaluator: Evaluator, ends: Edges, question: Question, reason: str) -> Answer:
-    if question.quantity == "delta":
+def _ask(rung: Rung, terms: Sequence[Term], ends: Edges, question: Question, accuracy: float) -> Answer:
+    for_delta = question.quantity == "delta"
+    evaluator = rung.prepare(
+        terms,
+        epsilon=question.given if for_delta else None,
+        delta=None if for_delta else question.given,
+        accuracy=accuracy,
+    )
+    if for_delta:
         value = evaluator.delta(question.given)
         lower, upper, budget = value.lower, value.upper, value.budget
     else:
         ceiling = upper_float(ends.supremum) if ends.mass <= question.given else math.inf
-        tolerance = BALL_TOLERANCE if evaluator.arithmetic == "ball" else FLOAT_TOLERANCE
-        found = invert(evaluator.delta, question.given, ceiling, tolerance)
-        lower, upper = found.lower, found.upper
+        found = _inverse(evaluator, question.given, ceiling, accuracy)
+        lower, upper = found.lower, min(found.upper, ceiling)
         nothing = Budget()
         budget = Budget(
             (found.at_upper.budget if found.at_upper else nothing).upper,
             (found.at_lower.budget if found.at_lower else nothing).lower,
         )
-    return Answer(lower, upper, closed_form.NAME, evaluator.arithmetic, reason, dict(evaluator.parameters), budget)
+    return Answer(lower, upper, rung.engine, evaluator.arithmetic, rung.reason, dict(evaluator.parameters), budget)
+
+
+def _inverse(evaluator: Evaluator, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
+    """The contour knows its slope; the others are searched."""
+    if isinstance(evaluator, ContourEvaluator):
+        return evaluator.epsilon(delta)
+    tolerance = BALL_TOLERANCE if evaluator.arithmetic == "ball" else FLOAT_TOLERANCE
+    return invert(evaluator.delta, delta, ceiling, min(tolerance, accuracy / 8.0))
+
+
+def stays_below(terms: Sequence[Term], question: Question, floor: float, proof: bool, engine: str) -> bool:
+    """Whether one loose evaluation proves that the answer is at or below floor."""
+    if question.quantity == "delta":
+        return answer(terms, question, LOOSE, proof, engine).upper <= floor
+    if floor == math.inf:
+        return True
+    return answer(terms, Question("delta", floor), LOOSE, proof, engine).upper <= question.given
