@@ -84,6 +84,10 @@ class Cgf(ABC):
         """K, K' and K'' at tilt, approximately, in plain Python."""
 
     @abstractmethod
+    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
+        """How many points a transform up to |t| = reach sums over."""
+
+    @abstractmethod
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
         """The tilted law for transforms up to |t| = reach, quadrature errors near e^-log_tolerance."""
 

@@ -49,28 +49,31 @@ def point_cumulants(points: Sequence[tuple[float, float]], tilt: float) -> Cumul
 
 @dataclass(frozen=True)
 class FiniteCgf(Cgf):
-    """K of a finite pair; points are its atoms in plain floats."""
+    """K of a finite pair; atoms are (mass, loss) in plain floats."""
 
     pair: FinitePair
-    points: tuple[tuple[float, float], ...]
+    atoms: tuple[tuple[float, float], ...]
 
     def cumulants(self, tilt: float) -> Cumulants:
-        return point_cumulants(self.points, tilt)
+        return point_cumulants(self.atoms, tilt)
+
+    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
+        return len(self.atoms)
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
         from ..kernels.quadrature import NO_ERROR, point_law
 
         centre = self.cumulants(tilt).mean
         with working_precision(BITS_START):
-            atoms = self.pair.law.atoms()
-            masses = approximate([atom.p for atom in atoms])
-            offsets = approximate([atom.loss - arb(centre) for atom in atoms])
+            balls = self.pair.law.atoms()
+            masses = approximate([atom.p for atom in balls])
+            offsets = approximate([atom.loss - arb(centre) for atom in balls])
             missing = approximate([self.pair.infinite_mass()])[0]
         return LawTilted(point_law(masses, offsets, centre, missing, tilt, NO_ERROR))
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
-        atoms = self.pair.law.atoms()
-        losses, masses = tuple(atom.loss for atom in atoms), tuple(atom.p for atom in atoms)
+        balls = self.pair.law.atoms()
+        losses, masses = tuple(atom.loss for atom in balls), tuple(atom.p for atom in balls)
         return LawBallTilted(point_law_ball(losses, masses, tilt, None))
 
     def decay(self, tilt: float) -> Decay:

@@ -80,6 +80,17 @@ class GaussianDecay:
 
 
 @dataclass(frozen=True)
+class GaussianBallDecay:
+    """The same in balls."""
+
+    square: arb
+
+    def log_bound(self, radius: float) -> float:
+        with working_precision(BITS_START):
+            return upper_float(-self.square * arb(radius) ** 2 / 2)
+
+
+@dataclass(frozen=True)
 class GaussianCgf(Cgf):
     """K of a Gaussian pair."""
 
@@ -88,6 +99,9 @@ class GaussianCgf(Cgf):
     def cumulants(self, tilt: float) -> Cumulants:
         square = sum(count * (shift / sigma) ** 2 for sigma, shift, count in self.pair.shifts)
         return Cumulants(0.5 * square * tilt * (1.0 + tilt), square * (tilt + 0.5), square)
+
+    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
+        return 1
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
         from ..kernels.approx import enclosing
@@ -101,7 +115,8 @@ class GaussianCgf(Cgf):
         return GaussianDecay(square_bounds(self.pair)[0])
 
     def ball_decay(self, tilt: float) -> Decay:
-        return self.decay(tilt)
+        with working_precision(BITS_START):
+            return GaussianBallDecay(self.pair.ball_mu() ** 2)
 
 
 def mu_value(pair: GaussianPair) -> float:

@@ -1,10 +1,11 @@
 """Laplace, plain or Poisson-sampled in either direction: two atoms and a Gauss-Legendre rule between them.
 
 The base loss x lies in [-e, e], e = sensitivity/scale; Q has atoms e^-e/2 at e and 1/2 at -e and the density
-e^{-(x+e)/2}/4 between. With g(x) = 1 - rate + rate e^x: remove has the loss log g(x) and the P-law g Q; add has the loss
--log g(-x) and the P-law e^x Q. Rate 1 in the first is the plain mechanism.
+e^{-(x+e)/2}/4 between. With g(x) = 1 - rate + rate e^x: remove has the loss log g(x) and the P-law g Q; add has the
+loss -log g(-x) and the P-law e^x Q. Rate 1 in the first is the plain mechanism.
 On an ellipse of semi-axes (major, minor), minor < pi: |g| <= 1 - rate + rate e^major, |g(-x)| is at least
-cos(minor/2) (1 - rate + rate e^-major), |arg g| <= minor, and the density of P is at most e^{(major - e)/2}/4 |g|^{1 or 0}.
+cos(minor/2) (1 - rate + rate e^-major), |arg g| <= minor, and the density of P is at most e^{(major - e)/2}/4, times
+|g| for remove.
 Atoms make the transform return: nothing is known of its decay.
 Guarantee: upper error of the rule relative to the heaviest atom. Proof: docs/proofs/contour.md, section 5.
 Reference: Zhu, Dong, Wang 2021, Table 3 (Laplace), Thm 11.
@@ -50,6 +51,10 @@ class LaplaceCgf(Cgf):
             sampled = [(mass * math.exp(x), -math.log1p(self.rate * math.expm1(-x))) for x, mass in points]
         return point_cumulants(sampled, tilt)
 
+    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
+        with working_precision(BITS_START):
+            return self._rule(tilt, reach, log_tolerance)[1] + 2
+
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
         from ..kernels.approx import exact
         from ..kernels.quadrature import QuadratureError, point_law
@@ -77,22 +82,32 @@ class LaplaceCgf(Cgf):
     ) -> tuple[tuple[arb, ...], tuple[arb, ...], EllipseError]:
         """Losses, P-masses, and the error of the rule relative to M(tilt), which is at least its top atom."""
         edge = self.base.ball_edge()
-        if not edge < 100:
-            raise UnsupportedMechanism(repr(self.base), "its loss is too large for a contour; try engine='lattice'")
-        top = self._tilted_point(edge, (-edge).exp() / 2, tilt)
-        chosen = choose_rule(
-            edge, lambda ellipse: float((self._size(ellipse, tilt) / top).log().mid()), reach, log_tolerance
-        )
-        if chosen is None:
-            raise UnsupportedMechanism(repr(self.base), "its quadrature needs too many nodes; try engine='lattice'")
-        ellipse, nodes = chosen
-        # The plain masses are summed too: their error, relative to 1 <= 2 M, is below that of the tilted sum or of c = 0.
+        top = self._top(tilt)
+        ellipse, nodes = self._rule(tilt, reach, log_tolerance)
+        # The untilted masses are summed too: the larger of both errors covers both sums.
         size = (self._size(ellipse, tilt) / top).max(self._size(ellipse, 0.0))
         points = [(edge, (-edge).exp() / 2), (-edge, arb(0.5))]
         points += [(x, weight * (-(x + edge) / 2).exp() / 4) for x, weight in rule(edge, nodes)]
         losses = tuple(self._loss(x) for x, _ in points)
         masses = tuple(mass * self._likelihood(x) for x, mass in points)
         return losses, masses, rule_error(ellipse, nodes, size)
+
+    def _rule(self, tilt: float, reach: float, log_tolerance: float) -> tuple[Ellipse, int]:
+        edge = self.base.ball_edge()
+        if not edge < 100:
+            raise UnsupportedMechanism(repr(self.base), "its loss is too large for a contour; try engine='lattice'")
+        top = self._top(tilt)
+        chosen = choose_rule(
+            edge, lambda ellipse: float((self._size(ellipse, tilt) / top).log().mid()), reach, log_tolerance
+        )
+        if chosen is None:
+            raise UnsupportedMechanism(repr(self.base), "its quadrature needs too many nodes; try engine='lattice'")
+        return chosen
+
+    def _top(self, tilt: float) -> arb:
+        """The tilted mass of the top atom."""
+        edge = self.base.ball_edge()
+        return (-edge).exp() / 2 * self._likelihood(edge) * (arb(tilt) * self._loss(edge)).exp()
 
     def _loss(self, x: arb) -> arb:
         rate = arb(self.rate)
@@ -101,9 +116,6 @@ class LaplaceCgf(Cgf):
     def _likelihood(self, x: arb) -> arb:
         """dP/dQ of the base output x, Q the base law."""
         return 1 + arb(self.rate) * x.expm1() if self.sign > 0 else x.exp()
-
-    def _tilted_point(self, x: arb, mass: arb, tilt: float) -> arb:
-        return mass * self._likelihood(x) * (arb(tilt) * self._loss(x)).exp()
 
     def _size(self, ellipse: Ellipse, tilt: float) -> arb:
         """A bound of the tilted density of P on the ellipse, at t = 0."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.contour_decay_ball import ball_decay
 from ..kernels.quadrature_ball import sampled_normal_ball
-from ..kernels.quadrature_grid import window
+from ..kernels.quadrature_grid import choose_grid, window
 from ..pairs.gaussian import GaussianPair
 from .cgf import BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
 from .cgf_gaussian import mu_value
@@ -59,6 +59,9 @@ class SampledCgf(Cgf):
         with working_precision(BITS_START):
             mu = self.base.ball_mu()
             return lower_float(mu), upper_float(mu)
+
+    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
+        return choose_grid(mu_value(self.base), self.rate, self.power(tilt), reach, log_tolerance).size
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
         from ..kernels.approx import enclosing

@@ -9,17 +9,25 @@ Reference: Zhu, Dong, Wang 2021, Alg. 1 (analytical Fourier accountant).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
+
+from flint import arb
 
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from .cgf import Terms
 from .cgf_of import cgf_of
 from .contour_newton import ContourEvaluator
-from .contour_plan import plan_contour, saddle_of, sensitivity
+from .contour_plan import BALL_WORK_MOST, FLOAT_WORK_MOST, plan_contour, saddle_of, sensitivity
+from .contour_saddle import Saddle, find_saddle
 from .edges import edges
 from .evaluation import Term
 
 NAME = "contour"
 FLOAT_AIM, BALL_AIM = 1e-10, 1e-13  # relative errors that cost little enough to aim at in any case
+CORRECTIONS_MOST = 3
+CORRECTION_LEAST = 2.5  # in units of log delta
 
 
 def prepare(
@@ -39,10 +47,24 @@ def prepare(
         infinite = edges(terms).mass
         mass = (max(lower_float(infinite), 0.0), upper_float(infinite))
     saddle = saddle_of(cgfs, epsilon, delta, mass[1])
-    share = sensitivity(saddle, epsilon is not None)
+    evaluator = _through(cgfs, infinite, mass, saddle, accuracy, epsilon is not None, proof)
+    for _ in range(CORRECTIONS_MOST):
+        better = _corrected(cgfs, evaluator, saddle, delta if epsilon is None else None)
+        if better is None:
+            break
+        saddle = better
+        evaluator = _through(cgfs, infinite, mass, saddle, accuracy, epsilon is not None, proof)
+    return evaluator
+
+
+def _through(
+    cgfs: Terms, infinite: arb, mass: tuple[float, float], saddle: Saddle, accuracy: float, for_delta: bool, proof: bool
+) -> ContourEvaluator:
+    """The evaluator whose contour runs through this saddle."""
+    share = sensitivity(saddle, for_delta)
     tolerances = [min(accuracy, BALL_AIM if proof else FLOAT_AIM) * share / 16.0, accuracy * share / 4.0]
     decays = [(cgf.ball_decay(saddle.tilt) if proof else cgf.decay(saddle.tilt), count) for cgf, count in cgfs]
-    plan = plan_contour(cgfs, decays, saddle, tolerances)
+    plan = plan_contour(cgfs, decays, saddle, tolerances, BALL_WORK_MOST if proof else FLOAT_WORK_MOST)
     if proof:
         from .contour_ball import ball_contour
 
@@ -50,3 +72,16 @@ def prepare(
     from .contour_float import float_contour
 
     return float_contour(cgfs, plan, mass)
+
+
+def _corrected(cgfs: Terms, evaluator: ContourEvaluator, saddle: Saddle, delta: float | None) -> Saddle | None:
+    """A saddle for what was found, where that is far from what the saddle promised; None where it is not.
+
+    The saddle-point estimate fails where rare large losses and many small ones meet.
+    """
+    at = saddle.epsilon if delta is None else evaluator.solve(delta)[0]
+    log_delta = evaluator.slope(at)[0]
+    log_delta = log_delta if math.isfinite(log_delta) else saddle.log_delta - 10.0
+    if saddle.tilt * abs(at - saddle.epsilon) + abs(log_delta - saddle.log_delta) < CORRECTION_LEAST:
+        return None
+    return replace(find_saddle(cgfs, at, None), log_delta=log_delta)

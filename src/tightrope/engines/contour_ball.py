@@ -18,7 +18,7 @@ from .contour_newton import ContourEvaluator
 from .contour_plan import Plan
 from .evaluation import Evaluation
 
-BITS = 160
+BITS_LEAST = 128
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class BallContour(ContourEvaluator):
     """delta at any epsilon from one set of nodes; terms[j] = prod phi_i(t_j)^{k_i}."""
 
     plan: Plan
+    bits: int
     mass: arb
     log_scale: arb
     log_alias_mgf: arb
@@ -37,7 +38,7 @@ class BallContour(ContourEvaluator):
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        return {**self.plan.parameters, "bits": BITS}
+        return {**self.plan.parameters, "bits": self.bits}
 
     @property
     def start(self) -> float:
@@ -48,7 +49,7 @@ class BallContour(ContourEvaluator):
         return upper_float(self.mass)
 
     def slope(self, epsilon: float) -> tuple[float, float]:
-        with working_precision(BITS):
+        with working_precision(self.bits):
             value, slope = self._sums(arb(epsilon))
             total = (self.log_scale - arb(self.plan.saddle.tilt) * arb(epsilon)).exp() * value
             if not total > 0:
@@ -56,10 +57,10 @@ class BallContour(ContourEvaluator):
             return float(total.log().mid()), float((slope / value).mid())
 
     def delta(self, epsilon: float) -> Evaluation:
-        with working_precision(BITS):
+        with working_precision(self.bits):
             value, _ = self._sums(arb(epsilon))
             scale = (self.log_scale - arb(self.plan.saddle.tilt) * arb(epsilon)).exp()
-            truncation = arb(self.plan.log_truncation).exp()
+            truncation = self._truncation()
             aliases = self._aliases(arb(epsilon))
             upper = (self.mass + scale * (value + truncation)).min(arb(1))
             lower = (self.mass + scale * (value - truncation) - aliases).max(self.mass)
@@ -82,6 +83,11 @@ class BallContour(ContourEvaluator):
             rotation *= turn
         return value * step / arb.pi(), slope * step / arb.pi()
 
+    def _truncation(self) -> arb:
+        c = arb(self.plan.saddle.tilt)
+        decay = sum((count * arb(bound) for bound, count in self.plan.log_bounds), arb(0))
+        return decay.exp() * arb.atan2(c, arb(self.plan.height)) / (arb.pi() * c)
+
     def _aliases(self, epsilon: arb) -> arb:
         c, s = arb(self.plan.saddle.tilt), arb(self.plan.step.alias_tilt)
         period = 2 * arb.pi() / arb(self.plan.step.step)
@@ -92,11 +98,13 @@ class BallContour(ContourEvaluator):
 def ball_contour(terms: Terms, plan: Plan, mass: arb) -> BallContour:
     """Evaluates every cgf on the nodes of the plan."""
     c, step, nodes = plan.saddle.tilt, plan.step.step, plan.nodes
-    with working_precision(BITS):
+    lost = plan.saddle.cancellation
+    bits = BITS_LEAST + math.ceil(2.0 * lost)
+    with working_precision(bits):
         log_scale, alias, product = arb(0), arb(0), [acb(1)] * nodes
         for cgf, count in terms:
-            tilted = cgf.ball_tilted(c, step * nodes, LOG_TOLERANCE + math.log(count))
+            tilted = cgf.ball_tilted(c, step * nodes, LOG_TOLERANCE + 30.0 + lost + math.log(count))
             log_scale += count * tilted.log_mgf
             alias += count * cgf.ball_tilted(plan.step.alias_tilt, 0.0, LOG_TOLERANCE).log_mgf
             product = [whole * phi**count for whole, phi in zip(product, tilted.phi(step, nodes), strict=True)]
-        return BallContour(plan, mass, log_scale, alias, tuple(product))
+        return BallContour(plan, bits, mass, log_scale, alias, tuple(product))

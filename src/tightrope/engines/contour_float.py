@@ -16,6 +16,7 @@ from ..kernels.contour_sum import ContourSum, Spectrum, contour_sum, multiply
 from .cgf import LOG_TOLERANCE, Terms
 from .contour_newton import ContourEvaluator
 from .contour_plan import Plan
+from .contour_reach import log_truncation
 from .contour_saddle import log_alias_height
 from .evaluation import Evaluation
 
@@ -56,7 +57,7 @@ class FloatContour(ContourEvaluator):
 
     def delta(self, epsilon: float) -> Evaluation:
         found = contour_sum(self.spectrum, epsilon)
-        truncation = math.exp(min(700.0, self.plan.log_truncation))
+        truncation = math.exp(min(700.0, log_truncation(self.plan.log_bounds, self.plan.saddle.tilt, self.plan.height)))
         error = (truncation + found.quadrature + found.rounding) * (1.0 + 1e-12)
         high = _exp_up(float(found.log_scale.upper), found.value + error)
         low = _exp_down(float(found.log_scale.lower), found.value - error)
@@ -66,7 +67,7 @@ class FloatContour(ContourEvaluator):
         return Evaluation(min(lower, upper), upper, self._budget(found, truncation, aliases))
 
     def _aliases(self, epsilon: float) -> float:
-        """What the neighbours of the periodic sum add at most: 1/(e^{cL} - 1) + kappa e^{K(s) - s eps}/(e^{(s-c)L} - 1)."""
+        """What the aliases add at most: 1/(e^{cL} - 1) + kappa e^{K(s) - s eps}/(e^{(s-c)L} - 1), L = 2 pi/h."""
         c, s = self.plan.saddle.tilt, self.plan.step.alias_tilt
         period = 2.0 * math.pi / self.plan.step.step * (1.0 - 1e-14)
         height = log_alias_height(self.log_alias_mgf, s, epsilon)

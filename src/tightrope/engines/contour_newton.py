@@ -12,6 +12,7 @@ from ..kernels.search import Inverse
 from .evaluation import Evaluation, Evaluator
 
 STEPS_MOST = 30
+EPSILON_MOST = 1e300
 
 
 class ContourEvaluator(Evaluator):
@@ -31,8 +32,8 @@ class ContourEvaluator(Evaluator):
     def floor(self) -> float:
         """The infinite mass, approximately."""
 
-    def epsilon(self, delta: float) -> Inverse[Evaluation]:
-        """An interval around the smallest epsilon >= 0 with delta(epsilon) <= delta; upper may be inf."""
+    def solve(self, delta: float) -> tuple[float, float]:
+        """The epsilon >= 0 of this delta, and the derivative of log delta there, approximately."""
         target = math.log(delta - self.floor) if delta > self.floor else -math.inf
         centre, rate = max(self.start, 0.0), -1.0
         for _ in range(STEPS_MOST):
@@ -43,6 +44,11 @@ class ContourEvaluator(Evaluator):
             centre, before = max(0.0, centre + max(-0.5 * centre - 1.0, min(change, 2.0 * centre + 1.0))), centre
             if abs(centre - before) <= 1e-15 * (centre + 1e-3):
                 break
+        return centre, rate
+
+    def epsilon(self, delta: float) -> Inverse[Evaluation]:
+        """An interval around the smallest epsilon >= 0 with delta(epsilon) <= delta; upper may be inf."""
+        centre, rate = self.solve(delta)
         here = self.delta(centre)
         noise = (here.upper - here.lower) / max(2.0 * (delta - self.floor), 5e-324)
         step = max(1.05 * noise / max(-rate, 1e-300), 2.0 * math.ulp(centre))
@@ -66,6 +72,8 @@ class ContourEvaluator(Evaluator):
             if trial.upper <= delta:
                 return 0.0, trial
         for _ in range(STEPS_MOST):
+            if not centre + step < EPSILON_MOST:
+                break
             trial = self.delta(centre + step)
             if trial.upper <= delta:
                 return centre + step, trial

@@ -12,22 +12,28 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..errors import UnsupportedMechanism
-from .cgf import Decay, Terms
+from .cgf import LOG_TOLERANCE, Decay, Terms
 from .contour_reach import find_reach
 from .contour_saddle import Saddle, Step, choose_step, find_saddle
 
-NODES_MOST = 1 << 13
+NODES_MOST = 1 << 16
+FLOAT_WORK_MOST, BALL_WORK_MOST = 4e8, 2e7  # nodes times inner points: about a second each
 REFUSAL = "its transform does not fall fast enough for a contour; try engine='lattice'"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Where the contour runs and how far; log_truncation is a proven bound."""
+    """Where the contour runs and how far; log_bounds are proven bounds of log |phi_i(t)| beyond the last node."""
 
     saddle: Saddle
     step: Step
     nodes: int
-    log_truncation: float
+    log_bounds: tuple[tuple[float, int], ...]
+
+    @property
+    def height(self) -> float:
+        """The last node, exactly."""
+        return self.step.step * (self.nodes - 1)
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -43,16 +49,20 @@ class Plan:
 
 
 def plan_contour(
-    terms: Terms, decays: Sequence[tuple[Decay, int]], saddle: Saddle, tolerances: Sequence[float]
+    terms: Terms, decays: Sequence[tuple[Decay, int]], saddle: Saddle, tolerances: Sequence[float], work_most: float
 ) -> Plan:
-    """The first tolerance (relative, on delta) that needs few enough nodes."""
+    """The first tolerance (relative, on delta) that needs little enough work."""
     for tolerance in tolerances:
         log_tolerance = -math.log(tolerance)
         step = choose_step(terms, saddle, log_tolerance)
-        found = find_reach(decays, saddle, log_tolerance, step.step * (NODES_MOST - 1))
-        if found is not None:
-            height, log_truncation = found
-            return Plan(saddle, step, math.ceil(height / step.step) + 1, log_truncation)
+        height = find_reach(decays, saddle, log_tolerance, step.step * (NODES_MOST - 1))
+        if height is None:
+            continue
+        nodes = math.ceil(height / step.step) + 1
+        last = step.step * (nodes - 1)
+        points = sum(cgf.points(saddle.tilt, last, LOG_TOLERANCE + math.log(count)) for cgf, count in terms)
+        if nodes * points <= work_most:
+            return Plan(saddle, step, nodes, tuple((decay.log_bound(last), count) for decay, count in decays))
     raise UnsupportedMechanism("this composition", REFUSAL)
 
 

@@ -13,28 +13,26 @@ from .cgf import Decay
 from .contour_saddle import Saddle
 
 
-def log_truncation(decays: Sequence[tuple[Decay, int]], tilt: float, height: float) -> float:
+def log_truncation(log_bounds: Sequence[tuple[float, int]], tilt: float, height: float) -> float:
     """log of the truncation error after the height, relative to the scale, rounded up."""
-    decay = math.fsum(count * part.log_bound(height) for part, count in decays)
+    decay = math.fsum(count * bound for bound, count in log_bounds)
     return decay * (1.0 - 1e-15) + math.log(math.atan2(tilt, height) / (math.pi * tilt)) + 1e-12
 
 
-def find_reach(
-    decays: Sequence[tuple[Decay, int]], saddle: Saddle, log_tolerance: float, most: float
-) -> tuple[float, float] | None:
-    """A height whose truncation error is below delta e^-log_tolerance, and that error's log; None beyond `most`."""
+def find_reach(decays: Sequence[tuple[Decay, int]], saddle: Saddle, log_tolerance: float, most: float) -> float | None:
+    """A height whose truncation error is below delta e^-log_tolerance; None beyond `most`."""
     c = saddle.tilt
-    allowed = -log_tolerance - math.log(c * (c + 1.0)) - 0.5 * math.log(2.0 * math.pi * saddle.curvature)
+    allowed = saddle.log_delta - log_tolerance - (saddle.cumulants.value - c * saddle.epsilon)
     height = min(most, math.sqrt(2.0 * log_tolerance / saddle.curvature))
-    for _ in range(40):
-        error = log_truncation(decays, c, height)
+    for _ in range(60):
+        error = log_truncation([(decay.log_bound(height), count) for decay, count in decays], c, height)
         if error <= allowed:
-            return height, error
+            return height
         if height >= most:
             return None
         fixed = math.log(math.atan2(c, height) / (math.pi * c))
         wanted, reached = allowed - fixed, error - fixed
         # |phi| falls like a bell first; where it falls slower, the step grows.
-        growth = math.sqrt(wanted / reached) if reached < 0.0 else 4.0
+        growth = math.sqrt(wanted / reached) if wanted < 0.0 and reached < 0.0 else 4.0
         height = min(most, height * max(1.05, min(4.0, 1.02 * growth)))
     return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import UnsupportedMechanism
 from ..kernels.quadrature_grid import dyadic
@@ -19,6 +19,7 @@ from .cgf import Cumulants, Terms
 TILT_LEAST, TILT_MOST = 1e-9, 1e7
 TILT_BITS, STEP_BITS = 16, 20
 SEARCH_STEPS = 24
+BRACKET_LEAST = 1e-4  # where K turns sharply no tilt has the wanted epsilon; any tilt is valid
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,17 @@ class Saddle:
         """psi''."""
         return self.cumulants.variance + self.tilt**-2 + (self.tilt + 1.0) ** -2
 
+    @property
+    def estimate(self) -> float:
+        """log of the saddle-point approximation of delta."""
+        height = self.cumulants.value - self.tilt * self.epsilon - math.log(self.tilt * (self.tilt + 1.0))
+        return height - 0.5 * math.log(2.0 * math.pi * self.curvature)
+
+    @property
+    def cancellation(self) -> float:
+        """How many e-folds the integral is smaller than its integrand suggests."""
+        return max(0.0, self.estimate - self.log_delta)
+
 
 def cumulants(terms: Terms, tilt: float) -> Cumulants:
     """K, K' and K'' of the composition."""
@@ -45,10 +57,9 @@ def cumulants(terms: Terms, tilt: float) -> Cumulants:
 def saddle_at(terms: Terms, tilt: float, epsilon: float | None = None) -> Saddle:
     """The saddle values at a tilt; for its own epsilon, or for another one."""
     now = cumulants(terms, tilt)
-    eps = now.mean - 1.0 / tilt - 1.0 / (tilt + 1.0) if epsilon is None else epsilon
-    curvature = now.variance + tilt**-2 + (tilt + 1.0) ** -2
-    log_delta = now.value - tilt * eps - math.log(tilt * (tilt + 1.0)) - 0.5 * math.log(2.0 * math.pi * curvature)
-    return Saddle(tilt, eps, log_delta, now)
+    at = now.mean - 1.0 / tilt - 1.0 / (tilt + 1.0) if epsilon is None else epsilon
+    found = Saddle(tilt, at, 0.0, now)
+    return replace(found, log_delta=found.estimate)
 
 
 def find_saddle(terms: Terms, epsilon: float | None, log_delta: float | None) -> Saddle:
@@ -79,10 +90,10 @@ def _solve(terms: Terms, towards: Callable[[Saddle], tuple[float, bool]]) -> Sad
     """Newton in log c inside a shrinking bracket, halving it where Newton is slow."""
     low, high, log_tilt = math.log(TILT_LEAST), math.log(TILT_MOST), 0.0
     last = math.inf
-    for _ in range(80):
+    for _ in range(120):
         found = saddle_at(terms, dyadic(math.exp(log_tilt), TILT_BITS))
         step, done = towards(found)
-        if done:
+        if done or high - low < BRACKET_LEAST:
             return found
         low, high = (max(low, log_tilt), high) if step > 0.0 else (low, min(high, log_tilt))
         following = log_tilt + max(-1.5, min(1.5, step))

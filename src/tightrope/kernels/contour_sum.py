@@ -1,7 +1,8 @@
 """The contour sum in float64: the trapezoid rule for a product of powers of transforms, with its node errors.
 
-I(eps) = (1/2 pi i) integral over Re z = c of e^{K(z) - z eps}/(z (z+1)) dz is approximated by
-scale S, scale = e^{K(c) - c eps}, S = (h/pi) Re [F_0/2 + F_1 + ... + F_J], F_j = prod phi_i(t_j)^{k_i} e^{-i t_j eps}/(z_j (z_j+1)).
+I(eps) = (1/2 pi i) integral over Re z = c of e^{K(z) - z eps}/(z (z+1)) dz is approximated by scale S, where
+scale = e^{K(c) - c eps}, S = (h/pi) Re [F_0/2 + F_1 + ... + F_J] and
+F_j = prod phi_i(t_j)^{k_i} e^{-i t_j eps}/(z_j (z_j+1)), z_j = c + i t_j.
 A computed phi within e of the truth gives a product within prod (|phi|+e)^k - prod |phi|^k of the truth.
 Guarantee: |S computed - S exact| <= quadrature + rounding. Proof: docs/proofs/contour.md, sections 6 and 7.
 """
@@ -102,9 +103,9 @@ def contour_sum(spectrum: Spectrum, epsilon: float) -> ContourSum:
     """S at this epsilon."""
     c, t, product = spectrum.tilt, spectrum.times, spectrum.product
     turning = spectrum.drift - exact(epsilon)
-    angle = t * float(turning.value) + product.phase
-    if float(np.max(abs(angle))) > ANGLE_MOST:
+    if not float(t[-1]) * abs(float(turning.value)) + float(np.max(abs(product.phase))) < ANGLE_MOST:
         return ContourSum(spectrum.log_scale, 0.0, math.inf, math.inf, -1.0)
+    angle = t * float(turning.value) + product.phase
     real, imaginary = c * (c + 1.0) - t * t, t * (2.0 * c + 1.0)
     square = (c * c + t * t) * ((c + 1.0) ** 2 + t * t)
     with np.errstate(under="ignore", over="ignore", invalid="ignore"):

@@ -20,8 +20,10 @@ from .approx import Approx, FloatArray, exact
 from .contour_ulps import ANGLE_MOST, COSINE, SINE
 from .ulps import UNIT
 
-# Error of a computed e^{ip} - 1 = -2 sin^2(p/2) + 2i sin(p/2) cos(p/2), in units of |p| UNIT, p itself rounded.
-ANGLE_ERROR = 3.0 * SINE + COSINE + 8.0
+# Error of a computed e^{ip} - 1 = -2 sin^2(p/2) + 2i sin(p/2) cos(p/2) for a given p, in units of min(|p|, 2) UNIT.
+TURN_ERROR = 4.0 * SINE + 2.0 * COSINE + 8.0
+CHUNK = 64  # inner products are summed in chunks of about this length, then chunk by chunk
+LEVELS = 48  # where the growth of E min(2, t|d|) with t is sampled
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,7 @@ class Transform:
 
 def transform(law: TiltedLaw, step: float, nodes: int) -> Transform:
     """phi - 1 at t = 0, step, ..., (nodes - 1) step; step j must be exact for every j."""
-    offsets, weights, radii = law.offsets.value, law.weights.value, law.weights.radius
-    sizes = abs(offsets)
+    offsets, weights = law.offsets.value, law.weights.value
     block = max(1, math.isqrt(nodes))
     rows = -(-nodes // block)
     outer = _turns(step * block * np.arange(rows, dtype=np.float64), offsets)
@@ -78,7 +79,9 @@ def transform(law: TiltedLaw, step: float, nodes: int) -> Transform:
     ones = np.ones((1, offsets.size))
     left = np.concatenate([outer.real, outer.imag, ones]) * weights
     right = np.concatenate([inner.real, inner.imag, ones])
-    sums = left @ right.T
+    length = max(CHUNK, math.isqrt(offsets.size))
+    cuts = range(0, offsets.size, length)
+    sums = np.sum([left[:, cut : cut + length] @ right[:, cut : cut + length].T for cut in cuts], axis=0)
     first, second, total = slice(0, rows), slice(rows, 2 * rows), sums[2 * rows, 2 * block]
     real, imaginary, last = slice(0, block), slice(block, 2 * block), 2 * block
     up = sums[first, real] - sums[second, imaginary] + sums[first, last:] + sums[2 * rows :, real]
@@ -86,7 +89,8 @@ def transform(law: TiltedLaw, step: float, nodes: int) -> Transform:
     deviation = ((up + 1j * across) / total).ravel()[:nodes]
     times = step * np.arange(nodes, dtype=np.float64)
     quadrature = 4.0 * law.error.at(times) + 4.0 * float(law.error.at(np.zeros(1))[0])
-    return Transform(deviation, quadrature, times * _slope(sizes, weights, radii, law.offsets.radius) + 1e-300)
+    dot = 1.01 * (length + len(cuts) + 16) * UNIT  # gamma of such an inner product, any order inside a chunk
+    return Transform(deviation, quadrature, _rounding(law, times, dot))
 
 
 def _turns(times: FloatArray, offsets: FloatArray) -> npt.NDArray[np.complex128]:
@@ -98,15 +102,25 @@ def _turns(times: FloatArray, offsets: FloatArray) -> npt.NDArray[np.complex128]
     return -2.0 * sine * sine + 2j * (sine * np.cos(half))
 
 
-def _slope(sizes: FloatArray, weights: FloatArray, radii: FloatArray, spread: FloatArray) -> float:
-    """alpha with |error of deviation_j| <= alpha t_j: angles, weights, summation and the division by the total."""
-    dot = 1.01 * (sizes.size + 16) * UNIT  # gamma_n of an inner product of this length, any order of summation
+def _rounding(law: TiltedLaw, times: FloatArray, dot: float) -> FloatArray:
+    """Bounds the error of each deviation: angles, weights, summation and the division by the total.
+
+    With G(t) = E min(2, t|d|), which never falls with t: an angle p = t d errs by UNIT p and by t times the radius of
+    d; the rest of a turn, the sums and the total err by multiples of G; a weight by its radius times min(2, t|d|).
+    """
+    sizes, weights, radii = abs(law.offsets.value), law.weights.value, law.weights.radius
     total = float(np.sum(weights))
-    mean = float(np.sum(weights * sizes)) / total
-    angles = float(np.sum(weights * (ANGLE_ERROR * UNIT * sizes + spread))) / total
-    from_weights = float(np.sum(radii * sizes)) / total
+    linear = float(np.sum(weights * (2.0 * UNIT * sizes + law.offsets.radius))) / total
+    most = float(times[-1])
+    if most == 0.0:
+        return np.full_like(times, 1e-300)
+    levels = most * 0.5 ** np.arange(LEVELS, dtype=np.float64)[::-1]
+    turns = np.minimum(2.0, levels[:, None] * sizes[None, :])
+    mean, blurred = turns @ weights / total, turns @ radii / total
     of_total = float(np.sum(radii)) / total + dot
-    return 1.01 * (angles + from_weights + mean * (8.0 * dot + of_total))
+    at_levels = mean * (TURN_ERROR * UNIT + 8.0 * dot + of_total) + blurred
+    growing = at_levels[np.minimum(np.searchsorted(levels, times), LEVELS - 1)]
+    return 1.01 * (times * linear + growing) + 1e-300
 
 
 def widened(value: Approx, relative: float) -> Approx:

@@ -19,7 +19,7 @@ from .quadrature_grid import Grid, choose_grid, error_modes, mode_heights
 
 @dataclass(frozen=True, slots=True)
 class StripError:
-    """The relative error of a trapezoid sum: e^{y^2/2 + t mu y} 2 kappa/(e^{2 pi y/h} - 1) for the best of some y, and the ends."""
+    """The relative error of a trapezoid sum at t, e^{y^2/2 + t mu y} 2 kappa/(e^{2 pi y/h} - 1), and its ends."""
 
     mu: arb
     power: float

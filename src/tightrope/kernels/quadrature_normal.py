@@ -5,7 +5,8 @@ x is standard normal, g(x) = 1 - rate + rate e^{mu x - mu^2/2}; the loss is sign
 there and d(x) = log(g(x)/g(x0)) = log1p(pi0 expm1(mu (x - x0))),
 M(z) = g(x0)^{sign z} E[e^{sign z d}],  log M(c) = sign c log g(x0) + log1p(E[expm1(sign c d)]).
 Nothing cancels: the errors are proportional to E|d|, not to 1.
-Guarantee: weights, offsets and log M(c) enclose the truth up to `error`. Proof: docs/proofs/contour.md, sections 5 and 7.
+Guarantee: weights, offsets and log M(c) enclose the truth up to `error`.
+Proof: docs/proofs/contour.md, sections 5 and 7.
 """
 
 from __future__ import annotations
