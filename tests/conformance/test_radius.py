@@ -108,7 +108,7 @@ def laplace_groups() -> list[Group]:
     return [
         Group(
             f"scale {scale!r}",
-            random.uniform(0.0, 1.0 / scale, 1500) * (1.0 - 10.0 ** random.uniform(-8.0, 0.0, 1500)),
+            random.uniform(0.0, 1.0 / scale, 800) * (1.0 - 10.0 ** random.uniform(-8.0, 0.0, 800)),
             profile(tr.Laplace(scale=float(scale))),
             Truth(Laplace(float(scale))).delta,
         )
@@ -132,7 +132,7 @@ def finite_groups() -> list[Group]:
 def response_groups() -> list[Group]:
     random = np.random.default_rng(4)
     made = []
-    for epsilon, delta, count in ((0.1, 0.0, 30), (0.3, 1e-7, 12), (0.02, 1e-9, 400)):
+    for epsilon, delta, count in ((0.1, 0.0, 30), (0.3, 1e-7, 12), (0.02, 1e-9, 120)):
         fold = Truth(Product(((Leaky(epsilon, delta), count),)))
         points = epsilon * count * random.uniform(0.0, 1.0, 250) ** 2
         made.append(Group(f"{epsilon} x {count}", points, engine(tr.ApproximateDP(epsilon, delta) * count), fold.delta))

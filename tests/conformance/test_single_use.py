@@ -10,11 +10,12 @@ from flint import arb
 import tightrope as tr
 from tests.conformance.cases import LEAVES, Case, deltas, epsilons, last_epsilon, sampled
 from tests.conformance.containment import misses, misses_epsilon, relative_width
-from tests.oracle.truth import Truth
+from tests.oracle.truth import Law, Truth
 
 AIM = 1e-6  # what is aimed at where no accuracy is asked for
 PROVEN = 1e-12
 SMALLEST = 1e-300  # below, doubles have fewer digits than the aims
+CURVED = [LEAVES[index] for index in (0, 1, 2, 5, 7, 8, 12, 15, 19, 27, 31, 37)]
 
 
 @pytest.mark.parametrize("case", sampled())
@@ -35,7 +36,13 @@ def test_delta(case: Case) -> None:
     assert not wide, f"{len(wide)} of {len(points)}: {wide[:3]}"
 
 
-@pytest.mark.parametrize("case", sampled())
+def clear(truth: Truth, delta: float) -> bool:
+    """Whether delta is 0 or a normal number that is not next to the infinite mass or to the total variation."""
+    ends = (float(truth.infinite_mass()), float(truth.delta(0.0)))
+    return delta == 0.0 or (delta > SMALLEST and all(abs(delta - end) > 1e-4 * end for end in ends))
+
+
+@pytest.mark.parametrize("case", sampled((1e-8, 0.3, 1.0)))
 def test_epsilon(case: Case) -> None:
     points = deltas(case.truth)
     bounds = case.mechanism.epsilon(delta=points, direction=case.direction)
@@ -48,7 +55,7 @@ def test_epsilon(case: Case) -> None:
     wide = [
         f"epsilon({delta!r}) = {bound!r}"
         for delta, bound in zip(points, bounds, strict=True)
-        if (delta == 0.0 or delta > SMALLEST) and bound.width > max(AIM * bound.upper, 1e-12)
+        if clear(case.truth, delta) and bound.width > max(AIM * bound.upper, 1e-12)
     ]
     assert not wide, f"{len(wide)} of {len(points)}: {wide[:3]}"
 
@@ -59,15 +66,26 @@ def test_proof(case: Case) -> None:
         bound = case.mechanism.delta(epsilon=epsilon, direction=case.direction, proof=True)
         assert not misses(bound, case.truth.delta(epsilon)), epsilon
         assert bound.upper < SMALLEST or relative_width(bound) <= PROVEN, (epsilon, bound)
-    for delta in deltas(case.truth)[::5]:
+    for delta in deltas(case.truth)[::6]:
         bound = case.mechanism.epsilon(delta=delta, direction=case.direction, proof=True)
         assert not misses_epsilon(bound, case.truth, delta), delta
-        assert not (delta == 0.0 or delta > SMALLEST) or bound.width <= PROVEN * max(bound.upper, 1.0), (delta, bound)
+        assert not clear(case.truth, delta) or bound.width <= PROVEN * max(bound.upper, 1.0), (delta, bound)
+
+
+@pytest.mark.parametrize("gap", (1e-6, 1e-9, 1e-12, 0.0))
+@pytest.mark.parametrize("leaf, law", CURVED, ids=lambda value: repr(value) if isinstance(value, tr.Mechanism) else "")
+def test_proof_next_to_the_total_variation(leaf: tr.Mechanism, law: Law, gap: float) -> None:
+    """delta(0) next to the delta asked for costs precision, not width."""
+    truth = Truth(law)
+    delta = math.nextafter(float(truth.delta(0.0)) * (1.0 - gap), 0.0)
+    bound = leaf.epsilon(delta=delta, direction="remove", proof=True)
+    assert not misses_epsilon(bound, truth, delta)
+    assert bound.width <= PROVEN * max(bound.upper, 1.0), bound
 
 
 @pytest.mark.parametrize("rate", (0.0, 0.3, 1.0))
 @pytest.mark.parametrize("leaf, law", LEAVES, ids=lambda value: repr(value) if isinstance(value, tr.Mechanism) else "")
-def test_worse_direction(leaf: tr.Mechanism, law: object, rate: float) -> None:
+def test_worse_direction(leaf: tr.Mechanism, law: Law, rate: float) -> None:
     """Without a direction the answer is the larger of the two, at both ends."""
     mechanism = leaf.poisson(rate=rate)
     truths = [Truth(law, rate, direction) for direction in ("remove", "add")]
@@ -78,7 +96,7 @@ def test_worse_direction(leaf: tr.Mechanism, law: object, rate: float) -> None:
 
 @pytest.mark.parametrize("rate", (1e-8, 0.3, 1.0))
 @pytest.mark.parametrize("leaf, law", LEAVES, ids=lambda value: repr(value) if isinstance(value, tr.Mechanism) else "")
-def test_from_the_supremum_on_delta_is_exactly_zero(leaf: tr.Mechanism, law: object, rate: float) -> None:
+def test_from_the_supremum_on_delta_is_exactly_zero(leaf: tr.Mechanism, law: Law, rate: float) -> None:
     for direction in ("remove", "add"):
         truth = Truth(law, rate, direction)
         supremum = truth.supremum()
