@@ -39,7 +39,8 @@ class QuadratureError:
             return np.full_like(t, self.fixed)
         exponents = np.min([constant + slope * t for constant, slope in self.modes], axis=0)
         with np.errstate(over="ignore", under="ignore"):
-            return (self.fixed + np.exp(exponents + 1e-9 * (1.0 + abs(exponents)))) * (1.0 + 1e-9)
+            bound: FloatArray = (self.fixed + np.exp(exponents + 1e-9 * (1.0 + abs(exponents)))) * (1.0 + 1e-9)
+        return bound
 
 
 NO_ERROR = QuadratureError(0.0, ())
