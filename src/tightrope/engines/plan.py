@@ -116,8 +116,8 @@ def answer(terms: Sequence[Term], question: Question, accuracy: float, proof: bo
             continue
         if best is None or found.upper - found.lower < best.upper - best.lower:
             best = found
-        if best.meets(accuracy, question.quantity):
-            break
+        if best.meets(accuracy, question.quantity) or (best.engine, best.arithmetic) == (closed_form.NAME, "ball"):
+            break  # exact formulas in balls are the last word
     if best is None:
         raise refusals[-1] if refusals else UnsupportedMechanism(named(terms), f"{engine} has no ball arithmetic")
     return best
@@ -133,6 +133,8 @@ def _from_edges(ends: Edges, question: Question) -> Answer | None:
         return _exact(arb.pos_inf(), arb.pos_inf(), "the infinite loss has more mass than delta")
     if question.given >= 1.0:
         return _exact(arb(0), arb(0), "delta 1 promises nothing")
+    if ends.mass <= question.given and ends.supremum <= 0:
+        return _exact(arb(0), arb(0), "no finite loss is above 0")
     if question.given == 0.0:
         upper = ends.supremum if ends.mass.is_zero() else arb.pos_inf()
         return _exact(ends.supremum, upper, "delta 0 asks for the supremum of the loss")
