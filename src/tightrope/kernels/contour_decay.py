@@ -19,7 +19,7 @@ from .quadrature_grid import log_odds, window
 
 Number = Any  # arrays of doubles, or balls: both have the operators
 
-SHIFTS = ((0.1, 0.3), (0.1, 0.8), (0.2, 1.0), (0.5, 1.0))  # (Y as a fraction of pi/mu, b)
+SHIFTS = ((0.1, 0.3), (0.35, 0.8))  # (Y as a fraction of pi/mu, b); the first for small radii
 CELL_RISE = 0.06  # change of the log odds over a cell
 CELL_WIDTH = 0.125
 LOG_TOLERANCE = 45.0  # mass beyond the cells, about e^-45

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from flint import acb, acb_mat, arb
+from flint import acb, arb, arb_mat
 
 from .quadrature_grid import Grid, choose_grid, error_modes, mode_heights
 
@@ -108,15 +108,22 @@ def transform_ball(law: BallLaw, step: float, nodes: int) -> list[acb]:
     """phi(t) at t = 0, step, ..., (nodes - 1) step; the exponentials split into a matrix product."""
     block = max(1, math.isqrt(nodes))
     rows = -(-nodes // block)
-    outer = [
-        [
-            weight * acb(0, loss * (step * block * row)).exp()
-            for loss, weight in zip(law.losses, law.weights, strict=True)
-        ]
-        for row in range(rows)
+    outer = [[(loss * (step * block * row)).sin_cos() for loss in law.losses] for row in range(rows)]
+    inner = [[(loss * (step * column)).sin_cos() for column in range(block)] for loss in law.losses]
+    # Real matrices, cosines over sines: Arb multiplies them several times faster than complex ones.
+    left = [
+        [weight * turn[part] for turn, weight in zip(row, law.weights, strict=True)] for part in (1, 0) for row in outer
     ]
-    inner = [[acb(0, loss * (step * column)).exp() for column in range(block)] for loss in law.losses]
-    sums = (acb_mat(outer) * acb_mat(inner)).entries()
+    right = [[turn[part] for part in (1, 0) for turn in row] for row in inner]
+    products = (arb_mat(left) * arb_mat(right)).tolist()
+    sums = [
+        acb(
+            products[row][column] - products[rows + row][block + column],
+            products[row][block + column] + products[rows + row][column],
+        )
+        for row in range(rows)
+        for column in range(block)
+    ]
     total, error = law.total, law.error
     if error is None:
         return [value / total for value in sums[:nodes]]
