@@ -25,7 +25,7 @@ from .lattice_plan import POINTS_MOST, Aim, Plan, Ruler, Sketch, aim, plan
 from .lattice_sum import LowerSum, UpperSum, infinite_mass, lower_sum_at, upper_sum_at
 
 NAME = "lattice"
-ATTEMPTS_MOST = 4
+ATTEMPTS_MOST = 3
 NEAR = 5.0  # in 1/theta: delta changes by e^5
 
 
@@ -34,16 +34,23 @@ def prepare(
 ) -> Evaluator:
     """An evaluator whose grid and tilt suit delta at this epsilon, or epsilon at this delta; others stay valid, but wider."""
     target = aim(terms, epsilon, delta, accuracy)
-    finer = 1.0
-    for _ in range(ATTEMPTS_MOST):
-        made = plan(terms, target, finer)
-        evaluator = _evaluator(terms, target, made)
-        value = evaluator.delta(target.point.epsilon)
-        reached = (value.upper - value.lower) / value.upper if value.upper > 0.0 else 0.0
-        if reached <= target.wanted or max(ruler.size for ruler in made.rulers) * 2 > POINTS_MOST:
+    best, width, finer = _measured(terms, target, 1.0)
+    for _ in range(ATTEMPTS_MOST - 1):
+        if width <= target.wanted or best.points * 2 > POINTS_MOST:
             break
-        finer *= min(max(1.2 * math.sqrt(reached / target.wanted), 1.3), 16.0)
-    return evaluator
+        finer *= min(max(1.2 * math.sqrt(width / target.wanted), 1.3), 8.0)
+        trial, trial_width, finer = _measured(terms, target, finer)
+        if trial_width > 0.8 * width:  # rounding is wider than the grid: a finer one would not help
+            break
+        best, width = trial, trial_width
+    return best
+
+
+def _measured(terms: Sequence[Term], target: Aim, finer: float) -> tuple[LatticeEvaluator, float, float]:
+    """An evaluator and the relative width of delta that it reaches where it aims."""
+    evaluator = _evaluator(terms, target, plan(terms, target, finer))
+    value = evaluator.delta(target.point.epsilon)
+    return evaluator, (value.upper - value.lower) / value.upper if value.upper > 0.0 else 0.0, finer
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,11 @@ class LatticeEvaluator(Evaluator):
     @property
     def arithmetic(self) -> str:
         return "float64"
+
+    @property
+    def points(self) -> int:
+        """The length of its longest array."""
+        return max(max(self.grids), *(ruler.size for ruler in self.plan.rulers))
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -122,14 +134,15 @@ def _upper(
     parts: list[Part] = []
     grids: list[int] = []
     leaked = []
+
+    def coarsen(fine: Law, factor: int) -> Law:
+        return coarsened_by_chords(fine, factor, fine.step * made.unit)
+
     for (pair, count), each, ruler in zip(terms, sketches, made.rulers, strict=True):
         width = ruler.step * made.unit
         found = above(pair, _points(ruler, made.unit), width, each.median)
         leaked.append((found.infinite, count))
         law = tilted(found.masses, ruler.start, ruler.step, _slope(made, made.theta, ruler), Side.UP)
-
-        def coarsen(fine: Law) -> Law:
-            return coarsened_by_chords(fine, COARSER, fine.step * made.unit)
 
         more, sizes = evolve(law, count, ruler.levels, tolerance / len(terms), coarsen)
         parts += more
@@ -144,9 +157,6 @@ def _lower(terms: Sequence[Term], made: Plan, tolerance: float) -> tuple[Total, 
     q_parts: list[Part] = []
     leaked = []
 
-    def coarsen(fine: Law) -> Law:
-        return coarsened_by_merging(fine, COARSER)
-
     for (pair, count), ruler in zip(terms, made.rulers, strict=True):
         found = below(pair, _points(ruler, made.unit), ruler.step * made.unit)
         leaked.append((found.infinite, count))
@@ -158,7 +168,7 @@ def _lower(terms: Sequence[Term], made: Plan, tolerance: float) -> tuple[Total, 
             if not masses.any():
                 raise UnsupportedMechanism(type(pair).__name__, "all of its loss is infinite")
             law = tilted(masses, ruler.start, ruler.step, _slope(made, theta, ruler), side)
-            parts += evolve(law, count, ruler.levels, share, coarsen)[0]
+            parts += evolve(law, count, ruler.levels, share, coarsened_by_merging)[0]
     p = compose(p_parts, tolerance, least=longest(q_parts))
     return p, compose_alike(q_parts, p), leaked
 

@@ -27,7 +27,10 @@ Part = tuple[Law, int]
 
 BLOCK = 16  # uses that one squaring step of the evolving grid takes together
 COARSER = 4  # its grid grows by the square root of that, as the law widens
-REACHES = tuple(1.4**-power for power in range(-2, 14))  # Chernoff exponents tried, in units of a normal law's
+REACHES = tuple(1.4**-power for power in range(-2, 28))  # Chernoff exponents tried, in units of a normal law's
+
+
+FLOOR = 1e-15  # a transform knows no law better than that: less outside a window does not pay
 
 
 class Window(NamedTuple):
@@ -51,6 +54,7 @@ class Total:
     slope: float
     log_scale: Fraction
     side: Side
+    origin: int
 
     def law(self) -> Law:
         """The entries pushed to their side, to be composed further."""
@@ -61,16 +65,12 @@ class Total:
                 1.0 - 4.0 * UNIT
             )
         lost = (self.lost + self.outside) * (1.0 + 4.0 * UNIT) if self.side is Side.UP else 0.0
-        return Law(masses, self.start, self.step, self.slope, self.log_scale, lost, self.side)
+        return Law(masses, self.start, self.step, self.slope, self.log_scale, lost, self.side, self.origin)
 
 
-def compose(parts: Sequence[Part], tolerance: float, align: int = 1, least: int = 1) -> Total:
-    """All parts composed; tolerance is the tilted mass that may fall outside of the window.
-
-    align: the first label's index is a multiple of it, so that laws composed apart share their coarser cells.
-    least: a length that the window has at least.
-    """
-    return _composed(parts, _window(parts, tolerance, align, least))
+def compose(parts: Sequence[Part], tolerance: float, least: int = 1) -> Total:
+    """All parts composed; at most the tolerance of the tilted law falls outside of the window, of at least that length."""
+    return _composed(parts, _window(parts, tolerance, least))
 
 
 def compose_alike(parts: Sequence[Part], total: Total) -> Total:
@@ -103,30 +103,33 @@ def _composed(parts: Sequence[Part], window: Window) -> Total:
         slope=slope,
         log_scale=log_scale,
         side=parts[0][0].side,
+        origin=sum(count * law.origin for law, count in parts),
     )
 
 
 def evolve(
-    law: Law, count: int, levels: int, tolerance: float, coarsen: Callable[[Law], Law]
+    law: Law, count: int, levels: int, tolerance: float, coarsen: Callable[[Law, int], Law]
 ) -> tuple[list[Part], list[int]]:
     """The same uses as fewer, wider laws: BLOCK of them at a time become one on a grid COARSER times coarser.
 
+    The first two levels are taken in one: atoms must blur before a law is known by its entries.
     What is left over at each level is carried along as one law. tolerance: tilted mass outside a window, all uses together.
     """
     carry: Law | None = None
     grids: list[int] = []
-    law = trimmed(law, tolerance / count, COARSER)
-    for _ in range(levels):
-        blocks, rest = divmod(count, BLOCK)
+    law = trimmed(law, max(tolerance / count, FLOOR))
+    for power in (2, *[1] * (levels - 2)) if levels >= 2 else (1,) * levels:
+        blocks, rest = divmod(count, BLOCK**power)
         left = [(law, rest)] if rest else []
         if carry is not None:
             left.append((carry, 1))
         if left:
-            carry = coarsen(trimmed(compose(left, tolerance, COARSER).law(), tolerance, COARSER))
+            carry = coarsen(trimmed(compose(left, tolerance).law(), tolerance), COARSER**power)
         if blocks:
-            block = compose([(law, BLOCK)], tolerance / blocks, COARSER)
+            share = max(tolerance / blocks, FLOOR)
+            block = compose([(law, BLOCK**power)], share)
             grids.append(len(block.masses))
-            law = coarsen(trimmed(block.law(), tolerance / blocks, COARSER))
+            law = coarsen(trimmed(block.law(), share), COARSER**power)
         count = blocks
     parts = [(law, count)] if count else []
     return (parts if carry is None else [*parts, (carry, 1)]), grids
@@ -145,20 +148,19 @@ def _lost(parts: Sequence[Part]) -> float:
     )
 
 
-def _window(parts: Sequence[Part], tolerance: float, align: int, least: int) -> Window:
+def _window(parts: Sequence[Part], tolerance: float, least: int) -> Window:
     """The shortest window whose sides hold all but the tolerance, centred in the length that the transform takes."""
     top = sum(count * (len(law.masses) - 1) for law, count in parts)
     bounds = _Sides.of(parts, tolerance)
     low = max(bounds.centre - bounds.reach(-1, tolerance / 2.0), 0)
     high = min(bounds.centre + bounds.reach(1, tolerance / 2.0), top)
-    size = max(high - low + 1 + align, longest(parts), least)
+    size = max(high - low + 1, longest(parts), least)
     if size > 1 << LEVELS_MOST:
         raise UnsupportedMechanism("this composition", "its loss spreads too far for one grid; ask for less accuracy")
     length = fast_length(size)
     if top < length:
         return Window(0, length, 0.0)
-    first = (low - (length - align - (high - low + 1)) // 2) // align * align
-    first = max(min(first, (top - length) // align * align + align), 0)
+    first = max(min(low - (length - (high - low + 1)) // 2, top - length + 1), 0)
     return Window(first, length, bounds.outside(first, first + length - 1, top))
 
 

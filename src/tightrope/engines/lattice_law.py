@@ -43,6 +43,7 @@ class Law:
     log_scale: Fraction
     lost: float
     side: Side
+    origin: int  # a label of the grid that P and Q share, however each was cut: coarser cells are counted from it
 
     @property
     def total(self) -> float:
@@ -62,7 +63,7 @@ def tilted(masses: FloatArray, start: int, step: int, slope: float, side: Side) 
         half = np.exp(0.5 * np.where(masses > 0.0, exponent, 0.0))  # two factors: one alone may overflow
         tilts = masses * half * half * side.push(INPUT_UNITS + 2.0 * abs(slope * (index - centre)) + 2.0 * abs(scale))
     lost = UNDERFLOW if side is Side.UP else 0.0
-    return Law(tilts, start, step, slope, Fraction(scale) + Fraction(slope) * centre, lost, side)
+    return Law(tilts, start, step, slope, Fraction(scale) + Fraction(slope) * centre, lost, side, start)
 
 
 # Roundings of one tilted entry: the mass itself, two exponentials, two products, the factor.
@@ -70,13 +71,9 @@ INPUT_UNITS = 20.0
 UNDERFLOW = 1e-290  # tilted mass that may vanish below the smallest double
 
 
-def trimmed(law: Law, tolerance: float, align: int = 1) -> Law:
-    """Without the ends that hold at most the tolerance: dropped (DOWN) or counted as lost (UP).
-
-    The front is cut by a multiple of align, so that laws trimmed apart share their coarser cells.
-    """
-    running = np.cumsum(law.masses)
-    front = int(np.searchsorted(running, tolerance / 4.0)) // align * align
+def trimmed(law: Law, tolerance: float) -> Law:
+    """Without the ends that hold at most the tolerance: dropped (DOWN) or counted as lost (UP)."""
+    front = int(np.searchsorted(np.cumsum(law.masses), tolerance / 4.0))
     back = int(np.searchsorted(np.cumsum(law.masses[::-1]), tolerance / 4.0))
     kept = law.masses[front : len(law.masses) - back]
     if not len(kept):
@@ -112,7 +109,9 @@ def coarsened_by_chords(law: Law, factor: int, width: float) -> Law:
 def coarsened_by_merging(law: Law, factor: int) -> Law:
     """Every run of `factor` cells becomes one cell, labelled by its middle; P and Q are merged alike."""
     half = factor // 2
-    padded = np.pad(law.masses, (half, -(len(law.masses) + half) % factor)).reshape(-1, factor)
+    lead = (law.start - law.origin) // law.step % factor
+    front = half + lead
+    padded = np.pad(law.masses, (front, -(len(law.masses) + front) % factor)).reshape(-1, factor)
     # Cell a holds the entries factor a - half + b; its label is the mean of theirs.
     middle = (factor - 1) / 2.0
     moves = np.exp((middle - np.arange(factor)) * law.slope)
@@ -122,10 +121,11 @@ def coarsened_by_merging(law: Law, factor: int) -> Law:
         replace(
             law,
             masses=(padded @ moves) * push,
-            start=law.start - shift // 2,
+            start=law.start - lead * law.step - shift // 2,
+            origin=law.origin - shift // 2,
             step=law.step * factor,
             slope=law.slope * factor,
-            log_scale=law.log_scale + Fraction(law.slope) * Fraction(shift, 2 * law.step),
+            log_scale=law.log_scale + Fraction(law.slope) * (lead + Fraction(shift, 2 * law.step)),
             lost=law.lost * math.exp(law.slope * factor) * (1.0 + 8.0 * UNIT),
         )
     )

@@ -27,7 +27,7 @@ TAIL_LEAST = 1e-305
 TOP_SHARE = 1e-2  # of the accuracy: what may go to infinite loss, and what may move up to the first point
 DISCRETISATION_SHARE = 0.45
 OUTSIDE_SHARE = 1e-3
-LOG_TOLERANCE_LEAST = -33.0  # a law is known to about 1e-15: a tilt that asks for more does not pay
+NOISE = 1e-15  # per use: a tilted law is known no better, so a tilt that asks for more does not pay
 POINTS_MOST = 1 << 22
 POINTS_WANTED = 1 << 18
 LEVELS_MOST = 16
@@ -67,6 +67,14 @@ class Sketch:
             column[:size] for column in (self.loss, self.mass, self.width, self.edge, self.p_above, self.q_below)
         )
         return replace(self, loss=loss, mass=mass, width=width, edge=edge, p_above=p_above, q_below=q_below)
+
+    def spread(self, theta: float) -> float:
+        """The width that holds the middle four fifths of the tilted law."""
+        with np.errstate(all="ignore"):
+            exponent = np.log(self.mass) + theta * self.loss
+        running = np.cumsum(np.exp(exponent - exponent.max()))
+        first, last = np.searchsorted(running / running[-1], (0.1, 0.9))
+        return float(self.edge[last] - self.edge[first] + self.width[first])
 
     def excess(self, theta: float, step: float) -> float:
         """E[x (h - x)] under the tilted law, with a grid point on the median."""
@@ -207,16 +215,17 @@ def _tilt(sketches: Sequence[tuple[Sketch, int]], point: Saddle, wanted: float) 
     shares = np.concatenate([-np.geomspace(8.0, 0.1, 12), [0.0], np.geomspace(0.01, 0.5, 12), np.linspace(0.55, 1.5, 39), np.geomspace(1.6, 30.0, 16)])
     places = point.theta * shares
     cgf = np.array([sum(count * each.moments(float(s))[0] for each, count in sketches) for s in places])
-    best = (point.theta, 1e-18, math.inf)
+    least = math.log(NOISE * sum(count for _, count in sketches))
+    choices = []
     for index in np.flatnonzero((shares >= 0.3) & (shares <= 1.2)):
         theta = float(places[index])
         log_tolerance = goal - cgf[index] + theta * point.epsilon
         gap = np.where(places == theta, np.nan, places - theta)
         ends = (cgf - cgf[index] - log_tolerance) / gap
         window = float(np.nanmin(ends[gap > 0.0]) - np.nanmax(ends[gap < 0.0]))
-        if window < best[2] and log_tolerance > LOG_TOLERANCE_LEAST:
-            best = (theta, math.exp(min(log_tolerance, -1.0)), window)
-    return best
+        choices.append((max(least - log_tolerance, 0.0), window, theta, math.exp(min(log_tolerance, -1.0))))
+    _, window, theta, tolerance = min(choices)
+    return theta, tolerance, window
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +314,11 @@ def _step(
             total += count * (each.excess(point.theta, fine) + own * fine * fine / 6.0)
         return factor * total <= DISCRETISATION_SHARE * target.wanted
 
+    # Each block is known up to a noise that is flat over its window: a law of a few cells in a wide window drowns in it.
+    noise = sum(
+        100.0 * NOISE * count * (high - low) / each.spread(target.theta) for (each, count), (low, high) in zip(weighted, ends, strict=True)
+    )
+    may_evolve = noise <= target.wanted
     top = min(scale / 4.0, 0.5 / (1.0 + point.theta)) if point.theta < 1e6 else scale / 4.0
     for levels in range(LEVELS_MOST):
         low, high = math.log(top) - 60.0, math.log(top)
@@ -315,7 +329,7 @@ def _step(
             low, high = (middle, high) if fits(math.exp(middle), levels) else (low, middle)
         step = math.exp(low)
         points = target.window / step
-        if points <= POINTS_WANTED or BLOCK ** (levels + 1) > max(count for _, count in weighted):
+        if points <= POINTS_WANTED or not may_evolve or BLOCK ** (levels + 1) > max(count for _, count in weighted):
             break
     for (low_end, high_end), (_, count) in zip(ends, weighted, strict=True):
         own = max((level for level in range(levels + 1) if BLOCK**level <= count), default=0)
