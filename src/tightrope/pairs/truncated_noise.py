@@ -1,8 +1,8 @@
 """Symmetric log-concave noise around 0, and around a shift D > 0: what truncated pairs are read from.
 
-Before any truncation the loss l(x) = log(f(x - D) / f(x)) of an output x never falls with x, so that {l > t} is a half-line
-{x > c(t)}. Outputs that are rounded up to whole numbers k have the loss L(k) of the cell (k-1, k]: an average of
-e^l over the cell, so l(k-1) <= L(k) <= l(k), and again {L > t} = {x > c(t)}, with a whole c(t).
+Before any truncation the loss l(x) = log(f(x - D) / f(x)) of an output x never falls with x, so that {l > t} is a
+half-line {x > c(t)}. Outputs rounded up to whole numbers k have the loss L(k) of the cell (k-1, k]: e^L is an average
+of e^l over the cell, so l(k-1) <= L(k) <= l(k), and again {L > t} = {x > c(t)}, with a whole c(t).
 Guarantee: masses in float64 to MASS_ERROR, balls exact. Proof: docs/proofs/truncated.md, lemmas 1 and 2.
 Reference: Dong, Roth, Su 2021, Prop. A.3 (location families of log-concave noise).
 """
@@ -24,6 +24,9 @@ from ..kernels.ball import BITS_START, working_precision
 from ..kernels.normal import normal_tails
 from ..kernels.twofold import Twofold, twofold
 
+# A place on the line in balls; the two infinities are floats, because infinite balls forget their sign.
+Place = arb | float
+
 # Relative error of a mass in float64 where it is above 1e-300: normal tails cancel by a factor of 5 at most.
 MASS_ERROR = 4e-14
 
@@ -43,20 +46,24 @@ class ShiftedNoise(ABC):
         """c(t), the end of the outputs whose loss is at most t; -inf and inf where there are none or no others."""
 
     @abstractmethod
-    def ball_mass(self, start: arb, stop: arb) -> arb:
+    def ball_mass(self, start: Place, stop: Place) -> arb:
         """The same mass as a ball."""
 
     @abstractmethod
-    def ball_crossings(self, t: arb) -> list[arb]:
-        """Balls, of which one contains c(t)."""
+    def ball_crossings(self, t: arb) -> list[Place]:
+        """Places, of which one contains c(t)."""
 
     @abstractmethod
-    def ball_loss_at(self, x: arb) -> arb:
+    def ball_loss_at(self, x: Place) -> arb:
         """l(x) of an output that is not rounded."""
 
     @abstractmethod
-    def ball_power_mass(self, order: arb, start: arb, stop: arb) -> arb:
+    def ball_power_mass(self, order: arb, start: Place, stop: Place) -> arb:
         """The integral of f(x - D)^(order + 1) f(x)^(-order) from start to stop."""
+
+    def ball_moved_mass(self, start: Place, stop: Place) -> arb:
+        """The mass under the first law, around D."""
+        return self.ball_mass(moved(start, -self.ball_shift), moved(stop, -self.ball_shift))
 
     @property
     def ball_shift(self) -> arb:
@@ -147,8 +154,15 @@ class GaussianNoise(ShiftedNoise):
             balls = [self._ball_cell_loss(before) for before in cells]
             return from_balls(balls)
 
-    def ball_mass(self, start: arb, stop: arb) -> arb:
+    def ball_mass(self, start: Place, stop: Place) -> arb:
+        if start == math.inf or stop == -math.inf:
+            return arb(0)
         unit = arb(self.sigma) * arb(2).sqrt()
+        if isinstance(start, float) or isinstance(stop, float):
+            above = arb(0) if isinstance(stop, float) else (stop / unit).erfc() / 2
+            if isinstance(start, float):
+                return 1 - above if isinstance(stop, float) or not stop < 0 else (-stop / unit).erfc() / 2
+            return (start / unit).erfc() / 2
         a, b = start / unit, stop / unit
         if a > 0:
             return (a.erfc() - b.erfc()) / 2
@@ -156,14 +170,14 @@ class GaussianNoise(ShiftedNoise):
             return ((-b).erfc() - (-a).erfc()) / 2
         return (b.erf() - a.erf()) / 2
 
-    def ball_crossings(self, t: arb) -> list[arb]:
+    def ball_crossings(self, t: arb) -> list[Place]:
         even = t * arb(self.sigma) ** 2 / self.ball_shift + self.ball_shift / 2
         if not self.whole:
             return [even]
         ends = floors(even)
         if ends is None:
             return [even.union(even + 1)]
-        found: list[arb] = []
+        found: list[Place] = []
         for before in range(ends[0], ends[1] + 1):
             loss = self._ball_cell_loss(before)
             if not loss <= t:
@@ -175,23 +189,26 @@ class GaussianNoise(ShiftedNoise):
     def _ball_cell_loss(self, before: int) -> arb:
         # Neighbouring erfc agree in about log2(x / sigma^2) bits more than their size tells.
         with working_precision(BITS_START + 64 + 4 * max(abs(before).bit_length(), 1)):
-            shift = self.ball_shift
-            return (self.ball_mass(before - shift, before + 1 - shift) / self.ball_mass(arb(before), arb(before + 1))).log()
+            start, stop = arb(before), arb(before + 1)
+            return (self.ball_moved_mass(start, stop) / self.ball_mass(start, stop)).log()
 
-    def ball_loss_at(self, x: arb) -> arb:
+    def ball_loss_at(self, x: Place) -> arb:
+        if isinstance(x, float):
+            return arb.pos_inf() if x > 0 else arb.neg_inf()
         shift = self.ball_shift
         return shift * (2 * x - shift) / (2 * arb(self.sigma) ** 2)
 
-    def ball_power_mass(self, order: arb, start: arb, stop: arb) -> arb:
+    def ball_power_mass(self, order: arb, start: Place, stop: Place) -> arb:
         """Again a Gaussian, around (order + 1) D."""
         shift = self.ball_shift
-        centre = (order + 1) * shift
-        return (order * (order + 1) * (shift / arb(self.sigma)) ** 2 / 2).exp() * self.ball_mass(start - centre, stop - centre)
+        centre = -(order + 1) * shift
+        growth = (order * (order + 1) * (shift / arb(self.sigma)) ** 2 / 2).exp()
+        return growth * self.ball_mass(moved(start, centre), moved(stop, centre))
 
 
 @dataclass(frozen=True)
 class LaplaceNoise(ShiftedNoise):
-    """l(x) = (2x - D) / scale between 0 and D, and constant beyond; the cell (k-1, k] there has (2k - 1 - D) / scale."""
+    """l(x) = (2x - D) / scale from 0 to D, constant beyond; the cell (k-1, k] there has (2k - 1 - D) / scale."""
 
     scale: float
     shift: Fraction
@@ -203,7 +220,9 @@ class LaplaceNoise(ShiftedNoise):
             gap = b - a
             share = -np.where(np.isnan(gap.hi), 0.0, (-gap).expm1().collapse())
             right, left = a.hi >= 0.0, b.hi <= 0.0
-            near = Twofold(np.where(right, -a.hi, np.minimum(b.hi, 0.0)), np.where(right, -a.lo, np.where(left, b.lo, 0.0)))
+            near = Twofold(
+                np.where(right, -a.hi, np.minimum(b.hi, 0.0)), np.where(right, -a.lo, np.where(left, b.lo, 0.0))
+            )
             beside = near.exp().collapse() * share / 2.0
             across = -((-b).expm1().collapse() + a.expm1().collapse()) / 2.0
             return np.where(right | left, beside, across)
@@ -219,21 +238,37 @@ class LaplaceNoise(ShiftedNoise):
             hi = np.where(over, np.inf, np.where(under, -np.inf, even.hi))
             return Twofold(hi, np.where(over | under, 0.0, even.lo))
 
-    def ball_mass(self, start: arb, stop: arb) -> arb:
-        a, b = start / arb(self.scale), stop / arb(self.scale)
-        if a >= 0:
-            return ((-a).exp() - (-b).exp()) / 2
-        if b <= 0:
-            return (b.exp() - a.exp()) / 2
-        if a < 0 and b > 0:
-            return 1 - (a.exp() + (-b).exp()) / 2
-        return (_laplace_below(b) - _laplace_below(a)).max(arb(0))
+    def ball_mass(self, start: Place, stop: Place) -> arb:
+        """The smaller tails on either side of 0, subtracted on one side and added up across."""
+        if start == math.inf or stop == -math.inf:
+            return arb(0)
+        a_sign, a_tail = self._ball_tail(start, -1)
+        b_sign, b_tail = self._ball_tail(stop, 1)
+        if a_sign and a_sign == b_sign:
+            return a_sign * (a_tail - b_tail)
+        if a_sign and b_sign:
+            return 1 - a_tail - b_tail
+        return self._ball_below(stop) - self._ball_below(start)
 
-    def ball_crossings(self, t: arb) -> list[arb]:
+    def _ball_tail(self, x: Place, side: int) -> tuple[int, arb]:
+        """On which side of 0 the place lies (0 if unsure; at 0 on the given one), and the mass beyond it."""
+        if isinstance(x, float):
+            return side, arb(0)
+        z = x / arb(self.scale)
+        sign = 1 if z > 0 else -1 if z < 0 else side if z.is_zero() else 0
+        return sign, (-abs(z)).exp() / 2
+
+    def _ball_below(self, x: Place) -> arb:
+        if isinstance(x, float):
+            return arb(1) if x > 0 else arb(0)
+        z = x / arb(self.scale)
+        return z.min(arb(0)).exp() / 2 + (1 - (-z.max(arb(0))).exp()) / 2
+
+    def ball_crossings(self, t: arb) -> list[Place]:
         edge, shift = self.ball_shift / arb(self.scale), self.ball_shift
-        found = [] if t >= -edge else [arb.neg_inf()]
+        found: list[Place] = [] if t >= -edge else [-math.inf]
         if not t < edge:
-            found.append(arb.pos_inf())
+            found.append(math.inf)
         if t >= edge or t < -edge:
             return found
         even = ((t * arb(self.scale) + shift) / 2).max(arb(0)).min(shift)
@@ -244,20 +279,22 @@ class LaplaceNoise(ShiftedNoise):
             return [*found, arb(0).union(shift)]
         return found + [arb(min(max(k, 0), int(self.shift))) for k in range(ends[0], ends[1] + 1)]
 
-    def ball_loss_at(self, x: arb) -> arb:
+    def ball_loss_at(self, x: Place) -> arb:
         shift = self.ball_shift
+        if isinstance(x, float):
+            return (shift if x > 0 else -shift) / arb(self.scale)
         return (2 * x - shift).max(-shift).min(shift) / arb(self.scale)
 
-    def ball_power_mass(self, order: arb, start: arb, stop: arb) -> arb:
+    def ball_power_mass(self, order: arb, start: Place, stop: Place) -> arb:
         """e^(order l) times the first law: constant loss on both sides, e^((2 order + 1) x / scale) between."""
         shift, scale = self.ball_shift, arb(self.scale)
         edge, zero = shift / scale, arb(0)
-        left = (-order * edge).exp() * self.ball_mass(start.min(zero) - shift, stop.min(zero) - shift)
-        right = (order * edge).exp() * self.ball_mass(start.max(shift) - shift, stop.max(shift) - shift)
+        left = self.ball_moved_mass(within(start, -math.inf, zero), within(stop, -math.inf, zero))
+        right = self.ball_moved_mass(within(start, shift, math.inf), within(stop, shift, math.inf))
         rate = (2 * order + 1) / scale
-        first, last = start.max(zero).min(shift), stop.max(zero).min(shift)
+        first, last = within(start, zero, shift), within(stop, zero, shift)
         middle = (-(order + 1) * edge).exp() * ((rate * last).exp() - (rate * first).exp()) / (2 * (2 * order + 1))
-        return left + middle + right
+        return (-order * edge).exp() * left + middle + (order * edge).exp() * right
 
 
 TABLE_MOST = 100_000
@@ -269,12 +306,22 @@ NODES: tuple[float, ...] = tuple(float(node) for node in _LEGENDRE[0][7:])
 WEIGHTS: tuple[float, ...] = tuple(float(weight) for weight in _LEGENDRE[1][7:])
 
 
-def rational(number: Fraction | None, missing: arb | None = None) -> arb:
-    """An exact number as a ball; None stands for `missing`."""
-    if number is None:
-        assert missing is not None
-        return missing
+def rational(number: Fraction) -> arb:
+    """An exact number as a ball."""
     return arb(fmpq(number.numerator, number.denominator))
+
+
+def moved(x: Place, step: arb) -> Place:
+    """x + step."""
+    return x if isinstance(x, float) else x + step
+
+
+def within(x: Place, low: Place, high: Place) -> Place:
+    """x confined to [low, high], of which at most one is infinite on the side where x is too."""
+    if isinstance(x, float):
+        return low if x < 0 else high
+    x = x if isinstance(low, float) else x.max(low)
+    return x if isinstance(high, float) else x.min(high)
 
 
 def split(number: Fraction) -> Twofold:
@@ -302,7 +349,3 @@ def floors(number: arb) -> tuple[int, int] | None:
     if low is None or high is None or high - low > 2:
         return None
     return int(low), int(high)
-
-
-def _laplace_below(z: arb) -> arb:
-    return z.min(arb(0)).exp() / 2 + (1 - (-z.max(arb(0))).exp()) / 2

@@ -1,0 +1,62 @@
+"""What truncated mechanisms share: where the noise is centred and truncated, and by what kind of truncation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from ..errors import InvalidParameter
+from ..pair import Pair
+from ..pairs.truncated import ClampedPair, CutPair, Edge
+from ..pairs.truncated_noise import ShiftedNoise
+from .parameters import positive
+
+MODES = ("cut", "clamp")
+
+
+class Truncation(NamedTuple):
+    """Checked parameters."""
+
+    mean: float
+    bounds: tuple[float, float]
+    mode: str
+    integer: bool
+    sensitivity: float
+
+    def pair(self, noise: ShiftedNoise) -> Pair:
+        """The pair of this truncation, with the query at `sensitivity` against 0."""
+        low, high = (None if math.isinf(bound) else Fraction(bound) for bound in self.bounds)
+        if self.mode == "cut":
+            return CutPair(noise, low, high)
+        # Whole numbers at or above the upper bound come from more than the bound minus one.
+        return ClampedPair(noise, self._centred(low, 0), self._centred(high, 1 if self.integer else 0))
+
+    def _centred(self, bound: Edge, step: int) -> Edge:
+        return None if bound is None else bound - Fraction(self.mean) - step
+
+
+def truncation(mean: float, bounds: Sequence[float], mode: str, integer: bool, sensitivity: float) -> Truncation:
+    """Checks the parameters; whole-valued noise needs whole ones."""
+    if mode not in MODES:
+        raise InvalidParameter(f"mode must be 'cut' or 'clamp', not {mode!r}")
+    if not isinstance(integer, bool):
+        raise InvalidParameter(f"integer must be True or False, not {integer!r}")
+    try:
+        low, high = (float(bound) + 0.0 for bound in bounds)
+        centre = float(mean) + 0.0
+    except (TypeError, ValueError):
+        raise InvalidParameter(
+            f"mean must be a number and bounds two of them, not {mean!r} and {bounds!r:.60}"
+        ) from None
+    if not low < high or math.isinf(centre) or math.isnan(centre) or low == math.inf or high == -math.inf:
+        raise InvalidParameter(f"bounds must rise and the mean be finite, not ({low!r}, {high!r}) and {centre!r}")
+    shift = positive("sensitivity", sensitivity)
+    if integer:
+        for name, value in (("mean", centre), ("bounds", low), ("bounds", high), ("sensitivity", shift)):
+            if math.isfinite(value) and value != math.floor(value):
+                raise InvalidParameter(f"{name} must be whole for integer outputs, not {value!r}")
+        if mode == "clamp" and high - low < 1.0:
+            raise InvalidParameter(f"integer outputs need bounds at least 1 apart, not ({low!r}, {high!r})")
+    return Truncation(centre, (low, high), mode, integer, shift)
