@@ -17,7 +17,8 @@ import numpy as np
 
 from ..bound import Budget, budget_lines
 from ..errors import UnsupportedMechanism
-from .evaluation import Evaluation, Evaluator, Term
+from ..kernels.ball import BITS_START, working_precision
+from .evaluation import Evaluation, Evaluator, Term, named
 from .lattice_compose import COARSER, Part, Total, compose, compose_alike, evolve, longest
 from .lattice_law import Law, Side, coarsened_by_chords, coarsened_by_merging, tilted
 from .lattice_masses import above, below
@@ -33,6 +34,9 @@ def prepare(
     terms: Sequence[Term], *, epsilon: float | None = None, delta: float | None = None, accuracy: float = 1e-6
 ) -> Evaluator:
     """An evaluator whose grid and tilt suit delta at this epsilon, or epsilon at this delta; others stay valid, but wider."""
+    with working_precision(BITS_START):
+        if any(not pair.infinite_mass() < 1 for pair, _ in terms):
+            raise UnsupportedMechanism(named(terms), "all of its loss is infinite: delta is 1 at every epsilon")
     target = aim(terms, epsilon, delta, accuracy)
     best, width, finer = _measured(terms, target, 1.0)
     for _ in range(ATTEMPTS_MOST - 1):
@@ -165,8 +169,6 @@ def _lower(terms: Sequence[Term], made: Plan, tolerance: float) -> tuple[Total, 
             (found.p, made.theta, Side.DOWN, p_parts),
             (found.q, made.theta + 1.0, Side.UP, q_parts),
         ):
-            if not masses.any():
-                raise UnsupportedMechanism(type(pair).__name__, "all of its loss is infinite")
             law = tilted(masses, ruler.start, ruler.step, _slope(made, theta, ruler), side)
             parts += evolve(law, count, ruler.levels, share, coarsened_by_merging)[0]
     p = compose(p_parts, tolerance, least=longest(q_parts))

@@ -125,9 +125,11 @@ def _median(pair: Pair) -> float:
     """A loss with about half of P on each side; an atom there is met to the last digits."""
     spread = np.ldexp(1.0, np.arange(-60, 62) // 2)
     points = np.concatenate([-spread[::-1], [0.0], spread])
+    half: float | None = None
     for _ in range(14):
         below = pair.tails(twofold(points)).p_below
-        place = int(np.clip(np.searchsorted(below, 0.5), 1, len(points) - 1))
+        half = below[-1] / 2.0 if half is None else half  # an infinite loss has its own mass
+        place = int(np.clip(np.searchsorted(below, half), 1, len(points) - 1))
         low, high = points[place - 1], points[place]
         if high - low <= 1e-15 * max(abs(low), abs(high)):
             break
@@ -194,6 +196,9 @@ def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accur
     """Sketches every pair, finds the saddle, drops losses too rare to matter, and finds it again without them."""
     counts = [count for _, count in terms]
     full = tuple(sketch(pair) for pair, _ in terms)
+    if epsilon is not None:
+        supremum = sum(count * each.highest for each, count in zip(full, counts, strict=True))
+        epsilon = epsilon if epsilon < supremum else max(0.9 * supremum, 0.0)  # beyond, only infinite losses count
     point = saddle(list(zip(full, counts, strict=True)), epsilon, delta)
     cut = full
     for _ in range(3):
@@ -258,10 +263,10 @@ def plan(terms: Sequence[Term], target: Aim, finer: float = 1.0, most: int = POI
     step, levels = _step(weighted, target, ends, most)
     step /= finer
     spans = [high - low for low, high in ends]
-    busiest = max(range(len(terms)), key=lambda index: counts[index])
+    busiest = max(range(len(terms)), key=lambda index: counts[index] * spans[index] ** 2)
     largest = max(max(abs(low), abs(high)) for low, high in ends) + 8.0 * max(spans) + step
     unit = 2.0 ** (math.ceil(math.log2(largest)) - 51)
-    grid = _whole_step(sketches[busiest], ends[busiest], step / COARSER**levels, unit) * COARSER**levels
+    grid = _whole_step(sketches[busiest], step / COARSER**levels, unit) * COARSER**levels
     rulers = []
     for each, count, (low, high) in zip(sketches, counts, ends, strict=True):
         own = max((level for level in range(levels + 1) if BLOCK**level <= max(count, 1)), default=0)
@@ -278,11 +283,11 @@ def _bounded(each: Sketch) -> bool:
     return math.isfinite(each.lowest) and math.isfinite(each.highest)
 
 
-def _whole_step(each: Sketch, ends: tuple[float, float], step: float, unit: float) -> int:
+def _whole_step(each: Sketch, step: float, unit: float) -> int:
     """An even number of units; where the loss is bounded, both ends fall on the grid up to a unit per point."""
-    if _bounded(each) and each.highest > each.lowest:
-        span = each.highest - each.lowest
-        step = span / max(math.ceil(span / step), 1)
+    span = each.highest - each.lowest
+    if math.isfinite(span) and span > step:
+        step = span / math.ceil(span / step)
     return max(2 * round(step / unit / 2.0), 2)
 
 
@@ -302,7 +307,7 @@ def _step(
     """The largest common step that keeps the excess within its share, and the levels that lead to it."""
     point = target.point
     factor = 0.75 * point.theta * (point.theta + 1.0)
-    scale = max(min(point.deviation, target.window / 10.0), max(high - low for low, high in ends) / 64.0, 1e-300)
+    scale = max(min(point.deviation, target.window / 10.0), max(high - low for low, high in ends) / 64.0, 1e-9)
 
     def fits(step: float, levels: int) -> bool:
         total = 0.0
