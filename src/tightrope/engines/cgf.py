@@ -84,6 +84,10 @@ class Cgf(ABC):
         """K, K' and K'' at tilt, approximately, in plain Python."""
 
     @abstractmethod
+    def log_mgf_above(self, tilt: float) -> float:
+        """An upper bound of K(tilt) in float64, cheap and close: it only weighs aliases."""
+
+    @abstractmethod
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         """How many points a transform up to |t| = reach sums over."""
 

@@ -19,7 +19,7 @@ from ..errors import UnsupportedMechanism
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.quadrature_ball import point_law_ball
 from ..pairs.finite import FinitePair
-from .cgf import BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
+from .cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
 from .cgf_law import LawBallTilted, LawTilted
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ class FiniteCgf(Cgf):
 
     def cumulants(self, tilt: float) -> Cumulants:
         return point_cumulants(self.atoms, tilt)
+
+    def log_mgf_above(self, tilt: float) -> float:
+        return float(self.tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf.upper)
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return len(self.atoms)

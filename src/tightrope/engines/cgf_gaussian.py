@@ -100,6 +100,9 @@ class GaussianCgf(Cgf):
         square = sum(count * (shift / sigma) ** 2 for sigma, shift, count in self.pair.shifts)
         return Cumulants(0.5 * square * tilt * (1.0 + tilt), square * (tilt + 0.5), square)
 
+    def log_mgf_above(self, tilt: float) -> float:
+        return 0.5 * square_bounds(self.pair)[1] * tilt * (1.0 + tilt) * (1.0 + 1e-15)
+
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return 1
 

@@ -23,7 +23,7 @@ from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..kernels.quadrature_ball import point_law_ball
 from ..kernels.quadrature_ellipse import Ellipse, EllipseError, choose_rule, rule, rule_error
 from ..pairs.laplace import LaplacePair
-from .cgf import BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
+from .cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
 from .cgf_finite import approximate, point_cumulants
 from .cgf_law import LawBallTilted, LawTilted
 
@@ -50,6 +50,9 @@ class LaplaceCgf(Cgf):
         else:
             sampled = [(mass * math.exp(x), -math.log1p(self.rate * math.expm1(-x))) for x, mass in points]
         return point_cumulants(sampled, tilt)
+
+    def log_mgf_above(self, tilt: float) -> float:
+        return float(self.tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf.upper)
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         with working_precision(BITS_START):

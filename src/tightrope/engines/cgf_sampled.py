@@ -13,11 +13,15 @@ from dataclasses import dataclass
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.contour_decay_ball import ball_decay
 from ..kernels.quadrature_ball import sampled_normal_ball
-from ..kernels.quadrature_grid import choose_grid, window
+from ..kernels.quadrature_grid import choose_grid, choose_step, error_modes, window
 from ..pairs.gaussian import GaussianPair
 from .cgf import BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
 from .cgf_gaussian import mu_value
 from .cgf_law import LawBallTilted, LawTilted
+
+ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
+ALIAS_SLACK = 1e-9
+EXPONENT_MOST = 1e5
 
 
 @dataclass(frozen=True)
@@ -34,25 +38,48 @@ class SampledCgf(Cgf):
 
     def cumulants(self, tilt: float) -> Cumulants:
         """Trapezoid sums in plain floats, coarse but far better than the choice of a contour needs."""
-        mu, rate, sign, power = mu_value(self.base), self.rate, self.sign, self.power(tilt)
-        low, high, _ = window(mu, rate, power, 7.0)
+        mu = mu_value(self.base)
         step = min(0.5, 1.2 / mu)
-        losses, logs = [], []
-        for index in range(math.ceil((high - low) / step) + 1):
-            x = low + index * step
-            rise = mu * x - 0.5 * mu * mu
-            if rise < 30.0:
-                loss = math.log1p(rate * math.expm1(rise))
-            else:
-                loss = rise + math.log(rate + (1.0 - rate) * math.exp(-rise))
-            losses.append(loss)
-            logs.append(power * loss - 0.5 * x * x)
+        losses, logs = self._coarse(mu, tilt, step, 7.0)
         top = max(logs)
         masses = [math.exp(log - top) for log in logs]
         total = sum(masses)
         mean = sum(mass * loss for mass, loss in zip(masses, losses, strict=True)) / total
         variance = sum(mass * (loss - mean) ** 2 for mass, loss in zip(masses, losses, strict=True)) / total
-        return Cumulants(top + math.log(total * step / math.sqrt(2.0 * math.pi)), sign * mean, variance)
+        return Cumulants(top + math.log(total * step / ROOT_TWO_PI), self.sign * mean, variance)
+
+    def log_mgf_above(self, tilt: float) -> float:
+        """The trapezoid sum, raised by its error and by more than all roundings; K grows with mu.
+
+        The nodes reach 9 beyond everything heavy, so that what lies outside weighs less than e^-30.
+        """
+        mu, power = self.mu_bounds()[1], self.power(tilt)
+        step = choose_step(mu, power, 0.0, 25.0)
+        _, logs = self._coarse(mu, tilt, step, 9.0)
+        top = max(logs)
+        error = math.exp(min(constant for constant, _ in error_modes(mu, power, step)))
+        if not (error < 1e-6 and max(map(abs, logs)) < EXPONENT_MOST):
+            return math.inf
+        total = sum(math.exp(log - top) for log in logs)
+        return top + math.log(total * step / ROOT_TWO_PI) + 2.0 * error + ALIAS_SLACK
+
+    def _coarse(self, mu: float, tilt: float, step: float, width: float) -> tuple[list[float], list[float]]:
+        """Values of log g and logs of the tilted density on a grid, each to a few roundings of its parts."""
+        rate, power = self.rate, self.power(tilt)
+        low, high = window(mu, rate, power, width)
+        values, logs = [], []
+        for index in range(math.ceil((high - low) / step) + 1):
+            x = low + index * step
+            rise = mu * x - 0.5 * mu * mu
+            if rise > 30.0:
+                value = rise + math.log(rate + (1.0 - rate) * math.exp(-rise))
+            elif rise > 0.0 or rate < 0.5:
+                value = math.log1p(rate * math.expm1(rise))
+            else:
+                value = math.log((1.0 - rate) + rate * math.exp(rise))
+            values.append(value)
+            logs.append(power * value - 0.5 * x * x)
+        return values, logs
 
     def mu_bounds(self) -> tuple[float, float]:
         """Doubles around mu."""

@@ -49,7 +49,7 @@ def prepare(
     saddle = saddle_of(cgfs, epsilon, delta, mass[1])
     evaluator = _through(cgfs, infinite, mass, saddle, accuracy, epsilon is not None, proof)
     for _ in range(CORRECTIONS_MOST):
-        better = _corrected(cgfs, evaluator, saddle, delta if epsilon is None else None)
+        better = _corrected(cgfs, evaluator, saddle, delta if epsilon is None else None, accuracy)
         if better is None:
             break
         saddle = better
@@ -74,14 +74,22 @@ def _through(
     return float_contour(cgfs, plan, mass)
 
 
-def _corrected(cgfs: Terms, evaluator: ContourEvaluator, saddle: Saddle, delta: float | None) -> Saddle | None:
-    """A saddle for what was found, where that is far from what the saddle promised; None where it is not.
+def _corrected(
+    cgfs: Terms, evaluator: ContourEvaluator, saddle: Saddle, delta: float | None, accuracy: float
+) -> Saddle | None:
+    """A saddle for what was found, where that is wide and far from what the saddle promised; None where it is not.
 
     The saddle-point estimate fails where rare large losses and many small ones meet.
     """
-    at = saddle.epsilon if delta is None else evaluator.solve(delta)[0]
+    if delta is None:
+        at, here = saddle.epsilon, evaluator.delta(saddle.epsilon)
+        narrow = here.upper - here.lower <= accuracy * here.upper
+    else:
+        at, found = evaluator.solve(delta)[0], evaluator.epsilon(delta)
+        narrow = found.upper - found.lower <= accuracy * found.upper
     log_delta = evaluator.slope(at)[0]
     log_delta = log_delta if math.isfinite(log_delta) else saddle.log_delta - 10.0
-    if saddle.tilt * abs(at - saddle.epsilon) + abs(log_delta - saddle.log_delta) < CORRECTION_LEAST:
+    missed = saddle.tilt * abs(at - saddle.epsilon) + abs(log_delta - saddle.log_delta)
+    if narrow or missed < CORRECTION_LEAST:
         return None
     return replace(find_saddle(cgfs, at, None), log_delta=log_delta)

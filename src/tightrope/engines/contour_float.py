@@ -93,17 +93,17 @@ def float_contour(terms: Terms, plan: Plan, mass: tuple[float, float]) -> FloatC
     import numpy as np
 
     c, step, nodes = plan.saddle.tilt, plan.step.step, plan.nodes
-    log_scale, drift, alias, factors = exact(0.0), exact(0.0), exact(0.0), []
+    log_scale, drift, alias, factors = exact(0.0), exact(0.0), 0.0, []
     for cgf, count in terms:
         tolerance = LOG_TOLERANCE + math.log(count)
         tilted = cgf.tilted(c, step * nodes, tolerance)
         log_scale = log_scale + tilted.log_mgf * _counted(count)
         drift = drift + tilted.drift * _counted(count)
-        alias = alias + cgf.tilted(plan.step.alias_tilt, 0.0, LOG_TOLERANCE).log_mgf * _counted(count)
+        alias += count * cgf.log_mgf_above(plan.step.alias_tilt)
         factors.append(tilted.factor(step, nodes, count))
     times = step * np.arange(nodes, dtype=np.float64)
     spectrum = Spectrum(c, times, step, log_scale, drift, multiply(factors))
-    return FloatContour(plan, spectrum, mass, float(alias.upper))
+    return FloatContour(plan, spectrum, mass, alias + 1e-12 * abs(alias))
 
 
 def _counted(count: int) -> Approx:

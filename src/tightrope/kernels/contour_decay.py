@@ -51,7 +51,7 @@ class Cell:
 
 def cell_edges(mu: float, rate: float, power: float) -> list[float]:
     """Ends of the cells: fine where the share changes, coarse where it is nearly one."""
-    low, high, _ = window(mu, rate, power, math.sqrt(2.0 * LOG_TOLERANCE))
+    low, high = window(mu, rate, power, math.sqrt(2.0 * LOG_TOLERANCE))
     saturated = (12.0 - log_odds(mu, rate)) / mu
     fine = min(CELL_WIDTH, CELL_RISE / mu)
     edges = [low]

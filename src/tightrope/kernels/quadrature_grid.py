@@ -53,18 +53,23 @@ def dyadic(value: float, bits: int) -> float:
     return math.ldexp(math.floor(math.ldexp(mantissa, bits)), exponent - bits)
 
 
-def choose_grid(mu: float, rate: float, power: float, reach: float, log_tolerance: float) -> Grid:
-    """A grid whose error is about e^-log_tolerance for all |t| <= reach; power is a."""
+def choose_step(mu: float, power: float, reach: float, log_tolerance: float) -> float:
+    """A dyadic step whose error is about e^-log_tolerance for all |t| <= reach; power is a."""
     heights = [fraction * math.pi / mu for fraction in STRIP_FRACTIONS]
     best = math.sqrt(2.0 * log_tolerance)
     heights += [best] if mu * best < 0.95 * math.pi else []
     step = max(
         2.0 * math.pi * y / (y * y / 2.0 + reach * mu * y + _log_kappa(mu, y, power) + log_tolerance) for y in heights
     )
-    step = dyadic(step, 8)
-    low, high, centre = window(mu, rate, power, math.sqrt(2.0 * (log_tolerance + 4.0)))
-    middle = round(centre / step)
-    return Grid(step, middle * step, max(1, middle - math.floor(low / step)), max(1, math.ceil(high / step) - middle))
+    return dyadic(step, 8)
+
+
+def choose_grid(mu: float, rate: float, power: float, reach: float, log_tolerance: float) -> Grid:
+    """A grid with such a step, its ends where the density is about as small."""
+    step = choose_step(mu, power, reach, log_tolerance)
+    low, high = window(mu, rate, power, math.sqrt(2.0 * (log_tolerance + 4.0)))
+    centre = round(middle(mu, rate, power, low, high) / step)
+    return Grid(step, centre * step, max(1, centre - math.floor(low / step)), max(1, math.ceil(high / step) - centre))
 
 
 def error_modes(mu: float, power: float, step: float) -> tuple[tuple[float, float], ...]:
@@ -91,19 +96,31 @@ def _log_kappa(mu: float, y: float, power: float) -> float:
     return 0.0 if power >= 0.0 else power * math.log(math.cos(mu * y / 2.0))
 
 
-def window(mu: float, rate: float, power: float, width: float) -> tuple[float, float, float]:
-    """Ends beyond which n g^a is negligible, and a centre of the tilted law, roughly."""
-    odds = log_odds(mu, rate)
+def window(mu: float, rate: float, power: float, width: float) -> tuple[float, float]:
+    """Ends that lie `width` beyond everything where n g^a is large."""
+    if power >= 0.0:
+        return -width, power * mu + width
+    centre = mode(mu, rate, power)
+    return centre - width, centre + width
+
+
+def mode(mu: float, rate: float, power: float) -> float:
+    """The mode of n g^a for a < 0, where the log density is concave with curvature at least 1."""
+    odds, low, high = log_odds(mu, rate), power * mu, 0.0
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if middle > power * mu * logistic(mu * middle + odds) else (middle, high)
+    return 0.5 * (low + high)
+
+
+def middle(mu: float, rate: float, power: float, low: float, high: float) -> float:
+    """The mean of the law with density n g^a, roughly."""
     if power < 0.0:
-        low, high = power * mu, 0.0
-        for _ in range(40):
-            mode = 0.5 * (low + high)
-            low, high = (low, mode) if mode > power * mu * logistic(mu * mode + odds) else (mode, high)
-        return mode - width, mode + width, mode
-    low, high = -width, power * mu + width
+        return 0.5 * (low + high)
+    odds = log_odds(mu, rate)
     steps = min(400, max(40, math.ceil((high - low) * max(mu, 1.0))))
     nodes = [low + (high - low) * index / steps for index in range(steps + 1)]
     logs = [power * softplus(mu * x + odds) - x * x / 2.0 for x in nodes]
     top = max(logs)
     masses = [math.exp(log - top) for log in logs]
-    return low, high, sum(mass * x for mass, x in zip(masses, nodes, strict=True)) / sum(masses)
+    return sum(mass * x for mass, x in zip(masses, nodes, strict=True)) / sum(masses)
