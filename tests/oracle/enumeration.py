@@ -1,6 +1,7 @@
 """Compositions of finite pairs with all outcomes enumerated in exact fractions.
 
-Every outcome of a composition has a probability under P and one under Q; delta(eps) is the sum of (P - e^eps Q)_+ over outcomes.
+Every outcome of a composition has a probability under P and one under Q; delta(eps) is the sum of (P - e^eps Q)_+
+over outcomes.
 Outcomes of equal (P, Q) ratio may be added up first. Only e^eps is not rational: it is enclosed by fractions.
 """
 

@@ -1,6 +1,7 @@
 """The lattice engine: certified bounds for any composition of any pairs.
 
-Each pair is put on a grid twice, by chords for the upper end and by merged cells for the lower one, from different formulas and into
+Each pair is put on a grid twice, by chords for the upper end and by merged cells for the lower one, from different
+formulas and into
 different arrays; the laws are tilted to where the question lies, composed by transforms, and summed.
 Guarantee: upper and lower; what discretisation, windows, wrap-around and rounding cost is inside the interval.
 Proof: docs/proofs/lattice.md.
@@ -17,7 +18,9 @@ import numpy as np
 
 from ..bound import Budget, budget_lines
 from ..errors import UnsupportedMechanism
+from ..kernels.approx import FloatArray
 from ..kernels.ball import BITS_START, working_precision
+from . import lattice_native
 from .evaluation import Evaluation, Evaluator, Term, named
 from .lattice_compose import COARSER, Part, Total, compose, compose_alike, evolve, longest
 from .lattice_law import Law, Side, coarsened_by_chords, coarsened_by_merging, tilted
@@ -33,10 +36,14 @@ NEAR = 5.0  # in 1/theta: delta changes by e^5
 def prepare(
     terms: Sequence[Term], *, epsilon: float | None = None, delta: float | None = None, accuracy: float = 1e-6
 ) -> Evaluator:
-    """An evaluator whose grid and tilt suit delta at this epsilon, or epsilon at this delta; others stay valid, but wider."""
+    """An evaluator whose grid and tilt suit delta at this epsilon, or epsilon at this delta; others stay valid, but
+    wider."""
     with working_precision(BITS_START):
         if any(not pair.infinite_mass() < 1 for pair, _ in terms):
             raise UnsupportedMechanism(named(terms), "all of its loss is infinite: delta is 1 at every epsilon")
+    native = lattice_native.prepare(terms, epsilon, delta, accuracy)
+    if native is not None:
+        return native
     target = aim(terms, epsilon, delta, accuracy)
     best, width, finer = _measured(terms, target, 1.0)
     for _ in range(ATTEMPTS_MOST - 1):
@@ -175,9 +182,9 @@ def _lower(terms: Sequence[Term], made: Plan, tolerance: float) -> tuple[Total, 
     return p, compose_alike(q_parts, p), leaked
 
 
-def _points(ruler: Ruler, unit: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _points(ruler: Ruler, unit: float) -> FloatArray:
     """Exact doubles: the plan keeps every point within 52 bits of its unit."""
-    return (ruler.start + np.arange(ruler.size, dtype=np.int64) * ruler.step) * unit
+    return np.asarray((ruler.start + np.arange(ruler.size, dtype=np.int64) * ruler.step) * unit, dtype=np.float64)
 
 
 def _slope(made: Plan, theta: float, ruler: Ruler) -> float:

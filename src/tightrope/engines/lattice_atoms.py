@@ -53,7 +53,10 @@ def _discrete_gaussian(pair: DiscreteGaussianPair) -> Atoms | None:
         return None
     outputs = np.arange(-reach, reach + pair.sensitivity + 1, dtype=np.float64)
     twice = exact(pair.sigma) * pair.sigma * 2.0
-    weights = [(-(exact(outputs - centre) * exact(outputs - centre) / twice)).exp() for centre in (float(pair.sensitivity), 0.0)]
+    weights = [
+        (-(exact(outputs - centre) * exact(outputs - centre) / twice)).exp()
+        for centre in (float(pair.sensitivity), 0.0)
+    ]
     norm = weights[0].sum()
     loss = exact(2.0 * outputs - pair.sensitivity) * float(pair.sensitivity) / twice
     return Atoms(weights[0] / norm, weights[1] / norm, loss, LEFT_OUT, LEFT_OUT)

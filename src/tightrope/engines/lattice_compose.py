@@ -1,4 +1,5 @@
-"""Composition of tilted laws on one grid: a window from Chernoff bounds, one transform per law, one product, one inverse.
+"""Composition of tilted laws on one grid: a window from Chernoff bounds, one transform per law, one product, one
+inverse.
 
 The circular sum shows every total label modulo the window. For a law T = prod T_i^(*k_i), any d > 0 and the label m_i,
     T[sum - sum k_i m_i > R] <= prod (sum_j T_i(j) e^(d (j - m_i)))^k_i e^(-d R),   the other side alike;
@@ -69,7 +70,8 @@ class Total:
 
 
 def compose(parts: Sequence[Part], tolerance: float, least: int = 1) -> Total:
-    """All parts composed; at most the tolerance of the tilted law falls outside of the window, of at least that length."""
+    """All parts composed; at most the tolerance of the tilted law falls outside of the window, of at least that
+    length."""
     return _composed(parts, _window(parts, tolerance, least))
 
 
@@ -113,7 +115,8 @@ def evolve(
     """The same uses as fewer, wider laws: BLOCK of them at a time become one on a grid COARSER times coarser.
 
     The first two levels are taken in one: atoms must blur before a law is known by its entries.
-    What is left over at each level is carried along as one law. tolerance: tilted mass outside a window, all uses together.
+    What is left over at each level is carried along as one law. tolerance: tilted mass outside a window, all uses
+    together.
     """
     carry: Law | None = None
     grids: list[int] = []

@@ -1,6 +1,7 @@
 """Tilted laws on an even grid, each entry rounded to one side.
 
-Entry i stands for the mass e^(log_scale - slope i) masses_i at the label start + i step (integers, in units of a power of
+Entry i stands for the mass e^(log_scale - slope i) masses_i at the label start + i step (integers, in units of a
+power of
 two). An UP law is at or above the true one entry by entry, apart from tilted mass `lost` that it does not show;
 a DOWN law is at or below.
 Guarantee: every function here keeps the side. Proof: docs/proofs/lattice.md, lemmas 1, 3 and 7.

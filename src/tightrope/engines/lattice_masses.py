@@ -1,9 +1,12 @@
 """One use of a pair on a grid: a law that dominates it, and two that speak of merged cells.
 
-Above, chords: the profile H is replaced by its chord between neighbouring points l_0 < l_1 < ..., by a constant after the last
-and by the line to (0, 1) before the first. The mass at l_i and beyond becomes H_i + (H_(i-1) - H_i) / (1 - e^-h), the mass before
+Above, chords: the profile H is replaced by its chord between neighbouring points l_0 < l_1 < ..., by a constant after
+the last
+and by the line to (0, 1) before the first. The mass at l_i and beyond becomes H_i + (H_(i-1) - H_i) / (1 - e^-h), the
+mass before
 l_i becomes e^(l_(i-1)) (R_i - R_(i-1)) / (1 - e^-h) with R_i the profile of the reversed pair at -l_i.
-Below, cells (l_i - h/2, l_i + h/2]: P rounded so that it moves down the labels, Q so that it moves up; an increasing event of labels
+Below, cells (l_i - h/2, l_i + h/2]: P rounded so that it moves down the labels, Q so that it moves up; an increasing
+event of labels
 then has at least the P-mass and at most the Q-mass computed.
 Masses are differences of tails that were rounded to their side first: nothing is gained or lost, some of it moves.
 Guarantee: above dominates; below P down, Q up. Proof: docs/proofs/lattice.md, lemmas 1 to 3.
@@ -73,7 +76,10 @@ def below(pair: Pair, points: FloatArray, step: float) -> Below:
     edges = np.concatenate([[-np.inf], points[1:] - step / 2.0])
     tails = pair.tails(twofold(edges))
     p = _cells(
-        _lower(tails.p_above[1:]) - leaked_high, _upper(tails.p_below[1:]), (1.0 - leaked_high) * (1.0 - UNIT), upward=False
+        _lower(tails.p_above[1:]) - leaked_high,
+        _upper(tails.p_below[1:]),
+        (1.0 - leaked_high) * (1.0 - UNIT),
+        upward=False,
     )
     hidden = tails.q_below[0]  # Q where P = 0: outside of every event
     q = _cells(
@@ -123,4 +129,5 @@ def _split_atoms(listed: Atoms, points: FloatArray, step: float) -> Above:
     right_share = np.expm1(-into) / np.expm1(-step) * (1.0 + 16.0 * UNIT)
     left_share = np.expm1(points[left + 1] - loss) / np.expm1(step) * (1.0 + 16.0 * UNIT)
     masses = np.bincount(left, mass * left_share, len(points)) + np.bincount(left + 1, mass * right_share, len(points))
-    return Above(masses * (1.0 + (len(mass) + 8) * UNIT), min(infinite * (1.0 + 8.0 * UNIT), 1.0))
+    masses = np.asarray(masses, dtype=np.float64) * (1.0 + (len(mass) + 8) * UNIT)
+    return Above(masses, min(infinite * (1.0 + 8.0 * UNIT), 1.0))

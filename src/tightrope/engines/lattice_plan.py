@@ -1,6 +1,7 @@
 """Where to look and how finely: tilt, range, step and levels for an accuracy.
 
-A sketch of each pair (a few thousand cells) gives its cgf K. The tilt theta solves K'(theta) - 1/theta - 1/(1+theta) = epsilon; a chord
+A sketch of each pair (a few thousand cells) gives its cgf K. The tilt theta solves K'(theta) - 1/theta - 1/(1+theta)
+= epsilon; a chord
 adds theta (theta+1)/2 E[x (h-x)] to log delta per use, x the place in the cell, and merging takes about half of that.
 Guarantee: none needed. Every choice made here is valid; a bad one costs width or time only.
 Reference: Zhu, Dong, Wang 2021, Sec. 5 (characteristic functions); Daniels 1954, Sec. 2 (saddle point).
@@ -35,7 +36,8 @@ LEVELS_MOST = 16
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """Cells of a pair: P-mass, log of the ratio of masses, width; tails at the upper edges; median and ends of the loss."""
+    """Cells of a pair: P-mass, log of the ratio of masses, width; tails at the upper edges; median and ends of the
+    loss."""
 
     loss: FloatArray
     mass: FloatArray
@@ -181,7 +183,8 @@ def _bisect(too_small: Callable[[float], bool]) -> float:
 class Aim:
     """What is asked: the sketches as far as they matter, the saddle, the width of log delta that is wanted.
 
-    theta is the tilt that needs the shortest window, of about `window`, to leave no more than `tolerance` of the tilted law out.
+    theta is the tilt that needs the shortest window, of about `window`, to leave no more than `tolerance` of the
+    tilted law out.
     """
 
     sketches: tuple[Sketch, ...]
@@ -211,13 +214,38 @@ def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accur
     return Aim(cut, point, wanted, theta, tolerance, window)
 
 
+def narrowed(
+    sketches: Sequence[tuple[Sketch, int]], epsilon: float | None, delta: float | None, accuracy: float
+) -> Aim:
+    """The aim for laws that are lattices already: only the tilt is open."""
+    point = saddle(sketches, epsilon, delta)
+    wanted = accuracy if epsilon is not None else accuracy * max(point.epsilon, 1e-9) * point.theta
+    theta, tolerance, window = _tilt(sketches, point, wanted)
+    return Aim(tuple(each for each, _ in sketches), point, wanted, theta, tolerance, window)
+
+
+def sketch_of_atoms(loss: FloatArray, mass: FloatArray) -> Sketch:
+    """A list of atoms is its own sketch."""
+    kept = mass > 0.0
+    nothing = np.zeros(int(kept.sum()))
+    return Sketch(loss[kept], mass[kept], nothing, loss[kept], nothing, nothing, 0.0, float(loss[0]), float(loss[-1]))
+
+
 def _tilt(sketches: Sequence[tuple[Sketch, int]], point: Saddle, wanted: float) -> tuple[float, float, float]:
     """At the saddle a few huge losses may spread the law; a smaller tilt pays with a smaller tolerance and may win.
 
     By Chernoff K(s) - K(theta) - (s - theta) end = log tolerance at either end of the window, s on that side of theta.
     """
     goal = point.log_delta + math.log(OUTSIDE_SHARE * min(wanted, 1.0))
-    shares = np.concatenate([-np.geomspace(8.0, 0.1, 12), [0.0], np.geomspace(0.01, 0.5, 12), np.linspace(0.55, 1.5, 39), np.geomspace(1.6, 30.0, 16)])
+    shares = np.concatenate(
+        [
+            -np.geomspace(8.0, 0.1, 12),
+            [0.0],
+            np.geomspace(0.01, 0.5, 12),
+            np.linspace(0.55, 1.5, 39),
+            np.geomspace(1.6, 30.0, 16),
+        ]
+    )
     places = point.theta * shares
     cgf = np.array([sum(count * each.moments(float(s))[0] for each, count in sketches) for s in places])
     least = math.log(NOISE * sum(count for _, count in sketches))
@@ -295,7 +323,9 @@ def _range(each: Sketch, target: Aim, uses: int) -> tuple[float, float]:
     """The losses that need points of their own: what lies below moves up to the first point."""
     share = TOP_SHARE * min(target.wanted, 1.0) / max(uses, 1)
     with np.errstate(divide="ignore"):
-        moved = np.log(each.q_below) + (target.theta + 1.0) * each.edge <= each.moments(target.theta)[0] + math.log(share)
+        moved = np.log(each.q_below) + (target.theta + 1.0) * each.edge <= each.moments(target.theta)[0] + math.log(
+            share
+        )
     bottom = each.edge[len(moved) - 1 - int(np.argmax(moved[::-1]))] if moved.any() else each.edge[0] - each.width[0]
     low, high = max(float(bottom), each.lowest), min(float(each.edge[-1]), each.highest)
     return min(low, each.median), max(high, each.median)
@@ -319,10 +349,9 @@ def _step(
             total += count * (each.excess(point.theta, fine) + own * fine * fine / 6.0)
         return factor * total <= DISCRETISATION_SHARE * target.wanted
 
-    # Each block is known up to a noise that is flat over its window: a law of a few cells in a wide window drowns in it.
-    noise = sum(
-        100.0 * NOISE * count * (high - low) / each.spread(target.theta) for (each, count), (low, high) in zip(weighted, ends, strict=True)
-    )
+    # Each block is known up to a noise that is flat over its window: a law of few cells in a wide window drowns in it.
+    spreads = [(high - low) / each.spread(target.theta) for (each, _), (low, high) in zip(weighted, ends, strict=True)]
+    noise = sum(100.0 * NOISE * count * spread for (_, count), spread in zip(weighted, spreads, strict=True))
     may_evolve = noise <= target.wanted
     top = min(scale / 4.0, 0.5 / (1.0 + point.theta)) if point.theta < 1e6 else scale / 4.0
     for levels in range(LEVELS_MOST):

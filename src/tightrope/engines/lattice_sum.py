@@ -1,7 +1,9 @@
 """delta from composed laws: a weighted sum above, the best suffix below.
 
-Above: delta <= w + sum over l_j > eps of e^(log_scale - slope j) (1 - e^(eps - l_j)) (T_j + radius) + e^(log_scale - theta eps) (lost + outside),
-because (1 - e^-x)_+ <= e^(theta x). Below: for every cut c the event {label >= c} gives delta >= w + P - e^eps Q; aliases are taken off P
+Above: delta <= w + sum over l_j > eps of e^(log_scale - slope j) (1 - e^(eps - l_j)) (T_j + radius) + e^(log_scale -
+theta eps) (lost + outside),
+because (1 - e^-x)_+ <= e^(theta x). Below: for every cut c the event {label >= c} gives delta >= w + P - e^eps Q;
+aliases are taken off P
 at the largest weight, everything lost or outside is added to Q likewise.
 Guarantee: upper and lower, rounding included. Proof: docs/proofs/lattice.md, lemmas 2, 4 and 8.
 Reference: Meiser, Mohammadi 2018, Thm 1; Zhu, Dong, Wang 2021, Lemma 5.
@@ -63,7 +65,7 @@ def upper_sum_at(total: Total, epsilon: float, unit: float) -> UpperSum:
     beyond = float((total.start + first * total.step - asked) * Fraction(unit))
     gains = -np.expm1(-(beyond + np.arange(len(masses)) * (total.step * unit)))
     weights, units = _weights(total, first, Fraction(0))
-    value, rounding = _dot(weights * gains, masses, units + 16.0, total.radius)
+    value, rounding = dot(weights * gains, masses, units + 16.0, total.radius)
     return UpperSum(value, rounding, base * total.lost, base * total.outside)
 
 
@@ -75,8 +77,8 @@ def lower_sum_at(p: Total, q: Total, epsilon: float) -> LowerSum:
         gains = p_weights * (p.masses - p.radius) - q_weights * (q.masses + q.radius)
         suffix = np.cumsum(gains[::-1])[::-1]
     cut = int(np.argmax(np.where(np.isfinite(suffix), suffix, -np.inf)))
-    p_value, p_rounding = _dot(p_weights[cut:], p.masses[cut:], p_units[cut:], p.radius)
-    q_value, q_rounding = _dot(q_weights[cut:], q.masses[cut:], q_units[cut:], q.radius)
+    p_value, p_rounding = dot(p_weights[cut:], p.masses[cut:], p_units[cut:], p.radius)
+    q_value, q_rounding = dot(q_weights[cut:], q.masses[cut:], q_units[cut:], q.radius)
     push = 1.0 + (p_units[cut] + q_units[cut]) * UNIT
     return LowerSum(
         value=p_value - q_value,
@@ -98,12 +100,12 @@ def infinite_mass(masses: Sequence[tuple[float, int]], upward: bool) -> float:
 def _weights(total: Total, first: int, shift: Fraction) -> tuple[FloatArray, FloatArray]:
     """e^(log_scale + shift - slope j) from j = first on, and their relative error in UNITs."""
     top = float(total.log_scale + shift - Fraction(total.slope) * first)
-    falls = total.slope * np.arange(len(total.masses) - first)
+    falls: FloatArray = total.slope * np.arange(len(total.masses) - first, dtype=np.float64)
     with np.errstate(over="ignore", under="ignore"):
         return np.exp(top - falls), 16.0 + 2.0 * abs(top) + 4.0 * falls
 
 
-def _dot(weights: FloatArray, masses: FloatArray, units: FloatArray, radius: float) -> tuple[float, float]:
+def dot(weights: FloatArray, masses: FloatArray, units: FloatArray, radius: float) -> tuple[float, float]:
     """sum w m, and how far it can be from the exact sum over exact weights and masses within their radius."""
     with np.errstate(all="ignore"):
         terms = weights * masses

@@ -4,7 +4,8 @@ Claim: a real transform of length N = 2^L made of butterflies errs in every outp
 transform_error(N) times the sum of the absolute inputs. From it, for nonnegative x_i and counts k_i,
     |computed_j - (x_1^(*k_1) * x_2^(*k_2) * ...)_j| <= radius for every j, * circular of length N,
     radius = 1/N sum over frequencies of [ B sum_i k_i e_i / M_i + (power error + transform error) |G| ],
-e_i the error of the transform F_i, M_i = max(|F_i|, min(|F_i| + e_i, sum x_i)), B = prod M_i^k_i, G the computed product.
+e_i the error of the transform F_i, M_i = max(|F_i|, min(|F_i| + e_i, sum x_i)), B = prod M_i^k_i, G the computed
+product.
 Guarantee: entrywise, under TWIDDLE_ERROR. Proof: docs/proofs/lattice.md, lemmas 5 and 6.
 Reference: Higham 2002, Thm 24.2 (path argument); Brent, Percival, Zimmermann 2007, Thm 1 (complex product).
 """
