@@ -10,6 +10,8 @@ from __future__ import annotations
 from .bound import Bound as Bound
 from .bound import Budget as Budget
 from .bound import Certificate as Certificate
+from .calibrate import Calibration as Calibration
+from .calibrate import calibrate as calibrate
 from .curve import Curve as Curve
 from .errors import AccuracyNotReached as AccuracyNotReached
 from .errors import BracketNotFound as BracketNotFound

@@ -18,6 +18,7 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from .errors import ExpressionError, InvalidParameter
@@ -25,6 +26,7 @@ from .mechanisms.base import Mechanism
 from .registry import check_arguments, find_mechanism, find_transform, keywords, quoted, usage
 from .transforms.composition import compose
 
+UNKNOWN = "_"  # what ? becomes for Python's parser
 LENGTH_MOST = 100_000
 DEPTH_MOST = 100
 SIGNS_MOST = 20
@@ -39,14 +41,38 @@ _CLOSES = {")": "(", "]": "["}
 _ALPHABET = frozenset("()[].,=*/")
 
 
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A text with one unknown, written ?; parameter is what it stands for, integer whether it must be whole."""
+
+    text: str
+    parameter: str
+    integer: bool
+
+    def __call__(self, value: float) -> Mechanism:
+        """The mechanism with the unknown filled in."""
+        return _read(self.text, _Reader(self.text, value))
+
+
 def parse(text: str) -> Mechanism:
     """The mechanism that the text describes; ExpressionError or InvalidParameter if it describes none."""
-    if not isinstance(text, str):
-        raise InvalidParameter(f"an expression is a text, not {type(text).__name__}")
-    _scan(text)
-    line = re.sub(r"\s", " ", text)
-    start = len(line) - len(line.lstrip())
-    reader = _Reader(text, start)
+    _scan(text, unknown=False)
+    return _read(text, _Reader(text, None))
+
+
+def parse_template(text: str) -> Template:
+    """A text in which ? stands for the number that is wanted; every ? is the same one."""
+    _scan(text, unknown=True)
+    if "?" not in text:
+        raise ExpressionError("nothing to calibrate: write ? for the unknown, as in Gaussian(sigma=?)", text, 1)
+    reader = _Reader(text, 1)
+    _read(text, reader)
+    return Template(text, " and ".join(dict.fromkeys(reader.places)) or "value", reader.whole)
+
+
+def _read(text: str, reader: _Reader) -> Mechanism:
+    line = re.sub(r"\s", " ", text).replace("?", UNKNOWN)
+    start = reader.start
     try:
         value = reader.value(ast.parse(line.strip(), mode="eval").body)
     except SyntaxError as error:
@@ -62,8 +88,10 @@ def parse(text: str) -> Mechanism:
     return value
 
 
-def _scan(text: str) -> None:
+def _scan(text: str, unknown: bool) -> None:
     """Bounds what Python's parser will have to work on, in one pass."""
+    if not isinstance(text, str):
+        raise InvalidParameter(f"an expression is a text, not {type(text).__name__}")
     if len(text) > LENGTH_MOST:
         raise ExpressionError(
             f"longer than {LENGTH_MOST} characters; use counts (* 1000) for repeated mechanisms",
@@ -83,6 +111,8 @@ def _scan(text: str) -> None:
             raise ExpressionError(f"more than {SIGNS_MOST} signs in a row", text, column)
         if token[0].isalnum() or token[0] == "_":
             _check_word(token, text, column)
+        elif token == "?" and unknown:
+            continue
         elif token == "?":
             raise ExpressionError("? marks the unknown of a calibration; give a number here", text, column)
         elif token not in _ALPHABET and token not in "+-":
@@ -98,6 +128,8 @@ def _scan(text: str) -> None:
 
 
 def _check_word(word: str, text: str, column: int) -> None:
+    if word == UNKNOWN:
+        raise ExpressionError("'_' has no meaning in an expression; the unknown of a calibration is ?", text, column)
     if not word.isascii():
         raise ExpressionError(f"the character {word[0]!r} has no meaning in an expression", text, column)
     if word[0].isdigit() and not _DIGITS.fullmatch(word):
@@ -109,14 +141,19 @@ def _check_word(word: str, text: str, column: int) -> None:
 class _Reader:
     """Reads a syntax tree; knows the text only to tell columns."""
 
-    def __init__(self, text: str, start: int) -> None:
+    def __init__(self, text: str, unknown: float | None) -> None:
         self.text = text
-        self.start = start
+        self.start = len(text) - len(text.lstrip())
+        self.unknown = unknown
+        self.places: list[str] = []  # what the unknown stands for
+        self.whole = False  # whether one of them takes whole numbers only
 
     def value(self, node: ast.expr) -> Value:
         match node:
             case ast.Constant(value=int() | float() as number):
                 return self.bounded(number, node)
+            case ast.Name(id=name) if name == UNKNOWN and self.unknown is not None:
+                return self.unknown
             case ast.Name(id="inf"):
                 return math.inf
             case ast.Name(id="nan"):
@@ -186,6 +223,7 @@ class _Reader:
         if isinstance(left, Mechanism) and isinstance(right, Mechanism):
             raise self.error("a mechanism can be multiplied by a count only; use + to compose two mechanisms", node)
         if isinstance(left, Mechanism) or isinstance(right, Mechanism):
+            self.note("count", node.right if isinstance(left, Mechanism) else node.left, whole=True)
             return left * right  # type: ignore[operator]
         return self.arithmetic(node.op, left, right, node)
 
@@ -231,6 +269,9 @@ class _Reader:
                 f"{name} takes at most {len(allowed)} values: {usage(name, make)}", call.args[len(allowed)]
             )
         given = {key: self.argument(key, node) for key, node in zip(allowed, call.args, strict=False)}
+        whole = {item.name for item in keywords(make) if item.annotation == "int"}
+        for key, node in [*zip(allowed, call.args, strict=False), *((item.arg, item.value) for item in call.keywords)]:
+            self.note(str(key), node, key in whole)
         for item in call.keywords:
             if item.arg is None:
                 raise self.error("** unpacks nothing here; write keyword=value", item)
@@ -246,6 +287,12 @@ class _Reader:
         if isinstance(value, Mechanism):
             raise self.error(f"{name} must be a number or a list of numbers, not a mechanism", node)
         return value
+
+    def note(self, place: str, node: ast.expr, whole: bool) -> None:
+        """Remembers what the unknown stands for."""
+        if any(isinstance(part, ast.Name) and part.id == UNKNOWN for part in ast.walk(node)):
+            self.places.append(place)
+            self.whole |= whole
 
     @contextmanager
     def at(self, node: ast.expr) -> Iterator[None]:

@@ -14,15 +14,16 @@ from ..bound import Bound
 from ..curve import Curve
 from ..engines.plan import ENGINES
 from ..errors import AccuracyNotReached, TightropeError
-from ..expression import LENGTH_MOST, parse
+from ..expression import LENGTH_MOST, parse, parse_template
 from ..mechanisms.base import Mechanism
-from .output import INTERRUPTED, Answer, as_json, as_text, complain, say, short
+from .output import INTERRUPTED, Answer, as_json, as_text, calibration_json, calibration_text, complain, say, short
 from .spinner import spinner
 
 BAD_INPUT = 2
 NOT_REACHED = 3
 DIRECTIONS = ("add", "remove")
 POINTS_MOST = 100_000
+UNIT_INTERVAL = ("rate", "p", "delta")  # parameters that end at 1
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -165,6 +166,54 @@ def curve(
 
 
 @app.command()
+@click.option("--json", "as_document", is_flag=True, help="Answer as JSON.")
+@click.option("--direction", type=click.Choice(DIRECTIONS), help="One direction only; default: the worse.")
+@click.option("--engine", type=click.Choice(ENGINES), default="auto", help="Who computes; default: auto.")
+@click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
+@click.option("--tolerance", type=float, default=1e-6, help="Relative distance to a value that misses; default: 1e-6.")
+@click.option("--delta", "target_delta", type=float, required=True, help="The target's delta, in [0, 1].")
+@click.option("--epsilon", "target_epsilon", type=float, required=True, help="The target's epsilon, 0 or above.")
+@click.argument("expression", metavar="EXPR")
+def calibrate(
+    expression: str,
+    target_epsilon: float,
+    target_delta: float,
+    tolerance: float,
+    proof: bool,
+    engine: str,
+    direction: str | None,
+    as_document: bool,
+) -> int:
+    """The least noise, or the largest rate or count, that meets a target; ? marks the unknown in EXPR.
+
+    \b
+    tightrope calibrate "Gaussian(sigma=?).poisson(rate=0.01) * 1000" --epsilon 3 --delta 1e-6
+    tightrope calibrate "Gaussian(sigma=1).poisson(rate=0.01) * ?" --epsilon 3 --delta 1e-6
+    """
+    from ..calibrate import calibrate as best
+
+    template = parse_template(text_of(expression))
+    began = time.perf_counter()
+    with spinner(f"the best {template.parameter}"):
+        found = best(
+            template,
+            epsilon=target_epsilon,
+            delta=target_delta,
+            parameter=template.parameter,
+            integer=template.integer,
+            most=1.0 if template.parameter in UNIT_INTERVAL else None,
+            tolerance=tolerance,
+            proof=proof,
+            engine=engine,
+            direction=direction,
+        )
+    seconds = time.perf_counter() - began
+    show = calibration_json if as_document else calibration_text
+    say(show(found, repr(template(found.value)), target_epsilon, target_delta, seconds))
+    return 0
+
+
+@app.command()
 def mechanisms() -> None:
     """The mechanisms and transformations that an expression may name."""
     from .listing import listing
@@ -173,11 +222,16 @@ def mechanisms() -> None:
 
 
 def read(expression: str) -> Mechanism:
-    """The mechanism of an argument; - stands for standard input."""
+    """The mechanism of an argument."""
+    return parse(text_of(expression))
+
+
+def text_of(expression: str) -> str:
+    """The text of an argument; - stands for standard input."""
     if expression == "-":
         # A few bytes more than allowed are enough to be refused for length.
-        expression = sys.stdin.buffer.read(4 * LENGTH_MOST + 4).decode("utf-8", "replace")
-    return parse(expression)
+        return sys.stdin.buffer.read(4 * LENGTH_MOST + 4).decode("utf-8", "replace")
+    return expression
 
 
 def answer(

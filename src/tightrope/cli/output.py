@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from ..bound import Bound
+from ..calibrate import Calibration
 from ..errors import TightropeError
 
 SCHEMA = 1
@@ -69,6 +70,42 @@ def as_json(answers: Sequence[Answer], several: bool) -> str:
     """One object for one question; a list of results for several."""
     results = [_record(answer) for answer in answers]
     document = {"schema": SCHEMA, "results": results} if several else {"schema": SCHEMA, **results[0]}
+    return json.dumps(document, allow_nan=False)
+
+
+def calibration_text(found: Calibration, expression: str, epsilon: float, delta: float, seconds: float) -> str:
+    """The value and what it reaches; beneath, the value that misses."""
+    lines = [f"{found.parameter} = {short(found.value)}: epsilon in {found.bound} at delta {short(delta)}"]
+    if found.missed is None:
+        lines.append("  no value beyond was shown to miss the target")
+    else:
+        lines.append(
+            f"  {found.parameter} = {short(found.missed.value)} misses it: epsilon in {found.missed.bound}, "
+            f"above {short(epsilon)}"
+        )
+    certificate = found.bound.certificate
+    about = [] if certificate is None else [certificate.engine, certificate.arithmetic]
+    lines.append(click.style("  " + ", ".join([*about, f"{1000 * seconds:.3g} ms", expression]), dim=True))
+    return "\n".join(lines)
+
+
+def calibration_json(found: Calibration, expression: str, epsilon: float, delta: float, seconds: float) -> str:
+    """The calibration as one object; schema/calibration.json describes it."""
+    missed = found.missed
+    document = {
+        "schema": SCHEMA,
+        "quantity": "calibration",
+        "parameter": found.parameter,
+        "value": _plain(found.value),
+        "epsilon": epsilon,
+        "delta": delta,
+        "bound": {"lower": _plain(found.bound.lower), "upper": _plain(found.bound.upper)},
+        "missed": None
+        if missed is None
+        else {"value": _plain(missed.value), "lower": _plain(missed.bound.lower), "upper": _plain(missed.bound.upper)},
+        "expression": expression,
+        "seconds": seconds,
+    }
     return json.dumps(document, allow_nan=False)
 
 

@@ -116,7 +116,7 @@ def answer(terms: Sequence[Term], question: Question, accuracy: float, proof: bo
             continue
         if best is None or found.upper - found.lower < best.upper - best.lower:
             best = found
-        if best.meets(accuracy, question.quantity) or (best.engine, best.arithmetic) == (closed_form.NAME, "ball"):
+        if best.meets(accuracy, question.quantity) or (found.engine, found.arithmetic) == (closed_form.NAME, "ball"):
             break  # exact formulas in balls are the last word
     if best is None:
         raise refusals[-1] if refusals else UnsupportedMechanism(named(terms), f"{engine} has no ball arithmetic")

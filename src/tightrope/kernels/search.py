@@ -83,6 +83,8 @@ def _next_guess(points: list[tuple[float, float]], low: float, high: float, tole
         guess = x1 - y1 * (x1 - x0) / (y1 - y0)
         # Aim a quarter of the tolerance beyond the root, so that both ends come close to it.
         guess += math.copysign(0.25 * tolerance * abs(guess), y1)
+        if high == math.inf:
+            guess = min(guess, 8.0 * max(low, 1.0))  # a plateau points much too far
         if low < guess < high and math.isfinite(guess):
             return guess
     if high == math.inf:
