@@ -128,6 +128,7 @@ def _split_atoms(listed: Atoms, points: FloatArray, step: float) -> Above:
     into = loss - points[left]
     right_share = np.expm1(-into) / np.expm1(-step) * (1.0 + 16.0 * UNIT)
     left_share = np.expm1(points[left + 1] - loss) / np.expm1(step) * (1.0 + 16.0 * UNIT)
-    masses = np.bincount(left, mass * left_share, len(points)) + np.bincount(left + 1, mass * right_share, len(points))
-    masses = np.asarray(masses, dtype=np.float64) * (1.0 + (len(mass) + 8) * UNIT)
+    left_masses = np.bincount(left, mass * left_share, len(points))
+    right_masses = np.bincount(left + 1, mass * right_share, len(points))
+    masses: FloatArray = (left_masses + right_masses).astype(np.float64) * (1.0 + (len(mass) + 8) * UNIT)
     return Above(masses, min(infinite * (1.0 + 8.0 * UNIT), 1.0))

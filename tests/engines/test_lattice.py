@@ -1,0 +1,96 @@
+"""The lattice engine on the reference vectors, on its hard corners, and on what it promises of its certificate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tightrope.engines import lattice
+from tightrope.errors import UnsupportedMechanism
+
+from .lattice_asking import epsilon_interval, terms_of
+
+VECTORS = json.loads((Path(__file__).parents[1] / "reference" / "vectors.json").read_text())["vectors"]
+NATIVE = ("RandomizedResponse", "ApproximateDP", "DiscreteGaussian")
+CASES = [
+    (vector["expression"], float(vector["delta"]), direction, float(vector[direction]))
+    for vector in VECTORS
+    for direction in ("remove", "add")
+    if direction in vector
+] + [
+    (vector["expression"], float(vector["delta"]), "remove", float(vector["epsilon"]))
+    for vector in VECTORS
+    if "remove" not in vector
+]
+
+
+@pytest.mark.parametrize("expression, delta, direction, truth", CASES)
+def test_vectors_are_contained_and_narrow(expression: str, delta: float, direction: str, truth: float) -> None:
+    accuracy = 1e-9 if expression.startswith(NATIVE) else 1e-4
+    lower, upper, _ = epsilon_interval(expression, direction, delta, accuracy)
+    assert lower <= truth * (1.0 + 1e-14)
+    assert truth * (1.0 - 1e-14) <= upper
+    assert upper - lower <= accuracy * upper
+
+
+def test_the_worse_direction_may_be_add() -> None:
+    """Laplace(scale=2).poisson(rate=0.3) * 2 at epsilon 0.06: 0.0597 for add, 0.0505 for remove."""
+    found = {}
+    for direction in ("remove", "add"):
+        evaluator = lattice.prepare(terms_of("Laplace(scale=2).poisson(rate=0.3) * 2", direction), epsilon=0.06)
+        found[direction] = evaluator.delta(0.06)
+    assert 0.0504 < found["remove"].lower <= found["remove"].upper < 0.0506
+    assert 0.0596 < found["add"].lower <= found["add"].upper < 0.0598
+
+
+def test_a_billion_uses_go_through_an_evolving_grid() -> None:
+    expression = "Laplace(scale=10).poisson(rate=0.1) * 1000000000"
+    lower, upper, evaluator = epsilon_interval(expression, "remove", 1e-6, 1e-4)
+    grids = evaluator.parameters["grids"]
+    assert isinstance(grids, list)
+    assert len(grids) >= 5
+    assert upper - lower <= 2e-4 * upper
+    again = epsilon_interval(expression, "remove", 1e-6, 1e-3)
+    assert again[0] <= upper
+    assert lower <= again[1]
+
+
+def test_one_tilt_answers_for_a_stretch_of_epsilons() -> None:
+    """Far from its aim the evaluator is wider, but delta stays monotone within its intervals."""
+    evaluator = lattice.prepare(
+        terms_of("Gaussian(sigma=1.0).poisson(rate=0.1) * 100", "remove"), epsilon=2.0, accuracy=1e-5
+    )
+    values = [evaluator.delta(0.25 * step) for step in range(41)]
+    for before, after in zip(values, values[1:], strict=False):
+        assert after.lower <= before.upper
+    assert values[8].upper - values[8].lower <= 1e-5 * values[8].upper
+
+
+def test_curve_shares_evaluators_and_agrees_with_single_questions() -> None:
+    terms = terms_of("Gaussian(sigma=2.0).poisson(rate=0.1) * 100 + Laplace(scale=5)", "remove")
+    epsilons = [0.2 * step for step in range(16)]
+    shared = lattice.curve(terms, epsilons, accuracy=1e-3)
+    for epsilon, value in zip(epsilons, shared, strict=True):
+        assert value.upper - value.lower <= 1e-3 * value.upper
+        alone = lattice.prepare(terms, epsilon=epsilon, accuracy=1e-3).delta(epsilon)
+        assert value.lower <= alone.upper
+        assert alone.lower <= value.upper
+
+
+def test_the_budget_names_every_line() -> None:
+    evaluator = lattice.prepare(
+        terms_of("Gaussian(sigma=1.0).poisson(rate=0.01) * 1000", "remove"), epsilon=2.0, accuracy=1e-3
+    )
+    value = evaluator.delta(2.0)
+    for side in (value.budget.upper, value.budget.lower):
+        assert side["discretisation"] > 0.0
+        assert side["rounding"] > 0.0
+    slack = sum(value.budget.upper.values()) + sum(value.budget.lower.values())
+    assert value.upper - value.lower <= slack
+
+
+def test_refuses_a_loss_that_is_all_infinite() -> None:
+    with pytest.raises(UnsupportedMechanism):
+        lattice.prepare(terms_of("Finite(p=[0.5, 0.5, 0], q=[0, 0, 1]) * 2", "remove"), epsilon=1.0)
