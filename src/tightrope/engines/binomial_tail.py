@@ -16,22 +16,22 @@ from flint import arb
 
 from ..bound import Budget, budget_lines
 from ..kernels.ball import enclose
-from ..pairs.finite import FiniteLaw, FinitePair
+from ..pairs.finite import FinitePair
 from .evaluation import Evaluation, Evaluator
 
 COUNT_LEAST = 20_000  # below, listing the atoms is faster
 
 
-def applies(law: FiniteLaw, count: int) -> bool:
-    """Whether the law has two atoms and is used often."""
-    return count >= COUNT_LEAST and len(FinitePair(law).floats.p.value) == 2
+def applies(pair: FinitePair, count: int) -> bool:
+    """Whether the pair has two atoms and is used often."""
+    return count >= COUNT_LEAST and pair.size == 2
 
 
 @dataclass(frozen=True)
 class BinomialEvaluator(Evaluator):
     """Binomial tails in balls."""
 
-    law: FiniteLaw
+    pair: FinitePair
     count: int
 
     @property
@@ -49,8 +49,9 @@ class BinomialEvaluator(Evaluator):
         return Evaluation(min(low, high), high, Budget(lines, lines))
 
     def _ball(self, epsilon: arb) -> arb:
-        low, high = sorted(self.law.atoms(), key=lambda atom: float(atom.loss.mid()))
-        kept_p, kept_q = (1 - self.law.infinite_mass()) ** self.count, (1 - self.law.lost_mass()) ** self.count
+        law = self.pair.law
+        low, high = sorted(law.atoms(), key=lambda atom: float(atom.loss.mid()))
+        kept_p, kept_q = (1 - law.infinite_mass()) ** self.count, (1 - law.lost_mass()) ** self.count
         edge = (epsilon - self.count * low.loss) / (high.loss - low.loss)
         first, last = edge.lower().floor().unique_fmpz(), edge.upper().floor().unique_fmpz()
         if first is None or last is None or last - first > 2:

@@ -44,7 +44,7 @@ class Parts:
 
 def split(terms: Sequence[Term], atoms_most: int) -> Parts:
     """Sorts the terms, or raises UnsupportedMechanism with the reason."""
-    finite = tuple((pair.law, count) for pair, count in terms if isinstance(pair, FinitePair))
+    finite = tuple((pair, count) for pair, count in terms if isinstance(pair, FinitePair))
     laplace = tuple((pair, count) for pair, count in terms if isinstance(pair, LaplacePair))
     shifts = [
         (sigma, shift, uses * count)
@@ -194,8 +194,8 @@ class BallEvaluator(Evaluator):
         if not finite:
             return self._other(epsilon)
         leaked = arb(1)
-        for law, count in finite:
-            leaked *= (1 - law.infinite_mass()) ** count
+        for pair, count in finite:
+            leaked *= (1 - pair.infinite_mass()) ** count
         listed = self._law()
         if self.parts.other is None and not self.parts.laplace:
             total = self._suffix().profile(epsilon)

@@ -20,7 +20,7 @@ from flint import arb
 
 from ..kernels.approx import Approx, approx_count, exact
 from ..kernels.multinomial import multinomial_masses
-from ..pairs.finite import Atom, FiniteLaw, FinitePair
+from ..pairs.finite import Atom, FinitePair
 
 WINDOW = 381.5  # 2 exp(-763) < 2.3e-331
 DROPPED = 5e-324
@@ -28,7 +28,7 @@ ATOMS_MOST = 200_000
 BALL_ATOMS_MOST = 50_000
 ROWS_MOST = 200_000  # where three or more atoms make the number of rows grow fast
 
-FiniteTerm = tuple[FiniteLaw, int]
+FiniteTerm = tuple[FinitePair, int]
 
 
 class FloatLaw(NamedTuple):
@@ -49,9 +49,8 @@ class BallLaw(NamedTuple):
 def listed_atoms(terms: Sequence[FiniteTerm]) -> int:
     """How many atoms the composition lists; more than ATOMS_MOST where there are too many to count."""
     total = 1
-    for law, count in terms:
-        size = _rows(len(FinitePair(law).floats.p.value), count)
-        total *= size
+    for pair, count in terms:
+        total *= _rows(pair.size, count)
         if total > ATOMS_MOST:
             return ATOMS_MOST + 1
     return total
@@ -69,8 +68,8 @@ def _rows(atoms: int, count: int) -> int:
 def float_law(terms: Sequence[FiniteTerm]) -> FloatLaw:
     """The composition in float64."""
     loss, mass, dropped = exact(np.zeros(1)), exact(np.ones(1)), 0.0
-    for law, count in terms:
-        more_loss, more_mass, cut = _float_power(law, count)
+    for pair, count in terms:
+        more_loss, more_mass, cut = _float_power(pair, count)
         loss = Approx(loss.value[:, None], loss.radius[:, None]) + more_loss
         mass = Approx(mass.value[:, None], mass.radius[:, None]) * more_mass
         loss, mass = _flat(loss), _flat(mass)
@@ -78,9 +77,8 @@ def float_law(terms: Sequence[FiniteTerm]) -> FloatLaw:
     return FloatLaw(loss, mass, dropped)
 
 
-def _float_power(law: FiniteLaw, count: int) -> FloatLaw:
-    floats = FinitePair(law).floats
-    atoms = len(floats.p.value)
+def _float_power(pair: FinitePair, count: int) -> FloatLaw:
+    floats, atoms = pair.floats, pair.size
     if count == 1 or atoms == 0:
         return FloatLaw(floats.loss, floats.p, 0.0)
     times = approx_count(count)
@@ -124,8 +122,8 @@ def _flat(numbers: Approx) -> Approx:
 def ball_law(terms: Sequence[FiniteTerm]) -> BallLaw:
     """The composition in balls, at the working precision."""
     atoms, dropped = [Atom(arb(1), arb(1), arb(0))], 0.0
-    for law, count in terms:
-        power, cut = _ball_power(law.atoms(), count)
+    for pair, count in terms:
+        power, cut = _ball_power(pair.law.atoms(), count)
         atoms = [Atom(a.p * b.p, a.q * b.q, a.loss + b.loss) for a in atoms for b in power]
         dropped += cut
     return BallLaw(atoms, dropped)

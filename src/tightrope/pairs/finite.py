@@ -269,6 +269,12 @@ class FinitePair(Pair):
         return LossRange(lowest, highest)
 
     @cached_property
+    def size(self) -> int:
+        """How many atoms of finite loss there are."""
+        with working_precision(BITS_START):
+            return len(self.law.atoms())
+
+    @cached_property
     def floats(self) -> FloatAtoms:
         """Atoms and tails read off the balls."""
         with working_precision(BITS_START):
