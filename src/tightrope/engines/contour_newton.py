@@ -35,15 +35,17 @@ class ContourEvaluator(Evaluator):
     def solve(self, delta: float) -> tuple[float, float]:
         """The epsilon >= 0 of this delta, and the derivative of log delta there, approximately."""
         target = math.log(delta - self.floor) if delta > self.floor else -math.inf
-        centre, rate = max(self.start, 0.0), -1.0
-        for _ in range(STEPS_MOST):
+        centre, rate, low, high = max(self.start, 0.0), -1.0, 0.0, math.inf
+        for _ in range(2 * STEPS_MOST):
             log, rate = self.slope(centre)
-            if not (math.isfinite(log) and rate < 0.0 and math.isfinite(target)):
+            low, high = (max(low, centre), high) if log > target else (low, min(high, centre))
+            following = centre + (target - log) / rate if math.isfinite(log) and rate < 0.0 else math.nan
+            if not low <= following <= high:
+                # Past zero, or where the sum is lost in its own errors, halving still finds the way.
+                following = 0.5 * (low + high) if high < math.inf else 2.0 * centre + 1.0
+            if abs(following - centre) <= 1e-15 * (centre + 1e-3) or not following < EPSILON_MOST:
                 break
-            change = (target - log) / rate
-            centre, before = max(0.0, centre + max(-0.5 * centre - 1.0, min(change, 2.0 * centre + 1.0))), centre
-            if abs(centre - before) <= 1e-15 * (centre + 1e-3):
-                break
+            centre = following
         return centre, rate
 
     def epsilon(self, delta: float) -> Inverse[Evaluation]:
