@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def test_one_tilt_answers_for_a_stretch_of_epsilons() -> None:
         terms_of("Gaussian(sigma=1.0).poisson(rate=0.1) * 100", "remove"), epsilon=2.0, accuracy=1e-5
     )
     values = [evaluator.delta(0.25 * step) for step in range(41)]
-    for before, after in zip(values, values[1:], strict=False):
+    for before, after in itertools.pairwise(values):
         assert after.lower <= before.upper
     assert values[8].upper - values[8].lower <= 1e-5 * values[8].upper
 

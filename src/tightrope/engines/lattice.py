@@ -26,6 +26,7 @@ from .lattice_compose import COARSER, Part, Total, compose, compose_alike, evolv
 from .lattice_law import Law, Side, coarsened_by_chords, coarsened_by_merging, tilted
 from .lattice_masses import above, below
 from .lattice_plan import POINTS_MOST, Aim, Plan, Ruler, Sketch, aim, plan
+from .lattice_proof import prepare_proof
 from .lattice_sum import LowerSum, UpperSum, infinite_mass, lower_sum_at, upper_sum_at
 
 NAME = "lattice"
@@ -34,13 +35,23 @@ NEAR = 5.0  # in 1/theta: delta changes by e^5
 
 
 def prepare(
-    terms: Sequence[Term], *, epsilon: float | None = None, delta: float | None = None, accuracy: float = 1e-6
+    terms: Sequence[Term],
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    accuracy: float = 1e-6,
+    proof: bool = False,
 ) -> Evaluator:
-    """An evaluator whose grid and tilt suit delta at this epsilon, or epsilon at this delta; others stay valid, but
-    wider."""
+    """An evaluator whose grid and tilt suit delta at this epsilon, or epsilon at this delta; others get wider
+    intervals.
+
+    proof: exact integers and balls instead of transforms, on a grid of at most lattice_proof.POINTS_MOST points.
+    """
     with working_precision(BITS_START):
         if any(not pair.infinite_mass() < 1 for pair, _ in terms):
             raise UnsupportedMechanism(named(terms), "all of its loss is infinite: delta is 1 at every epsilon")
+    if proof:
+        return prepare_proof(terms, aim(terms, epsilon, delta, accuracy))
     native = lattice_native.prepare(terms, epsilon, delta, accuracy)
     if native is not None:
         return native

@@ -282,13 +282,15 @@ class Plan:
     saddle: Saddle
 
 
-def plan(terms: Sequence[Term], target: Aim, finer: float = 1.0, most: int = POINTS_MOST) -> Plan:
-    """Rulers for the target; finer divides the step once more."""
+def plan(
+    terms: Sequence[Term], target: Aim, finer: float = 1.0, most: int = POINTS_MOST, evolving: bool = True
+) -> Plan:
+    """Rulers for the target; finer divides the step once more; without evolving there is one grid only."""
     counts = [count for _, count in terms]
     sketches, point = target.sketches, target.point
     weighted = list(zip(sketches, counts, strict=True))
     ends = [_range(each, target, sum(counts)) for each in sketches]
-    step, levels = _step(weighted, target, ends, most)
+    step, levels = _step(weighted, target, ends, most, evolving)
     step /= finer
     spans = [high - low for low, high in ends]
     busiest = max(range(len(terms)), key=lambda index: counts[index] * spans[index] ** 2)
@@ -332,7 +334,7 @@ def _range(each: Sketch, target: Aim, uses: int) -> tuple[float, float]:
 
 
 def _step(
-    weighted: Sequence[tuple[Sketch, int]], target: Aim, ends: Sequence[tuple[float, float]], most: int
+    weighted: Sequence[tuple[Sketch, int]], target: Aim, ends: Sequence[tuple[float, float]], most: int, evolving: bool
 ) -> tuple[float, int]:
     """The largest common step that keeps the excess within its share, and the levels that lead to it."""
     point = target.point
@@ -352,7 +354,7 @@ def _step(
     # Each block is known up to a noise that is flat over its window: a law of few cells in a wide window drowns in it.
     spreads = [(high - low) / each.spread(target.theta) for (each, _), (low, high) in zip(weighted, ends, strict=True)]
     noise = sum(100.0 * NOISE * count * spread for (_, count), spread in zip(weighted, spreads, strict=True))
-    may_evolve = noise <= target.wanted
+    may_evolve = evolving and noise <= target.wanted
     top = min(scale / 4.0, 0.5 / (1.0 + point.theta)) if point.theta < 1e6 else scale / 4.0
     for levels in range(LEVELS_MOST):
         low, high = math.log(top) - 60.0, math.log(top)
