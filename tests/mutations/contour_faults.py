@@ -1,0 +1,138 @@
+"""Faults that the tests of the contour must kill: each drops or weakens one error term."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from flint import arb
+
+from tests.engines import test_contour_budget as budget
+from tests.engines import test_contour_decay as decay_tests
+from tightrope.engines import contour_ball, contour_float, contour_plan
+from tightrope.kernels import (
+    contour_decay,
+    contour_decay_ball,
+    contour_decay_float,
+    contour_sum,
+    quadrature,
+    quadrature_ball,
+    quadrature_normal,
+)
+
+Patch = pytest.MonkeyPatch
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is broken, how, and the test that must fail then."""
+
+    name: str
+    apply: Callable[[Patch], None]
+    killed_by: Callable[[Patch], None]
+
+
+def drop_float_aliases(patch: Patch) -> None:
+    patch.setattr(contour_float.FloatContour, "_aliases", lambda self, epsilon: 0.0)
+
+
+def drop_ball_aliases(patch: Patch) -> None:
+    patch.setattr(contour_ball.BallContour, "_aliases", lambda self, epsilon: arb(0))
+
+
+def drop_float_truncation(patch: Patch) -> None:
+    patch.setattr(contour_float, "log_truncation", lambda *arguments: -700.0)
+
+
+def drop_ball_truncation(patch: Patch) -> None:
+    patch.setattr(contour_ball.BallContour, "_truncation", lambda self: arb(0))
+
+
+def look_at_the_last_node_only(patch: Patch) -> None:
+    """Believes that a finite part has vanished for good because it is small now."""
+    plain = contour_plan.find_reach
+
+    def early(decays: object, saddle: object, log_tolerance: float, most: float) -> float:
+        return min(most, 0.02 * (plain(decays, saddle, log_tolerance, most) or most))  # type: ignore[arg-type]
+
+    patch.setattr(contour_plan, "find_reach", early)
+    drop_float_truncation(patch)
+    drop_ball_truncation(patch)
+
+
+def forget_the_power(patch: Patch) -> None:
+    """Counts the error of one factor once, not count times."""
+    plain = contour_sum.power
+
+    def weak(transform: quadrature.Transform, count: float) -> contour_sum.Factor:
+        strong = plain(transform, count)
+        return dataclasses.replace(strong, quadrature=strong.quadrature / count, rounding=strong.rounding / count)
+
+    patch.setattr(contour_sum, "power", weak)
+    patch.setattr(budget, "power", weak)
+
+
+def drop_float_ends(patch: Patch) -> None:
+    patch.setattr(quadrature_normal, "_ends", lambda *arguments: 0.0)
+
+
+def drop_ball_ends(patch: Patch) -> None:
+    patch.setattr(quadrature_ball, "_ends", lambda *arguments: arb(0))
+
+
+def drop_node_errors(patch: Patch) -> None:
+    plain = contour_sum.contour_sum
+
+    def bare(spectrum: contour_sum.Spectrum, epsilon: float) -> contour_sum.ContourSum:
+        return dataclasses.replace(plain(spectrum, epsilon), quadrature=0.0, rounding=0.0)
+
+    patch.setattr(contour_float, "contour_sum", bare)
+
+
+def double_the_radius_of_the_decay(patch: Patch) -> None:
+    """Claims at R what holds at 2 R."""
+    plain = contour_decay.exponent
+
+    def eager(ops: object, cell: object, mu: object, power: float, radius: float, *rest: object) -> object:
+        return plain(ops, cell, mu, power, 2.0 * radius, *rest)  # type: ignore[arg-type]
+
+    for module in (contour_decay_float, contour_decay_ball):
+        patch.setattr(module, "exponent", eager)
+
+
+def aliases(proof: bool) -> Callable[[Patch], None]:
+    return lambda patch: budget.test_aliases(patch, proof)
+
+
+def truncation(proof: bool) -> Callable[[Patch], None]:
+    return lambda patch: budget.test_truncation(patch, proof)
+
+
+def noise(patch: Patch) -> None:
+    budget.test_noise_of_the_claimed_size(patch, budget.HUNDRED_THOUSAND, 1e4)
+
+
+def decay(patch: Patch) -> None:
+    decay_tests.test_bound(*decay_tests.CASES[1])
+
+
+FAULTS = (
+    Fault("aliases dropped in float64", drop_float_aliases, aliases(False)),
+    Fault("aliases dropped in balls", drop_ball_aliases, aliases(True)),
+    Fault("truncation dropped in float64", drop_float_truncation, truncation(False)),
+    Fault("truncation dropped in balls", drop_ball_truncation, truncation(True)),
+    Fault(
+        "a look at the last node",
+        look_at_the_last_node_only,
+        lambda patch: budget.test_a_transform_that_revives_beyond_the_cut(2.0),
+    ),
+    Fault(
+        "power lemma without the count", forget_the_power, lambda patch: budget.test_the_power_needs_all_of_its_radius()
+    ),
+    Fault("dropped ends in float64", drop_float_ends, lambda patch: budget.test_dropped_ends(patch, 1)),
+    Fault("dropped ends in balls", drop_ball_ends, lambda patch: budget.test_dropped_ends(patch, -1)),
+    Fault("node errors dropped", drop_node_errors, noise),
+    Fault("decay claimed at half the radius", double_the_radius_of_the_decay, decay),
+)
