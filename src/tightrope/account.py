@@ -8,8 +8,7 @@ from types import MappingProxyType
 
 from .bound import Bound, Certificate
 from .curve import Curve
-from .engines.evaluation import Term
-from .engines.plan import Answer, Question, answer, meets, stays_below
+from .engines.plan import Answer, Planner, Question, meets
 from .errors import AccuracyNotReached, InvalidParameter
 from .mechanisms.base import Mechanism
 from .mechanisms.parameters import nonnegative, probability, whole
@@ -31,10 +30,13 @@ def ask(
     if accuracy is not None and not 0.0 < accuracy < math.inf:
         raise InvalidParameter(f"accuracy must be a finite number above 0, not {accuracy!r}")
     directions = _directions(direction)
-    terms = {each: tuple((part.pair(each), count) for part, count in mechanism.terms) for each in directions}
+    planners = {
+        each: Planner(tuple((part.pair(each), count) for part, count in mechanism.terms), proof, engine)
+        for each in directions
+    }
     if isinstance(given, Iterable):
-        return tuple(_bound(mechanism, terms, _question(quantity, value), accuracy, proof, engine) for value in given)
-    return _bound(mechanism, terms, _question(quantity, given), accuracy, proof, engine)
+        return tuple(_bound(mechanism, planners, _question(quantity, value), accuracy) for value in given)
+    return _bound(mechanism, planners, _question(quantity, given), accuracy)
 
 
 def curve(
@@ -75,22 +77,17 @@ def _question(quantity: str, given: float) -> Question:
 
 
 def _bound(
-    mechanism: Mechanism,
-    terms: dict[Direction, tuple[Term, ...]],
-    question: Question,
-    accuracy: float | None,
-    proof: bool,
-    engine: str,
+    mechanism: Mechanism, planners: dict[Direction, Planner], question: Question, accuracy: float | None
 ) -> Bound:
     """The maximum over the directions, for each end; a direction that is proven not to be the worse is not refined."""
     aim = AIM if accuracy is None else accuracy
     answers: dict[Direction, Answer] = {}
-    for direction, each in terms.items():
+    for direction, planner in planners.items():
         if answers:
-            first = answers[Direction.REMOVE]
-            if each == terms[Direction.REMOVE] or stays_below(each, question, first.lower, proof, engine):
+            same = planner.terms == planners[Direction.REMOVE].terms
+            if same or planner.stays_below(question, answers[Direction.REMOVE].lower):
                 continue
-        answers[direction] = answer(each, question, aim, proof, engine)
+        answers[direction] = planner.answer(question, aim)
     worst, chosen = max(answers.items(), key=lambda item: (item[1].upper, item[1].lower))
     certificate = Certificate(
         engine=chosen.engine,

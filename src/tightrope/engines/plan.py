@@ -50,6 +50,7 @@ LADDER = (
     Rung(contour.NAME, contour.prepare, False, "every term has a cgf, and the integral is proven to converge"),
     Rung(contour.NAME, partial(contour.prepare, proof=True), True, "every term has a cgf, and the integral converges"),
     Rung(lattice.NAME, lattice.prepare, False, "any pair can be put on a grid"),
+    Rung(lattice.NAME, partial(lattice.prepare, proof=True), True, "any pair can be put on a grid"),
 )
 ENGINES = ("auto", *dict.fromkeys(rung.engine for rung in LADDER))
 
@@ -94,33 +95,78 @@ def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
     return width < math.inf and (width <= accuracy * upper or (quantity == "epsilon" and width <= 1e-12))
 
 
-def answer(terms: Sequence[Term], question: Question, accuracy: float, proof: bool, engine: str) -> Answer:
-    """The straight path: known edges, then the ladder of engines until one is narrow enough."""
-    if engine not in ENGINES:
-        raise InvalidParameter(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
-    ends = edges(terms)
-    known = _from_edges(ends, question)
-    if known is not None:
-        return known
-    best: Answer | None = None
-    refusals: list[UnsupportedMechanism] = []
-    for rung in LADDER:
-        if engine not in ("auto", rung.engine) or (proof and not rung.ball):
-            continue
-        if best is not None and (best.engine, best.arithmetic) == (rung.engine, "ball"):
-            continue  # it went to balls by itself
-        try:
-            found = _ask(rung, terms, ends, question, accuracy)
-        except UnsupportedMechanism as refusal:
-            refusals.append(refusal)
-            continue
-        if best is None or found.upper - found.lower < best.upper - best.lower:
-            best = found
-        if best.meets(accuracy, question.quantity) or (found.engine, found.arithmetic) == (closed_form.NAME, "ball"):
-            break  # exact formulas in balls are the last word
-    if best is None:
-        raise refusals[-1] if refusals else UnsupportedMechanism(named(terms), f"{engine} has no ball arithmetic")
-    return best
+class Planner:
+    """Answers questions about one direction of one composition; what was prepared for one serves the next if it can."""
+
+    def __init__(self, terms: Sequence[Term], proof: bool, engine: str) -> None:
+        if engine not in ENGINES:
+            raise InvalidParameter(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
+        self.terms = tuple(terms)
+        self._ladder = [rung for rung in LADDER if engine in ("auto", rung.engine) and (rung.ball or not proof)]
+        self._edges = edges(terms)
+        self._last: tuple[Rung, Evaluator] | None = None
+
+    def answer(self, question: Question, accuracy: float) -> Answer:
+        """The straight path: known edges, then the ladder of engines until one is narrow enough."""
+        known = _from_edges(self._edges, question) or self._again(question, accuracy)
+        if known is not None:
+            return known
+        best: Answer | None = None
+        refusals: list[UnsupportedMechanism] = []
+        for rung in self._ladder:
+            if best is not None and (best.engine, best.arithmetic) == (rung.engine, "ball"):
+                continue  # it went to balls by itself
+            try:
+                found = self._ask(rung, question, accuracy)
+            except UnsupportedMechanism as refusal:
+                refusals.append(refusal)
+                continue
+            if best is None or found.upper - found.lower < best.upper - best.lower:
+                best = found
+            exact = (found.engine, found.arithmetic) == (closed_form.NAME, "ball")
+            if exact or best.meets(accuracy, question.quantity):
+                break  # exact formulas in balls are the last word
+        if best is None:
+            raise refusals[-1] if refusals else UnsupportedMechanism(named(self.terms), "the engine has no balls")
+        return best
+
+    def stays_below(self, question: Question, floor: float) -> bool:
+        """Whether one loose evaluation proves that the answer is at or below floor."""
+        if question.quantity == "delta":
+            return self.answer(question, LOOSE).upper <= floor
+        return floor == math.inf or self.answer(Question("delta", floor), LOOSE).upper <= question.given
+
+    def _again(self, question: Question, accuracy: float) -> Answer | None:
+        """delta from the evaluator that served last, if it is narrow enough here too."""
+        if self._last is None or question.quantity != "delta":
+            return None
+        rung, evaluator = self._last
+        value = evaluator.delta(question.given)
+        if not meets(value.lower, value.upper, accuracy, "delta"):
+            return None
+        return _answer(rung, evaluator, value.lower, value.upper, value.budget)
+
+    def _ask(self, rung: Rung, question: Question, accuracy: float) -> Answer:
+        for_delta = question.quantity == "delta"
+        evaluator = rung.prepare(
+            self.terms,
+            epsilon=question.given if for_delta else None,
+            delta=None if for_delta else question.given,
+            accuracy=accuracy,
+        )
+        self._last = rung, evaluator
+        if for_delta:
+            value = evaluator.delta(question.given)
+            return _answer(rung, evaluator, value.lower, value.upper, value.budget)
+        ends = self._edges
+        ceiling = upper_float(ends.supremum) if ends.mass <= question.given else math.inf
+        found = _inverse(evaluator, question.given, ceiling, accuracy)
+        nothing = Budget()
+        budget = Budget(
+            (found.at_upper.budget if found.at_upper else nothing).upper,
+            (found.at_lower.budget if found.at_lower else nothing).lower,
+        )
+        return _answer(rung, evaluator, found.lower, min(found.upper, ceiling), budget)
 
 
 def _from_edges(ends: Edges, question: Question) -> Answer | None:
@@ -147,26 +193,7 @@ def _exact(lower: arb, upper: arb, reason: str) -> Answer:
     return Answer(low, high, closed_form.NAME, "ball", reason, {}, Budget(lines, lines))
 
 
-def _ask(rung: Rung, terms: Sequence[Term], ends: Edges, question: Question, accuracy: float) -> Answer:
-    for_delta = question.quantity == "delta"
-    evaluator = rung.prepare(
-        terms,
-        epsilon=question.given if for_delta else None,
-        delta=None if for_delta else question.given,
-        accuracy=accuracy,
-    )
-    if for_delta:
-        value = evaluator.delta(question.given)
-        lower, upper, budget = value.lower, value.upper, value.budget
-    else:
-        ceiling = upper_float(ends.supremum) if ends.mass <= question.given else math.inf
-        found = _inverse(evaluator, question.given, ceiling, accuracy)
-        lower, upper = found.lower, min(found.upper, ceiling)
-        nothing = Budget()
-        budget = Budget(
-            (found.at_upper.budget if found.at_upper else nothing).upper,
-            (found.at_lower.budget if found.at_lower else nothing).lower,
-        )
+def _answer(rung: Rung, evaluator: Evaluator, lower: float, upper: float, budget: Budget) -> Answer:
     return Answer(lower, upper, rung.engine, evaluator.arithmetic, rung.reason, dict(evaluator.parameters), budget)
 
 
@@ -176,12 +203,3 @@ def _inverse(evaluator: Evaluator, delta: float, ceiling: float, accuracy: float
         return evaluator.epsilon(delta)
     tolerance = BALL_TOLERANCE if evaluator.arithmetic == "ball" else FLOAT_TOLERANCE
     return invert(evaluator.delta, delta, ceiling, min(tolerance, accuracy / 8.0))
-
-
-def stays_below(terms: Sequence[Term], question: Question, floor: float, proof: bool, engine: str) -> bool:
-    """Whether one loose evaluation proves that the answer is at or below floor."""
-    if question.quantity == "delta":
-        return answer(terms, question, LOOSE, proof, engine).upper <= floor
-    if floor == math.inf:
-        return True
-    return answer(terms, Question("delta", floor), LOOSE, proof, engine).upper <= question.given
