@@ -14,11 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
 from flint import arb, fmpz, fmpz_poly
 
 from ..bound import Budget, budget_lines
+from ..errors import UnsupportedMechanism
 from ..kernels.ball import lower_float, upper_float, working_precision
 from ..pair import Pair
 from .evaluation import Evaluation, Evaluator, Term
@@ -87,7 +89,7 @@ class ProofEvaluator(Evaluator):
             step = arb(self.plan.step)
             first = self.above.start
             place = (arb(epsilon) / arb(self.plan.unit) - first) / (step / arb(self.plan.unit))
-            skipped = max(int(place.lower().floor().unique_fmpz()), -1) + 1  # a label at eps itself adds nothing
+            skipped = max(_floor(place), -1) + 1  # a label at eps itself adds nothing
             coefficients = self.above.masses.coeffs()[skipped:]
             total = sum(coefficients, fmpz(0))
             ratio = (-step).exp()
@@ -101,7 +103,7 @@ class ProofEvaluator(Evaluator):
     def _lower(self, epsilon: float) -> float:
         """The best suffix of P - e^eps Q in exact integers, e^eps rounded up."""
         with working_precision(self.bits + 2 * GUARD_BITS):
-            odds = (arb(epsilon).exp() * arb(2) ** ODDS_BITS).upper().ceil().unique_fmpz()
+            odds = fmpz(_ceil(arb(epsilon).exp() * arb(2) ** ODDS_BITS))
             best = running = fmpz(0)
             p, q = self.below.p.coeffs(), self.below.q.coeffs()
             one = fmpz(1) << ODDS_BITS
@@ -139,7 +141,7 @@ def _above(pair: Pair, ruler: Ruler, made: Plan, bits: int) -> Whole:
     """Chords: the mass from l_i on is H_i + (H_(i-1) - H_i) / (1 - e^-h), one before the first point."""
     scale, span = arb(2) ** bits, -(-arb(ruler.step * made.unit)).expm1()
     profile = [pair.ball_profile(arb((ruler.start + i * ruler.step) * made.unit)) for i in range(ruler.size)]
-    tails = [arb(1), *(here + (before - here) / span for before, here in zip(profile, profile[1:], strict=False))]
+    tails = [arb(1), *(here + (before - here) / span for before, here in pairwise(profile))]
     tails.append(profile[-1])
     masses = [max(_ceil((tails[i] - tails[i + 1]) * scale), 0) for i in range(ruler.size)]
     return Whole(fmpz_poly(masses), ruler.start, ruler.step, max(_ceil(profile[-1] * scale), 0))
@@ -208,8 +210,15 @@ def _light(masses: Iterable[fmpz], cut: int) -> int:
 
 
 def _floor(ball: arb) -> int:
-    return int(ball.lower().floor().unique_fmpz())
+    return _whole(ball.lower().floor())
 
 
 def _ceil(ball: arb) -> int:
-    return int(ball.upper().ceil().unique_fmpz())
+    return _whole(ball.upper().ceil())
+
+
+def _whole(ball: arb) -> int:
+    number = ball.unique_fmpz()
+    if number is None:
+        raise UnsupportedMechanism("this composition", "its masses cannot be enclosed at this precision")
+    return int(number)

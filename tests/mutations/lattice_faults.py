@@ -1,0 +1,73 @@
+"""Faults that the tests of the lattice must kill: each drops or weakens one error term."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.engines import test_lattice_parts as parts
+from tests.engines import test_lattice_proof as proofs
+from tightrope.engines import lattice_compose, lattice_law, lattice_masses, lattice_proof
+
+from .contour_faults import Fault, Patch
+
+
+def drop_mass_outside(patch: Patch) -> None:
+    patch.setattr(lattice_compose._Sides, "outside", lambda *arguments: 0.0)
+
+
+def trust_the_input(patch: Patch) -> None:
+    """What one use is off by, k uses multiply."""
+    patch.setattr(lattice_law.Side, "push", lambda *arguments: np.asarray(1.0))
+
+
+def ignore_cancellation(patch: Patch) -> None:
+    patch.setattr(lattice_masses, "rounded_chord", lambda tail, upward: tail.value)
+
+
+def drop_infinite_losses(patch: Patch) -> None:
+    plain = lattice_proof._times
+
+    def finite(one: lattice_proof.Whole, other: lattice_proof.Whole, bits: int, cut: int) -> lattice_proof.Whole:
+        law = plain(one, other, bits, cut)
+        return lattice_proof.Whole(law.masses, law.start, law.step, 0)
+
+    patch.setattr(lattice_proof, "_times", finite)
+
+
+FAULTS = (
+    Fault(
+        "mass outside the window missing from the upper end",
+        drop_mass_outside,
+        lambda patch: parts.test_upper_end_in_narrow_windows(),
+    ),
+    Fault(
+        "wrap-around counted in the lower end",
+        drop_mass_outside,
+        lambda patch: parts.test_lower_end_in_narrow_windows(),
+    ),
+    Fault(
+        "rounding of one use taken for zero",
+        trust_the_input,
+        lambda patch: parts.test_tilted_entries_keep_their_side(),
+    ),
+    Fault(
+        "rounding of coarser grids taken for zero",
+        trust_the_input,
+        lambda patch: parts.test_coarser_grids_keep_their_side(),
+    ),
+    Fault(
+        "cancellation in the chord ignored",
+        ignore_cancellation,
+        lambda patch: parts.test_chords_dominate(),
+    ),
+    Fault(
+        "half of the transform's radius claimed",
+        lambda patch: None,
+        lambda patch: parts.noise_of_the_claimed_size(patch, claimed=0.5),
+    ),
+    Fault(
+        "infinite losses dropped from the proof",
+        drop_infinite_losses,
+        lambda patch: proofs.test_finite_compositions_in_integers(),
+    ),
+)

@@ -1,0 +1,17 @@
+"""Every fault on the lists is noticed by the test that it names, and without the fault that test passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from . import contour_faults, lattice_faults
+from .contour_faults import Fault
+
+FAULTS = (*contour_faults.FAULTS, *lattice_faults.FAULTS)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_the_suite_kills_the_fault(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault.apply(monkeypatch)
+    with pytest.raises(AssertionError):
+        fault.killed_by(monkeypatch)
