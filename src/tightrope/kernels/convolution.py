@@ -1,0 +1,95 @@
+"""Linear convolution of nonnegative arrays with a bound on the rounding, by direct sums or by transforms.
+
+For weights e^(-slope i) the bound is on every weighted tail of the error d = computed - exact:
+    |sum over i >= s of d_i e^(-slope i)| <= noise e^(-slope s)   for all s, i counted along the output.
+Direct sums: each output is a sum of m products, so |d_i| <= (m + 2) u computed_i and noise = (m + 2) u |computed|_1.
+Transforms: |d|_2 <= (3 t + 16 u) max(|x|_1 |y|_2, |x|_2 |y|_1), t the relative error of one transform in the Euclidean
+norm, and by Cauchy-Schwarz noise = |d|_2 (1 - e^(-2 slope))^(-1/2), or |d|_2 sqrt(length) if that is less.
+Guarantee: upper bound on the rounding, under the constants of kernels.fft. Proof: docs/proofs/buckets.md, lemma 5.
+Reference: Higham 2002, Thm 24.2 (transforms in the Euclidean norm), Sec. 3.1 (sums in any order).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .approx import FloatArray
+from .fft import fast_length, transform_error
+from .ulps import UNIT
+
+UNDERFLOW = 1e-290  # what products below the smallest double can hide
+DIRECT_MOST = 400  # up to this length direct sums are as fast as transforms
+SPARSE_MOST = 70  # so many entries that are not 0 are no slower one by one
+
+
+class Convolved(NamedTuple):
+    """The convolution, clipped at 0 since the exact one is nonnegative, and its noise as defined above."""
+
+    values: FloatArray
+    noise: float
+
+
+def convolve(x: FloatArray, y: FloatArray, slope: float, direct: bool | None = None) -> Convolved:
+    """x * y; direct=None takes direct sums where they are as fast. Equal objects are transformed once."""
+    if direct or (direct is None and min(len(x), len(y)) <= DIRECT_MOST):
+        return _direct(x, y)
+    if direct is None and min(np.count_nonzero(x), np.count_nonzero(y)) <= SPARSE_MOST:
+        return _sparse(x, y)
+    return _fast(x, y, slope)
+
+
+def upper_norm(x: FloatArray) -> float:
+    """At or above the Euclidean norm; the error of a sum of up to 2^26 squares stays far below the slack."""
+    with np.errstate(under="ignore"):
+        return float(np.sqrt(np.dot(x, x))) * (1.0 + 1e-7) + 1e-150
+
+
+def upper_total(x: FloatArray) -> float:
+    """At or above the sum of nonnegative numbers."""
+    return float(np.sum(x)) * (1.0 + 1e-7)
+
+
+def close_sum(x: FloatArray) -> float:
+    """The sum of nonnegative numbers to CLOSE relative: rows of 64, then the same again."""
+    while len(x) > 1:
+        x = np.pad(x, (0, -len(x) % 64)).reshape(-1, 64).sum(axis=1)
+    return float(x[0]) if len(x) else 0.0
+
+
+CLOSE = 320.0 * UNIT  # five levels of at most 63 additions reach 2^26 numbers
+
+
+def _direct(x: FloatArray, y: FloatArray) -> Convolved:
+    with np.errstate(under="ignore"):
+        values = np.convolve(x, y)
+    return Convolved(values, 1.01 * (min(len(x), len(y)) + 2) * UNIT * upper_total(values) + UNDERFLOW)
+
+
+def _sparse(x: FloatArray, y: FloatArray) -> Convolved:
+    """Direct sums over the entries of one factor that are not 0: exact zeros stay exact."""
+    if np.count_nonzero(y) < np.count_nonzero(x):
+        x, y = y, x
+    places = np.flatnonzero(x)
+    values = np.zeros(len(x) + len(y) - 1)
+    with np.errstate(under="ignore"):
+        for place in places:
+            values[place : place + len(y)] += x[place] * y
+    return Convolved(values, 1.01 * (len(places) + 2) * UNIT * upper_total(values) + UNDERFLOW)
+
+
+def _fast(x: FloatArray, y: FloatArray, slope: float) -> Convolved:
+    from scipy.fft import irfft, rfft
+
+    size = len(x) + len(y) - 1
+    length = fast_length(size)
+    with np.errstate(under="ignore"):
+        first = rfft(x, length)
+        product = first * (first if y is x else rfft(y, length))
+        values = irfft(product, length)[:size]
+    bulk = max(upper_total(x) * upper_norm(y), upper_norm(x) * upper_total(y))
+    error = 1.01 * (3.0 * transform_error(length) + 16.0 * UNIT) * bulk
+    spread = min(math.sqrt(length), 1.0 / math.sqrt(-math.expm1(-2.0 * slope)) if slope > 0.0 else math.inf)
+    return Convolved(np.maximum(values, 0.0, out=values), error * spread * (1.0 + 1e-9) + UNDERFLOW)

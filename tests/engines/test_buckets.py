@@ -1,0 +1,153 @@
+"""Bucket lists against trees listed event by event: containment in the published values and in the truth."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from tests.oracle import bucket_truth
+from tests.oracle.bucket_truth import Tree
+from tightrope.engines import buckets_read
+from tightrope.engines.buckets_compose import compose, square
+from tightrope.engines.buckets_leaf import arrays_leaf
+from tightrope.engines.buckets_list import Buckets
+from tightrope.errors import InvalidParameter
+
+EPSILONS = (0.0, 0.013, 0.2, 0.7, 1.5, 3.0)
+SHARES = 1 << 12  # masses are multiples of 1/4096: exact in float64 and in fractions
+
+
+def _masses(rng: random.Random, size: int) -> list[Fraction]:
+    cuts = sorted(rng.randrange(SHARES + 1) for _ in range(size - 1))
+    parts = [b - a for a, b in zip([0, *cuts], [*cuts, SHARES], strict=True)]
+    return [Fraction(part, SHARES) for part in parts]
+
+
+def _grown(rng: random.Random, direct: bool | None) -> tuple[Buckets, Tree]:
+    """A random tree of up to 5 leaves: lists of the engine beside lists of events."""
+    step, n = rng.choice((0.03, 0.1, 0.25)), rng.choice((4, 10, 30))
+    slope = rng.choice((0.0, 0.5, 3.0)) * step
+    forest = []
+    for _ in range(rng.randint(1, 5)):
+        size = rng.randint(2, 4)
+        p, q = _masses(rng, size), _masses(rng, size)
+        if rng.random() < 0.4:  # a law close to its neighbour, as in practice
+            q = [a + Fraction(rng.randint(-8, 8), SHARES) if a > Fraction(9, SHARES) else a for a in p]
+            q[q.index(max(q))] += 1 - sum(q)
+        forest.append((arrays_leaf([*map(float, p)], [*map(float, q)], step, n, slope), bucket_truth.leaf(p, q, step, n)))
+    while len(forest) > 1 or rng.random() < 0.3:
+        if rng.random() < 0.4:
+            forest = [(square(mine), bucket_truth.square(tree)) for mine, tree in forest]
+        if len(forest) > 1:
+            rng.shuffle(forest)
+            (one, tree_one), (other, tree_other) = forest.pop(), forest.pop()
+            forest.append((compose(one, other, direct), bucket_truth.compose(tree_one, tree_other)))
+    return forest[0]
+
+
+def _contains(low: np.ndarray, high: np.ndarray, exact: list[object]) -> None:
+    for place, value in enumerate(exact):
+        assert mpmath.mpf(float(low[place])) <= _real(value) <= mpmath.mpf(float(high[place])), place
+
+
+def _real(value: object) -> mpmath.mpf:
+    if isinstance(value, Fraction):
+        return mpmath.mpf(value.numerator) / value.denominator
+    return mpmath.mpf(value)
+
+
+@pytest.mark.parametrize("direct", [True, False], ids=["direct", "fast"])
+@pytest.mark.parametrize("seed", range(150))
+def test_random_trees(seed: int, direct: bool) -> None:
+    mine, tree = _grown(random.Random(f"{seed} {direct}"), direct)
+    assert mine.u == tree.u
+    with mpmath.workdps(50):
+        for epsilon in EPSILONS:
+            found = buckets_read.delta(mine, epsilon)
+            truth = bucket_truth.delta(tree, epsilon)
+            assert found.lower <= truth <= found.upper
+            up, low, _ = bucket_truth.published(tree, epsilon)
+            # As published, up to the rounding stated; the lower end may be better by the mass where P_B = 0.
+            assert found.upper >= up or found.upper == 1.0
+            assert found.upper <= up + 4.0 * found.budget.upper["rounding"] + 1e-10
+            assert found.lower >= low - 4.0 * found.budget.lower["rounding"] - 1e-10
+            if mine.masses.slope == 0.0:
+                assert max(found.budget.upper["rounding"], found.budget.lower["rounding"]) < 1e-11
+            assert buckets_read.delta_uncorrected(mine, epsilon) >= min(up, mpmath.mpf(1))
+            above = buckets_read.probabilistic(mine, epsilon)
+            assert above.lower <= bucket_truth.loss_above(tree, epsilon) <= above.upper
+        for order in (1.5, 2.0, 8.0):
+            low_end, high_end = buckets_read.renyi(mine, order)
+            assert low_end <= bucket_truth.renyi(tree, order) <= high_end
+
+
+@pytest.mark.parametrize("direct", [True, False], ids=["direct", "fast"])
+@pytest.mark.parametrize("seed", range(40))
+def test_lists_enclose_the_published_ones(seed: int, direct: bool) -> None:
+    """Lemmas 8 to 12: total mass 1, error terms at or above 0, l <= l~, the virtual error exact, l bounded by u."""
+    mine, tree = _grown(random.Random(f"lists {seed}"), direct)
+    made = bucket_truth.lists(tree)
+    with mpmath.workdps(50):
+        _contains(*mine.masses.bounds(), made.masses)
+        low, high = mine.infinity
+        assert low <= _real(made.infinity) <= high
+        _contains(*mine.virtual_error_bounds(), made.virtual)
+        real_low, real_high = mine.real_error_bounds()
+        virtual_high = mine.virtual_error_bounds()[1]
+        masses_low, masses_high = mine.masses.bounds()
+        total = (float(np.sum(masses_low)) + low, float(np.sum(masses_high)) + high)
+        assert total[0] <= 1.0 <= total[1]
+        assert mine.masses.slope > 0.0 or total[1] - total[0] < 1e-9
+        assert np.all(real_low >= 0.0)
+        assert np.all(real_low <= virtual_high)
+        label = np.arange(-mine.n, mine.n + 1) * mine.step
+        assert np.all(real_low <= masses_high * np.exp(-label) * np.expm1(mine.u * mine.step) * (1.0 + 1e-9))
+        for place, value in enumerate(made.real):
+            # Never above the published l, and equal to it up to rounding where bucket -n is more than noise.
+            assert real_low[place] <= value + mpmath.mpf(10) ** -40
+            assert value <= real_high[place] or mine.masses.values[0] <= 1e3 * mine.masses.radius
+
+
+def test_printed_virtual_error_of_the_corner_would_be_wrong() -> None:
+    """Two events far below -n, then one far above: V as printed forgets P_B-mass, and delta_low exceeds the truth."""
+    step, n = 0.5, 4
+    p, q = [Fraction(1, 64), Fraction(63, 64)], [Fraction(63, 64), Fraction(1, 64)]
+    worst = mpmath.mpf(0)
+    low_leaf = bucket_truth.leaf(p, q, step, n * 4)
+    mine = arrays_leaf([*map(float, p)], [*map(float, q)], step, n * 4)
+    tree, mine = bucket_truth.compose(low_leaf, low_leaf), compose(mine, mine)
+    up = bucket_truth.compose(tree, tree)
+    mine_up = compose(mine, mine)
+    for epsilon in (0.0, 0.1, 0.5):
+        truth = bucket_truth.delta(up, epsilon)
+        _, low, printed = bucket_truth.published(up, epsilon)
+        assert low <= truth
+        assert buckets_read.delta(mine_up, epsilon).lower <= truth
+        worst = max(worst, printed - low)
+    assert worst >= 0
+
+
+def test_validity_rules() -> None:
+    """Definition 3: n even, f > 1, equal factors and equal n below a composition node."""
+    p, q = [0.25, 0.75], [0.5, 0.5]
+    with pytest.raises(InvalidParameter, match="even"):
+        arrays_leaf(p, q, 0.1, 5)
+    with pytest.raises(InvalidParameter, match="above 1"):
+        arrays_leaf(p, q, 0.0, 4)
+    one = arrays_leaf(p, q, 0.1, 4)
+    with pytest.raises(InvalidParameter, match="equal n"):
+        compose(one, arrays_leaf(p, q, 0.1, 6))
+    with pytest.raises(InvalidParameter, match="equal factor"):
+        compose(one, square(one))
+    with pytest.raises(InvalidParameter, match="equal tilt"):
+        compose(one, arrays_leaf(p, q, 0.1, 4, 0.05))
+    assert compose(square(one), square(one)).u == 4
+    for bad in ([0.5, 0.6], [-0.1, 1.1], [], [[0.5, 0.5]]):
+        with pytest.raises(InvalidParameter):
+            arrays_leaf(bad, q, 0.1, 4)
+    with pytest.raises(InvalidParameter, match="same length"):
+        arrays_leaf([1.0], q, 0.1, 4)
