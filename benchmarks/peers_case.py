@@ -22,7 +22,7 @@ def tightrope(sigma: float, rate: float, count: int, delta: float) -> tuple[floa
 
 def dp_accounting(sigma: float, rate: float, count: int, delta: float) -> tuple[float, float]:
     """The pessimistic answer at interval 1e-4; it offers no lower end of its own."""
-    import dp_accounting as library
+    import dp_accounting as library  # type: ignore[import-not-found]
     from dp_accounting import pld
 
     accountant = pld.PLDAccountant(value_discretization_interval=1e-4)
@@ -32,7 +32,10 @@ def dp_accounting(sigma: float, rate: float, count: int, delta: float) -> tuple[
 
 def prv_accountant(sigma: float, rate: float, count: int, delta: float) -> tuple[float, float]:
     """Its interval at an epsilon error of 0.01."""
-    from prv_accountant import PoissonSubsampledGaussianMechanism, PRVAccountant
+    from prv_accountant import (  # type: ignore[import-not-found]
+        PoissonSubsampledGaussianMechanism,
+        PRVAccountant,
+    )
 
     mechanism = PoissonSubsampledGaussianMechanism(noise_multiplier=sigma, sampling_probability=rate)
     accountant = PRVAccountant(
@@ -48,7 +51,7 @@ TOOLS = {"tightrope": tightrope, "dp-accounting": dp_accounting, "prv-accountant
 def main() -> None:
     """The first answer is timed too: most users ask once."""
     tool, sigma, rate, count, delta = TOOLS[sys.argv[1]], *map(float, sys.argv[2:6])
-    times = []
+    times: list[float] = []
     while len(times) < 3 and sum(times) < 5.0:
         began = time.perf_counter()
         lower, upper = tool(sigma, rate, round(count), delta)

@@ -1,0 +1,78 @@
+"""Random questions, log-uniform over sigma, rate, count and delta: what float64 and balls answer overlaps."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from flint import acb, arb
+
+from tightrope.engines.cgf_of import log_moment
+from tightrope.engines.contour import prepare
+from tightrope.errors import UnsupportedMechanism
+from tightrope.kernels.ball import working_precision
+from tightrope.kernels.search import Inverse
+from tightrope.pair import Pair
+from tightrope.pairs.gaussian import GaussianPair
+from tightrope.pairs.poisson import PoissonAdd, PoissonRemove
+
+from . import contour_truth
+
+CASES, SEED, ACCURACY = 60, 2018, 1e-6
+
+
+def log_uniform(source: random.Random, low: float, high: float) -> float:
+    return math.exp(source.uniform(math.log(low), math.log(high)))
+
+
+def questions() -> list[tuple[float, float, int, float, int]]:
+    """sigma, rate, count, delta, and the direction in turn; few expected hits belong to the lattice."""
+    source = random.Random(SEED)
+    found: list[tuple[float, float, int, float, int]] = []
+    while len(found) < CASES:
+        sigma, rate = log_uniform(source, 0.3, 20.0), log_uniform(source, 1e-5, 0.999)
+        count, delta = round(log_uniform(source, 1.0, 1e6)), log_uniform(source, 1e-60, 1e-2)
+        if rate * count > 5.0:
+            found.append((sigma, rate, count, delta, 1 if len(found) % 2 else -1))
+    return found
+
+
+def sampled(sigma: float, rate: float, sign: int) -> Pair:
+    base = GaussianPair(((sigma, 1.0, 1),))
+    return PoissonRemove(base, rate) if sign > 0 else PoissonAdd(base, rate)
+
+
+def answers(pair: Pair, count: int, delta: float) -> list[Inverse[object]]:
+    found = []
+    for proof in (False, True):
+        try:
+            found.append(prepare([(pair, count)], delta=delta, accuracy=ACCURACY, proof=proof).epsilon(delta))
+        except UnsupportedMechanism:
+            continue
+    return found  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_overlap(block: int) -> None:
+    narrow = 0
+    for sigma, rate, count, delta, sign in questions()[block::6]:
+        found = answers(sampled(sigma, rate, sign), count, delta)
+        if len(found) == 2:
+            assert found[0].lower <= found[1].upper, (sigma, rate, count, delta, sign)
+            assert found[1].lower <= found[0].upper, (sigma, rate, count, delta, sign)
+        narrow += any(each.upper - each.lower <= max(ACCURACY * each.upper, 1e-12) for each in found)
+    assert narrow >= 6, "most questions with several expected hits are the contour's"
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("tilt", [-0.5, 0.25, 1.0, 7.0, 63.0])
+def test_moments(tilt: float, sign: int) -> None:
+    """K at real points, where Renyi divergences come from."""
+    sigma, rate = 1.3, 0.02
+    with working_precision(128):
+        truth = contour_truth.sampled_normal(sigma, rate, sign, acb(tilt)).real.log()
+    for proof, width in ((False, 1e-11), (True, 1e-14)):
+        low, high = log_moment(sampled(sigma, rate, sign), tilt, proof)
+        assert arb(low) <= truth <= arb(high)
+        assert high - low <= width * abs(high)
