@@ -60,6 +60,8 @@ class Bound:
     certificate: Certificate | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "lower", float(self.lower))
+        object.__setattr__(self, "upper", float(self.upper))
         if math.isnan(self.lower) or math.isnan(self.upper):
             raise InvalidParameter("a bound cannot be NaN")
         if self.lower > self.upper:

@@ -1,8 +1,8 @@
 """The least noise, the largest rate or count that meets a target.
 
 A value is returned only if the upper bound meets the target there; the value named as missed is one where the lower
-bound shows that the target is not met. The two lie within the tolerance of one another (one apart for whole numbers) unless
-the engines cannot tell them apart.
+bound shows that the target is not met. The two lie within the tolerance of one another (one apart for whole numbers),
+unless the engines cannot tell them apart.
 Guarantee: value meets (epsilon, delta), missed does not; both by certified bounds.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from .bound import Bound
 from .errors import AccuracyNotReached, BracketNotFound, InvalidParameter
-from .kernels.search import invert
+from .kernels.search import Compared, compare, invert
 from .mechanisms.base import Mechanism
 from .mechanisms.parameters import nonnegative, probability
 
@@ -145,14 +145,15 @@ def _real(target: _Target, most: float, tolerance: float) -> tuple[float, float 
     if not noise and target.loss(most).upper <= target.delta:
         return most, None
 
-    def falling(y: float) -> _Loss:
+    def falling(y: float) -> Compared[_Loss]:
         if y == 0.0 or (not noise and y < 1.0 / most):
-            return _NOTHING
+            return compare(1.0, 1.0, target.delta, _NOTHING)
         if y > (most if noise else REAL_MOST):
             raise target.nowhere(f"tried {'up to' if noise else 'down to 1 /'} {y:g}; is privacy monotone in it?")
-        return target.loss(y if noise else 1.0 / y)
+        loss = target.loss(y if noise else 1.0 / y)
+        return compare(loss.lower, loss.upper, target.delta, loss)
 
-    found = invert(falling, target.delta, math.inf, 0.9 * tolerance)
+    found = invert(falling, math.inf, 0.9 * tolerance)
     good = found.upper if noise else 1.0 / found.upper
     bad = found.lower if noise else (1.0 / found.lower if found.lower > 0.0 else math.inf)
     for _ in range(STEPS_MOST):

@@ -51,7 +51,7 @@ class Pair(ABC):
 
     @abstractmethod
     def tails(self, t: Twofold) -> Tails:
-        """Tails in float64, relative error TAIL_ERROR; t may be -inf and +inf.
+        """Tails in float64, relative error TAIL_ERROR; t may be -inf, and +inf, where p_above is the infinite mass.
 
         Next to an atom of the loss the tail may be that of a point one rounding error (4 units of t) away.
         """

@@ -14,10 +14,8 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from ..bound import Budget, budget_lines
-from ..kernels.ball import enclose
 from ..pairs.finite import FinitePair
-from .evaluation import Evaluation, Evaluator
+from .evaluation import BallFormula
 
 COUNT_LEAST = 20_000  # below, listing the atoms is faster
 
@@ -28,27 +26,17 @@ def applies(pair: FinitePair, count: int) -> bool:
 
 
 @dataclass(frozen=True)
-class BinomialEvaluator(Evaluator):
+class BinomialEvaluator(BallFormula):
     """Binomial tails in balls."""
 
     pair: FinitePair
     count: int
 
     @property
-    def arithmetic(self) -> str:
-        return "ball"
-
-    @property
     def parameters(self) -> Mapping[str, object]:
         return {"atoms": self.count + 1}
 
-    def delta(self, epsilon: float) -> Evaluation:
-        low, high = enclose(lambda: self._ball(arb(epsilon)))
-        low, high = max(low, 0.0), min(high, 1.0)
-        lines = budget_lines(rounding=high - low)
-        return Evaluation(min(low, high), high, Budget(lines, lines))
-
-    def _ball(self, epsilon: arb) -> arb:
+    def ball(self, epsilon: arb) -> arb:
         law = self.pair.law
         low, high = sorted(law.atoms(), key=lambda atom: float(atom.loss.mid()))
         kept_p, kept_q = (1 - law.infinite_mass()) ** self.count, (1 - law.lost_mass()) ** self.count

@@ -14,11 +14,10 @@ Reference: Meiser, Mohammadi 2018.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import InvalidParameter, UnsupportedMechanism
-from ..kernels.search import Inverse, invert
 from .buckets_choice import Saddles, reach
 from .buckets_compose import compose_sequence
 from .buckets_leaf import REACH_MOST, pair_leaf
@@ -99,12 +98,24 @@ class BucketsEvaluator(Evaluator):
         """Doubles around the Renyi divergence of this order > 1, from a list tilted by order - 1."""
         return renyi(self.buckets(order - 1.0), order)
 
-    def epsilon(self, level: float) -> Inverse[Evaluation]:
-        """The smallest epsilon with delta(epsilon) <= level, enclosed."""
+    def epsilon(self, level: float) -> tuple[float, float]:
+        """Doubles around the smallest epsilon with delta(epsilon) <= level; each end is proven by one comparison."""
         buckets = self.buckets(self.tilt)
         highest = max(buckets.top * buckets.step * (1.0 + 1e-15) + buckets.slack, 0.0)
-        ceiling = highest if buckets.infinity[1] < level else math.inf
-        return invert(self.delta, level, ceiling, 1e-9)
+        if self.delta(0.0).upper <= level:
+            return 0.0, 0.0
+        upper = _halved(lambda e: self.delta(e).upper > level, highest) if self.delta(highest).upper <= level else None
+        lower = _halved(lambda e: self.delta(e).lower > level, highest) if self.delta(0.0).lower > level else None
+        return 0.0 if lower is None else lower[0], math.inf if upper is None else upper[1]
+
+
+def _halved(above: Callable[[float], bool], high: float) -> tuple[float, float]:
+    """Two neighbours, to 1e-9 of the larger, of which the first is above and the second, unless it is `high`, is not."""
+    low = 0.0
+    while high - low > max(1e-9 * high, 1e-300):
+        middle = low + (high - low) / 2.0
+        low, high = (middle, high) if above(middle) else (low, middle)
+    return low, high
 
 
 def prepare(
@@ -166,10 +177,10 @@ def _relative_width(evaluator: BucketsEvaluator, epsilon: float | None, level: f
     if epsilon is not None:
         found = evaluator.delta(epsilon)
         return (found.upper - found.lower) / found.upper if found.upper > 0.0 else 0.0
-    inverse = evaluator.epsilon(DELTA_AIM if level is None else level)
-    if inverse.upper == inverse.lower:
+    low, high = evaluator.epsilon(DELTA_AIM if level is None else level)
+    if low == high:
         return 0.0
-    return (inverse.upper - inverse.lower) / inverse.upper if inverse.upper < math.inf else 1.0
+    return (high - low) / high if high < math.inf else 1.0
 
 
 def _check(

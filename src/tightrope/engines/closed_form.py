@@ -18,7 +18,7 @@ from flint import arb, ctx
 from ..bound import Budget, budget_lines
 from ..errors import UnsupportedMechanism
 from ..kernels.approx import Approx, exact
-from ..kernels.ball import enclose, lower_float, upper_float, working_precision
+from ..kernels.ball import lower_float, upper_float, working_precision
 from ..pair import Pair
 from ..pairs.finite import FinitePair
 from ..pairs.gaussian import GaussianPair
@@ -26,7 +26,7 @@ from ..pairs.laplace import LaplacePair
 from . import binomial_tail, finite_part, laplace_sum
 from .binomial_tail import BinomialEvaluator
 from .edges import edges
-from .evaluation import Evaluation, Evaluator, Term, named
+from .evaluation import BallFormula, Evaluation, Evaluator, Term, named
 from .finite_part import BallLaw, FiniteTerm, FloatLaw
 from .laplace_sum import LaplaceTerm
 
@@ -167,7 +167,7 @@ class SuffixLaw:
 
 
 @dataclass
-class BallEvaluator(Evaluator):
+class BallEvaluator(BallFormula):
     """Balls: every rounding enclosed; the finite part is listed once per precision."""
 
     parts: Parts
@@ -175,21 +175,11 @@ class BallEvaluator(Evaluator):
     _suffixes: dict[int, SuffixLaw] = field(default_factory=dict)
 
     @property
-    def arithmetic(self) -> str:
-        return "ball"
-
-    @property
     def parameters(self) -> Mapping[str, object]:
         atoms = max((len(law.atoms) for law in self._laws.values()), default=0)
         return {"atoms": atoms, "bits": max(self._laws, default=0)}
 
-    def delta(self, epsilon: float) -> Evaluation:
-        low, high = enclose(lambda: self._ball(arb(epsilon)))
-        low, high = max(low, 0.0), min(high, 1.0)
-        lines = budget_lines(rounding=high - low)
-        return Evaluation(min(low, high), high, Budget(lines, lines))
-
-    def _ball(self, epsilon: arb) -> arb:
+    def ball(self, epsilon: arb) -> arb:
         finite = self.parts.finite
         if not finite:
             return self._other(epsilon)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..bound import Budget
+from flint import arb
+
+from ..bound import Budget, budget_lines
+from ..kernels.ball import enclose, refine
+from ..kernels.search import Compared, Inverse, compare, invert
 from ..pair import Pair
+
+EXCESS_BITS = 160  # absolute accuracy of delta / level - 1: decides next to a delta of 1 too
 
 Term = tuple[Pair, int]
 
@@ -42,6 +49,45 @@ class Evaluator(ABC):
     @abstractmethod
     def delta(self, epsilon: float) -> Evaluation:
         """Bounds delta at a finite epsilon >= 0."""
+
+
+class BallFormula(Evaluator):
+    """delta as a formula in balls, at whatever precision is current: it can be compared with a level beyond doubles."""
+
+    @property
+    def arithmetic(self) -> str:
+        return "ball"
+
+    @abstractmethod
+    def ball(self, epsilon: arb) -> arb:
+        """delta at epsilon, at the working precision."""
+
+    def delta(self, epsilon: float) -> Evaluation:
+        low, high = enclose(lambda: self.ball(arb(epsilon)))
+        low, high = max(low, 0.0), min(high, 1.0)
+        lines = budget_lines(rounding=high - low)
+        return Evaluation(min(low, high), high, Budget(lines, lines))
+
+    def against(self, epsilon: float, level: float) -> Compared[float]:
+        """delta(epsilon) / level - 1, whose sign is decided before anything is rounded to a double."""
+
+        def excess() -> arb:
+            return (self.ball(arb(epsilon)) - arb(level)) / arb(level)
+
+        found = refine(excess, EXCESS_BITS)
+        middle = float(found.mid()) if found.is_finite() else math.nan
+        log = math.log1p(middle) if middle > -1.0 else -math.inf
+        return Compared(bool(found > 0), bool(found <= 0), log, float(found.rad()), epsilon)
+
+
+def inverse(evaluator: Evaluator, delta: float, ceiling: float, tolerance: float) -> Inverse[Evaluation]:
+    """The smallest epsilon with delta(epsilon) <= delta, by search; delta(ceiling) <= delta is known."""
+
+    def against(epsilon: float) -> Compared[Evaluation]:
+        value = evaluator.delta(epsilon)
+        return compare(value.lower, value.upper, delta, value)
+
+    return invert(against, ceiling, tolerance)
 
 
 def named(terms: Sequence[Term]) -> str:

@@ -22,7 +22,7 @@ from ..kernels.search import Inverse, invert
 from . import closed_form, contour, lattice
 from .contour_newton import ContourEvaluator
 from .edges import Edges, edges
-from .evaluation import Evaluation, Evaluator, Term, named
+from .evaluation import BallFormula, Evaluation, Evaluator, Term, inverse, named
 
 
 class Prepare(Protocol):
@@ -92,7 +92,8 @@ def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
     if lower == upper:
         return True
     width = upper - lower
-    return width < math.inf and (width <= accuracy * upper or (quantity == "epsilon" and width <= 1e-12))
+    near_zero = quantity == "epsilon" and upper <= 1e-3 and width <= 1e-12
+    return width < math.inf and (width <= accuracy * upper or near_zero)
 
 
 class Planner:
@@ -201,5 +202,8 @@ def _inverse(evaluator: Evaluator, delta: float, ceiling: float, accuracy: float
     """The contour knows its slope; the others are searched."""
     if isinstance(evaluator, ContourEvaluator):
         return evaluator.epsilon(delta)
-    tolerance = BALL_TOLERANCE if evaluator.arithmetic == "ball" else FLOAT_TOLERANCE
-    return invert(evaluator.delta, delta, ceiling, min(tolerance, accuracy / 8.0))
+    if isinstance(evaluator, BallFormula):
+        found = invert(lambda point: evaluator.against(point, delta), ceiling, min(BALL_TOLERANCE, accuracy / 8.0))
+        ends = (None if end is None else evaluator.delta(end) for end in (found.at_lower, found.at_upper))
+        return Inverse(found.lower, found.upper, *ends)
+    return inverse(evaluator, delta, ceiling, min(FLOAT_TOLERANCE, accuracy / 8.0))

@@ -49,6 +49,17 @@ def enclose(formula: Callable[[], arb], bits_wanted: int = 56) -> tuple[float, f
         bits *= 2
 
 
+def refine(formula: Callable[[], arb], bits_wanted: int) -> arb:
+    """A ball whose radius is at most 2**-bits_wanted, or as narrow as the last precision makes it."""
+    bits = bits_wanted + 32
+    while True:
+        with working_precision(bits):
+            ball = formula()
+            if (ball.is_finite() and ball.rad() < arb(2) ** -bits_wanted) or bits >= BITS_MOST:
+                return ball
+        bits *= 2
+
+
 def lower_float(ball: arb) -> float:
     """The largest convenient double at or below the ball; -inf if nothing is known."""
     if ball.is_nan():

@@ -12,21 +12,28 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 
-class Interval(Protocol):
-    """What a function value must offer."""
+@dataclass(frozen=True, slots=True)
+class Compared(Generic[T]):
+    """How a function value compares with the level: what is certain, and where to look next."""
 
-    @property
-    def lower(self) -> float: ...
-    @property
-    def upper(self) -> float: ...
-    @property
-    def middle(self) -> float: ...
+    above: bool  # certainly above the level
+    met: bool  # certainly at or below it
+    log: float  # about log(value / level), -inf where nothing is known
+    noise: float  # about half of the width, relative to the level
+    value: T
 
 
-T = TypeVar("T", bound=Interval)
+def compare(lower: float, upper: float, level: float, value: T) -> Compared[T]:
+    """An interval of doubles against the level."""
+    middle = lower + (upper - lower) / 2.0
+    log = math.log(middle) - math.log(level) if middle > 0.0 and level > 0.0 else -math.inf
+    noise = (upper - lower) / (2.0 * level) if level > 0.0 else 0.0
+    return Compared(lower > level, upper <= level, log, noise, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,38 +49,32 @@ class Inverse(Generic[T]):
 STEPS_MOST = 200
 
 
-def invert(function: Callable[[float], T], level: float, ceiling: float, tolerance: float) -> Inverse[T]:
-    """Finds the smallest e >= 0 with f(e) <= level, where f(ceiling) <= level is known (ceiling may be inf).
+def invert(function: Callable[[float], Compared[T]], ceiling: float, tolerance: float) -> Inverse[T]:
+    """Finds the smallest e >= 0 where f is at or below the level, as it is known to be at ceiling (which may be inf).
 
     tolerance is the relative width to aim at; the result is wider where the intervals of f are.
     """
     at_zero = function(0.0)
-    if at_zero.upper <= level:
-        return Inverse(0.0, 0.0, at_zero, at_zero)
+    if at_zero.met:
+        return Inverse(0.0, 0.0, at_zero.value, at_zero.value)
     low, high = 0.0, ceiling
-    at_low: T | None = at_zero if at_zero.lower > level else None
+    at_low: T | None = at_zero.value if at_zero.above else None
     at_high: T | None = None
-    points = [(0.0, _log_ratio(at_zero, level))]
+    points = [(0.0, at_zero.log)]
     guess = min(1.0, ceiling / 2.0)
     for _ in range(STEPS_MOST):
-        value = function(guess)
-        points.append((guess, _log_ratio(value, level)))
-        if value.lower > level:
-            low, at_low = guess, value
-        elif value.upper <= level:
-            high, at_high = guess, value
+        found = function(guess)
+        points.append((guess, found.log))
+        if found.above:
+            low, at_low = guess, found.value
+        elif found.met:
+            high, at_high = guess, found.value
         else:
             break
         if (high < math.inf and high - low <= tolerance * high) or math.nextafter(low, math.inf) >= high:
             return Inverse(low, high, at_low, at_high)
         guess = _next_guess(points, low, high, tolerance)
-    return _widen(function, level, points[-1][0], value, points, Inverse(low, high, at_low, at_high), tolerance)
-
-
-def _log_ratio(value: Interval, level: float) -> float:
-    if value.middle <= 0.0 or level <= 0.0:
-        return -math.inf
-    return math.log(value.middle) - math.log(level)
+    return _widen(function, found.noise, points, Inverse(low, high, at_low, at_high), tolerance)
 
 
 def _next_guess(points: list[tuple[float, float]], low: float, high: float, tolerance: float) -> float:
@@ -96,33 +97,31 @@ def _next_guess(points: list[tuple[float, float]], low: float, high: float, tole
 
 
 def _widen(
-    function: Callable[[float], T],
-    level: float,
-    centre: float,
-    value: T,
+    function: Callable[[float], Compared[T]],
+    noise: float,
     points: list[tuple[float, float]],
     found: Inverse[T],
     tolerance: float,
 ) -> Inverse[T]:
     """From a point that cannot be decided, steps out on both sides until the comparison holds."""
+    centre = points[-1][0]
     step = max(tolerance * centre * 0.25, math.ulp(centre), 5e-324)
     slopes = [abs((y1 - y0) / (x1 - x0)) for (x0, y0), (x1, y1) in itertools.pairwise(points) if x0 != x1]
-    noise = (value.upper - value.lower) / (2.0 * level) if level > 0.0 else 0.0
     if slopes and 0.0 < slopes[-1] < math.inf and math.isfinite(noise):
         step = max(step, 1.1 * noise / slopes[-1])
     low, at_low, high, at_high = found.lower, found.at_lower, found.upper, found.at_upper
     distance = step
     while centre - distance > low:
         trial = function(centre - distance)
-        if trial.lower > level:
-            low, at_low = centre - distance, trial
+        if trial.above:
+            low, at_low = centre - distance, trial.value
             break
         distance *= 2.0
     distance = step
     while centre + distance < high and math.isfinite(centre + distance):
         trial = function(centre + distance)
-        if trial.upper <= level:
-            high, at_high = centre + distance, trial
+        if trial.met:
+            high, at_high = centre + distance, trial.value
             break
         distance *= 2.0
     return Inverse(low, high, at_low, at_high)

@@ -105,4 +105,11 @@ def _twofold_count(count: int) -> Twofold:
 
 
 def _sf(z: arb) -> arb:
-    return (z / arb(2).sqrt()).erfc() / 2
+    """P[N > z]; erfc at the middle, since Arb spreads a radius at a large argument far too much."""
+    scaled = z / arb(2).sqrt()
+    if scaled.is_exact() or not scaled.is_finite():
+        return scaled.erfc() / 2
+    middle, radius = scaled.mid(), scaled.rad()
+    nearest = (abs(middle) - radius).max(arb(0))
+    spread = radius * 2 / arb.pi().sqrt() * (-nearest * nearest).exp()
+    return (middle.erfc() + arb(0, 1) * spread) / 2
