@@ -1,0 +1,105 @@
+"""The methods that are compared: what each claims, and why it is off, in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from ..convert import advanced, basic, concentrated, normal_limit, optimal, renyi
+from ..mechanisms.base import Mechanism
+
+
+class Kind(Enum):
+    """What kind of statement a number is."""
+
+    INTERVAL = "certified interval"
+    UPPER = "upper bound"
+    APPROXIMATION = "approximation, no bound"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """epsilon(run, delta) and delta(run, epsilon), inf and 1 where nothing can be said."""
+
+    name: str
+    kind: Kind
+    why: str
+    epsilon: Callable[[Mechanism, float], float]
+    delta: Callable[[Mechanism, float], float]
+
+
+CERTIFIED_WHY = "the law of the summed loss itself, with every error inside the interval"
+
+METHODS = (
+    Method(
+        "naive composition",
+        Kind.UPPER,
+        "adds up epsilons as if the worst outcome came every time",
+        basic.naive_epsilon,
+        basic.naive_delta,
+    ),
+    Method(
+        "adaptive composition",
+        Kind.UPPER,
+        "adds up epsilons too, and only spares the overlap of the deltas",
+        basic.adaptive_epsilon,
+        basic.adaptive_delta,
+    ),
+    Method(
+        "advanced composition",
+        Kind.UPPER,
+        "grows with the root of the count, but by a tail inequality with generous constants",
+        advanced.advanced_epsilon,
+        advanced.advanced_delta,
+    ),
+    Method(
+        "optimal, one point",
+        Kind.UPPER,
+        "exact for randomized response with the same (epsilon, delta), so blind to the rest of the curve",
+        optimal.one_point_epsilon,
+        optimal.one_point_delta,
+    ),
+    Method(
+        "optimal, best point",
+        Kind.UPPER,
+        "tries every point of the curve, yet each try still knows only that one point",
+        optimal.curve_epsilon,
+        optimal.curve_delta,
+    ),
+    Method(
+        "moments accountant",
+        Kind.UPPER,
+        "knows all moments of the loss, but turns them into delta by Markov's inequality",
+        renyi.markov_epsilon,
+        renyi.markov_delta,
+    ),
+    Method(
+        "Renyi, best conversion",
+        Kind.UPPER,
+        "the same moments with the sharpest factor, and still one exponential in place of a tail",
+        renyi.renyi_epsilon,
+        renyi.renyi_delta,
+    ),
+    Method(
+        "zCDP",
+        Kind.UPPER,
+        "puts one parabola above all moments, and gains nothing from sampling",
+        concentrated.zcdp_epsilon,
+        concentrated.zcdp_delta,
+    ),
+    Method(
+        "subgaussian fit",
+        Kind.UPPER,
+        "a parabola with the true mean, and a spread that only the range of the loss decides",
+        concentrated.fitted_epsilon,
+        concentrated.fitted_delta,
+    ),
+    Method(
+        "Gaussian limit (CLT)",
+        Kind.APPROXIMATION,
+        "takes the summed loss as normal, which its tail is not: it may err on either side",
+        normal_limit.limit_epsilon,
+        normal_limit.limit_delta,
+    ),
+)

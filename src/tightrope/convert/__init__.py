@@ -1,0 +1,1 @@
+"""What other theories of composition say of the same run; each states what kind of statement it makes."""

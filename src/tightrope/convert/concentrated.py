@@ -1,0 +1,127 @@
+"""Concentrated differential privacy: the cgf of the loss below a parabola.
+
+zCDP: K(c) <= c (c + 1) rho; rho = mu^2/2 for Gaussians (also clamped, rounded or discrete), L^2/2 where all losses lie
+in [-L, L]; sampling does not help, so a sampled mechanism has the rho of its base.
+Subgaussian fit: K(c) <= c m + c^2 v/2 with m the mean and v the variance proxy: exact for Gaussians, and
+v = (highest - lowest)^2 / 4 for bounded losses (Hoeffding).
+Both add up under composition and become delta by the best conversion of a Renyi bound.
+Guarantee: upper, rounded outward; inf where no parabola is known. Proof: docs/proofs/classic.md, section 5.
+Reference: Bun, Steinke 2016, Prop. 1.4, 1.6; Dwork, Rothblum 2016; Meiser, Mohammadi 2018, Sec. 5.7.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from flint import arb
+
+from ..kernels.ball import BITS_START, working_precision
+from ..mechanisms.base import Mechanism
+from ..pair import Pair
+from ..pairs.discrete_gaussian import DiscreteGaussianPair
+from ..pairs.gaussian import GaussianPair
+from ..pairs.poisson import PoissonAdd, PoissonRemove
+from ..pairs.truncated import ClampedPair
+from ..pairs.truncated_noise import GaussianNoise
+from ..relation import Direction
+from .moments import log_moment
+from .outward import at_or_above, weighted_sum
+from .renyi import delta_from, epsilon_from
+
+NEAR_ZERO = 1e-5  # K(c)/c falls to the mean as c falls to 0
+
+
+class Parabola(NamedTuple):
+    """K(c) <= c mean + c^2 spread / 2 for every c > 0."""
+
+    mean: float
+    spread: float
+
+
+def zcdp_epsilon(run: Mechanism, delta: float) -> float:
+    """From the sum of the rhos."""
+    return epsilon_from(_moment(run, zcdp), 0.0, delta, sharp=True)
+
+
+def zcdp_delta(run: Mechanism, epsilon: float) -> float:
+    """From the sum of the rhos."""
+    return delta_from(_moment(run, zcdp), 0.0, epsilon, sharp=True)
+
+
+def fitted_epsilon(run: Mechanism, delta: float) -> float:
+    """From the sums of means and variance proxies."""
+    return epsilon_from(_moment(run, fitted), 0.0, delta, sharp=True)
+
+
+def fitted_delta(run: Mechanism, epsilon: float) -> float:
+    """From the sums of means and variance proxies."""
+    return delta_from(_moment(run, fitted), 0.0, epsilon, sharp=True)
+
+
+def zcdp(pair: Pair) -> Parabola:
+    """rho, as the parabola (rho, 2 rho)."""
+    rho = _rho(pair)
+    return Parabola(rho, at_or_above(lambda: 2 * arb(rho)) if math.isfinite(rho) else math.inf)
+
+
+def fitted(pair: Pair) -> Parabola:
+    """The narrower of the subgaussian fit and zCDP."""
+    if isinstance(pair, GaussianPair) or not _bounded(pair):
+        return zcdp(pair)
+    mean = at_or_above(lambda: arb(log_moment(pair, NEAR_ZERO)) / NEAR_ZERO)
+    spread = at_or_above(_hoeffding, pair)
+    return Parabola(mean, spread) if math.isfinite(mean) else zcdp(pair)
+
+
+def _rho(pair: Pair) -> float:
+    if isinstance(pair, PoissonRemove | PoissonAdd):
+        return _rho(pair.base)
+    if isinstance(pair, GaussianPair):
+        return at_or_above(lambda: pair.ball_mu() ** 2 / 2)
+    if isinstance(pair, DiscreteGaussianPair):
+        return at_or_above(lambda: (arb(pair.sensitivity) / arb(pair.sigma)) ** 2 / 2)
+    if isinstance(pair, ClampedPair) and isinstance(pair.noise, GaussianNoise):
+        sigma = pair.noise.sigma
+        return at_or_above(lambda: (pair.noise.ball_shift / arb(sigma)) ** 2 / 2)
+    if not _bounded(pair):
+        return math.inf
+    return at_or_above(_largest_square, pair)
+
+
+def _hoeffding(pair: Pair) -> arb:
+    lowest, highest = pair.loss_range()
+    return (highest - lowest) ** 2 / 4
+
+
+def _largest_square(pair: Pair) -> arb:
+    lowest, highest = pair.loss_range()
+    return (highest**2).max(lowest**2) / 2
+
+
+def _bounded(pair: Pair) -> bool:
+    with working_precision(BITS_START):
+        lowest, highest = pair.loss_range()
+        ends = bool(lowest.is_finite() and highest.is_finite())
+        return ends and pair.infinite_mass().is_zero() and pair.reversed().infinite_mass().is_zero()
+
+
+def _moment(run: Mechanism, parabola: Callable[[Pair], Parabola]) -> Callable[[float], float]:
+    """The worse of the two directions at every order."""
+    sums: list[tuple[float, float]] = []
+    for direction in Direction:
+        parts = [(parabola(part.pair(direction)), count) for part, count in run.terms]
+        if any(not math.isfinite(part.mean) or not math.isfinite(part.spread) for part, _ in parts):
+            return lambda order: math.inf
+        sums.append(
+            (
+                at_or_above(weighted_sum, [(part.mean, count) for part, count in parts]),
+                at_or_above(weighted_sum, [(part.spread, count) for part, count in parts]),
+            )
+        )
+    return lambda order: max(at_or_above(_parabola, order, mean, spread) for mean, spread in sums)
+
+
+def _parabola(order: float, mean: float, spread: float) -> arb:
+    return arb(order) * mean + arb(order) ** 2 * spread / 2
