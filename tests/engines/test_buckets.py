@@ -38,7 +38,9 @@ def _grown(rng: random.Random, direct: bool | None) -> tuple[Buckets, Tree]:
         if rng.random() < 0.4:  # a law close to its neighbour, as in practice
             q = [a + Fraction(rng.randint(-8, 8), SHARES) if a > Fraction(9, SHARES) else a for a in p]
             q[q.index(max(q))] += 1 - sum(q)
-        forest.append((arrays_leaf([*map(float, p)], [*map(float, q)], step, n, slope), bucket_truth.leaf(p, q, step, n)))
+        forest.append(
+            (arrays_leaf([*map(float, p)], [*map(float, q)], step, n, slope), bucket_truth.leaf(p, q, step, n))
+        )
     while len(forest) > 1 or rng.random() < 0.3:
         if rng.random() < 0.4:
             forest = [(square(mine), bucket_truth.square(tree)) for mine, tree in forest]

@@ -5,8 +5,8 @@ composition tree, with real and virtual error-correction terms, and delta is rea
     buckets_list     the list of a tree: definitions 3, 4, 7, 8       buckets_leaf   leaves: definitions 4, 6, 7
     buckets_compose  composition, squaring, r-fold: Fig. 10           buckets_read   delta, PDP, Renyi: definitions 5, 9
     buckets_choice   factor, tilt and budget from the question
-Here: the engine. Factor and n follow from the accuracy: a first list of N_START buckets tells the width, which falls like
-1/n, and so the n that is needed.
+Here: the engine. Factor and n follow from the accuracy: a first list of N_START buckets tells the width, which falls
+like 1/n, and so the n that is needed.
 Guarantee: lower <= delta(epsilon) <= upper for the dominating pair (theorem 2, corollary 1).
 Reference: Meiser, Mohammadi 2018.
 """
@@ -51,11 +51,15 @@ class Plan:
 
 @dataclass
 class BucketsEvaluator(Evaluator):
-    """delta from bucket lists of one tree; a list per tilt, made when an epsilon needs it."""
+    """delta from bucket lists of one tree; a list per tilt, made when an epsilon needs it.
+
+    single: one tilt for all, as for a search whose other steps need not be sharp.
+    """
 
     plan: Plan
     saddles: Saddles
     tilt: float
+    single: bool
     _lists: dict[float, Buckets] = field(default_factory=dict)
 
     @property
@@ -83,6 +87,8 @@ class BucketsEvaluator(Evaluator):
 
     def delta(self, epsilon: float) -> Evaluation:
         found = delta(self.buckets(self.tilt), epsilon)
+        if self.single:
+            return found
         rounding = found.budget.upper["rounding"] + found.budget.lower["rounding"]
         better = self.saddles.at_epsilon(epsilon)
         if rounding <= ROUNDING_SHARE * (found.upper - found.lower) or better == self.tilt:
@@ -102,15 +108,19 @@ class BucketsEvaluator(Evaluator):
         """Doubles around the smallest epsilon with delta(epsilon) <= level; each end is proven by one comparison."""
         buckets = self.buckets(self.tilt)
         highest = max(buckets.top * buckets.step * (1.0 + 1e-15) + buckets.slack, 0.0)
-        if self.delta(0.0).upper <= level:
+        start = delta(buckets, 0.0)
+        if start.upper <= level:
             return 0.0, 0.0
-        upper = _halved(lambda e: self.delta(e).upper > level, highest) if self.delta(highest).upper <= level else None
-        lower = _halved(lambda e: self.delta(e).lower > level, highest) if self.delta(0.0).lower > level else None
-        return 0.0 if lower is None else lower[0], math.inf if upper is None else upper[1]
+        lower, upper = 0.0, math.inf
+        if start.lower > level:
+            lower = _halved(lambda e: delta(buckets, e).lower > level, highest)[0]
+        if delta(buckets, highest).upper <= level:
+            upper = _halved(lambda e: delta(buckets, e).upper > level, highest)[1]
+        return lower, upper
 
 
 def _halved(above: Callable[[float], bool], high: float) -> tuple[float, float]:
-    """Two neighbours, to 1e-9 of the larger, of which the first is above and the second, unless it is `high`, is not."""
+    """Two numbers 1e-9 apart, relatively: the first is above or 0, the second is not above or is `high`."""
     low = 0.0
     while high - low > max(1e-9 * high, 1e-300):
         middle = low + (high - low) / 2.0
@@ -170,7 +180,8 @@ def _evaluator(
             "a mechanism with losses this large", f"buckets reach up to a loss of {REACH_MOST:g}; use another engine"
         )
     tilt = saddles.at_epsilon(epsilon) if epsilon is not None else saddles.at_delta(aim)
-    return BucketsEvaluator(Plan(terms, step, size, budget if free is None else free), saddles, tilt)
+    plan = Plan(terms, step, size, budget if free is None else free)
+    return BucketsEvaluator(plan, saddles, tilt, single=delta is not None)
 
 
 def _relative_width(evaluator: BucketsEvaluator, epsilon: float | None, level: float | None) -> float:

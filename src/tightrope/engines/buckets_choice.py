@@ -1,7 +1,7 @@
 """Chooses factor, tilt and free_infinity_budget of a bucket list from what is asked; nothing here needs to be right.
 
-Any factor, n and tilt give true bounds. The factor is as small as one use allows: n log f is the loss beyond which one use
-has less mass than the budget, since squaring widens the list when it must. The tilt is the saddle point of the
+Any factor, n and tilt give true bounds. The factor is as small as one use allows: n log f is the loss beyond which
+one use has less mass than the budget, since squaring widens the list when it must. The tilt is the saddle point of the
 composition, theta = argmin K(theta) - theta eps - log theta (theta + 1), K the log moment of all uses together.
 Reference: Meiser, Mohammadi 2018, Sec. 4.6 (free_infty_budget); Zhu, Dong, Wang 2021, Sec. 5 (log moments).
 """

@@ -1,12 +1,12 @@
 """Inner nodes of a composition tree: composition, squaring, and the trees that reach any number of uses.
 
-Composition (definitions 4 and 7): indices add; sums below -n go to -n, those above n to infinity; l(-n) = 0; u = u1 + u2.
+Composition (definitions 4 and 7): indices add; sums below -n go to -n, above n to infinity; l(-n) = 0; u = u1 + u2.
 Squaring: f becomes f^2, buckets 2i - 1 and 2i become i, u becomes ceil(u/2) + 1.
 Two slips of the printed definitions are mended, as lemmas 7 and 11 need it: squaring keeps B(-n), in bucket -n/2, and
 l~(-n) of a composition is sum of P_B - f^n P_A, where the printed V subtracts P_A/f^(j + k) >= f^n P_A: a virtual error
 that is too small, with which the lower bound can exceed the truth.
 Guarantee: encloses the tree's list if the children enclose theirs.
-Reference: Meiser, Mohammadi 2018, Defs. 3, 4, 6, 7, Fig. 10, Sec. 4.6. Proof: docs/proofs/buckets.md, lemmas 2, 3, 6, 7.
+Reference: Meiser, Mohammadi 2018, Defs. 3, 4, 6, 7, Fig. 10, Sec. 4.6. Proof: docs/proofs/buckets.md, lemmas 2 to 6.
 """
 
 from __future__ import annotations
@@ -128,14 +128,17 @@ def with_plain_corner(real: Measure, masses: Measure, alternative: Measure, slac
     """
     n, values = real.n, real.values.copy()
     log_moments = alternative.log_moments + (slack * (1.0 + 1e-12) + 1e-15)
-    values[: max(_first_known(real) + n, 1)] = 0.0
-    if masses.values[0] <= NOISE * masses.radius or _first_known(real) > -n:
-        return replace(real, values=values, log_moments=log_moments)
-    shift = 2.0 ** (masses.scale - real.scale)
-    values[0] = masses.values[0] * shift
-    flat = 2.0 * masses.floor * _inverse_weight(masses.slope, real.scale, -n)
-    radius = max(real.radius, real.radius * math.exp(-real.slope) + 2.0 * masses.radius * shift + flat) * ROUND
-    return replace(real, values=values, radius=radius, log_moments=log_moments)
+    known, radius = _first_known(real), real.radius
+    values[: max(known + n, 1)] = 0.0
+    if masses.values[0] > NOISE * masses.radius and known == -n:
+        shift = 2.0 ** (masses.scale - real.scale)
+        values[0] = masses.values[0] * shift
+        flat = 2.0 * masses.floor * _inverse_weight(masses.slope, real.scale, -n)
+        radius = max(radius, radius * math.exp(-real.slope) + 2.0 * masses.radius * shift + flat) * ROUND
+    # The exact total is e^slack at most; the numbers differ from it by what the sum from the first index on allows.
+    weight, units = _weight(real.slope, real.scale, known)
+    total = math.exp(slack) + radius * weight * (1.0 + units) + real.floor
+    return replace(real, values=values, radius=radius, total=total * (1.0 + 1e-9), log_moments=log_moments)
 
 
 def _convolved(
@@ -154,7 +157,8 @@ def _convolved(
     values = np.zeros(2 * n + 1)
     last = max(min(top, n), -n - 1)  # -n - 1: every sum lies below -n
     values[: last + n + 1] = row.values[n : last + 2 * n + 1]
-    flat = _flat_size(x, x_top)
+    # sum_{k >= m} X^(k) + |1 - X^(inf) - sum_{k >= m} X^(k)| for any m
+    flat = max(1.0, 2.0 * x.total - 1.0) * (1.0 + 1e-12)
     radius = x.radius * y.moment + y.radius * upper_total(left) + row.noise
     floor = x.floor * most + y.floor * flat + 8.0 * UNIT * infinity
     log_moments = (x.log_moments + y.log_moments) + 1e-15 * np.abs(x.log_moments)
@@ -183,15 +187,10 @@ def _convolved(
         scale=scale + shift,
         radius=radius * factor * ROUND + TINY,
         floor=floor * ROUND,
+        total=math.inf,
         rates=x.rates,
         log_moments=log_moments,
     )
-
-
-def _flat_size(x: Measure, top: int) -> float:
-    """Bound on sum_{k >= m} X(k) + |1 - X(inf) - sum_{k >= m} X(k)| for all m, of the numbers in x."""
-    total, doubt = _weighted_sum(x.values[: top + x.n + 1], x.slope, x.scale, -x.n)
-    return max(1.0, 2.0 * (total + doubt + x.infinity) - 1.0) * (1.0 + 1e-12)
 
 
 def _completed(measure: Measure, step: float) -> Measure:
@@ -214,7 +213,8 @@ def _completed(measure: Measure, step: float) -> Measure:
     log_moments = log_moments + 1e-14 * (1.0 + np.abs(log_moments))
     seen = _moment_of(values, radius, measure.floor, measure.slope, measure.scale)
     log_moments[0] = min(log_moments[0], _log(seen) + measure.scale * LOG_2 + 1e-14 * (1.0 + abs(measure.scale)))
-    return replace(measure, values=values, radius=float(radius), log_moments=log_moments)
+    total = max(1.0, total + doubt + measure.infinity) * (1.0 + 1e-12)
+    return replace(measure, values=values, radius=float(radius), total=total, log_moments=log_moments)
 
 
 def _log(value: float) -> float:

@@ -1,11 +1,11 @@
 """Leaves of a composition tree: the buckets of one pair of distributions.
 
-An event x of loss l = log(P_A(x)/P_B(x)) has the index i with (i - 1) step < l <= i step, infinity above n step, and -n at
-or below -n step (definition 6); then B(i) = sum P_A(x), l~(i) = sum P_B(x) - P_A(x)/f^i, l(i) = l~(i) except l(-n) = 0
-(definitions 4, 7), u = 1. A loss that floating point cannot tell from i step gets index i, and the slack grows by the
+An event x of loss l = log(P_A(x)/P_B(x)) has the index i with (i - 1) step < l <= i step, infinity above n step, and -n
+at or below -n step (definition 6); then B(i) = sum P_A(x), l~(i) = sum P_B(x) - P_A(x)/f^i, l(i) = l~(i) except
+l(-n) = 0 (definitions 4, 7), u = 1. A loss that floating point cannot tell from i step gets index i, and the slack grows by the
 doubt.
 Guarantee: encloses the leaf of definitions 4 and 7 for the factor e^step, up to the slack.
-Reference: Meiser, Mohammadi 2018, Defs. 4, 6, 7, Secs. 5.1 and 5.2 (laws on the line). Proof: docs/proofs/buckets.md, lemma 1.
+Reference: Meiser, Mohammadi 2018, Defs. 4, 6, 7, Secs. 5.1 and 5.2. Proof: docs/proofs/buckets.md, lemma 2.
 """
 
 from __future__ import annotations
@@ -90,14 +90,15 @@ def events_leaf(events: Events, step: float, n: int, slope: float) -> Buckets:
     slack = float(np.max(outside + doubt, initial=0.0)) if np.any(outside + doubt > 0.0) else 0.0
     if np.any(gap > 600.0):
         raise InvalidParameter("an event lies 600 below the lowest bucket: take a larger n or factor")
-    scale = _scale(p.value, place * slope)
+    scale = _scale(p.value, place.astype(np.float64) * slope)
     weight = np.exp(place * slope - scale * LOG_2)
     units = (4.0 * (np.abs(place * slope) + abs(scale)) + 40.0) * UNIT
     b, b_error = p.value * weight, (p.radius * 1.01 + units * p.value) * weight
     rise = np.exp(gap)
     q, q_error = b * rise, (b_error + b * (doubt * 1.01 + 8.0 * UNIT * (1.0 + np.abs(gap)))) * rise * 1.01
     masses, masses_error, alternative, alternative_error = (
-        np.bincount(place + n, weights=each, minlength=2 * n + 1).astype(np.float64) for each in (b, b_error, q, q_error)
+        np.bincount(place + n, weights=each, minlength=2 * n + 1).astype(np.float64)
+        for each in (b, b_error, q, q_error)
     )
     # Every sum has at most this many terms, rounded as often.
     crowd = 1.01 * (int(np.max(np.bincount(place + n), initial=0)) + 4) * UNIT
@@ -126,7 +127,7 @@ def events_leaf(events: Events, step: float, n: int, slope: float) -> Buckets:
 
 
 def _tails_leaf(pair: Pair, step: float, n: int, slope: float) -> Buckets:
-    """Differences of the tails at the boundaries, each pushed up a little so that an atom on a boundary lies below it."""
+    """Differences of the tails at the boundaries, pushed up a little so that an atom on a boundary lies below it."""
     _check(step, n, slope)
     index = np.arange(-n, n + 1, dtype=np.float64)
     tails = pair.tails(twofold(index) * twofold(step) + twofold(8.0 * UNIT * step * np.abs(index)))
@@ -185,7 +186,7 @@ def _measure(
     label = np.arange(-n, n + 1) * step
     log_moments = np.empty(len(rates))
     for j, rate in enumerate(rates):
-        # By partial summation the exact numbers add sum_s (1 - e^(-rate step)) e^(rate s step) times the error from s on.
+        # By partial summation the exact numbers add (1 - e^(-rate step)) e^(rate s step) times the error from s on.
         exponent = (rate * step - slope) * np.arange(-n, n + 1.0)
         most = float(np.max(exponent))
         grown = values - math.expm1(-rate * step) * sums
@@ -194,14 +195,17 @@ def _measure(
         log_moments[j] = math.log(total + 1e-300) + most + scale * LOG_2
         log_moments[j] = np.logaddexp(log_moments[j], math.log(2.0 * floor + 1e-320) + rate * float(label[-1]))
         log_moments[j] += 1e-13 * (1.0 + abs(log_moments[j]) + abs(most) + abs(scale)) + 1e-9
-    return Measure(values, infinity, slope, scale, float(np.max(sums)) + 1e-290, floor, rates, log_moments)
+    radius = float(np.max(sums)) + 1e-290
+    # All exact masses together are 1.
+    total = (1.0 + float(sums[0]) * math.exp(scale * LOG_2 + slope * n) + floor) * (1.0 + 1e-9)
+    return Measure(values, infinity, slope, scale, radius, floor, total, rates, log_moments)
 
 
 def _cells(above: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Masses of the cells (-inf, t_0], (t_0, t_1], ..., and the error of all mass from each cell on up to t_n.
+    """Masses of the cells (-inf, t_0], (t_0, t_1], ..., and the error of the mass from each cell on up to t_n.
 
-    Below the median differences of `below`, above it of `above`: a sum of them telescopes, so that only the tails at its
-    ends and at the change-over err.
+    Below the median differences of `below`, above it of `above`: a sum of them telescopes, so that only the tails at
+    its ends and at the change-over err.
     """
     change = int(np.argmax(below[1:] >= above[1:])) if np.any(below[1:] >= above[1:]) else len(below) - 1
     mass = np.concatenate((below[:1], np.diff(below)[:change], -np.diff(above)[change:]))
@@ -231,7 +235,7 @@ def _scale(p: FloatArray, exponent: FloatArray) -> int:
 
 def _check(step: float, n: int, slope: float) -> None:
     check_shape(step, n)
-    if not 0.0 <= slope or not (slope + step) * n <= REACH_MOST:
+    if not slope >= 0.0 or not (slope + step) * n <= REACH_MOST:
         raise InvalidParameter(
             f"buckets up to a loss of {step * n:g} with a tilt of {slope / step:g} leave the range of doubles: "
             f"(1 + tilt) n log(factor) may be at most {REACH_MOST:g}"

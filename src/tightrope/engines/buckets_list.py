@@ -31,11 +31,13 @@ LOG_2 = math.log(2.0)
 class Measure:
     """A measure X on the indices -n ... n and infinity, in numbers tilted to be largest where delta is made.
 
-    X(i) is about 2^scale e^(-slope i) values[i + n], X(infinity) about `infinity`. With D the exact minus these numbers,
-    |D(infinity) + sum over i >= s of D(i)| <= 2^scale e^(-slope s) radius + floor for s = -n ... n,  |D(infinity)| <= floor.
+    X(i) is about 2^scale e^(-slope i) values[i + n], X(infinity) about `infinity`. With D the exact minus these,
+    |D(infinity) + sum over i >= s of D(i)| <= 2^scale e^(-slope s) radius + floor for s = -n ... n,
+    |D(infinity)| <= floor.
     Capping at -n and at infinity leaves such sums alone and composition only adds them up, so two numbers are enough.
-    log_moments[j] is at or above log sum over finite i of X(i) e^(rates[j] i step), for the exact X; rates[0] step = slope.
-    They bound what lies above n (Chernoff) without help from the rounded numbers.
+    total is at or above the sum of all these numbers, untilted.
+    log_moments[j] is at or above log sum over finite i of X(i) e^(rates[j] i step), for the exact X, with
+    rates[0] step = slope. They bound what lies above n (Chernoff) without help from the rounded numbers.
     """
 
     values: FloatArray
@@ -44,6 +46,7 @@ class Measure:
     scale: int
     radius: float
     floor: float
+    total: float
     rates: FloatArray
     log_moments: FloatArray
 

@@ -86,9 +86,9 @@ def delta_uncorrected(buckets: Buckets, epsilon: float) -> float:
 def probabilistic(buckets: Buckets, epsilon: float) -> Evaluation:
     """P_A[loss > epsilon], the delta of probabilistic DP.
 
-    Above: B(inf) + sum of B(i) with i step + s > epsilon. Below: of bucket i at least B(i) - l~(i)/(e^-eps - f^-i) has a
-    loss above epsilon, since the rest would need more P_B-mass than the bucket has; that is B(i) - (Q(i) f^i - B(i)) c
-    with c = 1/(f^i/e^eps - 1), and l~ grows by s B(i)/f^i where labels have slack.
+    Above: B(inf) + sum of B(i) with i step + s > epsilon. Below: of bucket i at least B(i) - l~(i)/(e^-eps - f^-i) has
+    a loss above epsilon, since the rest would need more P_B-mass than the bucket has; that is
+    B(i) - (Q(i) f^i - B(i)) c with c = 1/(f^i/e^eps - 1), and l~ grows by s B(i)/f^i where labels have slack.
     """
     first, label, moved = _labels(buckets, epsilon)
     above = integral(buckets.masses, first, np.ones(len(label)), 1.0, moved)
@@ -213,7 +213,7 @@ def _labels(buckets: Buckets, epsilon: float) -> tuple[int, FloatArray, FloatArr
         raise InvalidParameter(f"epsilon must be a finite number from 0 on, not {epsilon!r}")
     ratio = min((epsilon - buckets.slack) / buckets.step * (1.0 - 1e-12), 2.0 * buckets.n)
     first = min(max(math.floor(ratio) - 1, -buckets.n), buckets.top + 1)
-    label = np.arange(first, buckets.top + 1) * buckets.step
+    label = np.arange(first, buckets.top + 1, dtype=np.float64) * buckets.step
     return first, label, 4.0 * UNIT * (np.abs(label) + epsilon + buckets.slack + 1.0)
 
 

@@ -84,12 +84,24 @@ def _fast(x: FloatArray, y: FloatArray, slope: float) -> Convolved:
     from scipy.fft import irfft, rfft
 
     size = len(x) + len(y) - 1
-    length = fast_length(size)
+    same = y is x
+    x_start, x = _trimmed(x)
+    y_start, y = (x_start, x) if same else _trimmed(y)
+    length = fast_length(len(x) + len(y) - 1)
+    values = np.zeros(size)
     with np.errstate(under="ignore"):
         first = rfft(x, length)
-        product = first * (first if y is x else rfft(y, length))
-        values = irfft(product, length)[:size]
+        product = np.square(first) if same else first * rfft(y, length)
+        start, inner = x_start + y_start, len(x) + len(y) - 1
+        np.maximum(irfft(product, length, overwrite_x=True)[:inner], 0.0, out=values[start : start + inner])
     bulk = max(upper_total(x) * upper_norm(y), upper_norm(x) * upper_total(y))
     error = 1.01 * (3.0 * transform_error(length) + 16.0 * UNIT) * bulk
     spread = min(math.sqrt(length), 1.0 / math.sqrt(-math.expm1(-2.0 * slope)) if slope > 0.0 else math.inf)
-    return Convolved(np.maximum(values, 0.0, out=values), error * spread * (1.0 + 1e-9) + UNDERFLOW)
+    return Convolved(values, error * spread * (1.0 + 1e-9) + UNDERFLOW)
+
+
+def _trimmed(x: FloatArray) -> tuple[int, FloatArray]:
+    """Without the exact zeros at both ends, and how many were cut off in front."""
+    filled = x > 0.0
+    first = int(np.argmax(filled))
+    return first, x[first : len(x) - int(np.argmax(filled[::-1]))]
