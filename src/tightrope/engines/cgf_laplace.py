@@ -27,6 +27,15 @@ from .cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilt
 from .cgf_finite import approximate, point_cumulants
 from .cgf_law import LawBallTilted, LawTilted
 
+EDGE_MOST = 30.0
+
+
+def laplace_cgf(base: LaplacePair, rate: float, sign: int) -> LaplaceCgf:
+    """The cgf of a sampled Laplace pair whose losses are not huge."""
+    if not base.sensitivity < EDGE_MOST * base.scale:
+        raise UnsupportedMechanism(repr(base), "its losses are too large for a contour; try engine='lattice'")
+    return LaplaceCgf(base, rate, sign)
+
 
 @dataclass(frozen=True)
 class LaplaceCgf(Cgf):
@@ -96,10 +105,7 @@ class LaplaceCgf(Cgf):
         return losses, masses, rule_error(ellipse, nodes, size)
 
     def _rule(self, tilt: float, reach: float, log_tolerance: float) -> tuple[Ellipse, int]:
-        edge = self.base.ball_edge()
-        if not edge < 100:
-            raise UnsupportedMechanism(repr(self.base), "its loss is too large for a contour; try engine='lattice'")
-        top = self._top(tilt)
+        edge, top = self.base.ball_edge(), self._top(tilt)
         chosen = choose_rule(
             edge, lambda ellipse: float((self._size(ellipse, tilt) / top).log().mid()), reach, log_tolerance
         )

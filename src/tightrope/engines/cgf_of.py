@@ -12,7 +12,7 @@ from ..pairs.poisson import PoissonAdd, PoissonRemove
 from .cgf import LOG_TOLERANCE, Cgf
 from .cgf_finite import finite_cgf
 from .cgf_gaussian import GaussianCgf
-from .cgf_laplace import LaplaceCgf
+from .cgf_laplace import laplace_cgf
 from .cgf_sampled import SampledCgf
 
 
@@ -28,11 +28,11 @@ def cgf_of(pair: Pair) -> Cgf:
         case FinitePair():
             return finite_cgf(pair)
         case LaplacePair():
-            return LaplaceCgf(pair, 1.0, 1)
+            return laplace_cgf(pair, 1.0, 1)
         case PoissonRemove(LaplacePair() as base, rate):
-            return LaplaceCgf(base, rate, 1)
+            return laplace_cgf(base, rate, 1)
         case PoissonAdd(LaplacePair() as base, rate):
-            return LaplaceCgf(base, rate, -1)
+            return laplace_cgf(base, rate, -1)
     raise UnsupportedMechanism(repr(pair), "its cgf is not known; try engine='lattice'")
 
 

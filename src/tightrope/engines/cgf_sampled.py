@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ..errors import UnsupportedMechanism
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.contour_decay_ball import ball_decay
 from ..kernels.quadrature_ball import sampled_normal_ball
@@ -22,6 +23,7 @@ from .cgf_law import LawBallTilted, LawTilted
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 ALIAS_SLACK = 1e-9
 EXPONENT_MOST = 1e5
+COARSE_MOST = 20_000
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,11 @@ class SampledCgf(Cgf):
         """Values of log g and logs of the tilted density on a grid, each to a few roundings of its parts."""
         rate, power = self.rate, self.power(tilt)
         low, high = window(mu, rate, power, width)
+        size = math.ceil((high - low) / step) + 1
+        if size > COARSE_MOST:
+            raise UnsupportedMechanism(repr(self.base), "its losses are too large for a contour; try engine='lattice'")
         values, logs = [], []
-        for index in range(math.ceil((high - low) / step) + 1):
+        for index in range(size):
             x = low + index * step
             rise = mu * x - 0.5 * mu * mu
             if rise > 30.0:

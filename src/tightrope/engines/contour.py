@@ -22,7 +22,7 @@ from .contour_newton import ContourEvaluator
 from .contour_plan import BALL_WORK_MOST, FLOAT_WORK_MOST, plan_contour, saddle_of, sensitivity
 from .contour_saddle import Saddle, find_saddle
 from .edges import edges
-from .evaluation import Term
+from .evaluation import Evaluation, Term
 
 NAME = "contour"
 FLOAT_AIM, BALL_AIM = 1e-10, 1e-13  # relative errors that cost little enough to aim at in any case
@@ -81,15 +81,28 @@ def _corrected(
 
     The saddle-point estimate fails where rare large losses and many small ones meet.
     """
-    if delta is None:
-        at, here = saddle.epsilon, evaluator.delta(saddle.epsilon)
-        narrow = here.upper - here.lower <= accuracy * here.upper
-    else:
-        at, found = evaluator.solve(delta)[0], evaluator.epsilon(delta)
-        narrow = found.upper - found.lower <= accuracy * found.upper
+    at = saddle.epsilon if delta is None else evaluator.solve(delta)[0]
     log_delta = evaluator.slope(at)[0]
     log_delta = log_delta if math.isfinite(log_delta) else saddle.log_delta - 10.0
     missed = saddle.tilt * abs(at - saddle.epsilon) + abs(log_delta - saddle.log_delta)
-    if narrow or missed < CORRECTION_LEAST:
+    if missed < CORRECTION_LEAST:
+        return None
+    found = evaluator.delta(at) if delta is None else evaluator.epsilon(delta)
+    if found.upper - found.lower <= accuracy * found.upper:
         return None
     return replace(find_saddle(cgfs, at, None), log_delta=log_delta)
+
+
+def evaluate_many(
+    terms: Sequence[Term], epsilons: Sequence[float], *, accuracy: float, proof: bool = False
+) -> list[Evaluation]:
+    """delta at each epsilon; a contour serves the next ones for as long as it is narrow enough there."""
+    found: list[Evaluation] = []
+    evaluator: ContourEvaluator | None = None
+    for epsilon in epsilons:
+        value = None if evaluator is None else evaluator.delta(epsilon)
+        if value is None or value.upper - value.lower > accuracy * value.upper:
+            evaluator = prepare(terms, epsilon=epsilon, accuracy=accuracy, proof=proof)
+            value = evaluator.delta(epsilon)
+        found.append(value)
+    return found

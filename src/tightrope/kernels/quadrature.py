@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import UnsupportedMechanism
 from .approx import Approx, FloatArray, exact
 from .contour_ulps import ANGLE_MOST, COSINE, SINE
 from .ulps import UNIT
@@ -72,6 +73,8 @@ class Transform:
 def transform(law: TiltedLaw, step: float, nodes: int) -> Transform:
     """phi - 1 at t = 0, step, ..., (nodes - 1) step; step j must be exact for every j."""
     offsets, weights = law.offsets.value, law.weights.value
+    if not (np.all(np.isfinite(offsets)) and np.all(np.isfinite(weights))):
+        raise UnsupportedMechanism("this composition", "its losses overflow in float64; try proof")
     block = max(1, math.isqrt(nodes))
     rows = -(-nodes // block)
     outer = _turns(step * block * np.arange(rows, dtype=np.float64), offsets)
@@ -98,7 +101,7 @@ def _turns(times: FloatArray, offsets: FloatArray) -> npt.NDArray[np.complex128]
     """e^{i t d} - 1 for every t and d."""
     half = 0.5 * times[:, None] * offsets[None, :]
     if half.size and float(np.max(abs(half))) > ANGLE_MOST:
-        raise OverflowError("angles too large for the assumed accuracy of sine and cosine")
+        raise UnsupportedMechanism("this composition", "its angles are too large for float64; try proof")
     sine = np.sin(half)
     return -2.0 * sine * sine + 2j * (sine * np.cos(half))
 
