@@ -63,12 +63,13 @@ class BallContour(ContourEvaluator):
             scale = (self.log_scale - arb(self.plan.saddle.tilt) * arb(epsilon)).exp()
             truncation = self._truncation()
             aliases = self._aliases(arb(epsilon))
-            upper = (self.mass + scale * (value + truncation)).min(arb(1))
-            lower = (self.mass + scale * (value - truncation) - aliases).max(self.mass)
+            upper = self.mass + scale * (value + truncation)
+            lower = self.mass + scale * (value - truncation) - aliases
             rounding = upper_float(scale * value.rad() + scale.rad() * abs(value))
             lines = {"truncation": upper_float(scale * truncation), "rounding": rounding}
             budget = Budget(budget_lines(**lines), budget_lines(**lines, wrap_around=upper_float(aliases)))
-            return Evaluation(max(lower_float(lower), 0.0), upper_float(upper), budget)
+            least = max(lower_float(self.mass), 0.0)
+            return Evaluation(max(lower_float(lower), least), min(upper_float(upper), 1.0), budget)
 
     def _sums(self, epsilon: arb) -> tuple[arb, arb]:
         """S at epsilon, and the derivative of scale S divided by the scale."""

@@ -75,7 +75,7 @@ def decay(mu: float, rate: float, power: float) -> Decay | None:
     cells = Cell(left, right, share[:-1], share[1:], other[:-1], other[1:])
     low, high = log_masses(cells, density - top, mu, power)
     width = right - left
-    with np.errstate(under="ignore"):
+    with np.errstate(under="ignore", over="ignore"):
         tails = np.exp(ends - top) / np.array(slopes)
         least = np.concatenate([width * np.exp(low), [0.0, 0.0]]) * (1.0 - SLACK)
         most = np.concatenate([width * np.exp(high), tails]) * (1.0 + SLACK)
