@@ -135,10 +135,9 @@ def with_plain_corner(real: Measure, masses: Measure, alternative: Measure, slac
         values[0] = masses.values[0] * shift
         flat = 2.0 * masses.floor * _inverse_weight(masses.slope, real.scale, -n)
         radius = max(radius, radius * math.exp(-real.slope) + 2.0 * masses.radius * shift + flat) * ROUND
-    # The exact total is e^slack at most; the numbers differ from it by what the sum from the first index on allows.
-    weight, units = _weight(real.slope, real.scale, known)
-    total = math.exp(slack) + radius * weight * (1.0 + units) + real.floor
-    return replace(real, values=values, radius=radius, total=total * (1.0 + 1e-9), log_moments=log_moments)
+    total, doubt = _weighted_sum(values, real.slope, real.scale, -n)
+    total = (total + doubt + real.infinity) * (1.0 + 1e-12)
+    return replace(real, values=values, radius=radius, total=total, log_moments=log_moments)
 
 
 def _convolved(
@@ -170,12 +169,13 @@ def _convolved(
         weight, units = _weight(x.slope, scale, n + 1)
         known = doubt + radius * weight * (1.0 + units) + 2.0 * floor
         # What is above n is bounded twice: by these numbers, and by the exact moments. The smaller error counts.
-        reached = log_moments - x.rates * (step * (n + 1) * (1.0 - 1e-12))
-        most_over = math.exp(min(float(np.min(reached)), 0.0)) * (1.0 + 1e-9)
+        most_over = _most_above(log_moments, x.rates, step, n)
         if known <= most_over:
             floor += known
         else:
-            floor += max(over - most_over, 0.0) + doubt + most_over
+            # The sums from s <= n on change by what is cut off here, the error at infinity does not.
+            radius += (max(over - most_over, 0.0) + doubt) * _inverse_weight(x.slope, scale, n)
+            floor += most_over
             over = min(over, most_over)
     total = float(np.sum(values))
     shift = math.frexp(total)[1] if total > 0.0 else 0
@@ -287,14 +287,20 @@ def _merged(measure: Measure, step: float) -> Measure:
 
 
 def _expected_over(one: Buckets, other: Buckets) -> float:
-    """About what a composition would add to B(infinity), less what may be noise: only steers, proves nothing."""
+    """About what a composition would add to B(infinity), noise kept out by the moments: steers, proves nothing."""
+    x, y = one.masses, other.masses
     if one.top + other.top <= one.n:
         return 0.0
-    b1, b2 = _untilted_top(one.masses), _untilted_top(other.masses)
+    b1, b2 = _untilted_top(x), _untilted_top(y)
     # Entry j - 1 is index j; B1(j) meets all B2(k) with k > n - j.
     over = float(np.dot(b1, np.cumsum(b2[::-1])))
-    noise = (one.masses.radius + other.masses.radius) * _weight(one.masses.slope, one.masses.scale, one.n)[0]
-    return max(over - noise, 0.0)
+    return min(over, _most_above(x.log_moments + y.log_moments, x.rates, one.step, one.n))
+
+
+def _most_above(log_moments: FloatArray, rates: FloatArray, step: float, n: int) -> float:
+    """Chernoff's bound on the mass above n, from the moments of a composition."""
+    reached = log_moments - rates * (step * (n + 1) * (1.0 - 1e-12))
+    return math.exp(min(float(np.min(reached)), 0.0)) * (1.0 + 1e-9)
 
 
 def _untilted_top(measure: Measure) -> FloatArray:

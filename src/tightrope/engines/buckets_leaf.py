@@ -2,8 +2,8 @@
 
 An event x of loss l = log(P_A(x)/P_B(x)) has the index i with (i - 1) step < l <= i step, infinity above n step, and -n
 at or below -n step (definition 6); then B(i) = sum P_A(x), l~(i) = sum P_B(x) - P_A(x)/f^i, l(i) = l~(i) except
-l(-n) = 0 (definitions 4, 7), u = 1. A loss that floating point cannot tell from i step gets index i, and the slack grows by the
-doubt.
+l(-n) = 0 (definitions 4, 7), u = 1. A loss that floating point cannot tell from i step gets index i, and the slack
+grows by the doubt.
 Guarantee: encloses the leaf of definitions 4 and 7 for the factor e^step, up to the slack.
 Reference: Meiser, Mohammadi 2018, Defs. 4, 6, 7, Secs. 5.1 and 5.2. Proof: docs/proofs/buckets.md, lemma 2.
 """
@@ -183,7 +183,6 @@ def _measure(
     n = len(values) // 2
     floor = infinity_error * (1.0 + 1e-9)
     rates = slope / step + np.concatenate(([0.0], np.geomspace(0.5, REACH_MOST, STEEPER) / (n * step)))
-    label = np.arange(-n, n + 1) * step
     log_moments = np.empty(len(rates))
     for j, rate in enumerate(rates):
         # By partial summation the exact numbers add (1 - e^(-rate step)) e^(rate s step) times the error from s on.
@@ -193,11 +192,9 @@ def _measure(
         grown[0] += sums[0]
         total = upper_total(grown * np.exp(exponent - most))
         log_moments[j] = math.log(total + 1e-300) + most + scale * LOG_2
-        log_moments[j] = np.logaddexp(log_moments[j], math.log(2.0 * floor + 1e-320) + rate * float(label[-1]))
         log_moments[j] += 1e-13 * (1.0 + abs(log_moments[j]) + abs(most) + abs(scale)) + 1e-9
     radius = float(np.max(sums)) + 1e-290
-    # All exact masses together are 1.
-    total = (1.0 + float(sums[0]) * math.exp(scale * LOG_2 + slope * n) + floor) * (1.0 + 1e-9)
+    total = upper_total(values * np.exp(scale * LOG_2 - slope * np.arange(-n, n + 1.0))) + infinity
     return Measure(values, infinity, slope, scale, radius, floor, total, rates, log_moments)
 
 
