@@ -70,10 +70,9 @@ def draw_growth(
             axes.fill_between(counts, lower, upper, color=COLOURS[0], alpha=0.3, linewidth=0)
             axes.plot(counts, upper, color=COLOURS[0], linewidth=2.4)
             labels.append((upper[-1], "certified", COLOURS[0]))
-        axes.set_xlim(counts[0], max(counts[-1], counts[0] + 1))
         axes.set_xlabel("uses of the expression")
         axes.set_ylabel(_axis(comparisons[0]))
-        _label_ends(axes, labels)
+        _label_ends(axes, labels, max(counts))
 
 
 @contextmanager
@@ -109,7 +108,7 @@ def _say(axes: Axes, text: str, value: float, place: int) -> None:
     )
 
 
-def _label_ends(axes: Axes, labels: list[tuple[float, str, str]]) -> None:
+def _label_ends(axes: Axes, labels: list[tuple[float, str, str]], last: float) -> None:
     """Names at the right, moved apart where they would cover each other, each tied to the end of its curve."""
     low, high = (math.log(end) for end in axes.get_ylim())
     gap, ordered = 0.058 * (high - low), sorted(labels)
@@ -120,15 +119,14 @@ def _label_ends(axes: Axes, labels: list[tuple[float, str, str]]) -> None:
     for (value, name, colour), place in zip(ordered, places, strict=True):
         axes.annotate(
             name,
-            (1.0, value),
-            xycoords=axes.get_yaxis_transform(),
+            (last, value),
             xytext=(1.06, math.exp(place)),
             textcoords=axes.get_yaxis_transform(),
             color=colour,
             va="center",
             fontsize=8,
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 3},
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.7, "relpos": (0, 0.5), "shrinkB": 4},
         )
 
 

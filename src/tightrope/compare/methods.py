@@ -84,7 +84,7 @@ METHODS = (
     Method(
         "zCDP",
         Kind.UPPER,
-        "puts one parabola above all moments, and gains nothing from sampling",
+        "puts one parabola above all moments, which sampling hardly lowers",
         concentrated.zcdp_epsilon,
         concentrated.zcdp_delta,
     ),

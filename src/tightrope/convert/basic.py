@@ -42,7 +42,8 @@ def adaptive_delta(run: Mechanism, epsilon: float) -> float:
     deltas = _deltas(run, epsilon)
     if any(each >= 1.0 for each, _ in deltas):
         return 1.0
-    return at_or_above(lambda: -sum(((-arb(each)).log1p() * count for each, count in deltas), arb(0)).expm1())
+    bound = at_or_above(lambda: -sum(((-arb(each)).log1p() * count for each, count in deltas), arb(0)).expm1())
+    return min(bound, 1.0)
 
 
 def _sum_of_epsilons(run: Mechanism, share: float) -> float:

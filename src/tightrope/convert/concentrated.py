@@ -1,7 +1,7 @@
 """Concentrated differential privacy: the cgf of the loss below a parabola.
 
 zCDP: K(c) <= c (c + 1) rho; rho = mu^2/2 for Gaussians (also clamped, rounded or discrete), L^2/2 where all losses lie
-in [-L, L]; sampling does not help, so a sampled mechanism has the rho of its base.
+in [-L, L]; a sampled mechanism has at most the rho of its base.
 Subgaussian fit: K(c) <= c m + c^2 v/2 with m the mean and v the variance proxy: exact for Gaussians, and
 v = (highest - lowest)^2 / 4 for bounded losses (Hoeffding).
 Both add up under composition and become delta by the best conversion of a Renyi bound.
@@ -77,7 +77,7 @@ def fitted(pair: Pair) -> Parabola:
 
 def _rho(pair: Pair) -> float:
     if isinstance(pair, PoissonRemove | PoissonAdd):
-        return _rho(pair.base)
+        return min(_rho(pair.base), at_or_above(_largest_square, pair) if _bounded(pair) else math.inf)
     if isinstance(pair, GaussianPair):
         return at_or_above(lambda: pair.ball_mu() ** 2 / 2)
     if isinstance(pair, DiscreteGaussianPair):

@@ -15,11 +15,17 @@ from flint import arb
 from ..engines.cgf import LOG_TOLERANCE
 from ..engines.cgf_of import cgf_of
 from ..errors import UnsupportedMechanism
+from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..pair import Pair
 from ..pairs.discrete_gaussian import DiscreteGaussianPair
+from ..pairs.finite import FinitePair
+from ..pairs.gaussian import GaussianPair
+from ..pairs.laplace import LaplacePair
 from ..pairs.poisson import PoissonAdd, PoissonRemove
 from ..pairs.truncated import ClampedPair, CutPair
 from .outward import at_or_above
+
+QUADRATURE_MOST = 3e4  # orders beyond would take many points for what simpler bounds tell as well
 
 
 def log_moment(pair: Pair, order: float) -> float:
@@ -31,6 +37,10 @@ def log_moment(pair: Pair, order: float) -> float:
             return at_or_above(
                 lambda: arb(order) * (arb(order) + 1) * (arb(pair.sensitivity) / arb(pair.sigma)) ** 2 / 2
             )
+        if isinstance(pair, LaplacePair):
+            return at_or_above(_laplace, pair, order)
+        if order > QUADRATURE_MOST and not isinstance(pair, GaussianPair | FinitePair):
+            return min(_by_supremum(pair, order), _by_convexity(pair, order))
         if isinstance(pair, PoissonRemove | PoissonAdd):
             return min(_by_cgf(pair, order), _by_convexity(pair, order))
         return _by_cgf(pair, order)
@@ -46,7 +56,22 @@ def _by_cgf(pair: Pair, order: float) -> float:
     return math.inf if math.isnan(value) else value
 
 
-def _by_convexity(pair: PoissonRemove | PoissonAdd, order: float) -> float:
+def _by_supremum(pair: Pair, order: float) -> float:
+    """c sup l, which is close for large orders; inf where the loss is unbounded."""
+    with working_precision(BITS_START):
+        highest = pair.loss_range().highest
+        return upper_float(arb(order) * highest.max(arb(0))) if highest.is_finite() else math.inf
+
+
+def _laplace(pair: LaplacePair, order: float) -> arb:
+    """((c + 1) e^(c e) + c e^(-(c + 1) e)) / (2 c + 1), the larger exponential taken out."""
+    c, edge = arb(order), pair.ball_edge()
+    return c * edge + ((c + 1 + c * (-(2 * c + 1) * edge).exp()) / (2 * c + 1)).log()
+
+
+def _by_convexity(pair: Pair, order: float) -> float:
+    if not isinstance(pair, PoissonRemove | PoissonAdd):
+        return math.inf
     base = log_moment(pair.base, order)
     if base == math.inf:
         return math.inf
