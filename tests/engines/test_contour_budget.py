@@ -14,6 +14,8 @@ from flint import acb, arb
 
 import tightrope as tr
 from tightrope.engines import contour, contour_plan
+from tightrope.engines.cgf import Decay
+from tightrope.engines.contour_reach import LogBounds
 from tightrope.engines.contour_saddle import Step
 from tightrope.engines.evaluation import Evaluation
 from tightrope.kernels import quadrature, quadrature_ball, quadrature_normal
@@ -63,7 +65,11 @@ def test_aliases(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
 @pytest.mark.parametrize("proof", [False, True])
 def test_truncation(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
     """A sum cut far too early."""
-    monkeypatch.setattr(contour_plan, "find_reach", lambda *arguments: 3.0)
+
+    def early(decays: list[tuple[Decay, int]], *rest: object) -> tuple[float, LogBounds]:
+        return 3.0, tuple((decay.log_bound(3.0), count) for decay, count in decays)
+
+    monkeypatch.setattr(contour_plan, "find_reach", early)
     found = evaluate(THOUSAND["expression"], float(THOUSAND["epsilon"]), proof)
     assert_holds(found, THOUSAND["delta"])
     middle = (found.lower + found.upper) / 2.0

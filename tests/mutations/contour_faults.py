@@ -54,8 +54,9 @@ def look_at_the_last_node_only(patch: Patch) -> None:
     """Believes that a finite part has vanished for good because it is small now."""
     plain = contour_plan.find_reach
 
-    def early(decays: object, saddle: object, log_tolerance: float, most: float) -> float:
-        return min(most, 0.02 * (plain(decays, saddle, log_tolerance, most) or most))  # type: ignore[arg-type]
+    def early(decays: object, saddle: object, log_tolerance: float, most: float) -> object:
+        found = plain(decays, saddle, log_tolerance, most)  # type: ignore[arg-type]
+        return None if found is None else (0.02 * found[0], found[1])
 
     patch.setattr(contour_plan, "find_reach", early)
     drop_float_truncation(patch)

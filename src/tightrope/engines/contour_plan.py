@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from ..errors import UnsupportedMechanism
 from .cgf import LOG_TOLERANCE, Decay, Terms
-from .contour_reach import find_reach
+from .contour_reach import LogBounds, find_reach
 from .contour_saddle import Saddle, Step, choose_step, find_saddle
 
 NODES_MOST = 1 << 16
@@ -28,7 +28,7 @@ class Plan:
     saddle: Saddle
     step: Step
     nodes: int
-    log_bounds: tuple[tuple[float, int], ...]
+    log_bounds: LogBounds
 
     @property
     def height(self) -> float:
@@ -55,14 +55,15 @@ def plan_contour(
     for tolerance in tolerances:
         log_tolerance = -math.log(tolerance)
         step = choose_step(terms, saddle, log_tolerance)
-        height = find_reach(decays, saddle, log_tolerance, step.step * (NODES_MOST - 1))
-        if height is None:
+        found = find_reach(decays, saddle, log_tolerance, step.step * (NODES_MOST - 1))
+        if found is None:
             continue
+        height, log_bounds = found
         nodes = math.ceil(height / step.step) + 1
         last = step.step * (nodes - 1)
         points = sum(cgf.points(saddle.tilt, last, LOG_TOLERANCE + math.log(count)) for cgf, count in terms)
         if nodes * points <= work_most:
-            return Plan(saddle, step, nodes, tuple((decay.log_bound(last), count) for decay, count in decays))
+            return Plan(saddle, step, nodes, log_bounds)
     raise UnsupportedMechanism("this composition", REFUSAL)
 
 
