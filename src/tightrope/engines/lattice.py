@@ -136,7 +136,8 @@ class LatticeEvaluator(Evaluator):
         if epsilon < near - reach:
             low = max(low, lower_sum_at(self.p, self.q, near - reach), key=_lower_end)
         leaked_low, leaked_high = self.infinite
-        upper = min(math.nextafter(leaked_high + high.upper, math.inf), 1.0)
+        total = leaked_high + high.upper
+        upper = math.nextafter(total, math.inf) if total < 1.0 else 1.0  # also where nothing is known
         lower = max(math.nextafter(leaked_low + low.lower, -math.inf), 0.0) if leaked_low else low.lower
         gap = max(high.value - low.value, 0.0)
         return Evaluation(

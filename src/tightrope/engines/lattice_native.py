@@ -33,7 +33,7 @@ from .lattice_atoms import atoms
 from .lattice_compose import Total, compose
 from .lattice_law import Side, tilted
 from .lattice_plan import narrowed, sketch_of_atoms
-from .lattice_sum import dot, infinite_mass
+from .lattice_sum import dot, infinite_mass, weighted
 
 
 class Step(NamedTuple):
@@ -167,15 +167,14 @@ class NativeEvaluator(Evaluator):
         high, high_rounding = _sum(self.upper, first[0], beyond[0], widths[1])
         lost = _weight(self.upper, ends[0])
         low, low_rounding = _sum(self.lower, first[1], beyond[1], widths[0])
-        aliases = _weight(self.lower, float(max(first[1], self.lower.start))) * self.lower.outside
-        truncation, wrap = lost * self.upper.lost + self.infinite[1] - self.infinite[0], lost * self.upper.outside
-        top = self.infinite[1] + (max(high, 0.0) + high_rounding + lost * (self.upper.lost + self.upper.outside)) * (
-            1.0 + 16.0 * UNIT
-        )
-        bottom = self.infinite[0] + max(
-            (low - low_rounding - aliases) * (1.0 - 16.0 * UNIT) - 16.0 * UNIT * low_rounding, 0.0
-        )
-        upper = min(math.nextafter(top, math.inf), 1.0)
+        aliases = weighted(_weight(self.lower, float(max(first[1], self.lower.start))), self.lower.outside)
+        truncation = weighted(lost, self.upper.lost) + self.infinite[1] - self.infinite[0]
+        wrap = weighted(lost, self.upper.outside)
+        added = max(high, 0.0) + high_rounding + weighted(lost, self.upper.lost) + wrap
+        top = self.infinite[1] + added * (1.0 + 16.0 * UNIT)
+        taken = (low_rounding + aliases) * (1.0 + 16.0 * UNIT)
+        bottom = self.infinite[0] + max(low * (1.0 - 16.0 * UNIT) - taken, 0.0)
+        upper = math.nextafter(top, math.inf) if top < 1.0 else 1.0  # also where nothing is known
         lower = max(math.nextafter(bottom, 0.0), 0.0) if math.isfinite(bottom) else 0.0
         return Evaluation(
             min(lower, upper),

@@ -25,6 +25,7 @@ from .lattice_compose import BLOCK, COARSER
 
 EVEN_CELLS = 2000
 TAIL_LEAST = 1e-305
+LOG_DELTA_LEAST = -745.0  # below, no double is left to tell
 TOP_SHARE = 1e-2  # of the accuracy: what may go to infinite loss, and what may move up to the first point
 DISCRETISATION_SHARE = 0.45
 OUTSIDE_SHARE = 1e-3
@@ -161,8 +162,12 @@ def saddle(sketches: Sequence[tuple[Sketch, int]], epsilon: float | None, delta:
         return Saddle(theta, here, height, math.sqrt(variance))
 
     if epsilon is not None:
-        found = at(_bisect(lambda theta: at(theta).epsilon < epsilon))
-        return found._replace(epsilon=epsilon)
+
+        def before(theta: float) -> bool:
+            here = at(theta)
+            return here.epsilon < epsilon and here.log_delta > LOG_DELTA_LEAST
+
+        return at(_bisect(before))._replace(epsilon=epsilon)
     goal = math.log(delta if delta else 5e-324)
     found = at(_bisect(lambda theta: at(theta).log_delta > goal))
     if found.epsilon < 0.0:
@@ -290,8 +295,8 @@ def plan(
     sketches, point = target.sketches, target.point
     weighted = list(zip(sketches, counts, strict=True))
     ends = [_range(each, target, sum(counts)) for each in sketches]
-    step, levels = _step(weighted, target, ends, most, evolving)
-    step /= finer
+    step, levels = _step(weighted, target, ends, evolving)
+    step = max(step / finer, _least_step(weighted, target, ends, levels, most))
     spans = [high - low for low, high in ends]
     busiest = max(range(len(terms)), key=lambda index: counts[index] * spans[index] ** 2)
     largest = max(max(abs(low), abs(high)) for low, high in ends) + 8.0 * max(spans) + step
@@ -299,11 +304,10 @@ def plan(
     grid = _whole_step(sketches[busiest], step / COARSER**levels, unit) * COARSER**levels
     rulers = []
     for each, count, (low, high) in zip(sketches, counts, ends, strict=True):
-        own = max((level for level in range(levels + 1) if BLOCK**level <= max(count, 1)), default=0)
+        own = _own(levels, count)
         fine = grid // COARSER**own
         anchor = round((each.lowest if _bounded(each) else each.median) / unit)
-        before = -(-(anchor - round(low / unit)) // fine) if low < anchor * unit else 0
-        start = anchor - max(before, 0) * fine
+        start = anchor + (round(low / unit) - anchor) // fine * fine
         size = max(-(-(round(high / unit) - start) // fine) + 1, 2)
         rulers.append(Ruler(start, fine, size, own))
     return Plan(tuple(rulers), unit, grid * unit, target.theta, point)
@@ -334,7 +338,7 @@ def _range(each: Sketch, target: Aim, uses: int) -> tuple[float, float]:
 
 
 def _step(
-    weighted: Sequence[tuple[Sketch, int]], target: Aim, ends: Sequence[tuple[float, float]], most: int, evolving: bool
+    weighted: Sequence[tuple[Sketch, int]], target: Aim, ends: Sequence[tuple[float, float]], evolving: bool
 ) -> tuple[float, int]:
     """The largest common step that keeps the excess within its share, and the levels that lead to it."""
     point = target.point
@@ -344,9 +348,7 @@ def _step(
     def fits(step: float, levels: int) -> bool:
         total = 0.0
         for each, count in weighted:
-            own = 0
-            while own < levels and BLOCK ** (own + 1) <= count:
-                own += 1
+            own = _own(levels, count)
             fine = step / COARSER**own
             total += count * (each.excess(point.theta, fine) + own * fine * fine / 6.0)
         return factor * total <= DISCRETISATION_SHARE * target.wanted
@@ -367,7 +369,19 @@ def _step(
         points = target.window / step
         if points <= POINTS_WANTED or not may_evolve or BLOCK ** (levels + 1) > max(count for _, count in weighted):
             break
-    for (low_end, high_end), (_, count) in zip(ends, weighted, strict=True):
-        own = max((level for level in range(levels + 1) if BLOCK**level <= count), default=0)
-        step = max(step, (high_end - low_end) * COARSER**own / most)
-    return max(step, target.window / most), levels
+    return step, levels
+
+
+def _least_step(
+    weighted: Sequence[tuple[Sketch, int]], target: Aim, ends: Sequence[tuple[float, float]], levels: int, most: int
+) -> float:
+    """The common step below which some array would be longer than allowed."""
+    least = target.window / most
+    for (low, high), (_, count) in zip(ends, weighted, strict=True):
+        least = max(least, (high - low) * COARSER ** _own(levels, count) / most)
+    return least
+
+
+def _own(levels: int, count: int) -> int:
+    """As many of the levels as this count fills."""
+    return max((level for level in range(levels + 1) if BLOCK**level <= max(count, 1)), default=0)

@@ -60,13 +60,13 @@ def upper_sum_at(total: Total, epsilon: float, unit: float) -> UpperSum:
     first = max(math.floor((asked - total.start) / total.step) + 1, 0)
     base = _exp(total.log_scale - Fraction(total.slope) * (asked - total.start) / total.step)
     if first >= len(total.masses):
-        return UpperSum(0.0, 0.0, base * total.lost, base * total.outside)
+        return UpperSum(0.0, 0.0, weighted(base, total.lost), weighted(base, total.outside))
     masses = total.masses[first:]
     beyond = float((total.start + first * total.step - asked) * Fraction(unit))
     gains = -np.expm1(-(beyond + np.arange(len(masses)) * (total.step * unit)))
     weights, units = _weights(total, first, Fraction(0))
     value, rounding = dot(weights * gains, masses, units + 16.0, total.radius)
-    return UpperSum(value, rounding, base * total.lost, base * total.outside)
+    return UpperSum(value, rounding, weighted(base, total.lost), weighted(base, total.outside))
 
 
 def lower_sum_at(p: Total, q: Total, epsilon: float) -> LowerSum:
@@ -83,8 +83,8 @@ def lower_sum_at(p: Total, q: Total, epsilon: float) -> LowerSum:
     return LowerSum(
         value=p_value - q_value,
         rounding=p_rounding + q_rounding,
-        lost=float(q_weights[cut]) * q.lost * push,
-        outside=(float(p_weights[cut]) * p.outside + float(q_weights[cut]) * q.outside) * push,
+        lost=weighted(float(q_weights[cut]), q.lost) * push,
+        outside=(weighted(float(p_weights[cut]), p.outside) + weighted(float(q_weights[cut]), q.outside)) * push,
     )
 
 
@@ -120,6 +120,11 @@ def _signed_sum(terms: FloatArray) -> float:
     """Rows of 1024 first, as in upper_sum."""
     rows = terms[: len(terms) // 1024 * 1024].reshape(-1, 1024).sum(axis=1)
     return float(rows.sum() + terms[len(rows) * 1024 :].sum())
+
+
+def weighted(weight: float, mass: float) -> float:
+    """Nothing stays nothing, also where the weight overflows."""
+    return weight * mass if mass else 0.0
 
 
 def _exp(exponent: Fraction) -> float:
