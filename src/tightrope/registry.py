@@ -16,9 +16,12 @@ from .mechanisms.discrete_laplace import DiscreteLaplace
 from .mechanisms.finite import Finite
 from .mechanisms.gaussian import Gaussian
 from .mechanisms.gdp import GDP
+from .mechanisms.histograms import Histograms
 from .mechanisms.laplace import Laplace
 from .mechanisms.pure_dp import PureDP
 from .mechanisms.randomized_response import RandomizedResponse
+from .mechanisms.truncated_gaussian import TruncatedGaussian
+from .mechanisms.truncated_laplace import TruncatedLaplace
 from .transforms.poisson import Poisson
 
 WORD_SHOWN = 40
@@ -49,6 +52,9 @@ MECHANISMS: Mapping[str, Entry] = MappingProxyType(
         "ApproximateDP": Entry(ApproximateDP, "ApproximateDP(epsilon=0.1, delta=1e-8) * 20"),
         "GDP": Entry(GDP, "GDP(mu=0.5)"),
         "Finite": Entry(Finite, "Finite(p=[0.75, 0.25], q=[0.25, 0.75])"),
+        "Histograms": Entry(Histograms, "Histograms(a=[900, 100], b=[880, 120], confidence=0.95)"),
+        "TruncatedGaussian": Entry(TruncatedGaussian, "TruncatedGaussian(sigma=283, bounds=[-2500, 2500]) * 512"),
+        "TruncatedLaplace": Entry(TruncatedLaplace, "TruncatedLaplace(scale=200, bounds=[-2500, 2500]) * 512"),
     }
 )
 

@@ -16,6 +16,7 @@ from ..engines.plan import ENGINES
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse, parse_template
 from ..mechanisms.base import Mechanism
+from .compare import compare
 from .output import INTERRUPTED, Answer, as_json, as_text, calibration_json, calibration_text, complain, say, short
 from .spinner import spinner
 
@@ -211,6 +212,9 @@ def calibrate(
     show = calibration_json if as_document else calibration_text
     say(show(found, repr(template(found.value)), target_epsilon, target_delta, seconds))
     return 0
+
+
+app.add_command(compare)
 
 
 @app.command()
