@@ -284,7 +284,7 @@ def test_bad_questions_take_one_line_and_exit_2(shell: Shell, arguments: tuple[s
 
 
 def test_what_no_engine_can_answer_takes_one_line_and_exits_2(shell: Shell) -> None:
-    outcome = shell("epsilon", "Gaussian(sigma=1).poisson(rate=0.01) * 1000", "--delta", "1e-6")
+    outcome = shell("epsilon", "(Laplace(scale=1) * 2).poisson(rate=0.01)", "--delta", "1e-6")
     check_refusal(outcome)
     assert "no engine can answer" in outcome.err
 
