@@ -72,7 +72,7 @@ def test_random_trees(seed: int, direct: bool) -> None:
             found = buckets_read.delta(mine, epsilon)
             truth = bucket_truth.delta(tree, epsilon)
             assert found.lower <= truth <= found.upper
-            up, low, _ = bucket_truth.published(tree, epsilon)
+            up, low = bucket_truth.published(tree, epsilon)
             # As published, up to the rounding stated; the lower end may be better by the mass where P_B = 0.
             assert found.upper >= up or found.upper == 1.0
             assert found.upper <= up + 4.0 * found.budget.upper["rounding"] + 1e-10
@@ -114,23 +114,19 @@ def test_lists_enclose_the_published_ones(seed: int, direct: bool) -> None:
             assert value <= real_high[place] or mine.masses.values[0] <= 1e3 * mine.masses.radius
 
 
-def test_printed_virtual_error_of_the_corner_would_be_wrong() -> None:
-    """Two events far below -n, then one far above: V as printed forgets P_B-mass, and delta_low exceeds the truth."""
-    step, n = 0.5, 4
+def test_printed_virtual_error_of_the_corner_breaks_lemma_11() -> None:
+    """Two falls capped at -n: V as printed leaves P_A/f^i + l~ below P_B; the list keeps the P_B-mass itself."""
+    step = 0.5
     p, q = [Fraction(1, 64), Fraction(63, 64)], [Fraction(63, 64), Fraction(1, 64)]
-    worst = mpmath.mpf(0)
-    low_leaf = bucket_truth.leaf(p, q, step, n * 4)
-    mine = arrays_leaf([*map(float, p)], [*map(float, q)], step, n * 4)
-    tree, mine = bucket_truth.compose(low_leaf, low_leaf), compose(mine, mine)
-    up = bucket_truth.compose(tree, tree)
-    mine_up = compose(mine, mine)
-    for epsilon in (0.0, 0.1, 0.5):
-        truth = bucket_truth.delta(up, epsilon)
-        _, low, printed = bucket_truth.published(up, epsilon)
-        assert low <= truth
-        assert buckets_read.delta(mine_up, epsilon).lower <= truth
-        worst = max(worst, printed - low)
-    assert worst >= 0
+    low, mine = bucket_truth.leaf(p, q, step, 8), arrays_leaf([*map(float, p)], [*map(float, q)], step, 8)
+    tree, pair = bucket_truth.compose(low, low), compose(mine, mine)
+    capped = [event for event in tree.events if event.index == -8]
+    assert len(capped) == 1
+    with mpmath.workdps(50):
+        share = _real(capped[0].p) * mpmath.exp(8 * mpmath.mpf(step))
+        assert share + capped[0].printed < _real(capped[0].q) - mpmath.mpf("1e-6")
+        low_end, high_end = pair.alternative.bounds()
+        assert low_end[0] <= _real(capped[0].q) <= high_end[0]
 
 
 def test_validity_rules() -> None:

@@ -152,21 +152,16 @@ def renyi(tree: Tree, order: float) -> mpmath.mpf:
         return mpmath.log(total) / (mpmath.mpf(order) - 1)
 
 
-def published(tree: Tree, epsilon: float) -> tuple[mpmath.mpf, mpmath.mpf, mpmath.mpf]:
-    """delta_up and delta_low of definition 9, and delta_low with l~ exactly as printed in definition 7."""
+def published(tree: Tree, epsilon: float) -> tuple[mpmath.mpf, mpmath.mpf]:
+    """delta_up and delta_low of definition 9, with l~ by lemma 11."""
     with mpmath.workdps(DIGITS):
         alpha, n = mpmath.exp(epsilon), tree.n
         j = int(mpmath.ceil(mpmath.mpf(epsilon) / tree.step))
         made = lists(tree)
-        printed = [mpmath.mpf(0)] * (2 * n + 1)
-        for event in tree.events:
-            if event.index is not INFINITY:
-                printed[event.index + n] += event.printed
-        up, low, low_printed = _number(made.infinity), mpmath.mpf(0), mpmath.mpf(0)
+        up, low = _number(made.infinity), mpmath.mpf(0)
         for i in range(max(j, -n), n + 1):
             mass, fall = _number(made.masses[i + n]), mpmath.exp(-i * tree.step)
             corrected = made.real[i + n] if i >= j + tree.u else 0
             up += mass - alpha * (mass * fall + corrected)
             low += max(mpmath.mpf(0), mass - alpha * (mass * fall + made.virtual[i + n]))
-            low_printed += max(mpmath.mpf(0), mass - alpha * (mass * fall + printed[i + n]))
-        return up, low, low_printed
+        return up, low

@@ -3,8 +3,8 @@
 Composition (definitions 4 and 7): indices add; sums below -n go to -n, above n to infinity; l(-n) = 0; u = u1 + u2.
 Squaring: f becomes f^2, buckets 2i - 1 and 2i become i, u becomes ceil(u/2) + 1.
 Two slips of the printed definitions are mended, as lemmas 7 and 11 need it: squaring keeps B(-n), in bucket -n/2, and
-l~(-n) of a composition is sum of P_B - f^n P_A, where the printed V subtracts P_A/f^(j + k) >= f^n P_A: a virtual error
-that is too small, with which the lower bound can exceed the truth.
+l~(-n) of a composition is sum of P_B - f^n P_A, where the printed V subtracts P_A/f^(j + k) >= f^n P_A: with that lemma
+11 fails for events capped at -n, and the proof of delta_low with it.
 Guarantee: encloses the tree's list if the children enclose theirs.
 Reference: Meiser, Mohammadi 2018, Defs. 3, 4, 6, 7, Fig. 10, Sec. 4.6. Proof: docs/proofs/buckets.md, lemmas 2 to 6.
 """
@@ -291,7 +291,8 @@ def _expected_over(one: Buckets, other: Buckets) -> float:
     x, y = one.masses, other.masses
     if one.top + other.top <= one.n:
         return 0.0
-    b1, b2 = _untilted_top(x), _untilted_top(y)
+    b1 = _untilted_top(x)
+    b2 = b1 if y is x else _untilted_top(y)
     # Entry j - 1 is index j; B1(j) meets all B2(k) with k > n - j.
     over = float(np.dot(b1, np.cumsum(b2[::-1])))
     return min(over, _most_above(x.log_moments + y.log_moments, x.rates, one.step, one.n))
