@@ -56,12 +56,13 @@ def prepare(
     if native is not None:
         return native
     target = aim(terms, epsilon, delta, accuracy)
-    best, width, finer = _measured(terms, target, 1.0)
+    finer = 1.0
+    best, width = _measured(terms, target, finer)
     for _ in range(ATTEMPTS_MOST - 1):
-        if width <= target.wanted or best.points * 2 > POINTS_MOST:
+        if width <= target.wanted or 4.0 * best.blur > width or best.points * 2 > POINTS_MOST:
             break
         finer *= min(max(1.2 * math.sqrt(width / target.wanted), 1.3), 8.0)
-        trial, trial_width, finer = _measured(terms, target, finer)
+        trial, trial_width = _measured(terms, target, finer)
         if trial_width > 0.8 * width:  # rounding is wider than the grid: a finer one would not help
             break
         best, width = trial, trial_width
@@ -89,11 +90,11 @@ def _both(one: Evaluation, other: Evaluation) -> Evaluation:
     return Evaluation(max(one.lower, other.lower), min(one.upper, other.upper), narrow.budget)
 
 
-def _measured(terms: Sequence[Term], target: Aim, finer: float) -> tuple[LatticeEvaluator, float, float]:
+def _measured(terms: Sequence[Term], target: Aim, finer: float) -> tuple[LatticeEvaluator, float]:
     """An evaluator and the relative width of delta that it reaches where it aims."""
     evaluator = _evaluator(terms, target, plan(terms, target, finer))
     value = evaluator.delta(target.point.epsilon)
-    return evaluator, (value.upper - value.lower) / value.upper if value.upper > 0.0 else 0.0, finer
+    return evaluator, (value.upper - value.lower) / value.upper if value.upper > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -106,10 +107,16 @@ class LatticeEvaluator(Evaluator):
     infinite: tuple[float, float]  # at or below the true infinite mass; at or above what the upper law put there
     plan: Plan
     grids: tuple[int, ...]
+    noise: float  # tilted mass that rounding added on the levels before the last
 
     @property
     def arithmetic(self) -> str:
         return "float64"
+
+    @property
+    def blur(self) -> float:
+        """What that mass is to delta, relatively: P and e^eps Q are 1/theta times larger than their difference."""
+        return self.noise * (2.0 + 1.0 / self.plan.saddle.theta)
 
     @property
     def points(self) -> int:
@@ -148,9 +155,14 @@ class LatticeEvaluator(Evaluator):
                     discretisation=gap,
                     truncation=leaked_high - leaked_low + high.lost,
                     wrap_around=high.outside,
-                    rounding=high.rounding,
+                    rounding=high.rounding + self.noise * max(high.value, 0.0),
                 ),
-                budget_lines(discretisation=gap, truncation=low.lost, wrap_around=low.outside, rounding=low.rounding),
+                budget_lines(
+                    discretisation=gap,
+                    truncation=low.lost,
+                    wrap_around=low.outside,
+                    rounding=low.rounding + self.blur * max(low.value, 0.0),
+                ),
             ),
         )
 
@@ -164,20 +176,27 @@ def _lower_end(bound: LowerSum) -> float:
 
 
 def _evaluator(terms: Sequence[Term], target: Aim, made: Plan) -> LatticeEvaluator:
-    upper, grids, leaked_high = _upper(terms, target.sketches, made, target.tolerance)
+    upper, grids, leaked_high, noise = _upper(terms, target.sketches, made, target.tolerance)
     p, q, leaked_low = _lower(terms, made, target.tolerance)
     return LatticeEvaluator(
-        upper, p, q, (infinite_mass(leaked_low, upward=False), infinite_mass(leaked_high, upward=True)), made, grids
+        upper,
+        p,
+        q,
+        (infinite_mass(leaked_low, upward=False), infinite_mass(leaked_high, upward=True)),
+        made,
+        grids,
+        noise,
     )
 
 
 def _upper(
     terms: Sequence[Term], sketches: Sequence[Sketch], made: Plan, tolerance: float
-) -> tuple[Total, tuple[int, ...], list[tuple[float, int]]]:
-    """The law above, its grids, and what went to infinite loss per term."""
+) -> tuple[Total, tuple[int, ...], list[tuple[float, int]], float]:
+    """The law above, its grids, what went to infinite loss per term, and the noise of all levels."""
     parts: list[Part] = []
     grids: list[int] = []
     leaked = []
+    noise = 0.0
 
     def coarsen(fine: Law, factor: int) -> Law:
         return coarsened_by_chords(fine, factor, fine.step * made.unit)
@@ -188,11 +207,12 @@ def _upper(
         leaked.append((found.infinite, count))
         law = tilted(found.masses, ruler.start, ruler.step, _slope(made, made.theta, ruler), Side.UP)
 
-        more, sizes = evolve(law, count, ruler.levels, tolerance / len(terms), coarsen)
-        parts += more
-        grids += [len(law.masses), *sizes] if sizes else []
+        evolved = evolve(law, count, ruler.levels, tolerance / len(terms), coarsen)
+        parts += evolved.parts
+        grids += [len(law.masses), *evolved.grids] if evolved.grids else []
+        noise += evolved.noise
     total = compose(parts, tolerance)
-    return total, (*grids, len(total.masses)), leaked
+    return total, (*grids, len(total.masses)), leaked, noise
 
 
 def _lower(terms: Sequence[Term], made: Plan, tolerance: float) -> tuple[Total, Total, list[tuple[float, int]]]:
@@ -210,7 +230,7 @@ def _lower(terms: Sequence[Term], made: Plan, tolerance: float) -> tuple[Total, 
             (found.q, made.theta + 1.0, Side.UP, q_parts),
         ):
             law = tilted(masses, ruler.start, ruler.step, _slope(made, theta, ruler), side)
-            parts += evolve(law, count, ruler.levels, share, coarsened_by_merging)[0]
+            parts += evolve(law, count, ruler.levels, share, coarsened_by_merging).parts
     p = compose(p_parts, tolerance, least=longest(q_parts))
     return p, compose_alike(q_parts, p), leaked
 

@@ -109,17 +109,24 @@ def _composed(parts: Sequence[Part], window: Window) -> Total:
     )
 
 
-def evolve(
-    law: Law, count: int, levels: int, tolerance: float, coarsen: Callable[[Law, int], Law]
-) -> tuple[list[Part], list[int]]:
-    """The same uses as fewer, wider laws: BLOCK of them at a time become one on a grid COARSER times coarser.
+class Evolved(NamedTuple):
+    """The same uses as fewer, wider laws; the lengths of the grids on the way, and the tilted mass that rounding made
+    there."""
 
-    The first two levels are taken in one: atoms must blur before a law is known by its entries.
-    What is left over at each level is carried along as one law. tolerance: tilted mass outside a window, all uses
-    together.
+    parts: list[Part]
+    grids: list[int]
+    noise: float
+
+
+def evolve(law: Law, count: int, levels: int, tolerance: float, coarsen: Callable[[Law, int], Law]) -> Evolved:
+    """BLOCK uses at a time become one law on a grid COARSER times coarser.
+
+    The first two levels are taken in one: atoms must blur before a law is known by its entries. What is left over at
+    each level is carried along as one law. tolerance: tilted mass outside a window, all uses together.
     """
     carry: Law | None = None
     grids: list[int] = []
+    noise = 0.0
     law = trimmed(law, max(tolerance / count, FLOOR))
     for power in (2, *[1] * (levels - 2)) if levels >= 2 else (1,) * levels:
         blocks, rest = divmod(count, BLOCK**power)
@@ -132,10 +139,11 @@ def evolve(
             share = max(tolerance / blocks, FLOOR)
             block = compose([(law, BLOCK**power)], share)
             grids.append(len(block.masses))
+            noise += blocks * block.radius * len(block.masses)
             law = coarsen(trimmed(block.law(), share), COARSER**power)
         count = blocks
     parts = [(law, count)] if count else []
-    return (parts if carry is None else [*parts, (carry, 1)]), grids
+    return Evolved(parts if carry is None else [*parts, (carry, 1)], grids, noise)
 
 
 def _lost(parts: Sequence[Part]) -> float:
