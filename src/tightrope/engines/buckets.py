@@ -29,6 +29,7 @@ NAME = "buckets"
 
 N_START = 1024
 N_DEFAULT_MOST = 1 << 17
+SLOPE_MOST = 0.5  # a tilt steeper than e^0.5 per bucket gains nothing
 DELTA_AIM = 1e-6  # where a question names neither epsilon nor delta
 ROUNDING_SHARE = 0.05  # of the width; above it a list with a tilt of its own is worth its time
 
@@ -44,7 +45,8 @@ class Plan:
 
     def build(self, tilt: float) -> Buckets:
         """The list of all uses, in numbers tilted by e^(tilt loss)."""
-        slope = min(max(tilt, 0.0), max(REACH_MOST / (self.n * self.step) * 0.999 - 1.0, 0.0)) * self.step
+        steepest = max(REACH_MOST / (self.n * self.step) * 0.999 - 1.0, 0.0)
+        slope = min(max(tilt, 0.0) * self.step, steepest * self.step, SLOPE_MOST)
         leaves = [(pair_leaf(pair, self.step, self.n, slope), count) for pair, count in self.terms]
         return compose_sequence(leaves, self.free)
 

@@ -19,13 +19,15 @@ import numpy as np
 
 from ..errors import InvalidParameter
 from ..kernels.approx import FloatArray
-from ..kernels.convolution import CLOSE, close_sum, convolve, upper_total
+from ..kernels.convolution import convolve, upper_total
 from ..kernels.ulps import UNIT
 from .buckets_list import LOG_2, Buckets, Measure, check_composable
 
 GROWTH = 2.2  # squaring is worth it where one composition with itself grows B(infinity) by more
 ROUND = 1.0 + 1e-9  # covers the few roundings of a radius
 TINY = 1e-290
+ROW = 256  # a sum of rows errs by the length of a row and the number of rows, not by their product
+SLOPE_MOST = 300.0  # so that e^slope stays a double
 NOISE = 1e3  # a corner bucket below so many radii is not worth its error
 
 
@@ -37,7 +39,7 @@ def compose(one: Buckets, other: Buckets, direct: bool | None = None) -> Buckets
         _convolved(x, y, one.top, other.top, one.step, most, direct)
         for x, y, most in (
             (one.masses, other.masses, 1.0),
-            (one.real, other.real, math.exp(other.slack) * (1.0 + 8.0 * UNIT)),
+            (one.real, other.real, math.exp(2.0 * other.slack) * (1.0 + 8.0 * UNIT)),
             (one.alternative, other.alternative, 1.0),
         )
     )
@@ -59,6 +61,8 @@ def compose(one: Buckets, other: Buckets, direct: bool | None = None) -> Buckets
 
 def square(child: Buckets) -> Buckets:
     """The squaring node: factor f^2, indices ceil(i/2)."""
+    if child.alternative.slope > SLOPE_MOST:
+        raise InvalidParameter("the tilt is too steep for buckets this wide: take a smaller tilt or more buckets")
     return Buckets(
         step=2.0 * child.step,
         u=-(-child.u // 2) + 1,
@@ -143,7 +147,7 @@ def with_plain_corner(real: Measure, masses: Measure, alternative: Measure, slac
 def _convolved(
     x: Measure, y: Measure, x_top: int, y_top: int, step: float, most: float, direct: bool | None
 ) -> Measure:
-    """The composition of two measures of total `most` or less; bucket -n still lacks the sums below it.
+    """The composition of two measures of total sqrt(most) or less; bucket -n still lacks the sums below it.
 
     With D_x, D_y their errors, the error is D_x * Y + X^ * D_y, Y exact and X^ as computed: each adds the radius of the
     one times the moment of the other, and the floor of the one times the size of the other.
@@ -206,7 +210,7 @@ def _completed(measure: Measure, step: float) -> Measure:
     values[0] = rest * weight
     radius = (measure.radius + (doubt + 8.0 * UNIT + rest * 1e-13) * weight) * ROUND
     # The product of two moments lacks what capping lifts to -n: at most B(-n), in its own weight.
-    corner = (values[0] + 2.0 * radius) / weight + 2.0 * measure.floor
+    corner = ((values[0] + 2.0 * radius) / weight + 2.0 * measure.floor) * ROUND
     with np.errstate(all="ignore"):
         lift = math.log(min(max(corner, 1e-300), 1.0)) - measure.rates * (n * step * (1.0 - 1e-12))
         log_moments = np.logaddexp(measure.log_moments, lift)
@@ -254,14 +258,17 @@ def _weight(slope: float, scale: int, index: int) -> tuple[float, float]:
 
 
 def _weighted_sum(tail: FloatArray, slope: float, scale: int, first: int) -> tuple[float, float]:
-    """2^scale sum of tail_i e^(-slope (first + i)), and the rounding in it."""
-    exponent = scale * LOG_2 - slope * np.arange(first, first + len(tail), dtype=np.float64)
+    """2^scale sum of tail_i e^(-slope (first + i)), and the rounding in it; a weight is made of one per row and place."""
+    rows = np.pad(tail, (0, -len(tail) % ROW)).reshape(-1, ROW)
+    exponent = scale * LOG_2 - slope * np.arange(first, first + rows.size, ROW, dtype=np.float64)
     with np.errstate(all="ignore"):
-        total = close_sum(np.where(tail > 0.0, tail * np.exp(exponent), 0.0))
+        sums = rows @ np.exp(-slope * np.arange(ROW, dtype=np.float64))
+        total = float(np.sum(np.where(sums > 0.0, sums * np.exp(exponent), 0.0)))
     if not math.isfinite(total):
         return 1.0, math.inf
     ends = max(abs(float(exponent[0])), abs(float(exponent[-1]))) if len(tail) else 0.0
-    return total, total * (CLOSE + (4.0 * (ends + abs(scale)) + 16.0) * UNIT) * 1.01 + TINY
+    units = len(rows) + ROW + 4.0 * (ends + slope * ROW + abs(scale)) + 32.0
+    return total, total * units * UNIT * 1.01 + TINY
 
 
 def _merged(measure: Measure, step: float) -> Measure:

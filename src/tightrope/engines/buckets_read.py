@@ -38,7 +38,7 @@ class Integral(NamedTuple):
 
 
 def integral(measure: Measure, first: int, weight: FloatArray, at_infinity: float, moved: FloatArray) -> Integral:
-    """The integral of W = `weight` from index `first` on, whose numbers err by 16 units and by `moved` absolutely.
+    """The integral of W = `weight` >= 0 from index `first` on, whose numbers err by 16 units and by `moved` absolutely.
 
     By partial summation the error D of the measure adds at most sum over s of |W(s) - W(s - 1)| times the bound on
     D(inf) + sum_{i >= s} D(i). NaN where a number leaves the doubles: then nothing is known.
@@ -50,9 +50,10 @@ def integral(measure: Measure, first: int, weight: FloatArray, at_infinity: floa
         terms = masses * weight
         jumps = np.abs(np.diff(weight, prepend=0.0, append=at_infinity))
         allowed = measure.radius * scale * (1.0 + units) + measure.floor
-        if first + len(weight) > measure.n:
-            allowed[-1] = measure.floor  # only infinity is left
-        doubt = float(np.dot(jumps, allowed) + np.dot(np.abs(terms), units[:-1] + 24.0 * UNIT) + np.dot(masses, moved))
+        allowed[-1] = measure.floor  # above the last index only infinity is left
+        shaky = moved + 24.0 * UNIT * np.abs(weight)
+        doubt = float(np.dot(jumps, allowed) + np.dot(terms, units[:-1]) + np.dot(masses, shaky))
+        doubt += 2.0 * float(np.dot(shaky, allowed[:-1]))  # the rounding of W times the error of the measure
     if not np.all(np.isfinite(terms)) or not math.isfinite(doubt):
         return Integral(math.nan, math.nan)
     value = math.fsum(terms.tolist()) + at_infinity * measure.infinity

@@ -52,16 +52,6 @@ def upper_total(x: FloatArray) -> float:
     return float(np.sum(x)) * (1.0 + 1e-7)
 
 
-def close_sum(x: FloatArray) -> float:
-    """The sum of nonnegative numbers to CLOSE relative: rows of 64, then the same again."""
-    while len(x) > 1:
-        x = np.pad(x, (0, -len(x) % 64)).reshape(-1, 64).sum(axis=1)
-    return float(x[0]) if len(x) else 0.0
-
-
-CLOSE = 320.0 * UNIT  # five levels of at most 63 additions reach 2^26 numbers
-
-
 def _direct(x: FloatArray, y: FloatArray) -> Convolved:
     with np.errstate(under="ignore"):
         values = np.convolve(x, y)
