@@ -38,5 +38,6 @@ def test_random_finite_compositions_are_contained(block: int) -> None:
                 value = evaluator.delta(asked)
                 assert Fraction(value.lower) <= high, (seed, reverse, asked)
                 assert low <= Fraction(value.upper), (seed, reverse, asked)
+                assert value.lower <= value.upper, (seed, reverse, asked)
                 if asked == epsilon and low > 0:
                     assert value.upper - value.lower <= 0.05 * value.upper, (seed, reverse, asked)

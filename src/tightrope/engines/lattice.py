@@ -148,8 +148,8 @@ class LatticeEvaluator(Evaluator):
         lower = max(math.nextafter(leaked_low + low.lower, -math.inf), 0.0) if leaked_low else low.lower
         gap = max(high.value - low.value, 0.0)
         return Evaluation(
-            min(lower, upper),
-            upper,
+            float(lower),
+            float(upper),
             Budget(
                 budget_lines(
                     discretisation=gap,

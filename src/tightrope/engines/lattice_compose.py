@@ -214,7 +214,7 @@ class _Sides:
         return above + below
 
     def _beyond(self, bounds: tuple[tuple[float, float], ...], distance: int) -> float:
-        exponent = min(log_moment - d * distance * (1.0 - 4.0 * UNIT) for d, log_moment in bounds)
+        exponent = min(log_moment - d * distance + 4.0 * UNIT * abs(d * distance) for d, log_moment in bounds)
         return math.exp(min(exponent, 700.0)) * (1.0 + 1e-12)
 
 

@@ -177,8 +177,8 @@ class NativeEvaluator(Evaluator):
         upper = math.nextafter(top, math.inf) if top < 1.0 else 1.0  # also where nothing is known
         lower = max(math.nextafter(bottom, 0.0), 0.0) if math.isfinite(bottom) else 0.0
         return Evaluation(
-            min(lower, upper),
-            upper,
+            float(lower),
+            float(upper),
             Budget(
                 budget_lines(truncation=truncation, wrap_around=wrap, rounding=high_rounding),
                 budget_lines(wrap_around=aliases, rounding=low_rounding),

@@ -308,7 +308,8 @@ def plan(
         fine = grid // COARSER**own
         anchor = round((each.lowest if _bounded(each) else each.median) / unit)
         start = anchor + (round(low / unit) - anchor) // fine * fine
-        size = max(-(-(round(high / unit) - start) // fine) + 1, 2)
+        top = math.ceil(high / unit) + 2  # an atom at the supremum must not fall behind the last point
+        size = max(-(-(top - start) // fine) + 1, 2)
         rulers.append(Ruler(start, fine, size, own))
     return Plan(tuple(rulers), unit, grid * unit, target.theta, point)
 

@@ -81,7 +81,7 @@ class ProofEvaluator(Evaluator):
     def delta(self, epsilon: float) -> Evaluation:
         lower, upper = self._lower(epsilon), self._upper(epsilon)
         lines = budget_lines(discretisation=upper - lower)
-        return Evaluation(min(lower, upper), upper, Budget(lines, lines))
+        return Evaluation(lower, upper, Budget(lines, lines))
 
     def _upper(self, epsilon: float) -> float:
         """infinite + sum over l_j > eps of Y_j (1 - e^(eps - l_j)), in balls."""

@@ -121,7 +121,7 @@ def _propagated(factors: Sequence[tuple[Spectrum, int]]) -> float:
     logarithm, share = np.zeros(0), np.zeros(0)
     with np.errstate(under="ignore"):
         for index, (each, count) in enumerate(factors):
-            modulus = np.abs(each.values) * (1.0 + 4.0 * UNIT)
+            modulus = np.abs(each.values) * (1.0 + 8.0 * UNIT)
             most = np.maximum(modulus, np.minimum(modulus + each.error, each.total)) + 1e-300
             log_part, part = count * np.log(most), count * each.error / most
             logarithm, share = (log_part, part) if index == 0 else (logarithm + log_part, share + part)
