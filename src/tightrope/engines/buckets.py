@@ -29,8 +29,10 @@ NAME = "buckets"
 
 N_START = 1024
 N_DEFAULT_MOST = 1 << 17
+N_GRAIN = 512  # losses that lie on buckets stay on them in nine squarings
 SLOPE_MOST = 0.5  # a tilt steeper than e^0.5 per bucket gains nothing
 DELTA_AIM = 1e-6  # where a question names neither epsilon nor delta
+STARTS = (0.999, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 ROUNDING_SHARE = 0.05  # of the width; above it a list with a tilt of its own is worth its time
 
 
@@ -110,20 +112,21 @@ class BucketsEvaluator(Evaluator):
         """Doubles around the smallest epsilon with delta(epsilon) <= level; each end is proven by one comparison."""
         buckets = self.buckets(self.tilt)
         highest = max(buckets.top * buckets.step * (1.0 + 1e-15) + buckets.slack, 0.0)
-        start = delta(buckets, 0.0)
-        if start.upper <= level:
+        if delta(buckets, 0.0).upper <= level:
             return 0.0, 0.0
-        lower, upper = 0.0, math.inf
-        if start.lower > level:
-            lower = _halved(lambda e: delta(buckets, e).lower > level, highest)[0]
+        upper = math.inf
         if delta(buckets, highest).upper <= level:
-            upper = _halved(lambda e: delta(buckets, e).upper > level, highest)[1]
-        return lower, upper
+            upper = _halved(lambda e: delta(buckets, e).upper > level, 0.0, highest)[1]
+        # Far from the question rounding may hide delta: come down from the upper end until it shows.
+        end = min(upper, highest)
+        for share in STARTS:
+            if delta(buckets, share * end).lower > level:
+                return _halved(lambda e: delta(buckets, e).lower > level, share * end, end)[0], upper
+        return 0.0, upper
 
 
-def _halved(above: Callable[[float], bool], high: float) -> tuple[float, float]:
-    """Two numbers 1e-9 apart, relatively: the first is above or 0, the second is not above or is `high`."""
-    low = 0.0
+def _halved(above: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+    """Two numbers 1e-9 apart, relatively: the first is above or `low`, the second is not above or is `high`."""
     while high - low > max(1e-9 * high, 1e-300):
         middle = low + (high - low) / 2.0
         low, high = (middle, high) if above(middle) else (low, middle)
@@ -156,7 +159,9 @@ def prepare(
         if width <= accuracy or size >= N_DEFAULT_MOST:
             break
         wanted = min(max(1.25 * width / accuracy, 2.0) * size, N_DEFAULT_MOST)
-        trial = _evaluator(terms, epsilon, delta, accuracy, None, 2 * math.ceil(wanted / 2.0), free_infinity_budget)
+        trial = _evaluator(
+            terms, epsilon, delta, accuracy, None, N_GRAIN * math.ceil(wanted / N_GRAIN), free_infinity_budget
+        )
     return trial
 
 
@@ -173,7 +178,9 @@ def _evaluator(
     rough = reach(terms, 1e-12 / uses)
     saddles = Saddles.of(terms, rough)
     aim = delta if delta is not None else DELTA_AIM if epsilon is None else saddles.delta_about(epsilon)
-    budget = max(min(accuracy, 0.1) * max(aim, 1e-300) / (16.0 * uses), 1e-305)
+    # P_B-mass counts e^epsilon times: what both laws may lose is smaller by that.
+    point = saddles.epsilon_about(aim) if epsilon is None else epsilon
+    budget = max(min(accuracy, 0.1) * max(aim, 1e-290) / (16.0 * uses) * math.exp(-min(point, 30.0)), 1e-305)
     edge = reach(terms, budget)
     step = edge / n if factor is None and n is not None else math.log(factor or math.e)
     size = n if n is not None else 2 * math.ceil(edge / step / 2.0)
@@ -181,7 +188,7 @@ def _evaluator(
         raise UnsupportedMechanism(
             "a mechanism with losses this large", f"buckets reach up to a loss of {REACH_MOST:g}; use another engine"
         )
-    tilt = saddles.at_epsilon(epsilon) if epsilon is not None else saddles.at_delta(aim)
+    tilt = saddles.at_epsilon(point)
     plan = Plan(terms, step, size, budget if free is None else free)
     return BucketsEvaluator(plan, saddles, tilt, single=delta is not None)
 

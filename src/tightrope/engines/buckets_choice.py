@@ -23,6 +23,7 @@ from .evaluation import Term
 
 POINTS = 1500  # of the coarse laws that the saddle point is read from
 LADDER = 120  # tilts tried
+STEEPEST = 400.0  # tilt times the width of the composed law
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +59,30 @@ class Saddles:
         return Saddles(tilt, moment, mean, variance)
 
     def at_epsilon(self, epsilon: float) -> float:
-        """The best tilt for delta at this epsilon."""
-        with np.errstate(divide="ignore"):
-            barrier = np.log(self.tilt) + np.log1p(self.tilt)
-        return float(self.tilt[1 + int(np.argmin((self.moment - self.tilt * epsilon - barrier)[1:]))])
+        """The best tilt for delta at this epsilon, no steeper than the doubles bear once the list has widened."""
+        spread = abs(float(self.mean[0])) + 12.0 * math.sqrt(float(self.variance[0])) + epsilon
+        best = float(self.tilt[int(np.argmin(self._log_deltas(epsilon)))])
+        return min(best, STEEPEST / max(spread, 1e-300))
 
-    def at_delta(self, delta: float) -> float:
-        """The best tilt for the epsilon at this delta."""
-        size = self.log_delta()
-        return float(self.tilt[1 + int(np.argmin(np.abs(size[1:] - math.log(max(delta, 1e-320)))))])
-
-    def log_delta(self) -> FloatArray:
-        """log delta at epsilon = mean, to leading order."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            width = np.sqrt(2.0 * math.pi * self.variance + 1e-300)
-            shape = np.log1p(1.0 / (self.tilt * width)) + np.log1p(1.0 / (1.0 + self.tilt))
-        return self.moment - self.tilt * self.mean - np.where(np.isfinite(shape), 0.5 * shape, 0.0)
+    def epsilon_about(self, delta: float) -> float:
+        """epsilon at this delta, roughly: bisection on the bound of log delta."""
+        low, high = 0.0, max(float(self.mean[-1]), 1e-300)
+        for _ in range(40):
+            middle = low + (high - low) / 2.0
+            above = float(np.min(self._log_deltas(middle))) > math.log(max(delta, 1e-320))
+            low, high = (middle, high) if above else (low, middle)
+        return high
 
     def delta_about(self, epsilon: float) -> float:
-        """delta at this epsilon, to a few orders of magnitude."""
-        exponent = float(np.min(self.moment - self.tilt * epsilon))
-        return math.exp(min(max(exponent - 3.0, -600.0), 0.0))
+        """delta at this epsilon, to an order of magnitude or two."""
+        return math.exp(min(max(float(np.min(self._log_deltas(epsilon))) - 2.0, -690.0), 0.0))
+
+    def _log_deltas(self, epsilon: float) -> FloatArray:
+        """Bounds on log delta, one for each tilt t: E(1 - e^(eps - l))_+ <= M e^(-t eps) t^t/(1 + t)^(1 + t)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            constant = np.where(self.tilt > 0.0, self.tilt * np.log(self.tilt), 0.0)
+        constant = constant - (1.0 + self.tilt) * np.log1p(self.tilt)
+        return np.asarray(self.moment - self.tilt * epsilon + constant)
 
 
 def reach(terms: Sequence[Term], budget: float) -> float:

@@ -258,7 +258,7 @@ def _weight(slope: float, scale: int, index: int) -> tuple[float, float]:
 
 
 def _weighted_sum(tail: FloatArray, slope: float, scale: int, first: int) -> tuple[float, float]:
-    """2^scale sum of tail_i e^(-slope (first + i)), and the rounding in it; a weight is made of one per row and place."""
+    """2^scale sum of tail_i e^(-slope (first + i)), and its rounding; a weight is one per row times one per place."""
     rows = np.pad(tail, (0, -len(tail) % ROW)).reshape(-1, ROW)
     exponent = scale * LOG_2 - slope * np.arange(first, first + rows.size, ROW, dtype=np.float64)
     with np.errstate(all="ignore"):

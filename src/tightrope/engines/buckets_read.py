@@ -64,6 +64,7 @@ def delta(buckets: Buckets, epsilon: float) -> Evaluation:
     """delta_low and delta_up at a finite epsilon >= 0, of the direction A || B."""
     low, low_doubt = _lower(buckets, epsilon)
     high, high_doubt, uncorrected = _upper(buckets, epsilon)
+    high = min(high, delta_uncorrected(buckets, epsilon))  # where the rounding of C outweighs what C corrects
     low = min(max(low, buckets.leaked), high)
     truncation = buckets.infinity[1] - buckets.leaked
     rest = max(high - low - high_doubt - low_doubt - truncation - uncorrected, 0.0)
@@ -178,12 +179,14 @@ def _upper(buckets: Buckets, epsilon: float) -> tuple[float, float, float]:
     # e^(eps - s) C(i) = e^(distance) f^i C(i)
     rise = np.exp(np.where(far, epsilon - buckets.slack, 0.0))
     back = integral(buckets.real, first, np.where(far, rise, 0.0), 0.0, np.where(far, rise * moved, 0.0))
-    missing = _tilted(buckets.alternative, first, len(label)) * np.exp(label) * behind
-    missing = missing - _tilted(buckets.masses, first, len(label)) * behind
+    with np.errstate(all="ignore"):
+        missing = _tilted(buckets.alternative, first, len(label)) * np.exp(label) * behind
+        missing = missing - _tilted(buckets.masses, first, len(label)) * behind
+        uncorrected = float(np.nansum(np.maximum(missing[~far], 0.0)))
     doubt = gain.doubt + back.doubt
     high = _at_most_one(buckets, max(gain.value - back.value, buckets.masses.infinity), doubt)
     doubt = doubt if doubt < 1.0 else 1.0  # a NaN too
-    return high, doubt, max(float(np.sum(missing[~far])), 0.0)
+    return high, doubt, uncorrected if math.isfinite(uncorrected) else 1.0
 
 
 def _lower(buckets: Buckets, epsilon: float) -> tuple[float, float]:
