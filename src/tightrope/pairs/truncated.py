@@ -13,13 +13,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from flint import arb
 
 from ..errors import InvalidParameter
-from ..kernels.approx import Approx, enclosing
+from ..kernels.approx import Approx, FloatArray, enclosing
 from ..kernels.ball import BITS_START, enclose, hull, working_precision
 from ..kernels.twofold import Twofold, twofold
 from ..pair import BallTails, LossRange, Pair, Tails
@@ -61,8 +61,10 @@ class CutPair(Pair):
     def ball_tails(self, t: arb) -> BallTails:
         return _hull([self._ball_tails_at(x) for x in self.noise.ball_crossings(t)])
 
-    def ball_profile(self, epsilon: arb) -> arb:
-        return _best([self._ball_tails_at(x) for x in self.noise.ball_crossings(epsilon)], epsilon)
+    def ball_profile(self, epsilon: arb, crossing: Place | None = None) -> arb:
+        """crossing: that of the noise at epsilon, if known."""
+        crossings = self.noise.ball_crossings(epsilon) if crossing is None else [crossing]
+        return _best([self._ball_tails_at(x) for x in crossings], epsilon)
 
     def _ball_tails_at(self, x: Place) -> BallTails:
         noise, shift, left, right = self.noise, self.noise.ball_shift, self._ball_left, self._ball_right
@@ -140,7 +142,7 @@ class ClampedPair(Pair):
     def _end_losses(self) -> tuple[Twofold, Twofold]:
         """Losses of the two ends, -inf and inf where they are absent."""
         with working_precision(BITS_START):
-            low, high = self._ball_end_losses()
+            low, high = self._ball_end_losses
             return (
                 twofold(-np.inf) if self.left is None else from_balls([low])[0],
                 twofold(np.inf) if self.right is None else from_balls([high])[0],
@@ -152,11 +154,15 @@ class ClampedPair(Pair):
     def ball_tails(self, t: arb) -> BallTails:
         return _hull([self._ball_tails_at(x) for x in self._candidates(t)])
 
-    def ball_profile(self, epsilon: arb) -> arb:
-        return _best([self._ball_tails_at(x) for x in self._candidates(epsilon)], epsilon)
+    def ball_profile(self, epsilon: arb, crossing: Place | None = None) -> arb:
+        """crossing: that of the noise at epsilon, if known."""
+        best, alpha = arb.neg_inf(), epsilon.exp()
+        for x in self._candidates(epsilon, crossing):
+            best = best.max(self.noise.ball_moved_mass(x, math.inf) - alpha * self.noise.ball_mass(x, math.inf))
+        return best
 
-    def _candidates(self, t: arb) -> list[Place]:
-        low, high = self._ball_end_losses()
+    def _candidates(self, t: arb, crossing: Place | None = None) -> list[Place]:
+        low, high = self._ball_end_losses
         found: list[Place] = []
         if self.left is not None and not t >= low:
             found.append(-math.inf)
@@ -165,7 +171,8 @@ class ClampedPair(Pair):
         if (self.left is not None and t < low) or (self.right is not None and t >= high):
             return found
         left, right = _place(self.left, -math.inf), _place(self.right, math.inf)
-        return found + [within(x, left, right) for x in self.noise.ball_crossings(t)]
+        crossings = self.noise.ball_crossings(t) if crossing is None else [crossing]
+        return found + [within(x, left, right) for x in crossings]
 
     def _ball_tails_at(self, x: Place) -> BallTails:
         noise, first, last = self.noise, -math.inf, math.inf
@@ -176,8 +183,13 @@ class ClampedPair(Pair):
             noise.ball_mass(first, x),
         )
 
+    @cached_property
     def _ball_end_losses(self) -> tuple[arb, arb]:
         """log of the ratio of the masses beyond each bound; the limit of the loss where there is no bound."""
+        with working_precision(2 * BITS_START):
+            return self._end_loss_balls()
+
+    def _end_loss_balls(self) -> tuple[arb, arb]:
         low = (
             self.noise.ball_loss_at(-math.inf)
             if self.left is None
@@ -203,12 +215,12 @@ class ClampedPair(Pair):
         return arb(0)
 
     def loss_range(self) -> LossRange:
-        return LossRange(*self._ball_end_losses())
+        return LossRange(*self._ball_end_losses)
 
     def ball_moment(self, order: arb) -> arb:
         """At or above E[e^(order loss)] under the first law; equal unless outputs are rounded."""
         left, right = _place(self.left, -math.inf), _place(self.right, math.inf)
-        low, high = self._ball_end_losses()
+        low, high = self._ball_end_losses
         total = self.noise.ball_power_mass(order, left, right)
         if self.left is not None:
             total += self.noise.ball_moved_mass(-math.inf, left) * (order * low).exp()
@@ -217,20 +229,35 @@ class ClampedPair(Pair):
         return total
 
 
-def profile_by_balls(pair: Pair, epsilon: Approx) -> Approx:
-    """H in float64, read off balls entry by entry: the half-line is known, so an entry costs a few error functions."""
-    shape = epsilon.value.shape
-    ends = []
-    for value, radius in zip(epsilon.value.ravel(), epsilon.radius.ravel(), strict=True):
-        if not np.isfinite(value) or not np.isfinite(radius):
-            ends.append((-np.inf, np.inf))
-            continue
-        # H falls with epsilon, so its ends are those of the interval.
-        points = (value,) if radius == 0.0 else (value + radius, value - radius)
-        bounds = [enclose(lambda point=point, pair=pair: pair.ball_profile(arb(point))) for point in points]  # type: ignore[misc]
-        ends.append((max(bounds[0][0], 0.0), bounds[-1][1]))
-    low, high = (np.array([end[side] for end in ends]).reshape(shape) for side in (0, 1))
-    return enclosing(low, high)
+def profile_by_balls(pair: CutPair | ClampedPair, epsilon: Approx) -> Approx:
+    """H in float64, read off balls entry by entry: the half-line is known, so an entry costs two error functions."""
+    values, radii = epsilon.value.ravel(), epsilon.radius.ravel()
+    known = np.isfinite(values) & np.isfinite(radii)
+    # H falls with epsilon, so its ends are those of the interval.
+    with np.errstate(all="ignore"):
+        high = _profile_floats(
+            pair, np.where(known, np.where(radii == 0.0, values, np.nextafter(values - radii, -np.inf)), 0.0)
+        )
+        low = (
+            high
+            if not radii.any()
+            else _profile_floats(pair, np.where(known, np.nextafter(values + radii, np.inf), 0.0))
+        )
+    lower = np.array([max(end, 0.0) if sure else -np.inf for (end, _), sure in zip(low, known, strict=True)])
+    upper = np.array([end if sure else np.inf for (_, end), sure in zip(high, known, strict=True)])
+    return enclosing(lower.reshape(epsilon.value.shape), upper.reshape(epsilon.value.shape))
+
+
+def _profile_floats(pair: CutPair | ClampedPair, points: FloatArray) -> list[tuple[float, float]]:
+    crossings = pair.noise.sure_crossings(points)
+    return [
+        enclose(partial(_profile_at, pair, float(point), crossing))
+        for point, crossing in zip(points, crossings, strict=True)
+    ]
+
+
+def _profile_at(pair: CutPair | ClampedPair, point: float, crossing: Place | None) -> arb:
+    return pair.ball_profile(arb(point), crossing)
 
 
 def _cell_loss(noise: ShiftedNoise, start: Place, stop: Place) -> arb:

@@ -61,6 +61,10 @@ class ShiftedNoise(ABC):
     def ball_power_mass(self, order: arb, start: Place, stop: Place) -> arb:
         """The integral of f(x - D)^(order + 1) f(x)^(-order) from start to stop."""
 
+    def sure_crossings(self, t: FloatArray) -> list[Place | None]:
+        """c(t) where float64 can tell which one it is and balls would take long; None elsewhere."""
+        return [None] * len(t)
+
     def ball_moved_mass(self, start: Place, stop: Place) -> arb:
         """The mass under the first law, around D."""
         return self.ball_mass(moved(start, -self.ball_shift), moved(stop, -self.ball_shift))
@@ -111,9 +115,23 @@ class GaussianNoise(ShiftedNoise):
         before = np.clip(floor(even), -far, far)
         return twofold(np.where(self._cell_exceeds(np.floor(before), t), np.floor(before), np.floor(before) + 1.0))
 
+    def sure_crossings(self, t: FloatArray) -> list[Place | None]:
+        if not self.whole or not self._by_series:
+            return [None] * len(t)
+        crossing = self.crossing(twofold(t)).hi
+        # The true crossing is the one whose two cells have losses on either side of t, with room for rounding.
+        margin = 1e-12 * np.abs(t)
+        before, after = self._cell_loss(crossing - 1.0).collapse(), self._cell_loss(crossing).collapse()
+        sure = (before < t - margin) & (after > t + margin) & (np.abs(crossing) < 40.0 * self.sigma)
+        return [arb(float(x)) if known else None for x, known in zip(crossing, sure, strict=True)]
+
+    @property
+    def _by_series(self) -> bool:
+        return self.sigma >= CELLS_BY_SERIES_FROM and float(self.shift) <= self.sigma**2
+
     def _cell_exceeds(self, before: FloatArray, t: Twofold) -> np.ndarray:
         """Whether the cell (before, before + 1] has a loss above t."""
-        if self.sigma >= CELLS_BY_SERIES_FROM and float(self.shift) <= self.sigma**2:
+        if self._by_series:
             return np.asarray((self._cell_loss(before) - t).collapse() > 0.0)
         place = np.clip(before - self._table_start, 0, len(self._table.hi) - 1).astype(np.int64)
         return np.asarray((self._table[place] - t).collapse() > 0.0)
