@@ -4,10 +4,11 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
+PEERS := .venv-peers
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench bench-peers fuzz clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +41,18 @@ check: $(STAMP) ## ruff, mypy --strict, import-linter
 
 bench: $(STAMP) ## time and peak memory of standard questions, as JSON
 	@$(BIN)/python benchmarks/run.py
+
+fuzz: $(STAMP) ## 2,000 random questions (CASES=n for fewer): every one answered, all engines overlap
+	$(BIN)/python benchmarks/contour_fuzz.py $(CASES)
+
+bench-peers: $(STAMP) $(PEERS)/.stamp ## other libraries on the same cases, in an environment of their own
+	$(BIN)/python benchmarks/peers.py
+	PYTHONPATH=src $(PEERS)/bin/python benchmarks/contour.py
+
+$(PEERS)/.stamp:
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check dp-accounting==0.6.0 prv-accountant==0.2.0 python-flint click rich
+	@touch $@
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,6 +1,6 @@
 """The contour evaluator in float64: milliseconds, every rounding inside a radius.
 
-Guarantee: lower <= delta <= upper under the constants of kernels.ulps and kernels.contour_ulps.
+Guarantee: lower <= delta <= upper under the constants of kernels.ulps.
 Proof: docs/proofs/contour.md, sections 2, 3, 6 and 7.
 """
 

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .approx import Approx, FloatArray, exact
-from .contour_ulps import ANGLE_MOST, ARCTANGENT
 from .quadrature import Transform
-from .ulps import LOG, UNIT
+from .ulps import ANGLE_MOST, ARCTANGENT, LOG, UNIT
 
 TERM_ERROR = 64.0 * UNIT  # of one term, relative: exp, cosine, sine, the division by z (z+1) and three products
 

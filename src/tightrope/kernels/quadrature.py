@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from ..errors import UnsupportedMechanism
 from .approx import Approx, FloatArray, exact
-from .contour_ulps import ANGLE_MOST, COSINE, SINE
-from .ulps import UNIT
+from .ulps import ANGLE_MOST, COSINE, SINE, UNIT
 
 # Error of a computed e^{ip} - 1 = -2 sin^2(p/2) + 2i sin(p/2) cos(p/2) for a given p, in units of min(|p|, 2) UNIT.
 TURN_ERROR = 4.0 * SINE + 2.0 * COSINE + 8.0

@@ -16,3 +16,10 @@ EXPM1 = 4.0
 LOG = 4.0
 LOG1P = 4.0
 ERFCX = 16.0  # scipy.special.erfcx(x) for x >= 0; ERFCX + x^2 for x < 0, where it squares x in one double
+
+# Sine and cosine: for |x| <= ANGLE_MOST the absolute error is at most SINE min(|x|, 1) and COSINE units, which is weaker
+# than a bound in units of the result. numpy.arctan2: relative.
+SINE = 4.0
+COSINE = 4.0
+ANGLE_MOST = 2.0**30
+ARCTANGENT = 4.0

@@ -6,8 +6,7 @@ import numpy as np
 from flint import arb
 
 from tightrope.kernels.ball import working_precision
-from tightrope.kernels.contour_ulps import ANGLE_MOST, ARCTANGENT, COSINE, SINE
-from tightrope.kernels.ulps import UNIT
+from tightrope.kernels.ulps import ANGLE_MOST, ARCTANGENT, COSINE, SINE, UNIT
 
 POINTS = 100_000
 
