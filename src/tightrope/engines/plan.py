@@ -19,7 +19,8 @@ from ..bound import Budget, budget_lines
 from ..errors import InvalidParameter, UnsupportedMechanism
 from ..kernels.ball import lower_float, upper_float
 from ..kernels.search import Inverse, invert
-from . import closed_form, contour, lattice
+from . import buckets, closed_form, contour, lattice
+from .buckets import BucketsEvaluator
 from .contour_newton import ContourEvaluator
 from .edges import Edges, edges
 from .evaluation import BallFormula, Evaluation, Evaluator, Term, inverse, named
@@ -52,7 +53,9 @@ LADDER = (
     Rung(lattice.NAME, lattice.prepare, False, "any pair can be put on a grid"),
     Rung(lattice.NAME, partial(lattice.prepare, proof=True), True, "any pair can be put on a grid"),
 )
-ENGINES = ("auto", *dict.fromkeys(rung.engine for rung in LADDER))
+# The historical reference answers when asked by name.
+ON_REQUEST = (Rung(buckets.NAME, buckets.prepare, False, "privacy buckets as published"),)
+ENGINES = ("auto", *dict.fromkeys(rung.engine for rung in LADDER + ON_REQUEST))
 
 # What a cheap engine aims at in any case; the interval ends where its rounding does.
 FLOAT_TOLERANCE = 1e-12
@@ -103,7 +106,8 @@ class Planner:
         if engine not in ENGINES:
             raise InvalidParameter(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
         self.terms = tuple(terms)
-        self._ladder = [rung for rung in LADDER if engine in ("auto", rung.engine) and (rung.ball or not proof)]
+        asked = LADDER if engine == "auto" else [rung for rung in LADDER + ON_REQUEST if rung.engine == engine]
+        self._ladder = [rung for rung in asked if rung.ball or not proof]
         self._edges = edges(terms)
         self._last: tuple[Rung, Evaluator] | None = None
 
@@ -199,9 +203,12 @@ def _answer(rung: Rung, evaluator: Evaluator, lower: float, upper: float, budget
 
 
 def _inverse(evaluator: Evaluator, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
-    """The contour knows its slope; the others are searched."""
+    """The contour knows its slope, and buckets halve; the others are searched."""
     if isinstance(evaluator, ContourEvaluator):
         return evaluator.epsilon(delta)
+    if isinstance(evaluator, BucketsEvaluator):
+        low, high = evaluator.epsilon(delta)
+        return Inverse(low, high, evaluator.delta(low), evaluator.delta(high) if high < math.inf else None)
     if isinstance(evaluator, BallFormula):
         found = invert(lambda point: evaluator.against(point, delta), ceiling, min(BALL_TOLERANCE, accuracy / 8.0))
         ends = (None if end is None else evaluator.delta(end) for end in (found.at_lower, found.at_upper))

@@ -17,7 +17,7 @@ LOG = 4.0
 LOG1P = 4.0
 ERFCX = 16.0  # scipy.special.erfcx(x) for x >= 0; ERFCX + x^2 for x < 0, where it squares x in one double
 
-# Sine and cosine: for |x| <= ANGLE_MOST the absolute error is at most SINE min(|x|, 1) and COSINE units, which is weaker
+# Sine and cosine: for |x| <= ANGLE_MOST the absolute error is at most SINE min(|x|, 1) and COSINE units, weaker
 # than a bound in units of the result. numpy.arctan2: relative.
 SINE = 4.0
 COSINE = 4.0
