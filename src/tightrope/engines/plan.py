@@ -132,7 +132,13 @@ class Planner:
             if exact or best.meets(accuracy, question.quantity):
                 break  # exact formulas in balls are the last word
         if best is None:
-            raise refusals[-1] if refusals else UnsupportedMechanism(named(self.terms), "the engine has no balls")
+            raise (
+                refusals[-1]
+                if refusals
+                else UnsupportedMechanism(
+                    named(self.terms), "this engine has no ball arithmetic; leave out proof, or choose another engine"
+                )
+            )
         return best
 
     def stays_below(self, question: Question, floor: float) -> bool:
