@@ -29,8 +29,9 @@ LOG_DELTA_LEAST = -745.0  # below, no double is left to tell
 TOP_SHARE = 1e-2  # of the accuracy: what may go to infinite loss, and what may move up to the first point
 DISCRETISATION_SHARE = 0.45
 OUTSIDE_SHARE = 1e-3
+EPSILON_LEAST = 1e-4  # in 1/theta: a smaller epsilon is not told from 0 to the full accuracy
 NOISE = 1e-15  # per use: a tilted law is known no better, so a tilt that asks for more does not pay
-POINTS_MOST = 1 << 22
+POINTS_MOST = 1 << 21
 POINTS_WANTED = 1 << 18
 LEVELS_MOST = 16
 
@@ -176,8 +177,8 @@ def saddle(sketches: Sequence[tuple[Sketch, int]], epsilon: float | None, delta:
 
 
 def _bisect(too_small: Callable[[float], bool]) -> float:
-    """The theta where the answer turns, between 1e-6 and 1e9, to a thousandth."""
-    low, high = math.log(1e-6), math.log(1e9)
+    """The theta where the answer turns, between 1e-15 and 1e9, to a thousandth."""
+    low, high = math.log(1e-15), math.log(1e9)
     while high - low > 1e-3:
         middle = (low + high) / 2.0
         low, high = (middle, high) if too_small(math.exp(middle)) else (low, middle)
@@ -210,8 +211,7 @@ def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accur
     point = saddle(list(zip(full, counts, strict=True)), epsilon, delta)
     cut = full
     for _ in range(3):
-        # In log delta, an error of epsilon counts theta times.
-        wanted = accuracy if epsilon is not None else accuracy * max(point.epsilon, 1e-9) * point.theta
+        wanted = _wanted(point, epsilon is not None, accuracy)
         level = point.log_delta + math.log(TOP_SHARE * min(wanted, 1.0) / max(sum(counts), 1))
         cut = tuple(each.cut(level) for each in full)
         point = saddle(list(zip(cut, counts, strict=True)), epsilon, delta)
@@ -219,12 +219,18 @@ def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accur
     return Aim(cut, point, wanted, theta, tolerance, window)
 
 
+def _wanted(point: Saddle, for_delta: bool, accuracy: float) -> float:
+    """The width of log delta: an error of epsilon counts theta times in it; next to epsilon 0 there is an end to
+    that."""
+    return accuracy if for_delta else accuracy * max(point.epsilon * point.theta, EPSILON_LEAST)
+
+
 def narrowed(
     sketches: Sequence[tuple[Sketch, int]], epsilon: float | None, delta: float | None, accuracy: float
 ) -> Aim:
     """The aim for laws that are lattices already: only the tilt is open."""
     point = saddle(sketches, epsilon, delta)
-    wanted = accuracy if epsilon is not None else accuracy * max(point.epsilon, 1e-9) * point.theta
+    wanted = _wanted(point, epsilon is not None, accuracy)
     theta, tolerance, window = _tilt(sketches, point, wanted)
     return Aim(tuple(each for each, _ in sketches), point, wanted, theta, tolerance, window)
 

@@ -1,0 +1,32 @@
+"""One use of every standard mechanism, sampled or not, in both directions, against its output laws."""
+
+from __future__ import annotations
+
+import pytest
+from flint import arb
+
+import tightrope as tr
+from tests.conformance.cases import DIRECTIONS, STANDARD
+from tests.oracle.precision import precision
+from tests.oracle.truth import Law, Truth
+from tightrope.engines import lattice
+
+
+@pytest.mark.parametrize("rate", [1e-4, 0.3, 1.0])
+@pytest.mark.parametrize(
+    "leaf, law", STANDARD, ids=lambda value: repr(value) if isinstance(value, tr.Mechanism) else ""
+)
+def test_single_use_is_contained(leaf: tr.Mechanism, law: Law, rate: float) -> None:
+    mechanism = leaf if rate == 1.0 else leaf.poisson(rate=rate)
+    for direction in DIRECTIONS:
+        truth = Truth(law, rate, direction)
+        terms = [(part.pair(tr.Direction(direction)), count) for part, count in mechanism.terms]
+        supremum = truth.supremum()
+        reach = 3.0 if supremum is None else abs(float(supremum))
+        for epsilon in (0.0, 0.5 * reach, 0.9 * reach):
+            evaluator = lattice.prepare(terms, epsilon=epsilon, accuracy=3e-2)
+            for asked in (epsilon, 1.3 * epsilon):
+                value, exact = evaluator.delta(asked), truth.delta(asked)
+                with precision(300):
+                    assert not arb(value.lower) > exact, (direction, asked)
+                    assert not arb(value.upper) < exact, (direction, asked)
