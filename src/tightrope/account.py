@@ -29,10 +29,10 @@ def ask(
     """Answers for one value or for each of a sequence; see Mechanism.epsilon and Mechanism.delta."""
     if accuracy is not None and not 0.0 < accuracy < math.inf:
         raise InvalidParameter(f"accuracy must be a finite number above 0, not {accuracy!r}")
-    directions = _directions(direction)
+    several = isinstance(given, Iterable)
     planners = {
-        each: Planner(tuple((part.pair(each), count) for part, count in mechanism.terms), proof, engine)
-        for each in directions
+        each: Planner(tuple((part.pair(each), count) for part, count in mechanism.terms), proof, engine, several)
+        for each in _directions(direction)
     }
     if isinstance(given, Iterable):
         return tuple(_bound(mechanism, planners, _question(quantity, value), accuracy) for value in given)

@@ -80,14 +80,16 @@ class BallFormula(Evaluator):
         return Compared(bool(found > 0), bool(found <= 0), log, float(found.rad()), epsilon)
 
 
-def inverse(evaluator: Evaluator, delta: float, ceiling: float, tolerance: float) -> Inverse[Evaluation]:
-    """The smallest epsilon with delta(epsilon) <= delta, by search; delta(ceiling) <= delta is known."""
+def inverse(
+    evaluator: Evaluator, delta: float, ceiling: float, tolerance: float, start: float = 1.0
+) -> Inverse[Evaluation]:
+    """The smallest epsilon with delta(epsilon) <= delta, by search from start; delta(ceiling) <= delta is known."""
 
     def against(epsilon: float) -> Compared[Evaluation]:
         value = evaluator.delta(epsilon)
         return compare(value.lower, value.upper, delta, value)
 
-    return invert(against, ceiling, tolerance)
+    return invert(against, ceiling, tolerance, start)
 
 
 def named(terms: Sequence[Term]) -> str:

@@ -24,6 +24,7 @@ from .buckets import BucketsEvaluator
 from .contour_newton import ContourEvaluator
 from .edges import Edges, edges
 from .evaluation import BallFormula, Evaluation, Evaluator, Term, inverse, named
+from .lattice import LatticeEvaluator
 
 
 class Prepare(Protocol):
@@ -102,13 +103,18 @@ def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
 class Planner:
     """Answers questions about one direction of one composition; what was prepared for one serves the next if it can."""
 
-    def __init__(self, terms: Sequence[Term], proof: bool, engine: str) -> None:
+    def __init__(self, terms: Sequence[Term], proof: bool, engine: str, several: bool) -> None:
         if engine not in ENGINES:
             raise InvalidParameter(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
         self.terms = tuple(terms)
         asked = LADDER if engine == "auto" else [rung for rung in LADDER + ON_REQUEST if rung.engine == engine]
-        self._ladder = [rung for rung in asked if rung.ball or not proof]
+        # A float64 grid that is too wide would be wider still in exact integers, which allow fewer points.
+        self._ladder = [
+            rung for rung in asked if (rung.ball if proof else rung.engine != lattice.NAME or not rung.ball)
+        ]
         self._edges = edges(terms)
+        # Half of the width is kept for the questions that follow.
+        self._share = 0.5 if several else 1.0
         self._last: tuple[Rung, Evaluator] | None = None
 
     def answer(self, question: Question, accuracy: float) -> Answer:
@@ -163,7 +169,7 @@ class Planner:
             self.terms,
             epsilon=question.given if for_delta else None,
             delta=None if for_delta else question.given,
-            accuracy=accuracy,
+            accuracy=accuracy * self._share,
         )
         self._last = rung, evaluator
         if for_delta:
@@ -219,4 +225,6 @@ def _inverse(evaluator: Evaluator, delta: float, ceiling: float, accuracy: float
         found = invert(lambda point: evaluator.against(point, delta), ceiling, min(BALL_TOLERANCE, accuracy / 8.0))
         ends = (None if end is None else evaluator.delta(end) for end in (found.at_lower, found.at_upper))
         return Inverse(found.lower, found.upper, *ends)
+    if isinstance(evaluator, LatticeEvaluator):
+        return inverse(evaluator, delta, ceiling, accuracy / 8.0, evaluator.plan.saddle.epsilon)
     return inverse(evaluator, delta, ceiling, min(FLOAT_TOLERANCE, accuracy / 8.0))

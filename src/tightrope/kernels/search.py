@@ -49,10 +49,12 @@ class Inverse(Generic[T]):
 STEPS_MOST = 200
 
 
-def invert(function: Callable[[float], Compared[T]], ceiling: float, tolerance: float) -> Inverse[T]:
+def invert(
+    function: Callable[[float], Compared[T]], ceiling: float, tolerance: float, start: float = 1.0
+) -> Inverse[T]:
     """Finds the smallest e >= 0 where f is at or below the level, as it is known to be at ceiling (which may be inf).
 
-    tolerance is the relative width to aim at; the result is wider where the intervals of f are.
+    tolerance is the relative width to aim at; the result is wider where the intervals of f are. start is a guess.
     """
     at_zero = function(0.0)
     if at_zero.met:
@@ -61,7 +63,7 @@ def invert(function: Callable[[float], Compared[T]], ceiling: float, tolerance: 
     at_low: T | None = at_zero.value if at_zero.above else None
     at_high: T | None = None
     points = [(0.0, at_zero.log)]
-    guess = min(1.0, ceiling / 2.0)
+    guess = min(start if start > 0.0 else 1.0, ceiling / 2.0)
     for _ in range(STEPS_MOST):
         found = function(guess)
         points.append((guess, found.log))
