@@ -12,10 +12,10 @@ import math
 import platform
 import time
 
-from tightrope.engines.buckets_compose import repeat
-from tightrope.engines.buckets_leaf import pair_leaf
-from tightrope.engines.buckets_list import Buckets
-from tightrope.engines.buckets_read import delta
+from tightrope.engines.buckets.compose import repeat
+from tightrope.engines.buckets.leaf import pair_leaf
+from tightrope.engines.buckets.list import Buckets
+from tightrope.engines.buckets.read import delta
 from tightrope.pairs.gaussian import GaussianPair
 
 N = 50_000

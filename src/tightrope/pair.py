@@ -53,8 +53,8 @@ class Pair(ABC):
     def tails(self, t: Twofold) -> Tails:
         """Tails in float64, relative error TAIL_ERROR; t may be -inf, and +inf, where p_above is the infinite mass.
 
-        Next to an atom of the loss the tails may be those of a point one rounding error (4 units of t) away, all four of
-        the same point.
+        Next to an atom of the loss the tails may be those of a point one rounding error (4 units of t) away, all four
+        of the same point.
         """
 
     @abstractmethod

@@ -21,7 +21,7 @@ from tests.oracle.finite import Histogram, Leaky, Product
 from tests.oracle.fold import GaussianFold
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
-from tightrope.engines import closed_form
+from tightrope.engines.closed_form import engine as closed_form
 from tightrope.kernels.approx import Approx, exact
 
 Floats = npt.NDArray[np.float64]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from tightrope.engines import lattice
 from tightrope.engines.evaluation import Evaluator, Term
+from tightrope.engines.lattice import engine as lattice
 from tightrope.expression import parse
 from tightrope.relation import Direction
 

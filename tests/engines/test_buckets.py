@@ -11,10 +11,10 @@ import pytest
 
 from tests.oracle import bucket_truth
 from tests.oracle.bucket_truth import Tree
-from tightrope.engines import buckets_read
-from tightrope.engines.buckets_compose import compose, square
-from tightrope.engines.buckets_leaf import arrays_leaf
-from tightrope.engines.buckets_list import Buckets
+from tightrope.engines.buckets import read as buckets_read
+from tightrope.engines.buckets.compose import compose, square
+from tightrope.engines.buckets.leaf import arrays_leaf
+from tightrope.engines.buckets.list import Buckets
 from tightrope.errors import InvalidParameter
 
 EPSILONS = (0.0, 0.013, 0.2, 0.7, 1.5, 3.0)

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from tightrope import parse
-from tightrope.engines import buckets
-from tightrope.engines.buckets_compose import compose_sequence, repeat, square
-from tightrope.engines.buckets_leaf import arrays_leaf, pair_leaf
-from tightrope.engines.buckets_list import Buckets
-from tightrope.engines.buckets_read import delta, delta_uncorrected, first_index, probabilistic, renyi
+from tightrope.engines.buckets import engine as buckets
+from tightrope.engines.buckets.compose import compose_sequence, repeat, square
+from tightrope.engines.buckets.leaf import arrays_leaf, pair_leaf
+from tightrope.engines.buckets.list import Buckets
+from tightrope.engines.buckets.read import delta, delta_uncorrected, first_index, probabilistic, renyi
 from tightrope.errors import InvalidParameter, UnsupportedMechanism
 from tightrope.kernels import convolution
 from tightrope.pairs.finite import FinitePair, RationalLaw, ResponseLaw, response_law

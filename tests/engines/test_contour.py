@@ -14,9 +14,9 @@ import pytest
 from flint import acb, arb
 
 import tightrope as tr
-from tightrope.engines import contour
-from tightrope.engines.contour import prepare
-from tightrope.engines.contour_newton import ContourEvaluator
+from tightrope.engines.contour import engine as contour
+from tightrope.engines.contour.engine import prepare
+from tightrope.engines.contour.newton import ContourEvaluator
 from tightrope.engines.evaluation import Term
 from tightrope.errors import UnsupportedMechanism
 from tightrope.kernels.ball import working_precision

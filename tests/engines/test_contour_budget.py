@@ -13,10 +13,11 @@ import pytest
 from flint import acb, arb
 
 import tightrope as tr
-from tightrope.engines import contour, contour_plan
-from tightrope.engines.cgf import Decay
-from tightrope.engines.contour_reach import LogBounds
-from tightrope.engines.contour_saddle import Step
+from tightrope.engines.contour import engine as contour
+from tightrope.engines.contour import plan as contour_plan
+from tightrope.engines.contour.cgf import Decay
+from tightrope.engines.contour.reach import LogBounds
+from tightrope.engines.contour.saddle import Step
 from tightrope.engines.evaluation import Evaluation
 from tightrope.kernels import quadrature, quadrature_ball, quadrature_normal
 from tightrope.kernels.approx import exact

@@ -8,8 +8,8 @@ import random
 import pytest
 from flint import acb, arb
 
-from tightrope.engines.cgf_of import log_moment
-from tightrope.engines.contour import prepare
+from tightrope.engines.contour.cgf_of import log_moment
+from tightrope.engines.contour.engine import prepare
 from tightrope.errors import UnsupportedMechanism
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.search import Inverse

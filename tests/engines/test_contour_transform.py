@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from flint import acb, arb
 
-from tightrope.engines.cgf import Cgf
-from tightrope.engines.cgf_of import cgf_of
+from tightrope.engines.contour.cgf import Cgf
+from tightrope.engines.contour.cgf_of import cgf_of
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.quadrature import transform
 from tightrope.pair import Pair

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tightrope.engines import lattice
+from tightrope.engines.lattice import engine as lattice
 from tightrope.errors import UnsupportedMechanism
 
 from .lattice_asking import epsilon_interval, terms_of

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tightrope.engines import lattice
+from tightrope.engines.lattice import engine as lattice
 
 from .lattice_asking import terms_of
 

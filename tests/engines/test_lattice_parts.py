@@ -10,8 +10,11 @@ import pytest
 from flint import arb, ctx
 
 from tests.oracle import enumeration
-from tightrope.engines import lattice_compose, lattice_law, lattice_masses, lattice_native
-from tightrope.engines.lattice_law import Side
+from tightrope.engines.lattice import compose as lattice_compose
+from tightrope.engines.lattice import law as lattice_law
+from tightrope.engines.lattice import masses as lattice_masses
+from tightrope.engines.lattice import native as lattice_native
+from tightrope.engines.lattice.law import Side
 from tightrope.kernels.fft import Circular
 from tightrope.pairs.finite import FinitePair, response_law
 from tightrope.pairs.gaussian import GaussianPair

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from tests.oracle import enumeration
-from tightrope.engines import lattice
+from tightrope.engines.lattice import engine as lattice
 from tightrope.pairs.finite import FinitePair, RationalLaw
 
 from .lattice_asking import epsilon_ends, terms_of

@@ -9,7 +9,7 @@ import tightrope as tr
 from tests.conformance.cases import DIRECTIONS, STANDARD
 from tests.oracle.precision import precision
 from tests.oracle.truth import Law, Truth
-from tightrope.engines import lattice
+from tightrope.engines.lattice import engine as lattice
 
 
 @pytest.mark.parametrize("rate", [1e-4, 0.3, 1.0])

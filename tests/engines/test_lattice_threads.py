@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
-from tightrope.engines import lattice
+from tightrope.engines.lattice import engine as lattice
 
 from .lattice_asking import terms_of
 

@@ -11,7 +11,9 @@ from flint import arb
 
 from tests.engines import test_contour_budget as budget
 from tests.engines import test_contour_decay as decay_tests
-from tightrope.engines import contour_ball, contour_float, contour_plan
+from tightrope.engines.contour import ball as contour_ball
+from tightrope.engines.contour import float as contour_float
+from tightrope.engines.contour import plan as contour_plan
 from tightrope.kernels import (
     contour_decay,
     contour_decay_ball,

@@ -6,7 +6,10 @@ import numpy as np
 
 from tests.engines import test_lattice_parts as parts
 from tests.engines import test_lattice_proof as proofs
-from tightrope.engines import lattice_compose, lattice_law, lattice_masses, lattice_proof
+from tightrope.engines.lattice import compose as lattice_compose
+from tightrope.engines.lattice import law as lattice_law
+from tightrope.engines.lattice import masses as lattice_masses
+from tightrope.engines.lattice import proof as lattice_proof
 
 from .contour_faults import Fault, Patch
 

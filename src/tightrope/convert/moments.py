@@ -12,8 +12,8 @@ import math
 
 from flint import arb
 
-from ..engines.cgf import LOG_TOLERANCE
-from ..engines.cgf_of import cgf_of
+from ..engines.contour.cgf import LOG_TOLERANCE
+from ..engines.contour.cgf_of import cgf_of
 from ..errors import UnsupportedMechanism
 from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..pair import Pair

@@ -20,11 +20,11 @@ from ..errors import InvalidParameter, UnsupportedMechanism
 from ..kernels.ball import lower_float, upper_float
 from ..kernels.search import Inverse, invert
 from . import buckets, closed_form, contour, lattice
-from .buckets import BucketsEvaluator
-from .contour_newton import ContourEvaluator
+from .buckets.engine import BucketsEvaluator
+from .contour.newton import ContourEvaluator
 from .edges import Edges, edges
 from .evaluation import BallFormula, Evaluation, Evaluator, Term, inverse, named
-from .lattice import LatticeEvaluator
+from .lattice.engine import LatticeEvaluator
 
 
 class Prepare(Protocol):
@@ -108,10 +108,9 @@ class Planner:
             raise InvalidParameter(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
         self.terms = tuple(terms)
         asked = LADDER if engine == "auto" else [rung for rung in LADDER + ON_REQUEST if rung.engine == engine]
-        # A float64 grid that is too wide would be wider still in exact integers, which allow fewer points.
-        self._ladder = [
-            rung for rung in asked if (rung.ball if proof else rung.engine != lattice.NAME or not rung.ball)
-        ]
+        # Without proof the lattice ends the ladder: in exact integers it has fewer points and is wider still.
+        escalating = [rung for rung in asked if not (rung.ball and rung.engine == lattice.NAME)]
+        self._ladder = [rung for rung in asked if rung.ball] if proof else escalating
         self._edges = edges(terms)
         # Half of the width is kept for the questions that follow.
         self._share = 0.5 if several else 1.0

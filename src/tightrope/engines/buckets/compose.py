@@ -1,0 +1,316 @@
+"""Inner nodes of a composition tree: composition, squaring, and the trees that reach any number of uses.
+
+Composition (definitions 4 and 7): indices add; sums below -n go to -n, above n to infinity; l(-n) = 0; u = u1 + u2.
+Squaring: f becomes f^2, buckets 2i - 1 and 2i become i, u becomes ceil(u/2) + 1.
+Two slips of the printed definitions are mended, as lemmas 7 and 11 need it: squaring keeps B(-n), in bucket -n/2, and
+l~(-n) of a composition is sum of P_B - f^n P_A, where the printed V subtracts P_A/f^(j + k) >= f^n P_A: with that lemma
+11 fails for events capped at -n, and the proof of delta_low with it.
+Guarantee: encloses the tree's list if the children enclose theirs.
+Reference: Meiser, Mohammadi 2018, Defs. 3, 4, 6, 7, Fig. 10, Sec. 4.6. Proof: docs/proofs/buckets.md, lemmas 2 to 6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...errors import InvalidParameter
+from ...kernels.approx import FloatArray
+from ...kernels.convolution import convolve, upper_total
+from ...kernels.ulps import UNIT
+from .list import LOG_2, Buckets, Measure, check_composable
+
+GROWTH = 2.2  # squaring is worth it where one composition with itself grows B(infinity) by more
+ROUND = 1.0 + 1e-9  # covers the few roundings of a radius
+TINY = 1e-290
+ROW = 256  # a sum of rows errs by the length of a row and the number of rows, not by their product
+SLOPE_MOST = 300.0  # so that e^slope stays a double
+NOISE = 1e3  # a corner bucket below so many radii is not worth its error
+
+
+def compose(one: Buckets, other: Buckets, direct: bool | None = None) -> Buckets:
+    """T1 x T2 of definition 3; direct: None for the faster of direct summation and transforms."""
+    check_composable(one, other)
+    slack = (one.slack + other.slack) * (1.0 + 4.0 * UNIT)
+    masses, real, alternative = (
+        _convolved(x, y, one.top, other.top, one.step, most, direct)
+        for x, y, most in (
+            (one.masses, other.masses, 1.0),
+            (one.real, other.real, math.exp(2.0 * other.slack) * (1.0 + 8.0 * UNIT)),
+            (one.alternative, other.alternative, 1.0),
+        )
+    )
+    masses, alternative = _completed(masses, one.step), _completed(alternative, one.step)
+    return Buckets(
+        step=one.step,
+        u=one.u + other.u,
+        leaves=one.leaves + other.leaves,
+        squarings=max(one.squarings, other.squarings),
+        masses=masses,
+        real=with_plain_corner(real, masses, alternative, slack),
+        alternative=alternative,
+        leaked=max((one.leaked + other.leaked - one.leaked * other.leaked) * (1.0 - 8.0 * UNIT), 0.0),
+        bounded=one.bounded and other.bounded and one.top + other.top <= one.n,
+        slack=slack,
+        top=max(min(one.top + other.top, one.n), -one.n),
+    )
+
+
+def square(child: Buckets) -> Buckets:
+    """The squaring node: factor f^2, indices ceil(i/2)."""
+    if child.alternative.slope > SLOPE_MOST:
+        raise InvalidParameter("the tilt is too steep for buckets this wide: take a smaller tilt or more buckets")
+    return Buckets(
+        step=2.0 * child.step,
+        u=-(-child.u // 2) + 1,
+        leaves=child.leaves,
+        squarings=child.squarings + 1,
+        masses=_merged(child.masses, child.step),
+        real=_merged(child.real, child.step),
+        alternative=_merged(child.alternative, child.step),
+        leaked=child.leaked,
+        bounded=child.bounded,
+        slack=child.slack,
+        top=-(-child.top // 2),
+    )
+
+
+def compose_adaptively(one: Buckets, other: Buckets, free: float = 0.0, direct: bool | None = None) -> Buckets:
+    """Composes after making factors equal, and after squaring where B(infinity) would grow too much.
+
+    The rule of Fig. 10, B_TxT(infinity) > 2.2 B_T(infinity), for two lists: more than 1.1 times the sum of both.
+    free is free_infinity_budget (Sec. 4.6): below it B(infinity) may grow as it likes.
+    """
+    same = one is other
+    while one.step < other.step:
+        one = square(one)
+    while other.step < one.step:
+        other = square(other)
+    before = one.masses.infinity + other.masses.infinity
+    after = before + _expected_over(one, other)
+    if after > free and after > 0.5 * GROWTH * before:
+        one = square(one)
+        other = one if same else square(other)
+    return compose(one, other, direct)
+
+
+def repeat(leaf: Buckets, count: int, free: float = 0.0, direct: bool | None = None) -> Buckets:
+    """The count-fold composition of one list with itself, by repeated doubling (Fig. 10), any count >= 1."""
+    if count < 1:
+        raise InvalidParameter(f"a list is composed with itself 1 or more times, not {count}")
+    power, result = leaf, None
+    while True:
+        if count & 1:
+            result = power if result is None else compose_adaptively(result, power, free, direct)
+        count >>= 1
+        if not count:
+            assert result is not None
+            return result
+        power = compose_adaptively(power, power, free, direct)
+
+
+def compose_sequence(parts: Sequence[tuple[Buckets, int]], free: float = 0.0, direct: bool | None = None) -> Buckets:
+    """Lists of one n and one initial factor, each with its count, composed in the order given (corollary 1)."""
+    total: Buckets | None = None
+    for leaf, count in parts:
+        power = repeat(leaf, count, free, direct)
+        total = power if total is None else compose_adaptively(total, power, free, direct)
+    if total is None:
+        raise InvalidParameter("a sequence of buckets needs at least one list")
+    return total
+
+
+def with_plain_corner(real: Measure, masses: Measure, alternative: Measure, slack: float) -> Measure:
+    """C(-n) = f^n B(-n), since l(-n) = 0: in tilted numbers the same number, but for the scales.
+
+    The new sum from -n on errs by what the one from -n + 1 on does and by the error of B(-n), at most two of B's sums.
+    Where B(-n) is hardly more than noise, C(-n) = 0 is taken: less than the published C, which keeps delta_up an upper
+    bound, and free of that noise. C <= e^slack Q bounds the moments.
+    """
+    n, values = real.n, real.values.copy()
+    log_moments = alternative.log_moments + (slack * (1.0 + 1e-12) + 1e-15)
+    known, radius = _first_known(real), real.radius
+    values[: max(known + n, 1)] = 0.0
+    if masses.values[0] > NOISE * masses.radius and known == -n:
+        shift = 2.0 ** (masses.scale - real.scale)
+        values[0] = masses.values[0] * shift
+        flat = 2.0 * masses.floor * _inverse_weight(masses.slope, real.scale, -n)
+        radius = max(radius, radius * math.exp(-real.slope) + 2.0 * masses.radius * shift + flat) * ROUND
+    total, doubt = _weighted_sum(values, real.slope, real.scale, -n)
+    total = (total + doubt + real.infinity) * (1.0 + 1e-12)
+    return replace(real, values=values, radius=radius, total=total, log_moments=log_moments)
+
+
+def _convolved(
+    x: Measure, y: Measure, x_top: int, y_top: int, step: float, most: float, direct: bool | None
+) -> Measure:
+    """The composition of two measures of total sqrt(most) or less; bucket -n still lacks the sums below it.
+
+    With D_x, D_y their errors, the error is D_x * Y + X^ * D_y, Y exact and X^ as computed: each adds the radius of the
+    one times the moment of the other, and the floor of the one times the size of the other.
+    """
+    n = x.n
+    left = x.values[: x_top + n + 1]
+    row = convolve(left, left if y is x else y.values[: y_top + n + 1], x.slope, direct)
+    scale, top = x.scale + y.scale, x_top + y_top
+    infinity = x.infinity + y.infinity - x.infinity * y.infinity
+    values = np.zeros(2 * n + 1)
+    last = max(min(top, n), -n - 1)  # -n - 1: every sum lies below -n
+    values[: last + n + 1] = row.values[n : last + 2 * n + 1]
+    # sum_{k >= m} X^(k) + |1 - X^(inf) - sum_{k >= m} X^(k)| for any m
+    flat = max(1.0, 2.0 * x.total - 1.0) * (1.0 + 1e-12)
+    radius = x.radius * y.moment + y.radius * upper_total(left) + row.noise
+    floor = x.floor * most + y.floor * flat + 8.0 * UNIT * infinity
+    log_moments = (x.log_moments + y.log_moments) + 1e-15 * np.abs(x.log_moments)
+    if y.rates is not x.rates:
+        log_moments = np.where(x.rates == y.rates, log_moments, np.inf)
+    over = 0.0
+    if top > n:
+        over, doubt = _weighted_sum(row.values[3 * n + 1 :], x.slope, scale, n + 1)
+        weight, units = _weight(x.slope, scale, n + 1)
+        known = doubt + radius * weight * (1.0 + units) + 2.0 * floor
+        # What is above n is bounded twice: by these numbers, and by the exact moments. The smaller error counts.
+        most_over = _most_above(log_moments, x.rates, step, n)
+        if known <= most_over:
+            floor += known
+        else:
+            # The sums from s <= n on change by what is cut off here, the error at infinity does not.
+            radius += (max(over - most_over, 0.0) + doubt) * _inverse_weight(x.slope, scale, n)
+            floor += most_over
+            over = min(over, most_over)
+    total = float(np.sum(values))
+    shift = math.frexp(total)[1] if total > 0.0 else 0
+    factor = 2.0**-shift
+    return Measure(
+        values=values * factor,
+        infinity=infinity + over,
+        slope=x.slope,
+        scale=scale + shift,
+        radius=radius * factor * ROUND + TINY,
+        floor=floor * ROUND,
+        total=math.inf,
+        rates=x.rates,
+        log_moments=log_moments,
+    )
+
+
+def _completed(measure: Measure, step: float) -> Measure:
+    """Puts into bucket -n what the others and infinity leave of a total mass of 1 (lemma 8).
+
+    Where the radius allows the whole mass to be wrong, entries hold nothing but noise: they go to bucket -n too.
+    """
+    n, values = measure.n, measure.values.copy()
+    values[: max(_first_known(measure) + n, 1)] = 0.0
+    total, doubt = _weighted_sum(values, measure.slope, measure.scale, -n)
+    weight = _inverse_weight(measure.slope, measure.scale, -n)
+    rest = max(1.0 - measure.infinity - total, 0.0)
+    values[0] = rest * weight
+    radius = (measure.radius + (doubt + 8.0 * UNIT + rest * 1e-13) * weight) * ROUND
+    # The product of two moments lacks what capping lifts to -n: at most B(-n), in its own weight.
+    corner = ((values[0] + 2.0 * radius) / weight + 2.0 * measure.floor) * ROUND
+    with np.errstate(all="ignore"):
+        lift = math.log(min(max(corner, 1e-300), 1.0)) - measure.rates * (n * step * (1.0 - 1e-12))
+        log_moments = np.logaddexp(measure.log_moments, lift)
+    log_moments = log_moments + 1e-14 * (1.0 + np.abs(log_moments))
+    seen = _moment_of(values, radius, measure.floor, measure.slope, measure.scale)
+    log_moments[0] = min(log_moments[0], _log(seen) + measure.scale * LOG_2 + 1e-14 * (1.0 + abs(measure.scale)))
+    total = max(1.0, total + doubt + measure.infinity) * (1.0 + 1e-12)
+    return replace(measure, values=values, radius=float(radius), total=total, log_moments=log_moments)
+
+
+def _log(value: float) -> float:
+    """Rounded up."""
+    return math.log(value) + 1e-14 if value < math.inf else math.inf
+
+
+def _moment_of(values: FloatArray, radius: float, floor: float, slope: float, scale: int) -> float:
+    """2^-scale times the moment at most: by partial summation the numbers are off by the terms after their sum."""
+    n = len(values) // 2
+    rise = radius * (1.0 - 2.0 * n * math.expm1(-slope)) + 2.0 * floor * _inverse_weight(slope, scale, n)
+    return (upper_total(values) + rise) * (1.0 + 1e-9)
+
+
+def _first_known(measure: Measure) -> int:
+    """The first index s with 2^scale e^(-slope s) radius < 2: from there on the numbers mean something."""
+    if not measure.radius < math.inf:
+        return measure.n
+    exponent = math.log(measure.radius) + (measure.scale - 1) * LOG_2
+    if measure.slope == 0.0:
+        return -measure.n if exponent < 0.0 else measure.n
+    return int(min(max(math.ceil(exponent / measure.slope), -measure.n), measure.n))
+
+
+def _inverse_weight(slope: float, scale: int, index: int) -> float:
+    """2^-scale e^(slope index), rounded up; inf where it leaves the doubles."""
+    exponent = slope * index - scale * LOG_2
+    if exponent > 700.0:
+        return math.inf
+    return math.exp(exponent) * (1.0 + (4.0 * (abs(exponent) + abs(scale)) + 8.0) * UNIT) + TINY
+
+
+def _weight(slope: float, scale: int, index: int) -> tuple[float, float]:
+    """2^scale e^(-slope index), and its relative error."""
+    exponent = scale * LOG_2 - slope * index
+    return math.exp(exponent) if exponent < 700.0 else math.inf, (4.0 * (abs(exponent) + abs(scale)) + 8.0) * UNIT
+
+
+def _weighted_sum(tail: FloatArray, slope: float, scale: int, first: int) -> tuple[float, float]:
+    """2^scale sum of tail_i e^(-slope (first + i)), and its rounding; a weight is one per row times one per place."""
+    rows = np.pad(tail, (0, -len(tail) % ROW)).reshape(-1, ROW)
+    exponent = scale * LOG_2 - slope * np.arange(first, first + rows.size, ROW, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        sums = rows @ np.exp(-slope * np.arange(ROW, dtype=np.float64))
+        total = float(np.sum(np.where(sums > 0.0, sums * np.exp(exponent), 0.0)))
+    if not math.isfinite(total):
+        return 1.0, math.inf
+    ends = max(abs(float(exponent[0])), abs(float(exponent[-1]))) if len(tail) else 0.0
+    units = len(rows) + ROW + 4.0 * (ends + slope * ROW + abs(scale)) + 32.0
+    return total, total * units * UNIT * 1.01 + TINY
+
+
+def _merged(measure: Measure, step: float) -> Measure:
+    """Squaring: x'(i) = x(2i - 1) + x(2i), in tilted numbers e^slope x(2i - 1) + x(2i).
+
+    A sum from s on is one from 2 s - 1 on before; above n/2 only the error at infinity is left, which is in the floor.
+    """
+    n, half = measure.n, measure.n // 2
+    lift = math.exp(measure.slope)
+    values = np.zeros(2 * n + 1)
+    values[half : half + n + 1] = measure.values[0::2]
+    values[half + 1 : half + n + 1] += lift * measure.values[1::2]
+    radius = lift * measure.radius + (16.0 + 4.0 * measure.slope) * UNIT * upper_total(values)
+    # A label rises by less than one old step.
+    log_moments = measure.log_moments + measure.rates * (step * (1.0 + 1e-12))
+    return replace(
+        measure,
+        values=values,
+        slope=2.0 * measure.slope,
+        radius=radius * ROUND + TINY,
+        log_moments=log_moments + 1e-15 * np.abs(log_moments),
+    )
+
+
+def _expected_over(one: Buckets, other: Buckets) -> float:
+    """About what a composition would add to B(infinity), noise kept out by the moments: steers, proves nothing."""
+    x, y = one.masses, other.masses
+    if one.top + other.top <= one.n:
+        return 0.0
+    b1 = _untilted_top(x)
+    b2 = b1 if y is x else _untilted_top(y)
+    # Entry j - 1 is index j; B1(j) meets all B2(k) with k > n - j.
+    over = float(np.dot(b1, np.cumsum(b2[::-1])))
+    return min(over, _most_above(x.log_moments + y.log_moments, x.rates, one.step, one.n))
+
+
+def _most_above(log_moments: FloatArray, rates: FloatArray, step: float, n: int) -> float:
+    """Chernoff's bound on the mass above n, from the moments of a composition."""
+    reached = log_moments - rates * (step * (n + 1) * (1.0 - 1e-12))
+    return math.exp(min(float(np.min(reached)), 0.0)) * (1.0 + 1e-9)
+
+
+def _untilted_top(measure: Measure) -> FloatArray:
+    with np.errstate(all="ignore"):
+        return np.asarray(measure.values[measure.n + 1 :] * measure.weights(1, measure.n)[0])

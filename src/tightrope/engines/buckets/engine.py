@@ -1,0 +1,225 @@
+"""Privacy buckets, exactly as published, with rounding inside the bounds.
+
+The loss of one use is put into buckets -n ... n and infinity of factor f; lists are composed and squared along a
+composition tree, with real and virtual error-correction terms, and delta is read off from above and from below.
+    buckets_list     the list of a tree: definitions 3, 4, 7, 8       buckets_leaf   leaves: definitions 4, 6, 7
+    buckets_compose  composition, squaring, r-fold: Fig. 10           buckets_read   delta, PDP, Renyi: definitions 5, 9
+    buckets_choice   factor, tilt and budget from the question
+Here: the engine. Factor and n follow from the accuracy: a first list of N_START buckets tells the width, which falls
+like 1/n, and so the n that is needed.
+Guarantee: lower <= delta(epsilon) <= upper for the dominating pair (theorem 2, corollary 1).
+Reference: Meiser, Mohammadi 2018.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...errors import InvalidParameter, UnsupportedMechanism
+from ..evaluation import Evaluation, Evaluator, Term
+from .choice import Saddles, reach
+from .compose import compose_sequence
+from .leaf import REACH_MOST, pair_leaf
+from .list import Buckets
+from .read import delta, probabilistic, renyi
+
+NAME = "buckets"
+
+N_START = 1024
+N_DEFAULT_MOST = 1 << 17
+N_GRAIN = 512  # losses that lie on buckets stay on them in nine squarings
+SLOPE_MOST = 0.5  # a tilt steeper than e^0.5 per bucket gains nothing
+DELTA_AIM = 1e-6  # where a question names neither epsilon nor delta
+STARTS = (0.999, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
+ROUNDING_SHARE = 0.05  # of the width; above it a list with a tilt of its own is worth its time
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The terms with everything that fixes their tree: initial log factor, n and free_infinity_budget."""
+
+    terms: tuple[Term, ...]
+    step: float
+    n: int
+    free: float
+
+    def build(self, tilt: float) -> Buckets:
+        """The list of all uses, in numbers tilted by e^(tilt loss)."""
+        steepest = max(REACH_MOST / (self.n * self.step) * 0.999 - 1.0, 0.0)
+        slope = min(max(tilt, 0.0) * self.step, steepest * self.step, SLOPE_MOST)
+        leaves = [(pair_leaf(pair, self.step, self.n, slope), count) for pair, count in self.terms]
+        return compose_sequence(leaves, self.free)
+
+
+@dataclass
+class BucketsEvaluator(Evaluator):
+    """delta from bucket lists of one tree; a list per tilt, made when an epsilon needs it.
+
+    single: one tilt for all, as for a search whose other steps need not be sharp.
+    """
+
+    plan: Plan
+    saddles: Saddles
+    tilt: float
+    single: bool
+    _lists: dict[float, Buckets] = field(default_factory=dict)
+
+    @property
+    def arithmetic(self) -> str:
+        return "float64"
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        buckets = self.buckets(self.tilt)
+        return {
+            "factor": math.exp(self.plan.step),
+            "n": self.plan.n,
+            "squarings": buckets.squarings,
+            "u": buckets.u,
+            "infinity": buckets.infinity[1],
+            "free_infinity_budget": self.plan.free,
+            "tilt": self.tilt,
+        }
+
+    def buckets(self, tilt: float) -> Buckets:
+        """The list for this tilt."""
+        if tilt not in self._lists:
+            self._lists[tilt] = self.plan.build(tilt)
+        return self._lists[tilt]
+
+    def delta(self, epsilon: float) -> Evaluation:
+        found = delta(self.buckets(self.tilt), epsilon)
+        if self.single:
+            return found
+        rounding = found.budget.upper["rounding"] + found.budget.lower["rounding"]
+        better = self.saddles.at_epsilon(epsilon)
+        if rounding <= ROUNDING_SHARE * (found.upper - found.lower) or better == self.tilt:
+            return found
+        other = delta(self.buckets(better), epsilon)
+        return other if other.upper - other.lower < found.upper - found.lower else found
+
+    def probabilistic(self, epsilon: float) -> Evaluation:
+        """P_A[loss > epsilon], the delta of probabilistic DP."""
+        return probabilistic(self.buckets(self.tilt), epsilon)
+
+    def renyi(self, order: float) -> tuple[float, float]:
+        """Doubles around the Renyi divergence of this order > 1, from a list tilted by order - 1."""
+        return renyi(self.buckets(order - 1.0), order)
+
+    def epsilon(self, level: float) -> tuple[float, float]:
+        """Doubles around the smallest epsilon with delta(epsilon) <= level; each end is proven by one comparison."""
+        buckets = self.buckets(self.tilt)
+        highest = max(buckets.top * buckets.step * (1.0 + 1e-15) + buckets.slack, 0.0)
+        if delta(buckets, 0.0).upper <= level:
+            return 0.0, 0.0
+        upper = math.inf
+        if delta(buckets, highest).upper <= level:
+            upper = _halved(lambda e: delta(buckets, e).upper > level, 0.0, highest)[1]
+        # Far from the question rounding may hide delta: come down from the upper end until it shows.
+        end = min(upper, highest)
+        for share in STARTS:
+            if delta(buckets, share * end).lower > level:
+                return _halved(lambda e: delta(buckets, e).lower > level, share * end, end)[0], upper
+        return 0.0, upper
+
+
+def _halved(above: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+    """Two numbers 1e-9 apart, relatively: the first is above or `low`, the second is not above or is `high`."""
+    while high - low > max(1e-9 * high, 1e-300):
+        middle = low + (high - low) / 2.0
+        low, high = (middle, high) if above(middle) else (low, middle)
+    return low, high
+
+
+def prepare(
+    terms: Sequence[Term],
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    accuracy: float = 1e-2,
+    factor: float | None = None,
+    n: int | None = None,
+    free_infinity_budget: float | None = None,
+) -> BucketsEvaluator:
+    """An evaluator tuned to one question; what is not given follows from the accuracy.
+
+    accuracy: relative width wanted, of delta at epsilon or of epsilon at delta. It is aimed at, with at most
+    2 N_DEFAULT_MOST + 1 buckets; what was reached is what the intervals say.
+    """
+    terms = tuple(terms)
+    _check(terms, epsilon, delta, accuracy, factor, n)
+    if n is not None or factor is not None:
+        return _evaluator(terms, epsilon, delta, accuracy, factor, n, free_infinity_budget)
+    trial = _evaluator(terms, epsilon, delta, accuracy, None, N_START, free_infinity_budget)
+    for _ in range(3):
+        width = _relative_width(trial, epsilon, delta)
+        size = trial.plan.n
+        if width <= accuracy or size >= N_DEFAULT_MOST:
+            break
+        wanted = min(max(1.25 * width / accuracy, 2.0) * size, N_DEFAULT_MOST)
+        trial = _evaluator(
+            terms, epsilon, delta, accuracy, None, N_GRAIN * math.ceil(wanted / N_GRAIN), free_infinity_budget
+        )
+    return trial
+
+
+def _evaluator(
+    terms: tuple[Term, ...],
+    epsilon: float | None,
+    delta: float | None,
+    accuracy: float,
+    factor: float | None,
+    n: int | None,
+    free: float | None,
+) -> BucketsEvaluator:
+    uses = sum(count for _, count in terms)
+    rough = reach(terms, 1e-12 / uses)
+    saddles = Saddles.of(terms, rough)
+    aim = delta if delta is not None else DELTA_AIM if epsilon is None else saddles.delta_about(epsilon)
+    # P_B-mass counts e^epsilon times: what both laws may lose is smaller by that.
+    point = saddles.epsilon_about(aim) if epsilon is None else epsilon
+    budget = max(min(accuracy, 0.1) * max(aim, 1e-290) / (16.0 * uses) * math.exp(-min(point, 30.0)), 1e-305)
+    edge = reach(terms, budget)
+    step = edge / n if factor is None and n is not None else math.log(factor or math.e)
+    size = n if n is not None else 2 * math.ceil(edge / step / 2.0)
+    if step * size >= REACH_MOST:
+        raise UnsupportedMechanism(
+            "a mechanism with losses this large", f"buckets reach up to a loss of {REACH_MOST:g}; use another engine"
+        )
+    tilt = saddles.at_epsilon(point)
+    plan = Plan(terms, step, size, budget if free is None else free)
+    return BucketsEvaluator(plan, saddles, tilt, single=delta is not None)
+
+
+def _relative_width(evaluator: BucketsEvaluator, epsilon: float | None, level: float | None) -> float:
+    if epsilon is not None:
+        found = evaluator.delta(epsilon)
+        return (found.upper - found.lower) / found.upper if found.upper > 0.0 else 0.0
+    low, high = evaluator.epsilon(DELTA_AIM if level is None else level)
+    if low == high:
+        return 0.0
+    return (high - low) / high if high < math.inf else 1.0
+
+
+def _check(
+    terms: tuple[Term, ...],
+    epsilon: float | None,
+    delta: float | None,
+    accuracy: float,
+    factor: float | None,
+    n: int | None,
+) -> None:
+    if not terms or any(count < 1 for _, count in terms):
+        raise InvalidParameter("buckets need at least one term, each used once or more")
+    if epsilon is not None and not 0.0 <= epsilon < math.inf:
+        raise InvalidParameter(f"epsilon must be a finite number from 0 on, not {epsilon!r}")
+    if delta is not None and not 0.0 <= delta <= 1.0:
+        raise InvalidParameter(f"delta must be a probability, not {delta!r}")
+    if not 0.0 < accuracy < math.inf:
+        raise InvalidParameter(f"accuracy must be a finite number above 0, not {accuracy!r}")
+    if factor is not None and not 1.0 < factor < math.inf:
+        raise InvalidParameter(f"factor must be a finite number above 1, not {factor!r}")
+    if n is not None and (n < 2 or n % 2):
+        raise InvalidParameter(f"n must be an even number from 2 on, not {n}")

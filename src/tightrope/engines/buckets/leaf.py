@@ -1,0 +1,258 @@
+"""Leaves of a composition tree: the buckets of one pair of distributions.
+
+An event x of loss l = log(P_A(x)/P_B(x)) has the index i with (i - 1) step < l <= i step, infinity above n step, and -n
+at or below -n step (definition 6); then B(i) = sum P_A(x), l~(i) = sum P_B(x) - P_A(x)/f^i, l(i) = l~(i) except
+l(-n) = 0 (definitions 4, 7), u = 1. A loss that floating point cannot tell from i step gets index i, and the slack
+grows by the doubt.
+Guarantee: encloses the leaf of definitions 4 and 7 for the factor e^step, up to the slack.
+Reference: Meiser, Mohammadi 2018, Defs. 4, 6, 7, Secs. 5.1 and 5.2. Proof: docs/proofs/buckets.md, lemma 2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InvalidParameter
+from ...kernels.approx import Approx, FloatArray, exact
+from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.convolution import upper_total
+from ...kernels.twofold import twofold
+from ...kernels.ulps import UNIT
+from ...pair import TAIL_ERROR, Pair
+from ...pairs.finite import FinitePair
+from .compose import with_plain_corner
+from .list import LOG_2, Buckets, Measure, check_shape
+
+SUM_TOLERANCE = 1e-12
+TAIL_UNDERFLOW = 1e-300  # covers the absolute error of tails below 1e-300, and sums of it
+REACH_MOST = 340.0  # so that no weight of a leaf leaves the doubles
+STEEPER = 14  # moments that bound the mass above n
+TIE = 16.0 * UNIT  # relative distance at which a loss counts as lying on a boundary
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Atomic events with P_A > 0 and P_B > 0, and the masses where one of them is 0."""
+
+    p: Approx
+    loss: Approx
+    infinite: tuple[float, float]
+    lost: float  # at or above the P_B-mass where P_A = 0
+
+
+def pair_leaf(pair: Pair, step: float, n: int, slope: float = 0.0) -> Buckets:
+    """The leaf of any pair: atom by atom where it has finitely many, from its tails otherwise."""
+    if isinstance(pair, FinitePair):
+        return events_leaf(_finite_events(pair), step, n, slope)
+    return _tails_leaf(pair, step, n, slope)
+
+
+def arrays_leaf(p: npt.ArrayLike, q: npt.ArrayLike, step: float, n: int, slope: float = 0.0) -> Buckets:
+    """The leaf of two probability vectors over the same events; each is taken as divided by its exact sum."""
+    first, second = _vector("p", p), _vector("q", q)
+    if first.shape != second.shape:
+        raise InvalidParameter(f"p and q must have the same length, not {len(first)} and {len(second)}")
+    both = (first > 0.0) & (second > 0.0)
+    # fsum is correctly rounded, so each sum is known to one unit.
+    p_sum, q_sum = (Approx(np.asarray(math.fsum(each)), np.asarray(2.0 * UNIT)) for each in (first, second))
+    loss = (exact(first[both]) / exact(second[both]) * (q_sum / p_sum)).log()
+    infinite = (exact(first[second == 0.0]) / p_sum).sum()
+    lost = (exact(second[first == 0.0]) / q_sum).sum()
+    return events_leaf(
+        Events(
+            exact(first[both]) / p_sum,
+            loss,
+            (max(float(infinite.lower), 0.0), float(infinite.upper) if infinite.value > 0.0 else 0.0),
+            float(lost.upper) if lost.value > 0.0 else 0.0,
+        ),
+        step,
+        n,
+        slope,
+    )
+
+
+def events_leaf(events: Events, step: float, n: int, slope: float) -> Buckets:
+    """The leaf of a list of events."""
+    _check(step, n, slope)
+    doubt = events.loss.radius + TIE * np.abs(events.loss.value)
+    index = np.ceil((events.loss.value - doubt) / step)
+    beyond = index > n
+    above_p, above_q = events.p[beyond].sum(), (events.p[beyond] * (-events.loss[beyond]).exp()).sum()
+    p, loss, doubt = events.p[~beyond], events.loss.value[~beyond], doubt[~beyond] * 2.0
+    place = np.clip(index[~beyond], -n, n).astype(np.int64)
+    # Distance to the top of the bucket; outside of [0, step] by rounding only, which the slack covers.
+    gap = place * step - loss
+    outside = np.maximum(-gap, np.where(place > -n, gap - step, 0.0))
+    slack = float(np.max(outside + doubt, initial=0.0)) if np.any(outside + doubt > 0.0) else 0.0
+    if np.any(gap > 600.0):
+        raise InvalidParameter("an event lies 600 below the lowest bucket: take a larger n or factor")
+    scale = _scale(p.value, place.astype(np.float64) * slope)
+    weight = np.exp(place * slope - scale * LOG_2)
+    units = (4.0 * (np.abs(place * slope) + abs(scale)) + 40.0) * UNIT
+    b, b_error = p.value * weight, (p.radius * 1.01 + units * p.value) * weight
+    rise = np.exp(gap)
+    q, q_error = b * rise, (b_error + b * (doubt * 1.01 + 8.0 * UNIT * (1.0 + np.abs(gap)))) * rise * 1.01
+    masses, masses_error, alternative, alternative_error = (
+        np.bincount(place + n, weights=each, minlength=2 * n + 1).astype(np.float64)
+        for each in (b, b_error, q, q_error)
+    )
+    # Every sum has at most this many terms, rounded as often.
+    crowd = 1.01 * (int(np.max(np.bincount(place + n), initial=0)) + 4) * UNIT
+    masses_error += crowd * masses
+    alternative_error += crowd * alternative
+    lost = events.lost * math.exp(-(slope + step) * n - scale * LOG_2)
+    alternative[0] += lost
+    alternative_error[0] += lost * (8.0 * ((slope + step) * n + abs(scale)) + 64.0) * UNIT
+    infinity = (float(above_p.value) + events.infinite[0], float(above_q.value))
+    doubts = (
+        float(above_p.radius) + (events.infinite[1] - events.infinite[0]) + 4.0 * UNIT * infinity[0],
+        float(above_q.radius) + 4.0 * UNIT * infinity[1],
+    )
+    filled = np.flatnonzero(masses > 0.0)
+    return _leaf(
+        step=step,
+        slack=slack * (1.0 + 1e-9),
+        top=int(filled[-1]) - n if len(filled) else -n,
+        bounded=not beyond.any() and events.infinite[1] == 0.0,
+        leaked=events.infinite[0],
+        masses=_measure(masses, _sums_from(masses_error), infinity[0], doubts[0], slope, scale, step),
+        alternative=_measure(
+            alternative, _sums_from(alternative_error), infinity[1], doubts[1], slope + step, scale, step
+        ),
+    )
+
+
+def _tails_leaf(pair: Pair, step: float, n: int, slope: float) -> Buckets:
+    """Differences of the tails at the boundaries, pushed up a little so that an atom on a boundary lies below it."""
+    _check(step, n, slope)
+    index = np.arange(-n, n + 1, dtype=np.float64)
+    tails = pair.tails(twofold(index) * twofold(step) + twofold(8.0 * UNIT * step * np.abs(index)))
+    with working_precision(BITS_START):
+        leaked = max(lower_float(pair.infinite_mass()), 0.0)
+    scale = 0
+    measures = []
+    for above, below, rate in (
+        (tails.p_above, tails.p_below, slope),
+        (tails.q_above, tails.q_below, slope + step),
+    ):
+        mass, error = _cells(above, below)
+        if rate == slope:
+            scale = _scale(mass, index * slope)
+        weight = np.exp(rate * index - scale * LOG_2)
+        units = (4.0 * (np.abs(rate * index) + abs(scale)) + 40.0) * UNIT
+        values = mass * weight
+        sums = error * weight * (1.0 + 1e-9) + _sums_from(units * values)
+        end = float(above[-1])
+        measures.append(_measure(values, sums, end, end * TAIL_ERROR * 1.01 + TAIL_UNDERFLOW, rate, scale, step))
+    with working_precision(BITS_START):
+        bounded = bool(pair.infinite_mass().is_zero() and pair.loss_range().highest <= step * n)
+    return _leaf(step, 16.0 * UNIT * step * n, _top(pair, step, n), bounded, leaked, measures[0], measures[1])
+
+
+def _leaf(
+    step: float, slack: float, top: int, bounded: bool, leaked: float, masses: Measure, alternative: Measure
+) -> Buckets:
+    return Buckets(
+        step=step,
+        u=1,
+        leaves=1,
+        squarings=0,
+        masses=masses,
+        real=with_plain_corner(alternative, masses, alternative, slack),
+        alternative=alternative,
+        leaked=leaked,
+        bounded=bounded,
+        slack=slack,
+        top=top,
+    )
+
+
+def _sums_from(errors: FloatArray) -> FloatArray:
+    """Sums from each index on: in a falling weight they bound the weighted sums of the errors."""
+    return np.asarray(np.cumsum(errors[::-1])[::-1] * (1.0 + 1e-9))
+
+
+def _measure(
+    values: FloatArray, sums: FloatArray, infinity: float, infinity_error: float, slope: float, scale: int, step: float
+) -> Measure:
+    """sums[s]: bound on the error of all finite mass from s on, in the tilt of index s."""
+    n = len(values) // 2
+    floor = infinity_error * (1.0 + 1e-9)
+    rates = slope / step + np.concatenate(([0.0], np.geomspace(0.5, REACH_MOST, STEEPER) / (n * step)))
+    log_moments = np.empty(len(rates))
+    for j, rate in enumerate(rates):
+        # By partial summation the exact numbers add (1 - e^(-rate step)) e^(rate s step) times the error from s on.
+        exponent = (rate * step - slope) * np.arange(-n, n + 1.0)
+        most = float(np.max(exponent))
+        grown = values - math.expm1(-rate * step) * sums
+        grown[0] += sums[0]
+        total = upper_total(grown * np.exp(exponent - most))
+        log_moments[j] = math.log(total + 1e-300) + most + scale * LOG_2
+        log_moments[j] += 1e-13 * (1.0 + abs(log_moments[j]) + abs(most) + abs(scale)) + 1e-9
+    radius = float(np.max(sums)) + 1e-290
+    total = upper_total(values * np.exp(scale * LOG_2 - slope * np.arange(-n, n + 1.0))) + infinity
+    return Measure(values, infinity, slope, scale, radius, floor, total, rates, log_moments)
+
+
+def _cells(above: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Masses of the cells (-inf, t_0], (t_0, t_1], ..., and the error of the mass from each cell on up to t_n.
+
+    Below the median differences of `below`, above it of `above`: a sum of them telescopes, so that only the tails at
+    its ends and at the change-over err.
+    """
+    change = int(np.argmax(below[1:] >= above[1:])) if np.any(below[1:] >= above[1:]) else len(below) - 1
+    mass = np.concatenate((below[:1], np.diff(below)[:change], -np.diff(above)[change:]))
+    near = np.minimum(below, above)
+    # Mass from cell i on starts at t_(i-1); the first cell starts at -inf, where nothing is cut off.
+    error = np.concatenate(([0.0], near[:-1]))
+    error[: change + 2] += below[change] + above[change]
+    error = (error + above[-1]) * (TAIL_ERROR * 1.01) + TAIL_UNDERFLOW
+    negative = np.minimum(mass, 0.0)  # a cell below 0 comes from the errors of its two tails
+    return mass - negative, error + np.cumsum(-negative[::-1])[::-1]
+
+
+def _top(pair: Pair, step: float, n: int) -> int:
+    """No finite loss has an index above."""
+    with working_precision(BITS_START):
+        highest = upper_float(pair.loss_range().highest)
+    return n if not highest < (n - 1) * step else max(math.ceil(highest / step * (1.0 + 4.0 * UNIT)), -n)
+
+
+def _scale(p: FloatArray, exponent: FloatArray) -> int:
+    """The power of two next to the tilted total."""
+    with np.errstate(divide="ignore"):
+        logs = np.where(p > 0.0, np.log(p) + exponent, -np.inf)
+    top = float(np.max(logs, initial=-np.inf))
+    return round((top + math.log(float(np.sum(np.exp(logs - top))))) / LOG_2) if top > -np.inf else 0
+
+
+def _check(step: float, n: int, slope: float) -> None:
+    check_shape(step, n)
+    if not slope >= 0.0 or not (slope + step) * n <= REACH_MOST:
+        raise InvalidParameter(
+            f"buckets up to a loss of {step * n:g} with a tilt of {slope / step:g} leave the range of doubles: "
+            f"(1 + tilt) n log(factor) may be at most {REACH_MOST:g}"
+        )
+
+
+def _finite_events(pair: FinitePair) -> Events:
+    floats = pair.floats
+    with working_precision(BITS_START):
+        infinite, lost = pair.law.infinite_mass(), upper_float(pair.law.lost_mass())
+        bounds = max(lower_float(infinite), 0.0), upper_float(infinite)
+    return Events(floats.p, floats.loss, bounds, lost)
+
+
+def _vector(name: str, values: npt.ArrayLike) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not len(array):
+        raise InvalidParameter(f"{name} must be a list of probabilities, not an array of shape {array.shape}")
+    if not np.all((array >= 0.0) & (array <= 1.0 + SUM_TOLERANCE)):
+        raise InvalidParameter(f"{name} must hold probabilities from 0 to 1")
+    if abs(math.fsum(array) - 1.0) > SUM_TOLERANCE:
+        raise InvalidParameter(f"the masses of {name} must sum to 1, not to {math.fsum(array)!r}")
+    return array

@@ -1,0 +1,235 @@
+"""What a bucket list tells: delta above and below, probabilistic DP, and Renyi divergences.
+
+j is the smallest index with f^j >= e^eps; B, C, Q are the measures of a list, C(i) = B(i)/f^i + l(i) and
+Q(i) = B(i)/f^i + l~(i); s is its slack:
+    delta_up  = B(inf) + sum_{j <= i < j+u} B(i) (1 - e^(eps-s)/f^i) + sum_{i >= j+u} B(i) - e^(eps-s) C(i),
+    delta_low = w + sum_i max(0, B(i) - e^eps Q(i)),   w the P_A-mass where P_B = 0,
+which is definition 9 for s = 0, apart from w, which definition 9 leaves out.
+Guarantee: delta_low <= delta(epsilon) <= delta_up, rounding included. Proof: docs/proofs/buckets.md, lemmas 4 and 8.
+Reference: Meiser, Mohammadi 2018, Defs. 5 and 9, Lemma 13, Thm 2, Sec. 5.7.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...bound import Budget, budget_lines
+from ...errors import InvalidParameter
+from ...kernels.approx import FloatArray
+from ...kernels.ulps import UNIT
+from ..evaluation import Evaluation
+from .list import Buckets, Measure
+
+TINY = 1e-290
+EPSILON_MOST = 600.0
+WIDER = 1.0 + 16.0 * UNIT
+
+
+class Integral(NamedTuple):
+    """sum of W(i) X(i) over some indices and infinity, and how far rounding may have moved it."""
+
+    value: float
+    doubt: float
+
+
+def integral(measure: Measure, first: int, weight: FloatArray, at_infinity: float, moved: FloatArray) -> Integral:
+    """The integral of W = `weight` >= 0 from index `first` on, whose numbers err by 16 units and by `moved` absolutely.
+
+    By partial summation the error D of the measure adds at most sum over s of |W(s) - W(s - 1)| times the bound on
+    D(inf) + sum_{i >= s} D(i). NaN where a number leaves the doubles: then nothing is known.
+    """
+    scale, units = measure.weights(first, first + len(weight))
+    values = measure.values[first + measure.n : first + measure.n + len(weight)]
+    with np.errstate(all="ignore"):
+        masses = np.where(values > 0.0, values * scale[:-1], 0.0)
+        terms = masses * weight
+        jumps = np.abs(np.diff(weight, prepend=0.0, append=at_infinity))
+        allowed = measure.radius * scale * (1.0 + units) + measure.floor
+        allowed[-1] = measure.floor  # above the last index only infinity is left
+        shaky = moved + 24.0 * UNIT * np.abs(weight)
+        doubt = float(np.dot(jumps, allowed) + np.dot(terms, units[:-1]) + np.dot(masses, shaky))
+        doubt += 2.0 * float(np.dot(shaky, allowed[:-1]))  # the rounding of W times the error of the measure
+    if not np.all(np.isfinite(terms)) or not math.isfinite(doubt):
+        return Integral(math.nan, math.nan)
+    value = math.fsum(terms.tolist()) + at_infinity * measure.infinity
+    return Integral(value, doubt * (1.0 + 1e-9) + 8.0 * UNIT * abs(value) + TINY)
+
+
+def delta(buckets: Buckets, epsilon: float) -> Evaluation:
+    """delta_low and delta_up at a finite epsilon >= 0, of the direction A || B."""
+    low, low_doubt = _lower(buckets, epsilon)
+    high, high_doubt, uncorrected = _upper(buckets, epsilon)
+    high = min(high, delta_uncorrected(buckets, epsilon))  # where the rounding of C outweighs what C corrects
+    low = min(max(low, buckets.leaked), high)
+    truncation = buckets.infinity[1] - buckets.leaked
+    rest = max(high - low - high_doubt - low_doubt - truncation - uncorrected, 0.0)
+    return Evaluation(
+        low,
+        high,
+        Budget(
+            budget_lines(discretisation=uncorrected, truncation=truncation, rounding=high_doubt),
+            budget_lines(discretisation=rest, rounding=low_doubt),
+        ),
+    )
+
+
+def delta_uncorrected(buckets: Buckets, epsilon: float) -> float:
+    """delta_T(epsilon) of definition 5, without error correction: never below delta(epsilon) (theorem 1)."""
+    first, label, moved = _labels(buckets, epsilon)
+    ahead = -np.expm1(np.minimum(epsilon - buckets.slack - label, 0.0))
+    return _at_most_one(buckets, *integral(buckets.masses, first, ahead, 1.0, moved))
+
+
+def probabilistic(buckets: Buckets, epsilon: float) -> Evaluation:
+    """P_A[loss > epsilon], the delta of probabilistic DP.
+
+    Above: B(inf) + sum of B(i) with i step + s > epsilon. Below: of bucket i at least B(i) - l~(i)/(e^-eps - f^-i) has
+    a loss above epsilon, since the rest would need more P_B-mass than the bucket has; that is
+    B(i) - (Q(i) f^i - B(i)) c with c = 1/(f^i/e^eps - 1), and l~ grows by s B(i)/f^i where labels have slack.
+    """
+    first, label, moved = _labels(buckets, epsilon)
+    above = integral(buckets.masses, first, np.ones(len(label)), 1.0, moved)
+    high = _at_most_one(buckets, *above)
+    start = max(first, 1)
+    label, distance = label[start - first :], label[start - first :] - epsilon
+    far = distance > max(epsilon, buckets.step) * 1e-9
+    if not np.any(far):
+        return Evaluation(buckets.leaked, high, Budget())
+    start += int(np.argmax(far))
+    label, distance = label[far], distance[far]
+    share = 1.0 / np.expm1(distance)
+    gain = _tilted(buckets.masses, start, len(label)) * (1.0 + (1.0 - buckets.slack) * share)
+    gain = gain - _tilted(buckets.alternative, start, len(label)) * np.exp(np.minimum(label, 700.0)) * share
+    best = int(np.argmax(np.cumsum(gain[::-1])[::-1]))
+    label, distance, share, start = label[best:], distance[best:], share[best:], start + best
+    # expm1 of a distance known to a few units of the label.
+    errors = share * (1.0 + share) * 8.0 * UNIT * (label + epsilon) + 16.0 * UNIT * share
+    kept = integral(buckets.masses, start, 1.0 + (1.0 - buckets.slack) * share, 0.0, errors)
+    rise = np.exp(label)
+    paid = integral(buckets.alternative, start, rise * share, 0.0, rise * (errors + 4.0 * UNIT * (label + 4.0) * share))
+    rounding = kept.doubt + paid.doubt
+    low = (max(kept.value - paid.value - rounding, 0.0) + buckets.leaked) * (1.0 - 8.0 * UNIT)
+    low = min(max(low, buckets.leaked), high) if math.isfinite(low) else buckets.leaked
+    return Evaluation(low, high, Budget(budget_lines(rounding=above.doubt), budget_lines(rounding=rounding)))
+
+
+class RenyiBound(NamedTuple):
+    """Doubles around D_order(A || B); upper is inf where B(infinity) may hold mass."""
+
+    lower: float
+    upper: float
+
+
+def renyi(buckets: Buckets, order: float) -> RenyiBound:
+    """The Renyi divergence of order a + 1 > 1 (Sec. 5.7): D = (1/a) log sum B(i) f^(a i), made two-sided.
+
+    Above: every loss is at most i step + s. Below: merging events does not increase a divergence, so
+    D >= (1/a) log sum B(i)^(1+a) Q(i)^-a; each term is convex and homogeneous in (B, Q), hence at or above its tangent
+    plane (1 + a) R^a B - a R^(1+a) Q for any R > 0, taken at R = B/Q as computed. Tightest with a tilt of about a.
+    """
+    a = order - 1.0
+    if not 0.0 < a < math.inf:
+        raise InvalidParameter(f"the order of a Renyi divergence must be a finite number above 1, not {order!r}")
+    n, first, size = buckets.n, -buckets.n, buckets.top + buckets.n + 1
+    label = np.arange(first, buckets.top + 1) * buckets.step
+    reach = max(a * float(label[-1]), 0.0)
+    with np.errstate(all="ignore"):
+        rise = np.exp(a * label - reach)
+        above = integral(buckets.masses, first, rise, 0.0, rise * 8.0 * UNIT * (a * np.abs(label) + reach + 2.0))
+        # log R in (-inf, label], never above what the bucket allows, so that no tangent overflows.
+        ratio = np.log(_tilted(buckets.masses, first, size)) - np.log(_tilted(buckets.alternative, first, size))
+        ratio = np.minimum(np.where(np.isnan(ratio), -np.inf, ratio), label)
+        steep, flat = (1.0 + a) * np.exp(a * ratio - reach), a * np.exp((1.0 + a) * ratio - reach)
+        # The same R in both: rounding of R itself costs nothing, that of the two exponentials this much.
+        shaky = 8.0 * UNIT * ((1.0 + a) * np.abs(np.where(steep > 0.0, ratio, 0.0)) + reach + 4.0)
+        gain = integral(buckets.masses, first, steep, 0.0, steep * shaky)
+        cost = integral(buckets.alternative, first, flat, 0.0, flat * shaky)
+    upper, lower = math.inf, 0.0
+    most = above.value + above.doubt
+    if buckets.bounded and most > 0.0 and n:
+        upper = (math.log(most) + reach) / a + buckets.slack
+        upper = max(upper + 8.0 * UNIT * (abs(upper) + (reach + 1.0) / a), 0.0)
+    least = gain.value - gain.doubt - cost.value - cost.doubt
+    if least > 0.0:
+        lower = (math.log(least) + reach) / a
+        lower = max(lower - 8.0 * UNIT * (abs(lower) + (reach + 1.0) / a), 0.0)
+    return RenyiBound(min(lower, upper), upper)
+
+
+def first_index(buckets: Buckets, epsilon: float) -> int:
+    """j of definition 9: the smallest integer with f^j >= e^epsilon, exactly."""
+    return math.ceil(Fraction(epsilon) / Fraction(buckets.step))
+
+
+def _upper(buckets: Buckets, epsilon: float) -> tuple[float, float, float]:
+    """delta_up, the rounding in it, and what the missing correction of the first u buckets may amount to."""
+    first, label, moved = _labels(buckets, epsilon)
+    # Beyond the doubles no bucket is corrected.
+    start = first_index(buckets, epsilon) + buckets.u if epsilon <= EPSILON_MOST else buckets.top + 1
+    # Before the first index 1 - e^.. would be negative: such events have no part in delta.
+    distance = np.minimum(epsilon - buckets.slack - label, 0.0)
+    near, behind = -np.expm1(distance), np.exp(distance)
+    far = np.arange(first, first + len(label)) >= start
+    gain = integral(buckets.masses, first, np.where(far, 1.0, near), 1.0, moved)
+    # e^(eps - s) C(i) = e^(distance) f^i C(i)
+    rise = np.exp(np.where(far, epsilon - buckets.slack, 0.0))
+    back = integral(buckets.real, first, np.where(far, rise, 0.0), 0.0, np.where(far, rise * moved, 0.0))
+    with np.errstate(all="ignore"):
+        missing = _tilted(buckets.alternative, first, len(label)) * np.exp(label) * behind
+        missing = missing - _tilted(buckets.masses, first, len(label)) * behind
+        uncorrected = float(np.nansum(np.maximum(missing[~far], 0.0)))
+    doubt = gain.doubt + back.doubt
+    high = _at_most_one(buckets, max(gain.value - back.value, buckets.masses.infinity), doubt)
+    doubt = doubt if doubt < 1.0 else 1.0  # a NaN too
+    return high, doubt, uncorrected if math.isfinite(uncorrected) else 1.0
+
+
+def _lower(buckets: Buckets, epsilon: float) -> tuple[float, float]:
+    """delta_low and the rounding in it: true for any set of buckets, so for those that look positive."""
+    first, label, moved = _labels(buckets, epsilon)
+    if epsilon > EPSILON_MOST:
+        return buckets.leaked, 0.0
+    alpha = math.exp(epsilon)
+    gain = _tilted(buckets.masses, first, len(label)) - alpha * _tilted(buckets.alternative, first, len(label))
+    with np.errstate(all="ignore"):
+        suffix = np.arange(len(label)) >= int(np.argmax(np.cumsum(gain[::-1])[::-1])) if len(label) else gain > 0.0
+    best, best_doubt = buckets.leaked, 0.0
+    for chosen in (suffix, gain > 0.0):
+        kept = integral(buckets.masses, first, np.where(chosen, 1.0, 0.0), 0.0, np.where(chosen, moved, 0.0))
+        paid = integral(
+            buckets.alternative, first, np.where(chosen, alpha, 0.0), 0.0, np.where(chosen, alpha * moved, 0.0)
+        )
+        doubt = kept.doubt + paid.doubt
+        low = (buckets.leaked + max(kept.value - paid.value - doubt, 0.0)) * (1.0 - 8.0 * UNIT)
+        if low > best:
+            best, best_doubt = low, doubt
+    return best, best_doubt
+
+
+def _labels(buckets: Buckets, epsilon: float) -> tuple[int, FloatArray, FloatArray]:
+    """The first index whose label i step + s may exceed epsilon, the labels from there on, and their rounding."""
+    if not 0.0 <= epsilon < math.inf:
+        raise InvalidParameter(f"epsilon must be a finite number from 0 on, not {epsilon!r}")
+    ratio = min((epsilon - buckets.slack) / buckets.step * (1.0 - 1e-12), 2.0 * buckets.n)
+    first = min(max(math.floor(ratio) - 1, -buckets.n), buckets.top + 1)
+    label = np.arange(first, buckets.top + 1, dtype=np.float64) * buckets.step
+    return first, label, 4.0 * UNIT * (np.abs(label) + epsilon + buckets.slack + 1.0)
+
+
+def _tilted(measure: Measure, first: int, size: int) -> FloatArray:
+    """About X(i) from index `first` on."""
+    weight = measure.weights(first, first + size - 1)[0]
+    with np.errstate(all="ignore"):
+        values: npt.NDArray[np.float64] = measure.values[first + measure.n : first + measure.n + size]
+        return np.where(values > 0.0, values * weight, 0.0)
+
+
+def _at_most_one(buckets: Buckets, value: float, doubt: float) -> float:
+    """value + doubt rounded up, never below what is surely leaked; 1 where nothing is known."""
+    high = (value + doubt) * WIDER
+    return max(min(high, 1.0), buckets.leaked) if math.isfinite(high) else 1.0

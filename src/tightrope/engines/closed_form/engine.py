@@ -1,0 +1,216 @@
+"""Exact answers: a finite part times at most one other part whose profile is known.
+
+delta(eps) = w + sum over the atoms (l, p) of the finite part of p H(e^(eps - l)), H the profile of the other part:
+all Gaussians together, all Laplaces together, or one use of any pair; H(alpha) = (1 - alpha)_+ where there is none.
+Guarantee: exact up to rounding and to the mass that the finite part drops. Proof: docs/proofs/closed_forms.md.
+Reference: Zhu, Dong, Wang 2021, Thm 10; Balle, Wang 2018, Thm 8; Kairouz, Oh, Viswanath 2017, Thm 3.3.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from flint import arb, ctx
+
+from ...bound import Budget, budget_lines
+from ...errors import UnsupportedMechanism
+from ...kernels.approx import Approx, exact
+from ...kernels.ball import lower_float, upper_float, working_precision
+from ...pair import Pair
+from ...pairs.finite import FinitePair
+from ...pairs.gaussian import GaussianPair
+from ...pairs.laplace import LaplacePair
+from ..edges import edges
+from ..evaluation import BallFormula, Evaluation, Evaluator, Term, named
+from . import binomial_tail, finite_part, laplace_sum
+from .binomial_tail import BinomialEvaluator
+from .finite_part import BallLaw, FiniteTerm, FloatLaw
+from .laplace_sum import LaplaceTerm
+
+NAME = "closed_form"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A composition sorted by what is known of it."""
+
+    finite: tuple[FiniteTerm, ...]
+    laplace: tuple[LaplaceTerm, ...]  # empty where one use goes through its own profile
+    other: Pair | None
+
+
+def split(terms: Sequence[Term], atoms_most: int) -> Parts:
+    """Sorts the terms, or raises UnsupportedMechanism with the reason."""
+    finite = tuple((pair, count) for pair, count in terms if isinstance(pair, FinitePair))
+    laplace = tuple((pair, count) for pair, count in terms if isinstance(pair, LaplacePair))
+    shifts = [
+        (sigma, shift, uses * count)
+        for pair, count in terms
+        if isinstance(pair, GaussianPair)
+        for sigma, shift, uses in pair.shifts
+    ]
+    others = [GaussianPair(tuple(sorted(shifts)))] if shifts else []
+    rest = [(pair, count) for pair, count in terms if not isinstance(pair, FinitePair | LaplacePair | GaussianPair)]
+    if any(count > 1 for _, count in rest):
+        raise UnsupportedMechanism(named(rest), "it has no closed form for more than one use")
+    if (laplace and (shifts or rest)) or len(rest) + bool(shifts) > 1:
+        raise UnsupportedMechanism(named(terms), "there is no closed form for this product")
+    binomial = len(finite) == len(terms) == 1 and binomial_tail.applies(*finite[0])
+    if not binomial and finite_part.listed_atoms(finite) > atoms_most:
+        raise UnsupportedMechanism(named(terms), "its finite part has too many atoms to list")
+    if laplace_sum.work(laplace) > laplace_sum.WORK_MOST:
+        raise UnsupportedMechanism(named(terms), "there are too many Laplace mechanisms to expand")
+    if len(laplace) == 1 and laplace[0][1] == 1:
+        return Parts(finite, (), laplace[0][0])
+    return Parts(finite, laplace, others[0] if others else rest[0][0] if rest else None)
+
+
+def prepare(
+    terms: Sequence[Term],
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    accuracy: float = 0.0,
+    proof: bool = False,
+) -> Evaluator:
+    """An evaluator in float64, or in balls for proofs and for sums of Laplaces; it suits every question alike."""
+    parts = split(terms, finite_part.BALL_ATOMS_MOST if proof else finite_part.ATOMS_MOST)
+    if len(terms) == len(parts.finite) == 1 and binomial_tail.applies(*parts.finite[0]):
+        return BinomialEvaluator(*parts.finite[0])
+    mass = edges(terms).mass
+    leaked = lower_float(mass), upper_float(mass)
+    return BallEvaluator(parts) if proof or parts.laplace else FloatEvaluator(parts, leaked)
+
+
+class FloatEvaluator(Evaluator):
+    """float64 with a radius."""
+
+    def __init__(self, parts: Parts, mass: tuple[float, float]) -> None:
+        self._parts = parts
+        self._mass = mass
+        self._law: FloatLaw | None = finite_part.float_law(parts.finite) if parts.finite else None
+
+    @property
+    def arithmetic(self) -> str:
+        return "float64"
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        return {"atoms": 0 if self._law is None else len(self._law.mass.value)}
+
+    def delta(self, epsilon: float) -> Evaluation:
+        with np.errstate(all="ignore"):  # an overflow ends in an infinite radius, which lower and upper read as unknown
+            total, dropped = self._sum(epsilon)
+        leaked_low, leaked_high = self._mass
+        low = max(float(total.lower) + leaked_low, leaked_low, 0.0)
+        high = float(total.upper) + leaked_high + dropped
+        # One more addition on each side, rounded outward unless nothing was added.
+        low = float(np.nextafter(low, 0.0)) if leaked_low else low
+        high = min(float(np.nextafter(high, np.inf)) if leaked_high or dropped else high, 1.0)
+        rounding = float(total.radius)
+        return Evaluation(
+            min(low, high),
+            high,
+            Budget(budget_lines(rounding=rounding, truncation=dropped), budget_lines(rounding=rounding)),
+        )
+
+    def _sum(self, epsilon: float) -> tuple[Approx, float]:
+        point, other = exact(epsilon), self._parts.other
+        if self._law is None:
+            return (_no_loss(point) if other is None else other.profile(point)), 0.0
+        loss, mass, dropped = self._law
+        if other is None:
+            ahead = loss.upper > epsilon
+            return (mass[ahead] * _no_loss(point - loss[ahead])).sum(), dropped
+        return (mass * other.profile(point - loss)).sum(), dropped
+
+
+def _no_loss(epsilon: Approx) -> Approx:
+    return (-epsilon.expm1()).clip_below(0.0)
+
+
+@dataclass(frozen=True)
+class SuffixLaw:
+    """A finite law sorted by loss, with the masses of everything from each atom on."""
+
+    keys: list[float]
+    losses: list[arb]
+    p: list[arb]
+    q: list[arb]
+    dropped: float
+
+    @staticmethod
+    def of(law: BallLaw) -> SuffixLaw:
+        atoms = sorted(((float(atom.loss.mid()), atom) for atom in law.atoms), key=lambda item: item[0])
+        p, q = [arb(0)], [arb(0)]
+        for _, atom in reversed(atoms):
+            p.append(p[-1] + atom.p)
+            q.append(q[-1] + atom.q)
+        keys = [key for key, _ in atoms]
+        return SuffixLaw(keys, [atom.loss for _, atom in atoms], p[::-1], q[::-1], law.dropped)
+
+    def profile(self, epsilon: arb) -> arb:
+        """The best suffix; where the order of losses is unsure, the maximum over all suffixes that could be it."""
+        first = last = bisect.bisect_right(self.keys, float(epsilon.mid()))
+        while first > 0 and not self.losses[first - 1] <= epsilon:
+            first -= 1
+        while last < len(self.losses) and not self.losses[last] > epsilon:
+            last += 1
+        alpha = epsilon.exp()
+        best = self.p[first] - alpha * self.q[first]
+        for index in range(first + 1, last + 1):
+            best = best.max(self.p[index] - alpha * self.q[index])
+        return best
+
+
+@dataclass
+class BallEvaluator(BallFormula):
+    """Balls: every rounding enclosed; the finite part is listed once per precision."""
+
+    parts: Parts
+    _laws: dict[int, BallLaw] = field(default_factory=dict)
+    _suffixes: dict[int, SuffixLaw] = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        atoms = max((len(law.atoms) for law in self._laws.values()), default=0)
+        return {"atoms": atoms, "bits": max(self._laws, default=0)}
+
+    def ball(self, epsilon: arb) -> arb:
+        finite = self.parts.finite
+        if not finite:
+            return self._other(epsilon)
+        leaked = arb(1)
+        for pair, count in finite:
+            leaked *= (1 - pair.infinite_mass()) ** count
+        listed = self._law()
+        if self.parts.other is None and not self.parts.laplace:
+            total = self._suffix().profile(epsilon)
+        else:
+            total = sum((atom.p * self._other(epsilon - atom.loss) for atom in listed.atoms), arb(0))
+        return (1 - leaked) + total + arb(0).union(arb(listed.dropped))
+
+    def _other(self, epsilon: arb) -> arb:
+        if self.parts.laplace:
+            return laplace_sum.laplace_profile(self.parts.laplace, epsilon)
+        if self.parts.other is not None:
+            return self.parts.other.ball_profile(epsilon)
+        return (-epsilon.expm1()).max(arb(0))
+
+    def _law(self) -> BallLaw:
+        bits = ctx.prec
+        if bits not in self._laws:
+            # Ratios of neighbours and running sums lose a bit per doubling of their number.
+            with working_precision(bits + 64):
+                self._laws[bits] = finite_part.ball_law(self.parts.finite)
+        return self._laws[bits]
+
+    def _suffix(self) -> SuffixLaw:
+        bits = ctx.prec
+        if bits not in self._suffixes:
+            with working_precision(bits + 64):
+                self._suffixes[bits] = SuffixLaw.of(self._law())
+        return self._suffixes[bits]

@@ -1,0 +1,83 @@
+"""epsilon from delta on a fixed contour: Newton on log delta, then two evaluations that prove the interval.
+
+Guarantee: delta_up(e) <= delta proves epsilon <= e, delta_low(e) > delta proves epsilon >= e.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+from ...kernels.search import Inverse
+from ..evaluation import Evaluation, Evaluator
+
+STEPS_MOST = 30
+EPSILON_MOST = 1e300
+
+
+class ContourEvaluator(Evaluator):
+    """An evaluator that knows its own slope."""
+
+    @property
+    @abstractmethod
+    def start(self) -> float:
+        """The epsilon that the contour was made for."""
+
+    @abstractmethod
+    def slope(self, epsilon: float) -> tuple[float, float]:
+        """log of delta without its infinite mass, and its derivative, approximately."""
+
+    @property
+    @abstractmethod
+    def floor(self) -> float:
+        """The infinite mass, approximately."""
+
+    def solve(self, delta: float) -> tuple[float, float]:
+        """The epsilon >= 0 of this delta, and the derivative of log delta there, approximately."""
+        target = math.log(delta - self.floor) if delta > self.floor else -math.inf
+        centre, rate, low, high = max(self.start, 0.0), -1.0, 0.0, math.inf
+        for _ in range(2 * STEPS_MOST):
+            log, rate = self.slope(centre)
+            low, high = (max(low, centre), high) if log > target else (low, min(high, centre))
+            following = centre + (target - log) / rate if math.isfinite(log) and rate < 0.0 else math.nan
+            if not low <= following <= high:
+                # Past zero, or where the sum is lost in its own errors, halving still finds the way.
+                following = 0.5 * (low + high) if high < math.inf else 2.0 * centre + 1.0
+            if abs(following - centre) <= 1e-15 * (centre + 1e-3) or not following < EPSILON_MOST:
+                break
+            centre = following
+        return centre, rate
+
+    def epsilon(self, delta: float) -> Inverse[Evaluation]:
+        """An interval around the smallest epsilon >= 0 with delta(epsilon) <= delta; upper may be inf."""
+        centre, rate = self.solve(delta)
+        here = self.delta(centre)
+        noise = (here.upper - here.lower) / max(2.0 * (delta - self.floor), 5e-324)
+        step = max(1.05 * noise / max(-rate, 1e-300), 2.0 * math.ulp(centre))
+        low, at_low = self._below(delta, centre, step)
+        high, at_high = self._above(delta, centre, step)
+        return Inverse(low, high, at_low, at_high)
+
+    def _below(self, delta: float, centre: float, step: float) -> tuple[float, Evaluation | None]:
+        for _ in range(STEPS_MOST):
+            if not centre - step > 0.0:
+                break
+            trial = self.delta(centre - step)
+            if trial.lower > delta:
+                return centre - step, trial
+            step *= 2.0
+        return 0.0, None
+
+    def _above(self, delta: float, centre: float, step: float) -> tuple[float, Evaluation | None]:
+        if centre == 0.0:
+            trial = self.delta(0.0)
+            if trial.upper <= delta:
+                return 0.0, trial
+        for _ in range(STEPS_MOST):
+            if not centre + step < EPSILON_MOST:
+                break
+            trial = self.delta(centre + step)
+            if trial.upper <= delta:
+                return centre + step, trial
+            step *= 2.0
+        return math.inf, None

@@ -1,0 +1,81 @@
+"""Saddle, step, reach and number of nodes for a question; the same for both arithmetics.
+
+The tolerance starts well below the accuracy asked, since a digit costs a few nodes; where the integrand falls too
+slowly for that, what was asked has to do; where even that needs too many nodes, the contour refuses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ...errors import UnsupportedMechanism
+from .cgf import LOG_TOLERANCE, Decay, Terms
+from .reach import LogBounds, find_reach
+from .saddle import Saddle, Step, choose_step, find_saddle
+
+NODES_MOST = 1 << 16
+FLOAT_WORK_MOST, BALL_WORK_MOST = 1.5e8, 1e7  # nodes times inner points: seconds at most
+REFUSAL = "its transform does not fall fast enough for a contour; try engine='lattice'"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where the contour runs and how far; log_bounds are proven bounds of log |phi_i(t)| beyond the last node."""
+
+    saddle: Saddle
+    step: Step
+    nodes: int
+    log_bounds: LogBounds
+
+    @property
+    def height(self) -> float:
+        """The last node, exactly."""
+        return self.step.step * (self.nodes - 1)
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        """For the certificate."""
+        return MappingProxyType(
+            {
+                "tilt": self.saddle.tilt,
+                "alias_tilt": self.step.alias_tilt,
+                "step": self.step.step,
+                "nodes": self.nodes,
+            }
+        )
+
+
+def plan_contour(
+    terms: Terms, decays: Sequence[tuple[Decay, int]], saddle: Saddle, tolerances: Sequence[float], work_most: float
+) -> Plan:
+    """The first tolerance (relative, on delta) that needs little enough work."""
+    for tolerance in tolerances:
+        log_tolerance = -math.log(tolerance)
+        step = choose_step(terms, saddle, log_tolerance)
+        found = find_reach(decays, saddle, log_tolerance, step.step * (NODES_MOST - 1))
+        if found is None:
+            continue
+        height, log_bounds = found
+        nodes = math.ceil(height / step.step) + 1
+        last = step.step * (nodes - 1)
+        points = sum(cgf.points(saddle.tilt, last, LOG_TOLERANCE + math.log(count)) for cgf, count in terms)
+        if nodes * points <= work_most:
+            return Plan(saddle, step, nodes, log_bounds)
+    raise UnsupportedMechanism("this composition", REFUSAL)
+
+
+def sensitivity(saddle: Saddle, asks_delta: bool) -> float:
+    """How much wider a relative error of delta may be than the relative error asked of the answer, at most 1."""
+    return 1.0 if asks_delta else max(1e-6, min(1.0, saddle.tilt * saddle.epsilon))
+
+
+def saddle_of(terms: Terms, epsilon: float | None, delta: float | None, mass: float) -> Saddle:
+    """The saddle of the question."""
+    if epsilon is not None:
+        return find_saddle(terms, epsilon, None)
+    if delta is None or not delta > mass:
+        raise UnsupportedMechanism("this composition", "delta is not above its infinite mass")
+    return find_saddle(terms, None, math.log(delta - mass))

@@ -1,0 +1,132 @@
+"""Where the contour runs: the saddle, the step, and the second tilt that bounds the aliases.
+
+Everything here is a choice in plain floats: a bad one makes the answer wide, never wrong.
+psi(c) = K(c) - c eps - log c(c+1) is least at the saddle, where eps = K'(c) - 1/c - 1/(c+1), and
+delta is about e^psi / sqrt(2 pi psi'').
+Reference: Daniels 1954 (saddle-point approximations).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ...errors import UnsupportedMechanism
+from ...kernels.quadrature_grid import dyadic
+from .cgf import Cumulants, Terms
+
+TILT_LEAST, TILT_MOST = 1e-9, 1e7
+TILT_BITS, STEP_BITS = 16, 20
+SEARCH_STEPS = 24
+BRACKET_LEAST = 1e-4  # where K turns sharply no tilt has the wanted epsilon; any tilt is valid
+
+
+@dataclass(frozen=True, slots=True)
+class Saddle:
+    """The tilt c, the epsilon it belongs to, and the shape of the integrand there."""
+
+    tilt: float
+    epsilon: float
+    log_delta: float
+    cumulants: Cumulants
+
+    @property
+    def curvature(self) -> float:
+        """psi''."""
+        return self.cumulants.variance + self.tilt**-2 + (self.tilt + 1.0) ** -2
+
+    @property
+    def estimate(self) -> float:
+        """log of the saddle-point approximation of delta."""
+        height = self.cumulants.value - self.tilt * self.epsilon - math.log(self.tilt * (self.tilt + 1.0))
+        return height - 0.5 * math.log(2.0 * math.pi * self.curvature)
+
+    @property
+    def cancellation(self) -> float:
+        """How many e-folds the integral is smaller than its integrand suggests."""
+        return max(0.0, self.estimate - self.log_delta)
+
+
+def cumulants(terms: Terms, tilt: float) -> Cumulants:
+    """K, K' and K'' of the composition."""
+    parts = [(cgf.cumulants(tilt), count) for cgf, count in terms]
+    return Cumulants(*(math.fsum(count * part[index] for part, count in parts) for index in range(3)))
+
+
+def saddle_at(terms: Terms, tilt: float, epsilon: float | None = None) -> Saddle:
+    """The saddle values at a tilt; for its own epsilon, or for another one."""
+    now = cumulants(terms, tilt)
+    at = now.mean - 1.0 / tilt - 1.0 / (tilt + 1.0) if epsilon is None else epsilon
+    found = Saddle(tilt, at, 0.0, now)
+    return replace(found, log_delta=found.estimate)
+
+
+def find_saddle(terms: Terms, epsilon: float | None, log_delta: float | None) -> Saddle:
+    """The saddle for a given epsilon, or for the epsilon that has this log delta (not below 0)."""
+    if epsilon is None and log_delta is not None:
+        found = _solve(terms, lambda saddle: _towards_delta(saddle, log_delta))
+        if found.epsilon >= 0.0:
+            return found
+    at = epsilon or 0.0
+    return saddle_at(terms, _solve(terms, lambda saddle: _towards_epsilon(saddle, at)).tilt, at)
+
+
+def _towards_delta(saddle: Saddle, log_delta: float) -> tuple[float, bool]:
+    """Newton's step for log(4 - log delta) in log c, which is nearly straight; and whether it is close enough."""
+    reached, wanted = 4.0 - saddle.log_delta, 4.0 - log_delta
+    slope = saddle.tilt**2 * saddle.curvature
+    step = math.log(wanted / reached) * reached / slope if reached > 0.0 else 1.0
+    return step, abs(saddle.log_delta - log_delta) < 0.2
+
+
+def _towards_epsilon(saddle: Saddle, epsilon: float) -> tuple[float, bool]:
+    """Newton's step for eps in log c; close enough where the loss of a wrong c is a factor near 1."""
+    missing = epsilon - saddle.epsilon
+    return missing / (saddle.tilt * saddle.curvature), missing * missing < 0.01 * saddle.curvature
+
+
+def _solve(terms: Terms, towards: Callable[[Saddle], tuple[float, bool]]) -> Saddle:
+    """Newton in log c inside a shrinking bracket, halving it where Newton is slow."""
+    low, high, log_tilt = math.log(TILT_LEAST), math.log(TILT_MOST), 0.0
+    last = math.inf
+    for _ in range(120):
+        found = saddle_at(terms, dyadic(math.exp(log_tilt), TILT_BITS))
+        step, done = towards(found)
+        if done or high - low < BRACKET_LEAST:
+            return found
+        low, high = (max(low, log_tilt), high) if step > 0.0 else (low, min(high, log_tilt))
+        following = log_tilt + max(-1.5, min(1.5, step))
+        slow = abs(step) > 0.7 * abs(last) and high - low < 3.0
+        last, log_tilt = step, 0.5 * (low + high) if slow or not low < following < high else following
+    raise UnsupportedMechanism("this composition", "the saddle point is out of reach; try engine='lattice'")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The step h of the contour sum, and the tilt s > c of the alias bound."""
+
+    step: float
+    alias_tilt: float
+
+
+def choose_step(terms: Terms, saddle: Saddle, log_tolerance: float) -> Step:
+    """The largest step whose aliases stay below delta e^-log_tolerance, about."""
+    c, allowed = saddle.tilt, saddle.log_delta - log_tolerance
+    best, chosen = math.inf, 2.0 * c
+    distance = math.sqrt(2.0 * log_tolerance / saddle.curvature)
+    # The best distance is near this one for a normal loss, and shorter where K grows faster.
+    for _ in range(SEARCH_STEPS):
+        s = dyadic(c + distance, TILT_BITS + 4)
+        height = log_alias_height(cumulants(terms, s).value, s, saddle.epsilon)
+        period = (height - allowed) / (s - c) if s > c else math.inf
+        if period > best:
+            break
+        best, chosen, distance = period, s, 0.6 * distance
+    period = max(best, -allowed / c)
+    return Step(dyadic(2.0 * math.pi / period, STEP_BITS), chosen)
+
+
+def log_alias_height(value: float, s: float, epsilon: float) -> float:
+    """log of kappa(s) e^{K(s) - s eps}, kappa(s) = s^s/(1+s)^{1+s}."""
+    return value - s * epsilon + s * math.log(s) - (1.0 + s) * math.log1p(s)

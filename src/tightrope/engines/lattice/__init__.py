@@ -1,0 +1,6 @@
+"""The lattice engine: certified bounds for any composition of any pairs."""
+
+from __future__ import annotations
+
+from .engine import NAME as NAME
+from .engine import prepare as prepare

@@ -1,0 +1,257 @@
+"""Composition of tilted laws on one grid: a window from Chernoff bounds, one transform per law, one product, one
+inverse.
+
+The circular sum shows every total label modulo the window. For a law T = prod T_i^(*k_i), any d > 0 and the label m_i,
+    T[sum - sum k_i m_i > R] <= prod (sum_j T_i(j) e^(d (j - m_i)))^k_i e^(-d R),   the other side alike;
+what lies outside the window is bounded so, and is either added to `lost` (UP) or taken off every entry (DOWN).
+Guarantee: keeps the side of its parts. Proof: docs/proofs/lattice.md, lemmas 4 and 6.
+Reference: Meiser, Mohammadi 2018, Lemma 7; Chernoff 1952, Thm 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import UnsupportedMechanism
+from ...kernels.approx import FloatArray
+from ...kernels.fft import LEVELS_MOST, convolve, fast_length, spectrum, upper_sum
+from ...kernels.ulps import UNIT
+from .law import Law, Side, trimmed
+
+Part = tuple[Law, int]
+
+BLOCK = 16  # uses that one squaring step of the evolving grid takes together
+COARSER = 4  # its grid grows by the square root of that, as the law widens
+REACHES = tuple(1.4**-power for power in range(-2, 28))  # Chernoff exponents tried, in units of a normal law's
+
+
+FLOOR = 1e-15  # a transform knows no law better than that: less outside a window does not pay
+
+
+class Window(NamedTuple):
+    """Total labels first ... first + length - 1, and the tilted mass outside of them at most."""
+
+    first: int
+    length: int
+    outside: float
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The composed law inside its window: entries exact up to `radius`, aliases of `outside` on top."""
+
+    masses: FloatArray
+    radius: float
+    outside: float
+    lost: float
+    start: int
+    step: int
+    slope: float
+    log_scale: Fraction
+    side: Side
+    origin: int
+
+    def law(self) -> Law:
+        """The entries pushed to their side, to be composed further."""
+        if self.side is Side.UP:
+            masses = (self.masses + self.radius) * (1.0 + 4.0 * UNIT)
+        else:
+            masses = np.maximum(self.masses - (self.radius + self.outside) * (1.0 + 4.0 * UNIT), 0.0) * (
+                1.0 - 4.0 * UNIT
+            )
+        lost = (self.lost + self.outside) * (1.0 + 4.0 * UNIT) if self.side is Side.UP else 0.0
+        return Law(masses, self.start, self.step, self.slope, self.log_scale, lost, self.side, self.origin)
+
+
+def compose(parts: Sequence[Part], tolerance: float, least: int = 1) -> Total:
+    """All parts composed; at most the tolerance of the tilted law falls outside of the window, of at least that
+    length."""
+    return _composed(parts, _window(parts, tolerance, least))
+
+
+def compose_alike(parts: Sequence[Part], total: Total) -> Total:
+    """All parts composed in the window of another total, whose labels are on the same grid."""
+    ahead = total.start - sum(count * law.start for law, count in parts)
+    if ahead % total.step:
+        raise AssertionError("laws of one composition share their grid")
+    window = Window(ahead // total.step, len(total.masses), 0.0)
+    return _composed(parts, window._replace(outside=_outside(parts, window)))
+
+
+def longest(parts: Sequence[Part]) -> int:
+    """Entries of the longest law."""
+    return max(len(law.masses) for law, _ in parts)
+
+
+def _composed(parts: Sequence[Part], window: Window) -> Total:
+    first, length, outside = window
+    power = convolve([(spectrum(law.masses, length), count) for law, count in parts])
+    start = sum(count * law.start for law, count in parts) + first * parts[0][0].step
+    slope = parts[0][0].slope
+    log_scale = sum((count * law.log_scale for law, count in parts), Fraction(0)) - Fraction(slope) * first
+    return Total(
+        masses=np.roll(power.masses, -(first % length)),
+        radius=power.radius,
+        outside=outside,
+        lost=_lost(parts),
+        start=start,
+        step=parts[0][0].step,
+        slope=slope,
+        log_scale=log_scale,
+        side=parts[0][0].side,
+        origin=sum(count * law.origin for law, count in parts),
+    )
+
+
+class Evolved(NamedTuple):
+    """The same uses as fewer, wider laws; the lengths of the grids on the way, and the tilted mass that rounding made
+    there."""
+
+    parts: list[Part]
+    grids: list[int]
+    noise: float
+
+
+def evolve(law: Law, count: int, levels: int, tolerance: float, coarsen: Callable[[Law, int], Law]) -> Evolved:
+    """BLOCK uses at a time become one law on a grid COARSER times coarser.
+
+    The first two levels are taken in one: atoms must blur before a law is known by its entries. What is left over at
+    each level is carried along as one law. tolerance: tilted mass outside a window, all uses together.
+    """
+    carry: Law | None = None
+    grids: list[int] = []
+    noise = 0.0
+    law = trimmed(law, max(tolerance / count, FLOOR))
+    for power in (2, *[1] * (levels - 2)) if levels >= 2 else (1,) * levels:
+        blocks, rest = divmod(count, BLOCK**power)
+        left = [(law, rest)] if rest else []
+        if carry is not None:
+            left.append((carry, 1))
+        if left:
+            carry = coarsen(trimmed(compose(left, tolerance).law(), tolerance), COARSER**power)
+        if blocks:
+            share = max(tolerance / blocks, FLOOR)
+            block = compose([(law, BLOCK**power)], share)
+            grids.append(len(block.masses))
+            noise += blocks * block.radius * len(block.masses)
+            law = coarsen(trimmed(block.law(), share), COARSER**power)
+        count = blocks
+    parts = [(law, count)] if count else []
+    return Evolved(parts if carry is None else [*parts, (carry, 1)], grids, noise)
+
+
+def _lost(parts: Sequence[Part]) -> float:
+    """M sum k_i lost_i / m_i with M = prod m_i^k_i: bounds the mass of sums with at least one lost label."""
+    if all(law.lost == 0.0 for law, _ in parts):
+        return 0.0
+    totals = [law.total for law, _ in parts]
+    size = math.exp(
+        sum(count * math.log(total) for (_, count), total in zip(parts, totals, strict=True)) * (1.0 + 1e-12) + 1e-9
+    )
+    return (
+        size * sum(count * law.lost / total for (law, count), total in zip(parts, totals, strict=True)) * (1.0 + 1e-12)
+    )
+
+
+def _window(parts: Sequence[Part], tolerance: float, least: int) -> Window:
+    """The shortest window whose sides hold all but the tolerance, centred in the length that the transform takes."""
+    top = sum(count * (len(law.masses) - 1) for law, count in parts)
+    bounds = _Sides.of(parts, tolerance)
+    low = max(bounds.centre - bounds.reach(-1, tolerance / 2.0), 0)
+    high = min(bounds.centre + bounds.reach(1, tolerance / 2.0), top)
+    size = max(high - low + 1, longest(parts), least)
+    if size > 1 << LEVELS_MOST:
+        raise UnsupportedMechanism("this composition", "its loss spreads too far for one grid; ask for less accuracy")
+    length = fast_length(size)
+    if top < length:
+        return Window(0, length, 0.0)
+    first = max(min(low - (length - (high - low + 1)) // 2, top - length + 1), 0)
+    return Window(first, length, bounds.outside(first, first + length - 1, top))
+
+
+def _outside(parts: Sequence[Part], window: Window) -> float:
+    top = sum(count * (len(law.masses) - 1) for law, count in parts)
+    if window.first <= 0 and top < window.first + window.length:
+        return 0.0
+    return _Sides.of(parts, 1e-18).outside(window.first, window.first + window.length - 1, top)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Chernoff's log moments around the centre: for each side, pairs (d, sum k_i log M_i(d)), rounded up."""
+
+    centre: int
+    above: tuple[tuple[float, float], ...]
+    below: tuple[tuple[float, float], ...]
+
+    @staticmethod
+    def of(parts: Sequence[Part], tolerance: float) -> _Sides:
+        lumps = [(_lumped(law.masses), count) for law, count in parts]
+        centre = sum(count * each.middle for each, count in lumps)
+        variance = sum(count * each.variance for each, count in lumps)
+        best = math.sqrt(2.0 * math.log(2.0 / tolerance) / max(variance, 1e-12))
+        sides = [
+            tuple((best * share, _log_moment(lumps, sign * best * share)) for share in REACHES) for sign in (1, -1)
+        ]
+        return _Sides(centre, sides[0], sides[1])
+
+    def reach(self, sign: int, tolerance: float) -> int:
+        """Distance from the centre beyond which at most the tolerance lies."""
+        bounds = self.above if sign > 0 else self.below
+        distance = min((log_moment - math.log(tolerance)) / d for d, log_moment in bounds)
+        return math.ceil(min(distance, 1e15))
+
+    def outside(self, low: int, high: int, top: int) -> float:
+        """Tilted mass of the sums below low or above high, of those from 0 to top."""
+        above = self._beyond(self.above, high - self.centre) if high < top else 0.0
+        below = self._beyond(self.below, self.centre - low) if low > 0 else 0.0
+        return above + below
+
+    def _beyond(self, bounds: tuple[tuple[float, float], ...], distance: int) -> float:
+        exponent = min(log_moment - d * distance + 4.0 * UNIT * abs(d * distance) for d, log_moment in bounds)
+        return math.exp(min(exponent, 700.0)) * (1.0 + 1e-12)
+
+
+class _Lumps(NamedTuple):
+    """A law with fewer atoms whose exponential moments are at least as large: (distance from the middle, mass)."""
+
+    middle: int
+    variance: float
+    distance: FloatArray
+    masses: FloatArray
+
+
+def _lumped(masses: FloatArray) -> _Lumps:
+    """Each mass is shared between the ends of its run so that the mean stays; a convex function can only gain."""
+    index = np.arange(len(masses), dtype=np.float64)
+    total = float(np.sum(masses))
+    mean = float(np.dot(masses, index)) / total
+    variance = float(np.dot(masses, (index - mean) ** 2)) / total
+    run, middle = max(int(math.sqrt(variance) / 8.0), 1), round(mean)
+    share = np.arange(run) / run
+    padded = np.pad(masses, (0, -len(masses) % run)).reshape(-1, run)
+    lumps = np.zeros(len(padded) + 1)
+    lumps[:-1] = padded @ (1.0 - share)
+    lumps[1:] += padded @ share
+    distance = np.arange(len(lumps), dtype=np.float64) * run - middle
+    return _Lumps(middle, variance, distance, lumps * (1.0 + (2.0 * run + 8.0) * UNIT))
+
+
+def _log_moment(lumps: Sequence[tuple[_Lumps, int]], d: float) -> float:
+    """At or above sum k_i log sum_j T_i(j) e^(d (j - m_i)); inf where that overflows."""
+    total = 0.0
+    for each, count in lumps:
+        exponent = each.distance * d
+        most = float(max(abs(exponent[0]), abs(exponent[-1])))
+        if most > 700.0:
+            return math.inf
+        moment = upper_sum(each.masses * np.exp(exponent)) * (1.0 + (2.0 * most + 16.0) * UNIT)
+        part = count * math.log(moment)
+        total += part + 1e-14 * abs(part)
+    return total

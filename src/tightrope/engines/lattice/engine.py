@@ -1,0 +1,245 @@
+"""The lattice engine: certified bounds for any composition of any pairs.
+
+Each pair is put on a grid twice, by chords for the upper end and by merged cells for the lower one, from different
+formulas and into
+different arrays; the laws are tilted to where the question lies, composed by transforms, and summed.
+Guarantee: upper and lower; what discretisation, windows, wrap-around and rounding cost is inside the interval.
+Proof: docs/proofs/lattice.md.
+Reference: Meiser, Mohammadi 2018 (privacy buckets); Koskela, Jaelkoe, Honkela 2020 (Fourier accountant).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...bound import Budget, budget_lines
+from ...errors import UnsupportedMechanism
+from ...kernels.approx import FloatArray
+from ...kernels.ball import BITS_START, working_precision
+from ..evaluation import Evaluation, Evaluator, Term, named
+from . import native as lattice_native
+from .compose import COARSER, Part, Total, compose, compose_alike, evolve, longest
+from .law import Law, Side, coarsened_by_chords, coarsened_by_merging, tilted
+from .masses import above, below
+from .plan import POINTS_MOST, Aim, Plan, Ruler, Sketch, aim, plan
+from .proof import prepare_proof
+from .sum import LowerSum, UpperSum, infinite_mass, lower_sum_at, upper_sum_at
+
+NAME = "lattice"
+ATTEMPTS_MOST = 3
+NEAR = 5.0  # in 1/theta: delta changes by e^5
+
+
+def prepare(
+    terms: Sequence[Term],
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    accuracy: float = 1e-6,
+    proof: bool = False,
+) -> Evaluator:
+    """An evaluator whose grid and tilt suit delta at this epsilon, or epsilon at this delta; others get wider
+    intervals.
+
+    proof: exact integers and balls instead of transforms, on a grid of at most lattice_proof.POINTS_MOST points.
+    """
+    with working_precision(BITS_START):
+        if any(not pair.infinite_mass() < 1 for pair, _ in terms):
+            raise UnsupportedMechanism(named(terms), "all of its loss is infinite: delta is 1 at every epsilon")
+    if proof:
+        return prepare_proof(terms, aim(terms, epsilon, delta, accuracy))
+    native = lattice_native.prepare(terms, epsilon, delta, accuracy)
+    if native is not None:
+        return native
+    target = aim(terms, epsilon, delta, accuracy)
+    finer = 1.0
+    best, width = _measured(terms, target, finer)
+    for _ in range(ATTEMPTS_MOST - 1):
+        if width <= target.wanted or 4.0 * best.blur > width or best.points * 2 > POINTS_MOST:
+            break
+        finer *= min(max(1.2 * math.sqrt(width / target.wanted), 1.3), 8.0)
+        trial, trial_width = _measured(terms, target, finer)
+        if trial_width > 0.8 * width:  # rounding is wider than the grid: a finer one would not help
+            break
+        best, width = trial, trial_width
+    return best
+
+
+def curve(terms: Sequence[Term], epsilons: Sequence[float], accuracy: float = 1e-6) -> list[Evaluation]:
+    """delta at many epsilons from few tilts: an evaluator serves until its interval is wider than wanted."""
+    values: list[Evaluation] = []
+    evaluator: Evaluator | None = None
+    for epsilon in epsilons:
+        value = None if evaluator is None else evaluator.delta(epsilon)
+        if value is None or value.upper - value.lower > accuracy * value.upper:
+            # Half of the width is kept for the epsilons that follow.
+            evaluator = prepare(terms, epsilon=epsilon, accuracy=accuracy / 2.0)
+            fresh = evaluator.delta(epsilon)
+            value = fresh if value is None else _both(value, fresh)
+        values.append(value)
+    return values
+
+
+def _both(one: Evaluation, other: Evaluation) -> Evaluation:
+    """Two intervals for one number hold it in common; the budget is that of the narrower."""
+    narrow = one if one.upper - one.lower < other.upper - other.lower else other
+    return Evaluation(max(one.lower, other.lower), min(one.upper, other.upper), narrow.budget)
+
+
+def _measured(terms: Sequence[Term], target: Aim, finer: float) -> tuple[LatticeEvaluator, float]:
+    """An evaluator and the relative width of delta that it reaches where it aims."""
+    evaluator = _evaluator(terms, target, plan(terms, target, finer))
+    value = evaluator.delta(target.point.epsilon)
+    return evaluator, (value.upper - value.lower) / value.upper if value.upper > 0.0 else 0.0
+
+
+@dataclass(frozen=True)
+class LatticeEvaluator(Evaluator):
+    """Three composed laws: one above, and P and Q of the merged cells."""
+
+    upper: Total
+    p: Total
+    q: Total
+    infinite: tuple[float, float]  # at or below the true infinite mass; at or above what the upper law put there
+    plan: Plan
+    grids: tuple[int, ...]
+    noise: float  # tilted mass that rounding added on the levels before the last
+
+    @property
+    def arithmetic(self) -> str:
+        return "float64"
+
+    @property
+    def blur(self) -> float:
+        """What that mass is to delta, relatively: P and e^eps Q are 1/theta times larger than their difference."""
+        return self.noise * (2.0 + 1.0 / self.plan.saddle.theta)
+
+    @property
+    def points(self) -> int:
+        """The length of its longest array."""
+        return max(max(self.grids), *(ruler.size for ruler in self.plan.rulers))
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        return {
+            "theta": self.plan.theta,
+            "step": self.plan.step,
+            "points": [ruler.size for ruler in self.plan.rulers],
+            "grids": list(self.grids),
+            "length": len(self.upper.masses),
+        }
+
+    def delta(self, epsilon: float) -> Evaluation:
+        # delta falls with epsilon: far from the tilt a nearer epsilon may say more.
+        near, reach = self.plan.saddle.epsilon, NEAR / self.plan.theta
+        high = upper_sum_at(self.upper, epsilon, self.plan.unit)
+        if epsilon > near + reach:
+            high = min(high, upper_sum_at(self.upper, near + reach, self.plan.unit), key=_upper_end)
+        low = lower_sum_at(self.p, self.q, epsilon)
+        if epsilon < near - reach:
+            low = max(low, lower_sum_at(self.p, self.q, near - reach), key=_lower_end)
+        leaked_low, leaked_high = self.infinite
+        total = leaked_high + high.upper
+        upper = math.nextafter(total, math.inf) if total < 1.0 else 1.0  # also where nothing is known
+        lower = max(math.nextafter(leaked_low + low.lower, -math.inf), 0.0) if leaked_low else low.lower
+        gap = max(high.value - low.value, 0.0)
+        return Evaluation(
+            float(lower),
+            float(upper),
+            Budget(
+                budget_lines(
+                    discretisation=gap,
+                    truncation=leaked_high - leaked_low + high.lost,
+                    wrap_around=high.outside,
+                    rounding=high.rounding + self.noise * max(high.value, 0.0),
+                ),
+                budget_lines(
+                    discretisation=gap,
+                    truncation=low.lost,
+                    wrap_around=low.outside,
+                    rounding=low.rounding + self.blur * max(low.value, 0.0),
+                ),
+            ),
+        )
+
+
+def _upper_end(bound: UpperSum) -> float:
+    return bound.upper
+
+
+def _lower_end(bound: LowerSum) -> float:
+    return bound.lower
+
+
+def _evaluator(terms: Sequence[Term], target: Aim, made: Plan) -> LatticeEvaluator:
+    upper, grids, leaked_high, noise = _upper(terms, target.sketches, made, target.tolerance)
+    p, q, leaked_low = _lower(terms, made, target.tolerance)
+    return LatticeEvaluator(
+        upper,
+        p,
+        q,
+        (infinite_mass(leaked_low, upward=False), infinite_mass(leaked_high, upward=True)),
+        made,
+        grids,
+        noise,
+    )
+
+
+def _upper(
+    terms: Sequence[Term], sketches: Sequence[Sketch], made: Plan, tolerance: float
+) -> tuple[Total, tuple[int, ...], list[tuple[float, int]], float]:
+    """The law above, its grids, what went to infinite loss per term, and the noise of all levels."""
+    parts: list[Part] = []
+    grids: list[int] = []
+    leaked = []
+    noise = 0.0
+
+    def coarsen(fine: Law, factor: int) -> Law:
+        return coarsened_by_chords(fine, factor, fine.step * made.unit)
+
+    for (pair, count), each, ruler in zip(terms, sketches, made.rulers, strict=True):
+        width = ruler.step * made.unit
+        found = above(pair, _points(ruler, made.unit), width, each.median)
+        leaked.append((found.infinite, count))
+        law = tilted(found.masses, ruler.start, ruler.step, _slope(made, made.theta, ruler), Side.UP)
+
+        evolved = evolve(law, count, ruler.levels, tolerance / len(terms), coarsen)
+        parts += evolved.parts
+        grids += [len(law.masses), *evolved.grids] if evolved.grids else []
+        noise += evolved.noise
+    total = compose(parts, tolerance)
+    return total, (*grids, len(total.masses)), leaked, noise
+
+
+def _lower(terms: Sequence[Term], made: Plan, tolerance: float) -> tuple[Total, Total, list[tuple[float, int]]]:
+    """P and Q of the merged cells, on one window, and the infinite mass per term."""
+    p_parts: list[Part] = []
+    q_parts: list[Part] = []
+    leaked = []
+
+    for (pair, count), ruler in zip(terms, made.rulers, strict=True):
+        found = below(pair, _points(ruler, made.unit), ruler.step * made.unit)
+        leaked.append((found.infinite, count))
+        share = tolerance / len(terms)
+        for masses, theta, side, parts in (
+            (found.p, made.theta, Side.DOWN, p_parts),
+            (found.q, made.theta + 1.0, Side.UP, q_parts),
+        ):
+            law = tilted(masses, ruler.start, ruler.step, _slope(made, theta, ruler), side)
+            parts += evolve(law, count, ruler.levels, share, coarsened_by_merging).parts
+    p = compose(p_parts, tolerance, least=longest(q_parts))
+    return p, compose_alike(q_parts, p), leaked
+
+
+def _points(ruler: Ruler, unit: float) -> FloatArray:
+    """Exact doubles: the plan keeps every point within 52 bits of its unit."""
+    return np.asarray((ruler.start + np.arange(ruler.size, dtype=np.int64) * ruler.step) * unit, dtype=np.float64)
+
+
+def _slope(made: Plan, theta: float, ruler: Ruler) -> float:
+    """theta per point; a power of two below that of the common step, so that coarsening meets it exactly."""
+    return theta * made.step / float(COARSER**ruler.levels)
