@@ -1,0 +1,1 @@
+"""Published studies, drawn again from certified bounds."""
