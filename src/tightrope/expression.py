@@ -4,10 +4,10 @@
     product  := mechanism ("*" count)* | count "*" product
     mechanism:= Name(keyword=number, ...) | mechanism.transformation(keyword=number, ...) | "(" sum ")"
 
-Numbers are literals, `inf`, or + - * / ** of numbers; lists of numbers stand for probability vectors. A linear scan
-bounds length, nesting and alphabet before Python's parser sees the text; its syntax tree is read against the registry,
-and what is not in the registry does not exist. A decimal means the double nearest to it. repr(mechanism) is an
-expression.
+Numbers are literals, `inf`, or + - * / ** of numbers; lists of numbers stand for masses, bounds and counts,
+quoted words for a choice or a file, True and False for themselves. A linear scan bounds length, nesting and alphabet
+before Python's parser sees the text; its syntax tree is read against the registry, and what is not in the registry
+does not exist. A decimal means the double nearest to it. repr(mechanism) is an expression.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import ExpressionError, InvalidParameter
+from .errors import ExpressionError, InvalidParameter, TightropeError
 from .mechanisms.base import Mechanism
 from .registry import check_arguments, find_mechanism, find_transform, keywords, quoted, usage
 from .transforms.composition import compose
@@ -33,9 +33,9 @@ SIGNS_MOST = 20
 BITS_MOST = 1023  # whole numbers stay within the range of a double
 
 Number = int | float
-Value = Number | tuple[Number, ...] | Mechanism
+Value = Number | tuple[Number, ...] | str | Mechanism
 
-_TOKEN = re.compile(r"\d\w*|[A-Za-z_]\w*|\s+|[-+]|.", re.ASCII | re.DOTALL)
+_TOKEN = re.compile(r"'[^'\\\n]*'|\"[^\"\\\n]*\"|\d\w*|[A-Za-z_]\w*|\s+|[-+]|.", re.ASCII | re.DOTALL)
 _DIGITS = re.compile(r"\d[\d_]*([eE]\d*)?", re.ASCII)
 _CLOSES = {")": "(", "]": "["}
 _ALPHABET = frozenset("()[].,=*/")
@@ -80,7 +80,7 @@ def _read(text: str, reader: _Reader) -> Mechanism:
     except (RecursionError, MemoryError):
         raise ExpressionError("too long a chain of operators; JSON has no such limit", text, start + 1) from None
     except ValueError as error:
-        if isinstance(error, (ExpressionError, InvalidParameter)):
+        if isinstance(error, TightropeError):
             raise
         raise ExpressionError("a number has too many digits", text, start + 1) from None
     if not isinstance(value, Mechanism):
@@ -106,6 +106,10 @@ def _scan(text: str, unknown: bool) -> None:
         token, column = match.group(), match.start() + 1
         if token.isspace():
             continue
+        if token[0] in "'\"":
+            _check_text(token, text, column)
+            signs = 0
+            continue
         signs = signs + 1 if token in "+-" else 0
         if signs > SIGNS_MOST:
             raise ExpressionError(f"more than {SIGNS_MOST} signs in a row", text, column)
@@ -127,6 +131,13 @@ def _scan(text: str, unknown: bool) -> None:
         raise ExpressionError(f"unbalanced bracket: {opened[-1][0]!r} is never closed", text, opened[-1][1])
 
 
+def _check_text(token: str, text: str, column: int) -> None:
+    if len(token) == 1:
+        raise ExpressionError("a quote that is never closed, or a backslash within", text, column)
+    if not token.isprintable() or "?" in token:
+        raise ExpressionError("only printable characters, and no ?, may stand between quotes", text, column)
+
+
 def _check_word(word: str, text: str, column: int) -> None:
     if word == UNKNOWN:
         raise ExpressionError("'_' has no meaning in an expression; the unknown of a calibration is ?", text, column)
@@ -134,7 +145,7 @@ def _check_word(word: str, text: str, column: int) -> None:
         raise ExpressionError(f"the character {word[0]!r} has no meaning in an expression", text, column)
     if word[0].isdigit() and not _DIGITS.fullmatch(word):
         raise ExpressionError(f"{quoted(word)} is not a decimal number", text, column)
-    if keyword.iskeyword(word):
+    if keyword.iskeyword(word) and word not in ("True", "False"):
         raise ExpressionError(f"{word!r} has no meaning in an expression", text, column)
 
 
@@ -150,6 +161,10 @@ class _Reader:
 
     def value(self, node: ast.expr) -> Value:
         match node:
+            case ast.Constant(value=bool() as flag):
+                return flag
+            case ast.Constant(value=str() as words):
+                return words
             case ast.Constant(value=int() | float() as number):
                 return self.bounded(number, node)
             case ast.Name(id=name) if name == UNKNOWN and self.unknown is not None:
@@ -188,11 +203,11 @@ class _Reader:
             case ast.Name(id=name):
                 with self.at(node):
                     raise InvalidParameter(f"{name} needs its parameters: {usage(name, find_mechanism(name))}")
-        raise self.error("neither a mechanism, a number nor a list of numbers", node)
+        raise self.error("neither a mechanism, a number, a list of numbers nor a quoted word", node)
 
     def number(self, node: ast.expr) -> Number:
         value = self.value(node)
-        if isinstance(value, (tuple, Mechanism)):
+        if isinstance(value, (tuple, str, bool, Mechanism)):
             raise self.error(f"a number is needed here, not {_kind(value)}", node)
         return value
 
@@ -218,8 +233,10 @@ class _Reader:
 
     def product(self, node: ast.BinOp) -> Value:
         left, right = self.value(node.left), self.value(node.right)
-        if isinstance(left, tuple) or isinstance(right, tuple):
-            raise self.error("a list cannot be multiplied", node)
+        if isinstance(left, (tuple, str, bool)) or isinstance(right, (tuple, str, bool)):
+            raise self.error(
+                f"{_kind(left if isinstance(left, (tuple, str, bool)) else right)} cannot be multiplied", node
+            )
         if isinstance(left, Mechanism) and isinstance(right, Mechanism):
             raise self.error("a mechanism can be multiplied by a count only; use + to compose two mechanisms", node)
         if isinstance(left, Mechanism) or isinstance(right, Mechanism):
@@ -280,9 +297,16 @@ class _Reader:
             given[item.arg] = self.argument(item.arg, item.value)
         with self.at(call):
             check_arguments(name, make, given)
+            for known in keywords(make):
+                # Annotations are texts here: "bool", "str", or an alias that admits paths.
+                value, takes = given.get(known.name), str(known.annotation)
+                if isinstance(value, bool) and takes != "bool":
+                    raise InvalidParameter(f"{known.name} takes no {value!r}")
+                if isinstance(value, str) and takes not in ("str", "Source"):
+                    raise InvalidParameter(f"{known.name} takes no text such as {quoted(value)}")
         return given
 
-    def argument(self, name: str, node: ast.expr) -> Number | tuple[Number, ...]:
+    def argument(self, name: str, node: ast.expr) -> Number | tuple[Number, ...] | str:
         value = self.value(node)
         if isinstance(value, Mechanism):
             raise self.error(f"{name} must be a number or a list of numbers, not a mechanism", node)
@@ -309,4 +333,6 @@ class _Reader:
 def _kind(value: Value) -> str:
     if isinstance(value, Mechanism):
         return "a mechanism"
+    if isinstance(value, (str, bool)):
+        return f"the text {quoted(value)}" if isinstance(value, str) else repr(value)
     return "a list" if isinstance(value, tuple) else f"the number {value!r}"

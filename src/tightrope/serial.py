@@ -21,6 +21,7 @@ from .transforms.composition import compose, repeat
 
 SCHEMA = 1
 DEPTH_MOST = 100
+INFINITIES = ("inf", "-inf")
 BITS_MOST = 1023  # whole numbers stay within the range of a double
 
 
@@ -120,12 +121,14 @@ def _transformed(name: str, body: object, depth: int) -> Mechanism:
 
 
 def _value(name: str, value: object) -> Any:
+    if isinstance(value, bool) or (isinstance(value, str) and value not in INFINITIES):
+        return value
     return tuple(_number(name, item) for item in value) if isinstance(value, list) else _number(name, value)
 
 
 def _number(name: str, value: object) -> float:
-    if value == "inf":
-        return math.inf
+    if isinstance(value, str) and value in INFINITIES:
+        return float(value)
     if isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool)):
         if isinstance(value, int) and value.bit_length() > BITS_MOST:
             raise DataError(f"{quoted(name)} is beyond the range of a double")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from flint import arb
 
+import tightrope as tr
 from tightrope.errors import InvalidParameter
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.twofold import twofold
@@ -281,3 +282,15 @@ def test_bad_parameters_are_refused(change: dict[str, object]) -> None:
 def test_parameters_are_kept_exactly() -> None:
     pair = TruncatedGaussian(sigma=1.0, mean=0.1, bounds=(0.3, math.inf), mode="clamp").pair(Direction.REMOVE)
     assert pair.left == Fraction(0.3) - Fraction(0.1)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("integer", [False, True])
+@pytest.mark.parametrize("extra", [None, tr.ApproximateDP(epsilon=0.1, delta=1e-3)], ids=repr)
+def test_infinite_mass_counts_once_in_float64(integer: bool, extra: tr.Mechanism | None) -> None:
+    """What the profile of cut noise already holds must not be added again; the proof takes another path."""
+    cut = tr.TruncatedLaplace(scale=200.0, bounds=(-2500.0, 2500.0), integer=integer)
+    run = cut if extra is None else cut + extra
+    for epsilon in (0.0, 1e-3, 0.004, 1.0):
+        quick, proven = run.delta(epsilon), run.delta(epsilon, proof=True)
+        assert quick.lower <= proven.upper
+        assert proven.lower <= quick.upper

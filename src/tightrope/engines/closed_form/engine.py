@@ -80,7 +80,8 @@ def prepare(
     parts = split(terms, finite_part.BALL_ATOMS_MOST if proof else finite_part.ATOMS_MOST)
     if len(terms) == len(parts.finite) == 1 and binomial_tail.applies(*parts.finite[0]):
         return BinomialEvaluator(*parts.finite[0])
-    mass = edges(terms).mass
+    # The profile of the other part counts its own infinite mass.
+    mass = edges(parts.finite).mass
     leaked = lower_float(mass), upper_float(mass)
     return BallEvaluator(parts) if proof or parts.laplace else FloatEvaluator(parts, leaked)
 
