@@ -91,7 +91,8 @@ def transform(law: TiltedLaw, step: float, nodes: int) -> Transform:
     across = sums[first, imaginary] + sums[second, real] + sums[second, last:] + sums[2 * rows :, imaginary]
     deviation = ((up + 1j * across) / total).ravel()[:nodes]
     times = step * np.arange(nodes, dtype=np.float64)
-    quadrature = 4.0 * law.error.at(times) + 4.0 * float(law.error.at(np.zeros(1))[0])
+    with np.errstate(over="ignore"):  # an error beyond doubles is inf, and so is the width that it makes
+        quadrature = 4.0 * law.error.at(times) + 4.0 * float(law.error.at(np.zeros(1))[0])
     dot = 1.01 * (length + len(cuts) + 16) * UNIT  # gamma of such an inner product, any order inside a chunk
     return Transform(deviation, quadrature, _rounding(law, times, dot))
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...bound import Budget, budget_lines
-from ...kernels.approx import Approx, exact
+from ...kernels.approx import approx_count, exact
 from ...kernels.contour_sum import ContourSum, Spectrum, contour_sum, multiply
 from ..evaluation import Evaluation
 from .cgf import LOG_TOLERANCE, Terms
@@ -97,20 +97,13 @@ def float_contour(terms: Terms, plan: Plan, mass: tuple[float, float]) -> FloatC
     for cgf, count in terms:
         tolerance = LOG_TOLERANCE + math.log(count)
         tilted = cgf.tilted(c, step * nodes, tolerance)
-        log_scale = log_scale + tilted.log_mgf * _counted(count)
-        drift = drift + tilted.drift * _counted(count)
+        log_scale = log_scale + tilted.log_mgf * approx_count(count)
+        drift = drift + tilted.drift * approx_count(count)
         alias += count * cgf.log_mgf_above(plan.step.alias_tilt)
         factors.append(tilted.factor(step, nodes, count))
     times = step * np.arange(nodes, dtype=np.float64)
     spectrum = Spectrum(c, times, step, log_scale, drift, multiply(factors))
     return FloatContour(plan, spectrum, mass, alias + 1e-12 * abs(alias))
-
-
-def _counted(count: int) -> Approx:
-    """A count as a double with the error of its conversion."""
-    import numpy as np
-
-    return Approx(np.asarray(float(count)), np.asarray(abs(float(count - int(float(count))))))
 
 
 def _exp_up(log: float, factor: float) -> float:
