@@ -131,6 +131,9 @@ class Planner:
             except UnsupportedMechanism as refusal:
                 refusals.append(refusal)
                 continue
+            except OverflowError:
+                refusals.append(UnsupportedMechanism(named(self.terms), "its numbers leave the range of float64"))
+                continue
             if best is None or found.upper - found.lower < best.upper - best.lower:
                 best = found
             exact = (found.engine, found.arithmetic) == (closed_form.NAME, "ball")

@@ -17,6 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...errors import UnsupportedMechanism
 from ...kernels.approx import FloatArray
 from ...kernels.fft import upper_sum
 from ...kernels.ulps import UNIT
@@ -97,7 +98,7 @@ def coarsened_by_chords(law: Law, factor: int, width: float) -> Law:
     """
     offsets = np.arange(factor, dtype=np.float64)
     right = np.expm1(-offsets * width) / np.expm1(-factor * width)
-    left = np.exp(-factor * width) * np.expm1((factor - offsets) * width) / -np.expm1(-factor * width)
+    left = np.exp(-offsets * width) * np.expm1(-(factor - offsets) * width) / np.expm1(-factor * width)
     padded = np.pad(law.masses, (0, -len(law.masses) % factor)).reshape(-1, factor)
     # Above the left neighbour by b steps, the tilt changes by -b slope on the left and (factor - b) slope on the right.
     push = law.side.push(40.0 + 4.0 * factor * (1.0 + abs(law.slope)))
@@ -134,7 +135,10 @@ def coarsened_by_merging(law: Law, factor: int) -> Law:
 
 def _normalised(law: Law) -> Law:
     """Scaled to sum to about 1 again; the scale is kept exactly."""
-    scale = math.log(float(np.sum(law.masses)))
+    total = float(np.sum(law.masses))
+    if not 0.0 < total < math.inf:
+        raise UnsupportedMechanism("this composition", "its tilted masses leave the range of doubles; ask another way")
+    scale = math.log(total)
     factor = math.exp(-scale)
     units = 8.0 + 2.0 * abs(scale)
     lost = law.lost * factor * (1.0 + 2.0 * units * UNIT)
