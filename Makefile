@@ -39,7 +39,7 @@ check: $(STAMP) ## ruff, mypy --strict, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(STAMP) ## time and peak memory of standard questions, as JSON
+bench: $(STAMP) ## time, memory and width of standard questions and of the lattice, as JSON
 	@$(BIN)/python benchmarks/run.py
 
 fuzz: $(STAMP) ## 2,000 random questions (CASES=n for fewer): every one answered, all engines overlap
@@ -48,6 +48,7 @@ fuzz: $(STAMP) ## 2,000 random questions (CASES=n for fewer): every one answered
 bench-peers: $(STAMP) $(PEERS)/.stamp ## other libraries on the same cases, in an environment of their own
 	$(BIN)/python benchmarks/peers.py
 	PYTHONPATH=src $(PEERS)/bin/python benchmarks/contour.py
+	PYTHONPATH=src $(PEERS)/bin/python benchmarks/lattice.py
 
 $(PEERS)/.stamp:
 	$(PYTHON) -m venv $(PEERS)
