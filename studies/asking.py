@@ -27,7 +27,10 @@ def factors(label: str, runs: Counted, counts: Sequence[int], delta: float, accu
     """e^epsilon over the count, certified; the ends of epsilon are narrow enough for the exponential's rounding."""
     bounds = [runs(count).epsilon(delta, accuracy=accuracy) for count in counts]
     return Line(
-        label, counts, [_exp(bound.upper, up=True) for bound in bounds], [_exp(bound.lower, up=False) for bound in bounds]
+        label,
+        counts,
+        [_exp(bound.upper, up=True) for bound in bounds],
+        [_exp(bound.lower, up=False) for bound in bounds],
     )
 
 

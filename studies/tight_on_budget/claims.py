@@ -1,0 +1,7 @@
+"""All claims, in the order of the page."""
+
+from __future__ import annotations
+
+from studies.tight_on_budget import claims_conversation, claims_dialing, claims_theory
+
+CLAIMS = (*claims_theory.CLAIMS, *claims_dialing.CLAIMS, *claims_conversation.CLAIMS)
