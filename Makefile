@@ -8,7 +8,7 @@ PEERS := .venv-peers
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench bench-peers fuzz clean
+.PHONY: help demo test check bench bench-peers fuzz reproduce clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ $(PEERS)/.stamp:
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check dp-accounting==0.6.0 prv-accountant==0.2.0 python-flint click rich
 	@touch $@
+
+reproduce: $(STAMP) ## every figure and claim of the papers, into docs/paper.md
+	$(BIN)/python -m studies.reproduce --workers $(WORKERS)
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
@@ -65,16 +65,15 @@ def main(workers: int, docs: Path) -> None:
     ):
         order = sorted(FIGURES, key=lambda module: module[-2:] not in SLOWEST)
         drawing = {pool.submit(draw_figure, module, folder): module for module in order}
-        deciding = {pool.submit(decide_claim, index): each.key for index, each in enumerate(CLAIMS)}
-        tasks = {
-            True: progress.add_task("figures", total=len(drawing)),
-            False: progress.add_task("claims", total=len(CLAIMS)),
-        }
-        for done in as_completed((*drawing, *deciding)):
-            done.result()
-            progress.advance(tasks[done in drawing])
-    found = {module: future.result() for future, module in drawing.items()}
-    findings = {future.result().key: future.result() for future in deciding}
+        deciding = [pool.submit(decide_claim, index) for index in range(len(CLAIMS))]
+        figures = progress.add_task("figures", total=len(drawing))
+        claims = progress.add_task("claims", total=len(deciding))
+        for future in drawing:
+            future.add_done_callback(lambda _: progress.advance(figures))
+        for decided in deciding:
+            decided.add_done_callback(lambda _: progress.advance(claims))
+        found = {module: future.result() for future, module in drawing.items()}
+        findings = {decided.result().key: decided.result() for decided in deciding}
     claim.write([findings[each.key] for each in CLAIMS])
     (docs / "paper.md").write_text(page([found[module] for module in FIGURES], findings), encoding="utf-8")
     kept = sum(finding.holds for finding in findings.values())

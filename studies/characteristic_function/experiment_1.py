@@ -7,7 +7,7 @@ from studies.figure import Figure, Line, Panel
 from tightrope import Gaussian
 from tightrope.convert import renyi
 
-COUNTS = tuple(2**power for power in range(0, 11))
+COUNTS = tuple(2**power for power in range(11))
 SIGMA, DELTA = 20.0, 1e-6
 
 
@@ -22,7 +22,8 @@ def figure() -> Figure:
     return Figure(
         "experiment-1",
         "Gaussian composition",
-        f"Gaussian noise, sigma {SIGMA:g}, epsilon at delta {DELTA:g} over the count. The interval comes from a closed form; the "
+        f"Gaussian noise, sigma {SIGMA:g}, epsilon at delta {DELTA:g} over the count. The interval comes from a "
+        "closed form; the "
         "Renyi accountant is above it at every count, also with its best conversion.",
         [Panel(f"Gaussian, sigma {SIGMA:g}", "uses", f"epsilon at delta {DELTA:g}", lines=lines, log_x=True)],
     )

@@ -51,9 +51,8 @@ def delta_at(run: Mechanism, factor: float) -> Bound:
 
 def orders_below(value: Bound, reference: float) -> Bound:
     """How many powers of ten a positive value lies below the reference, rounded outward."""
-    return Bound(
-        *(math.log10(reference / end) * (1.0 + nudge) for end, nudge in ((value.upper, -1e-14), (value.lower, 1e-14)))
-    )
+    fewest, most = (math.log10(reference / end) for end in (value.upper, value.lower))
+    return Bound(fewest - 1e-13, most + 1e-13)  # far above the rounding of a quotient and a logarithm
 
 
 def write(findings: Sequence[Finding], path: Path = RECORD) -> None:

@@ -134,6 +134,6 @@ CLAIMS = (
             "orders, one component": lambda: _orders(one_component(NEW_2, TALK_MANY), HIGH, TALK_MANY),
         },
         lambda n: all(bound.lower >= 0.0 for bound in n.values()),
-        "true of one component; with both it crosses them before",
+        "true of one component; with both it lies above them",
     ),
 )

@@ -49,6 +49,5 @@ def figure() -> Figure:
 def _density(x: float) -> float:
     if abs(x) > CUT:
         return 0.0
-    return math.exp(-0.5 * (x / SIGMA) ** 2) / (
-        SIGMA * math.sqrt(2.0 * math.pi) * math.erf(CUT / SIGMA / math.sqrt(2.0))
-    )
+    kept = math.erf(CUT / SIGMA / math.sqrt(2.0))
+    return math.exp(-0.5 * (x / SIGMA) ** 2) / (SIGMA * math.sqrt(2.0 * math.pi) * kept)

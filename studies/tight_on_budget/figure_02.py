@@ -25,13 +25,16 @@ def figure() -> Figure:
     blind = factors("leaky response, one point of the curve", lambda count: point * count, COUNTS, DELTA)
     start = gauss.epsilon(DELTA, accuracy=1e-6).upper
     best = [min(points.epsilon(DELTA, count), start if count == 1 else math.inf) for count in COUNTS]
+    best_factors = [min(exponential(epsilon), one) for epsilon, one in zip(best, blind.upper, strict=True)]
     x = grid(-900.0, 900.0, 181)
     return Figure(
         "figure-02",
         "One point is not the mechanism",
         f"Left: e^epsilon at delta {DELTA:g} over the number of uses. The cut Gaussian (sigma 200 sqrt 2, cut at 2500) "
-        "against leaky randomized response with the same (epsilon, delta) as one use, the worst mechanism that has this "
-        f"point; the point is the one at delta {share:.2g}, since with a point at {DELTA:g} itself two uses already leak "
+        "against leaky randomized response with the same (epsilon, delta) as one use, the worst mechanism that "
+        "has this "
+        f"point; the point is the one at delta {share:.2g}, since with a point at {DELTA:g} itself two uses "
+        "already leak "
         "more than the budget and epsilon is infinite. With the best point for each count the curves start together "
         "and part at once. Right: why. The Gaussian's two laws differ a little everywhere, the response puts all "
         "of its mass on its largest loss.",
@@ -40,11 +43,7 @@ def figure() -> Figure:
                 f"growth at delta {DELTA:g}",
                 "uses",
                 FACTOR,
-                lines=[
-                    known,
-                    blind,
-                    Line("leaky response, best point per count", COUNTS, [exponential(e) for e in best]),
-                ],
+                lines=[known, blind, Line("leaky response, best point per count", COUNTS, best_factors)],
                 log_x=True,
                 log_y=False,
             ),

@@ -17,7 +17,8 @@ def figure() -> Figure:
         "Laplace and Gauss",
         "Noise cut at 2500 on both sides, sensitivity 1. Left: Laplace (scale 200) and Gauss of the same variance "
         "(sigma 200 sqrt 2): the Gaussian leaks less. Right: Gauss of half that variance (sigma 200): the curves fall "
-        f"together as the count grows. Below: delta after {COUNT} uses. Each curve levels out at the mass that the cut makes "
+        f"together as the count grows. Below: delta after {COUNT} uses. Each curve levels out at the mass that "
+        "the cut makes "
         "certain to be lost; that of the Gaussian lies many orders lower, because its tail is steeper.",
         [
             _growth("the same variance", SAME_VARIANCE),

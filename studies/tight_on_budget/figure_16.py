@@ -26,7 +26,8 @@ def figure() -> Figure:
     return Figure(
         "figure-16",
         "Dialing",
-        "Dialing protocol: Gaussian noise of a fifth of the mean meets the target (grey); the recommended Laplace noise, "
+        "Dialing protocol: Gaussian noise of a fifth of the mean meets the target (grey); the recommended "
+        "Laplace noise, "
         "and Gaussian noise of its variance, lie orders below what the original analysis says (dot). If the noise is "
         "cut at 0 instead of clamped, Laplace levels out at the mass of the outputs that tell everything: this is the "
         "curve that the paper's figures show.",

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from studies.figure import Figure
 from studies.tight_on_budget.panels import growth
-from studies.tight_on_budget.vuvuzela import HIGH, LOW, MEDIUM, NEW_2, conversation, original_conversation
+from studies.tight_on_budget.vuvuzela import (
+    HIGH,
+    LOW,
+    MEDIUM,
+    NEW_2,
+    conversation,
+    one_component,
+    original_conversation,
+)
 
 COUNTS = tuple(2**power for power in range(13, 21))
 
@@ -14,9 +24,19 @@ def figure() -> Figure:
     return Figure(
         "figure-18",
         "Conversation over the rounds",
-        "Conversation protocol, both components. The three recommended Laplace noises under the original analysis, and "
-        "Gaussian noise of a tenth of the largest mean, certified: its epsilon at the delta, and its delta at the epsilon, "
-        "that the original analysis gives for LP(450k, 20k). The Gaussian noise stays below up to about 200,000 rounds "
-        "and then crosses: with both components it does not outperform the original bounds everywhere.",
-        growth(conversation, original_conversation, NEW_2, (LOW, MEDIUM, HIGH), COUNTS),
+        "Conversation protocol. The three recommended Laplace noises under the original analysis, and Gaussian "
+        "noise of "
+        "a tenth of the largest mean, certified: its epsilon at the delta, and its delta at the epsilon, that the "
+        "original analysis gives for LP(450k, 20k). With one component the Gaussian noise stays below those "
+        "bounds, which "
+        "is the curve of the paper; with both, as the protocol shows them, it lies above at every number of rounds.",
+        growth(
+            {
+                f"{NEW_2}, both components": partial(conversation, NEW_2),
+                f"{NEW_2}, one component": partial(one_component, NEW_2),
+            },
+            original_conversation,
+            (LOW, MEDIUM, HIGH),
+            COUNTS,
+        ),
     )

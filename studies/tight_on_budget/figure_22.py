@@ -23,10 +23,14 @@ def figure() -> Figure:
     return Figure(
         "figure-22",
         "The moments accountant, twice",
-        f"Noisy gradient descent (sigma 4, rate 0.01, {GRADIENT_STEPS:,} steps): the moments accountant with divergences "
-        f"read from {2 * N + 1:,} privacy buckets, as the paper does it (whole orders up to {ORDERS[-1]}; the bucket at "
-        "infinity left out, so that this line is no bound), and with those of the certified cgf (any real order), which "
-        "is one. The two coincide, and both lie about an order of magnitude above the certified delta: what is lost is lost in "
+        f"Noisy gradient descent (sigma 4, rate 0.01, {GRADIENT_STEPS:,} steps): the moments accountant with "
+        "divergences "
+        f"read from {2 * N + 1:,} privacy buckets, as the paper does it (whole orders up to {ORDERS[-1]}; the "
+        "bucket at "
+        "infinity left out, so that this line is no bound), and with those of the certified cgf (any real "
+        "order), which "
+        "is one. The two coincide, and both lie about an order of magnitude above the certified delta: what is "
+        "lost is lost in "
         "the conversion, not in the moments.",
         [
             Panel(
@@ -45,7 +49,7 @@ def figure() -> Figure:
 
 
 def bucket_moments() -> dict[int, float]:
-    """order -> log E[e^(order loss)] of one step, of the finite buckets: order times the Renyi divergence, rounded down."""
+    """order -> log E[e^(order loss)] of one step over the finite buckets, rounded down."""
     found = dict.fromkeys(ORDERS, 0.0)
     for direction in Direction:
         evaluator = prepare([(gradient_step().pair(direction), 1)], delta=1e-9, n=N)

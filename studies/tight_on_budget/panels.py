@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from studies.asking import certified, deltas, grid
 from studies.figure import DELTA, FACTOR, Dot, Line, Panel
@@ -29,32 +29,25 @@ def graph(title: str, lines: Sequence[Line], dotted: Noise, original: Original, 
 
 
 def growth(
-    run: Run, analysis: Analysis, noise: Noise, originals: Sequence[Noise], counts: Sequence[int]
+    runs: Mapping[str, Callable[[int], Mechanism]],
+    analysis: Analysis,
+    originals: Sequence[Noise],
+    counts: Sequence[int],
 ) -> tuple[Panel, Panel]:
-    """e^epsilon and delta over the rounds; ours at the other coordinate of the last of the originals."""
-    best = [analysis(originals[-1], count) for count in counts]
-    runs = [run(noise, count) for count in counts]
-    epsilons = [each.epsilon(there.delta, accuracy=1e-3) for each, there in zip(runs, best, strict=True)]
-    levels = [each.delta(there.epsilon, accuracy=1e-2) for each, there in zip(runs, best, strict=True)]
-    ours = certified(f"{noise}, certified", counts, epsilons)
-    theirs = [(each, [analysis(each, count) for count in counts]) for each in originals]
+    """epsilon and delta over the rounds; ours at the other coordinate of the last of the originals."""
+    theirs = [(noise, [analysis(noise, count) for count in counts]) for noise in originals]
+    best = list(zip(counts, theirs[-1][1], strict=True))
+    epsilons = [
+        certified(label, counts, [run(count).epsilon(there.delta, accuracy=1e-3) for count, there in best])
+        for label, run in runs.items()
+    ]
+    levels = [
+        certified(label, counts, [run(count).delta(there.epsilon, accuracy=1e-2) for count, there in best])
+        for label, run in runs.items()
+    ]
+    epsilons += [Line(f"{noise}, original", counts, [each.epsilon for each in found]) for noise, found in theirs]
+    levels += [Line(f"{noise}, original", counts, [each.delta for each in found]) for noise, found in theirs]
     return (
-        Panel(
-            "epsilon",
-            "rounds",
-            "$\\varepsilon$",
-            lines=[ours, *(Line(f"{each}, original", counts, [o.epsilon for o in found]) for each, found in theirs)],
-            log_x=True,
-        ),
-        Panel(
-            "delta",
-            "rounds",
-            DELTA,
-            lines=[
-                certified(f"{noise}, certified", counts, levels),
-                *(Line(f"{each}, original", counts, [o.delta for o in found]) for each, found in theirs),
-            ],
-            log_x=True,
-            y_limits=(1e-12, 1.0),
-        ),
+        Panel("epsilon", "rounds", "$\\varepsilon$", lines=epsilons, log_x=True),
+        Panel("delta", "rounds", DELTA, lines=levels, log_x=True),
     )

@@ -37,7 +37,8 @@ class Noise:
         return Noise("GS", self.mean, self.spread * math.sqrt(2.0))
 
     def __str__(self) -> str:
-        return f"{self.shape}({self.mean / 1000:g}k, {self.spread:.4g})"
+        spread = f"{self.spread:g}" if self.spread < 10_000 else f"{self.spread / 1000:.3g}k"
+        return f"{self.shape}({self.mean / 1000:g}k, {spread})"
 
 
 def clamped(noise: Noise, sensitivity: float) -> Mechanism:
@@ -100,7 +101,7 @@ def original_conversation(noise: Noise, rounds: int) -> Original:
 
 
 def _original(noise: Noise, rounds: int, shift: int, weight: float) -> Original:
-    """E = e sqrt(2 k log(1/s)) + k e (e^e - 1), D = k d + s; proven from the noise by a union bound on outputs below 2."""
+    """E = e sqrt(2 k log(1/s)) + k e (e^e - 1), D = k d + s, where d is the mass of outputs below 2 messages."""
 
     def epsilon() -> arb:
         once = arb(shift) / arb(noise.spread)
