@@ -22,6 +22,7 @@ EXPORTS = {
     "Direction",
     "DiscreteGaussian",
     "DiscreteLaplace",
+    "Exponential",
     "ExpressionError",
     "Finite",
     "GDP",

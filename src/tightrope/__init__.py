@@ -27,6 +27,7 @@ from .mechanisms.approximate_dp import ApproximateDP as ApproximateDP
 from .mechanisms.base import Mechanism as Mechanism
 from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
 from .mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace
+from .mechanisms.exponential import Exponential as Exponential
 from .mechanisms.finite import Finite as Finite
 from .mechanisms.gaussian import Gaussian as Gaussian
 from .mechanisms.gdp import GDP as GDP

@@ -13,6 +13,7 @@ from .mechanisms.approximate_dp import ApproximateDP
 from .mechanisms.base import Leaf, Mechanism
 from .mechanisms.discrete_gaussian import DiscreteGaussian
 from .mechanisms.discrete_laplace import DiscreteLaplace
+from .mechanisms.exponential import Exponential
 from .mechanisms.finite import Finite
 from .mechanisms.gaussian import Gaussian
 from .mechanisms.gdp import GDP
@@ -50,6 +51,7 @@ MECHANISMS: Mapping[str, Entry] = MappingProxyType(
         "RandomizedResponse": Entry(RandomizedResponse, "RandomizedResponse(p=0.51) * 512"),
         "PureDP": Entry(PureDP, "PureDP(epsilon=0.1) * 20"),
         "ApproximateDP": Entry(ApproximateDP, "ApproximateDP(epsilon=0.1, delta=1e-8) * 20"),
+        "Exponential": Entry(Exponential, "Exponential(epsilon=0.1) * 20"),
         "GDP": Entry(GDP, "GDP(mu=0.5)"),
         "Finite": Entry(Finite, "Finite(p=[0.75, 0.25], q=[0.25, 0.75])"),
         "Histograms": Entry(Histograms, "Histograms(a=[900, 100], b=[880, 120], confidence=0.95)"),

@@ -8,11 +8,13 @@ from ...pair import Pair
 from ...pairs.finite import FinitePair
 from ...pairs.gaussian import GaussianPair
 from ...pairs.laplace import LaplacePair
+from ...pairs.logistic import LogisticPair
 from ...pairs.poisson import PoissonAdd, PoissonRemove
 from .cgf import LOG_TOLERANCE, Cgf
 from .cgf_finite import finite_cgf
 from .cgf_gaussian import GaussianCgf
 from .cgf_laplace import laplace_cgf
+from .cgf_logistic import logistic_cgf
 from .cgf_sampled import SampledCgf
 
 
@@ -33,6 +35,8 @@ def cgf_of(pair: Pair) -> Cgf:
             return laplace_cgf(base, rate, 1)
         case PoissonAdd(LaplacePair() as base, rate):
             return laplace_cgf(base, rate, -1)
+        case LogisticPair():
+            return logistic_cgf(pair)
     raise UnsupportedMechanism(repr(pair), "its cgf is not known; try engine='lattice'")
 
 

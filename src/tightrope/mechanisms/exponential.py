@@ -1,0 +1,45 @@
+"""The exponential mechanism, and every other mechanism of bounded range.
+
+It draws r with probability proportional to e^(epsilon u(r) / (2 D)), D the sensitivity of the scores u, or without the
+2 where all scores move the same way: then the losses against a neighbour lie in an interval of length epsilon, which is
+all that is used. Report-noisy-max with Gumbel noise is the same mechanism.
+Guarantee: the logistic pair dominates. One use attains it at each epsilon, by a neighbour that depends on epsilon;
+under composition no single one does, and the lower end is that of the dominating pair.
+Reference: McSherry, Talwar 2007; Dong, Durfee, Rogers 2020, Sec. 3. Proof: docs/proofs/exponential.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..errors import InvalidParameter
+from ..pair import Pair
+from ..pairs.finite import FinitePair, ResponseLaw
+from ..pairs.logistic import LogisticPair
+from ..relation import Direction
+from .base import Leaf
+from .parameters import nonnegative
+
+EPSILON_LEAST = 1e-280  # below, halves and products of losses leave the range of doubles
+
+
+@dataclass(frozen=True, slots=True, repr=False, init=False)
+class Exponential(Leaf):
+    """Any mechanism whose losses against a neighbour span at most epsilon."""
+
+    epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
+
+    def __init__(self, epsilon: float) -> None:
+        given = nonnegative("epsilon", epsilon)
+        if 0.0 < given < EPSILON_LEAST:
+            raise InvalidParameter(f"epsilon must be 0 or at least {EPSILON_LEAST}, not {epsilon!r}")
+        object.__setattr__(self, "epsilon_per_use", given)
+
+    @property
+    def tight(self) -> bool:
+        return self.epsilon_per_use == 0.0
+
+    def pair(self, direction: Direction) -> Pair:
+        if self.epsilon_per_use == 0.0:
+            return FinitePair(ResponseLaw(0.0, 0.0, 2))
+        return LogisticPair(self.epsilon_per_use)
