@@ -23,8 +23,8 @@ def figure() -> Figure:
         "experiment-2",
         "Heterogeneous composition",
         "Each round is one Gaussian (sigma 20), one Laplace (scale 20) and one randomized response (p = 0.51). "
-        "Losses of "
-        f"different kinds add up like any others: epsilon at delta {DELTA:g}, certified, below the Renyi accountant.",
+        f"Losses of different kinds add up like any others: epsilon at delta {DELTA:g}, certified, below the Renyi "
+        "accountant.",
         [Panel("Gaussian + Laplace + response", "rounds", f"epsilon at delta {DELTA:g}", lines=lines, log_x=True)],
     )
 

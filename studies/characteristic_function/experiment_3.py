@@ -22,10 +22,8 @@ def figure() -> Figure:
     return Figure(
         "experiment-3",
         "Poisson-sampled Gaussian",
-        f"Gaussian noise, sigma {SIGMA:g}, on a sample that takes each record with probability {RATE:g}: epsilon "
-        "at delta "
-        f"{DELTA:g} over the count, in both directions (adding and removing a record), certified by the contour "
-        "integral of "
-        "the characteristic function; above it the Renyi accountant.",
+        f"Gaussian noise, sigma {SIGMA:g}, on a sample that takes each record with probability {RATE:g}: epsilon at "
+        f"delta {DELTA:g} over the count, in both directions (adding and removing a record), certified by the contour "
+        "integral of the characteristic function; above it the Renyi accountant.",
         [Panel(f"sigma {SIGMA:g}, rate {RATE:g}", "uses", f"epsilon at delta {DELTA:g}", lines=lines, log_x=True)],
     )

@@ -50,7 +50,7 @@ CLAIMS = (
             CUT: lambda: _orders(conversation_cut(HIGH, TALK_MANY), HIGH, TALK_MANY),
         },
         lambda n: n[CLAMPED].lower >= 3.7 and n[CUT].lower >= 3.7,
-        "the figure of 4 is that of cut noise, which levels out at the mass below 0; clamped noise has no such floor",
+        "the printed figure matches cut noise, which levels out at the mass below 0; clamped noise has no such floor",
     ),
     Claim(
         "talk-gs-high",
@@ -58,7 +58,7 @@ CLAIMS = (
         "GS-high is more than 6 orders below after 524,288 rounds",
         {CLAMPED: lambda: _orders(conversation(HIGH.gaussian(), TALK_MANY), HIGH, TALK_MANY)},
         lambda n: n[CLAMPED].lower > 6.0,
-        "far more: 6 is where the buckets of the time ended",
+        "far more: the Gaussian has no mass to speak of below 0",
     ),
     Claim(
         "talk-gs-low",
@@ -90,8 +90,8 @@ CLAIMS = (
         "GS-new1 meets the target after 524,288 rounds",
         _both_and_one(NEW_1, TALK_MANY),
         meets,
-        "neither with both components nor with one: the text of 7.3 exchanges new1 and new2, section 2.3 and "
-        "figure 19 have them right",
+        "neither with both components nor with one: the text of 7.3 exchanges new1 and new2, section 2.3 and figure "
+        "19 have them right",
     ),
     Claim(
         "talk-new2-few",
@@ -99,7 +99,7 @@ CLAIMS = (
         "GS-new2 meets the target after 65,536 rounds",
         _both_and_one(NEW_2, TALK_FEW),
         meets,
-        "by ten orders: the smaller new1 was meant",
+        "by ten orders, so that new1 is likely meant here",
     ),
     Claim(
         "talk-tenth",

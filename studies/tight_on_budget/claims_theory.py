@@ -116,14 +116,14 @@ CLAIMS = (
     Claim(
         "response-order",
         "5.5, fig. 11",
-        "for randomized response: truth below concentrated below Renyi (e^eps at delta 1e-4, 512 uses)",
+        "for randomized response: truth below concentrated below Renyi (epsilon at delta 1e-4, 512 uses)",
         {
             TRUTH: lambda: (response() * COUNT).epsilon(1e-4, accuracy=ACCURACY),
             CONCENTRATED: _above(lambda: concentrated.fitted_epsilon(response() * COUNT, 1e-4)),
             MOMENTS: _above(lambda: renyi.markov_epsilon(response() * COUNT, 1e-4)),
         },
         lambda n: n[TRUTH].upper < n[CONCENTRATED].upper < n[MOMENTS].upper,
-        "epsilon of each; the conversion makes the difference here too",
+        "the conversion makes the difference here too",
     ),
     Claim(
         "gradient",
@@ -156,8 +156,8 @@ CLAIMS = (
             "Laplace": lambda: (cut_laplace() * COUNT).epsilon(1e-4, accuracy=1e-3),
         },
         lambda n: abs(n["Laplace"].upper - n["Gauss, half"].lower) <= 0.005 * n["Laplace"].upper,
-        "to half a per cent after 512 uses: by the central limit theorem, since the losses of both have about the same "
-        "mean and variance",
+        "to half a per cent after 512 uses: by the central limit theorem, since the losses of both have about the "
+        "same mean and variance",
     ),
     Claim(
         "cut-floor",
@@ -169,7 +169,7 @@ CLAIMS = (
             )
         },
         lambda n: n["orders"].lower >= 4.0,
-        "almost twelve: the mass beyond the cut is exact here, and was at the edge of the buckets there",
+        "almost twelve, the mass beyond the cut being exact here",
     ),
     Claim(
         "running-example",

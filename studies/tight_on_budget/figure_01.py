@@ -22,11 +22,11 @@ def figure() -> Figure:
     return Figure(
         "figure-01",
         "What delta is",
-        f"Left: delta of one use of Gaussian noise (sigma {SIGMA:g}, sensitivity 1) cut at {CUT:g} on both sides, over "
-        "e^epsilon. The curve does not fall to 0: outputs that only one of the two laws can produce give the record "
-        "away at any epsilon, and their mass is where it levels out. Right: delta at epsilon "
-        f"{EPSILON:g} is the hatched area, where the shifted law exceeds e^epsilon times the other one, which is no "
-        "longer a probability law. The paper prints no parameters here; these were chosen so that every part is seen.",
+        f"Left: delta of one use of Gaussian noise (sigma {SIGMA:g}, sensitivity 1) cut at {CUT:g} on both sides, "
+        "over e^epsilon. The curve does not fall to 0: outputs that only one of the two laws can produce give the "
+        f"record away at any epsilon, and their mass is where it levels out. Right: delta at epsilon {EPSILON:g} is "
+        "the hatched area, where the shifted law exceeds e^epsilon times the other one, which is no longer a "
+        "probability law. The paper prints no parameters here; these were chosen so that every part is seen.",
         [
             Panel("delta of one use", FACTOR, DELTA, lines=[curve]),
             Panel(

@@ -30,14 +30,12 @@ def figure() -> Figure:
     return Figure(
         "figure-02",
         "One point is not the mechanism",
-        f"Left: e^epsilon at delta {DELTA:g} over the number of uses. The cut Gaussian (sigma 200 sqrt 2, cut at 2500) "
-        "against leaky randomized response with the same (epsilon, delta) as one use, the worst mechanism that "
-        "has this "
-        f"point; the point is the one at delta {share:.2g}, since with a point at {DELTA:g} itself two uses "
-        "already leak "
-        "more than the budget and epsilon is infinite. With the best point for each count the curves start together "
-        "and part at once. Right: why. The Gaussian's two laws differ a little everywhere, the response puts all "
-        "of its mass on its largest loss.",
+        f"Left: e^epsilon at delta {DELTA:g} over the number of uses. The cut Gaussian (sigma 200 sqrt 2, cut at "
+        "2500) against leaky randomized response with the same (epsilon, delta) as one use, the worst mechanism that "
+        f"has this point; the point is the one at delta {share:.2g}, since with a point at {DELTA:g} itself two uses "
+        "already leak more than the budget and epsilon is infinite. With the best point for each count the curves "
+        "start together and part at once. Right: why. The Gaussian's two laws differ a little everywhere, the "
+        "response puts all of its mass on its largest loss.",
         [
             Panel(
                 f"growth at delta {DELTA:g}",

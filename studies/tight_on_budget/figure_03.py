@@ -24,10 +24,9 @@ def figure() -> Figure:
     return Figure(
         "figure-03",
         "A tenth of the noise",
-        "Conversation protocol: the recommended Laplace noise, as its authors analysed it (dot) and as it is, against "
-        "Gaussian noise of a tenth of the mean. With one of the two components alone the Gaussian noise meets "
-        "the target "
-        "(grey: e^epsilon <= 2, delta <= 1e-4); with both, as the protocol sends them, it does not.",
+        "Conversation protocol: the recommended Laplace noise, as its authors analysed it (dot) and as it is, "
+        "against Gaussian noise of a tenth of the mean. With one of the two components alone the Gaussian noise "
+        "meets the target (grey: e^epsilon <= 2, delta <= 1e-4); with both, as the protocol sends them, it does not.",
         [_panel(LOW, NEW_1, TALK_FEW), _panel(HIGH, NEW_2, TALK_MANY)],
     )
 

@@ -22,10 +22,9 @@ def figure() -> Figure:
         "figure-11",
         "Randomized response",
         f"Randomized response with p = 0.51. Left: delta after {COUNT} uses. Right: e^epsilon at delta {LEVEL:g}. The "
-        "theorem of Kairouz, Oh and Viswanath (KOV) is exact here, since this is the mechanism it is made from: "
-        "its marks lie "
-        "on the certified curve. Concentrated and Renyi privacy know only exponential moments and end far above; "
-        "the older conversion of the moments accountant lies highest.",
+        "theorem of Kairouz, Oh and Viswanath (KOV) is exact here, since this is the mechanism it is made from: its "
+        "marks lie on the certified curve. Concentrated and Renyi privacy know only exponential moments and end far "
+        "above; the older conversion of the moments accountant lies highest.",
         [
             Panel(
                 f"after {COUNT} uses",

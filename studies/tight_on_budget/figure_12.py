@@ -23,20 +23,17 @@ def figure() -> Figure:
     return Figure(
         "figure-12",
         "Four mechanisms",
-        f"delta over e^epsilon. Laplace (scale 200) and Gauss (sigma 200 sqrt 2) noise cut at 2500, {COUNT} uses: "
-        "KOV comes "
-        "within a part in a thousand of the truth for Laplace, whose loss sits almost wholly on two values, and "
-        "is far off for Gauss. Timings: our own record "
-        f"({leaky.draws:,} timings of each comparison) in place of measurements that cannot be shipped; a "
-        "comparison that "
-        "stops at the first wrong byte has told that byte after a few observations, the constant-time one leaks as "
-        f"shown if the recorded shares are the truth, and at {CONFIDENCE:.0%} confidence less than the line for "
-        "16 observations (for 512 the record shows nothing): "
-        "the gap is the price of a finite record. Gradient descent (sigma 4, rate 0.01): the moments accountant is an "
-        "order of magnitude above. The paper had to leave KOV out here, since its formula overflowed; in logarithms it "
-        "can be had, and says little. Concentrated privacy has no bound for cut noise, whose loss may be "
-        "infinite: it is "
-        "drawn for the uncut Gaussian.",
+        f"delta over e^epsilon. Laplace (scale 200) and Gauss (sigma 200 sqrt 2) noise cut at 2500, {COUNT} uses: KOV "
+        "comes within two per cent of the truth for Laplace, whose loss sits almost wholly on two values, "
+        f"and is far off for Gauss. Timings: our own record ({leaky.draws:,} timings of each comparison) in place of "
+        "measurements that cannot be shipped; a comparison that stops at the first wrong byte has told that byte "
+        "after a few observations, the constant-time one leaks as shown if the recorded shares are the truth, and at "
+        f"{CONFIDENCE:.0%} confidence less than the line for 16 observations (for 512 the record shows nothing): the "
+        "gap is the price of a finite record. Gradient descent (sigma 4, rate 0.01): the moments accountant is "
+        "one to two orders of magnitude above. The paper had to leave KOV out here, since its formula "
+        "overflowed; in logarithms "
+        "it can be had, and says little. Concentrated privacy has no bound for cut noise, whose loss may be "
+        "infinite: it is drawn for the uncut Gaussian.",
         [
             _noise_panel(f"Laplace, {COUNT} uses", cut_laplace(), grid(1.0, 1.6, 31), None),
             _noise_panel(f"Gauss, {COUNT} uses", cut_gauss(), grid(1.0, 1.6, 31), whole_gauss()),

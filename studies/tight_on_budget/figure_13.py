@@ -22,9 +22,9 @@ def figure() -> Figure:
         "figure-13",
         "Gauss under Renyi and concentrated privacy",
         f"Gaussian noise, sigma 200 sqrt 2. Left: delta after {COUNT} uses. Right: e^epsilon at delta {LEVEL:g}. "
-        "Concentrated privacy describes this loss exactly, and still loses a factor when it is turned into "
-        "delta: with the best "
-        "conversion it coincides with Renyi privacy. KOV, blind to the shape, drifts away as the count grows.",
+        "Concentrated privacy describes this loss exactly, and still loses a factor when it is turned into delta: "
+        "with the best conversion it coincides with Renyi privacy. KOV, blind to the shape, drifts away as the count "
+        "grows.",
         [
             Panel(
                 f"after {COUNT} uses",

@@ -16,10 +16,9 @@ def figure() -> Figure:
         "figure-14",
         "Laplace and Gauss",
         "Noise cut at 2500 on both sides, sensitivity 1. Left: Laplace (scale 200) and Gauss of the same variance "
-        "(sigma 200 sqrt 2): the Gaussian leaks less. Right: Gauss of half that variance (sigma 200): the curves fall "
-        f"together as the count grows. Below: delta after {COUNT} uses. Each curve levels out at the mass that "
-        "the cut makes "
-        "certain to be lost; that of the Gaussian lies many orders lower, because its tail is steeper.",
+        "(sigma 200 sqrt 2): the Gaussian leaks less. Right: Gauss of half that variance (sigma 200): the curves "
+        f"fall together as the count grows. Below: delta after {COUNT} uses. Each curve levels out at the mass that "
+        "the cut makes certain to be lost; that of the Gaussian lies many orders lower, because its tail is steeper.",
         [
             _growth("the same variance", SAME_VARIANCE),
             _growth("half the variance", HALF_VARIANCE),

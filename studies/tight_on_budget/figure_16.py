@@ -26,11 +26,10 @@ def figure() -> Figure:
     return Figure(
         "figure-16",
         "Dialing",
-        "Dialing protocol: Gaussian noise of a fifth of the mean meets the target (grey); the recommended "
-        "Laplace noise, "
-        "and Gaussian noise of its variance, lie orders below what the original analysis says (dot). If the noise is "
-        "cut at 0 instead of clamped, Laplace levels out at the mass of the outputs that tell everything: this is the "
-        "curve that the paper's figures show.",
+        "Dialing protocol: Gaussian noise of a fifth of the mean meets the target (grey); the recommended Laplace "
+        "noise, and Gaussian noise of its variance, lie orders below what the original analysis says (dot). If the "
+        "noise is cut at 0 instead of clamped, Laplace levels out at the mass of the outputs that tell everything: "
+        "this matches the figures that the paper states.",
         [_panel(GS_1K6, LP_8K, GS_8K, DIAL_FEW), _panel(GS_4K1, LP_20K, GS_20K, DIAL_MANY)],
     )
 

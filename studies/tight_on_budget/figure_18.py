@@ -24,12 +24,11 @@ def figure() -> Figure:
     return Figure(
         "figure-18",
         "Conversation over the rounds",
-        "Conversation protocol. The three recommended Laplace noises under the original analysis, and Gaussian "
-        "noise of "
-        "a tenth of the largest mean, certified: its epsilon at the delta, and its delta at the epsilon, that the "
-        "original analysis gives for LP(450k, 20k). With one component the Gaussian noise stays below those "
-        "bounds, which "
-        "is the curve of the paper; with both, as the protocol shows them, it lies above at every number of rounds.",
+        "Conversation protocol. The three recommended Laplace noises under the original analysis, and Gaussian noise "
+        "of a tenth of the largest mean, certified: its epsilon at the delta, and its delta at the epsilon, that the "
+        "original analysis gives for LP(450k, 20k). With one component the Gaussian noise stays below those bounds, "
+        "as the paper has it; with both, as the protocol shows them, it lies above at every number of "
+        "rounds.",
         growth(
             {
                 f"{NEW_2}, both components": partial(conversation, NEW_2),

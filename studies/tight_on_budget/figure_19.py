@@ -25,8 +25,9 @@ def figure() -> Figure:
     return Figure(
         "figure-19",
         "Conversation",
-        "Conversation protocol. The proposed Gaussian noise with both components and with one; the recommended Laplace "
-        "noise clamped and cut at 0; Gaussian noise of its variance, far below the axis after e^epsilon = 1.5.",
+        "Conversation protocol. The proposed Gaussian noise with both components and with one; the recommended "
+        "Laplace noise clamped and cut at 0; Gaussian noise of its variance, far below the axis after e^epsilon = "
+        "1.5.",
         [_panel(NEW_1, LOW, TALK_FEW), _panel(NEW_2, HIGH, TALK_MANY)],
     )
 

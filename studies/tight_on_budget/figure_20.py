@@ -24,9 +24,8 @@ def figure() -> Figure:
     return Figure(
         "figure-20",
         "Conversation with less Laplace noise",
-        "Conversation protocol with a quarter of the recommended Laplace noise. As with the Gaussian noise of "
-        "figure 19, "
-        "it meets the target with one component alone, and misses it with both.",
+        "Conversation protocol with a quarter of the recommended Laplace noise. As with the Gaussian noise of figure "
+        "19, it meets the target with one component alone, and misses it with both.",
         [_panel(LP_37K, LOW, TALK_FEW), _panel(LP_112K, HIGH, TALK_MANY)],
     )
 

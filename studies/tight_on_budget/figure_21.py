@@ -25,8 +25,7 @@ def figure() -> Figure:
         "figure-21",
         "Dialing with less Laplace noise",
         "Dialing protocol with half of the recommended mean. The reduced Laplace noise still meets the target "
-        "(grey), with "
-        "two and a half times the range of the Gaussian noise of figure 16 that does.",
+        "(grey), with two and a half times the range of the Gaussian noise of figure 16 that does.",
         [_panel(LP_4K, LP_8K, GS_8K, DIAL_FEW), _panel(LP_10K, LP_20K, GS_20K, DIAL_MANY)],
     )
 

@@ -24,14 +24,10 @@ def figure() -> Figure:
         "figure-22",
         "The moments accountant, twice",
         f"Noisy gradient descent (sigma 4, rate 0.01, {GRADIENT_STEPS:,} steps): the moments accountant with "
-        "divergences "
-        f"read from {2 * N + 1:,} privacy buckets, as the paper does it (whole orders up to {ORDERS[-1]}; the "
-        "bucket at "
-        "infinity left out, so that this line is no bound), and with those of the certified cgf (any real "
-        "order), which "
-        "is one. The two coincide, and both lie about an order of magnitude above the certified delta: what is "
-        "lost is lost in "
-        "the conversion, not in the moments.",
+        f"divergences read from {2 * N + 1:,} privacy buckets, as the paper does it (whole orders up to {ORDERS[-1]}; "
+        "the bucket at infinity left out, so that this line is no bound), and with those of the certified cgf (any "
+        "real order), which is one. The two coincide, and both lie one to two orders of magnitude above the certified "
+        "delta: what is lost is lost in the conversion, not in the moments.",
         [
             Panel(
                 f"{GRADIENT_STEPS:,} steps",
