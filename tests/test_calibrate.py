@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from importlib.resources import files
 
 import jsonschema
@@ -81,3 +82,15 @@ def test_command_line() -> None:
 def test_templates_that_are_none(text: str) -> None:
     with pytest.raises((tr.ExpressionError, tr.InvalidParameter)):
         parse_template(text)
+
+
+@pytest.mark.parametrize(
+    ("make", "most", "value"),
+    [
+        (lambda n: tr.Gaussian(sigma=1000.0) * n, 100, 100),
+        (lambda n: tr.Gaussian(sigma=n, sensitivity=10.0), 50, 38),
+        (lambda n: tr.Gaussian(sigma=n, sensitivity=1e3), None, 3731),
+    ],
+)
+def test_whole_numbers_up_to_their_end(make: Callable[[float], tr.Mechanism], most: int | None, value: int) -> None:
+    assert tr.calibrate(make, epsilon=1.0, delta=1e-5, integer=True, most=most).value == value

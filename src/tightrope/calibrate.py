@@ -9,7 +9,7 @@ Guarantee: value meets (epsilon, delta), missed does not; both by certified boun
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from .bound import Bound
@@ -21,7 +21,7 @@ from .mechanisms.parameters import nonnegative, probability
 TOLERANCE = 1e-6
 REAL_MOST = 1e15
 STEPS_MOST = 50
-LOOSE = 0.05
+FAR_ACCURACY = 0.05  # enough to see on which side of the target a value lies
 WHOLE_MOST = 10**15
 
 
@@ -81,6 +81,8 @@ def calibrate(
     to the value that is shown to miss the target. The other arguments are those of Mechanism.epsilon.
     """
     epsilon, delta = nonnegative("epsilon", epsilon), probability("delta", delta)
+    if delta == 1.0:
+        raise InvalidParameter("delta 1 promises nothing: every value meets it")
     if not 0.0 < tolerance < 1.0:
         raise InvalidParameter(f"tolerance must lie between 0 and 1, not {tolerance!r}")
     target = _Target(make, epsilon, delta, parameter, proof, engine, direction)
@@ -106,7 +108,7 @@ class _Target:
     def loss(self, value: float) -> _Loss:
         """delta at this value, refined only where it is close to the target."""
         mechanism = self.make(value)
-        far = self._delta(mechanism, LOOSE)
+        far = self._delta(mechanism, FAR_ACCURACY)
         if far.upper <= 0.5 * self.delta or far.lower > 2.0 * self.delta:
             return far
         return self._delta(mechanism, None)
@@ -141,7 +143,8 @@ class _Target:
 
 def _real(target: _Target, most: float, tolerance: float) -> tuple[float, float | None]:
     """More noise or less of a rate: in either case a decreasing function of y, y = x or 1/x, is inverted."""
-    noise = _is_noise(target, most)
+    middle = 1.0 if most >= 4.0 else most / 4.0
+    noise = _is_noise(target, ((middle / spread, min(middle * spread, most)) for spread in (2.0, 64.0, 1e4, 1e8)))
     if not noise and target.loss(most).upper <= target.delta:
         return most, None
 
@@ -164,11 +167,10 @@ def _real(target: _Target, most: float, tolerance: float) -> tuple[float, float 
     raise target.nowhere("the bounds are too wide to tell")
 
 
-def _is_noise(target: _Target, most: float) -> bool:
-    """Whether delta falls as the value grows; values are spread until they differ."""
-    middle = 1.0 if most >= 4.0 else most / 4.0
-    for spread in (2.0, 64.0, 1e4, 1e8):
-        near, far = target.loss(middle / spread), target.loss(min(middle * spread, most))
+def _is_noise(target: _Target, pairs: Iterable[tuple[float, float]]) -> bool:
+    """Whether delta falls as the value grows, by the first pair of values that differ."""
+    for low, high in pairs:
+        near, far = target.loss(low), target.loss(high)
         if near.middle != far.middle:
             return far.middle < near.middle
     if far.upper <= target.delta:
@@ -178,19 +180,18 @@ def _is_noise(target: _Target, most: float) -> bool:
 
 def _whole(target: _Target, most: int) -> tuple[int, int | None]:
     """Bisection on whole numbers, after doubling."""
-    first, second = target.loss(1), target.loss(2)
-    noise = second.middle < first.middle
-    low, high = 0, 1
+    noise = _is_noise(target, ((1, min(high, most)) for high in (2, 64, 10**4, 10**8)))
 
     def meets(n: int) -> bool:
         return target.loss(n).upper <= target.delta
 
-    while high <= most and meets(high) != noise:
-        low, high = high, 2 * high
-    if high > most:
-        if noise:
-            raise target.nowhere(f"tried up to {low}")
-        return low, None
+    low, high = 0, 1
+    while meets(high) != noise:
+        if high == most:
+            if noise:
+                raise target.nowhere(f"tried up to {most}")
+            return most, None
+        low, high = high, min(2 * high, most)
     while high - low > 1:
         middle = (low + high) // 2
         if meets(middle) == noise:

@@ -16,7 +16,7 @@ from mpmath import mp, mpf
 import tightrope as tr
 from tightrope.engines.contour.cgf_of import cgf_of
 from tightrope.errors import InvalidParameter
-from tightrope.kernels.approx import exact
+from tightrope.kernels.approx import around, exact
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.twofold import twofold
 from tightrope.pair import TAIL_ERROR
@@ -38,7 +38,7 @@ def density(x: mpf) -> mpf:
 def crossing(loss: Callable[[mpf], mpf], t: float | mpf, edge: float) -> mpf:
     """Where a rising loss passes t; the losses saturate far inside this bracket."""
     low, high = -mpf(edge) - 250, 2 * mpf(edge) + 250
-    for _ in range(int(DIGITS * 3.4)):
+    for _ in range(min(mp.prec + 12, 204)):
         middle = (low + high) / 2
         low, high = (middle, high) if loss(middle) <= t else (low, middle)
     return low
@@ -161,23 +161,16 @@ def test_profile_keeps_its_precision_at_the_ends() -> None:
 def test_an_uncertain_point_is_covered_at_both_ends() -> None:
     pair = LogisticPair(1.0)
     for centre in (-1.0, 1.0):
-        wide = tr_around(centre, 1e-3)
+        wide = pair.profile(around(np.array([centre]), np.array([1e-3])))
         for point in (centre - 1e-3, centre, centre + 1e-3):
             inner = pair.profile(exact(np.array([point])))
-            assert wide[0] <= inner.lower[0] + 1e-15
-            assert inner.upper[0] <= wide[1] + 1e-15
+            assert wide.lower[0] <= inner.lower[0] + 1e-15
+            assert inner.upper[0] <= wide.upper[0] + 1e-15
             with working_precision(128):
                 ball = pair.ball_profile(arb(centre, 1e-3))
                 assert ball.contains(pair.ball_profile(arb(point)).mid())
                 whole, single = pair.ball_tails(arb(centre, 1e-3)), pair.ball_tails(arb(point))
                 assert all(one.contains(other.mid()) for one, other in zip(whole, single, strict=True))
-
-
-def tr_around(centre: float, radius: float) -> tuple[float, float]:
-    from tightrope.kernels.approx import around
-
-    found = LogisticPair(1.0).profile(around(np.array([centre]), np.array([radius])))
-    return float(found.lower[0]), float(found.upper[0])
 
 
 @pytest.mark.parametrize("edge", [1e-9, 0.4, 3.0])
@@ -217,6 +210,35 @@ def test_sampled_uses_against_integrals_over_outputs(edge: float, rate: float, r
             truth = sampled_delta(edge, rate, remove, mpf(top * share))
             assert contains(mechanism.delta(top * share, direction=direction), truth)
             assert contains(mechanism.delta(top * share, direction=direction, proof=True), truth)
+
+
+@pytest.mark.parametrize("remove", [True, False])
+def test_two_sampled_uses_against_integrals_over_outputs(remove: bool) -> None:
+    edge, rate, epsilon = 2.0, 0.5, 0.25
+    loss = sampled_loss(edge, rate, remove)
+    with mp.workdps(20):
+        ends = [loss(mpf(-100)), loss(mpf(100))]
+        kinks = [crossing(loss, epsilon - end, edge) for end in ends if ends[0] < epsilon - end < ends[1]]
+
+        def mean(shift: float) -> mpf:
+            """Over the outputs of a logistic law, x where P[X > x] = u."""
+            splits = sorted(above(kink - shift) for kink in kinks)
+            value, error = mp.quad(
+                lambda u: sampled_delta(edge, rate, remove, epsilon - loss(shift + mp.log(1 / u - 1))),
+                [mpf(0), *splits, mpf(1)],
+                method="gauss-legendre",
+                maxdegree=5,
+                error=True,
+            )
+            assert error <= 1e-11
+            return value
+
+        truth = (1 - mpf(rate)) * mean(0.0) + rate * mean(edge) if remove else mean(edge)
+    run = tr.Exponential(epsilon=edge).poisson(rate=rate) * 2
+    for proof in (False, True):
+        bound = run.delta(epsilon, direction="remove" if remove else "add", proof=proof)
+        assert contains(bound, truth, slack=1e-9)
+        assert bound.upper - bound.lower <= 1e-5 * bound.upper
 
 
 @pytest.mark.parametrize("expression", ["Exponential(epsilon=0.5) * 10", "Exponential(epsilon=0.1) * 100"])

@@ -33,5 +33,5 @@ def edges(terms: Sequence[Term]) -> Edges:
         for pair, count in terms:
             survival *= (1 - pair.infinite_mass()) ** count
             highest = pair.loss_range().highest
-            supremum = arb.pos_inf() if not highest.is_finite() else supremum + count * highest
+            supremum = supremum + count * highest  # what is not finite stays so: +inf, or nothing known
         return Edges(1 - survival, supremum)

@@ -50,14 +50,31 @@ def enclose(formula: Callable[[], arb], bits_wanted: int = 56) -> tuple[float, f
 
 
 def refine(formula: Callable[[], arb], bits_wanted: int) -> arb:
-    """A ball whose radius is at most 2**-bits_wanted, or as narrow as the last precision makes it."""
-    bits = bits_wanted + 32
+    """A ball whose radius is at most 2**-bits_wanted, or as narrow as more precision makes it."""
+    bits, before = bits_wanted + 32, arb.pos_inf()
     while True:
         with working_precision(bits):
             ball = formula()
-            if (ball.is_finite() and ball.rad() < arb(2) ** -bits_wanted) or bits >= BITS_MOST:
+            if ball.is_finite():
+                radius = ball.rad()
+                if radius < arb(2) ** -bits_wanted or not radius < before / 2:
+                    return ball
+                before = radius
+            if bits >= BITS_MOST:
                 return ball
         bits *= 2
+
+
+def erfc(x: arb) -> arb:
+    """erfc at the middle, plus what the radius can do: Arb spreads a radius at a large argument far too much.
+
+    |erfc(x) - erfc(m)| <= (2 / sqrt pi) r e^(-y^2), y the point of the ball nearest to 0.
+    """
+    if x.is_exact() or not x.is_finite():
+        return x.erfc()
+    middle, radius = x.mid(), x.rad()
+    nearest = (abs(middle) - radius).max(arb(0))
+    return middle.erfc() + arb(0, 1) * (radius * 2 / arb.pi().sqrt() * (-nearest * nearest).exp())
 
 
 def lower_float(ball: arb) -> float:

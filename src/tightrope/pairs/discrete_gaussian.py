@@ -22,7 +22,8 @@ from ..kernels.twofold import Twofold, twofold
 from ..pair import BallTails, LossRange, Pair, Tails
 from .finite import read
 
-SIGMA_MOST = 1e6
+SIGMA_MOST = 1e5
+TAILS_SIGMA_MOST = 2e4  # tails hold an array of 78 sigma
 SIGMA_LEAST = 1e-150  # below, sigma^2 underflows; balls do not mind
 WINDOW = 9.5  # in sigma: beyond, the mass is below 1e-19 of what is kept
 REACH = 39.0  # in sigma: beyond, the mass is below the smallest double
@@ -44,6 +45,11 @@ class DiscreteGaussianPair(Pair):
             )
 
     def tails(self, t: Twofold) -> Tails:
+        if self.sigma > TAILS_SIGMA_MOST:
+            raise UnsupportedMechanism(
+                f"many uses of DiscreteGaussian(sigma={self.sigma!r})",
+                f"its tails are listed up to sigma {TAILS_SIGMA_MOST:g}; divide the query, sigma and sensitivity",
+            )
         size = math.ceil(REACH * self.sigma) + 2
         outputs = np.arange(-size, size + 1, dtype=np.float64)
         exponents = twofold(outputs * outputs) / (twofold(self.sigma) * twofold(self.sigma) * 2.0)
@@ -74,7 +80,8 @@ class DiscreteGaussianPair(Pair):
         if not math.isfinite(edge) or self.sigma < SIGMA_LEAST:
             return around(0.0, np.inf)
         # Terms before the first positive one are clipped to 0, so it may start early but not late.
-        first = math.floor((value - radius) * self.sigma**2 / shift * (1 - 1e-12) + shift / 2.0) - 2
+        middle = (value - radius) * self.sigma**2 / shift
+        first = math.floor(middle - 1e-12 * abs(middle) + shift / 2.0) - 2
         first = min(first, math.floor(edge) - 2)
         start = max(first, shift - half_width)
         stop = max(math.ceil(edge), shift) + half_width

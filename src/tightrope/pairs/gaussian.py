@@ -14,6 +14,7 @@ import numpy as np
 from flint import arb
 
 from ..kernels.approx import Approx, approx_count, around, exact, mills, where
+from ..kernels.ball import erfc
 from ..kernels.normal import normal_tails
 from ..kernels.twofold import Twofold, twofold
 from ..pair import BallTails, LossRange, Pair, Tails
@@ -105,11 +106,4 @@ def _twofold_count(count: int) -> Twofold:
 
 
 def _sf(z: arb) -> arb:
-    """P[N > z]; erfc at the middle, since Arb spreads a radius at a large argument far too much."""
-    scaled = z / arb(2).sqrt()
-    if scaled.is_exact() or not scaled.is_finite():
-        return scaled.erfc() / 2
-    middle, radius = scaled.mid(), scaled.rad()
-    nearest = (abs(middle) - radius).max(arb(0))
-    spread = radius * 2 / arb.pi().sqrt() * (-nearest * nearest).exp()
-    return (middle.erfc() + arb(0, 1) * spread) / 2
+    return erfc(z / arb(2).sqrt()) / 2

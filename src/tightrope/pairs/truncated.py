@@ -20,13 +20,13 @@ from flint import arb
 
 from ..errors import InvalidParameter
 from ..kernels.approx import Approx, FloatArray, enclosing
-from ..kernels.ball import BITS_START, enclose, hull, working_precision
+from ..kernels.ball import BITS_MOST, BITS_START, enclose, hull, working_precision
 from ..kernels.twofold import Twofold, twofold
 from ..pair import BallTails, LossRange, Pair, Tails
 from .truncated_noise import Place, ShiftedNoise, from_balls, moved, rational, split, within
 
 Edge = Fraction | None  # None: no truncation on that side
-LEAST_KEPT = 1e-200
+LEAST_KEPT = 1e-10  # below, tails divided by what is kept would lose their relative precision
 
 
 @dataclass(frozen=True)
@@ -186,8 +186,16 @@ class ClampedPair(Pair):
     @cached_property
     def _ball_end_losses(self) -> tuple[arb, arb]:
         """log of the ratio of the masses beyond each bound; the limit of the loss where there is no bound."""
-        with working_precision(2 * BITS_START):
-            return self._end_loss_balls()
+        bits = 2 * BITS_START
+        while True:
+            with working_precision(bits):
+                ends = self._end_loss_balls()
+            known = [
+                end.is_finite() for end, bound in zip(ends, (self.left, self.right), strict=True) if bound is not None
+            ]
+            if all(known) or bits >= BITS_MOST:
+                return ends
+            bits *= 2
 
     def _end_loss_balls(self) -> tuple[arb, arb]:
         low = (

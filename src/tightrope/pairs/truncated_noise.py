@@ -20,7 +20,7 @@ from flint import arb, fmpq
 
 from ..errors import UnsupportedMechanism
 from ..kernels.approx import FloatArray
-from ..kernels.ball import BITS_START, working_precision
+from ..kernels.ball import BITS_START, erfc, working_precision
 from ..kernels.normal import normal_tails
 from ..kernels.twofold import Twofold, twofold
 
@@ -177,15 +177,15 @@ class GaussianNoise(ShiftedNoise):
             return arb(0)
         unit = arb(self.sigma) * arb(2).sqrt()
         if isinstance(start, float) or isinstance(stop, float):
-            above = arb(0) if isinstance(stop, float) else (stop / unit).erfc() / 2
+            above = arb(0) if isinstance(stop, float) else erfc(stop / unit) / 2
             if isinstance(start, float):
-                return 1 - above if isinstance(stop, float) or not stop < 0 else (-stop / unit).erfc() / 2
-            return (start / unit).erfc() / 2
+                return 1 - above if isinstance(stop, float) or not stop < 0 else erfc(-stop / unit) / 2
+            return erfc(start / unit) / 2
         a, b = start / unit, stop / unit
         if a > 0:
-            return (a.erfc() - b.erfc()) / 2
+            return (erfc(a) - erfc(b)) / 2
         if b < 0:
-            return ((-b).erfc() - (-a).erfc()) / 2
+            return (erfc(-b) - erfc(-a)) / 2
         return (b.erf() - a.erf()) / 2
 
     def ball_crossings(self, t: arb) -> list[Place]:
@@ -194,7 +194,7 @@ class GaussianNoise(ShiftedNoise):
             return [even]
         ends = floors(even)
         if ends is None:
-            return [even.union(even + 1)]
+            return [(even - 1).union(even + 1)]
         found: list[Place] = []
         for before in range(ends[0], ends[1] + 1):
             loss = self._ball_cell_loss(before)

@@ -18,11 +18,12 @@ from ...pairs.finite import FinitePair
 from ..evaluation import BallFormula
 
 COUNT_LEAST = 20_000  # below, listing the atoms is faster
+COUNT_MOST = 10**18  # beyond, the beta function takes long
 
 
 def applies(pair: FinitePair, count: int) -> bool:
     """Whether the pair has two atoms and is used often."""
-    return count >= COUNT_LEAST and pair.size == 2
+    return COUNT_LEAST <= count <= COUNT_MOST and pair.size == 2
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,11 @@ class BinomialEvaluator(BallFormula):
 
     def ball(self, epsilon: arb) -> arb:
         law = self.pair.law
-        low, high = sorted(law.atoms(), key=lambda atom: float(atom.loss.mid()))
+        low, high = law.atoms()
+        if high.loss < low.loss:
+            low, high = high, low
+        if not high.loss > low.loss:
+            return arb(0).union(arb(1))  # the order is not known at this precision
         kept_p, kept_q = (1 - law.infinite_mass()) ** self.count, (1 - law.lost_mass()) ** self.count
         edge = (epsilon - self.count * low.loss) / (high.loss - low.loss)
         first, last = edge.lower().floor().unique_fmpz(), edge.upper().floor().unique_fmpz()

@@ -9,6 +9,7 @@ Reference: Zhu, Dong, Wang 2021, Thm 10; Balle, Wang 2018, Thm 8; Kairouz, Oh, V
 from __future__ import annotations
 
 import bisect
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -20,9 +21,11 @@ from ...errors import UnsupportedMechanism
 from ...kernels.approx import Approx, exact
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...pair import Pair
-from ...pairs.finite import FinitePair
+from ...pairs.discrete_gaussian import DiscreteGaussianPair
+from ...pairs.finite import Atom, FinitePair
 from ...pairs.gaussian import GaussianPair
 from ...pairs.laplace import LaplacePair
+from ...pairs.poisson import PoissonAdd, PoissonRemove
 from ..edges import edges
 from ..evaluation import BallFormula, Evaluation, Evaluator, Term, named
 from . import binomial_tail, finite_part, laplace_sum
@@ -59,13 +62,23 @@ def split(terms: Sequence[Term], atoms_most: int) -> Parts:
     if (laplace and (shifts or rest)) or len(rest) + bool(shifts) > 1:
         raise UnsupportedMechanism(named(terms), "there is no closed form for this product")
     binomial = len(finite) == len(terms) == 1 and binomial_tail.applies(*finite[0])
-    if not binomial and finite_part.listed_atoms(finite) > atoms_most:
+    cost = max([_profile_cost(pair) for pair, _ in rest] + [laplace_sum.work(laplace) if laplace else 1])
+    if finite and not binomial and finite_part.listed_atoms(finite) * cost > atoms_most:
         raise UnsupportedMechanism(named(terms), "its finite part has too many atoms to list")
     if laplace_sum.work(laplace) > laplace_sum.WORK_MOST:
         raise UnsupportedMechanism(named(terms), "there are too many Laplace mechanisms to expand")
     if len(laplace) == 1 and laplace[0][1] == 1:
         return Parts(finite, (), laplace[0][0])
     return Parts(finite, laplace, others[0] if others else rest[0][0] if rest else None)
+
+
+def _profile_cost(pair: Pair) -> int:
+    """Evaluations of a profile that take about as long as one of a Gaussian's in an array."""
+    while isinstance(pair, PoissonRemove | PoissonAdd):
+        pair = pair.base
+    if isinstance(pair, GaussianPair | LaplacePair):
+        return 1
+    return 200 + (20 * math.ceil(pair.sigma) if isinstance(pair, DiscreteGaussianPair) else 0)
 
 
 def prepare(
@@ -137,34 +150,41 @@ def _no_loss(epsilon: Approx) -> Approx:
 class SuffixLaw:
     """A finite law sorted by loss, with the masses of everything from each atom on."""
 
-    keys: list[float]
-    losses: list[arb]
-    p: list[arb]
+    atoms: list[Atom]
+    p: list[arb]  # P-mass of atom i and all that follow
     q: list[arb]
-    dropped: float
+    lowest: list[arb]  # at or below every loss from i on
+    highest: list[arb]  # at or above every loss before i
 
     @staticmethod
-    def of(law: BallLaw) -> SuffixLaw:
-        atoms = sorted(((float(atom.loss.mid()), atom) for atom in law.atoms), key=lambda item: item[0])
-        p, q = [arb(0)], [arb(0)]
-        for _, atom in reversed(atoms):
+    def of(law: BallLaw) -> SuffixLaw | None:
+        """None where a loss is not known at this precision."""
+        if not all(atom.loss.is_finite() for atom in law.atoms):
+            return None
+        atoms = sorted(law.atoms, key=lambda atom: atom.loss.mid())
+        p, q, lowest, highest = [arb(0)], [arb(0)], [arb.pos_inf()], [arb.neg_inf()]
+        for atom in reversed(atoms):
             p.append(p[-1] + atom.p)
             q.append(q[-1] + atom.q)
-        keys = [key for key, _ in atoms]
-        return SuffixLaw(keys, [atom.loss for _, atom in atoms], p[::-1], q[::-1], law.dropped)
+            lowest.append(_least(lowest[-1], atom.loss.lower()))
+        for atom in atoms:
+            highest.append(-_least(-highest[-1], -atom.loss.upper()))
+        return SuffixLaw(atoms, p[::-1], q[::-1], lowest[::-1], highest)
 
     def profile(self, epsilon: arb) -> arb:
-        """The best suffix; where the order of losses is unsure, the maximum over all suffixes that could be it."""
-        first = last = bisect.bisect_right(self.keys, float(epsilon.mid()))
-        while first > 0 and not self.losses[first - 1] <= epsilon:
-            first -= 1
-        while last < len(self.losses) and not self.losses[last] > epsilon:
-            last += 1
+        """Everything surely above epsilon, plus max(p - alpha q, 0) of each atom that may be."""
         alpha = epsilon.exp()
-        best = self.p[first] - alpha * self.q[first]
-        for index in range(first + 1, last + 1):
-            best = best.max(self.p[index] - alpha * self.q[index])
-        return best
+        last = bisect.bisect_right(self.lowest, epsilon)  # from here on all are above
+        first = max(bisect.bisect_right(self.highest, epsilon) - 1, 0)  # before it none is
+        total = self.p[last] - alpha * self.q[last]
+        for p, q, _ in self.atoms[first:last]:
+            total += (p - alpha * q).max(arb(0))
+        return total
+
+
+def _least(one: arb, other: arb) -> arb:
+    """The smaller of two exact numbers."""
+    return one if one < other else other
 
 
 @dataclass
@@ -173,7 +193,7 @@ class BallEvaluator(BallFormula):
 
     parts: Parts
     _laws: dict[int, BallLaw] = field(default_factory=dict)
-    _suffixes: dict[int, SuffixLaw] = field(default_factory=dict)
+    _suffixes: dict[int, SuffixLaw | None] = field(default_factory=dict)
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -189,7 +209,10 @@ class BallEvaluator(BallFormula):
             leaked *= (1 - pair.infinite_mass()) ** count
         listed = self._law()
         if self.parts.other is None and not self.parts.laplace:
-            total = self._suffix().profile(epsilon)
+            suffix = self._suffix()
+            if suffix is None:
+                return arb(0).union(arb(1))
+            total = suffix.profile(epsilon)
         else:
             total = sum((atom.p * self._other(epsilon - atom.loss) for atom in listed.atoms), arb(0))
         return (1 - leaked) + total + arb(0).union(arb(listed.dropped))
@@ -209,7 +232,7 @@ class BallEvaluator(BallFormula):
                 self._laws[bits] = finite_part.ball_law(self.parts.finite)
         return self._laws[bits]
 
-    def _suffix(self) -> SuffixLaw:
+    def _suffix(self) -> SuffixLaw | None:
         bits = ctx.prec
         if bits not in self._suffixes:
             with working_precision(bits + 64):

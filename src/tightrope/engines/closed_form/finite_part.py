@@ -61,8 +61,10 @@ def _rows(atoms: int, count: int) -> int:
         return 1
     if atoms == 2:
         return min(count + 1, 2 * math.isqrt(int(WINDOW * count)) + 8) if count < 2**52 else ATOMS_MOST + 1
-    rows = math.comb(count + atoms - 1, atoms - 1) if count < 2**20 and atoms < 2**20 else ATOMS_MOST + 1
-    return rows if rows <= ROWS_MOST or count == 1 else ATOMS_MOST + 1
+    if count == 1:
+        return atoms
+    rows = math.comb(count + atoms - 1, atoms - 1) if count + atoms < ROWS_MOST**0.5 else ATOMS_MOST + 1
+    return rows if rows <= ROWS_MOST else ATOMS_MOST + 1
 
 
 def float_law(terms: Sequence[FiniteTerm]) -> FloatLaw:
