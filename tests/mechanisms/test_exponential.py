@@ -194,7 +194,7 @@ def test_few_uses_against_integrals_over_outputs(count: int, edge: float, share:
         truth = fold(edge, count, mpf(epsilon), degree=6 if count == 2 else 4)
     run = tr.Exponential(epsilon=edge) * count
     for keywords in ({"engine": "contour"}, {"engine": "lattice"}, {"engine": "contour", "proof": True}):
-        bound = run.delta(epsilon, **keywords)  # type: ignore[arg-type]
+        bound = run.delta(epsilon, **keywords)
         assert contains(bound, truth, slack=1e-10)  # more than the quadrature errs
         assert bound.upper - bound.lower <= 1e-6 * bound.upper
 
