@@ -22,6 +22,7 @@ CASES = [
     tr.Finite(p=(0.5, 0.25, 0.25, 0.0), q=(0.25, 0.5, 0.0, 0.25)) * 3,
     tr.Gaussian(sigma=5.0) * 3 + tr.Gaussian(sigma=8.0) * 5 + tr.PureDP(epsilon=0.1),
     tr.Gaussian(sigma=1.0).poisson(rate=0.01) * 1000,
+    tr.Exponential(epsilon=0.5) * 10,
 ]
 
 

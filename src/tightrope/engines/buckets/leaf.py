@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InvalidParameter
+from ...errors import InvalidParameter, UnsupportedMechanism
 from ...kernels.approx import Approx, FloatArray, exact
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.convolution import upper_total
@@ -78,6 +78,8 @@ def arrays_leaf(p: npt.ArrayLike, q: npt.ArrayLike, step: float, n: int, slope: 
 def events_leaf(events: Events, step: float, n: int, slope: float) -> Buckets:
     """The leaf of a list of events."""
     _check(step, n, slope)
+    if not np.all(np.isfinite(events.loss.value)):
+        raise UnsupportedMechanism("this mechanism", "its losses are beyond doubles")
     doubt = events.loss.radius + TIE * np.abs(events.loss.value)
     index = np.ceil((events.loss.value - doubt) / step)
     beyond = index > n

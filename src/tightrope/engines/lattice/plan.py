@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...errors import UnsupportedMechanism
 from ...kernels.approx import FloatArray
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.twofold import twofold
@@ -109,6 +110,8 @@ def sketch(pair: Pair) -> Sketch:
     mass = np.where(points[1:] > median, -np.diff(tails.p_above), np.diff(tails.p_below))
     other = np.where(points[1:] > median, -np.diff(tails.q_above), np.diff(tails.q_below))
     kept = mass > 0.0
+    if not kept.any():
+        raise UnsupportedMechanism(type(pair).__name__, "its losses are too large or too close together for a grid")
     with np.errstate(divide="ignore", invalid="ignore"):
         # The loss of the merged cell: the mean loss is far below its deviation, and midpoints would miss it.
         loss = np.clip(np.nan_to_num(np.log(mass / other)), points[:-1], points[1:])
@@ -238,6 +241,8 @@ def narrowed(
 def sketch_of_atoms(loss: FloatArray, mass: FloatArray) -> Sketch:
     """A list of atoms is its own sketch."""
     kept = mass > 0.0
+    if not kept.any():
+        raise UnsupportedMechanism(type(pair).__name__, "its losses are too large or too close together for a grid")
     nothing = np.zeros(int(kept.sum()))
     return Sketch(loss[kept], mass[kept], nothing, loss[kept], nothing, nothing, 0.0, float(loss[0]), float(loss[-1]))
 
