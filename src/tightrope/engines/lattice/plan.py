@@ -242,7 +242,7 @@ def sketch_of_atoms(loss: FloatArray, mass: FloatArray) -> Sketch:
     """A list of atoms is its own sketch."""
     kept = mass > 0.0
     if not kept.any():
-        raise UnsupportedMechanism(type(pair).__name__, "its losses are too large or too close together for a grid")
+        raise UnsupportedMechanism("this mechanism", "its masses are below every double")
     nothing = np.zeros(int(kept.sum()))
     return Sketch(loss[kept], mass[kept], nothing, loss[kept], nothing, nothing, 0.0, float(loss[0]), float(loss[-1]))
 
