@@ -8,6 +8,7 @@ timed in random order; the edges of the bins come from a pilot run, so that the 
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from studies.tight_on_budget.page import at_most
 from studies.tight_on_budget.timings import RECORD, Timings, hiding_noise, leakage, write
 
 SECRET = bytes(range(1, 33))
@@ -88,7 +90,7 @@ def main(draws: int, rounds: int, record: Path | None, seed: int) -> None:
     for timings in found:
         taken, covered = leakage(timings, rounds, None), leakage(timings, rounds, CONFIDENCE)
         noise = hiding_noise(timings, rounds)
-        table.add_row(timings.name, str(taken), f"{covered.upper:.3g}", f"sigma {float(noise.value):.0f} ns")
+        table.add_row(timings.name, str(taken), at_most(covered.upper), f"sigma {math.ceil(noise.value)} ns")
     console.print(table)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
@@ -73,9 +74,12 @@ def _row(claim: Claim, finding: Finding) -> str:
 
 def said(bound: Bound) -> str:
     """An interval, rounded outward to at most six digits; or an upper bound alone, rounded up."""
-    if bound.lower == bound.upper:
-        return f"{float(Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(bound.upper)):g}"
-    return str(bound)
+    return at_most(bound.upper) if bound.lower == bound.upper else str(bound)
+
+
+def at_most(value: float) -> str:
+    """Four digits, rounded up."""
+    return f"{float(Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(value)):g}"
 
 
 def timings(rounds: int = 512, confidence: float = 0.99) -> str:
@@ -86,8 +90,8 @@ def timings(rounds: int = 512, confidence: float = 0.99) -> str:
         once = leakage(each, 1, confidence)
         noise = hiding_noise(each, rounds).value
         rows += (
-            f"| {each.name} | {each.draws:,} | {said(leakage(each, 1, None))} | {once.upper:.3g} | {said(taken)} "
-            f"| {covered.upper:.3g} | {distance(each)} ns | {noise:.0f} ns |\n"
+            f"| {each.name} | {each.draws:,} | {said(leakage(each, 1, None))} | {at_most(once.upper)} | {said(taken)} "
+            f"| {at_most(covered.upper)} | {distance(each)} ns | {math.ceil(noise)} ns |\n"
         )
     return (
         "## Our own timings\n\n"
