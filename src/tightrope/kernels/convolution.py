@@ -71,7 +71,7 @@ def _sparse(x: FloatArray, y: FloatArray) -> Convolved:
 
 
 def _fast(x: FloatArray, y: FloatArray, slope: float) -> Convolved:
-    from scipy.fft import irfft, rfft
+    from numpy.fft import irfft, rfft
 
     size = len(x) + len(y) - 1
     same = y is x
@@ -83,7 +83,7 @@ def _fast(x: FloatArray, y: FloatArray, slope: float) -> Convolved:
         first = rfft(x, length)
         product = np.square(first) if same else first * rfft(y, length)
         start, inner = x_start + y_start, len(x) + len(y) - 1
-        np.maximum(irfft(product, length, overwrite_x=True)[:inner], 0.0, out=values[start : start + inner])
+        np.maximum(irfft(product, length)[:inner], 0.0, out=values[start : start + inner])
     bulk = max(upper_total(x) * upper_norm(y), upper_norm(x) * upper_total(y))
     error = 1.01 * (3.0 * transform_error(length) + 16.0 * UNIT) * bulk
     spread = min(math.sqrt(length), 1.0 / math.sqrt(-math.expm1(-2.0 * slope)) if slope > 0.0 else math.inf)

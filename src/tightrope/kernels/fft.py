@@ -73,7 +73,7 @@ def upper_sum(masses: FloatArray) -> float:
 
 def spectrum(masses: FloatArray, length: int) -> Spectrum:
     """Transforms masses >= 0, padded with zeros."""
-    from scipy.fft import rfft
+    from numpy.fft import rfft
 
     if len(masses) > length:
         raise InvalidParameter(f"{len(masses)} masses do not fit a transform of length {length}")
@@ -84,7 +84,7 @@ def spectrum(masses: FloatArray, length: int) -> Spectrum:
 
 def convolve(factors: Sequence[tuple[Spectrum, int]]) -> Circular:
     """The circular convolution of each factor's masses taken count times."""
-    from scipy.fft import irfft
+    from numpy.fft import irfft
 
     length = factors[0][0].length
     uses = sum(count for _, count in factors)

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from flint import arb, fmpq
+from flint import arb, ctx, fmpq
 
 from ..errors import UnsupportedMechanism
 from ..kernels.approx import Approx, FloatArray, around, enclosing
@@ -235,8 +235,15 @@ class FinitePair(Pair):
             np.array([float(total.radius) for total in totals]).reshape(shape),
         )
 
+    def atoms(self) -> list[Atom]:
+        """The atoms at the working precision, listed once for each."""
+        listed: dict[int, list[Atom]] = self.__dict__.setdefault("_atoms_by_precision", {})
+        if ctx.prec not in listed:
+            listed[ctx.prec] = self.law.atoms()
+        return listed[ctx.prec]
+
     def ball_tails(self, t: arb) -> BallTails:
-        atoms = self.law.atoms()
+        atoms = self.atoms()
         infinite, lost = self.law.infinite_mass(), self.law.lost_mass()
         above, below = ([atom for atom in atoms if not atom.loss <= t], [atom for atom in atoms if not atom.loss > t])
         surely_above, surely_below = (
@@ -256,7 +263,7 @@ class FinitePair(Pair):
 
     def ball_profile(self, epsilon: arb) -> arb:
         total = self.law.infinite_mass()
-        for p, _, loss in self.law.atoms():
+        for p, _, loss in self.atoms():
             total += p * (-(epsilon - loss).expm1()).max(arb(0))
         return total
 

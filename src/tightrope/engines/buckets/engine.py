@@ -2,9 +2,9 @@
 
 The loss of one use is put into buckets -n ... n and infinity of factor f; lists are composed and squared along a
 composition tree, with real and virtual error-correction terms, and delta is read off from above and from below.
-    buckets_list     the list of a tree: definitions 3, 4, 7, 8       buckets_leaf   leaves: definitions 4, 6, 7
-    buckets_compose  composition, squaring, r-fold: Fig. 10           buckets_read   delta, PDP, Renyi: definitions 5, 9
-    buckets_choice   factor, tilt and budget from the question
+    list     the list of a tree: definitions 3, 4, 7, 8       leaf   leaves: definitions 4, 6, 7
+    compose  composition, squaring, r-fold: Fig. 10           read   delta, PDP, Renyi: definitions 5, 9
+    choice   factor, tilt and budget from the question
 Here: the engine. Factor and n follow from the accuracy: a first list of N_START buckets tells the width, which falls
 like 1/n, and so the n that is needed.
 Guarantee: lower <= delta(epsilon) <= upper for the dominating pair (theorem 2, corollary 1).

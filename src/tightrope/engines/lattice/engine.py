@@ -31,6 +31,7 @@ from .sum import LowerSum, UpperSum, infinite_mass, lower_sum_at, upper_sum_at
 
 NAME = "lattice"
 ATTEMPTS_MOST = 3
+USES_MOST = 2**40
 NEAR = 5.0  # in 1/theta: delta changes by e^5
 
 
@@ -50,6 +51,8 @@ def prepare(
     with working_precision(BITS_START):
         if any(not pair.infinite_mass() < 1 for pair, _ in terms):
             raise UnsupportedMechanism(named(terms), "all of its loss is infinite: delta is 1 at every epsilon")
+    if any(count > USES_MOST for _, count in terms):
+        raise UnsupportedMechanism(named(terms), f"the transforms are raised to powers up to {USES_MOST} only")
     if proof:
         return prepare_proof(terms, aim(terms, epsilon, delta, accuracy))
     native = lattice_native.prepare(terms, epsilon, delta, accuracy)

@@ -55,6 +55,8 @@ class Law:
 
 def tilted(masses: FloatArray, start: int, step: int, slope: float, side: Side) -> Law:
     """Tilts masses that already lie on their side: times e^(slope i), scaled to sum to about 1."""
+    if not (np.all(np.isfinite(masses)) and np.any(masses > 0.0)):
+        raise UnsupportedMechanism("this composition", "its masses are below every double, or not known")
     index = np.arange(len(masses), dtype=np.float64)
     with np.errstate(all="ignore"):
         rough = np.where(masses > 0.0, np.log(np.maximum(masses, 5e-324)) + slope * index, -np.inf)

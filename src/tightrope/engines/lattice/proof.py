@@ -186,6 +186,8 @@ def _times(one: Whole, other: Whole, bits: int, cut: int) -> Whole:
     bottom = _light(masses, cut)
     if bottom < len(masses):
         masses[bottom] += sum(masses[:bottom], fmpz(0))
+    else:
+        infinite += int(sum(masses, fmpz(0)))  # a cut larger than the law must not lose it
     return Whole(fmpz_poly(masses[bottom:]), one.start + other.start + bottom * one.step, one.step, infinite)
 
 
