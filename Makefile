@@ -11,7 +11,7 @@ export OMP_NUM_THREADS ?= 1
 .PHONY: help demo test check bench bench-peers fuzz reproduce clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tightrope needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
@@ -34,8 +34,8 @@ test: $(STAMP) ## the test suite, warnings as errors
 	$(BIN)/python -m pytest -q -n $(WORKERS)
 
 check: $(STAMP) ## ruff, mypy --strict, import-linter
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks studies
+	$(BIN)/ruff format --check src tests benchmarks studies
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
