@@ -21,6 +21,7 @@ SECONDS_MOST, BYTES_MOST = 120, 8 << 30
 VECTORS = ROOT / "tests" / "reference" / "vectors.json"
 SAMPLED = re.compile(r"Gaussian\(sigma=([\d.]+)\)\.poisson\(rate=([\d.]+)\) \* (\d+)$")
 DIGITS = Fraction(1, 10**14)
+MARKERS = {"tightrope": "o", "dp-accounting": "s", "prv-accountant": "^"}
 
 
 def limit() -> None:
@@ -71,7 +72,7 @@ def main() -> None:
         if match is None:
             continue
         truth = Fraction(vector["epsilon"])
-        for tool in ("tightrope", "dp-accounting", "prv-accountant"):
+        for tool in MARKERS:
             found = run(tool, [*match.groups(), vector["delta"]])
             results.append({"case": vector["expression"], "delta": vector["delta"], "tool": tool, **found})
             said = verdict(found, truth)
@@ -85,6 +86,42 @@ def main() -> None:
             print(f"| {name} | {tool} | {high:.10g} | {width} | {seconds:.3f} | {megabytes:.0f} | {said} |", flush=True)
     (ROOT / "build").mkdir(exist_ok=True)
     (ROOT / "build" / "peers.json").write_text(json.dumps({"results": results}, indent=1) + "\n")
+    draw(results, ROOT / "docs" / "figures" / "peers.png")
+
+
+def draw(results: list[dict[str, object]], path: Path) -> None:
+    """Every answer by its time and by how far its upper end lies from the truth."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from tightrope.plot import COLOURS, STYLE
+
+    truths = {
+        (item["expression"], item["delta"]): Fraction(item["epsilon"])
+        for item in json.loads(VECTORS.read_text())["vectors"]
+    }
+    with rc_context(STYLE):
+        figure = Figure(layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.add_subplot()
+        axes.set(xscale="log", yscale="log", xlabel="seconds to the first answer, in a new process")
+        axes.set_ylabel("distance of the upper end from the truth, relative")
+        for (tool, marker), colour in zip(MARKERS.items(), COLOURS, strict=False):
+            times, excesses = [], []
+            for found in results:
+                if found["tool"] != tool or "failed" in found or float(str(found["upper"])) == float("inf"):
+                    continue
+                truth = truths[found["case"], found["delta"]]
+                times.append(float(str(found["seconds_first"])))
+                excesses.append(abs(float((Fraction(float(str(found["upper"]))) - truth) / truth)))
+            failed = sum(1 for found in results if found["tool"] == tool) - len(times)
+            label = f"{tool} ({failed} of {failed + len(times)} without a finite answer)" if failed else tool
+            axes.scatter(times, excesses, marker=marker, color=colour, label=label, s=36)
+        axes.legend(frameon=False)
+        axes.set_title("epsilon of ten DP-SGD runs: time and distance to the truth")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path)
 
 
 if __name__ == "__main__":
