@@ -14,6 +14,7 @@ from tightrope.cli.compare import compare as command
 from tightrope.compare import compare, growth
 from tightrope.compare.comparison import distance
 from tightrope.compare.methods import METHODS, Kind
+from tightrope.convert.renyi import markov_delta, renyi_delta
 from tightrope.errors import InvalidParameter
 
 RUN = "RandomizedResponse(p=0.6) * 20"
@@ -100,3 +101,12 @@ def test_plots_are_written(tmp_path: Path) -> None:
         assert name.stat().st_size > 5000
     refused = CliRunner().invoke(command, [RUN, "--delta", "1e-3", "--plot", "plot.gif"], standalone_mode=False)
     assert isinstance(refused.exception, InvalidParameter)
+
+
+def test_sampled_cut_noise_keeps_its_atom() -> None:
+    """Sampled for add, the infinite mass of cut noise is a finite loss, which the moments must not forget."""
+    cut = tr.TruncatedGaussian(sigma=10.0, bounds=(-3.0, 3.0), mode="cut")
+    run = cut.poisson(rate=0.5) * 10 + tr.Finite(p=(0.999999, 0.000001), q=(0.01, 0.99))
+    truth = run.delta(9.0)
+    assert renyi_delta(run, 9.0) >= truth.lower > 0.98
+    assert markov_delta(run, 9.0) >= truth.lower

@@ -26,6 +26,7 @@ from ..pairs.truncated import ClampedPair, CutPair
 from .outward import at_or_above
 
 QUADRATURE_MOST = 3e4  # orders beyond would take many points for what simpler bounds tell as well
+POINTS_MOST = 200_000  # of one quadrature: a second at most
 
 
 def log_moment(pair: Pair, order: float) -> float:
@@ -50,7 +51,10 @@ def log_moment(pair: Pair, order: float) -> float:
 
 def _by_cgf(pair: Pair, order: float) -> float:
     try:
-        value = float(cgf_of(pair).tilted(order, 0.0, LOG_TOLERANCE).log_mgf.upper)
+        cgf = cgf_of(pair)
+        if cgf.points(order, 0.0, LOG_TOLERANCE) > POINTS_MOST:
+            return math.inf
+        value = float(cgf.tilted(order, 0.0, LOG_TOLERANCE).log_mgf.upper)
     except UnsupportedMechanism:
         return math.inf
     return math.inf if math.isnan(value) else value
@@ -75,4 +79,12 @@ def _by_convexity(pair: Pair, order: float) -> float:
     base = log_moment(pair.base, order)
     if base == math.inf:
         return math.inf
-    return at_or_above(lambda: (arb(pair.rate) * arb(base).expm1()).log1p())
+
+    def mixed() -> arb:
+        rate, atom = arb(pair.rate), arb(0)
+        if isinstance(pair, PoissonAdd):
+            # Sampled for add, the base's infinite mass w is an atom of the finite loss -log(1 - rate).
+            atom = pair.base.infinite_mass() * ((1 - rate) ** -arb(order) - (1 - rate))
+        return (rate * arb(base).expm1() + atom).log1p()
+
+    return at_or_above(mixed)

@@ -23,12 +23,12 @@ GONE = 1e-13
 
 def limit_epsilon(run: Mechanism, delta: float) -> float:
     """epsilon of the normal limit."""
-    return max(0.0 if mu == 0.0 else GDP(mu).epsilon(delta).upper for mu in _mus(run))
+    return max(GDP(mu).epsilon(delta).upper if 0.0 < mu < math.inf else mu for mu in _mus(run))
 
 
 def limit_delta(run: Mechanism, epsilon: float) -> float:
     """delta of the normal limit."""
-    return max(0.0 if mu == 0.0 else GDP(mu).delta(epsilon).upper for mu in _mus(run))
+    return max(GDP(mu).delta(epsilon).upper if 0.0 < mu < math.inf else min(mu, 1.0) for mu in _mus(run))
 
 
 def _mus(run: Mechanism) -> list[float]:
@@ -38,7 +38,9 @@ def _mus(run: Mechanism) -> list[float]:
         for part, count in run.terms:
             m, v = loss_moments(part.pair(direction))
             mean, variance = mean + count * m, variance + count * v
-        found.append(2.0 * max(mean, 0.0) / math.sqrt(variance) if variance > 0.0 else 0.0)
+        found.append(
+            2.0 * max(mean, 0.0) / math.sqrt(variance) if variance > 0.0 else mean if mean == math.inf else 0.0
+        )
     return found
 
 
@@ -58,5 +60,7 @@ def loss_moments(pair: Pair) -> tuple[float, float]:
     # A cell's own mean lies between its ends; the right one is exact for an atom there.
     middles = 0.5 * (points[1:] + points[:-1])
     total = float(np.sum(masses))
+    if total == 0.0:
+        return math.inf, 0.0
     mean = float(np.dot(masses, middles)) / total
     return mean, max(float(np.dot(masses, (middles - mean) ** 2)) / total, 0.0)

@@ -123,13 +123,18 @@ class Planner:
             return known
         best: Answer | None = None
         refusals: list[UnsupportedMechanism] = []
+        refused: set[str] = set()
         for rung in self._ladder:
             if best is not None and (best.engine, best.arithmetic) == (rung.engine, "ball"):
                 continue  # it went to balls by itself
+            if rung.engine in refused:
+                continue  # what is not proven to converge is not in balls either
             try:
                 found = self._ask(rung, question, accuracy)
             except UnsupportedMechanism as refusal:
                 refusals.append(refusal)
+                if "try proof" not in refusal.hint:
+                    refused.add(rung.engine)
                 continue
             except OverflowError:
                 refusals.append(UnsupportedMechanism(named(self.terms), "its numbers leave the range of float64"))

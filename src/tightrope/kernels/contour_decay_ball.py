@@ -13,6 +13,7 @@ from .ball import upper_float, working_precision
 from .contour_decay import SHIFTS, Cell, cell_edges, exponent, log_masses, tail_slopes
 
 DECAY_BITS = 64
+CELLS_MOST = 3000  # more take longer than any other engine
 
 
 class _Balls:
@@ -79,6 +80,8 @@ def ball_decay(mu: arb, rate: float, power: float) -> BallDecay | None:
     """The cells for the law with density proportional to n g^power; None where the tails cannot be bounded."""
     with working_precision(DECAY_BITS):
         points = cell_edges(float(mu.mid()), rate, power)
+        if len(points) > CELLS_MOST:
+            return None
         share = arb(rate)
         logit = share.log() - (-share).log1p() - mu * mu / 2
 

@@ -68,7 +68,7 @@ def decay(mu: float, rate: float, power: float) -> Decay | None:
     density = power * np.logaddexp(0.0, mu * middle + odds) - 0.5 * middle * middle
     ends = power * np.logaddexp(0.0, logs[[0, -1]]) - 0.5 * edges[[0, -1]] ** 2
     slopes = tail_slopes(edges[0], edges[-1], share[0], mu, power)
-    scale = float(np.max(0.5 * edges * edges + abs(power) * (abs(mu * edges) + abs(odds) + 0.5 * mu * mu)))
+    scale = float(np.max(0.5 * edges * edges + max(1.0, abs(power)) * (abs(mu * edges) + abs(odds) + 0.5 * mu * mu)))
     if scale > EXPONENT_MOST or min(slopes) <= 0.0:
         return None
     top = float(np.max(density))
@@ -78,7 +78,7 @@ def decay(mu: float, rate: float, power: float) -> Decay | None:
     with np.errstate(under="ignore", over="ignore"):
         tails = np.exp(ends - top) / np.array(slopes)
         least = np.concatenate([width * np.exp(low), [0.0, 0.0]]) * (1.0 - SLACK)
-        most = np.concatenate([width * np.exp(high), tails]) * (1.0 + SLACK)
+        most = np.concatenate([width * np.exp(high), tails]) * (1.0 + SLACK) + 1e-300  # what underflowed
     beyond = Cell(
         left=np.append(left, [-np.inf, edges[-1]]),
         right=np.append(right, [edges[0], np.inf]),

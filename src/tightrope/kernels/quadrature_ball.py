@@ -76,7 +76,8 @@ def point_law_ball(losses: tuple[arb, ...], masses: tuple[arb, ...], tilt: float
 
 def sampled_normal_ball(mu: arb, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float) -> BallLaw:
     """The loss sign log g of a sampled normal, tilted by e^{tilt loss}."""
-    power = 1.0 + tilt if sign > 0 else -tilt
+    power = 1.0 + tilt if sign > 0 else -tilt  # rounded: it chooses the grid only
+    exact_power = 1 + arb(tilt) if sign > 0 else -arb(tilt)
     grid = choose_grid(float(mu.mid()), rate, power, reach, log_tolerance)
     share = arb(rate)
     logs, exponents, odds_first = [], [], arb(0)
@@ -84,21 +85,21 @@ def sampled_normal_ball(mu: arb, rate: float, sign: int, tilt: float, reach: flo
         x = arb(grid.centre + index * grid.step)
         shifted = share * (mu * x - mu * mu / 2).exp()
         logs.append((1 - share + shifted).log())
-        exponents.append(arb(power) * logs[-1] - x * x / 2)
+        exponents.append(exact_power * logs[-1] - x * x / 2)
         if index == -grid.left:
             odds_first = shifted / (1 - share)
     weights = tuple(exponent.exp() for exponent in exponents)
     mass = sum(weights, arb(0))
-    error = StripError(mu, power, grid.step, _ends(mu, grid, power, odds_first, weights, mass))
+    error = StripError(mu, power, grid.step, _ends(mu, grid, exact_power, odds_first, weights, mass))
     log_mgf = (total_mass(weights, error) * arb(grid.step) / (2 * arb.pi()).sqrt()).log()
     return BallLaw(tuple(sign * log for log in logs), weights, log_mgf, error)
 
 
-def _ends(mu: arb, grid: Grid, power: float, odds_first: arb, weights: tuple[arb, ...], mass: arb) -> arb:
+def _ends(mu: arb, grid: Grid, power: arb, odds_first: arb, weights: tuple[arb, ...], mass: arb) -> arb:
     """Mass beyond the nodes relative to the mass on them, by a geometric series on both sides."""
     step = arb(grid.step)
-    right = arb(grid.centre + grid.right * grid.step) - mu * max(power, 0.0)
-    left = arb(grid.left * grid.step - grid.centre) + mu * min(power, 0.0) * odds_first.min(arb(1))
+    right = arb(grid.centre + grid.right * grid.step) - mu * power.max(arb(0))
+    left = arb(grid.left * grid.step - grid.centre) + mu * power.min(arb(0)) * odds_first.min(arb(1))
     if not (right > 0 and left > 0):
         return arb.pos_inf()
     return (weights[-1] / -(-step * right).expm1() + weights[0] / -(-step * left).expm1()) / mass

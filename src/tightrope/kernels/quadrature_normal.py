@@ -32,8 +32,8 @@ def sampled_normal(mu: Approx, rate: float, sign: int, tilt: float, reach: float
     log_g, share, other = _centre(mu, rate, grid.centre)
     offsets = _offsets(mu * exact(steps), share, other)
     bell = nodes * nodes * -0.5
-    tilted_log = bell + offsets * power
     plain_log = bell + offsets * base
+    tilted_log = plain_log + offsets * (sign * tilt)  # base + tilt in one double would be rounded
     weights = _scaled(tilted_log)
     odds = float((share / other).upper)
     ends = _ends(mu_up, grid, weights, odds, power)

@@ -124,4 +124,4 @@ class GaussianCgf(Cgf):
 
 def mu_value(pair: GaussianPair) -> float:
     """mu, approximately."""
-    return math.sqrt(sum(count * (shift / sigma) ** 2 for sigma, shift, count in pair.shifts))
+    return math.hypot(*(math.sqrt(count) * (shift / sigma) for sigma, shift, count in pair.shifts))

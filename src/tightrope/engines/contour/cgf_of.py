@@ -17,9 +17,18 @@ from .cgf_laplace import laplace_cgf
 from .cgf_logistic import logistic_cgf
 from .cgf_sampled import SampledCgf
 
+MOMENT_BITS = 128
+ORDINARY = (1e-150, 1e150)  # squares of mu and of the edge stay within doubles
+
 
 def cgf_of(pair: Pair) -> Cgf:
     """The cgf of a pair that has one."""
+    base = pair.base if isinstance(pair, PoissonRemove | PoissonAdd) else pair
+    if isinstance(base, GaussianPair | LaplacePair):
+        with working_precision(MOMENT_BITS):
+            size = base.ball_mu() if isinstance(base, GaussianPair) else base.ball_edge()
+            if not ORDINARY[0] < size < ORDINARY[1]:
+                raise UnsupportedMechanism(repr(pair), "its scale is beyond float64; try engine='lattice'")
     match pair:
         case GaussianPair():
             return GaussianCgf(pair)
@@ -38,9 +47,6 @@ def cgf_of(pair: Pair) -> Cgf:
         case LogisticPair():
             return logistic_cgf(pair)
     raise UnsupportedMechanism(repr(pair), "its cgf is not known; try engine='lattice'")
-
-
-MOMENT_BITS = 128
 
 
 def log_moment(pair: Pair, tilt: float, proof: bool = False) -> tuple[float, float]:

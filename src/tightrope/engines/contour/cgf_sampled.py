@@ -78,7 +78,7 @@ class SampledCgf(Cgf):
             rise = mu * x - 0.5 * mu * mu
             if rise > 30.0:
                 value = rise + math.log(rate + (1.0 - rate) * math.exp(-rise))
-            elif rise > 0.0 or rate < 0.5:
+            elif rise > -1.0 or rate < 0.5:
                 value = math.log1p(rate * math.expm1(rise))
             else:
                 value = math.log((1.0 - rate) + rate * math.exp(rise))

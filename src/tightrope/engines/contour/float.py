@@ -93,17 +93,18 @@ def float_contour(terms: Terms, plan: Plan, mass: tuple[float, float]) -> FloatC
     import numpy as np
 
     c, step, nodes = plan.saddle.tilt, plan.step.step, plan.nodes
-    log_scale, drift, alias, factors = exact(0.0), exact(0.0), 0.0, []
+    log_scale, drift, alias, alias_size, factors = exact(0.0), exact(0.0), 0.0, 0.0, []
     for cgf, count in terms:
         tolerance = LOG_TOLERANCE + math.log(count)
         tilted = cgf.tilted(c, step * nodes, tolerance)
         log_scale = log_scale + tilted.log_mgf * approx_count(count)
         drift = drift + tilted.drift * approx_count(count)
-        alias += count * cgf.log_mgf_above(plan.step.alias_tilt)
+        part = count * cgf.log_mgf_above(plan.step.alias_tilt)
+        alias, alias_size = alias + part, alias_size + abs(part)  # parts with infinite mass are negative
         factors.append(tilted.factor(step, nodes, count))
     times = step * np.arange(nodes, dtype=np.float64)
     spectrum = Spectrum(c, times, step, log_scale, drift, multiply(factors))
-    return FloatContour(plan, spectrum, mass, alias + 1e-12 * abs(alias))
+    return FloatContour(plan, spectrum, mass, alias + 1e-12 * alias_size)
 
 
 def _exp_up(log: float, factor: float) -> float:
