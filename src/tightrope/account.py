@@ -15,6 +15,7 @@ from .mechanisms.parameters import nonnegative, probability, whole
 from .relation import Direction
 
 AIM = 1e-6
+CURVE_AIM = 1e-4  # far below what a plot shows, and few grids serve all points
 
 
 def ask(
@@ -25,6 +26,7 @@ def ask(
     proof: bool,
     engine: str,
     direction: str | None,
+    aim: float = AIM,
 ) -> Bound | tuple[Bound, ...]:
     """Answers for one value or for each of a sequence; see Mechanism.epsilon and Mechanism.delta."""
     if accuracy is not None and not 0.0 < accuracy < math.inf:
@@ -35,8 +37,8 @@ def ask(
         for each in _directions(direction)
     }
     if isinstance(given, Iterable):
-        return tuple(_bound(mechanism, planners, _question(quantity, value), accuracy) for value in given)
-    return _bound(mechanism, planners, _question(quantity, given), accuracy)
+        return tuple(_bound(mechanism, planners, _question(quantity, value), accuracy, aim) for value in given)
+    return _bound(mechanism, planners, _question(quantity, given), accuracy, aim)
 
 
 def curve(
@@ -54,7 +56,7 @@ def curve(
     if not start < stop:
         raise InvalidParameter(f"start must lie below stop, not {start!r} and {stop!r}")
     epsilons = tuple(start + (stop - start) * index / (points - 1) for index in range(points))
-    bounds = ask(mechanism, "delta", epsilons, accuracy, proof, engine, direction)
+    bounds = ask(mechanism, "delta", epsilons, accuracy, proof, engine, direction, CURVE_AIM)
     assert isinstance(bounds, tuple)
     return Curve(epsilons=epsilons, bounds=bounds)
 
@@ -77,10 +79,14 @@ def _question(quantity: str, given: float) -> Question:
 
 
 def _bound(
-    mechanism: Mechanism, planners: dict[Direction, Planner], question: Question, accuracy: float | None
+    mechanism: Mechanism,
+    planners: dict[Direction, Planner],
+    question: Question,
+    accuracy: float | None,
+    aim: float,
 ) -> Bound:
     """The maximum over the directions, for each end; a direction that is proven not to be the worse is not refined."""
-    aim = AIM if accuracy is None else accuracy
+    aim = aim if accuracy is None else accuracy
     answers: dict[Direction, Answer] = {}
     for direction, planner in planners.items():
         if answers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import sys
@@ -14,7 +13,6 @@ import pytest
 from flint import acb, arb
 
 import tightrope as tr
-from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour.engine import prepare
 from tightrope.engines.contour.newton import ContourEvaluator
 from tightrope.engines.evaluation import Term
@@ -184,23 +182,6 @@ def test_one_contour_answers_a_curve() -> None:
         near = prepare(terms(mechanism, "remove"), epsilon=epsilon, accuracy=1e-9).delta(epsilon)
         assert far.lower <= near.upper
         assert near.lower <= far.upper
-
-
-@pytest.mark.parametrize("proof", [False, True])
-def test_a_curve_shares_contours(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
-    """Many epsilons from few contours, each as narrow as asked, and none below the next."""
-    made = []
-    monkeypatch.setattr(contour, "prepare", lambda *given, **named: made.append(given) or prepare(*given, **named))
-    mechanism = tr.Gaussian(sigma=2).poisson(rate=0.1) * 500
-    epsilons = [0.1 * index for index in range(61)]
-    values = contour.evaluate_many(terms(mechanism, "remove"), epsilons, accuracy=1e-6, proof=proof)
-    assert len(made) <= 12
-    assert all(value.upper - value.lower <= 1e-6 * value.upper for value in values)
-    assert all(later.lower <= earlier.upper for earlier, later in itertools.pairwise(values))
-    alone = [prepare(terms(mechanism, "remove"), epsilon=each, accuracy=1e-9).delta(each) for each in epsilons[::15]]
-    for shared, own in zip(values[::15], alone, strict=True):
-        assert shared.lower <= own.upper
-        assert own.lower <= shared.upper
 
 
 @pytest.mark.parametrize(

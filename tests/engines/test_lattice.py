@@ -69,17 +69,6 @@ def test_one_tilt_answers_for_a_stretch_of_epsilons() -> None:
     assert values[8].upper - values[8].lower <= 1e-5 * values[8].upper
 
 
-def test_curve_shares_evaluators_and_agrees_with_single_questions() -> None:
-    terms = terms_of("Gaussian(sigma=2.0).poisson(rate=0.1) * 100 + Laplace(scale=5)", "remove")
-    epsilons = [0.2 * step for step in range(16)]
-    shared = lattice.curve(terms, epsilons, accuracy=1e-3)
-    for epsilon, value in zip(epsilons, shared, strict=True):
-        assert value.upper - value.lower <= 1e-3 * value.upper
-        alone = lattice.prepare(terms, epsilon=epsilon, accuracy=1e-3).delta(epsilon)
-        assert value.lower <= alone.upper
-        assert alone.lower <= value.upper
-
-
 def test_the_budget_names_every_line() -> None:
     evaluator = lattice.prepare(
         terms_of("Gaussian(sigma=1.0).poisson(rate=0.01) * 1000", "remove"), epsilon=2.0, accuracy=1e-3

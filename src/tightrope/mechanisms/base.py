@@ -146,7 +146,7 @@ class Mechanism(ABC):
         engine: str = "auto",
         direction: str | None = None,
     ) -> Curve:
-        """delta at equally spaced epsilons from start to stop."""
+        """delta at equally spaced epsilons from start to stop; without accuracy, 1e-4 is aimed at."""
         from .. import account
 
         return account.curve(self, start, stop, points, accuracy, proof, engine, direction)

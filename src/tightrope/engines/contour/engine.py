@@ -17,7 +17,7 @@ from flint import arb
 
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..edges import edges
-from ..evaluation import Evaluation, Term
+from ..evaluation import Term
 from .cgf import Terms
 from .cgf_of import cgf_of
 from .newton import ContourEvaluator
@@ -91,18 +91,3 @@ def _corrected(
     if found.upper - found.lower <= accuracy * found.upper:
         return None
     return replace(find_saddle(cgfs, at, None), log_delta=log_delta)
-
-
-def evaluate_many(
-    terms: Sequence[Term], epsilons: Sequence[float], *, accuracy: float, proof: bool = False
-) -> list[Evaluation]:
-    """delta at each epsilon; a contour serves the next ones for as long as it is narrow enough there."""
-    found: list[Evaluation] = []
-    evaluator: ContourEvaluator | None = None
-    for epsilon in epsilons:
-        value = None if evaluator is None else evaluator.delta(epsilon)
-        if value is None or value.upper - value.lower > accuracy * value.upper:
-            evaluator = prepare(terms, epsilon=epsilon, accuracy=accuracy, proof=proof)
-            value = evaluator.delta(epsilon)
-        found.append(value)
-    return found

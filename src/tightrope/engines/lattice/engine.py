@@ -72,27 +72,6 @@ def prepare(
     return best
 
 
-def curve(terms: Sequence[Term], epsilons: Sequence[float], accuracy: float = 1e-6) -> list[Evaluation]:
-    """delta at many epsilons from few tilts: an evaluator serves until its interval is wider than wanted."""
-    values: list[Evaluation] = []
-    evaluator: Evaluator | None = None
-    for epsilon in epsilons:
-        value = None if evaluator is None else evaluator.delta(epsilon)
-        if value is None or value.upper - value.lower > accuracy * value.upper:
-            # Half of the width is kept for the epsilons that follow.
-            evaluator = prepare(terms, epsilon=epsilon, accuracy=accuracy / 2.0)
-            fresh = evaluator.delta(epsilon)
-            value = fresh if value is None else _both(value, fresh)
-        values.append(value)
-    return values
-
-
-def _both(one: Evaluation, other: Evaluation) -> Evaluation:
-    """Two intervals for one number hold it in common; the budget is that of the narrower."""
-    narrow = one if one.upper - one.lower < other.upper - other.lower else other
-    return Evaluation(max(one.lower, other.lower), min(one.upper, other.upper), narrow.budget)
-
-
 def _measured(terms: Sequence[Term], target: Aim, finer: float) -> tuple[LatticeEvaluator, float]:
     """An evaluator and the relative width of delta that it reaches where it aims."""
     evaluator = _evaluator(terms, target, plan(terms, target, finer))
