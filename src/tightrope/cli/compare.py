@@ -10,7 +10,6 @@ import click
 
 from ..compare.comparison import Comparison, Row, growth
 from ..compare.comparison import compare as compared
-from ..compare.methods import CERTIFIED_WHY, Kind
 from ..errors import InvalidParameter
 from .output import SCHEMA, say, short
 from .spinner import spinner
@@ -78,6 +77,8 @@ def _text(comparison: Comparison) -> str:
     other = "delta" if comparison.quantity == "epsilon" else "epsilon"
     truth = comparison.truth
     lines = [f"{comparison.quantity} at {other} {short(comparison.given)} of {comparison.expression}", ""]
+    from ..compare.methods import CERTIFIED_WHY, Kind
+
     lines += _entry("certified", str(truth), Kind.INTERVAL.value, "", CERTIFIED_WHY)
     for row in comparison.rows:
         lines += _entry(row.method, _shown(row, comparison.quantity), row.kind.value, row.distance, row.why)
@@ -92,6 +93,8 @@ def _entry(name: str, value: str, kind: str, distance: str, why: str) -> list[st
 def _shown(row: Row, quantity: str) -> str:
     if row.distance == "says nothing":
         return "inf" if quantity == "epsilon" else "1"
+    from ..compare.methods import Kind
+
     if row.kind is Kind.APPROXIMATION:
         return f"{row.value:.6g}"
     # A bound stays one when it is printed.

@@ -14,6 +14,7 @@ from ..kernels.ball import enclose, refine
 from ..kernels.search import Compared, Inverse, compare, invert
 from ..pair import Pair
 
+BALL_TOLERANCE = 1e-14  # a formula in balls is cheap: the interval may end where doubles do
 EXCESS_BITS = 160  # absolute accuracy of delta / level - 1: decides next to a delta of 1 too
 
 Term = tuple[Pair, int]
@@ -51,7 +52,15 @@ class Evaluator(ABC):
         """Bounds delta at a finite epsilon >= 0."""
 
 
-class BallFormula(Evaluator):
+class SelfInverse(Evaluator):
+    """An evaluator that knows a better way to epsilon than a search."""
+
+    @abstractmethod
+    def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
+        """An interval around the smallest epsilon with delta(epsilon) <= delta, which is at most ceiling."""
+
+
+class BallFormula(SelfInverse):
     """delta as a formula in balls, at whatever precision is current: it can be compared with a level beyond doubles."""
 
     @property
@@ -67,6 +76,11 @@ class BallFormula(Evaluator):
         low, high = max(low, 0.0), min(high, 1.0)
         lines = budget_lines(rounding=high - low)
         return Evaluation(min(low, high), high, Budget(lines, lines))
+
+    def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
+        found = invert(lambda point: self.against(point, delta), ceiling, min(BALL_TOLERANCE, accuracy / 8.0))
+        ends = (None if end is None else self.delta(end) for end in (found.at_lower, found.at_upper))
+        return Inverse(found.lower, found.upper, *ends)
 
     def against(self, epsilon: float, level: float) -> Compared[float]:
         """delta(epsilon) / level - 1, whose sign is decided before anything is rounded to a double."""

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Protocol
 
 from flint import arb
@@ -18,13 +19,9 @@ from flint import arb
 from ..bound import Budget, budget_lines
 from ..errors import InvalidParameter, UnsupportedMechanism
 from ..kernels.ball import lower_float, upper_float
-from ..kernels.search import Inverse, invert
-from . import buckets, closed_form, contour, lattice
-from .buckets.engine import BucketsEvaluator
-from .contour.newton import ContourEvaluator
+from . import closed_form
 from .edges import Edges, edges
-from .evaluation import BallFormula, Evaluation, Evaluator, Term, inverse, named
-from .lattice.engine import LatticeEvaluator
+from .evaluation import Evaluator, SelfInverse, Term, inverse, named
 
 
 class Prepare(Protocol):
@@ -45,22 +42,35 @@ class Rung:
     reason: str
 
 
+CONTOUR, LATTICE, BUCKETS = "contour", "lattice", "buckets"
+
+
+def _late(engine: str, **options: bool) -> Prepare:
+    """The engine's prepare, imported when it is first asked: exact answers need no other engine."""
+
+    def prepare(terms: Sequence[Term], *, epsilon: float | None, delta: float | None, accuracy: float) -> Evaluator:
+        asked = import_module(f".{engine}", __package__).prepare
+        made: Evaluator = asked(terms, epsilon=epsilon, delta=delta, accuracy=accuracy, **options)
+        return made
+
+    return prepare
+
+
 # From the cheapest on.
 LADDER = (
     Rung(closed_form.NAME, closed_form.prepare, False, "an exact formula covers every term"),
     Rung(closed_form.NAME, partial(closed_form.prepare, proof=True), True, "an exact formula covers every term"),
-    Rung(contour.NAME, contour.prepare, False, "every term has a cgf, and the integral is proven to converge"),
-    Rung(contour.NAME, partial(contour.prepare, proof=True), True, "every term has a cgf, and the integral converges"),
-    Rung(lattice.NAME, lattice.prepare, False, "any pair can be put on a grid"),
-    Rung(lattice.NAME, partial(lattice.prepare, proof=True), True, "any pair can be put on a grid"),
+    Rung(CONTOUR, _late(CONTOUR), False, "every term has a cgf, and the integral is proven to converge"),
+    Rung(CONTOUR, _late(CONTOUR, proof=True), True, "every term has a cgf, and the integral converges"),
+    Rung(LATTICE, _late(LATTICE), False, "any pair can be put on a grid"),
+    Rung(LATTICE, _late(LATTICE, proof=True), True, "any pair can be put on a grid"),
 )
 # The historical reference answers when asked by name.
-ON_REQUEST = (Rung(buckets.NAME, buckets.prepare, False, "privacy buckets as published"),)
+ON_REQUEST = (Rung(BUCKETS, _late(BUCKETS), False, "privacy buckets as published"),)
 ENGINES = ("auto", *dict.fromkeys(rung.engine for rung in LADDER + ON_REQUEST))
 
-# What a cheap engine aims at in any case; the interval ends where its rounding does.
+# What a search on a cheap engine aims at in any case; the interval ends where its rounding does.
 FLOAT_TOLERANCE = 1e-12
-BALL_TOLERANCE = 1e-14
 
 # Good enough to see that one direction is not the worse one.
 LOOSE = 0.02
@@ -109,7 +119,7 @@ class Planner:
         self.terms = tuple(terms)
         asked = LADDER if engine == "auto" else [rung for rung in LADDER + ON_REQUEST if rung.engine == engine]
         # Without proof the lattice ends the ladder: in exact integers it has fewer points and is wider still.
-        escalating = [rung for rung in asked if not (rung.ball and rung.engine == lattice.NAME)]
+        escalating = [rung for rung in asked if not (rung.ball and rung.engine == LATTICE)]
         self._ladder = [rung for rung in asked if rung.ball] if proof else escalating
         self._edges = edges(terms)
         # Half of the width is kept for the questions that follow.
@@ -184,7 +194,10 @@ class Planner:
             return _answer(rung, evaluator, value.lower, value.upper, value.budget)
         ends = self._edges
         ceiling = upper_float(ends.supremum) if ends.mass <= question.given else math.inf
-        found = _inverse(evaluator, question.given, ceiling, accuracy)
+        if isinstance(evaluator, SelfInverse):
+            found = evaluator.inverse(question.given, ceiling, accuracy)
+        else:
+            found = inverse(evaluator, question.given, ceiling, min(FLOAT_TOLERANCE, accuracy / 8.0))
         nothing = Budget()
         budget = Budget(
             (found.at_upper.budget if found.at_upper else nothing).upper,
@@ -219,19 +232,3 @@ def _exact(lower: arb, upper: arb, reason: str) -> Answer:
 
 def _answer(rung: Rung, evaluator: Evaluator, lower: float, upper: float, budget: Budget) -> Answer:
     return Answer(lower, upper, rung.engine, evaluator.arithmetic, rung.reason, dict(evaluator.parameters), budget)
-
-
-def _inverse(evaluator: Evaluator, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
-    """The contour knows its slope, and buckets halve; the others are searched."""
-    if isinstance(evaluator, ContourEvaluator):
-        return evaluator.epsilon(delta)
-    if isinstance(evaluator, BucketsEvaluator):
-        low, high = evaluator.epsilon(delta)
-        return Inverse(low, high, evaluator.delta(low), evaluator.delta(high) if high < math.inf else None)
-    if isinstance(evaluator, BallFormula):
-        found = invert(lambda point: evaluator.against(point, delta), ceiling, min(BALL_TOLERANCE, accuracy / 8.0))
-        ends = (None if end is None else evaluator.delta(end) for end in (found.at_lower, found.at_upper))
-        return Inverse(found.lower, found.upper, *ends)
-    if isinstance(evaluator, LatticeEvaluator):
-        return inverse(evaluator, delta, ceiling, accuracy / 8.0, evaluator.plan.saddle.epsilon)
-    return inverse(evaluator, delta, ceiling, min(FLOAT_TOLERANCE, accuracy / 8.0))

@@ -18,7 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...errors import InvalidParameter, UnsupportedMechanism
-from ..evaluation import Evaluation, Evaluator, Term
+from ...kernels.search import Inverse
+from ..evaluation import Evaluation, SelfInverse, Term
 from .choice import Saddles, reach
 from .compose import compose_sequence
 from .leaf import REACH_MOST, pair_leaf
@@ -54,7 +55,7 @@ class Plan:
 
 
 @dataclass
-class BucketsEvaluator(Evaluator):
+class BucketsEvaluator(SelfInverse):
     """delta from bucket lists of one tree; a list per tilt, made when an epsilon needs it.
 
     single: one tilt for all, as for a search whose other steps need not be sharp.
@@ -107,6 +108,10 @@ class BucketsEvaluator(Evaluator):
     def renyi(self, order: float) -> tuple[float, float]:
         """Doubles around the Renyi divergence of this order > 1, from a list tilted by order - 1."""
         return renyi(self.buckets(order - 1.0), order)
+
+    def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
+        low, high = self.epsilon(delta)
+        return Inverse(low, high, self.delta(low), self.delta(high) if high < math.inf else None)
 
     def epsilon(self, level: float) -> tuple[float, float]:
         """Doubles around the smallest epsilon with delta(epsilon) <= level; each end is proven by one comparison."""

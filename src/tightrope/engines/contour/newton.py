@@ -9,13 +9,13 @@ import math
 from abc import abstractmethod
 
 from ...kernels.search import Inverse
-from ..evaluation import Evaluation, Evaluator
+from ..evaluation import Evaluation, SelfInverse
 
 STEPS_MOST = 30
 EPSILON_MOST = 1e300
 
 
-class ContourEvaluator(Evaluator):
+class ContourEvaluator(SelfInverse):
     """An evaluator that knows its own slope."""
 
     @property
@@ -57,6 +57,9 @@ class ContourEvaluator(Evaluator):
         low, at_low = self._below(delta, centre, step)
         high, at_high = self._above(delta, centre, step)
         return Inverse(low, high, at_low, at_high)
+
+    def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
+        return self.epsilon(delta)
 
     def _below(self, delta: float, centre: float, step: float) -> tuple[float, Evaluation | None]:
         for _ in range(STEPS_MOST):

@@ -20,7 +20,8 @@ from ...bound import Budget, budget_lines
 from ...errors import UnsupportedMechanism
 from ...kernels.approx import FloatArray
 from ...kernels.ball import BITS_START, working_precision
-from ..evaluation import Evaluation, Evaluator, Term, named
+from ...kernels.search import Inverse
+from ..evaluation import Evaluation, Evaluator, SelfInverse, Term, inverse, named
 from . import native as lattice_native
 from .compose import COARSER, Part, Total, compose, compose_alike, evolve, longest
 from .law import Law, Side, coarsened_by_chords, coarsened_by_merging, tilted
@@ -80,7 +81,7 @@ def _measured(terms: Sequence[Term], target: Aim, finer: float) -> tuple[Lattice
 
 
 @dataclass(frozen=True)
-class LatticeEvaluator(Evaluator):
+class LatticeEvaluator(SelfInverse):
     """Three composed laws: one above, and P and Q of the merged cells."""
 
     upper: Total
@@ -94,6 +95,9 @@ class LatticeEvaluator(Evaluator):
     @property
     def arithmetic(self) -> str:
         return "float64"
+
+    def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
+        return inverse(self, delta, ceiling, accuracy / 8.0, self.plan.saddle.epsilon)
 
     @property
     def blur(self) -> float:
