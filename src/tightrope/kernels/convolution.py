@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .approx import FloatArray
-from .fft import fast_length, transform_error
+from .fft import backward, fast_length, forward, transform_error
 from .ulps import UNIT
 
 UNDERFLOW = 1e-290  # what products below the smallest double can hide
@@ -71,8 +71,6 @@ def _sparse(x: FloatArray, y: FloatArray) -> Convolved:
 
 
 def _fast(x: FloatArray, y: FloatArray, slope: float) -> Convolved:
-    from numpy.fft import irfft, rfft
-
     size = len(x) + len(y) - 1
     same = y is x
     x_start, x = _trimmed(x)
@@ -80,10 +78,10 @@ def _fast(x: FloatArray, y: FloatArray, slope: float) -> Convolved:
     length = fast_length(len(x) + len(y) - 1)
     values = np.zeros(size)
     with np.errstate(under="ignore"):
-        first = rfft(x, length)
-        product = np.square(first) if same else first * rfft(y, length)
+        first = forward(x, length)
+        product = np.square(first) if same else first * forward(y, length)
         start, inner = x_start + y_start, len(x) + len(y) - 1
-        np.maximum(irfft(product, length)[:inner], 0.0, out=values[start : start + inner])
+        np.maximum(backward(product, length)[:inner], 0.0, out=values[start : start + inner])
     bulk = max(upper_total(x) * upper_norm(y), upper_norm(x) * upper_total(y))
     error = 1.01 * (3.0 * transform_error(length) + 16.0 * UNIT) * bulk
     spread = min(math.sqrt(length), 1.0 / math.sqrt(-math.expm1(-2.0 * slope)) if slope > 0.0 else math.inf)
