@@ -6,9 +6,11 @@ import random
 from fractions import Fraction
 
 import pytest
+from flint import fmpz_poly
 
 from tests.oracle import enumeration
 from tightrope.engines.lattice import engine as lattice
+from tightrope.engines.lattice import proof
 from tightrope.pairs.finite import FinitePair, RationalLaw
 
 from .lattice_asking import epsilon_ends, terms_of
@@ -74,3 +76,11 @@ def test_the_proof_makes_no_transform(monkeypatch: pytest.MonkeyPatch) -> None:
         1.0
     )
     assert 0.0 < value.lower <= value.upper < 1.0
+
+
+def test_a_cut_larger_than_the_law_keeps_its_mass() -> None:
+    """What is too light to keep goes to infinite loss; none of it may vanish from the upper law."""
+    law, unit = proof.Whole(fmpz_poly([30, 30, 30]), 0, 1, 0), proof.Whole(fmpz_poly([1 << 20]), 0, 1, 0)
+    for cut in (1, 40, 60, 1000):
+        product = proof._times(law, unit, 20, cut)
+        assert sum(map(int, product.masses.coeffs())) + product.infinite >= 90
