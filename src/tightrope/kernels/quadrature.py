@@ -76,15 +76,16 @@ def transform(law: TiltedLaw, step: float, nodes: int) -> Transform:
         raise UnsupportedMechanism("this composition", "its losses overflow in float64; try proof")
     block = max(1, math.isqrt(nodes))
     rows = -(-nodes // block)
-    outer = _turns(step * block * np.arange(rows, dtype=np.float64), offsets)
-    inner = _turns(step * np.arange(block, dtype=np.float64), offsets)
+    outer, inner = step * block * np.arange(rows, dtype=np.float64), step * np.arange(block, dtype=np.float64)
+    if 0.5 * float(max(outer[-1], inner[-1])) * float(np.max(abs(offsets))) > ANGLE_MOST:
+        raise UnsupportedMechanism("this composition", "its angles are too large for float64; try proof")
     # Rows: E1 real, E1 imaginary, ones; columns: E2 real, E2 imaginary, ones: all nine sums at once.
-    ones = np.ones((1, offsets.size))
-    left = np.concatenate([outer.real, outer.imag, ones]) * weights
-    right = np.concatenate([inner.real, inner.imag, ones])
     length = max(CHUNK, math.isqrt(offsets.size))
     cuts = range(0, offsets.size, length)
-    sums = np.sum([left[:, cut : cut + length] @ right[:, cut : cut + length].T for cut in cuts], axis=0)
+    sums = np.zeros((2 * rows + 1, 2 * block + 1))
+    for cut in cuts:
+        chunk = slice(cut, cut + length)
+        sums += (_turns(outer, offsets[chunk]) * weights[chunk]) @ _turns(inner, offsets[chunk]).T
     first, second, total = slice(0, rows), slice(rows, 2 * rows), sums[2 * rows, 2 * block]
     real, imaginary, last = slice(0, block), slice(block, 2 * block), 2 * block
     up = sums[first, real] - sums[second, imaginary] + sums[first, last:] + sums[2 * rows :, real]
@@ -97,13 +98,20 @@ def transform(law: TiltedLaw, step: float, nodes: int) -> Transform:
     return Transform(deviation, quadrature, _rounding(law, times, dot))
 
 
-def _turns(times: FloatArray, offsets: FloatArray) -> npt.NDArray[np.complex128]:
-    """e^{i t d} - 1 for every t and d."""
-    half = 0.5 * times[:, None] * offsets[None, :]
-    if half.size and float(np.max(abs(half))) > ANGLE_MOST:
-        raise UnsupportedMechanism("this composition", "its angles are too large for float64; try proof")
-    sine = np.sin(half)
-    return -2.0 * sine * sine + 2j * (sine * np.cos(half))
+def _turns(times: FloatArray, offsets: FloatArray) -> FloatArray:
+    """Rows of e^{i t d} - 1: the real parts for every t, the imaginary parts, and ones."""
+    size = times.size
+    turns = np.empty((2 * size + 1, offsets.size))
+    real, imaginary = turns[:size], turns[size : 2 * size]
+    half = (0.5 * times)[:, None] * offsets
+    np.sin(half, out=real)
+    np.cos(half, out=imaginary)
+    imaginary *= real
+    imaginary *= 2.0
+    real *= real
+    real *= -2.0
+    turns[2 * size] = 1.0
+    return turns
 
 
 def _rounding(law: TiltedLaw, times: FloatArray, dot: float) -> FloatArray:
@@ -119,7 +127,8 @@ def _rounding(law: TiltedLaw, times: FloatArray, dot: float) -> FloatArray:
     if most == 0.0:
         return np.full_like(times, 1e-300)
     levels = most * 0.5 ** np.arange(LEVELS, dtype=np.float64)[::-1]
-    turns = np.minimum(2.0, levels[:, None] * sizes[None, :])
+    turns = levels[:, None] * sizes
+    np.minimum(turns, 2.0, out=turns)
     mean, blurred = turns @ weights / total, turns @ radii / total
     of_total = float(np.sum(radii)) / total + dot
     at_levels = mean * (TURN_ERROR * UNIT + 8.0 * dot + of_total) + blurred
