@@ -3,8 +3,9 @@
 phi is the transform of log g under the density proportional to n g^a (kernels.quadrature_grid). Moving the path of
 integration to x + i y(x), 0 <= y <= pi/(2 mu), gives for every t >= R
 |phi(t)| <= E[exp(U)],  U = y^2/2 + log|1 + i y'| + a log|g(x + iy)/g(x)| - R arg g(x + iy),
-because arg g >= 0. Here y = Y (1 - e^{-b R mu pi/Y}), pi(x) the share of the shifted component, rising with x. On a
-cell U is bounded through the monotonicity of each part, and so is the mass of the cell through its log slope.
+because arg g >= 0. Here y = Y (1 - e^{-b R mu pi/Y}), pi(x) the share of the shifted component, rising with x; for
+a < 0, where |g|^a grows off the real axis, Y is at most R/(|a| mu), so that the drop outweighs it. On a cell U is
+bounded through the monotonicity of each part, and so is the mass of the cell through its log slope.
 One formula for two arithmetics: numbers are arrays of doubles, or balls.
 Guarantee: upper. Proof: docs/proofs/contour.md, section 4.
 """
@@ -53,11 +54,18 @@ def cell_edges(mu: float, rate: float, power: float) -> list[float]:
     """Ends of the cells: fine where the share changes, coarse where it is nearly one."""
     low, high = window(mu, rate, power, math.sqrt(2.0 * LOG_TOLERANCE))
     saturated = (12.0 - log_odds(mu, rate)) / mu
+    # For a < 0 the bound of U is poor on a cell with all shares in it, so no such cell is left to the right.
+    high = max(high, saturated) if power < 0.0 else high
     fine = min(CELL_WIDTH, CELL_RISE / mu)
     edges = [low]
     while edges[-1] < high:
         edges.append(edges[-1] + (fine if edges[-1] < saturated else CELL_WIDTH))
     return edges
+
+
+def shift_height(ops: Arithmetic, mu: Number, power: float, radius: float, most: Number) -> Number:
+    """Y: `most`, or what the power allows."""
+    return most if power >= 0.0 else ops.smaller(most, radius / (mu * -power))
 
 
 def exponent(
@@ -81,17 +89,24 @@ def exponent(
     return lift + bend + modulus - drop, lift + bend + abs(modulus) + drop
 
 
-def log_masses(cell: Cell, middle_log: Number, mu: Number, power: float) -> tuple[Number, Number]:
+def log_masses(
+    ops: Arithmetic, cell: Cell, logs: tuple[Number, Number, Number], mu: Number, power: float
+) -> tuple[Number, Number]:
     """Logs of a lower and an upper bound of the mass of a cell, divided by its width.
 
-    The log density has a slope within s +- r on the cell and the value L in its middle; Jensen gives
-    the lower bound L - r width/4, and sinh(v)/v <= e^{v^2/6} the upper one L + r width/2 + (s width)^2/24.
+    logs: the log density at the left end, in the middle and at the right end. Its slope lies within s +- r; with L in
+    the middle Jensen gives the lower bound L - r width/4, and sinh(v)/v <= e^{v^2/6} the upper one
+    L + r width/2 + (s width)^2/24. Where the density is steep, its value at an end is the better upper bound.
     """
+    left_log, middle_log, right_log = logs
     width = cell.right - cell.left
     first, second = (cell.share_left, cell.share_right) if power >= 0.0 else (cell.share_right, cell.share_left)
     lowest, highest = first * mu * power - cell.right, second * mu * power - cell.left
     spread, slope = (highest - lowest) * 0.5, (highest + lowest) * 0.5 * width
-    return middle_log - spread * width * 0.25, middle_log + spread * width * 0.5 + slope * slope / 24.0
+    from_middle = middle_log + spread * width * 0.5 + slope * slope / 24.0
+    from_left = left_log - ops.smaller(highest * -1.0, highest * 0.0) * width
+    from_right = right_log - ops.smaller(lowest, lowest * 0.0) * width
+    return middle_log - spread * width * 0.25, ops.smaller(from_middle, ops.smaller(from_left, from_right))
 
 
 def tail_slopes(left: Number, right: Number, share_left: Number, mu: Number, power: float) -> tuple[Number, Number]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from flint import arb
 
 from .ball import upper_float, working_precision
-from .contour_decay import SHIFTS, Cell, cell_edges, exponent, log_masses, tail_slopes
+from .contour_decay import SHIFTS, Cell, cell_edges, exponent, log_masses, shift_height, tail_slopes
 
 DECAY_BITS = 64
 CELLS_MOST = 3000  # more take longer than any other engine
@@ -60,7 +60,7 @@ class BallDecay:
             return min(0.0, *(self._with_shift(radius, *shift) for shift in SHIFTS))
 
     def _with_shift(self, radius: float, fraction: float, eagerness: float) -> float:
-        height = fraction * arb.pi() / self.mu
+        height = shift_height(_Balls, self.mu, self.power, radius, fraction * arb.pi() / self.mu)
         least, most = arb(0), arb(0)
         falls, rises, far = arb(0), arb(0), arb(0)
         for cell, low, high in self.cells:
@@ -98,17 +98,18 @@ def ball_decay(mu: arb, rate: float, power: float) -> BallDecay | None:
         if not (slope_left > 0 and slope_right > 0):
             return None
         top = log_density(edges[len(edges) // 2])
+        at_edges = [log_density(edge) - top for edge in edges]
         cells = []
         for index in range(len(edges) - 1):
             left, right = edges[index], edges[index + 1]
             cell = Cell(left, right, known[index][0], known[index + 1][0], known[index][1], known[index + 1][1])
-            low, high = log_masses(cell, log_density((left + right) / 2) - top, mu, power)
+            logs = at_edges[index], log_density((left + right) / 2) - top, at_edges[index + 1]
+            low, high = log_masses(_Balls, cell, logs, mu, power)
             width = right - left
             cells.append((cell, width * low.exp(), width * high.exp()))
         (first, first_other), (last, last_other) = known[0], known[-1]
         left_mass, right_mass = (
-            (log_density(edge) - top).exp() / slope
-            for edge, slope in ((edges[0], slope_left), (edges[-1], slope_right))
+            log.exp() / slope for log, slope in ((at_edges[0], slope_left), (at_edges[-1], slope_right))
         )
         cells.append((Cell(edges[0], edges[0], arb(0), first, arb(1), first_other), arb(0), left_mass))
         cells.append((Cell(edges[-1], edges[-1], last, arb(1), last_other, arb(0)), arb(0), right_mass))

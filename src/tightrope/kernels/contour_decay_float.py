@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .approx import FloatArray
-from .contour_decay import SHIFTS, Cell, cell_edges, exponent, log_masses, tail_slopes
+from .contour_decay import SHIFTS, Cell, cell_edges, exponent, log_masses, shift_height, tail_slopes
 from .quadrature_grid import log_odds
 
 SLACK = 1e-9
 EXPONENT_MOST = 1e5
+FAR_BELOW, EXPONENT_FAR = 2000.0, 1e14  # an exponent below -2000 with an error below 1 underflows
 
 
 class _Arrays:
@@ -41,9 +42,8 @@ class Decay:
 
     def _with_shift(self, radius: float, fraction: float, eagerness: float) -> float:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            bound, sizes = exponent(
-                _Arrays, self.cells, self.mu, self.power, radius, fraction * math.pi / self.mu, eagerness
-            )
+            height = shift_height(_Arrays, self.mu, self.power, radius, fraction * math.pi / self.mu)
+            bound, sizes = exponent(_Arrays, self.cells, self.mu, self.power, radius, height, eagerness)
             bound = bound + SLACK * sizes
             gain = np.expm1(bound)
             falls = float(np.sum(np.where(gain < 0.0, self.least * gain, 0.0))) / float(np.sum(self.most))
@@ -66,17 +66,20 @@ def decay(mu: float, rate: float, power: float) -> Decay | None:
     with np.errstate(over="ignore"):
         share, other = 1.0 / (1.0 + np.exp(-logs)), 1.0 / (1.0 + np.exp(logs))
     density = power * np.logaddexp(0.0, mu * middle + odds) - 0.5 * middle * middle
-    ends = power * np.logaddexp(0.0, logs[[0, -1]]) - 0.5 * edges[[0, -1]] ** 2
+    at_edges = power * np.logaddexp(0.0, logs) - 0.5 * edges * edges
     slopes = tail_slopes(edges[0], edges[-1], share[0], mu, power)
-    scale = float(np.max(0.5 * edges * edges + max(1.0, abs(power)) * (abs(mu * edges) + abs(odds) + 0.5 * mu * mu)))
-    if scale > EXPONENT_MOST or min(slopes) <= 0.0:
-        return None
     top = float(np.max(density))
+    # An error of the log odds reaches a log g times the share; what is far below the top underflows in any case.
+    parts = abs(mu * edges) + abs(odds) + 0.5 * mu * mu
+    scale = 0.5 * edges * edges + abs(power) * (share * parts + np.logaddexp(0.0, logs)) + parts
+    visible = np.maximum(scale[:-1], scale[1:])[density > top - FAR_BELOW]
+    if max(visible) > EXPONENT_MOST or max(scale) > EXPONENT_FAR or min(slopes) <= 0.0:
+        return None
     cells = Cell(left, right, share[:-1], share[1:], other[:-1], other[1:])
-    low, high = log_masses(cells, density - top, mu, power)
+    low, high = log_masses(_Arrays, cells, (at_edges[:-1] - top, density - top, at_edges[1:] - top), mu, power)
     width = right - left
     with np.errstate(under="ignore", over="ignore"):
-        tails = np.exp(ends - top) / np.array(slopes)
+        tails = np.exp(at_edges[[0, -1]] - top) / np.array(slopes)
         least = np.concatenate([width * np.exp(low), [0.0, 0.0]]) * (1.0 - SLACK)
         most = np.concatenate([width * np.exp(high), tails]) * (1.0 + SLACK) + 1e-300  # what underflowed
     beyond = Cell(
