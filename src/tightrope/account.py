@@ -91,7 +91,7 @@ def _bound(
     for direction, planner in planners.items():
         if answers:
             same = planner.terms == planners[Direction.REMOVE].terms
-            if same or planner.stays_below(question, answers[Direction.REMOVE].lower):
+            if same or planner.stays_below(question, answers[Direction.REMOVE]):
                 continue
         answers[direction] = planner.answer(question, aim)
     worst, chosen = max(answers.items(), key=lambda item: (item[1].upper, item[1].lower))

@@ -15,12 +15,10 @@ from ...kernels.approx import approx_count, exact
 from ...kernels.contour_sum import ContourSum, Spectrum, contour_sum, multiply
 from ..evaluation import Evaluation
 from .cgf import LOG_TOLERANCE, Terms
+from .chernoff import TINIEST, exp_up, log_above, log_mgf_above
 from .newton import ContourEvaluator
 from .plan import Plan
 from .reach import log_truncation
-from .saddle import log_alias_height
-
-TINIEST = 5e-324
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class FloatContour(ContourEvaluator):
         found = contour_sum(self.spectrum, epsilon)
         truncation = math.exp(min(700.0, log_truncation(self.plan.log_bounds, self.plan.saddle.tilt, self.plan.height)))
         error = (truncation + found.quadrature + found.rounding) * (1.0 + 1e-12)
-        high = _exp_up(float(found.log_scale.upper), found.value + error)
+        high = exp_up(float(found.log_scale.upper), found.value + error)
         low = _exp_down(float(found.log_scale.lower), found.value - error)
         aliases = self._aliases(epsilon)
         upper = min(1.0, math.nextafter(self.mass[1] + high, math.inf))
@@ -70,10 +68,8 @@ class FloatContour(ContourEvaluator):
         """What the aliases add at most: 1/(e^{cL} - 1) + kappa e^{K(s) - s eps}/(e^{(s-c)L} - 1), L = 2 pi/h."""
         c, s = self.plan.saddle.tilt, self.plan.step.alias_tilt
         period = 2.0 * math.pi / self.plan.step.step * (1.0 - 1e-14)
-        height = log_alias_height(self.log_alias_mgf, s, epsilon)
-        size = abs(self.log_alias_mgf) + s * epsilon + (1.0 + s) * (abs(math.log(s)) + math.log1p(s))
         left = -c * period
-        right = height + 1e-14 * size - (s - c) * period
+        right = log_above(self.log_alias_mgf, s, epsilon) - (s - c) * period
         total = _over_expm1(left, c * period) + _over_expm1(right, (s - c) * period)
         return total * (1.0 + 1e-9) + TINIEST
 
@@ -93,26 +89,16 @@ def float_contour(terms: Terms, plan: Plan, mass: tuple[float, float]) -> FloatC
     import numpy as np
 
     c, step, nodes = plan.saddle.tilt, plan.step.step, plan.nodes
-    log_scale, drift, alias, alias_size, factors = exact(0.0), exact(0.0), 0.0, 0.0, []
+    log_scale, drift, factors = exact(0.0), exact(0.0), []
     for cgf, count in terms:
         tolerance = LOG_TOLERANCE + math.log(count)
         tilted = cgf.tilted(c, step * nodes, tolerance)
         log_scale = log_scale + tilted.log_mgf * approx_count(count)
         drift = drift + tilted.drift * approx_count(count)
-        part = count * cgf.log_mgf_above(plan.step.alias_tilt)
-        alias, alias_size = alias + part, alias_size + abs(part)  # parts with infinite mass are negative
         factors.append(tilted.factor(step, nodes, count))
     times = step * np.arange(nodes, dtype=np.float64)
     spectrum = Spectrum(c, times, step, log_scale, drift, multiply(factors))
-    return FloatContour(plan, spectrum, mass, alias + 1e-12 * alias_size)
-
-
-def _exp_up(log: float, factor: float) -> float:
-    """At or above e^log factor."""
-    if not factor > 0.0 or math.isnan(log):
-        return 0.0 if factor <= 0.0 else math.inf
-    total = log + math.log(factor)
-    return math.exp(min(total + 1e-15 * (2.0 + abs(log) + abs(total)), 709.0)) * (1.0 + 1e-15) + TINIEST
+    return FloatContour(plan, spectrum, mass, log_mgf_above(terms, plan.step.alias_tilt))
 
 
 def _exp_down(log: float, factor: float) -> float:

@@ -10,9 +10,8 @@ import math
 from collections.abc import Sequence
 
 from .cgf import Decay
-from .saddle import Saddle
+from .saddle import SAMPLE, Saddle
 
-SAMPLE = 8
 FIRST_GUESS = 1.2  # the bound keeps about 70 % of the exponent
 
 LogBounds = tuple[tuple[float, int], ...]  # bounds of log |phi_i|, and counts

@@ -9,17 +9,21 @@ Reference: Daniels 1954 (saddle-point approximations).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...errors import UnsupportedMechanism
 from ...kernels.quadrature_grid import dyadic
-from .cgf import Cumulants, Terms
+from .cgf import Cgf, Cumulants, Terms
 
 TILT_LEAST, TILT_MOST = 1e-9, 1e7
 TILT_BITS, STEP_BITS = 16, 20
 SEARCH_STEPS = 24
 BRACKET_LEAST = 1e-4  # where K turns sharply no tilt has the wanted epsilon; any tilt is valid
+SAMPLE = 8
+
+Weighted = Sequence[tuple[Cgf, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +52,23 @@ class Saddle:
         return max(0.0, self.estimate - self.log_delta)
 
 
-def cumulants(terms: Terms, tilt: float) -> Cumulants:
+Towards = Callable[[Saddle], tuple[float, bool]]
+
+
+def cumulants(terms: Weighted, tilt: float) -> Cumulants:
     """K, K' and K'' of the composition."""
     parts = [(cgf.cumulants(tilt), count) for cgf, count in terms]
     return Cumulants(*(math.fsum(count * part[index] for part, count in parts) for index in range(3)))
 
 
-def saddle_at(terms: Terms, tilt: float, epsilon: float | None = None) -> Saddle:
-    """The saddle values at a tilt; for its own epsilon, or for another one."""
+def saddle_at(terms: Weighted, tilt: float) -> Saddle:
+    """The saddle values at a tilt, for its own epsilon."""
     now = cumulants(terms, tilt)
-    at = now.mean - 1.0 / tilt - 1.0 / (tilt + 1.0) if epsilon is None else epsilon
-    found = Saddle(tilt, at, 0.0, now)
-    return replace(found, log_delta=found.estimate)
+    return _with_estimate(Saddle(tilt, now.mean - 1.0 / tilt - 1.0 / (tilt + 1.0), 0.0, now))
+
+
+def _with_estimate(saddle: Saddle) -> Saddle:
+    return replace(saddle, log_delta=saddle.estimate)
 
 
 def find_saddle(terms: Terms, epsilon: float | None, log_delta: float | None) -> Saddle:
@@ -69,7 +78,7 @@ def find_saddle(terms: Terms, epsilon: float | None, log_delta: float | None) ->
         if found.epsilon >= 0.0:
             return found
     at = epsilon or 0.0
-    return saddle_at(terms, _solve(terms, lambda saddle: _towards_epsilon(saddle, at)).tilt, at)
+    return _with_estimate(replace(_solve(terms, lambda saddle: _towards_epsilon(saddle, at)), epsilon=at))
 
 
 def _towards_delta(saddle: Saddle, log_delta: float) -> tuple[float, bool]:
@@ -86,9 +95,19 @@ def _towards_epsilon(saddle: Saddle, epsilon: float) -> tuple[float, bool]:
     return missing / (saddle.tilt * saddle.curvature), missing * missing < 0.01 * saddle.curvature
 
 
-def _solve(terms: Terms, towards: Callable[[Saddle], tuple[float, bool]]) -> Saddle:
+def _solve(terms: Terms, towards: Towards) -> Saddle:
+    """The search, which starts where some of many terms would have their saddle."""
+    start = 1.0
+    if len(terms) >= 2 * SAMPLE:
+        few = terms[:: len(terms) // SAMPLE]
+        with suppress(UnsupportedMechanism, OverflowError):
+            start = _search([(cgf, count * len(terms) / len(few)) for cgf, count in few], towards, start).tilt
+    return _search(terms, towards, start)
+
+
+def _search(terms: Weighted, towards: Towards, start: float) -> Saddle:
     """Newton in log c inside a shrinking bracket, halving it where Newton is slow."""
-    low, high, log_tilt = math.log(TILT_LEAST), math.log(TILT_MOST), 0.0
+    low, high, log_tilt = math.log(TILT_LEAST), math.log(TILT_MOST), math.log(start)
     last = math.inf
     for _ in range(120):
         found = saddle_at(terms, dyadic(math.exp(log_tilt), TILT_BITS))

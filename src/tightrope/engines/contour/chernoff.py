@@ -1,0 +1,51 @@
+"""An upper bound of delta without a contour: delta <= w + kappa(s) e^{K(s) - s eps}, kappa(s) = s^s/(1+s)^{1+s}.
+
+It holds for every s > 0. It is too large by a factor near sqrt(2 pi s^2 K''), and more where few large losses decide:
+enough to see that the better of two directions is not the worse one.
+Guarantee: upper. Proof: docs/proofs/contour.md, sections 1 and 7.
+Reference: Chernoff 1952, Thm 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...errors import UnsupportedMechanism
+from ..evaluation import Term
+from .cgf import Terms
+from .cgf_of import cgf_of
+from .saddle import find_saddle, log_alias_height
+
+TINIEST = 5e-324
+
+
+def delta_above(terms: Sequence[Term], epsilon: float, mass: float) -> float:
+    """At or above delta at a finite epsilon, for an infinite mass of at most `mass`; inf where nothing is known."""
+    try:
+        cgfs = [(cgf_of(pair), count) for pair, count in terms]
+        s = find_saddle(cgfs, epsilon, None).tilt
+        log = log_above(log_mgf_above(cgfs, s), s, epsilon)
+    except (UnsupportedMechanism, OverflowError):
+        return math.inf
+    return math.nextafter(mass + exp_up(log, 1.0), math.inf)
+
+
+def log_mgf_above(terms: Terms, s: float) -> float:
+    """At or above K(s) of the composition."""
+    parts = [count * cgf.log_mgf_above(s) for cgf, count in terms]
+    return sum(parts) + 1e-12 * sum(map(abs, parts))  # parts with infinite mass are negative
+
+
+def log_above(log_mgf: float, s: float, epsilon: float) -> float:
+    """At or above log of kappa(s) e^{K(s) - s eps}, given K(s) at most log_mgf."""
+    size = abs(log_mgf) + s * epsilon + (1.0 + s) * (abs(math.log(s)) + math.log1p(s))
+    return log_alias_height(log_mgf, s, epsilon) + 1e-14 * size
+
+
+def exp_up(log: float, factor: float) -> float:
+    """At or above e^log factor."""
+    if not factor > 0.0 or math.isnan(log):
+        return 0.0 if factor <= 0.0 else math.inf
+    total = log + math.log(factor)
+    return math.exp(min(total + 1e-15 * (2.0 + abs(log) + abs(total)), 709.0)) * (1.0 + 1e-15) + TINIEST

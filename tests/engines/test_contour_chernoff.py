@@ -1,0 +1,74 @@
+"""The bound by one moment: never below the exact delta, and both directions still count."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath as mp
+import pytest
+
+import tightrope as tr
+from tightrope.engines.contour.chernoff import delta_above
+from tightrope.relation import Direction
+
+DISTINCT = tr.compose(
+    tr.Gaussian(sigma=0.8 + 0.03 * index).poisson(rate=0.001 + 0.0005 * index) * 3 for index in range(40)
+)
+
+
+def gaussian_delta(mu: float, epsilon: float) -> mp.mpf:
+    """The exact delta of a Gaussian shift mu."""
+    with mp.workdps(60):
+        half, ratio = mp.mpf(mu) / 2, mp.mpf(epsilon) / mp.mpf(mu)
+        return mp.ncdf(half - ratio) - mp.exp(epsilon) * mp.ncdf(-half - ratio)
+
+
+def bound(mechanism: tr.Mechanism, epsilon: float, direction: Direction, mass: float = 0.0) -> float:
+    return delta_above([(part.pair(direction), count) for part, count in mechanism.terms], epsilon, mass)
+
+
+@pytest.mark.parametrize("direction", list(Direction))
+@pytest.mark.parametrize("epsilon", [0.0, 1e-6, 0.3, 1.0, 5.0, 30.0])
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 2.0, 50.0])
+def test_gaussian(sigma: float, epsilon: float, direction: Direction) -> None:
+    mu = 1.0 / sigma
+    assert bound(tr.Gaussian(sigma=sigma), epsilon, direction) >= gaussian_delta(mu, epsilon)
+    twice = tr.Gaussian(sigma=2.0 * sigma) * 2 + tr.Gaussian(sigma=sigma * math.sqrt(2.0))
+    assert bound(twice, epsilon, direction) >= gaussian_delta(mu * (1.0 - 1e-12), epsilon)
+
+
+@pytest.mark.parametrize("rate", [1e-6, 0.01, 0.5])
+@pytest.mark.parametrize("epsilon", [0.0, 0.2, 1.5])
+def test_sampled_gaussian(rate: float, epsilon: float) -> None:
+    with mp.workdps(60):
+        below = mp.log1p(mp.expm1(epsilon) / rate)  # remove: delta = rate delta_base(log(1 + (e^eps - 1)/rate))
+        exact = rate * gaussian_delta(1.0, below)
+    assert bound(tr.Gaussian(sigma=1.0).poisson(rate=rate), epsilon, Direction.REMOVE) >= exact
+
+
+def test_infinite_mass_is_added() -> None:
+    leaky = tr.ApproximateDP(epsilon=0.5, delta=1e-3)
+    assert bound(leaky, 0.499, Direction.REMOVE, 1e-3) >= 1e-3
+    assert bound(leaky, 0.499, Direction.REMOVE, 1e-3) >= leaky.delta(0.499).lower
+
+
+def test_unknown_cgf_promises_nothing() -> None:
+    assert bound(tr.DiscreteGaussian(sigma=1.0), 1.0, Direction.REMOVE) == math.inf
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.2, 0.4])
+def test_many_terms(epsilon: float) -> None:
+    for direction in Direction:
+        assert bound(DISTINCT, epsilon, direction) >= DISTINCT.delta(epsilon, direction=direction.value).lower
+    assert bound(DISTINCT, epsilon, Direction.ADD) <= 1000.0 * DISTINCT.delta(epsilon, direction="add").upper
+
+
+@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-30])
+def test_the_worse_direction_wins(delta: float) -> None:
+    """Also where the quick bound decides, and where it does not."""
+    for run in (DISTINCT, tr.Laplace(scale=2.0).poisson(rate=0.3) + tr.Gaussian(sigma=3.0).poisson(rate=0.2) * 4):
+        both = run.epsilon(delta)
+        each = [run.epsilon(delta, direction=direction.value) for direction in Direction]
+        assert both.upper >= max(one.lower for one in each)
+        assert both.lower <= max(one.upper for one in each)
+        assert both.width <= 4.0 * max(one.width for one in each) + 1e-12
