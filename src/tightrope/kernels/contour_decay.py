@@ -6,6 +6,8 @@ integration to x + i y(x), 0 <= y <= pi/(2 mu), gives for every t >= R
 because arg g >= 0. Here y = Y (1 - e^{-b R mu pi/Y}), pi(x) the share of the shifted component, rising with x; for
 a < 0, where |g|^a grows off the real axis, Y is at most R/(|a| mu), so that the drop outweighs it. On a cell U is
 bounded through the monotonicity of each part, and so is the mass of the cell through its log slope.
+With a window (kernels.window) the density has its weight, the lift y^2/2 grows by what each edge adds, and the path
+comes back to the real axis at the hard end, which costs at most Y f(end) e^{lift Y^2/2}, f the density.
 One formula for two arithmetics: numbers are arrays of doubles, or balls.
 Guarantee: upper. Proof: docs/proofs/contour.md, section 4.
 """
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .quadrature_grid import log_odds, window
+from .window import WHOLE, Window
 
 Number = Any  # arrays of doubles, or balls: both have the operators
 
@@ -24,6 +27,7 @@ SHIFTS = ((0.1, 0.3), (0.35, 0.8))  # (Y as a fraction of pi/mu, b); the first f
 CELL_RISE = 0.06  # change of the log odds over a cell
 CELL_WIDTH = 0.125
 LOG_TOLERANCE = 45.0  # mass beyond the cells, about e^-45
+EDGE_REACH, EDGE_CELLS, EDGE_HEIGHT = 9.0, 2.0, 4.0  # in widths of an edge: its fine cells, and how far to shift
 
 
 class Arithmetic(Protocol):
@@ -36,11 +40,21 @@ class Arithmetic(Protocol):
     def cos(self, x: Number) -> Number: ...
     def angle(self, y: Number, x: Number) -> Number: ...
     def smaller(self, x: Number, y: Number) -> Number: ...
+    def softplus(self, x: Number) -> Number: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An edge on a cell: its width, log of the largest 1 - weight, and minus the log of the least weight."""
+
+    width: float
+    log_missing: Number
+    log_inside: Number
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Ends of a cell, the share pi of the shifted component there, and 1 - pi."""
+    """Ends of a cell, the share pi of the shifted component there, 1 - pi, and the edges of the window."""
 
     left: Number
     right: Number
@@ -48,24 +62,44 @@ class Cell:
     share_right: Number
     other_left: Number
     other_right: Number
+    marks: tuple[Mark, ...] = ()
 
 
-def cell_edges(mu: float, rate: float, power: float) -> list[float]:
-    """Ends of the cells: fine where the share changes, coarse where it is nearly one."""
+def cell_edges(mu: float, rate: float, power: float, marked: Window = WHOLE) -> list[float]:
+    """Ends of the cells: fine where the share or the weight changes, coarse where the share is nearly one."""
     low, high = window(mu, rate, power, math.sqrt(2.0 * LOG_TOLERANCE))
     saturated = (12.0 - log_odds(mu, rate)) / mu
     # For a < 0 the bound of U is poor on a cell with all shares in it, so no such cell is left to the right.
     high = max(high, saturated) if power < 0.0 else high
     fine = min(CELL_WIDTH, CELL_RISE / mu)
+    low = max([low, *(edge.at - EDGE_REACH * edge.width for edge in marked.edges if edge.side > 0)])
+    high = min(high, marked.end) if marked.end < math.inf else high
     edges = [low]
     while edges[-1] < high:
-        edges.append(edges[-1] + (fine if edges[-1] < saturated else CELL_WIDTH))
+        x = edges[-1]
+        near = (edge.width / EDGE_CELLS for edge in marked.edges if abs(edge.distance(x)) < EDGE_REACH)
+        edges.append(x + min([fine if x < saturated else CELL_WIDTH, *near]))
+    if marked.end < math.inf:
+        edges[-1] = marked.end
     return edges
 
 
-def shift_height(ops: Arithmetic, mu: Number, power: float, radius: float, most: Number) -> Number:
-    """Y: `most`, or what the power allows."""
-    return most if power >= 0.0 else ops.smaller(most, radius / (mu * -power))
+def shift_height(
+    ops: Arithmetic, mu: Number, power: float, radius: float, most: Number, marked: Window = WHOLE
+) -> Number:
+    """Y: `most`, or what the power and the edges allow."""
+    if power < 0.0:
+        return ops.smaller(most, radius / (mu * -power))
+    return most if marked.narrowest == math.inf else ops.smaller(most, most * 0 + EDGE_HEIGHT * marked.narrowest)
+
+
+def edge_lift(ops: Arithmetic, mark: Mark, high: Number) -> Number:
+    """log of how much a weight grows at most between x and x + iy, 0 <= y <= high.
+
+    With v = y/width and p the largest 1 - weight: v^2/2, or log(1 + p e^{v^2/2}) - log(1 - p).
+    """
+    whole = high * high * (0.5 / mark.width / mark.width)
+    return ops.smaller(whole, ops.softplus(whole + mark.log_missing) + mark.log_inside)
 
 
 def exponent(
@@ -80,6 +114,8 @@ def exponent(
     steep = most * ops.exp(cell.share_left * -scale) * mu * mu * (radius * eagerness)
     bend = ops.log1p(steep * steep) * 0.5
     lift = high * high * 0.5
+    for mark in cell.marks:
+        lift = lift + edge_lift(ops, mark, high)
     turn_low, turn_high = low * mu, high * mu
     half = ops.sin((turn_low if power >= 0.0 else turn_high) * 0.5)
     modulus = ops.log1p((least if power >= 0.0 else most) * half * half * -4.0) * (0.5 * power)

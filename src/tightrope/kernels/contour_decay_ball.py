@@ -5,12 +5,15 @@ Guarantee: upper, every rounding enclosed. Proof: docs/proofs/contour.md, sectio
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flint import arb
 
 from .ball import upper_float, working_precision
-from .contour_decay import SHIFTS, Cell, cell_edges, exponent, log_masses, shift_height, tail_slopes
+from .contour_decay import SHIFTS, Cell, Mark, cell_edges, exponent, log_masses, shift_height, tail_slopes
+from .window import WHOLE, Edge, Window
 
 DECAY_BITS = 64
 CELLS_MOST = 3000  # more take longer than any other engine
@@ -45,14 +48,23 @@ class _Balls:
     def smaller(x: arb, y: arb) -> arb:
         return x.min(y)
 
+    @staticmethod
+    def softplus(x: arb) -> arb:
+        return x.exp().log1p()
+
 
 @dataclass(frozen=True, slots=True)
 class BallDecay:
-    """Cells of a tilted law with bounds of their masses; the tails are the last two cells, with no least mass."""
+    """Cells of a tilted law with bounds of their masses; the tails are the last cells, with no least mass.
+
+    end: the density at the hard end of the window, in the unit of the masses; 0 without one.
+    """
 
     mu: arb
     power: float
     cells: tuple[tuple[Cell, arb, arb], ...]
+    marked: Window
+    end: arb
 
     def log_bound(self, radius: float) -> float:
         """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
@@ -60,7 +72,7 @@ class BallDecay:
             return min(0.0, *(self._with_shift(radius, *shift) for shift in SHIFTS))
 
     def _with_shift(self, radius: float, fraction: float, eagerness: float) -> float:
-        height = shift_height(_Balls, self.mu, self.power, radius, fraction * arb.pi() / self.mu)
+        height = shift_height(_Balls, self.mu, self.power, radius, fraction * arb.pi() / self.mu, self.marked)
         least, most = arb(0), arb(0)
         falls, rises, far = arb(0), arb(0), arb(0)
         for cell, low, high in self.cells:
@@ -71,15 +83,17 @@ class BallDecay:
                 falls += low * gain
             else:
                 rises += high * gain.max(arb(0))
-        near = falls / most + rises / least
-        bounds = [upper_float(near.log1p()), upper_float((far / least).log())]
+        lift = 1 + sum((1 / arb(edge.width) ** 2 for edge in self.marked.edges), arb(0))
+        back = self.end * height * (lift * height * height / 2).exp()
+        near = falls / most + (rises + back) / least
+        bounds = [upper_float(near.log1p()), upper_float(((far + back) / least).log())]
         return min(bounds)
 
 
-def ball_decay(mu: arb, rate: float, power: float) -> BallDecay | None:
+def ball_decay(mu: arb, rate: float, power: float, marked: Window = WHOLE) -> BallDecay | None:
     """The cells for the law with density proportional to n g^power; None where the tails cannot be bounded."""
     with working_precision(DECAY_BITS):
-        points = cell_edges(float(mu.mid()), rate, power)
+        points = cell_edges(float(mu.mid()), rate, power, marked)
         if len(points) > CELLS_MOST:
             return None
         share = arb(rate)
@@ -95,22 +109,45 @@ def ball_decay(mu: arb, rate: float, power: float) -> BallDecay | None:
         edges = [arb(point) for point in points]
         known = [shares(edge) for edge in edges]
         slope_left, slope_right = tail_slopes(edges[0], edges[-1], known[0][0], mu, power)
-        if not (slope_left > 0 and slope_right > 0):
+        slope_left = slope_left + arb(marked.slope_left_of(points[0])) if marked.edges else slope_left
+        cut = marked.end < math.inf
+        if not (slope_left > 0 and (cut or slope_right > 0)):
             return None
+        weights = [[(edge.ball_weight(x), edge.ball_missing(x)) for x in edges] for edge in marked.edges]
         top = log_density(edges[len(edges) // 2])
         at_edges = [log_density(edge) - top for edge in edges]
         cells = []
         for index in range(len(edges) - 1):
             left, right = edges[index], edges[index + 1]
-            cell = Cell(left, right, known[index][0], known[index + 1][0], known[index][1], known[index + 1][1])
+            marks, least, most = _marks(marked.edges, [weight[index : index + 2] for weight in weights])
+            cell = Cell(left, right, known[index][0], known[index + 1][0], known[index][1], known[index + 1][1], marks)
             logs = at_edges[index], log_density((left + right) / 2) - top, at_edges[index + 1]
             low, high = log_masses(_Balls, cell, logs, mu, power)
             width = right - left
-            cells.append((cell, width * low.exp(), width * high.exp()))
-        (first, first_other), (last, last_other) = known[0], known[-1]
-        left_mass, right_mass = (
-            log.exp() / slope for log, slope in ((at_edges[0], slope_left), (at_edges[-1], slope_right))
-        )
-        cells.append((Cell(edges[0], edges[0], arb(0), first, arb(1), first_other), arb(0), left_mass))
-        cells.append((Cell(edges[-1], edges[-1], last, arb(1), last_other, arb(0)), arb(0), right_mass))
-        return BallDecay(mu, power, tuple(cells))
+            cells.append((cell, width * low.exp() * least, width * high.exp() * most))
+        first, last = (_product(weight[index][0] for weight in weights) for index in (0, -1))
+        unknown = tuple(Mark(edge.width, arb(0), arb.pos_inf()) for edge in marked.edges)
+        tail = Cell(edges[0], edges[0], arb(0), known[0][0], arb(1), known[0][1], unknown)
+        cells.append((tail, arb(0), first * at_edges[0].exp() / slope_left))
+        end = last * at_edges[-1].exp()
+        if not cut:
+            tail = Cell(edges[-1], edges[-1], known[-1][0], arb(1), known[-1][1], arb(0), unknown)
+            cells.append((tail, arb(0), end / slope_right))
+        return BallDecay(mu, power, tuple(cells), marked, end if cut else arb(0))
+
+
+def _marks(edges: tuple[Edge, ...], weights: list[list[tuple[arb, arb]]]) -> tuple[tuple[Mark, ...], arb, arb]:
+    """The marks of a cell, and the least and the largest weight on it; each edge is monotone."""
+    marks, least, most = [], arb(1), arb(1)
+    for edge, ((left, left_missing), (right, right_missing)) in zip(edges, weights, strict=True):
+        low, missing = (left, left_missing) if edge.side > 0 else (right, right_missing)
+        marks.append(Mark(edge.width, missing.log(), -low.log()))
+        least, most = least * low, most * (right if edge.side > 0 else left)
+    return tuple(marks), least, most
+
+
+def _product(factors: Iterable[arb]) -> arb:
+    product = arb(1)
+    for factor in factors:
+        product *= factor
+    return product

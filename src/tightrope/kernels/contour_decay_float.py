@@ -11,12 +11,16 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from flint import arb
 
 from .approx import FloatArray
-from .contour_decay import SHIFTS, Cell, cell_edges, exponent, log_masses, shift_height, tail_slopes
+from .ball import lower_float, upper_float, working_precision
+from .contour_decay import SHIFTS, Cell, Mark, cell_edges, exponent, log_masses, shift_height, tail_slopes
 from .quadrature_grid import log_odds
+from .window import WHOLE, Edge, Window
 
 SLACK = 1e-9
+WEIGHT_BITS = 64
 EXPONENT_MOST = 1e5
 FAR_BELOW, EXPONENT_FAR = 2000.0, 1e14  # an exponent below -2000 with an error below 1 underflows
 
@@ -25,16 +29,25 @@ class _Arrays:
     exp, expm1, log1p = np.exp, np.expm1, np.log1p
     sin, cos, angle, smaller = np.sin, np.cos, np.arctan2, np.minimum
 
+    @staticmethod
+    def softplus(x: FloatArray) -> FloatArray:
+        return np.logaddexp(0.0, x)
+
 
 @dataclass(frozen=True, slots=True)
 class Decay:
-    """Cells of a tilted law and bounds of their masses, the two tails included as last cells."""
+    """Cells of a tilted law and bounds of their masses, the tails included as last cells.
+
+    end: the density at the hard end of the window, in the unit of the masses; 0 without one.
+    """
 
     mu: float
     power: float
     cells: Cell
     least: FloatArray
     most: FloatArray
+    marked: Window = WHOLE
+    end: float = 0.0
 
     def log_bound(self, radius: float) -> float:
         """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
@@ -42,23 +55,27 @@ class Decay:
 
     def _with_shift(self, radius: float, fraction: float, eagerness: float) -> float:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            height = shift_height(_Arrays, self.mu, self.power, radius, fraction * math.pi / self.mu)
+            height = float(
+                shift_height(_Arrays, self.mu, self.power, radius, fraction * math.pi / self.mu, self.marked)
+            )
             bound, sizes = exponent(_Arrays, self.cells, self.mu, self.power, radius, height, eagerness)
             bound = bound + SLACK * sizes
             gain = np.expm1(bound)
             falls = float(np.sum(np.where(gain < 0.0, self.least * gain, 0.0))) / float(np.sum(self.most))
             rises = float(np.sum(np.where(gain < 0.0, 0.0, self.most * gain))) / float(np.sum(self.least))
-            near = falls * (1.0 - SLACK) + rises * (1.0 + SLACK)
-            far = float(np.sum(self.most * np.exp(bound))) / float(np.sum(self.least)) * (1.0 + SLACK)
+            back = self.end * height * math.exp(0.5 * self.marked.lift * height * height) if self.end else 0.0
+            beyond = back / float(np.sum(self.least)) * (1.0 + SLACK)
+            near = falls * (1.0 - SLACK) + rises * (1.0 + SLACK) + beyond
+            far = float(np.sum(self.most * np.exp(bound))) / float(np.sum(self.least)) * (1.0 + SLACK) + beyond
         # 1 + E[expm1 U] is sharp where phi is close to 1, E[exp U] where it is small.
         if not (math.isfinite(near) and math.isfinite(far)):
             return 0.0
         return min(0.0, math.log1p(near) * (1.0 - SLACK) if near < 0.0 else 0.0, math.log(max(far, 1e-300)) + SLACK)
 
 
-def decay(mu: float, rate: float, power: float) -> Decay | None:
+def decay(mu: float, rate: float, power: float, marked: Window = WHOLE) -> Decay | None:
     """The cells for the law with density proportional to n g^power; None where they cannot be trusted."""
-    edges: FloatArray = np.array(cell_edges(mu, rate, power))
+    edges: FloatArray = np.array(cell_edges(mu, rate, power, marked))
     odds = log_odds(mu, rate)
     left, right = edges[:-1], edges[1:]
     middle = 0.5 * (left + right)
@@ -68,26 +85,56 @@ def decay(mu: float, rate: float, power: float) -> Decay | None:
     density = power * np.logaddexp(0.0, mu * middle + odds) - 0.5 * middle * middle
     at_edges = power * np.logaddexp(0.0, logs) - 0.5 * edges * edges
     slopes = tail_slopes(edges[0], edges[-1], share[0], mu, power)
-    top = float(np.max(density))
+    slopes = slopes if marked is WHOLE else (slopes[0] + marked.slope_left_of(float(edges[0])), 1.0)
+    weights = [_EdgeWeights(edge, edges) for edge in marked.edges]
+    weighted = density + sum(weight.most for weight in weights)
+    top = float(np.max(weighted))
     # An error of the log odds reaches a log g times the share; what is far below the top underflows in any case.
     parts = abs(mu * edges) + abs(odds) + 0.5 * mu * mu
     scale = 0.5 * edges * edges + abs(power) * (share * parts + np.logaddexp(0.0, logs)) + parts
-    visible = np.maximum(scale[:-1], scale[1:])[density > top - FAR_BELOW]
+    visible = np.maximum(scale[:-1], scale[1:])[weighted > top - FAR_BELOW]
     if max(visible) > EXPONENT_MOST or max(scale) > EXPONENT_FAR or min(slopes) <= 0.0:
         return None
     cells = Cell(left, right, share[:-1], share[1:], other[:-1], other[1:])
     low, high = log_masses(_Arrays, cells, (at_edges[:-1] - top, density - top, at_edges[1:] - top), mu, power)
+    low = low + sum(weight.least for weight in weights)
+    high = high + sum(weight.most for weight in weights)
+    tails = at_edges[[0, -1]] - top + sum(weight.logs[[0, -1]] for weight in weights)
     width = right - left
     with np.errstate(under="ignore", over="ignore"):
-        tails = np.exp(at_edges[[0, -1]] - top) / np.array(slopes)
+        end = 0.0 if marked is WHOLE else math.exp(min(700.0, tails[1])) * (1.0 + SLACK) + 1e-300
+        beyond = np.exp(tails) / np.array(slopes) * (1.0 if marked is WHOLE else np.array([1.0, 0.0]))
         least = np.concatenate([width * np.exp(low), [0.0, 0.0]]) * (1.0 - SLACK)
-        most = np.concatenate([width * np.exp(high), tails]) * (1.0 + SLACK) + 1e-300  # what underflowed
-    beyond = Cell(
+        most = np.concatenate([width * np.exp(high), beyond]) * (1.0 + SLACK) + 1e-300  # what underflowed
+    cells = Cell(
         left=np.append(left, [-np.inf, edges[-1]]),
         right=np.append(right, [edges[0], np.inf]),
         share_left=np.append(share[:-1], [0.0, share[-1]]),
         share_right=np.append(share[1:], [share[0], 1.0]),
         other_left=np.append(other[:-1], [1.0, other[-1]]),
         other_right=np.append(other[1:], [other[0], 0.0]),
+        marks=tuple(weight.mark for weight in weights),
     )
-    return Decay(mu, power, beyond, least, most)
+    return Decay(mu, power, cells, least, most, marked, end)
+
+
+class _EdgeWeights:
+    """Logs of the weight of one edge at the ends of the cells, of its least and largest value on each, and its mark.
+
+    On the two tails nothing better is known than that the weight lifts like a bell.
+    """
+
+    def __init__(self, edge: Edge, edges: FloatArray) -> None:
+        with working_precision(WEIGHT_BITS):
+            balls = [arb(float(x)) for x in edges]
+            weights = [edge.ball_weight(x).log() for x in balls]
+            missing = [edge.ball_missing(x).log() for x in balls]
+            lower = np.array([lower_float(log) for log in weights])
+            upper = np.array([upper_float(log) for log in weights])
+            outside = np.array([upper_float(log) for log in missing])
+        self.logs = upper
+        self.least = np.minimum(lower[:-1], lower[1:])
+        self.most = np.maximum(upper[:-1], upper[1:])
+        tails = [np.inf, np.inf]
+        log_missing = np.append(np.maximum(outside[:-1], outside[1:]), [0.0, 0.0])
+        self.mark = Mark(edge.width, log_missing, np.append(-self.least, tails))

@@ -14,29 +14,50 @@ from typing import Protocol
 
 from flint import acb, arb, arb_mat
 
-from .quadrature_grid import Grid, choose_grid, error_modes, mode_heights
+from .quadrature_grid import Grid, choose_grid, error_modes, marked_strip, mode_heights
+from .window import WHOLE, Window
 
 
 @dataclass(frozen=True, slots=True)
 class StripError:
-    """The relative error of a trapezoid sum at t, e^{y^2/2 + t mu y} 2 kappa/(e^{2 pi y/h} - 1), and its ends."""
+    """The relative error of a trapezoid sum at t, e^{lift y^2/2 + t mu s y} 2 kappa/(e^{2 pi y/h} - 1), and its ends.
+
+    edge: twice the integrand at the hard end of a window, divided by its integral.
+    """
 
     mu: arb
+    rate: float
     power: float
     step: float
     ends: arb
+    marked: Window
+    edge: arb
 
     def at(self, t: float) -> arb:
         """An upper bound at t >= 0, without the ends."""
-        modes = error_modes(float(self.mu.mid()), self.power, self.step)
+        mu = float(self.mu.mid())
+        strip = marked_strip(mu, self.rate, self.marked)
+        modes = error_modes(mu, self.power, self.step, strip)
         if not modes:
             return arb.pos_inf()
         best = min(range(len(modes)), key=lambda index: modes[index][0] + modes[index][1] * t)
-        y = arb(mode_heights(float(self.mu.mid()), self.step)[best])
+        y = arb(mode_heights(mu, self.step, strip.lift)[best])
         if not self.mu * y < arb.pi():
             return arb.pos_inf()
         kappa = arb(1) if self.power >= 0.0 else (self.mu * y / 2).cos() ** arb(self.power)
-        return 2 * kappa * (y * y / 2 + self.mu * y * t).exp() / (2 * arb.pi() * y / self.step).expm1()
+        growth = self._lift() * y * y / 2 + self.mu * self._share() * y * t
+        return 2 * kappa * growth.exp() / (2 * arb.pi() * y / self.step).expm1() + self.edge * y
+
+    def _lift(self) -> arb:
+        return 1 + sum((1 / arb(edge.width) ** 2 for edge in self.marked.edges), arb(0))
+
+    def _share(self) -> arb:
+        """The share of the shifted component at the hard end if that is below 1/2, else 1."""
+        if self.marked.end == math.inf:
+            return arb(1)
+        odds = arb(self.rate) / (1 - arb(self.rate)) * (self.mu * arb(self.marked.end) - self.mu * self.mu / 2).exp()
+        share = odds / (1 + odds)
+        return share if share < 0.5 else arb(1)
 
 
 class BallError(Protocol):
@@ -74,25 +95,38 @@ def point_law_ball(losses: tuple[arb, ...], masses: tuple[arb, ...], tilt: float
     return BallLaw(losses, weights, total_mass(weights, error).log(), error)
 
 
-def sampled_normal_ball(mu: arb, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float) -> BallLaw:
-    """The loss sign log g of a sampled normal, tilted by e^{tilt loss}."""
+def sampled_normal_ball(
+    mu: arb, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float, marked: Window = WHOLE
+) -> BallLaw:
+    """The loss sign log g of a sampled normal, tilted by e^{tilt loss}; the marked part of it if there is a window."""
     power = 1.0 + tilt if sign > 0 else -tilt  # rounded: it chooses the grid only
     exact_power = 1 + arb(tilt) if sign > 0 else -arb(tilt)
-    grid = choose_grid(float(mu.mid()), rate, power, reach, log_tolerance)
+    grid = choose_grid(float(mu.mid()), rate, power, reach, log_tolerance, marked)
     share = arb(rate)
-    logs, exponents, odds_first = [], [], arb(0)
-    for index in range(-grid.left, grid.right + 1):
-        x = arb(grid.centre + index * grid.step)
-        shifted = share * (mu * x - mu * mu / 2).exp()
-        logs.append((1 - share + shifted).log())
-        exponents.append(exact_power * logs[-1] - x * x / 2)
-        if index == -grid.left:
-            odds_first = shifted / (1 - share)
-    weights = tuple(exponent.exp() for exponent in exponents)
+
+    def loss_and_weight(x: arb) -> tuple[arb, arb]:
+        log = (1 - share + share * (mu * x - mu * mu / 2).exp()).log()
+        return log, (exact_power * log - x * x / 2).exp() * marked.ball_weight(x)
+
+    nodes = [arb(grid.centre + index * grid.step) for index in range(-grid.left, grid.right + 1)]
+    logs, weights = zip(*(loss_and_weight(x) for x in nodes), strict=True)
     mass = sum(weights, arb(0))
-    error = StripError(mu, power, grid.step, _ends(mu, grid, exact_power, odds_first, weights, mass))
+    if marked.end < math.inf:
+        ends = _left_end(nodes[0], marked, grid, weights[0], mass)
+        # Relative to the sum, which is the integral up to a factor of 2, or else everything is lost anyway.
+        edge = 4 * loss_and_weight(arb(marked.end))[1] / (mass * arb(grid.step))
+    else:
+        odds_first = share / (1 - share) * (mu * nodes[0] - mu * mu / 2).exp()
+        ends, edge = _ends(mu, grid, exact_power, odds_first, weights, mass), arb(0)
+    error = StripError(mu, rate, power, grid.step, ends, marked, edge)
     log_mgf = (total_mass(weights, error) * arb(grid.step) / (2 * arb.pi()).sqrt()).log()
     return BallLaw(tuple(sign * log for log in logs), weights, log_mgf, error)
+
+
+def _left_end(first: arb, marked: Window, grid: Grid, weight: arb, mass: arb) -> arb:
+    """Mass before the first node of a marked law relative to the mass on the nodes, by a geometric series."""
+    slope = -first + arb(marked.slope_left_of(float(first.mid())))
+    return weight / -(-arb(grid.step) * slope).expm1() / mass if slope > 0 else arb.pos_inf()
 
 
 def _ends(mu: arb, grid: Grid, power: arb, odds_first: arb, weights: tuple[arb, ...], mass: arb) -> arb:

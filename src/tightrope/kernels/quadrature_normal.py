@@ -29,15 +29,15 @@ def sampled_normal(mu: Approx, rate: float, sign: int, tilt: float, reach: float
     grid = choose_grid(mu_up, rate, power, reach, log_tolerance)
     steps: FloatArray = np.arange(-grid.left, grid.right + 1, dtype=np.float64) * grid.step
     nodes = exact(steps + grid.centre)
-    log_g, share, other = _centre(mu, rate, grid.centre)
-    offsets = _offsets(mu * exact(steps), share, other)
+    log_g, share, other = centre_values(mu, rate, grid.centre)
+    offsets = log_ratios(mu * exact(steps), share, other)
     bell = nodes * nodes * -0.5
     plain_log = bell + offsets * base
     tilted_log = plain_log + offsets * (sign * tilt)  # base + tilt in one double would be rounded
-    weights = _scaled(tilted_log)
+    weights = scaled(tilted_log)
     odds = float((share / other).upper)
     ends = _ends(mu_up, grid, weights, odds, power)
-    plain_ends = _ends(mu_up, grid, _scaled(plain_log), odds, base)
+    plain_ends = _ends(mu_up, grid, scaled(plain_log), odds, base)
     error = QuadratureError(ends, error_modes(mu_up, power, grid.step))
     at_zero = float(error.at(np.zeros(1))[0])
     g_base = (log_g * base).exp()
@@ -51,7 +51,7 @@ def sampled_normal(mu: Approx, rate: float, sign: int, tilt: float, reach: float
     )
 
 
-def _centre(mu: Approx, rate: float, centre: float) -> tuple[Approx, Approx, Approx]:
+def centre_values(mu: Approx, rate: float, centre: float) -> tuple[Approx, Approx, Approx]:
     """log g, the share pi of the shifted component and 1 - pi, at the centre."""
     shift = mu * centre - mu * mu * 0.5
     kept = 1.0 - exact(rate)
@@ -64,10 +64,10 @@ def _centre(mu: Approx, rate: float, centre: float) -> tuple[Approx, Approx, App
     return log_g, 1.0 / (1.0 + (-odds).exp()), 1.0 / (1.0 + odds.exp())
 
 
-def _offsets(rise: Approx, share: Approx, other: Approx) -> Approx:
+def log_ratios(rise: Approx, share: Approx, other: Approx) -> Approx:
     """log(1 - pi + pi e^rise), pi = share, 1 - pi = other: log1p(pi expm1(rise)) unless that overflows or cancels."""
     if float(share.value) > 0.5:
-        return rise + _offsets(-rise, other, share)
+        return rise + log_ratios(-rise, other, share)
     steep = rise.value > OFFSET_SPLIT
     near = (where(~steep, rise, exact(np.zeros_like(rise.value))).expm1() * share).log1p()
     if not steep.any():
@@ -76,7 +76,7 @@ def _offsets(rise: Approx, share: Approx, other: Approx) -> Approx:
     return where(steep, far, near)
 
 
-def _scaled(log: Approx) -> Approx:
+def scaled(log: Approx) -> Approx:
     """e^log divided by its largest value."""
     with np.errstate(under="ignore"):
         return (log - float(np.max(log.value))).exp()
@@ -112,4 +112,4 @@ def _log_mgf(
         slack = 3.0 * at_zero + 2.0 * plain_ends
         return widened(rise.log1p(), slack)
     top = float(np.max(tilted_log.value))
-    return widened((_scaled(tilted_log).sum() * unit).log() + exact(top), at_zero)
+    return widened((scaled(tilted_log).sum() * unit).log() + exact(top), at_zero)

@@ -1,0 +1,97 @@
+"""The marked part of a sampled normal, tilted, in float64: the law of kernels.quadrature_normal times a window.
+
+M(z) = E[weight e^{z loss}] for remove, loss = log g. With d = log(g(x)/g(x0)) as there, and P[x > end] cut away,
+log M(c) = c log g(x0) + log1p(E[weight expm1(c d) - (1 - weight)]) where nearly all is marked.
+The weights of the window are computed in balls: they are few.
+Guarantee: weights, offsets and log M(c) enclose the truth up to `error`. Proof: docs/proofs/contour.md, section 10.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from flint import arb
+
+from .approx import Approx, FloatArray, enclosing, exact
+from .ball import BITS_START, lower_float, upper_float, working_precision
+from .quadrature import QuadratureError, TiltedLaw, widened
+from .quadrature_grid import Grid, choose_grid, error_modes, marked_strip, mode_heights
+from .quadrature_normal import ROOT_TWO_PI, centre_values, log_ratios, scaled
+from .window import Window, ball_phi
+
+
+def marked_normal(
+    mu: Approx, rate: float, tilt: float, reach: float, log_tolerance: float, marked: Window
+) -> TiltedLaw:
+    """The marked law tilted by e^{tilt loss}, for transforms up to |t| = reach."""
+    mu_up = float(mu.upper)
+    strip = marked_strip(mu_up, rate, marked)
+    grid = choose_grid(mu_up, rate, 1.0 + tilt, reach, log_tolerance, marked)
+    # The last point is the hard end, half a step beyond the last node.
+    steps: FloatArray = np.append(np.arange(-grid.left, grid.right + 1, dtype=np.float64), grid.right + 0.5) * grid.step
+    points = exact(steps + grid.centre)
+    log_g, share, other = centre_values(mu, rate, grid.centre)
+    offsets = log_ratios(mu * exact(steps), share, other)
+    log_weight, missing = _marks(marked, points.value)
+    plain_log = points * points * -0.5 + offsets
+    growth = offsets * tilt
+    tilted_log = plain_log + growth + log_weight
+    height = max(mode_heights(mu_up, grid.step, strip.lift), default=np.inf)
+    left = float(-points.value[0])
+    weights = scaled(tilted_log)
+    error = QuadratureError(
+        _ends(grid, weights, left + marked.slope_left_of(-left), height),
+        error_modes(mu_up, 1.0 + tilt, grid.step, strip),
+    )
+    unit = log_g.exp() * exact(grid.step) / ROOT_TWO_PI
+    beyond = _ends(grid, scaled(plain_log), left, height) + _beyond(mu_up, rate, marked.end)
+    inside = (plain_log[:-1], growth[:-1], log_weight[:-1], missing[:-1])
+    log_mgf = _log_mgf(*inside, unit, float(error.at(np.zeros(1))[0]), beyond)
+    return TiltedLaw(log_g, log_g * tilt + log_mgf, offsets[:-1], weights[:-1], error)
+
+
+def _marks(marked: Window, points: FloatArray) -> tuple[Approx, Approx]:
+    """log weight and 1 - weight at points up to the end."""
+    with working_precision(BITS_START):
+        logs = [marked.ball_weight(arb(float(x))).log() for x in points]
+        missing = [marked.ball_missing(arb(float(x))) for x in points]
+        return _approximate(logs), _approximate(missing)
+
+
+def _approximate(balls: list[arb]) -> Approx:
+    return enclosing(np.array([lower_float(ball) for ball in balls]), np.array([upper_float(ball) for ball in balls]))
+
+
+def _ends(grid: Grid, values: Approx, slope: float, height: float) -> float:
+    """What the sum over the nodes misses, relative to it: the left end by a geometric series, and the hard end.
+
+    Beyond the first node the log density falls at least at the rate `slope`; the hard end adds at most
+    2 height values[-1].
+    """
+    if not slope > 0.0:
+        return np.inf
+    left = values.upper[0] / -np.expm1(-grid.step * slope)
+    edge = 2.0 * height / grid.step * values.upper[-1]
+    mass = np.sum(values.lower[:-1].clip(0.0)) * (1.0 - 1e-12)
+    return float((left + edge) / mass * (1.0 + 1e-9))
+
+
+def _beyond(mu: float, rate: float, end: float) -> float:
+    """P[x > end], from above."""
+    with working_precision(BITS_START):
+        return upper_float((1 - arb(rate)) * ball_phi(-arb(end)) + arb(rate) * ball_phi(arb(mu) - arb(end)))
+
+
+def _log_mgf(
+    plain_log: Approx, growth: Approx, log_weight: Approx, missing: Approx, unit: Approx, at_zero: float, beyond: float
+) -> Approx:
+    """log E[weight e^growth], through expm1 where that is sharper."""
+    # M (at_zero) for the tilted sum, 1 (at_zero + beyond) for the plain one, and M >= 1/2.
+    slack = 5.0 * at_zero + 2.0 * beyond
+    if slack < 1e-3:
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            rise = (plain_log.exp() * (log_weight.exp() * growth.expm1() - missing)).sum() * unit
+        if np.isfinite(rise.radius) and float(rise.lower) > -0.5 and float(rise.upper) < 1.0:
+            return widened(rise.log1p(), slack)
+    tilted_log = plain_log + growth + log_weight
+    top = float(np.max(tilted_log.value))
+    return widened((scaled(tilted_log).sum() * unit).log() + exact(top), at_zero)

@@ -1,0 +1,113 @@
+"""Smooth marks on a standard normal x: the weight prod Phi(side (x - at)/width) below a hard end, and 0 above it.
+
+Marking a use by its x, with a probability that is the same under both hypotheses, leaves its loss as it is; the cgf of
+the marked part is an integral with this weight. The weight is analytic, and off the real axis
+|Phi(u + iv)| <= Phi(u) e^{v^2/2}, because Phi(w) = integral over s > 0 of n(w - s) ds, n the normal density.
+So a weight costs no more than a narrower bell: |n(x + iy) weight| <= n(x) weight(x) e^{lift y^2/2},
+lift = 1 + sum 1/width^2.
+No numpy: both arithmetics use it.
+Guarantee: exact in balls. Proof: docs/proofs/contour.md, section 10.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from flint import arb
+
+from .ball import erfc
+
+ROOT_HALF = math.sqrt(0.5)
+
+
+def log_phi(u: float) -> float:
+    """log Phi(u) in plain floats, to a few digits far out."""
+    if u > -30.0:
+        return math.log(0.5 * math.erfc(-u * ROOT_HALF))
+    return -0.5 * u * u - math.log(-u) - 0.5 * math.log(2.0 * math.pi)
+
+
+def ball_phi(u: arb) -> arb:
+    """Phi(u)."""
+    return erfc(-u / arb(2).sqrt()) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Phi(side (x - at)/width): about 1 on one side of `at`, about 0 on the other."""
+
+    at: float
+    width: float
+    side: int
+
+    def distance(self, x: float) -> float:
+        """How far x lies on the good side, in widths."""
+        return self.side * (x - self.at) / self.width
+
+    def ball_weight(self, x: arb) -> arb:
+        """The weight at x."""
+        return ball_phi(self.side * (x - arb(self.at)) / arb(self.width))
+
+    def ball_missing(self, x: arb) -> arb:
+        """1 - weight at x."""
+        return ball_phi(self.side * (arb(self.at) - x) / arb(self.width))
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A product of edges below a hard end; without either it is no window at all."""
+
+    edges: tuple[Edge, ...] = ()
+    end: float = math.inf
+
+    @property
+    def lift(self) -> float:
+        """How much faster the integrand grows off the real axis than a bell, at most; 1 without edges."""
+        return 1.0 + sum(edge.width**-2 for edge in self.edges) * (1.0 + 1e-15)
+
+    @property
+    def narrowest(self) -> float:
+        """The least width of an edge."""
+        return min((edge.width for edge in self.edges), default=math.inf)
+
+    def log_weight(self, x: float) -> float:
+        """log of the weight below the end, in plain floats."""
+        return sum(log_phi(edge.distance(x)) for edge in self.edges)
+
+    def ball_weight(self, x: arb) -> arb:
+        """The weight at a point below the end."""
+        weight = arb(1)
+        for edge in self.edges:
+            weight *= edge.ball_weight(x)
+        return weight
+
+    def ball_missing(self, x: arb) -> arb:
+        """1 - weight at a point below the end, precise where it is small."""
+        missing = arb(0)
+        for edge in self.edges:
+            missing += edge.ball_missing(x) * (1 - missing)
+        return missing
+
+    def slope_left_of(self, x: float) -> float:
+        """A lower bound of the slope of the log weight everywhere left of x.
+
+        A rising edge adds at least -u/width, since Phi'(u)/Phi(u) >= -u; a falling one takes away at most what it
+        takes away at x, since Phi'/Phi falls. Positive: the weight falls towards the left.
+        """
+        rising = sum(max(0.0, -edge.distance(x)) / edge.width for edge in self.edges if edge.side > 0)
+        falling = sum(_mills(edge.distance(x)) / edge.width for edge in self.edges if edge.side < 0)
+        return rising * (1.0 - 1e-9) - falling * (1.0 + 1e-9)
+
+    @property
+    def rises(self) -> bool:
+        """Whether the weight vanishes towards the left."""
+        return any(edge.side > 0 for edge in self.edges)
+
+
+def _mills(u: float) -> float:
+    """Phi'(u)/Phi(u), to a few digits; 5e-324 and not 0 far inside."""
+    return math.exp(max(-740.0, -0.5 * u * u - log_phi(u))) / math.sqrt(2.0 * math.pi)
+
+
+WHOLE = Window()
