@@ -41,7 +41,7 @@ class SampledCgf(Cgf):
     def cumulants(self, tilt: float) -> Cumulants:
         """Trapezoid sums in plain floats, coarse but far better than the choice of a contour needs."""
         mu = mu_value(self.base)
-        step = min(0.5, 1.2 / mu)
+        step = min(0.7, 1.2 / mu)
         losses, logs = self._coarse(mu, tilt, step, 7.0)
         top = max(logs)
         masses = [math.exp(log - top) for log in logs]

@@ -13,6 +13,7 @@ from ..evaluation import Evaluation, SelfInverse
 
 STEPS_MOST = 30
 EPSILON_MOST = 1e300
+CLOSE = 1e-9  # Newton squares the distance: after a step this small nothing is left to gain
 
 
 class ContourEvaluator(SelfInverse):
@@ -43,9 +44,11 @@ class ContourEvaluator(SelfInverse):
             if not low <= following <= high:
                 # Past zero, or where the sum is lost in its own errors, halving still finds the way.
                 following = 0.5 * (low + high) if high < math.inf else 2.0 * centre + 1.0
-            if abs(following - centre) <= 1e-15 * (centre + 1e-3) or not following < EPSILON_MOST:
+            if not following < EPSILON_MOST:
                 break
-            centre = following
+            moved, centre = abs(following - centre), following
+            if moved <= CLOSE * (centre + 1e-3):
+                break
         return centre, rate
 
     def epsilon(self, delta: float) -> Inverse[Evaluation]:

@@ -61,6 +61,12 @@ def cumulants(terms: Weighted, tilt: float) -> Cumulants:
     return Cumulants(*(math.fsum(count * part[index] for part, count in parts) for index in range(3)))
 
 
+def sample(terms: Weighted) -> Weighted:
+    """Some of many terms, which stand for all of them."""
+    few = terms[:: max(1, len(terms) // SAMPLE)]
+    return [(cgf, count * len(terms) / len(few)) for cgf, count in few]
+
+
 def saddle_at(terms: Weighted, tilt: float) -> Saddle:
     """The saddle values at a tilt, for its own epsilon."""
     now = cumulants(terms, tilt)
@@ -71,7 +77,7 @@ def _with_estimate(saddle: Saddle) -> Saddle:
     return replace(saddle, log_delta=saddle.estimate)
 
 
-def find_saddle(terms: Terms, epsilon: float | None, log_delta: float | None) -> Saddle:
+def find_saddle(terms: Weighted, epsilon: float | None, log_delta: float | None) -> Saddle:
     """The saddle for a given epsilon, or for the epsilon that has this log delta (not below 0)."""
     if epsilon is None and log_delta is not None:
         found = _solve(terms, lambda saddle: _towards_delta(saddle, log_delta))
@@ -95,13 +101,12 @@ def _towards_epsilon(saddle: Saddle, epsilon: float) -> tuple[float, bool]:
     return missing / (saddle.tilt * saddle.curvature), missing * missing < 0.01 * saddle.curvature
 
 
-def _solve(terms: Terms, towards: Towards) -> Saddle:
+def _solve(terms: Weighted, towards: Towards) -> Saddle:
     """The search, which starts where some of many terms would have their saddle."""
     start = 1.0
     if len(terms) >= 2 * SAMPLE:
-        few = terms[:: len(terms) // SAMPLE]
         with suppress(UnsupportedMechanism, OverflowError):
-            start = _search([(cgf, count * len(terms) / len(few)) for cgf, count in few], towards, start).tilt
+            start = _search(sample(terms), towards, start).tilt
     return _search(terms, towards, start)
 
 
