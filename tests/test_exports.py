@@ -19,6 +19,7 @@ EXPORTS = {
     "Comparison",
     "Curve",
     "DataError",
+    "Density",
     "Direction",
     "DiscreteGaussian",
     "DiscreteLaplace",

@@ -25,6 +25,7 @@ from .errors import UnsupportedMechanism as UnsupportedMechanism
 from .expression import parse as parse
 from .mechanisms.approximate_dp import ApproximateDP as ApproximateDP
 from .mechanisms.base import Mechanism as Mechanism
+from .mechanisms.density import Density as Density
 from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
 from .mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace
 from .mechanisms.exponential import Exponential as Exponential

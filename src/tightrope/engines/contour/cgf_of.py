@@ -5,12 +5,14 @@ from __future__ import annotations
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...pair import Pair
+from ...pairs.density import DensityPair
 from ...pairs.finite import FinitePair
 from ...pairs.gaussian import GaussianPair
 from ...pairs.laplace import LaplacePair
 from ...pairs.logistic import LogisticPair
 from ...pairs.poisson import PoissonAdd, PoissonRemove
 from .cgf import LOG_TOLERANCE, Cgf
+from .cgf_density import density_cgf
 from .cgf_finite import finite_cgf
 from .cgf_gaussian import GaussianCgf
 from .cgf_laplace import laplace_cgf
@@ -46,6 +48,12 @@ def cgf_of(pair: Pair) -> Cgf:
             return laplace_cgf(base, rate, -1)
         case LogisticPair():
             return logistic_cgf(pair)
+        case DensityPair():
+            return density_cgf(pair, 1.0, 1)
+        case PoissonRemove(DensityPair() as base, rate):
+            return density_cgf(base, rate, 1)
+        case PoissonAdd(DensityPair() as base, rate):
+            return density_cgf(base, rate, -1)
     raise UnsupportedMechanism(repr(pair), "its cgf is not known; try engine='lattice'")
 
 
