@@ -18,9 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import UnsupportedMechanism
 from ...kernels.approx import FloatArray
-from ...kernels.fft import LEVELS_MOST, convolve, fast_length, spectrum, upper_sum
+from ...kernels.fft import convolve, fast_length, spectrum, upper_sum
 from ...kernels.ulps import UNIT
 from .law import Law, Side, trimmed
 
@@ -32,6 +31,7 @@ REACHES = tuple(1.4**-power for power in range(-2, 28))  # Chernoff exponents tr
 
 
 FLOOR = 1e-15  # a transform knows no law better than that: less outside a window does not pay
+WINDOW_MOST = 1 << 21  # entries; a wider law is cut to the middle of it, and what lies outside is bounded as always
 
 
 class Window(NamedTuple):
@@ -165,9 +165,7 @@ def _window(parts: Sequence[Part], tolerance: float, least: int) -> Window:
     bounds = _Sides.of(parts, tolerance)
     low = max(bounds.centre - bounds.reach(-1, tolerance / 2.0), 0)
     high = min(bounds.centre + bounds.reach(1, tolerance / 2.0), top)
-    size = max(high - low + 1, longest(parts), least)
-    if size > 1 << LEVELS_MOST:
-        raise UnsupportedMechanism("this composition", "its loss spreads too far for one grid; ask for less accuracy")
+    size = max(min(high - low + 1, WINDOW_MOST), longest(parts), least)
     length = fast_length(size)
     if top < length:
         return Window(0, length, 0.0)

@@ -19,19 +19,25 @@ import numpy as np
 from ...bound import Budget, budget_lines
 from ...errors import UnsupportedMechanism
 from ...kernels.approx import FloatArray
-from ...kernels.ball import BITS_START, working_precision
-from ...kernels.search import Inverse
-from ..evaluation import Evaluation, Evaluator, SelfInverse, Term, inverse, named
+from ...kernels.ball import BITS_START, lower_float, working_precision
+from ..evaluation import Evaluation, Evaluator, Term, named
+from . import masses as lattice_masses
 from . import native as lattice_native
+from .aim import Aim, aim
 from .compose import COARSER, Part, Total, compose, compose_alike, evolve, longest
 from .law import Law, Side, coarsened_by_chords, coarsened_by_merging, tilted
-from .masses import above, below
-from .plan import POINTS_MOST, Aim, Plan, Ruler, Sketch, aim, plan
+from .narrowest import Narrowest, best_ends, relative_width, rounding_rules
+from .plan import WORK_MOST, Plan, Ruler, blown_up, plan
 from .proof import prepare_proof
+from .sketch import Sketch
 from .sum import LowerSum, UpperSum, infinite_mass, lower_sum_at, upper_sum_at
 
 NAME = "lattice"
-ATTEMPTS_MOST = 3
+ATTEMPTS_MOST = 5
+HAIR = 0.7  # of the width asked for: what a search for epsilon adds must fit too
+COARSER_TRIAL = 0.125  # of the grid before, where its rounding was too wide
+EXACT = 1e-12  # what a search aims at where delta is not discretised
+DELTA_LEAST = 1e-300  # tails are not told apart below
 USES_MOST = 2**40
 NEAR = 5.0  # in 1/theta: delta changes by e^5
 
@@ -54,39 +60,59 @@ def prepare(
             raise UnsupportedMechanism(named(terms), "all of its loss is infinite: delta is 1 at every epsilon")
     if any(count > USES_MOST for _, count in terms):
         raise UnsupportedMechanism(named(terms), f"the transforms are raised to powers up to {USES_MOST} only")
+    terms = tuple(terms)
     if proof:
-        return prepare_proof(terms, aim(terms, epsilon, delta, accuracy))
+        target = aim(terms, epsilon, delta, accuracy)
+        return Narrowest((prepare_proof(terms, target),), terms, target.wanted, *_place(target), EXACT)
     native = lattice_native.prepare(terms, epsilon, delta, accuracy)
     if native is not None:
-        return native
-    target = aim(terms, epsilon, delta, accuracy)
-    finer = 1.0
-    best, width = _measured(terms, target, finer)
-    for _ in range(ATTEMPTS_MOST - 1):
-        if width <= target.wanted or 4.0 * best.blur > width or best.points * 2 > POINTS_MOST:
-            break
-        finer *= min(max(1.2 * math.sqrt(width / target.wanted), 1.3), 8.0)
-        trial, trial_width = _measured(terms, target, finer)
-        if trial_width > 0.8 * width:  # rounding is wider than the grid: a finer one would not help
-            break
-        best, width = trial, trial_width
-    return best
+        return Narrowest((native,), terms, accuracy, native.near, native.theta, EXACT)
+    return _refined(terms, aim(terms, epsilon, delta, accuracy))
 
 
-def _measured(terms: Sequence[Term], target: Aim, finer: float) -> tuple[LatticeEvaluator, float]:
-    """An evaluator and the relative width of delta that it reaches where it aims."""
-    evaluator = _evaluator(terms, target, plan(terms, target, finer))
-    value = evaluator.delta(target.point.epsilon)
-    return evaluator, (value.upper - value.lower) / value.upper if value.upper > 0.0 else 0.0
+def _refined(terms: tuple[Term, ...], target: Aim) -> Narrowest:
+    """Grids until the width is met, the work is used up, or another one no longer helps; what each says is kept."""
+    near, finer, evolving = target.point.epsilon, 1.0, True
+    made = plan(terms, target, work=WORK_MOST / 2.0)
+    work = 0.0
+    tried: list[Plan] = []
+    kept: tuple[Evaluator, ...] = ()
+    width = math.inf
+    for _ in range(ATTEMPTS_MOST):
+        work += made.work
+        tried.append(made)
+        trial = _evaluator(terms, target, made)
+        value = trial.delta(near)
+        kept = best_ends((trial, *kept), near)
+        merged = Narrowest(kept, terms, target.wanted, *_place(target), math.inf).delta(near)
+        before, width = width, relative_width(merged)
+        if width <= HAIR * target.wanted or work > 0.75 * WORK_MOST or merged.upper < DELTA_LEAST:
+            break
+        if made.levels and trial.blur > 0.1 * target.wanted:
+            evolving = False  # each block adds its own noise
+        elif rounding_rules(value):
+            finer = min(finer, 1.0) * COARSER_TRIAL
+        elif finer > 1.0 and width > 0.8 * before:
+            break  # neither the grid nor its rounding is what makes it wide
+        else:
+            finer = max(finer, 1.0) * min(max(1.2 * math.sqrt(relative_width(value) / target.wanted), 1.3), 8.0)
+        made = plan(terms, target, finer, evolving=evolving, work=WORK_MOST - work)
+        if any(abs(math.log(made.step / each.step)) < 0.1 and made.levels == each.levels for each in tried):
+            break
+    return Narrowest(kept, terms, target.wanted, *_place(target), math.inf)
+
+
+def _place(target: Aim) -> tuple[float, float]:
+    """Where the question lies, and how steeply log delta falls there."""
+    return target.point.epsilon, target.point.theta
 
 
 @dataclass(frozen=True)
-class LatticeEvaluator(SelfInverse):
-    """Three composed laws: one above, and P and Q of the merged cells."""
+class LatticeEvaluator(Evaluator):
+    """Three composed laws: one above, and P and Q of the merged cells below."""
 
     upper: Total
-    p: Total
-    q: Total
+    below: tuple[Total, Total] | None  # None where nothing is left after rounding
     infinite: tuple[float, float]  # at or below the true infinite mass; at or above what the upper law put there
     plan: Plan
     grids: tuple[int, ...]
@@ -96,18 +122,10 @@ class LatticeEvaluator(SelfInverse):
     def arithmetic(self) -> str:
         return "float64"
 
-    def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
-        return inverse(self, delta, ceiling, accuracy / 8.0, self.plan.saddle.epsilon)
-
     @property
     def blur(self) -> float:
-        """What that mass is to delta, relatively: P and e^eps Q are 1/theta times larger than their difference."""
-        return self.noise * (2.0 + 1.0 / self.plan.saddle.theta)
-
-    @property
-    def points(self) -> int:
-        """The length of its longest array."""
-        return max(max(self.grids), *(ruler.size for ruler in self.plan.rulers))
+        """What that mass is to delta, relatively."""
+        return self.noise * blown_up(self.plan.saddle.theta)
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -125,9 +143,11 @@ class LatticeEvaluator(SelfInverse):
         high = upper_sum_at(self.upper, epsilon, self.plan.unit)
         if epsilon > near + reach:
             high = min(high, upper_sum_at(self.upper, near + reach, self.plan.unit), key=_upper_end)
-        low = lower_sum_at(self.p, self.q, epsilon)
-        if epsilon < near - reach:
-            low = max(low, lower_sum_at(self.p, self.q, near - reach), key=_lower_end)
+        low = LowerSum(0.0, 0.0, 0.0, 0.0)
+        if self.below is not None:
+            low = lower_sum_at(*self.below, epsilon)
+            if epsilon < near - reach:
+                low = max(low, lower_sum_at(*self.below, near - reach), key=_lower_end)
         leaked_low, leaked_high = self.infinite
         total = leaked_high + high.upper
         upper = math.nextafter(total, math.inf) if total < 1.0 else 1.0  # also where nothing is known
@@ -163,11 +183,15 @@ def _lower_end(bound: LowerSum) -> float:
 
 def _evaluator(terms: Sequence[Term], target: Aim, made: Plan) -> LatticeEvaluator:
     upper, grids, leaked_high, noise = _upper(terms, target.sketches, made, target.tolerance)
-    p, q, leaked_low = _lower(terms, made, target.tolerance)
+    with working_precision(BITS_START):
+        leaked_low = [(max(lower_float(pair.infinite_mass()), 0.0), count) for pair, count in terms]
+    try:
+        below = _lower(terms, made, target.tolerance)
+    except UnsupportedMechanism:
+        below = None  # a window that was cut takes more off each entry than there is
     return LatticeEvaluator(
         upper,
-        p,
-        q,
+        below,
         (infinite_mass(leaked_low, upward=False), infinite_mass(leaked_high, upward=True)),
         made,
         grids,
@@ -189,7 +213,7 @@ def _upper(
 
     for (pair, count), each, ruler in zip(terms, sketches, made.rulers, strict=True):
         width = ruler.step * made.unit
-        found = above(pair, _points(ruler, made.unit), width, each.median)
+        found = lattice_masses.above(pair, _points(ruler, made.unit), width, each.median)
         leaked.append((found.infinite, count))
         law = tilted(found.masses, ruler.start, ruler.step, _slope(made, made.theta, ruler), Side.UP)
 
@@ -201,15 +225,12 @@ def _upper(
     return total, (*grids, len(total.masses)), leaked, noise
 
 
-def _lower(terms: Sequence[Term], made: Plan, tolerance: float) -> tuple[Total, Total, list[tuple[float, int]]]:
-    """P and Q of the merged cells, on one window, and the infinite mass per term."""
+def _lower(terms: Sequence[Term], made: Plan, tolerance: float) -> tuple[Total, Total]:
+    """P and Q of the merged cells, on one window."""
     p_parts: list[Part] = []
     q_parts: list[Part] = []
-    leaked = []
-
     for (pair, count), ruler in zip(terms, made.rulers, strict=True):
-        found = below(pair, _points(ruler, made.unit), ruler.step * made.unit)
-        leaked.append((found.infinite, count))
+        found = lattice_masses.below(pair, _points(ruler, made.unit), ruler.step * made.unit)
         share = tolerance / len(terms)
         for masses, theta, side, parts in (
             (found.p, made.theta, Side.DOWN, p_parts),
@@ -218,7 +239,7 @@ def _lower(terms: Sequence[Term], made: Plan, tolerance: float) -> tuple[Total, 
             law = tilted(masses, ruler.start, ruler.step, _slope(made, theta, ruler), side)
             parts += evolve(law, count, ruler.levels, share, coarsened_by_merging).parts
     p = compose(p_parts, tolerance, least=longest(q_parts))
-    return p, compose_alike(q_parts, p), leaked
+    return p, compose_alike(q_parts, p)
 
 
 def _points(ruler: Ruler, unit: float) -> FloatArray:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels.approx import Approx, FloatArray, exact
-from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
@@ -37,11 +37,10 @@ class Above(NamedTuple):
 
 
 class Below(NamedTuple):
-    """P-masses and Q-masses of the cells around the points, and the mass of infinite loss, rounded down."""
+    """P-masses and Q-masses of the cells around the points."""
 
     p: FloatArray
     q: FloatArray
-    infinite: float
 
 
 def above(pair: Pair, points: FloatArray, step: float, median: float) -> Above:
@@ -71,14 +70,13 @@ def rounded_chord(tail: Approx, upward: bool) -> FloatArray:
 def below(pair: Pair, points: FloatArray, step: float) -> Below:
     """Merged cells around the points; the first and the last one reach to the ends of the finite losses."""
     with working_precision(BITS_START):
-        mass = pair.infinite_mass()
-        leaked_low, leaked_high = max(lower_float(mass), 0.0), upper_float(mass)
+        leaked = upper_float(pair.infinite_mass())
     edges = np.concatenate([[-np.inf], points[1:] - step / 2.0])
     tails = pair.tails(twofold(edges))
     p = _cells(
-        _lower(tails.p_above[1:]) - leaked_high,
+        _lower(tails.p_above[1:]) - leaked,
         _upper(tails.p_below[1:]),
-        (1.0 - leaked_high) * (1.0 - UNIT),
+        (1.0 - leaked) * (1.0 - UNIT),
         upward=False,
     )
     hidden = tails.q_below[0]  # Q where P = 0: outside of every event
@@ -88,7 +86,7 @@ def below(pair: Pair, points: FloatArray, step: float) -> Below:
         float(_upper(tails.q_above[0])),
         upward=True,
     )
-    return Below(p, q, leaked_low)
+    return Below(p, q)
 
 
 def _cells(above_edge: FloatArray, below_edge: FloatArray, total: float, upward: bool) -> FloatArray:

@@ -29,10 +29,11 @@ from ...kernels.ulps import UNIT
 from ...pairs.discrete_gaussian import DiscreteGaussianPair
 from ...pairs.finite import DiscreteLaplaceLaw, FinitePair, RationalLaw, ResponseLaw
 from ..evaluation import Evaluation, Evaluator, Term
+from .aim import narrowed
 from .atoms import atoms
 from .compose import Total, compose
 from .law import Side, tilted
-from .plan import narrowed, sketch_of_atoms
+from .sketch import sketch_of_atoms
 from .sum import dot, infinite_mass, weighted
 
 
@@ -90,7 +91,7 @@ def prepare(
         infinite_mass([(each.infinite[1], count) for each, count in uses], upward=True),
     )
     offset = sum((count * each.offset for each, count in uses), Fraction(0))
-    return NativeEvaluator(totals[0], totals[1], step, offset, infinite, target.theta)
+    return NativeEvaluator(totals[0], totals[1], step, offset, infinite, target.theta, target.point.epsilon)
 
 
 def _step(pair: object) -> Step | None:
@@ -139,6 +140,7 @@ class NativeEvaluator(Evaluator):
     offset: Fraction
     infinite: tuple[float, float]
     theta: float
+    near: float = 1.0  # the epsilon that the tilt is for
 
     @property
     def arithmetic(self) -> str:

@@ -24,7 +24,8 @@ from ...errors import UnsupportedMechanism
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...pair import Pair
 from ..evaluation import Evaluation, Evaluator, Term
-from .plan import Aim, Plan, Ruler, plan
+from .aim import Aim
+from .plan import Plan, Ruler, plan
 
 POINTS_MOST = 1 << 16
 GUARD_BITS = 64

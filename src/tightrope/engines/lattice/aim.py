@@ -1,0 +1,166 @@
+"""Where to look: the saddle of a question, the losses that matter to it, and the tilt with the shortest window.
+
+The tilt theta solves K'(theta) - 1/theta - 1/(1+theta) = epsilon, K the cgf of the sketches.
+Guarantee: none needed. Every choice made here is valid; a bad one costs width or time only.
+Reference: Zhu, Dong, Wang 2021, Sec. 5 (characteristic functions); Daniels 1954, Sec. 2 (saddle point).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kernels.approx import FloatArray
+from ..evaluation import Term
+from .sketch import Sketch, sketch
+
+LOG_DELTA_LEAST = -745.0  # below, no double is left to tell
+TOP_SHARE = 1e-2  # of the accuracy: what may go to infinite loss, and what may move up to the first point
+OUTSIDE_SHARE = 1e-3
+EPSILON_LEAST = 1e-4  # in 1/theta: a smaller epsilon is not told from 0 to the full accuracy
+WANTED_MOST = 0.3  # of delta: beyond, a steep delta would not be told from nothing
+SHARES = np.concatenate(  # of the saddle's tilt: where the cgf is looked at
+    [
+        -np.geomspace(8.0, 0.1, 12),
+        [0.0],
+        np.geomspace(0.01, 0.5, 12),
+        np.linspace(0.55, 1.5, 39),
+        np.geomspace(1.6, 30.0, 16),
+    ]
+)
+NOISE = 1e-15  # per use: a tilted law is known no better, so a tilt that asks for more does not pay
+
+
+class Saddle(NamedTuple):
+    """The tilt, the epsilon it belongs to, log delta there, and the deviation of the tilted total loss."""
+
+    theta: float
+    epsilon: float
+    log_delta: float
+    deviation: float
+
+
+def saddle(sketches: Sequence[tuple[Sketch, int]], epsilon: float | None, delta: float | None) -> Saddle:
+    """The saddle of the question: epsilon given, or the epsilon where delta is met."""
+
+    def at(theta: float) -> Saddle:
+        moments = [(each.moments(theta), count) for each, count in sketches]
+        cgf, mean, variance = (sum(count * each[index] for each, count in moments) for index in range(3))
+        here = mean - 1.0 / theta - 1.0 / (1.0 + theta)
+        spread = variance + theta**-2 + (1.0 + theta) ** -2
+        asked = here if epsilon is None else epsilon
+        height = cgf - theta * asked - math.log(theta * (1.0 + theta)) - 0.5 * math.log(2.0 * math.pi * spread)
+        return Saddle(theta, here, height, math.sqrt(variance))
+
+    if epsilon is not None:
+
+        def before(theta: float) -> bool:
+            here = at(theta)
+            return here.epsilon < epsilon and here.log_delta > LOG_DELTA_LEAST
+
+        return at(_bisect(before))._replace(epsilon=epsilon)
+    goal = math.log(delta if delta else 5e-324)
+    found = at(_bisect(lambda theta: at(theta).log_delta > goal))
+    if found.epsilon < 0.0:
+        return saddle(sketches, 0.0, None)
+    return found
+
+
+def _bisect(too_small: Callable[[float], bool]) -> float:
+    """The theta where the answer turns, between 1e-15 and 1e9, to a thousandth."""
+    low, high = math.log(1e-15), math.log(1e9)
+    while high - low > 1e-3:
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if too_small(math.exp(middle)) else (low, middle)
+    return math.exp((low + high) / 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What is asked: the sketches as far as they matter, the saddle, the width of log delta that is wanted.
+
+    theta is the tilt that needs the shortest window, of about `window`, to leave no more than `tolerance` of the
+    tilted law out. rises: of each sketch, how far its cgf lies above that at theta, at the distances `gaps`.
+    """
+
+    sketches: tuple[Sketch, ...]
+    point: Saddle
+    wanted: float
+    theta: float
+    tolerance: float
+    window: float
+    gaps: FloatArray
+    rises: tuple[FloatArray, ...]
+
+    def window_of(self, index: int, uses: int, tolerance: float) -> float:
+        """The window that so many uses of one sketch need: by Chernoff at either end, by Bernstein, or all sums."""
+        each, exponent = self.sketches[index], -math.log(tolerance)
+        span = float(each.edge[-1] - each.edge[0] + each.width[0])
+        normal = math.sqrt(2.0 * uses * each.moments(self.theta)[2] * exponent)
+        chernoff = _window(self.gaps, uses * self.rises[index], -exponent)
+        return min(chernoff, 2.0 * (normal + span * exponent / 3.0), uses * span)
+
+
+def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float) -> Aim:
+    """Sketches every pair, finds the saddle, drops losses too rare to matter, and finds it again without them."""
+    counts = [count for _, count in terms]
+    full = tuple(sketch(pair) for pair, _ in terms)
+    if epsilon is not None:
+        supremum = sum(count * each.highest for each, count in zip(full, counts, strict=True))
+        epsilon = epsilon if epsilon < supremum else max(0.9 * supremum, 0.0)  # beyond, only infinite losses count
+    point = saddle(list(zip(full, counts, strict=True)), epsilon, delta)
+    cut = full
+    for _ in range(3):
+        wanted = _wanted(point, epsilon is not None, accuracy)
+        level = point.log_delta + math.log(TOP_SHARE * min(wanted, 1.0) / max(sum(counts), 1))
+        cut = tuple(each.cut(level) for each in full)
+        point = saddle(list(zip(cut, counts, strict=True)), epsilon, delta)
+    return _tilted(list(zip(cut, counts, strict=True)), point, wanted)
+
+
+def _wanted(point: Saddle, for_delta: bool, accuracy: float) -> float:
+    """The width of log delta: an error of epsilon counts theta times in it; next to epsilon 0 there is an end to
+    that."""
+    return min(accuracy if for_delta else accuracy * max(point.epsilon * point.theta, EPSILON_LEAST), WANTED_MOST)
+
+
+def narrowed(
+    sketches: Sequence[tuple[Sketch, int]], epsilon: float | None, delta: float | None, accuracy: float
+) -> Aim:
+    """The aim for laws that are lattices already: only the tilt is open."""
+    point = saddle(sketches, epsilon, delta)
+    wanted = _wanted(point, epsilon is not None, accuracy)
+    return _tilted(sketches, point, wanted)
+
+
+def _tilted(sketches: Sequence[tuple[Sketch, int]], point: Saddle, wanted: float) -> Aim:
+    """At the saddle a few huge losses may spread the law; a smaller tilt pays with a smaller tolerance and may win.
+
+    By Chernoff K(s) - K(theta) - (s - theta) end = log tolerance at either end of the window, s on that side of theta.
+    """
+    goal = point.log_delta + math.log(OUTSIDE_SHARE * min(wanted, 1.0))
+    places = point.theta * SHARES
+    columns = [np.array([each.moments(float(s))[0] for s in places]) for each, _ in sketches]
+    cgf = np.asarray(sum(count * column for column, (_, count) in zip(columns, sketches, strict=True)))
+    least = math.log(NOISE * sum(count for _, count in sketches))
+    choices = []
+    for index in np.flatnonzero((SHARES >= 0.3) & (SHARES <= 1.2)):
+        log_tolerance = float(goal - cgf[index] + places[index] * point.epsilon)
+        window = _window(places - places[index], cgf - cgf[index], log_tolerance)
+        choices.append((max(least - log_tolerance, 0.0), window, int(index), math.exp(min(log_tolerance, -1.0))))
+    _, window, chosen, tolerance = min(choices)
+    gaps, rises = places - places[chosen], tuple(column - column[chosen] for column in columns)
+    cut = tuple(each for each, _ in sketches)
+    return Aim(cut, point, wanted, float(places[chosen]), max(tolerance, 1e-300), window, gaps, rises)
+
+
+def _window(gaps: FloatArray, rise: FloatArray, log_tolerance: float) -> float:
+    """The distance of the nearest ends above and below that the tilts at these gaps can prove."""
+    up, down = gaps > 0.0, gaps < 0.0
+    above = np.min((rise[up] - log_tolerance) / gaps[up])
+    below = np.max((rise[down] - log_tolerance) / gaps[down])
+    return max(float(above - below), 0.0)  # below 0 where the aim lies beyond every sum

@@ -1,0 +1,149 @@
+"""A rough picture of one pair: a few thousand cells of its loss, enough to choose a tilt and a grid.
+
+Guarantee: none needed. Every choice made from a sketch is valid; a bad one costs width or time only.
+Reference: Zhu, Dong, Wang 2021, Sec. 5 (characteristic functions).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...errors import UnsupportedMechanism
+from ...kernels.approx import FloatArray
+from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.twofold import twofold
+from ...pair import Pair
+
+EVEN_CELLS = 2000
+TAIL_LEAST = 1e-305
+ATOM = 0.02  # of the law: a cell with more is an atom
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """Cells of a pair: P-mass, log of the ratio of masses, width; tails at the upper edges; median and ends of the
+    loss."""
+
+    loss: FloatArray
+    mass: FloatArray
+    width: FloatArray
+    edge: FloatArray
+    p_above: FloatArray
+    q_below: FloatArray
+    median: float
+    lowest: float
+    highest: float
+
+    def moments(self, theta: float) -> tuple[float, float, float]:
+        """K, K' and K'' at theta."""
+        with np.errstate(all="ignore"):
+            exponent = np.log(self.mass) + theta * self.loss
+        most = float(exponent.max())
+        weights = np.exp(exponent - most)
+        total = float(weights.sum())
+        mean = float(np.dot(weights, self.loss)) / total
+        variance = float(np.dot(weights, (self.loss - mean) ** 2)) / total
+        return most + math.log(total), mean, variance
+
+    def cut(self, log_top: float) -> Sketch:
+        """Without the losses whose tail under P is at most e^log_top: they will count as infinite."""
+        with np.errstate(divide="ignore"):
+            rare = np.log(self.p_above) <= log_top
+        size = max(int(np.argmax(rare)) + 1, 1) if rare.any() else len(rare)
+        loss, mass, width, edge, p_above, q_below = (
+            column[:size] for column in (self.loss, self.mass, self.width, self.edge, self.p_above, self.q_below)
+        )
+        return replace(self, loss=loss, mass=mass, width=width, edge=edge, p_above=p_above, q_below=q_below)
+
+    def grain(self, theta: float, step: float) -> float:
+        """The step below which the tilted law is smooth: its own atoms' distance where it consists of a few."""
+        with np.errstate(all="ignore"):
+            exponent = np.log(self.mass) + theta * self.loss
+        weights = np.exp(exponent - exponent.max())
+        atoms = (weights > ATOM * weights.sum()) & (self.width < step / 4.0)
+        if 2.0 * weights[atoms].sum() < weights.sum():
+            return step
+        places = self.loss[atoms]
+        return max(float(places[-1] - places[0]) / len(places), step)
+
+    def gathered(self, theta: float, width: float) -> float:
+        """The largest share of the tilted law that lies within the width."""
+        with np.errstate(all="ignore"):
+            exponent = np.log(self.mass) + theta * self.loss
+        running = np.concatenate([[0.0], np.cumsum(np.exp(exponent - exponent.max()))])
+        last = np.searchsorted(self.loss, self.loss + width, side="right")
+        return float(np.max(running[last] - running[:-1]) / running[-1])
+
+    def excess(self, theta: float, step: float) -> float:
+        """E[x (h - x)] under the tilted law, with a grid point on the median."""
+        with np.errstate(all="ignore"):
+            exponent = np.log(self.mass) + theta * self.loss
+        weights = np.exp(exponent - exponent.max())
+        place = np.mod(self.loss - self.median, step)
+        cells = np.where(self.width > step / 4.0, step * step / 6.0, place * (step - place))
+        return float(np.dot(weights, cells)) / float(weights.sum())
+
+
+def sketch(pair: Pair) -> Sketch:
+    """Cells on an even grid over where P lives, and finer ones around its median."""
+    with working_precision(BITS_START):
+        ends = pair.loss_range()
+        lowest, highest = lower_float(ends.lowest), upper_float(ends.highest)
+    median = _median(pair)
+    spread = np.ldexp(1.0, np.arange(-160, 180) // 4) * (1.0 + 0.25 * (np.arange(-160, 180) % 4))
+    points = np.unique(np.concatenate([median - spread, [median], median + spread]))
+    tails = pair.tails(twofold(points))
+    low = points[max(int(np.searchsorted(tails.p_below, 1e-60)) - 1, 0)]
+    high = points[min(int(np.searchsorted(-tails.p_above, -TAIL_LEAST)), len(points) - 1)]
+    low, high = max(low, lowest), min(high, highest)
+    room = 1e-12 * max(abs(low), abs(high), 1e-300)
+    points = np.unique(np.concatenate([points, np.linspace(low, high, EVEN_CELLS), [low - room, high + room]]))
+    points = points[(points >= low - room) & (points <= high + room)]
+    tails = pair.tails(twofold(points))
+    mass = np.where(points[1:] > median, -np.diff(tails.p_above), np.diff(tails.p_below))
+    other = np.where(points[1:] > median, -np.diff(tails.q_above), np.diff(tails.q_below))
+    kept = mass > 0.0
+    if not kept.any():
+        raise UnsupportedMechanism(type(pair).__name__, "its losses are too large or too close together for a grid")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # The loss of the merged cell: the mean loss is far below its deviation, and midpoints would miss it.
+        loss = np.clip(np.nan_to_num(np.log(mass / other)), points[:-1], points[1:])
+    return Sketch(
+        loss=loss[kept],
+        mass=mass[kept],
+        width=np.diff(points)[kept],
+        edge=points[1:][kept],
+        p_above=tails.p_above[1:][kept],
+        q_below=tails.q_below[1:][kept],
+        median=median,
+        lowest=lowest,
+        highest=highest,
+    )
+
+
+def _median(pair: Pair) -> float:
+    """A loss with about half of P on each side; an atom there is met to the last digits."""
+    spread = np.ldexp(1.0, np.arange(-60, 62) // 2)
+    points = np.concatenate([-spread[::-1], [0.0], spread])
+    half: float | None = None
+    for _ in range(14):
+        below = pair.tails(twofold(points)).p_below
+        half = below[-1] / 2.0 if half is None else half  # an infinite loss has its own mass
+        place = int(np.clip(np.searchsorted(below, half), 1, len(points) - 1))
+        low, high = points[place - 1], points[place]
+        if high - low <= 1e-15 * max(abs(low), abs(high)):
+            break
+        points = np.linspace(low, high, 33)
+    return float(high)
+
+
+def sketch_of_atoms(loss: FloatArray, mass: FloatArray) -> Sketch:
+    """A list of atoms is its own sketch."""
+    kept = mass > 0.0
+    if not kept.any():
+        raise UnsupportedMechanism("this mechanism", "its masses are below every double")
+    nothing = np.zeros(int(kept.sum()))
+    return Sketch(loss[kept], mass[kept], nothing, loss[kept], nothing, nothing, 0.0, float(loss[0]), float(loss[-1]))
