@@ -1,10 +1,11 @@
-"""Transforms of tilted losses by Arb's own integration: shares no code with what it checks."""
+"""Transforms of tilted losses by Arb's own integration, and two uses by mpmath's: no code shared with what they check."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from flint import acb, arb
+from mpmath import mp, mpf
 
 
 def tilted_integral(log_density: Callable[[acb], acb], loss: Callable[[acb], acb], low: arb, high: arb, z: acb) -> acb:
@@ -62,3 +63,35 @@ def sampled_laplace(edge: arb, rate: float, sign: int, z: acb) -> acb:
 
     between = tilted_integral(density, lambda x: of(x) if sign > 0 else -of(-x), -edge, edge, z)
     return total + between / 4
+
+
+def two_uses(sigma: float, rate: float, epsilon: float) -> mpf:
+    """delta of two uses of a Poisson-sampled Gaussian, removal: E_P[delta of one use at epsilon - loss]."""
+    with mp.workdps(60):
+        mu, q, one = 1 / mpf(sigma), mpf(rate), mpf(1)
+
+        def above(x: mpf) -> mpf:
+            return mp.erfc(x / mp.sqrt(2)) / 2
+
+        def loss(x: mpf) -> mpf:
+            return mp.log1p(q * mp.expm1(mu * x - mu * mu / 2))
+
+        def place(excess: mpf) -> mpf:
+            """The x where e^loss - 1 + q is this."""
+            return (mp.log(excess / q) + mu * mu / 2) / mu
+
+        def single(at: mpf) -> mpf:
+            excess = mp.expm1(at) + q
+            if excess <= 0:
+                return -mp.expm1(at)
+            x = place(excess)
+            return (one - q - mp.exp(at)) * above(x) + q * above(x - mu)
+
+        def integrand(x: mpf) -> mpf:
+            return mp.npdf(x) * mp.exp(loss(x)) * single(mpf(epsilon) - loss(x))
+
+        # Pieces end where one use alone reaches epsilon, and where it makes the other irrelevant.
+        corners = [place(mp.expm1(at) + q) for at in (mpf(epsilon), mpf(epsilon) - mp.log(1 - q))]
+        low, high = mpf(-12), max(corners) + 40 / mp.sqrt(max(corners) ** 2 + 1) + mu + 10
+        ends = sorted({low, high, *corners, *(low + (high - low) * index / 40 for index in range(41))})
+        return mp.quad(integrand, ends)

@@ -15,8 +15,8 @@ from flint import acb, arb
 import tightrope as tr
 from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour import plan as contour_plan
-from tightrope.engines.contour.cgf import Decay
-from tightrope.engines.contour.reach import LogBounds
+
+from tightrope.engines.contour.reach import Fallen, Falling, LogBounds
 from tightrope.engines.contour.saddle import Step
 from tightrope.engines.evaluation import Evaluation
 from tightrope.kernels import quadrature, quadrature_ball, quadrature_normal
@@ -67,8 +67,8 @@ def test_aliases(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
 def test_truncation(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
     """A sum cut far too early."""
 
-    def early(decays: list[tuple[Decay, int]], *rest: object) -> tuple[float, LogBounds]:
-        return 3.0, tuple((decay.log_bound(3.0), count) for decay, count in decays)
+    def early(falling: list[Falling], *rest: object) -> tuple[float, LogBounds]:
+        return 3.0, tuple(Fallen(decay.log_bound(3.0), uses, ratio) for decay, uses, ratio in falling)
 
     monkeypatch.setattr(contour_plan, "find_reach", early)
     found = evaluate(THOUSAND["expression"], float(THOUSAND["epsilon"]), proof)

@@ -27,7 +27,8 @@ SHIFTS = ((0.1, 0.3), (0.35, 0.8))  # (Y as a fraction of pi/mu, b); the first f
 CELL_RISE = 0.06  # change of the log odds over a cell
 CELL_WIDTH = 0.125
 LOG_TOLERANCE = 45.0  # mass beyond the cells, about e^-45
-EDGE_REACH, EDGE_CELLS, EDGE_HEIGHT = 9.0, 2.0, 4.0  # in widths of an edge: its fine cells, and how far to shift
+EDGE_REACH, EDGE_CELLS = 14.0, 2.0  # in widths of an edge: where its cells are fine, and how fine
+EDGE_HEIGHTS = (3.0, 8.0)  # in widths of the narrowest edge: how far to shift at most
 
 
 class Arithmetic(Protocol):
@@ -72,7 +73,7 @@ def cell_edges(mu: float, rate: float, power: float, marked: Window = WHOLE) -> 
     # For a < 0 the bound of U is poor on a cell with all shares in it, so no such cell is left to the right.
     high = max(high, saturated) if power < 0.0 else high
     fine = min(CELL_WIDTH, CELL_RISE / mu)
-    low = max([low, *(edge.at - EDGE_REACH * edge.width for edge in marked.edges if edge.side > 0)])
+    low = max([low, *(min(edge.at - EDGE_REACH * edge.width, marked.start) for edge in marked.edges if edge.side > 0)])
     high = min(high, marked.end) if marked.end < math.inf else high
     edges = [low]
     while edges[-1] < high:
@@ -84,13 +85,17 @@ def cell_edges(mu: float, rate: float, power: float, marked: Window = WHOLE) -> 
     return edges
 
 
-def shift_height(
-    ops: Arithmetic, mu: Number, power: float, radius: float, most: Number, marked: Window = WHOLE
-) -> Number:
-    """Y: `most`, or what the power and the edges allow."""
+def shifts(marked: Window) -> list[tuple[float, float, float]]:
+    """Y as a fraction of pi/mu, b, and the most that Y may be: what to try."""
+    most = [height * marked.narrowest for height in EDGE_HEIGHTS] if marked.edges else [math.inf]
+    return [(fraction, eagerness, limit) for fraction, eagerness in SHIFTS for limit in most]
+
+
+def shift_height(ops: Arithmetic, mu: Number, power: float, radius: float, height: Number, limit: float) -> Number:
+    """Y: as given, or what the power and the edges allow."""
     if power < 0.0:
-        return ops.smaller(most, radius / (mu * -power))
-    return most if marked.narrowest == math.inf else ops.smaller(most, most * 0 + EDGE_HEIGHT * marked.narrowest)
+        return ops.smaller(height, radius / (mu * -power))
+    return height if limit == math.inf else ops.smaller(height, height * 0 + limit)
 
 
 def edge_lift(ops: Arithmetic, mark: Mark, high: Number) -> Number:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from flint import arb
 
 from .ball import upper_float, working_precision
-from .contour_decay import SHIFTS, Cell, Mark, cell_edges, exponent, log_masses, shift_height, tail_slopes
+from .contour_decay import Cell, Mark, cell_edges, exponent, log_masses, shift_height, shifts, tail_slopes
 from .window import WHOLE, Edge, Window
 
 DECAY_BITS = 64
@@ -69,10 +69,10 @@ class BallDecay:
     def log_bound(self, radius: float) -> float:
         """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
         with working_precision(DECAY_BITS):
-            return min(0.0, *(self._with_shift(radius, *shift) for shift in SHIFTS))
+            return min(0.0, *(self._with_shift(radius, *shift) for shift in shifts(self.marked)))
 
-    def _with_shift(self, radius: float, fraction: float, eagerness: float) -> float:
-        height = shift_height(_Balls, self.mu, self.power, radius, fraction * arb.pi() / self.mu, self.marked)
+    def _with_shift(self, radius: float, fraction: float, eagerness: float, limit: float) -> float:
+        height = shift_height(_Balls, self.mu, self.power, radius, fraction * arb.pi() / self.mu, limit)
         least, most = arb(0), arb(0)
         falls, rises, far = arb(0), arb(0), arb(0)
         for cell, low, high in self.cells:

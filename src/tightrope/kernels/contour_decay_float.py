@@ -15,7 +15,7 @@ from flint import arb
 
 from .approx import FloatArray
 from .ball import lower_float, upper_float, working_precision
-from .contour_decay import SHIFTS, Cell, Mark, cell_edges, exponent, log_masses, shift_height, tail_slopes
+from .contour_decay import Cell, Mark, cell_edges, exponent, log_masses, shift_height, shifts, tail_slopes
 from .quadrature_grid import log_odds
 from .window import WHOLE, Edge, Window
 
@@ -51,13 +51,11 @@ class Decay:
 
     def log_bound(self, radius: float) -> float:
         """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
-        return min((self._with_shift(radius, *shift) for shift in SHIFTS), default=0.0)
+        return min((self._with_shift(radius, *shift) for shift in shifts(self.marked)), default=0.0)
 
-    def _with_shift(self, radius: float, fraction: float, eagerness: float) -> float:
+    def _with_shift(self, radius: float, fraction: float, eagerness: float, limit: float) -> float:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            height = float(
-                shift_height(_Arrays, self.mu, self.power, radius, fraction * math.pi / self.mu, self.marked)
-            )
+            height = float(shift_height(_Arrays, self.mu, self.power, radius, fraction * math.pi / self.mu, limit))
             bound, sizes = exponent(_Arrays, self.cells, self.mu, self.power, radius, height, eagerness)
             bound = bound + SLACK * sizes
             gain = np.expm1(bound)

@@ -3,8 +3,9 @@
 I(eps) = (1/2 pi i) integral over Re z = c of e^{K(z) - z eps}/(z (z+1)) dz is approximated by scale S, where
 scale = e^{K(c) - c eps}, S = (h/pi) Re [F_0/2 + F_1 + ... + F_J] and
 F_j = prod phi_i(t_j)^{k_i} e^{-i t_j eps}/(z_j (z_j+1)), z_j = c + i t_j.
+At least one hit instead of all uses: F_j has the factor expm1(H_j) of kernels.contour_hits.
 A computed phi within e of the truth gives a product within prod (|phi|+e)^k - prod |phi|^k of the truth.
-Guarantee: |S computed - S exact| <= quadrature + rounding. Proof: docs/proofs/contour.md, sections 6 and 7.
+Guarantee: |S computed - S exact| <= quadrature + rounding. Proof: docs/proofs/contour.md, sections 6, 7 and 11.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .approx import Approx, FloatArray, exact
+from .contour_hits import Hits
 from .quadrature import Transform
 from .ulps import ANGLE_MOST, ARCTANGENT, LOG, UNIT
 
@@ -67,7 +69,7 @@ def bell(variance: Approx, times: FloatArray) -> Factor:
 
 @dataclass(frozen=True, slots=True)
 class Spectrum:
-    """All that the sum needs at any epsilon."""
+    """All that the sum needs at any epsilon; with hits, only what has at least one of them is summed."""
 
     tilt: float
     times: FloatArray
@@ -75,6 +77,7 @@ class Spectrum:
     log_scale: Approx
     drift: Approx
     product: Factor
+    hits: Hits | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +105,23 @@ def contour_sum(spectrum: Spectrum, epsilon: float) -> ContourSum:
     """S at this epsilon."""
     c, t, product = spectrum.tilt, spectrum.times, spectrum.product
     turning = spectrum.drift - exact(epsilon)
-    if not float(t[-1]) * abs(float(turning.value)) + float(np.max(abs(product.phase))) < ANGLE_MOST:
+    turns = abs(product.phase) if spectrum.hits is None else abs(product.phase) + spectrum.hits.spread
+    if not float(t[-1]) * abs(float(turning.value)) + float(np.max(turns)) < ANGLE_MOST:
         return ContourSum(spectrum.log_scale, 0.0, math.inf, math.inf, -1.0)
     angle = t * float(turning.value) + product.phase
     real, imaginary = c * (c + 1.0) - t * t, t * (2.0 * c + 1.0)
     square = (c * c + t * t) * ((c + 1.0) ** 2 + t * t)
     with np.errstate(under="ignore", over="ignore", invalid="ignore"):
         modulus = np.exp(product.log_modulus)
-        cosine, sine = np.cos(angle), np.sin(angle)
-        terms = modulus * (cosine * real + sine * imaginary) / square
-        slopes = modulus * (cosine * (c + 1.0) + sine * t) / ((c + 1.0) ** 2 + t * t)
+        across, along = np.cos(angle), np.sin(angle)
+        if spectrum.hits is not None:
+            across, along = _times_expm1(across, along, spectrum.hits)
+        terms = modulus * (across * real + along * imaginary) / square
+        slopes = modulus * (across * (c + 1.0) + along * t) / ((c + 1.0) ** 2 + t * t)
         weight = 1.0 / np.sqrt(square)
         turned = t * float(turning.radius) + 4.0 * UNIT * (abs(t * float(turning.value)) + abs(product.phase))
-        rounding = product.rounding + turned
-        whole = np.exp(product.reach + turned) * -np.expm1(-(product.quadrature + rounding)) * weight
-        quadrature = np.exp(product.reach) * -np.expm1(-product.quadrature) * weight
-        last = modulus * weight * TERM_ERROR
+        whole, quadrature, last = _errors(product, turned) if spectrum.hits is None else _hit_errors(spectrum, turned)
+        whole, quadrature, last = whole * weight, quadrature * weight, last * weight
     terms[0], slopes[0] = 0.5 * terms[0], 0.5 * slopes[0]
     scale = spectrum.step / math.pi
     # e^reach (1 - e^-x) never falls when x grows: what quadrature alone does not explain is rounding.
@@ -130,3 +134,30 @@ def contour_sum(spectrum: Spectrum, epsilon: float) -> ContourSum:
         + 8.0 * UNIT * scale * abs(math.fsum(terms)),
         slope=-scale * math.fsum(slopes),
     )
+
+
+def _errors(product: Factor, turned: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Of each power: all errors of the transforms and angles, those of the quadrature alone, and of the last steps."""
+    whole = np.exp(product.reach + turned) * -np.expm1(-(product.quadrature + product.rounding + turned))
+    return whole, np.exp(product.reach) * -np.expm1(-product.quadrature), np.exp(product.log_modulus) * TERM_ERROR
+
+
+def _hit_errors(spectrum: Spectrum, turned: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The same for prod (A + B)^k - prod A^k: what larger moduli would add, and the rounding of H and of expm1."""
+    product, hits = spectrum.product, spectrum.hits
+    assert hits is not None
+    most = np.exp(product.reach + turned) * np.expm1(hits.reach)
+    computed = np.exp(product.log_modulus) * np.expm1(hits.size)
+    inner = np.exp(product.reach) * np.expm1(hits.quadrature) - computed * np.exp(-product.quadrature)
+    sizes = abs(product.log_modulus) + hits.reach
+    last = most * (TERM_ERROR + 16.0 * UNIT * (4.0 + sizes))
+    last = last + np.exp(product.reach + hits.reach) * 16.0 * UNIT * hits.spread
+    return np.maximum(most - computed, 0.0), np.maximum(inner, 0.0), last
+
+
+def _times_expm1(across: FloatArray, along: FloatArray, hits: Hits) -> tuple[FloatArray, FloatArray]:
+    """(across + i along) expm1(H): e^u cos v - 1 = expm1(u) cos v - 2 sin^2(v/2)."""
+    half = np.sin(0.5 * hits.angle)
+    up = np.expm1(hits.log) * np.cos(hits.angle) - 2.0 * half * half
+    out = np.exp(hits.log) * np.sin(hits.angle)
+    return across * up - along * out, across * out + along * up

@@ -117,7 +117,7 @@ def _grid_to_end(mu: float, rate: float, power: float, log_tolerance: float, mar
     masses = [math.exp(log - top) for log in logs]
     mean = sum(mass * x for mass, x in zip(masses, nodes, strict=True)) / sum(masses)
     first = min((x for x, log in zip(nodes, logs, strict=True) if log > top - log_tolerance - 8.0), default=last)
-    first = max(least, first - 2.0 * coarse) if marked.rises else least
+    first = max(least, min(first - 2.0 * coarse, marked.start)) if marked.start < math.inf else least
     right = max(1, round((last - mean) / step))
     centre = last - right * step
     return Grid(step, centre, max(1, math.ceil((centre - first) / step)), right)

@@ -8,6 +8,8 @@ Guarantee: weights, offsets and log M(c) enclose the truth up to `error`. Proof:
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from flint import arb
 
@@ -15,7 +17,7 @@ from .approx import Approx, FloatArray, enclosing, exact
 from .ball import BITS_START, lower_float, upper_float, working_precision
 from .quadrature import QuadratureError, TiltedLaw, widened
 from .quadrature_grid import Grid, choose_grid, error_modes, marked_strip, mode_heights
-from .quadrature_normal import ROOT_TWO_PI, centre_values, log_ratios, scaled
+from .quadrature_normal import ROOT_TWO_PI, centre_values, log_ratios, log_sum, scaled
 from .window import Window, ball_phi
 
 
@@ -23,30 +25,58 @@ def marked_normal(
     mu: Approx, rate: float, tilt: float, reach: float, log_tolerance: float, marked: Window
 ) -> TiltedLaw:
     """The marked law tilted by e^{tilt loss}, for transforms up to |t| = reach."""
-    mu_up = float(mu.upper)
-    strip = marked_strip(mu_up, rate, marked)
-    grid = choose_grid(mu_up, rate, 1.0 + tilt, reach, log_tolerance, marked)
-    # The last point is the hard end, half a step beyond the last node.
-    steps: FloatArray = np.append(np.arange(-grid.left, grid.right + 1, dtype=np.float64), grid.right + 0.5) * grid.step
-    points = exact(steps + grid.centre)
-    log_g, share, other = centre_values(mu, rate, grid.centre)
-    offsets = log_ratios(mu * exact(steps), share, other)
-    log_weight, missing = _marks(marked, points.value)
-    plain_log = points * points * -0.5 + offsets
-    growth = offsets * tilt
-    tilted_log = plain_log + growth + log_weight
-    height = max(mode_heights(mu_up, grid.step, strip.lift), default=np.inf)
-    left = float(-points.value[0])
-    weights = scaled(tilted_log)
-    error = QuadratureError(
-        _ends(grid, weights, left + marked.slope_left_of(-left), height),
-        error_modes(mu_up, 1.0 + tilt, grid.step, strip),
-    )
-    unit = log_g.exp() * exact(grid.step) / ROOT_TWO_PI
-    beyond = _ends(grid, scaled(plain_log), left, height) + _beyond(mu_up, rate, marked.end)
-    inside = (plain_log[:-1], growth[:-1], log_weight[:-1], missing[:-1])
-    log_mgf = _log_mgf(*inside, unit, float(error.at(np.zeros(1))[0]), beyond)
-    return TiltedLaw(log_g, log_g * tilt + log_mgf, offsets[:-1], weights[:-1], error)
+    nodes = _Nodes(mu, rate, tilt, reach, log_tolerance, marked)
+    return TiltedLaw(nodes.log_g, nodes.log_mgf, nodes.offsets[:-1], nodes.weights[:-1], nodes.error)
+
+
+def log_mgf_above(mu: Approx, rate: float, tilt: float, log_tolerance: float, marked: Window) -> float:
+    """At or above log E[weight e^{tilt loss}], of use even where much lies next to the hard end.
+
+    M <= sum + ends sum + strip M, with the errors of the quadrature at t = 0.
+    """
+    nodes = _Nodes(mu, rate, tilt, 0.0, log_tolerance, marked)
+    ends = nodes.error.fixed
+    strip = float(QuadratureError(0.0, nodes.error.modes).at(np.zeros(1))[0])
+    if not (strip < 0.5 and ends < np.inf):
+        return np.inf
+    return float(nodes.log_total.upper) + math.log1p(ends) - math.log1p(-strip) + 1e-12
+
+
+class _Nodes:
+    """The nodes of the rule, their weights, and the errors of the sums over them."""
+
+    def __init__(
+        self, mu: Approx, rate: float, tilt: float, reach: float, log_tolerance: float, marked: Window
+    ) -> None:
+        mu_up = float(mu.upper)
+        strip = marked_strip(mu_up, rate, marked)
+        grid = choose_grid(mu_up, rate, 1.0 + tilt, reach, log_tolerance, marked)
+        # The last point is the hard end, half a step beyond the last node.
+        places = np.append(np.arange(-grid.left, grid.right + 1, dtype=np.float64), grid.right + 0.5)
+        steps: FloatArray = places * grid.step
+        points = exact(steps + grid.centre)
+        self.log_g, log_odds = centre_values(mu, rate, grid.centre)
+        self.offsets = log_ratios(mu * exact(steps), log_odds)
+        log_weight, missing = _marks(marked, points.value)
+        plain_log, growth = points * points * -0.5 + self.offsets, self.offsets * tilt
+        tilted_log = plain_log + growth + log_weight
+        self.weights = scaled(tilted_log)
+        height = max(mode_heights(mu_up, grid.step, strip.lift), default=np.inf)
+        left = float(-points.value[0])
+        ends = _ends(grid, self.weights, left + marked.slope_left_of(-left), height)
+        self.error = QuadratureError(ends, error_modes(mu_up, 1.0 + tilt, grid.step, strip))
+        log_unit = self.log_g + exact(grid.step).log() - ROOT_TWO_PI.log()
+        self.log_total = self.log_g * tilt + log_sum(tilted_log[:-1]) + log_unit
+        self.log_mgf = widened(self.log_total, float(self.error.at(np.zeros(1))[0]))
+        # M (at zero) for the tilted sum, 1 (at zero + beyond) for the plain one, and M >= 1/2.
+        beyond = _ends(grid, scaled(plain_log), left, height) + _beyond(mu_up, rate, marked.end)
+        slack = 5.0 * float(self.error.at(np.zeros(1))[0]) + 2.0 * beyond
+        if slack < 1e-3:
+            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+                each = plain_log.exp() * (log_weight.exp() * growth.expm1() - missing)
+                rise = each[:-1].sum() * log_unit.exp()
+            if np.isfinite(rise.radius) and float(rise.lower) > -0.5 and float(rise.upper) < 1.0:
+                self.log_mgf = self.log_g * tilt + widened(rise.log1p(), slack)
 
 
 def _marks(marked: Window, points: FloatArray) -> tuple[Approx, Approx]:
@@ -79,19 +109,3 @@ def _beyond(mu: float, rate: float, end: float) -> float:
     """P[x > end], from above."""
     with working_precision(BITS_START):
         return upper_float((1 - arb(rate)) * ball_phi(-arb(end)) + arb(rate) * ball_phi(arb(mu) - arb(end)))
-
-
-def _log_mgf(
-    plain_log: Approx, growth: Approx, log_weight: Approx, missing: Approx, unit: Approx, at_zero: float, beyond: float
-) -> Approx:
-    """log E[weight e^growth], through expm1 where that is sharper."""
-    # M (at_zero) for the tilted sum, 1 (at_zero + beyond) for the plain one, and M >= 1/2.
-    slack = 5.0 * at_zero + 2.0 * beyond
-    if slack < 1e-3:
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            rise = (plain_log.exp() * (log_weight.exp() * growth.expm1() - missing)).sum() * unit
-        if np.isfinite(rise.radius) and float(rise.lower) > -0.5 and float(rise.upper) < 1.0:
-            return widened(rise.log1p(), slack)
-    tilted_log = plain_log + growth + log_weight
-    top = float(np.max(tilted_log.value))
-    return widened((scaled(tilted_log).sum() * unit).log() + exact(top), at_zero)

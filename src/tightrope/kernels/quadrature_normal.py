@@ -29,19 +29,19 @@ def sampled_normal(mu: Approx, rate: float, sign: int, tilt: float, reach: float
     grid = choose_grid(mu_up, rate, power, reach, log_tolerance)
     steps: FloatArray = np.arange(-grid.left, grid.right + 1, dtype=np.float64) * grid.step
     nodes = exact(steps + grid.centre)
-    log_g, share, other = centre_values(mu, rate, grid.centre)
-    offsets = log_ratios(mu * exact(steps), share, other)
+    log_g, log_odds = centre_values(mu, rate, grid.centre)
+    offsets = log_ratios(mu * exact(steps), log_odds)
     bell = nodes * nodes * -0.5
     plain_log = bell + offsets * base
     tilted_log = plain_log + offsets * (sign * tilt)  # base + tilt in one double would be rounded
     weights = scaled(tilted_log)
-    odds = float((share / other).upper)
+    odds = float(log_odds.exp().upper)
     ends = _ends(mu_up, grid, weights, odds, power)
     plain_ends = _ends(mu_up, grid, scaled(plain_log), odds, base)
     error = QuadratureError(ends, error_modes(mu_up, power, grid.step))
     at_zero = float(error.at(np.zeros(1))[0])
-    g_base = (log_g * base).exp()
-    log_mgf = _log_mgf(grid, offsets * (sign * tilt), plain_log, tilted_log, g_base, at_zero, plain_ends)
+    log_unit = log_g * base + exact(grid.step).log() - ROOT_TWO_PI.log()
+    log_mgf = _log_mgf(offsets * (sign * tilt), plain_log, tilted_log, log_unit, at_zero, plain_ends)
     return TiltedLaw(
         drift=log_g * float(sign),
         log_mgf=log_g * (sign * tilt) + log_mgf,
@@ -51,8 +51,8 @@ def sampled_normal(mu: Approx, rate: float, sign: int, tilt: float, reach: float
     )
 
 
-def centre_values(mu: Approx, rate: float, centre: float) -> tuple[Approx, Approx, Approx]:
-    """log g, the share pi of the shifted component and 1 - pi, at the centre."""
+def centre_values(mu: Approx, rate: float, centre: float) -> tuple[Approx, Approx]:
+    """log g and the log odds of the shifted component, at the centre."""
     shift = mu * centre - mu * mu * 0.5
     kept = 1.0 - exact(rate)
     small, large = float(shift.value) < -OFFSET_SPLIT, float(shift.value) > OFFSET_SPLIT
@@ -60,19 +60,25 @@ def centre_values(mu: Approx, rate: float, centre: float) -> tuple[Approx, Appro
         log_g = shift + (kept * (-shift).exp() + rate).log() if large else (shift.expm1() * rate).log1p()
     else:
         log_g = (kept + shift.exp() * rate).log() if small else shift + ((-shift).expm1() * kept).log1p()
-    odds = shift + exact(rate).log() - (-exact(rate)).log1p()
-    return log_g, 1.0 / (1.0 + (-odds).exp()), 1.0 / (1.0 + odds.exp())
+    return log_g, shift + exact(rate).log() - (-exact(rate)).log1p()
 
 
-def log_ratios(rise: Approx, share: Approx, other: Approx) -> Approx:
-    """log(1 - pi + pi e^rise), pi = share, 1 - pi = other: log1p(pi expm1(rise)) unless that overflows or cancels."""
-    if float(share.value) > 0.5:
-        return rise + log_ratios(-rise, other, share)
+def log_ratios(rise: Approx, log_odds: Approx) -> Approx:
+    """log(1 - pi + pi e^rise), pi the share with these log odds: log1p(pi expm1(rise)) where that neither
+    overflows nor cancels.
+    """
+    if float(log_odds.value) > 0.0:
+        return rise + log_ratios(-rise, -log_odds)
+    odds = log_odds.exp()
     steep = rise.value > OFFSET_SPLIT
-    near = (where(~steep, rise, exact(np.zeros_like(rise.value))).expm1() * share).log1p()
+    near = (where(~steep, rise, exact(np.zeros_like(rise.value))).expm1() * (odds / (1.0 + odds))).log1p()
     if not steep.any():
         return near
-    far = rise + (share + other * (-where(steep, rise, exact(np.full_like(rise.value, OFFSET_SPLIT)))).exp()).log()
+    # log(1 - pi) + log(1 + e^w), w the log odds at the node
+    at_node = where(steep, rise, exact(np.zeros_like(rise.value))) + log_odds
+    above = at_node.value > 0.0
+    size = where(above, at_node, -at_node)
+    far = where(above, at_node, exact(np.zeros_like(rise.value))) + (-size).exp().log1p() - odds.log1p()
     return where(steep, far, near)
 
 
@@ -101,15 +107,18 @@ def _ends(mu: float, grid: Grid, weights: Approx, odds: float, power: float) -> 
 
 
 def _log_mgf(
-    grid: Grid, growth: Approx, plain_log: Approx, tilted_log: Approx, g_base: Approx, at_zero: float, plain_ends: float
+    growth: Approx, plain_log: Approx, tilted_log: Approx, log_unit: Approx, at_zero: float, plain_ends: float
 ) -> Approx:
     """log E[e^growth], through expm1 where that is sharper."""
-    unit = g_base * exact(grid.step) / ROOT_TWO_PI
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        rise = (plain_log.exp() * growth.expm1()).sum() * unit
+        rise = (plain_log.exp() * growth.expm1()).sum() * log_unit.exp()
     if np.isfinite(rise.radius) and float(rise.lower) > -0.5 and float(rise.upper) < 1.0:
         # M (at_zero) for the tilted sum, 1 (at_zero + plain_ends) for the plain one, and M >= 1/2.
         slack = 3.0 * at_zero + 2.0 * plain_ends
         return widened(rise.log1p(), slack)
-    top = float(np.max(tilted_log.value))
-    return widened((scaled(tilted_log).sum() * unit).log() + exact(top), at_zero)
+    return widened(log_sum(tilted_log) + log_unit, at_zero)
+
+
+def log_sum(logs: Approx) -> Approx:
+    """log of the sum of e^logs."""
+    return scaled(logs).sum().log() + exact(float(np.max(logs.value)))

@@ -100,9 +100,13 @@ class Window:
         return rising * (1.0 - 1e-9) - falling * (1.0 + 1e-9)
 
     @property
-    def rises(self) -> bool:
-        """Whether the weight vanishes towards the left."""
-        return any(edge.side > 0 for edge in self.edges)
+    def start(self) -> float:
+        """A point left of which a bell with these weights surely falls, where the weight vanishes; inf elsewhere.
+
+        The slope of its log is at least -x + (at - x)/width^2 for a rising edge.
+        """
+        rising = (edge for edge in self.edges if edge.side > 0)
+        return min((edge.at / (1.0 + edge.width**2) - 2.0 * edge.width for edge in rising), default=math.inf)
 
 
 def _mills(u: float) -> float:

@@ -14,8 +14,9 @@ from flint import acb, arb
 from ...bound import Budget, budget_lines
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ..evaluation import Evaluation
-from .cgf import LOG_TOLERANCE, Terms
+from .cgf import LOG_TOLERANCE
 from .newton import ContourEvaluator
+from .parts import Parts
 from .plan import Plan
 
 BITS_LEAST = 88  # 1e-14 after the loss in long sums and large angles
@@ -32,6 +33,8 @@ class BallContour(ContourEvaluator):
     log_scale: arb
     log_alias_mgf: arb
     terms: tuple[acb, ...]
+    rare: arb
+    body: tuple[float, arb] | None  # s and log E[e^{sL}; body], where only hits are summed
 
     @property
     def arithmetic(self) -> str:
@@ -63,11 +66,13 @@ class BallContour(ContourEvaluator):
             scale = (self.log_scale - arb(self.plan.saddle.tilt) * arb(epsilon)).exp()
             truncation = self._truncation()
             aliases = self._aliases(arb(epsilon))
-            upper = self.mass + scale * (value + truncation)
+            left_out = self._left_out(arb(epsilon))
+            upper = self.mass + scale * (value + truncation) + left_out
             lower = self.mass + scale * (value - truncation) - aliases
             rounding = upper_float(scale * value.rad() + scale.rad() * abs(value))
             lines = {"truncation": upper_float(scale * truncation), "rounding": rounding}
-            budget = Budget(budget_lines(**lines), budget_lines(**lines, wrap_around=upper_float(aliases)))
+            above = {**lines, "truncation": upper_float(scale * truncation + left_out)}
+            budget = Budget(budget_lines(**above), budget_lines(**lines, wrap_around=upper_float(aliases)))
             least = max(lower_float(self.mass), 0.0)
             return Evaluation(max(lower_float(lower), least), min(upper_float(upper), 1.0), budget)
 
@@ -86,26 +91,70 @@ class BallContour(ContourEvaluator):
 
     def _truncation(self) -> arb:
         c = arb(self.plan.saddle.tilt)
-        decay = sum((count * arb(bound) for bound, count in self.plan.log_bounds), arb(0))
-        return decay.exp() * arb.atan2(c, arb(self.plan.height)) / (arb.pi() * c)
+        decay, hits = arb(0), arb(0)
+        for bound, count, ratio in self.plan.log_bounds:
+            if ratio is None:
+                decay += count * arb(bound)
+            else:
+                hits += count * (arb(ratio) + arb(bound)).exp().log1p()
+        product = decay.exp() * (hits.expm1() if self.body else 1)
+        return product * arb.atan2(c, arb(self.plan.height)) / (arb.pi() * c)
+
+    def _left_out(self, epsilon: arb) -> arb:
+        """What rare outputs, and uses without a hit, add to delta at most."""
+        if self.body is None:
+            return self.rare
+        return self.rare + _chernoff(arb(self.body[0]), self.body[1], epsilon)
 
     def _aliases(self, epsilon: arb) -> arb:
         c, s = arb(self.plan.saddle.tilt), arb(self.plan.step.alias_tilt)
         period = 2 * arb.pi() / arb(self.plan.step.step)
-        height = self.log_alias_mgf - s * epsilon + s * s.log() - (1 + s) * (1 + s).log()
-        return 1 / (c * period).expm1() + height.exp() / ((s - c) * period).expm1()
+        height = _chernoff(s, self.log_alias_mgf, epsilon)
+        return 1 / (c * period).expm1() + height / ((s - c) * period).expm1()
 
 
-def ball_contour(terms: Terms, plan: Plan, mass: arb) -> BallContour:
+def _chernoff(s: arb, log_mgf: arb, epsilon: arb) -> arb:
+    """kappa(s) e^{K(s) - s eps}."""
+    return (log_mgf - s * epsilon + s * s.log() - (1 + s) * (1 + s).log()).exp()
+
+
+def ball_contour(parts: Parts, plan: Plan, mass: arb) -> BallContour:
     """Evaluates every cgf on the nodes of the plan."""
     c, step, nodes = plan.saddle.tilt, plan.step.step, plan.nodes
     lost = plan.saddle.cancellation
-    bits = BITS_LEAST + math.ceil(1.45 * lost + math.log2(max(count for _, count in terms)))
+    if parts.hits:  # the difference of two powers is smaller than they are
+        lost += max(0.0, parts.body.cumulants(c).value - plan.saddle.cumulants.value)
+    bits = BITS_LEAST + math.ceil(1.45 * lost + math.log2(max(count for _, count in parts.terms)))
+    found = parts.hits or (None,) * len(parts.terms)
     with working_precision(bits):
-        log_scale, alias, product = arb(0), arb(0), [acb(1)] * nodes
-        for cgf, count in terms:
-            tilted = cgf.ball_tilted(c, step * nodes, LOG_TOLERANCE + TOLERANCE_SPARE + lost + math.log(count))
+        log_scale, alias, alias_hits, body = arb(0), arb(0), arb(0), arb(0)
+        product, whole = [acb(1)] * nodes, [acb(1)] * nodes
+        for (cgf, count), hit in zip(parts.terms, found, strict=True):
+            tolerance = LOG_TOLERANCE + TOLERANCE_SPARE + lost + math.log(count)
+            tilted = cgf.ball_tilted(c, step * nodes, tolerance)
             log_scale += count * tilted.log_mgf
-            alias += count * cgf.ball_tilted(plan.step.alias_tilt, 0.0, LOG_TOLERANCE).log_mgf
-            product = [whole * phi**count for whole, phi in zip(product, tilted.phi(step, nodes), strict=True)]
-        return BallContour(plan, bits, mass, log_scale, alias, tuple(product))
+            phis = tilted.phi(step, nodes)
+            product = [power * phi**count for power, phi in zip(product, phis, strict=True)]
+            alias_mgf = cgf.ball_tilted(plan.step.alias_tilt, 0.0, LOG_TOLERANCE).log_mgf
+            if parts.hits:
+                body += count * cgf.ball_tilted(parts.body_tilt, 0.0, LOG_TOLERANCE).log_mgf
+                if hit is not None:
+                    other = hit.ball_tilted(c, step * nodes, tolerance)
+                    ratio = (other.log_mgf - tilted.log_mgf).exp()
+                    phis = [phi + ratio * more for phi, more in zip(phis, other.phi(step, nodes), strict=True)]
+                    above = hit.ball_tilted(plan.step.alias_tilt, 0.0, LOG_TOLERANCE).log_mgf
+                    alias_hits += count * (above - alias_mgf).exp().log1p()
+                whole = [power * phi**count for power, phi in zip(whole, phis, strict=True)]
+            alias += count * alias_mgf
+        alias += alias_hits.expm1().log() if parts.hits else 0
+        terms = [power - none for power, none in zip(whole, product, strict=True)] if parts.hits else product
+        return BallContour(
+            plan,
+            bits,
+            mass,
+            log_scale,
+            alias,
+            tuple(terms),
+            parts.rare_ball(),
+            (parts.body_tilt, body) if parts.hits else None,
+        )

@@ -26,6 +26,13 @@ EXPONENT_MOST = 1e5
 COARSE_MOST = 20_000
 
 
+def mu_bounds(base: GaussianPair) -> tuple[float, float]:
+    """Doubles around mu."""
+    with working_precision(BITS_START):
+        mu = base.ball_mu()
+        return lower_float(mu), upper_float(mu)
+
+
 @dataclass(frozen=True)
 class SampledCgf(Cgf):
     """K of ((1 - rate) Q + rate P, Q) (sign 1) or of its reverse (sign -1), for Gaussian (P, Q)."""
@@ -55,7 +62,7 @@ class SampledCgf(Cgf):
 
         The nodes reach 9 beyond everything heavy, so that what lies outside weighs less than e^-30.
         """
-        mu, power = self.mu_bounds()[1], self.power(tilt)
+        mu, power = mu_bounds(self.base)[1], self.power(tilt)
         step = choose_step(mu, power, 0.0, 25.0)
         _, logs = self._coarse(mu, tilt, step, 9.0)
         top = max(logs)
@@ -86,11 +93,14 @@ class SampledCgf(Cgf):
             logs.append(power * value - 0.5 * x * x)
         return values, logs
 
-    def mu_bounds(self) -> tuple[float, float]:
-        """Doubles around mu."""
-        with working_precision(BITS_START):
-            mu = self.base.ball_mu()
-            return lower_float(mu), upper_float(mu)
+    def tilted_share(self, tilt: float, beyond: float) -> float:
+        """How much of the tilted law lies beyond a point, about."""
+        mu = mu_value(self.base)
+        step = min(0.7, 1.2 / mu)
+        _, logs = self._coarse(mu, tilt, step, 7.0)
+        low, top = window(mu, self.rate, self.power(tilt), 7.0)[0], max(logs)
+        masses = [math.exp(log - top) for log in logs]
+        return sum(mass for index, mass in enumerate(masses) if low + index * step > beyond) / sum(masses)
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return choose_grid(mu_value(self.base), self.rate, self.power(tilt), reach, log_tolerance).size
@@ -99,7 +109,7 @@ class SampledCgf(Cgf):
         from ...kernels.approx import enclosing
         from ...kernels.quadrature_normal import sampled_normal
 
-        mu = enclosing(*self.mu_bounds())
+        mu = enclosing(*mu_bounds(self.base))
         return LawTilted(sampled_normal(mu, self.rate, self.sign, tilt, reach, log_tolerance))
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:

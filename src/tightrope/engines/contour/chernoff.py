@@ -15,7 +15,7 @@ from ...errors import UnsupportedMechanism
 from ..evaluation import Term
 from .cgf import Terms
 from .cgf_of import cgf_of
-from .saddle import find_saddle, log_alias_height, sample
+from .saddle import Composition, find_saddle, log_alias_height
 
 TINIEST = 5e-324
 
@@ -24,7 +24,7 @@ def delta_above(terms: Sequence[Term], epsilon: float, mass: float) -> float:
     """At or above delta at a finite epsilon, for an infinite mass of at most `mass`; inf where nothing is known."""
     try:
         cgfs = [(cgf_of(pair), count) for pair, count in terms]
-        s = find_saddle(sample(cgfs), epsilon, None).tilt
+        s = find_saddle(Composition(cgfs).sample(), epsilon, None).tilt
         log = log_above(log_mgf_above(cgfs, s), s, epsilon)
     except (UnsupportedMechanism, OverflowError):
         return math.inf

@@ -10,24 +10,32 @@ Reference: Zhu, Dong, Wang 2021, Alg. 1 (analytical Fourier accountant).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from flint import arb
 
+from ...errors import UnsupportedMechanism
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..edges import edges
 from ..evaluation import Term
-from .cgf import Terms
+from .cgf import LOG_TOLERANCE, Cgf, Terms
 from .cgf_of import cgf_of
 from .newton import ContourEvaluator
-from .plan import BALL_WORK_MOST, FLOAT_WORK_MOST, plan_contour, saddle_of, sensitivity
-from .saddle import Saddle, find_saddle
+from .parts import Parts, log_one_hit, one_hit, rare_matters, sampled, with_hits, without_rare
+from .plan import BALL_WORK_MOST, FLOAT_WORK_MOST, plan_contour, sensitivity
+from .reach import Falling
+from .saddle import Saddle, Shape, find_saddle
 
 NAME = "contour"
 FLOAT_AIM, BALL_AIM = 1e-10, 1e-13  # relative errors that cost little enough to aim at in any case
 CORRECTIONS_MOST = 3
 CORRECTION_LEAST = 2.5  # in units of log delta
+LOOSENED = 1e3
+CHEAP = 0.02
+SPLIT_WIDTHS, SHARP = 8.0, 32.0  # of the split, to a loss of epsilon
+LEFT_OUT = 0.125  # of the accuracy: for what is rare, and for the body
 
 
 def prepare(
@@ -40,54 +48,183 @@ def prepare(
 ) -> ContourEvaluator:
     """An evaluator for one direction, its contour through the saddle of the question.
 
+    The law is summed whole where that is narrow enough, else in parts.
     Raises UnsupportedMechanism where a cgf is unknown or the integrand is not proven to fall.
     """
     cgfs = [(cgf_of(pair), count) for pair, count in terms]
     with working_precision(BITS_START):
         infinite = edges(terms).mass
         mass = (max(lower_float(infinite), 0.0), upper_float(infinite))
-    saddle = saddle_of(cgfs, epsilon, delta, mass[1])
-    evaluator = _through(cgfs, infinite, mass, saddle, accuracy, epsilon is not None, proof)
-    for _ in range(CORRECTIONS_MOST):
-        better = _corrected(cgfs, evaluator, saddle, delta if epsilon is None else None, accuracy)
-        if better is None:
+    if epsilon is None and (delta is None or not delta > mass[1]):
+        raise UnsupportedMechanism("this composition", "delta is not above its infinite mass")
+    log_delta = None if delta is None else math.log(delta - mass[1])
+    work = BALL_WORK_MOST if proof else FLOAT_WORK_MOST
+    search = _Search(cgfs, infinite, mass, epsilon, delta, log_delta, accuracy, proof, work)
+    best: _Found | None = None
+    refusals = []
+    for way, choose in search.ways():
+        try:
+            best = _narrower(best, way.settle(choose))
+        except UnsupportedMechanism as refusal:
+            refusals.append(refusal)
+        if best is not None and best.width <= accuracy:
             break
-        saddle = better
-        evaluator = _through(cgfs, infinite, mass, saddle, accuracy, epsilon is not None, proof)
-    return evaluator
+    if best is None:
+        raise refusals[0]
+    return best.evaluator
 
 
-def _through(
-    cgfs: Terms, infinite: arb, mass: tuple[float, float], saddle: Saddle, accuracy: float, for_delta: bool, proof: bool
-) -> ContourEvaluator:
-    """The evaluator whose contour runs through this saddle."""
-    share = sensitivity(saddle, for_delta)
-    tolerances = [min(accuracy, BALL_AIM if proof else FLOAT_AIM) * share / 16.0, accuracy * share / 4.0]
-    decays = [(cgf.ball_decay(saddle.tilt) if proof else cgf.decay(saddle.tilt), count) for cgf, count in cgfs]
-    plan = plan_contour(cgfs, decays, saddle, tolerances, BALL_WORK_MOST if proof else FLOAT_WORK_MOST)
-    if proof:
-        from .ball import ball_contour
+@dataclass(frozen=True)
+class _Found:
+    """An evaluator, the epsilon and log delta that it found, how wide it is there, and how far from its saddle."""
 
-        return ball_contour(cgfs, plan, infinite)
-    from .float import float_contour
-
-    return float_contour(cgfs, plan, mass)
+    evaluator: ContourEvaluator
+    epsilon: float
+    log_delta: float
+    width: float
+    missed: float
 
 
-def _corrected(
-    cgfs: Terms, evaluator: ContourEvaluator, saddle: Saddle, delta: float | None, accuracy: float
-) -> Saddle | None:
-    """A saddle for what was found, where that is wide and far from what the saddle promised; None where it is not.
+def _narrower(one: _Found | None, other: _Found) -> _Found:
+    return other if one is None or other.width < one.width else one
 
-    The saddle-point estimate fails where rare large losses and many small ones meet.
-    """
-    at = saddle.epsilon if delta is None else evaluator.solve(delta)[0]
-    log_delta = evaluator.slope(at)[0]
-    log_delta = log_delta if math.isfinite(log_delta) else saddle.log_delta - 10.0
-    missed = saddle.tilt * abs(at - saddle.epsilon) + abs(log_delta - saddle.log_delta)
-    if missed < CORRECTION_LEAST:
-        return None
-    found = evaluator.delta(at) if delta is None else evaluator.epsilon(delta)
-    if found.upper - found.lower <= accuracy * found.upper:
-        return None
-    return replace(find_saddle(cgfs, at, None), log_delta=log_delta)
+
+@dataclass(frozen=True)
+class _Search:
+    """One question, and the ways to a contour for it."""
+
+    cgfs: Terms
+    infinite: arb
+    mass: tuple[float, float]
+    epsilon: float | None
+    delta: float | None
+    log_delta: float | None
+    accuracy: float
+    proof: bool
+    work: float
+    split_widths: float = SPLIT_WIDTHS
+
+    def ways(self) -> Iterator[tuple[_Search, Choose]]:
+        """The law whole; where rare outputs would rule it, without them; where hits are few, what has at least one."""
+        if not any(sampled(cgf) for cgf, _ in self.cgfs):
+            yield self, _Search.whole
+            return
+        saddle = self.saddle(Parts(self.cgfs))
+        rare = rare_matters(self.cgfs, saddle, self.log_left_out(saddle, saddle.log_delta))
+        if not rare:
+            yield self, _Search.whole
+        # A cut is cheap where it helps; where it does not, hits are.
+        yield replace(self, work=CHEAP * self.work), _Search.cut
+        yield self, _Search.hits
+        yield replace(self, split_widths=SHARP), _Search.hits
+        yield self, _Search.cut
+        # Where small hits join large ones, leaving out more is the only way.
+        yield replace(self, accuracy=LOOSENED * self.accuracy), _Search.hits
+
+    def settle(self, choose: Choose) -> _Found:
+        """Tries again from what was found, where that is wide and far from what the saddle promised.
+
+        The saddle-point estimate fails where rare large losses and many small ones meet.
+        """
+        best = found = self.through(*choose(self, None))
+        with suppress(UnsupportedMechanism):
+            for _ in range(CORRECTIONS_MOST):
+                if found.width <= self.accuracy or found.missed < CORRECTION_LEAST:
+                    break
+                found, last = self.through(*choose(self, found)), found
+                best = _narrower(best, found)
+                if found.width > 0.5 * last.width:
+                    break
+        return best
+
+    def saddle(self, shape: Shape, before: _Found | None = None) -> Saddle:
+        """The saddle of the question, or of what was found before."""
+        if before is None:
+            return find_saddle(shape, self.epsilon, self.log_delta)
+        return replace(find_saddle(shape, before.epsilon, None), log_delta=before.log_delta)
+
+    def log_left_out(self, saddle: Saddle, log_delta: float) -> float:
+        """log of what may be left out of delta."""
+        return log_delta + math.log(LEFT_OUT * self.accuracy * sensitivity(saddle, self.epsilon is not None))
+
+    def whole(self, before: _Found | None) -> tuple[Parts, Saddle]:
+        """Everything."""
+        parts = Parts(self.cgfs)
+        return parts, self.saddle(parts, before)
+
+    def cut(self, before: _Found | None) -> tuple[Parts, Saddle]:
+        """Everything but what is rare."""
+        saddle = self.saddle(Parts(self.cgfs))
+        log_delta = self.log_delta or (before or saddle).log_delta
+        least = log_one_hit(self.cgfs, saddle.epsilon)  # one use alone makes delta this large, about
+        for _ in range(CORRECTIONS_MOST):
+            left_out = self.log_left_out(saddle, log_delta)
+            parts, saddle = without_rare(self.cgfs, left_out, lambda shape: self.saddle(shape, before))
+            if self.log_delta is not None or max(saddle.log_delta, least) >= log_delta - 1.0:
+                break
+            log_delta = max(saddle.log_delta, least)
+        return parts, saddle
+
+    def hits(self, before: _Found | None) -> tuple[Parts, Saddle]:
+        """What has at least one hit; a smaller tilt allows a softer cut than that of the whole."""
+        cut, saddle = self.cut(before)
+        epsilon, log_delta = self.epsilon, self.log_delta
+        if log_delta is None:
+            log_delta = before.log_delta if before else log_one_hit(self.cgfs, saddle.epsilon)
+        if epsilon is None:
+            epsilon = before.epsilon if before else one_hit(cut, log_delta)
+        left_out = self.log_left_out(saddle, log_delta)
+        tilt = find_saddle(with_hits(cut, epsilon, left_out, self.split_widths), epsilon, None).tilt
+        cut, _ = without_rare(self.cgfs, left_out, lambda _: replace(saddle, tilt=tilt))
+        parts = with_hits(cut, epsilon, left_out, self.split_widths)
+        # The estimate is poor where hits of any size are hardly likelier than delta, so epsilon leads.
+        return parts, replace(find_saddle(parts, epsilon, None), log_delta=log_delta)
+
+    def through(self, parts: Parts, saddle: Saddle) -> _Found:
+        """The evaluator whose contour runs through this saddle, and what it finds."""
+        share = sensitivity(saddle, self.epsilon is not None)
+        aim = BALL_AIM if self.proof else FLOAT_AIM
+        tolerances = [min(self.accuracy, aim) * share / 16.0, self.accuracy * share / 4.0]
+        plan = plan_contour(parts, self.falling(parts, saddle.tilt), saddle, tolerances, self.work)
+        evaluator: ContourEvaluator
+        if self.proof:
+            from .ball import ball_contour
+
+            evaluator = ball_contour(parts, plan, self.infinite)
+        else:
+            from .float import float_contour
+
+            evaluator = float_contour(parts, plan, self.mass)
+        return self.found(evaluator, saddle)
+
+    def falling(self, parts: Parts, tilt: float) -> list[Falling]:
+        """How every term falls; with hits, how these fall."""
+        found = parts.hits or (None,) * len(parts.terms)
+        return [self._falls(cgf, count, hit, tilt) for (cgf, count), hit in zip(parts.terms, found, strict=True)]
+
+    def _falls(self, cgf: Cgf, count: int, hit: Cgf | None, tilt: float) -> Falling:
+        part = cgf if hit is None else hit
+        decay = part.ball_decay(tilt) if self.proof else part.decay(tilt)
+        if hit is None:
+            return Falling(decay, count)
+        if self.proof:
+            with working_precision(BITS_START):
+                above, below = (law.ball_tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf for law in (hit, cgf))
+                return Falling(decay, count, upper_float(above - below))
+        hits, body = (law.tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf for law in (hit, cgf))
+        return Falling(decay, count, float((hits - body).upper))
+
+    def found(self, evaluator: ContourEvaluator, saddle: Saddle) -> _Found:
+        """What the evaluator says at the question, in plain floats."""
+        at = evaluator.solve(self.delta)[0] if self.epsilon is None and self.delta is not None else saddle.epsilon
+        log_delta, rate = evaluator.slope(at)
+        log_delta = log_delta if math.isfinite(log_delta) else saddle.log_delta - 10.0
+        value = evaluator.delta(at)
+        width = (value.upper - value.lower) / value.upper if value.upper > 0.0 else 0.0
+        if self.epsilon is None:
+            width /= max(-rate * at, 1e-300)
+        missed = saddle.tilt * abs(at - saddle.epsilon) + abs(log_delta - saddle.log_delta)
+        return _Found(evaluator, at, log_delta, width, missed)
+
+
+Choose = Callable[[_Search, _Found | None], tuple[Parts, Saddle]]

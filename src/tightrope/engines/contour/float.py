@@ -12,11 +12,15 @@ from dataclasses import dataclass
 
 from ...bound import Budget, budget_lines
 from ...kernels.approx import approx_count, exact
-from ...kernels.contour_sum import ContourSum, Spectrum, contour_sum, multiply
+from ...kernels.contour_hits import hits, together
+from ...kernels.contour_sum import ContourSum, Spectrum, contour_sum, multiply, power
+from ...kernels.quadrature import transform
 from ..evaluation import Evaluation
-from .cgf import LOG_TOLERANCE, Terms
+from .cgf import LOG_TOLERANCE
+from .cgf_law import LawTilted
 from .chernoff import TINIEST, exp_up, log_above, log_mgf_above
 from .newton import ContourEvaluator
+from .parts import Parts
 from .plan import Plan
 from .reach import log_truncation
 
@@ -29,6 +33,8 @@ class FloatContour(ContourEvaluator):
     spectrum: Spectrum
     mass: tuple[float, float]
     log_alias_mgf: float
+    rare: float = 0.0
+    body: tuple[float, float] | None = None  # s and log E[e^{sL}; body], where only hits are summed
 
     @property
     def arithmetic(self) -> str:
@@ -59,10 +65,10 @@ class FloatContour(ContourEvaluator):
         error = (truncation + found.quadrature + found.rounding) * (1.0 + 1e-12)
         high = exp_up(float(found.log_scale.upper), found.value + error)
         low = _exp_down(float(found.log_scale.lower), found.value - error)
-        aliases = self._aliases(epsilon)
-        upper = min(1.0, math.nextafter(self.mass[1] + high, math.inf))
+        aliases, left_out = self._aliases(epsilon), self._left_out(epsilon)
+        upper = min(1.0, math.nextafter(math.nextafter(self.mass[1] + high, math.inf) + left_out, math.inf))
         lower = max(self.mass[0], math.nextafter(math.nextafter(low - aliases, -math.inf) + self.mass[0], -math.inf))
-        return Evaluation(min(lower, upper), upper, self._budget(found, truncation, aliases))
+        return Evaluation(min(lower, upper), upper, self._budget(found, truncation, aliases, left_out))
 
     def _aliases(self, epsilon: float) -> float:
         """What the aliases add at most: 1/(e^{cL} - 1) + kappa e^{K(s) - s eps}/(e^{(s-c)L} - 1), L = 2 pi/h."""
@@ -73,7 +79,14 @@ class FloatContour(ContourEvaluator):
         total = _over_expm1(left, c * period) + _over_expm1(right, (s - c) * period)
         return total * (1.0 + 1e-9) + TINIEST
 
-    def _budget(self, found: ContourSum, truncation: float, aliases: float) -> Budget:
+    def _left_out(self, epsilon: float) -> float:
+        """What rare outputs, and uses without a hit, add to delta at most."""
+        if self.body is None:
+            return self.rare
+        s, log_mgf = self.body
+        return math.nextafter(self.rare + exp_up(log_above(log_mgf, s, epsilon), 1.0), math.inf)
+
+    def _budget(self, found: ContourSum, truncation: float, aliases: float, left_out: float) -> Budget:
         scale = math.exp(min(700.0, float(found.log_scale.upper)))
         spread = math.expm1(min(700.0, 2.0 * float(found.log_scale.radius)))
         lines = {
@@ -81,24 +94,50 @@ class FloatContour(ContourEvaluator):
             "quadrature": scale * found.quadrature,
             "rounding": scale * (found.rounding + spread * abs(found.value)),
         }
-        return Budget(budget_lines(**lines), budget_lines(**lines, wrap_around=aliases))
+        above = {**lines, "truncation": lines["truncation"] + left_out}
+        return Budget(budget_lines(**above), budget_lines(**lines, wrap_around=aliases))
 
 
-def float_contour(terms: Terms, plan: Plan, mass: tuple[float, float]) -> FloatContour:
+def float_contour(parts: Parts, plan: Plan, mass: tuple[float, float]) -> FloatContour:
     """Evaluates every cgf on the nodes of the plan."""
     import numpy as np
 
     c, step, nodes = plan.saddle.tilt, plan.step.step, plan.nodes
-    log_scale, drift, factors = exact(0.0), exact(0.0), []
-    for cgf, count in terms:
+    times = step * np.arange(nodes, dtype=np.float64)
+    log_scale, drift, factors, found = exact(0.0), exact(0.0), [], []
+    for index, (cgf, count) in enumerate(parts.terms):
         tolerance = LOG_TOLERANCE + math.log(count)
         tilted = cgf.tilted(c, step * nodes, tolerance)
         log_scale = log_scale + tilted.log_mgf * approx_count(count)
         drift = drift + tilted.drift * approx_count(count)
-        factors.append(tilted.factor(step, nodes, count))
-    times = step * np.arange(nodes, dtype=np.float64)
-    spectrum = Spectrum(c, times, step, log_scale, drift, multiply(factors))
-    return FloatContour(plan, spectrum, mass, log_mgf_above(terms, plan.step.alias_tilt))
+        hit = parts.hits[index] if parts.hits else None
+        if hit is None or not isinstance(tilted, LawTilted):
+            factors.append(tilted.factor(step, nodes, count))
+            continue
+        other = hit.tilted(c, step * nodes, LOG_TOLERANCE)
+        at_body, at_hits = transform(tilted.law, step, nodes), transform(other.law, step, nodes)
+        factors.append(power(at_body, float(count)))
+        log_ratio, lead = other.log_mgf - tilted.log_mgf, other.drift - tilted.drift
+        found.append(hits(at_body, at_hits, log_ratio, lead, times, float(count)))
+    spectrum = Spectrum(c, times, step, log_scale, drift, multiply(factors), together(found) if found else None)
+    above = _hits_above if found else _all_above
+    body = (parts.body_tilt, log_mgf_above(parts.terms, parts.body_tilt)) if found else None
+    return FloatContour(plan, spectrum, mass, above(parts, plan.step.alias_tilt), parts.rare_above(), body)
+
+
+def _all_above(parts: Parts, s: float) -> float:
+    """At or above K of all that is summed."""
+    return log_mgf_above(parts.terms, s)
+
+
+def _hits_above(parts: Parts, s: float) -> float:
+    """At or above the log of prod (A + B)^k - prod A^k at a real tilt."""
+    total = 0.0
+    for (cgf, count), hit in zip(parts.terms, parts.hits, strict=True):
+        if hit is not None:
+            above, below = (part.tilted(s, 0.0, LOG_TOLERANCE).log_mgf for part in (hit, cgf))
+            total += count * math.log1p(math.exp(min(700.0, float((above - below).upper))))
+    return log_mgf_above(parts.terms, s) + math.log(math.expm1(min(700.0, total)) + 1e-300) + 1e-9
 
 
 def _exp_down(log: float, factor: float) -> float:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ...errors import UnsupportedMechanism
-from .cgf import LOG_TOLERANCE, Decay, Terms
-from .reach import LogBounds, find_reach
-from .saddle import Saddle, Step, choose_step, find_saddle
+from .cgf import LOG_TOLERANCE
+from .parts import Parts
+from .reach import Falling, LogBounds, find_reach
+from .saddle import Saddle, Step, choose_step
 
 NODES_MOST = 1 << 16
 FLOAT_WORK_MOST, BALL_WORK_MOST = 1.5e8, 1e7  # nodes times inner points: seconds at most
@@ -49,19 +50,21 @@ class Plan:
 
 
 def plan_contour(
-    terms: Terms, decays: Sequence[tuple[Decay, int]], saddle: Saddle, tolerances: Sequence[float], work_most: float
+    parts: Parts, falling: Sequence[Falling], saddle: Saddle, tolerances: Sequence[float], work_most: float
 ) -> Plan:
     """The first tolerance (relative, on delta) that needs little enough work."""
+    log_scale = parts.body.cumulants(saddle.tilt).value if parts.hits else saddle.cumulants.value
+    cgfs = [*parts.terms, *((hit, 1) for hit in parts.hits if hit is not None)]
     for tolerance in tolerances:
         log_tolerance = -math.log(tolerance)
-        step = choose_step(terms, saddle, log_tolerance)
-        found = find_reach(decays, saddle, log_tolerance, step.step * (NODES_MOST - 1))
+        step = choose_step(parts, saddle, log_tolerance)
+        found = find_reach(falling, saddle, log_scale, log_tolerance, step.step * (NODES_MOST - 1))
         if found is None:
             continue
         height, log_bounds = found
         nodes = math.ceil(height / step.step) + 1
         last = step.step * (nodes - 1)
-        points = sum(cgf.points(saddle.tilt, last, LOG_TOLERANCE + math.log(count)) for cgf, count in terms)
+        points = sum(cgf.points(saddle.tilt, last, LOG_TOLERANCE + math.log(count)) for cgf, count in cgfs)
         if nodes * points <= work_most:
             return Plan(saddle, step, nodes, log_bounds)
     raise UnsupportedMechanism("this composition", REFUSAL)
@@ -70,12 +73,3 @@ def plan_contour(
 def sensitivity(saddle: Saddle, asks_delta: bool) -> float:
     """How much wider a relative error of delta may be than the relative error asked of the answer, at most 1."""
     return 1.0 if asks_delta else max(1e-6, min(1.0, saddle.tilt * saddle.epsilon))
-
-
-def saddle_of(terms: Terms, epsilon: float | None, delta: float | None, mass: float) -> Saddle:
-    """The saddle of the question."""
-    if epsilon is not None:
-        return find_saddle(terms, epsilon, None)
-    if delta is None or not delta > mass:
-        raise UnsupportedMechanism("this composition", "delta is not above its infinite mass")
-    return find_saddle(terms, None, math.log(delta - mass))

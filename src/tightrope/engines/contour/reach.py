@@ -8,35 +8,66 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from .cgf import Decay
 from .saddle import SAMPLE, Saddle
 
 FIRST_GUESS = 1.2  # the bound keeps about 70 % of the exponent
+GROWTH_MOST = 4.0
 
-LogBounds = tuple[tuple[float, int], ...]  # bounds of log |phi_i|, and counts
+
+class Falling(NamedTuple):
+    """How one term falls: bounds of |phi|, its count, and for hits a bound of log B(c)/A(c)."""
+
+    decay: Decay
+    uses: int
+    log_ratio: float | None = None
 
 
-def log_truncation(log_bounds: Sequence[tuple[float, int]], tilt: float, height: float) -> float:
+class Fallen(NamedTuple):
+    """A bound of log |phi| beyond a height, the count, and for hits the bound of log B(c)/A(c)."""
+
+    log_bound: float
+    uses: int
+    log_ratio: float | None = None
+
+
+LogBounds = tuple[Fallen, ...]
+
+
+def log_product(bounds: Sequence[Fallen]) -> float:
+    """log of a bound of prod |phi|^k, or with hits of |prod (A + B)^k - prod A^k| / prod A(c)^k, rounded up.
+
+    The latter is at most prod |phi|^k of the other terms times expm1(sum k log1p(|B|/A(c))).
+    """
+    whole = math.fsum(count * bound for bound, count, ratio in bounds if ratio is None) * (1.0 - 1e-15)
+    if all(ratio is None for _, _, ratio in bounds):
+        return whole
+    hits = sum(count * math.log1p(math.exp(min(700.0, r + bound))) for bound, count, r in bounds if r is not None)
+    return whole + math.log(math.expm1(min(700.0, hits)) + 1e-300) + 1e-9
+
+
+def log_truncation(log_bounds: Sequence[Fallen], tilt: float, height: float) -> float:
     """log of the truncation error after the height, relative to the scale, rounded up."""
-    decay = math.fsum(count * bound for bound, count in log_bounds)
-    return decay * (1.0 - 1e-15) + math.log(math.atan2(tilt, height) / (math.pi * tilt)) + 1e-12
+    return log_product(log_bounds) + math.log(math.atan2(tilt, height) / (math.pi * tilt)) + 1e-12
 
 
 def find_reach(
-    decays: Sequence[tuple[Decay, int]], saddle: Saddle, log_tolerance: float, most: float
+    falling: Sequence[Falling], saddle: Saddle, log_scale: float, log_tolerance: float, most: float
 ) -> tuple[float, LogBounds] | None:
     """A height whose truncation error is below delta e^-log_tolerance, with its bounds; None beyond `most`."""
     c = saddle.tilt
-    allowed = saddle.log_delta - log_tolerance - (saddle.cumulants.value - c * saddle.epsilon)
+    allowed = saddle.log_delta - log_tolerance - (log_scale - c * saddle.epsilon)
     height = min(most, FIRST_GUESS * math.sqrt(2.0 * log_tolerance / saddle.curvature))
     # Some of many terms stand for all of them until the end.
-    stride = max(1, len(decays) // SAMPLE)
+    stride = max(1, len(falling) // SAMPLE)
     for _ in range(60):
         fixed = math.log(math.atan2(c, height) / (math.pi * c))
         wanted = allowed - fixed
-        bounds = tuple((decay.log_bound(height), count) for decay, count in decays[::stride])
-        reached = len(decays) / len(bounds) * sum(count * bound for bound, count in bounds)
+        bounds = tuple(Fallen(decay.log_bound(height), count, ratio) for decay, count, ratio in falling[::stride])
+        reached = log_product(bounds)
+        reached *= len(falling) / len(bounds) if reached < 0.0 else 1.0
         if reached <= wanted and stride > 1:
             stride = 1
             continue
@@ -45,6 +76,6 @@ def find_reach(
         if height >= most:
             return None
         # |phi| falls like a bell first; where it falls slower, the step grows.
-        growth = math.sqrt(wanted / reached) if wanted < 0.0 and reached < 0.0 else 4.0
-        height = min(most, height * max(1.05, min(4.0, 1.03 * growth)))
+        growth = math.sqrt(wanted / reached) if wanted < 0.0 and reached < 0.0 else GROWTH_MOST
+        height = min(most, height * max(1.05, min(GROWTH_MOST, 1.03 * growth)))
     return None

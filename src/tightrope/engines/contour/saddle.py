@@ -9,13 +9,14 @@ Reference: Daniels 1954 (saddle-point approximations).
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...errors import UnsupportedMechanism
 from ...kernels.quadrature_grid import dyadic
-from .cgf import Cgf, Cumulants, Terms
+from .cgf import Cgf, Cumulants
 
 TILT_LEAST, TILT_MOST = 1e-9, 1e7
 TILT_BITS, STEP_BITS = 16, 20
@@ -55,21 +56,39 @@ class Saddle:
 Towards = Callable[[Saddle], tuple[float, bool]]
 
 
-def cumulants(terms: Weighted, tilt: float) -> Cumulants:
-    """K, K' and K'' of the composition."""
-    parts = [(cgf.cumulants(tilt), count) for cgf, count in terms]
-    return Cumulants(*(math.fsum(count * part[index] for part, count in parts) for index in range(3)))
+class Shape(ABC):
+    """A measure whose K, K' and K'' are known approximately: all that a contour needs to be placed."""
+
+    @abstractmethod
+    def cumulants(self, tilt: float) -> Cumulants:
+        """K, K' and K''."""
+
+    def sample(self) -> Shape:
+        """Something cheaper that is nearly the same."""
+        return self
 
 
-def sample(terms: Weighted) -> Weighted:
-    """Some of many terms, which stand for all of them."""
-    few = terms[:: max(1, len(terms) // SAMPLE)]
-    return [(cgf, count * len(terms) / len(few)) for cgf, count in few]
+@dataclass(frozen=True)
+class Composition(Shape):
+    """Terms with counts: cgfs add."""
+
+    terms: Weighted
+
+    def cumulants(self, tilt: float) -> Cumulants:
+        parts = [(cgf.cumulants(tilt), count) for cgf, count in self.terms]
+        return Cumulants(*(math.fsum(count * part[index] for part, count in parts) for index in range(3)))
+
+    def sample(self) -> Shape:
+        """Some of many terms, which stand for all of them."""
+        if len(self.terms) < 2 * SAMPLE:
+            return self
+        few = self.terms[:: max(1, len(self.terms) // SAMPLE)]
+        return Composition([(cgf, count * len(self.terms) / len(few)) for cgf, count in few])
 
 
-def saddle_at(terms: Weighted, tilt: float) -> Saddle:
+def saddle_at(shape: Shape, tilt: float) -> Saddle:
     """The saddle values at a tilt, for its own epsilon."""
-    now = cumulants(terms, tilt)
+    now = shape.cumulants(tilt)
     return _with_estimate(Saddle(tilt, now.mean - 1.0 / tilt - 1.0 / (tilt + 1.0), 0.0, now))
 
 
@@ -77,14 +96,14 @@ def _with_estimate(saddle: Saddle) -> Saddle:
     return replace(saddle, log_delta=saddle.estimate)
 
 
-def find_saddle(terms: Weighted, epsilon: float | None, log_delta: float | None) -> Saddle:
+def find_saddle(shape: Shape, epsilon: float | None, log_delta: float | None) -> Saddle:
     """The saddle for a given epsilon, or for the epsilon that has this log delta (not below 0)."""
     if epsilon is None and log_delta is not None:
-        found = _solve(terms, lambda saddle: _towards_delta(saddle, log_delta))
+        found = _solve(shape, lambda saddle: _towards_delta(saddle, log_delta))
         if found.epsilon >= 0.0:
             return found
     at = epsilon or 0.0
-    return _with_estimate(replace(_solve(terms, lambda saddle: _towards_epsilon(saddle, at)), epsilon=at))
+    return _with_estimate(replace(_solve(shape, lambda saddle: _towards_epsilon(saddle, at)), epsilon=at))
 
 
 def _towards_delta(saddle: Saddle, log_delta: float) -> tuple[float, bool]:
@@ -101,21 +120,21 @@ def _towards_epsilon(saddle: Saddle, epsilon: float) -> tuple[float, bool]:
     return missing / (saddle.tilt * saddle.curvature), missing * missing < 0.01 * saddle.curvature
 
 
-def _solve(terms: Weighted, towards: Towards) -> Saddle:
+def _solve(shape: Shape, towards: Towards) -> Saddle:
     """The search, which starts where some of many terms would have their saddle."""
-    start = 1.0
-    if len(terms) >= 2 * SAMPLE:
+    start, few = 1.0, shape.sample()
+    if few is not shape:
         with suppress(UnsupportedMechanism, OverflowError):
-            start = _search(sample(terms), towards, start).tilt
-    return _search(terms, towards, start)
+            start = _search(few, towards, start).tilt
+    return _search(shape, towards, start)
 
 
-def _search(terms: Weighted, towards: Towards, start: float) -> Saddle:
+def _search(shape: Shape, towards: Towards, start: float) -> Saddle:
     """Newton in log c inside a shrinking bracket, halving it where Newton is slow."""
     low, high, log_tilt = math.log(TILT_LEAST), math.log(TILT_MOST), math.log(start)
     last = math.inf
     for _ in range(120):
-        found = saddle_at(terms, dyadic(math.exp(log_tilt), TILT_BITS))
+        found = saddle_at(shape, dyadic(math.exp(log_tilt), TILT_BITS))
         step, done = towards(found)
         if done or high - low < BRACKET_LEAST:
             return found
@@ -134,7 +153,7 @@ class Step:
     alias_tilt: float
 
 
-def choose_step(terms: Terms, saddle: Saddle, log_tolerance: float) -> Step:
+def choose_step(shape: Shape, saddle: Saddle, log_tolerance: float) -> Step:
     """The largest step whose aliases stay below delta e^-log_tolerance, about."""
     c, allowed = saddle.tilt, saddle.log_delta - log_tolerance
     best, chosen = math.inf, 2.0 * c
@@ -142,7 +161,7 @@ def choose_step(terms: Terms, saddle: Saddle, log_tolerance: float) -> Step:
     # The best distance is near this one for a normal loss, and shorter where K grows faster.
     for _ in range(SEARCH_STEPS):
         s = dyadic(c + distance, TILT_BITS + 4)
-        height = log_alias_height(cumulants(terms, s).value, s, saddle.epsilon)
+        height = log_alias_height(shape.cumulants(s).value, s, saddle.epsilon)
         period = (height - allowed) / (s - c) if s > c else math.inf
         if period > best:
             break

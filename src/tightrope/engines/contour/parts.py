@@ -1,0 +1,253 @@
+"""The law in parts: what a contour sums of it, and bounds of what it leaves out.
+
+A Poisson-sampled Gaussian that is removed is marked use by use, by its output x: rare (beyond a cut, less likely than
+delta can see), hit (a loss that counts) or body. Cutting off what is rare makes large tilts possible; summing only what
+has a hit makes the integrand fall where most uses are body.
+Everything here is a choice in plain floats, but for `rare` and `Parts.body`, which name what has to be bounded.
+Proof: docs/proofs/contour.md, section 10.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flint import arb
+
+from ...errors import UnsupportedMechanism
+from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...kernels.quadrature_grid import dyadic, log_odds, softplus
+from ...kernels.window import Edge, Window, log_phi
+from .cgf import Cgf, Cumulants, Terms
+from .cgf_gaussian import mu_value
+from .cgf_marked import MarkedCgf
+from .cgf_sampled import SampledCgf
+from .saddle import TILT_MOST, Composition, Saddle, Shape, find_saddle, log_alias_height
+
+WIDTHS = (0.25, 0.125, 0.0625, 0.03125, 0.015625)  # of the cut, until the tilted law is low enough at its end
+END = 12.0  # widths from the cut to the hard end
+BODY_ENDS = (10.0, 12.0, 14.0, 16.0)  # widths from the split to the hard end of the body
+DEPTH = 50.0  # e-folds that are low enough
+SPLIT_STEPS = 9
+SPLIT_LEAST = -5.0
+PLACE = 2.0**-8  # where edges lie
+LARGE = 40.0  # e^loss - 1 + rate is e^loss above
+RARE_HITS = -40.0  # log of a ratio of hits to body that needs no second order
+RARE_WEIGHT, RARE_DISTANCE = 0.01, 2.0  # uses that a tilt moves this far beyond the cut
+
+
+@dataclass(frozen=True)
+class Parts(Shape):
+    """terms: cgfs of what is summed, or of the body alone where there are hits; rare: cgfs whose cut is left out."""
+
+    terms: Terms
+    hits: tuple[MarkedCgf | None, ...] = ()
+    rare: tuple[tuple[MarkedCgf, int], ...] = ()
+    body_tilt: float = 0.0
+
+    def cumulants(self, tilt: float) -> Cumulants:
+        """K, K' and K'' of what is summed: with hits, of prod (A + B)^k - prod A^k = prod A^k expm1(u)."""
+        body = self.body.cumulants(tilt)
+        if not self.hits:
+            return body
+        pairs = [
+            (cgf.cumulants(tilt), hit.cumulants(tilt), count)
+            for (cgf, count), hit in zip(self.terms, self.hits, strict=True)
+            if hit is not None
+        ]
+        # Ratios in units of e^shift, where even the largest is tiny.
+        largest = max(above.value - below.value for below, above, _ in pairs)
+        shift = largest if largest < RARE_HITS else 0.0
+        u, slope, bend = 0.0, 0.0, 0.0
+        for below, above, count in pairs:
+            ratio, lead = math.exp(min(600.0, above.value - below.value - shift)), above.mean - below.mean
+            share, other = (ratio, 1.0) if shift else (ratio / (1.0 + ratio), 1.0 / (1.0 + ratio))
+            u += count * (ratio if shift else math.log1p(ratio))
+            slope += count * share * lead
+            bend += count * share * (other * lead * lead + above.variance - below.variance)
+        # log expm1(u), its derivative 1/(1 - e^-u), and the derivative of that.
+        first = 1.0 / u if shift else -1.0 / math.expm1(-u)
+        second = -first * first if shift else -first * (first - 1.0)
+        log = shift + math.log(u) if shift else u + math.log(-math.expm1(-u))
+        return Cumulants(body.value + log, body.mean + slope * first, body.variance + bend * first + slope**2 * second)
+
+    @property
+    def body(self) -> Composition:
+        """All uses as body."""
+        return Composition(self.terms)
+
+    def sample(self) -> Shape:
+        return self if self.hits else self.body.sample()
+
+    def rare_ball(self) -> arb:
+        """At or above the probability that some use is rare."""
+        rare = sum((count * cgf.beyond() for cgf, count in self.rare), arb(0))
+        if self.hits:
+            rare += sum((count * cgf.leak() for cgf, count in self.terms if isinstance(cgf, MarkedCgf)), arb(0))
+        return rare
+
+    def rare_above(self) -> float:
+        """The same as a double."""
+        with working_precision(BITS_START):
+            return upper_float(self.rare_ball())
+
+
+def sampled(cgf: Cgf) -> SampledCgf | None:
+    """The cgf of a removal that can be marked, or None."""
+    return cgf if isinstance(cgf, SampledCgf) and cgf.sign > 0 and cgf.rate < 1.0 else None
+
+
+def rare_matters(terms: Terms, saddle: Saddle, log_left_out: float) -> bool:
+    """Whether the tilt weighs outputs that are rarer than what may be left out."""
+    for cgf, count in terms:
+        found = sampled(cgf)
+        if found is not None:
+            cut = _cut_place(found, log_left_out - math.log(count * len(terms)), 0.0)
+            if count * found.tilted_share(saddle.tilt, cut + RARE_DISTANCE) > RARE_WEIGHT:
+                return True
+    return False
+
+
+def without_rare(terms: Terms, log_left_out: float, find: Callable[[Parts], Saddle]) -> tuple[Parts, Saddle]:
+    """The composition without outputs whose probability is below e^log_left_out in all, and its saddle."""
+    for width in WIDTHS:
+        parts = cut_at(terms, log_left_out, width)
+        saddle = find(parts)
+        if all(cgf.depth(saddle.tilt) > DEPTH for cgf, _ in parts.rare):
+            break
+    return parts, saddle
+
+
+def cut_at(terms: Terms, log_left_out: float, width: float) -> Parts:
+    """The composition without what is rare, with a cut of this width."""
+    kept = [
+        (cgf if sampled(cgf) is None else _cut(cgf, log_left_out - math.log(count * len(terms)), width), count)
+        for cgf, count in terms
+    ]
+    return Parts(kept, rare=tuple((cgf, count) for cgf, count in kept if isinstance(cgf, MarkedCgf)))
+
+
+def _cut(cgf: Cgf, log_mass: float, width: float) -> MarkedCgf:
+    found = sampled(cgf)
+    assert found is not None
+    at = _place(_cut_place(found, log_mass, width))
+    return MarkedCgf(found.base, found.rate, Window((Edge(at, width, -1),), at + END * width))
+
+
+def _cut_place(cgf: SampledCgf | MarkedCgf, log_mass: float, width: float) -> float:
+    """X such that a use lies beyond it with this probability."""
+    low, high = -10.0, mu_value(cgf.base) + math.hypot(1.0, width) * (10.0 + math.sqrt(2.0 * max(0.0, -log_mass)))
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if _log_beyond(cgf, middle, width) > log_mass else (low, middle)
+    return high
+
+
+def _log_beyond(cgf: SampledCgf | MarkedCgf, x: float, width: float) -> float:
+    """log of (1 - r) Phi(-x/s) + r Phi((mu - x)/s), s^2 = 1 + width^2."""
+    mu, spread = mu_value(cgf.base), math.hypot(1.0, width)
+    base, shifted = math.log1p(-cgf.rate) + log_phi(-x / spread), math.log(cgf.rate) + log_phi((mu - x) / spread)
+    return max(base, shifted) + math.log1p(math.exp(-abs(base - shifted)))
+
+
+def _place(x: float) -> float:
+    """x, rounded up to where edges lie."""
+    return math.ceil(x / PLACE) * PLACE
+
+
+def one_hit(cut: Parts, log_delta: float) -> float:
+    """The loss that a single use exceeds with probability delta, about; not below 0."""
+    marked = [(cgf, log_delta - math.log(count)) for cgf, count in cut.rare]
+    return max(0.0, *(_loss(cgf, _cut_place(cgf, log_mass, 0.0)) for cgf, log_mass in marked))
+
+
+def log_one_hit(terms: Terms, epsilon: float) -> float:
+    """log of the probability that a single use loses more than epsilon, about, and at most 1."""
+    return min(
+        0.0,
+        max(
+            math.log(count) + _log_beyond(cgf, _place_of(cgf, epsilon), 0.0)
+            for cgf, count in terms
+            if isinstance(cgf, SampledCgf) and sampled(cgf)
+        ),
+    )
+
+
+def with_hits(cut: Parts, epsilon: float, log_left_out: float, widths: float) -> Parts:
+    """The part of a cut composition that has at least one hit, where the rest is below e^log_left_out at epsilon.
+
+    The split lies as high as that allows, at the same loss for every term, this many widths from a loss of epsilon.
+    """
+    main = max(cut.rare, key=lambda term: term[1] * term[0].rate)[0]
+    low, high = SPLIT_LEAST, min(main.marked.edges[-1].at, _place_of(main, 0.5 * epsilon))
+    best = None
+    for _ in range(SPLIT_STEPS):
+        middle = 0.5 * (low + high)
+        parts = _split(cut, _loss(main, middle), epsilon, log_left_out, widths)
+        tilt, log_body = _body_bound(parts, epsilon)
+        if log_body <= log_left_out:
+            low, best = middle, Parts(parts.terms, parts.hits, parts.rare, tilt)
+        else:
+            high = middle
+    if best is None:
+        raise UnsupportedMechanism("this composition", "many small losses and few large ones count together")
+    return best
+
+
+def _body_bound(parts: Parts, epsilon: float) -> tuple[float, float]:
+    """The tilt of the least Chernoff bound of the body, and its log."""
+    try:
+        tilt = find_saddle(parts.body, epsilon, None).tilt
+    except UnsupportedMechanism:
+        tilt = TILT_MOST
+    return tilt, log_alias_height(parts.body.cumulants(tilt).value, tilt, epsilon)
+
+
+def _body_end(cgf: MarkedCgf, at: float, width: float, log_mass: float) -> float:
+    """The first end of the body beyond which it would have no more than this mass."""
+    for widths in BODY_ENDS:
+        end = _place(at + widths * width)
+        if log_phi((at - end) / width) + _log_beyond(cgf, end, 0.0) < log_mass - 1.0:
+            break
+    return end
+
+
+def _split(cut: Parts, loss: float, epsilon: float, log_left_out: float, widths: float) -> Parts:
+    """Body below about this loss, hits above it."""
+    terms: list[tuple[Cgf, int]] = []
+    hits: list[MarkedCgf | None] = []
+    for cgf, count in cut.terms:
+        if isinstance(cgf, MarkedCgf):
+            at = max(SPLIT_LEAST, min(_place_of(cgf, loss), cgf.marked.edges[-1].at))
+            room = (_place_of(cgf, epsilon) - at) / widths
+            width = dyadic(max(WIDTHS[-1], min(WIDTHS[0], room)), 4)
+            at, end = _place(at), cgf.marked.end
+            # What is neither hit nor below its own end is so rare that the body may end there.
+            ends = ((-1, min(end, _body_end(cgf, at, width, log_left_out - math.log(count)))), (1, end))
+            body, hit = (
+                MarkedCgf(cgf.base, cgf.rate, Window((Edge(at, width, side), *cgf.marked.edges), last))
+                for side, last in ends
+            )
+            terms.append((body, count))
+            hits.append(hit)
+        else:
+            terms.append((cgf, count))
+            hits.append(None)
+    return Parts(terms, tuple(hits), cut.rare)
+
+
+def _loss(cgf: MarkedCgf, x: float) -> float:
+    """The loss of an output."""
+    mu = mu_value(cgf.base)
+    return math.log1p(-cgf.rate) + softplus(mu * x + log_odds(mu, cgf.rate))
+
+
+def _place_of(cgf: SampledCgf | MarkedCgf, loss: float) -> float:
+    """The output with this loss; SPLIT_LEAST where every output has a larger one."""
+    mu = mu_value(cgf.base)
+    above = math.expm1(min(loss, LARGE)) + cgf.rate
+    if not above > 0.0:
+        return SPLIT_LEAST
+    log_above = loss if loss >= LARGE else math.log(above)
+    return (log_above - math.log1p(-cgf.rate) - log_odds(mu, cgf.rate)) / mu
