@@ -16,7 +16,7 @@ from typing import Any
 
 from .errors import DataError, TightropeError
 from .mechanisms.base import Leaf, Mechanism
-from .registry import TRANSFORMS, check_arguments, find_mechanism, find_transform, keywords, quoted
+from .registry import MECHANISMS, TRANSFORMS, check_arguments, find_mechanism, find_transform, keywords, quoted
 from .transforms.composition import compose, repeat
 
 SCHEMA = 1
@@ -60,6 +60,8 @@ def load(text: str) -> Mechanism:
 
 def _tree(mechanism: Mechanism) -> dict[str, Any]:
     if isinstance(mechanism, Leaf):
+        if type(mechanism).__name__ not in MECHANISMS:
+            raise DataError(f"{type(mechanism).__name__} is given by functions, which have no JSON; build it in Python")
         parameters = {key: _plain(value) for key, value in mechanism.parameters.items()}
         return {"mechanism": type(mechanism).__name__, "parameters": parameters}
     for name, entry in TRANSFORMS.items():

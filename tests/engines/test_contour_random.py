@@ -8,7 +8,7 @@ import random
 import pytest
 from flint import acb, arb
 
-from tightrope.engines.contour.cgf_of import log_moment
+from tests.engines.contour_moments import log_moment
 from tightrope.engines.contour.engine import prepare
 from tightrope.errors import UnsupportedMechanism
 from tightrope.kernels.ball import working_precision

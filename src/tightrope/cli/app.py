@@ -167,6 +167,30 @@ def curve(
 
 
 @app.command()
+@click.option("--json", "as_document", is_flag=True, help="Answer as JSON, with certificate and error budget.")
+@click.option("--direction", type=click.Choice(DIRECTIONS), help="One direction only; default: the worse.")
+@click.option("--order", "orders", type=float, multiple=True, required=True, help="From 0 to inf; may be repeated.")
+@click.argument("expression", metavar="EXPR")
+def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_document: bool) -> int:
+    """Renyi divergence of a given order, always in ball arithmetic.
+
+    \b
+    tightrope renyi "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --order 8
+    tightrope renyi "Laplace(scale=2)" --order 1 --order 2 --order inf --json
+    """
+    mechanism = read(expression)
+    answers: list[Answer] = []
+    for order in orders:
+        began = time.perf_counter()
+        with spinner(f"renyi at order {short(order)}"):
+            bound = mechanism.renyi(order, direction=direction)
+        seconds = time.perf_counter() - began
+        answers.append(Answer(repr(mechanism), "renyi", "order", order, bound, seconds, direction))
+    say(as_json(answers, len(answers) > 1) if as_document else "\n".join(map(as_text, answers)))
+    return 0
+
+
+@app.command()
 @click.option("--json", "as_document", is_flag=True, help="Answer as JSON.")
 @click.option("--direction", type=click.Choice(DIRECTIONS), help="One direction only; default: the worse.")
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", help="Who computes; default: auto.")

@@ -27,8 +27,8 @@ class Answer:
     """One question with its bound."""
 
     expression: str
-    quantity: str  # epsilon or delta
-    given: str  # the other of the two
+    quantity: str  # epsilon, delta or renyi
+    given: str  # delta, epsilon or order
     value: float
     bound: Bound
     seconds: float

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, overload
 from ..relation import Direction, Relation
 
 if TYPE_CHECKING:
+    from flint import acb
+
     from ..bound import Bound
     from ..curve import Curve
     from ..pair import Pair
@@ -150,6 +152,34 @@ class Mechanism(ABC):
         from .. import account
 
         return account.curve(self, start, stop, points, accuracy, proof, engine, direction)
+
+    @overload
+    def renyi(self, order: float, *, direction: str | None = ...) -> Bound: ...
+    @overload
+    def renyi(self, order: Iterable[float], *, direction: str | None = ...) -> tuple[Bound, ...]: ...
+    def renyi(self, order: float | Iterable[float], *, direction: str | None = None) -> Bound | tuple[Bound, ...]:
+        """The Renyi divergence of any order from 0 to inf, always in ball arithmetic; a sequence gives a tuple.
+
+        Order 1 is the Kullback-Leibler divergence, order inf the supremum of the loss. direction as for `epsilon`.
+        """
+        from ..convert import divergence
+
+        return divergence.renyi(self, order, direction)
+
+    def cgf(self, z: complex, *, direction: str = "remove") -> acb:
+        """A ball (flint.acb) around K(z) = log E_P[e^{z l}; l finite], l the privacy loss; any z where it is finite.
+
+        Compositions add up; the imaginary part is known up to multiples of 2 pi.
+        """
+        from ..convert import divergence
+
+        return divergence.composed_cgf(self, z, direction)
+
+    def phi(self, t: float, *, direction: str = "remove") -> acb:
+        """A ball (flint.acb) around the phi-function E_P[e^{i t l}; l finite] of the privacy loss."""
+        from ..convert import divergence
+
+        return divergence.phi(self, t, direction)
 
 
 class Leaf(Mechanism):

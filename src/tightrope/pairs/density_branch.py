@@ -33,7 +33,8 @@ STEPS_MOST = 40
 HORNER = (2.0 * FLOAT_DEGREE + 10.0) * UNIT  # of the sum of moduli: products, sums, coefficients rounded, and the rest
 SUMS = 16.0 * UNIT
 TINY = 1e-318  # what underflow may hide
-BRACKETS = (220, 160, 100, 60, 30, 10, 3)  # how close to a root, in bits, a sign is tried
+BRACKETS = (220, 180, 140, 100, 60, 30, 10, 3, -3, -10, -20)  # how close to a root, in bits, a sign is tried
+APART = 160  # bits: how far from a boundary a loss can be told from it in any case
 
 IntArray = npt.NDArray[np.int64]
 
@@ -154,7 +155,7 @@ class Branch:
 
     def _moved(self, t: arb, way: int) -> arb:
         """A point at or beyond t that can be told from all boundaries."""
-        step = (1 + abs(t)) * arb(2) ** -200
+        step = (1 + abs(t)) * arb(2) ** -APART
         while self._place(t) is None:
             t, step = (t + way * step).mid(), 2 * step
         return t
@@ -314,23 +315,25 @@ class Branch:
 
 def _root(rise: arb_poly, distance: arb, width: arb) -> arb:
     """A ball around the y in [0, width] with rise(y) = distance, which is known to exist; rise grows."""
-    slope, goal, y = rise.derivative(), distance.mid(), width / 2
+    slope, goal = rise.derivative(), distance.mid()
+    guess = (goal / slope(arb(0)).mid()).mid() if slope(arb(0)) > 0 else arb.nan()
+    y = guess if guess > 0 and guess < width else width / 2
     low, high = arb(0), width
     for _ in range(STEPS_MOST):
         excess = rise(y).mid() - goal
         low, high = (low, y) if excess > 0 else (y, high)
         following = (y - excess / slope(y).mid()).mid() if not slope(y).mid().is_zero() else arb.nan()
-        if not (following >= low and following <= high):
+        if following > high and high is width:
+            following = width
+        elif not (following >= low and following <= high):
             following = ((low + high) / 2).mid()
         if abs(following - y) <= abs(y) * arb(2) ** -240:
             break
         y = following
-    for bits in BRACKETS:
-        share = arb(2) ** -bits
-        before, after = (y * (1 - share)).mid(), (y * (1 + share)).mid()
-        if rise(before) <= distance and (after >= width or rise(after) >= distance):
-            return before.union(after if after < width else width)
-    return arb(0).union(width)
+    trials = [arb(2) ** -bits for bits in BRACKETS]
+    before = next((x for x in ((y * (1 - share)).mid() for share in trials) if rise(x) <= distance), arb(0))
+    after = next((x for x in ((y * (1 + share)).mid() for share in trials) if x < width and rise(x) >= distance), width)
+    return before.union(after)
 
 
 def _scaled(poly: arb_poly, width: arb, degree: int) -> list[float]:

@@ -30,7 +30,7 @@ FLOAT_DEGREE = 24  # of those in float64
 ABSOLUTE = 2.0**-228  # what a cell may leave uncertain of its masses
 RELATIVE = 2.0**-56  # what the polynomials in float64 may miss, relative to the size of what they describe
 CELLS_MOST = 20_000
-DEPTH_MOST = 60
+DEPTH_MOST = 50
 GRAMMAR = (
     "write it as one smooth formula of its argument x, a flint arb_series: + - * / **, x.exp(), x.log(), x.sqrt(), "
     "x.lgamma() and so on, with numbers or flint.arb (no abs, no comparison, no acb, no math or numpy function)"

@@ -132,5 +132,7 @@ class LaplaceCgf(Cgf):
         rate = arb(self.rate)
         if self.sign > 0:
             return density * (1 + rate * ellipse.major.expm1()) ** (1 + arb(tilt))
+        if tilt < 0.0:
+            return density * (1 + rate * ellipse.major.expm1()) ** arb(-tilt)
         least = (arb(ellipse.minor) / 2).cos() * (1 + rate * (-ellipse.major).expm1())
         return density * least ** arb(-tilt)

@@ -1,9 +1,9 @@
-"""Which cgf belongs to which pair, and its value at a real point: moments and Renyi divergences of the loss."""
+"""Which cgf belongs to which pair."""
 
 from __future__ import annotations
 
 from ...errors import UnsupportedMechanism
-from ...kernels.ball import lower_float, upper_float, working_precision
+from ...kernels.ball import working_precision
 from ...pair import Pair
 from ...pairs.density import DensityPair
 from ...pairs.finite import FinitePair
@@ -11,7 +11,7 @@ from ...pairs.gaussian import GaussianPair
 from ...pairs.laplace import LaplacePair
 from ...pairs.logistic import LogisticPair
 from ...pairs.poisson import PoissonAdd, PoissonRemove
-from .cgf import LOG_TOLERANCE, Cgf
+from .cgf import Cgf
 from .cgf_density import density_cgf
 from .cgf_finite import finite_cgf
 from .cgf_gaussian import GaussianCgf
@@ -55,17 +55,3 @@ def cgf_of(pair: Pair) -> Cgf:
         case PoissonAdd(DensityPair() as base, rate):
             return density_cgf(base, rate, -1)
     raise UnsupportedMechanism(repr(pair), "its cgf is not known; try engine='lattice'")
-
-
-def log_moment(pair: Pair, tilt: float, proof: bool = False) -> tuple[float, float]:
-    """Doubles around K(tilt) = log E_P[e^{tilt l}; l < inf], for a real tilt.
-
-    Without infinite mass the Renyi divergence of order 1 + tilt is K(tilt)/tilt.
-    Guarantee: exact, rounded outward.
-    """
-    if proof:
-        with working_precision(MOMENT_BITS):
-            ball = cgf_of(pair).ball_tilted(tilt, 0.0, 2.0 * LOG_TOLERANCE).log_mgf
-            return lower_float(ball), upper_float(ball)
-    found = cgf_of(pair).tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf
-    return float(found.lower), float(found.upper)

@@ -1,0 +1,265 @@
+"""Smooth densities: containment against plain quadrature, in every engine, and errors that say what to change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+from flint import acb, arb
+
+import tightrope as tr
+from tests.oracle.densities import SmoothTruth
+from tests.oracle.precision import precision
+from tests.oracle.smooth_fold import fold_delta
+
+Case = tuple[tr.Density, SmoothTruth]
+
+
+def gaussian(x: Any) -> Any:
+    return -(x**2) / 2 - (2 * arb.pi()).log() / 2
+
+
+def logistic(x: Any) -> Any:
+    return -x - 2 * (1 + (-x).exp()).log()
+
+
+def student(x: Any) -> Any:
+    """Three degrees of freedom."""
+    return arb(2).lgamma() - arb(1.5).lgamma() - (3 * arb.pi()).log() / 2 - 2 * (1 + x**2 / 3).log()
+
+
+def shifted(log: Callable[[Any], Any], by: float) -> Callable[[Any], Any]:
+    return lambda x: log(x - by)
+
+
+def true_gaussian(x: acb, analytic: bool) -> acb:
+    return -x * x / 2 - (2 * acb.pi()).log() / 2
+
+
+def true_logistic(x: acb, analytic: bool) -> acb:
+    """The log of 1/(2 cosh(x/2))^2, with the same formula on both sides of 0."""
+    return -2 * (2 * (x / 2).cosh()).log(analytic=analytic)
+
+
+def true_student(x: acb, analytic: bool) -> acb:
+    return (2 / (acb.pi() * acb(3).sqrt())).log() - 2 * (1 + x * x / 3).log(analytic=analytic)
+
+
+def moved(log: Callable[[acb, bool], acb]) -> Callable[[acb, bool], acb]:
+    return lambda x, analytic: log(x - 1, analytic)
+
+
+def located(own: Callable[[Any], Any], log: Callable[[acb, bool], acb], reach: float) -> Case:
+    return (
+        tr.Density(log_p=shifted(own, 1.0), log_q=own, support=(-reach, reach + 1.0)),
+        SmoothTruth(moved(log), log, -reach, reach + 1.0),
+    )
+
+
+@cache
+def case(name: str) -> Case:
+    """Noise of three kinds, its loss monotone or not, and two laws on the unit interval."""
+    if name == "gaussian":
+        return located(gaussian, true_gaussian, 14.0)
+    if name == "logistic":
+        return located(logistic, true_logistic, 16.0)
+    if name == "student":
+        return located(student, true_student, 20.0)
+    return (
+        tr.Density(log_p=lambda x: x - arb(1).expm1().log(), log_q=lambda x: 0, support=(0.0, 1.0)),
+        SmoothTruth(lambda x, _: x - acb(arb(1).expm1().log()), lambda x, _: acb(0), 0.0, 1.0),
+    )
+
+
+NAMES = ("gaussian", "logistic", "student", "growing")
+DIRECTIONS = ("remove", "add")
+
+
+def truth_of(name: str, direction: str) -> SmoothTruth:
+    law = case(name)[1]
+    return law if direction == "remove" else law.reversed()
+
+
+def contains(bound: tr.Bound, truth: arb, slack: float = 1e-25) -> bool:
+    """The truth is known to some 30 digits."""
+    with precision(110):
+        return bool(truth >= arb(bound.lower) - slack and truth <= arb(bound.upper) + slack)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("name", NAMES)
+def test_one_use(name: str, direction: str) -> None:
+    mechanism, law = case(name)[0], truth_of(name, direction)
+    for epsilon in (0.0, 0.3, 0.45, 0.9, 1.1, 5.0):
+        truth = law.delta(epsilon)
+        for proof, width in ((False, 1e-11), (True, 1e-14)):
+            bound = mechanism.delta(epsilon, direction=direction, proof=proof)
+            assert contains(bound, truth), (epsilon, proof)
+            assert bound.width <= width * bound.upper + 1e-70, (epsilon, proof)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("rate", [0.02, 0.6])
+@pytest.mark.parametrize("name", ["logistic", "student"])
+def test_one_sampled_use(name: str, rate: float, direction: str) -> None:
+    """What lies outside adds between nothing and all of its mass."""
+    mechanism, base = case(name)[0].poisson(rate=rate), truth_of(name, direction)
+    law = base.sampled(rate, direction)
+    for epsilon in (0.0, 0.005, 0.2):
+        inside = law.inside(epsilon)
+        bound = mechanism.delta(epsilon, direction=direction)
+        assert arb(bound.lower) <= inside + base.outside()
+        assert inside <= arb(bound.upper)
+        assert bound.width <= 1e-11
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(("name", "count"), [("logistic", 12), ("logistic", 30), ("student", 50), ("growing", 40)])
+def test_many_uses(name: str, count: int, direction: str) -> None:
+    mechanism, law = case(name)[0] * count, truth_of(name, direction)
+    for epsilon in (0.1 * count, 0.25 * count):
+        truth = fold_delta(law, count, epsilon)
+        for engine in ("auto", "lattice"):
+            bound = mechanism.delta(epsilon, direction=direction, engine=engine)
+            assert bound.lower <= truth * (1.0 + 1e-9)
+            assert truth * (1.0 - 1e-9) <= bound.upper
+            assert bound.width <= 1e-5 * bound.upper
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-30])
+@pytest.mark.parametrize("count", [1, 2, 10, 1000])
+def test_gaussian_noise_written_as_a_density(count: int, delta: float) -> None:
+    own, known = case("gaussian")[0] * count, tr.Gaussian(sigma=1.0) * count
+    found, truth = own.epsilon(delta=delta), known.epsilon(delta=delta, proof=True)
+    assert found.lower <= truth.upper
+    assert truth.lower <= found.upper
+    assert found.width <= 1e-9 * found.upper
+
+
+def test_with_other_mechanisms() -> None:
+    own = case("gaussian")[0]
+    found = (own * 3 + tr.Gaussian(sigma=5.0) * 10).epsilon(delta=1e-8)
+    truth = (tr.Gaussian(sigma=1.0) * 3 + tr.Gaussian(sigma=5.0) * 10).epsilon(delta=1e-8, proof=True)
+    assert found.lower <= truth.upper
+    assert truth.lower <= found.upper
+    assert found.width <= 1e-9 * found.upper
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("engine", ["contour", "lattice"])
+def test_sampled_many_times(engine: str, direction: str) -> None:
+    own, known = (base.poisson(rate=0.05) * 50 for base in (case("gaussian")[0], tr.Gaussian(sigma=1.0)))
+    found = own.epsilon(delta=1e-6, engine=engine, direction=direction)
+    truth = known.epsilon(delta=1e-6, direction=direction)
+    assert found.lower <= truth.upper
+    assert truth.lower <= found.upper
+    assert found.width <= (1e-8 if engine == "contour" else 1e-4) * found.upper
+
+
+def test_proof_of_many_uses() -> None:
+    found = (case("growing")[0] * 20).epsilon(delta=1e-6, proof=True)
+    float64 = (case("growing")[0] * 20).epsilon(delta=1e-6)
+    assert found.certificate is not None
+    assert found.certificate.arithmetic == "ball"
+    assert max(found.lower, float64.lower) <= min(found.upper, float64.upper)
+    assert found.width <= 1e-9
+
+
+def test_what_lies_outside() -> None:
+    mechanism, law = case("student")
+    inside, _ = mechanism.outside
+    assert contains(inside, law.outside())
+    assert not mechanism.tight
+    assert case("growing")[0].tight
+    # delta below it cannot be promised at any epsilon, nor can losses above the supremum hide it
+    assert mechanism.epsilon(delta=1e-7) == tr.Bound(math.inf, math.inf)
+    assert mechanism.delta(epsilon=50.0).lower == pytest.approx(inside.lower, rel=1e-12)
+
+
+def test_several_intervals() -> None:
+    """The same law in two pieces, each with functions of its own, and with a hole that costs what it holds."""
+    whole = case("gaussian")[0]
+    log_p = shifted(gaussian, 1.0)
+    split = tr.Density(log_p=[log_p, log_p], log_q=gaussian, support=[(-14.0, 0.3), (0.3, 15.0)])
+    holed = tr.Density(log_p=log_p, log_q=gaussian, support=[(-14.0, 0.3), (0.3 + 2.0**-20, 15.0)])
+    for epsilon in (0.0, 1.0, 3.0):
+        one, two = whole.delta(epsilon), split.delta(epsilon)
+        assert max(one.lower, two.lower) <= min(one.upper, two.upper)
+        assert one.upper < holed.delta(epsilon).lower < one.upper + 1e-6
+
+
+def test_equal_mechanisms_are_grouped() -> None:
+    log_p, log_q = shifted(gaussian, 1.0), gaussian
+    one, two = (tr.Density(log_p=log_p, log_q=log_q, support=(-9.0, 9.0)) for _ in range(2))
+    assert one == two
+    assert (one + two).terms == ((one, 2),)
+    assert one != tr.Density(log_p=log_p, log_q=log_q, support=(-9.0, 9.5))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_cgf(name: str, direction: str) -> None:
+    mechanism, law = case(name)[0], truth_of(name, direction)
+    for z in (0.7, 3.0, -0.3, -1.8, 1j, 0.5 - 4j, -1.4 + 2j):
+        with precision(110):
+            truth, found = law.moment(z), mechanism.cgf(z, direction=direction).exp()
+            assert found.overlaps(truth)
+            assert (found - truth).abs_upper() < 1e-15 * truth.abs_lower()
+
+
+def test_renyi_counts_what_lies_outside() -> None:
+    mechanism, law = case("student")
+    assert mechanism.renyi(2.0) == tr.Bound(math.inf, math.inf)
+    with precision(110):
+        assert contains(mechanism.renyi(0.5, direction="remove"), -2 * law.moment(-0.5).real.log())
+    unknown = case("growing")[0].renyi(2.0, direction="remove")
+    assert unknown.upper == math.inf  # that nothing lies outside is not proven
+    assert unknown.lower == pytest.approx(math.log((math.e**2 - 1.0) / 2.0 / (math.e - 1.0) ** 2), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"support": (-math.inf, 9.0)}, "must be finite"),
+        ({"support": (9.0, -9.0)}, "must rise"),
+        ({"support": 9.0}, "must be .low, high."),
+        ({"support": [(0.0, 2.0), (1.0, 3.0)]}, "must rise"),
+        ({"log_p": 3.0}, "log_p must be a function"),
+        ({"log_q": [gaussian, gaussian]}, "a list of 1"),
+        ({"log_q": lambda x: gaussian(x) + 1}, "integrates to .* above 1; write its constants with flint.arb"),
+        ({"log_q": lambda x: gaussian(x) - 1}, "widen the support, or normalise"),
+        ({"log_q": lambda x: -abs(x)}, "log_q cannot be evaluated .* arb_series"),
+        ({"log_q": lambda x: math.exp(x)}, "log_q cannot be evaluated"),
+        ({"log_q": lambda x: x * acb(1)}, "log_q gave acb_series"),
+        ({"log_q": lambda x: "0"}, "log_q gave str"),
+    ],
+)
+def test_refusals(changes: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"log_p": shifted(gaussian, 1.0), "log_q": gaussian, "support": (-9.0, 9.0)}
+    with pytest.raises(tr.InvalidParameter, match=message):
+        tr.Density(**(given | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"log_q": shifted(gaussian, 1.0)}, "cannot be shown to rise or fall"),
+        ({"log_q": lambda x: (x * x).log() - 3}, "not finite near|not smooth"),
+        ({"log_q": lambda x: (x * x).sqrt() - 9}, "not finite near|not smooth"),
+    ],
+)
+def test_what_cannot_be_taken_apart(changes: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"log_p": shifted(gaussian, 1.0), "log_q": gaussian, "support": (-2e-4, 1e-4)}
+    with pytest.raises(tr.UnsupportedMechanism, match=message):
+        tr.Density(**(given | changes))
+
+
+def test_functions_have_no_text() -> None:
+    mechanism = case("growing")[0]
+    with pytest.raises(tr.DataError, match="functions"):
+        tr.dump(mechanism * 3)
+    with pytest.raises(tr.ExpressionError):
+        tr.parse(repr(mechanism))
