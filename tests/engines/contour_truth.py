@@ -1,4 +1,4 @@
-"""Transforms of tilted losses by Arb's own integration, and two uses by mpmath's: no code shared with what they check."""
+"""Transforms of tilted losses by Arb's own integration, two uses by mpmath's: no code shared with what they check."""
 
 from __future__ import annotations
 
@@ -32,6 +32,27 @@ def sampled_normal(sigma: float, rate: float, sign: int, z: acb) -> acb:
     low, high = (-14.0, 14.0 + reach / sigma) if sign > 0 else (-14.0 - reach / sigma, 14.0)
     whole = tilted_integral(log_density, lambda x: sign * log_g(x), arb(low), arb(high), z)
     return whole / (2 * arb.pi()).sqrt()
+
+
+def marked_normal(sigma: float, rate: float, edges: tuple[tuple[float, float, int], ...], end: float, z: acb) -> acb:
+    """E_P[e^{zl}; marked] of a removal, where a mark has the probability prod Phi(side (x - at)/width) for x < end."""
+    mu, share = 1 / arb(sigma), arb(rate)
+
+    def log_g(x: acb) -> acb:
+        return (1 - share + share * (mu * x - mu * mu / 2).exp()).log()
+
+    def integrand(x: acb, _: bool) -> acb:
+        weight = acb(1)
+        for at, width, side in edges:
+            weight *= (-side * (x - arb(at)) / (arb(width) * arb(2).sqrt())).erfc() / 2
+        return weight * ((1 + z) * log_g(x) - x * x / 2).exp()
+
+    low, pieces = arb(-14), 60
+    total = acb(0)
+    for index in range(pieces):
+        left, right = (acb(low + (arb(end) - low) * (index + part) / pieces) for part in (0, 1))
+        total += acb.integral(integrand, left, right)
+    return total / (2 * arb.pi()).sqrt()
 
 
 def laplace(edge: arb, z: acb) -> acb:

@@ -15,7 +15,6 @@ from flint import acb, arb
 import tightrope as tr
 from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour import plan as contour_plan
-
 from tightrope.engines.contour.reach import Fallen, Falling, LogBounds
 from tightrope.engines.contour.saddle import Step
 from tightrope.engines.evaluation import Evaluation
@@ -24,7 +23,7 @@ from tightrope.kernels.approx import exact
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.contour_sum import Spectrum, bell, contour_sum, power
 from tightrope.kernels.quadrature import Transform
-from tightrope.kernels.quadrature_grid import Grid
+from tightrope.kernels.quadrature_grid import PLAIN, Grid
 from tightrope.relation import Direction
 
 from . import contour_truth
@@ -134,7 +133,7 @@ def test_the_power_needs_all_of_its_radius() -> None:
 def test_dropped_ends(monkeypatch: pytest.MonkeyPatch, sign: int) -> None:
     """A grid cut where the density is still 1 % of its top: the claimed error covers what is missing."""
     sigma, rate, tilt, step, nodes = 1.0, 0.3, 2.0, 0.25, 12
-    short = Grid(0.125, 0.0, 20, 44) if sign > 0 else Grid(0.125, -0.5, 20, 20)
+    short = Grid(0.125, 0.0, 20, 44, PLAIN) if sign > 0 else Grid(0.125, -0.5, 20, 20, PLAIN)
     monkeypatch.setattr(quadrature_normal, "choose_grid", lambda *arguments: short)
     monkeypatch.setattr(quadrature_ball, "choose_grid", lambda *arguments: short)
     law = quadrature_normal.sampled_normal(exact(1.0) / exact(sigma), rate, sign, tilt, step * nodes, 40.0)

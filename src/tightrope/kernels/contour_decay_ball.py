@@ -78,7 +78,7 @@ class BallDecay:
         for cell, low, high in self.cells:
             bound, _ = exponent(_Balls, cell, self.mu, self.power, radius, height, eagerness)
             gain = bound.expm1()
-            least, most, far = least + low, most + high, far + high * (1 + gain)
+            least, most, far = least + low, most + high, far + high * bound.exp()
             if gain < 0:
                 falls += low * gain
             else:

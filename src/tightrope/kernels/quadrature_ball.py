@@ -14,7 +14,7 @@ from typing import Protocol
 
 from flint import acb, arb, arb_mat
 
-from .quadrature_grid import Grid, choose_grid, error_modes, marked_strip, mode_heights
+from .quadrature_grid import SHARE_LIFT, SHARE_TURN, Grid, choose_grid, error_modes, mode_heights
 from .window import WHOLE, Window
 
 
@@ -28,36 +28,44 @@ class StripError:
     mu: arb
     rate: float
     power: float
-    step: float
+    grid: Grid
     ends: arb
     marked: Window
     edge: arb
 
     def at(self, t: float) -> arb:
         """An upper bound at t >= 0, without the ends."""
-        mu = float(self.mu.mid())
-        strip = marked_strip(mu, self.rate, self.marked)
-        modes = error_modes(mu, self.power, self.step, strip)
+        mu, grid = float(self.mu.mid()), self.grid
+        modes = error_modes(mu, self.power, grid.step, grid.strip)
         if not modes:
             return arb.pos_inf()
         best = min(range(len(modes)), key=lambda index: modes[index][0] + modes[index][1] * t)
-        y = arb(mode_heights(mu, self.step, strip.lift)[best])
-        if not self.mu * y < arb.pi():
+        y = arb(mode_heights(mu, grid.step, grid.strip)[best])
+        turn, share = self.mu * y, self._share()
+        if not turn < arb.pi():
             return arb.pos_inf()
-        kappa = arb(1) if self.power >= 0.0 else (self.mu * y / 2).cos() ** arb(self.power)
-        growth = self._lift() * y * y / 2 + self.mu * self._share() * y * t
-        return 2 * kappa * growth.exp() / (2 * arb.pi() * y / self.step).expm1() + self.edge * y
-
-    def _lift(self) -> arb:
-        return 1 + sum((1 / arb(edge.width) ** 2 for edge in self.marked.edges), arb(0))
+        lift, kappa = 1 + sum((1 / arb(edge.width) ** 2 for edge in self.marked.edges), arb(0)), arb(1)
+        if self.power < 0.0 and grid.strip.has_kappa:
+            if not (share < 0.5 and share * turn * turn <= SHARE_TURN):
+                return arb.pos_inf()
+            lift += arb(SHARE_LIFT) * -arb(self.power) * share * self.mu * self.mu
+        elif self.power < 0.0:
+            kappa = (turn / 2).cos() ** arb(self.power)
+        growth = lift * y * y / 2 + turn * share * t
+        return 2 * kappa * growth.exp() / (2 * arb.pi() * y / grid.step).expm1() + self.edge * y
 
     def _share(self) -> arb:
         """The share of the shifted component at the hard end if that is below 1/2, else 1."""
-        if self.marked.end == math.inf:
+        if self.grid.end == math.inf:
             return arb(1)
-        odds = arb(self.rate) / (1 - arb(self.rate)) * (self.mu * arb(self.marked.end) - self.mu * self.mu / 2).exp()
-        share = odds / (1 + odds)
+        share = _share(self.mu, self.rate, arb(self.grid.end))
         return share if share < 0.5 else arb(1)
+
+
+def _share(mu: arb, rate: float, x: arb) -> arb:
+    """The share of the shifted component at x."""
+    odds = arb(rate) / (1 - arb(rate)) * (mu * x - mu * mu / 2).exp()
+    return odds / (1 + odds)
 
 
 class BallError(Protocol):
@@ -111,32 +119,32 @@ def sampled_normal_ball(
     nodes = [arb(grid.centre + index * grid.step) for index in range(-grid.left, grid.right + 1)]
     logs, weights = zip(*(loss_and_weight(x) for x in nodes), strict=True)
     mass = sum(weights, arb(0))
-    if marked.end < math.inf:
-        ends = _left_end(nodes[0], marked, grid, weights[0], mass)
+    ends, edge = _ends(mu, grid, exact_power, rate, marked, weights, mass), arb(0)
+    if grid.end < math.inf:
         # Relative to the sum, which is the integral up to a factor of 2, or else everything is lost anyway.
-        edge = 4 * loss_and_weight(arb(marked.end))[1] / (mass * arb(grid.step))
-    else:
-        odds_first = share / (1 - share) * (mu * nodes[0] - mu * mu / 2).exp()
-        ends, edge = _ends(mu, grid, exact_power, odds_first, weights, mass), arb(0)
-    error = StripError(mu, rate, power, grid.step, ends, marked, edge)
+        edge = 4 * loss_and_weight(arb(grid.end))[1] / (mass * arb(grid.step))
+        if marked is WHOLE:  # what lies beyond the end: the density falls at the rate e - a mu pi(e) at least
+            falls = arb(grid.end) - exact_power * mu * _share(mu, rate, arb(grid.end))
+            ends = ends + edge / (4 * falls) if falls > 0 and exact_power < 0 else arb.pos_inf()
+    error = StripError(mu, rate, power, grid, ends, marked, edge)
     log_mgf = (total_mass(weights, error) * arb(grid.step) / (2 * arb.pi()).sqrt()).log()
     return BallLaw(tuple(sign * log for log in logs), weights, log_mgf, error)
 
 
-def _left_end(first: arb, marked: Window, grid: Grid, weight: arb, mass: arb) -> arb:
-    """Mass before the first node of a marked law relative to the mass on the nodes, by a geometric series."""
-    slope = -first + arb(marked.slope_left_of(float(first.mid())))
-    return weight / -(-arb(grid.step) * slope).expm1() / mass if slope > 0 else arb.pos_inf()
-
-
-def _ends(mu: arb, grid: Grid, power: arb, odds_first: arb, weights: tuple[arb, ...], mass: arb) -> arb:
-    """Mass beyond the nodes relative to the mass on them, by a geometric series on both sides."""
-    step = arb(grid.step)
-    right = arb(grid.centre + grid.right * grid.step) - mu * power.max(arb(0))
-    left = arb(grid.left * grid.step - grid.centre) + mu * power.min(arb(0)) * odds_first.min(arb(1))
-    if not (right > 0 and left > 0):
+def _ends(mu: arb, grid: Grid, power: arb, rate: float, marked: Window, weights: tuple[arb, ...], mass: arb) -> arb:
+    """Mass beyond the nodes relative to the mass on them, by a geometric series; on the left if there is a hard end."""
+    step, first = arb(grid.step), arb(grid.centre - grid.left * grid.step)
+    left = -first + mu * power.min(arb(0)) * _share(mu, rate, first)
+    left += arb(marked.slope_left_of(grid.centre - grid.left * grid.step)) if marked.edges else 0
+    if not left > 0:
         return arb.pos_inf()
-    return (weights[-1] / -(-step * right).expm1() + weights[0] / -(-step * left).expm1()) / mass
+    ends = weights[0] / -(-step * left).expm1()
+    if grid.end == math.inf:
+        right = arb(grid.centre + grid.right * grid.step) - mu * power.max(arb(0))
+        if not right > 0:
+            return arb.pos_inf()
+        ends += weights[-1] / -(-step * right).expm1()
+    return ends / mass
 
 
 def transform_ball(law: BallLaw, step: float, nodes: int) -> list[acb]:

@@ -20,6 +20,29 @@ from .window import WHOLE, Window
 
 STRIP_FRACTIONS = (0.3, 0.5, 0.7, 0.85, 0.95)
 COARSE_CELLS = 600
+END_PLACES = 1024.0
+MANY_NODES = 1500  # for so many a hard end is worth its loss of precision in log M
+SHARE_TURN, SHARE_LIFT = 0.3, 1.2  # -log(1 - u) <= 1.2 u for u <= 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """How the integrand grows off the real axis: e^{lift y^2/2 + t mu share y} kappa for y <= most, all rounded up.
+
+    kappa as above, or 1 where the lift has it already.
+    """
+
+    lift: float = 1.0
+    share: float = 1.0
+    most: float = math.inf
+    has_kappa: bool = False
+
+    def log_kappa(self, mu: float, y: float, power: float) -> float:
+        """log of cos(mu y/2)^a for a < 0."""
+        return 0.0 if self.has_kappa or power >= 0.0 else power * math.log(math.cos(mu * y / 2.0))
+
+
+PLAIN = Strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +53,8 @@ class Grid:
     centre: float
     left: int
     right: int
+    strip: Strip
+    end: float = math.inf  # half a step beyond the last node, where the sum has a hard end
 
     @property
     def size(self) -> int:
@@ -58,57 +83,82 @@ def dyadic(value: float, bits: int) -> float:
     return math.ldexp(math.floor(math.ldexp(mantissa, bits)), exponent - bits)
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """How the integrand grows off the real axis: e^{lift y^2/2 + t mu share y}, both rounded up."""
-
-    lift: float = 1.0
-    share: float = 1.0
-
-
-PLAIN = Strip()
-
-
 def marked_strip(mu: float, rate: float, marked: Window) -> Strip:
     """The growth below the hard end of a window, where arg g(x + iy) <= mu s y; mu must not be below the true one."""
     if marked.end == math.inf:
         return Strip(marked.lift)
-    # The log odds at the end rise with mu there (end > mu), and the slack covers their rounding.
-    odds = mu * marked.end + log_odds(mu, rate)
-    share = logistic(odds) * (1.0 + 1e-9) if marked.end > mu else 1.0
+    share = share_above(mu, rate, marked.end)
     return Strip(marked.lift, share if share < 0.5 else 1.0)
+
+
+def share_above(mu: float, rate: float, x: float) -> float:
+    """The share of the shifted component at x; the slack covers rounding, and a mu that is off by a few units."""
+    return logistic(mu * x + log_odds(mu, rate)) * (1.0 + 1e-9)
+
+
+def falling_strip(mu: float, rate: float, power: float, end: float) -> Strip | None:
+    """For a < 0 below a hard end with a small share s: |g(x + iy)/g(x)|^a <= e^{SHARE_LIFT |a| s (mu y)^2/2}.
+
+    As |g(x + iy)/g(x)|^2 = 1 - 4 pi (1 - pi) sin^2(mu y/2) >= 1 - s (mu y)^2, for s (mu y)^2 <= SHARE_TURN.
+    """
+    share = share_above(mu, rate, end)
+    if not 0.0 < share < 0.5:
+        return None
+    lift = 1.0 + SHARE_LIFT * -power * share * mu * mu * (1.0 + 1e-9)
+    return Strip(lift, share, math.sqrt(SHARE_TURN / share) / mu * (1.0 - 1e-9), True)
 
 
 def choose_step(mu: float, power: float, reach: float, log_tolerance: float, strip: Strip = PLAIN) -> float:
     """A dyadic step whose error is about e^-log_tolerance for all |t| <= reach; power is a."""
-    heights = [fraction * math.pi / mu for fraction in STRIP_FRACTIONS]
-    best = math.sqrt(2.0 * log_tolerance / strip.lift)
-    heights += [best] if mu * best < 0.95 * math.pi else []
-    step = max(
-        2.0
-        * math.pi
-        * y
-        / (strip.lift * y * y / 2.0 + reach * mu * strip.share * y + _log_kappa(mu, y, power) + log_tolerance)
-        for y in heights
-    )
-    return dyadic(step, 8)
+    heights = [*(fraction * math.pi / mu for fraction in STRIP_FRACTIONS), math.sqrt(2.0 * log_tolerance / strip.lift)]
+    inside = [min(y, strip.most) for y in heights if mu * y <= 0.95 * math.pi]
+
+    def growth(y: float) -> float:
+        return strip.lift * y * y / 2.0 + reach * mu * strip.share * y + strip.log_kappa(mu, y, power)
+
+    return dyadic(max(2.0 * math.pi * y / (growth(y) + log_tolerance) for y in inside), 8)
 
 
 def choose_grid(
     mu: float, rate: float, power: float, reach: float, log_tolerance: float, marked: Window = WHOLE
 ) -> Grid:
     """A grid with such a step, its ends where the density is about as small, or half a step before the hard end."""
-    step = choose_step(mu, power, reach, log_tolerance, marked_strip(mu, rate, marked))
+    strip = marked_strip(mu, rate, marked)
+    step = choose_step(mu, power, reach, log_tolerance, strip)
     if marked.end < math.inf:
-        return _grid_to_end(mu, rate, power, log_tolerance, marked, step)
+        return _grid_to_end(mu, rate, power, log_tolerance, marked, step, strip)
     low, high = window(mu, rate, power, math.sqrt(2.0 * (log_tolerance + 4.0)))
+    if power < 0.0 and high - low > MANY_NODES * step:
+        cut = Window(end=_falling_end(mu, rate, power, log_tolerance + 12.0))
+        below = falling_strip(mu, rate, power, cut.end)
+        if below is not None:
+            longer = choose_step(mu, power, reach, log_tolerance, below)
+            if longer > step:
+                return _grid_to_end(mu, rate, power, log_tolerance, cut, longer, below)
     centre = round(middle(mu, rate, power, low, high) / step)
-    return Grid(step, centre * step, max(1, centre - math.floor(low / step)), max(1, math.ceil(high / step) - centre))
+    left, right = max(1, centre - math.floor(low / step)), max(1, math.ceil(high / step) - centre)
+    return Grid(step, centre * step, left, right, strip)
 
 
-def _grid_to_end(mu: float, rate: float, power: float, log_tolerance: float, marked: Window, step: float) -> Grid:
+def _falling_end(mu: float, rate: float, power: float, fall: float) -> float:
+    """A point right of the mode of n g^a, a < 0, where the density has fallen by this many e-folds."""
+    top, odds = mode(mu, rate, power), log_odds(mu, rate)
+
+    def log_density(x: float) -> float:
+        return power * softplus(mu * x + odds) - x * x / 2.0
+
+    low, high, least = top, top + math.sqrt(2.0 * fall), log_density(top) - fall
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if log_density(middle) > least else (low, middle)
+    return math.ceil(high * END_PLACES) / END_PLACES
+
+
+def _grid_to_end(
+    mu: float, rate: float, power: float, log_tolerance: float, marked: Window, step: float, strip: Strip
+) -> Grid:
     """All nodes below the hard end on which the marked density is not negligible."""
-    least, last = -math.sqrt(2.0 * (log_tolerance + 4.0)), marked.end - 0.5 * step
+    least, last = window(mu, rate, power, math.sqrt(2.0 * (log_tolerance + 4.0)))[0], marked.end - 0.5 * step
     coarse = max(step, (last - least) / COARSE_CELLS)
     odds = log_odds(mu, rate)
     nodes = [last - index * coarse for index in range(math.floor((last - least) / coarse) + 1)] or [last]
@@ -120,7 +170,7 @@ def _grid_to_end(mu: float, rate: float, power: float, log_tolerance: float, mar
     first = max(least, min(first - 2.0 * coarse, marked.start)) if marked.start < math.inf else least
     right = max(1, round((last - mean) / step))
     centre = last - right * step
-    return Grid(step, centre, max(1, math.ceil((centre - first) / step)), right)
+    return Grid(step, centre, max(1, math.ceil((centre - first) / step)), right, strip, marked.end)
 
 
 def error_modes(mu: float, power: float, step: float, strip: Strip = PLAIN) -> tuple[tuple[float, float], ...]:
@@ -129,24 +179,22 @@ def error_modes(mu: float, power: float, step: float, strip: Strip = PLAIN) -> t
     mu must be an upper bound of the true one; constants are rounded up.
     """
     modes = []
-    for y in mode_heights(mu, step, strip.lift):
+    for y in mode_heights(mu, step, strip):
         turns = 2.0 * math.pi * y / step
         bell = strip.lift * y * y / 2.0
-        constant = math.log(2.0) + bell + _log_kappa(mu, y, power) - turns - math.log1p(-math.exp(-turns))
-        slack = 1e-12 * (1.0 + 2.0 * bell + _log_kappa(mu, y, power) + turns)
+        log_kappa = strip.log_kappa(mu, y, power)
+        constant = math.log(2.0) + bell + log_kappa - turns - math.log1p(-math.exp(-turns))
+        slack = 1e-12 * (1.0 + 2.0 * bell + log_kappa + turns)
         modes.append((constant + slack, mu * strip.share * y * (1.0 + 1e-12)))
     return tuple(modes)
 
 
-def mode_heights(mu: float, step: float, lift: float = 1.0) -> list[float]:
+def mode_heights(mu: float, step: float, strip: Strip = PLAIN) -> list[float]:
     """Heights y inside the strip that are worth a try."""
-    bell = [y / math.sqrt(lift) for y in (5.0, 7.0, 9.0, 10.5, 12.0)]
+    bell = [y / math.sqrt(strip.lift) for y in (5.0, 7.0, 9.0, 10.5, 12.0)]
     heights = [fraction * math.pi / mu for fraction in STRIP_FRACTIONS] + bell
-    return [y for y in heights if mu * y < 0.96 * math.pi and 2.0 * math.pi * y > step]
-
-
-def _log_kappa(mu: float, y: float, power: float) -> float:
-    return 0.0 if power >= 0.0 else power * math.log(math.cos(mu * y / 2.0))
+    inside = (min(y, strip.most) for y in heights if mu * y < 0.96 * math.pi)
+    return [y for y in inside if 2.0 * math.pi * y > step]
 
 
 def window(mu: float, rate: float, power: float, width: float) -> tuple[float, float]:

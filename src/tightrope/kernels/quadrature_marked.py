@@ -16,7 +16,7 @@ from flint import arb
 from .approx import Approx, FloatArray, enclosing, exact
 from .ball import BITS_START, lower_float, upper_float, working_precision
 from .quadrature import QuadratureError, TiltedLaw, widened
-from .quadrature_grid import Grid, choose_grid, error_modes, marked_strip, mode_heights
+from .quadrature_grid import Grid, choose_grid, error_modes, mode_heights
 from .quadrature_normal import ROOT_TWO_PI, centre_values, log_ratios, log_sum, scaled
 from .window import Window, ball_phi
 
@@ -49,7 +49,6 @@ class _Nodes:
         self, mu: Approx, rate: float, tilt: float, reach: float, log_tolerance: float, marked: Window
     ) -> None:
         mu_up = float(mu.upper)
-        strip = marked_strip(mu_up, rate, marked)
         grid = choose_grid(mu_up, rate, 1.0 + tilt, reach, log_tolerance, marked)
         # The last point is the hard end, half a step beyond the last node.
         places = np.append(np.arange(-grid.left, grid.right + 1, dtype=np.float64), grid.right + 0.5)
@@ -61,10 +60,10 @@ class _Nodes:
         plain_log, growth = points * points * -0.5 + self.offsets, self.offsets * tilt
         tilted_log = plain_log + growth + log_weight
         self.weights = scaled(tilted_log)
-        height = max(mode_heights(mu_up, grid.step, strip.lift), default=np.inf)
+        height = max(mode_heights(mu_up, grid.step, grid.strip), default=np.inf)
         left = float(-points.value[0])
         ends = _ends(grid, self.weights, left + marked.slope_left_of(-left), height)
-        self.error = QuadratureError(ends, error_modes(mu_up, 1.0 + tilt, grid.step, strip))
+        self.error = QuadratureError(ends, error_modes(mu_up, 1.0 + tilt, grid.step, grid.strip))
         log_unit = self.log_g + exact(grid.step).log() - ROOT_TWO_PI.log()
         self.log_total = self.log_g * tilt + log_sum(tilted_log[:-1]) + log_unit
         self.log_mgf = widened(self.log_total, float(self.error.at(np.zeros(1))[0]))

@@ -11,11 +11,13 @@ Proof: docs/proofs/contour.md, sections 5 and 7.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .approx import Approx, FloatArray, exact, where
 from .quadrature import QuadratureError, TiltedLaw, widened
-from .quadrature_grid import Grid, choose_grid, error_modes
+from .quadrature_grid import Grid, choose_grid, error_modes, mode_heights
 
 ROOT_TWO_PI = Approx(np.asarray(2.5066282746310002), np.asarray(4e-16))
 OFFSET_SPLIT = 30.0  # above this exponent expm1 is traded for logs, far below overflow
@@ -28,6 +30,8 @@ def sampled_normal(mu: Approx, rate: float, sign: int, tilt: float, reach: float
     mu_up = float(mu.upper)
     grid = choose_grid(mu_up, rate, power, reach, log_tolerance)
     steps: FloatArray = np.arange(-grid.left, grid.right + 1, dtype=np.float64) * grid.step
+    if grid.end < math.inf:
+        steps = np.append(steps, (grid.right + 0.5) * grid.step)  # the hard end
     nodes = exact(steps + grid.centre)
     log_g, log_odds = centre_values(mu, rate, grid.centre)
     offsets = log_ratios(mu * exact(steps), log_odds)
@@ -37,16 +41,19 @@ def sampled_normal(mu: Approx, rate: float, sign: int, tilt: float, reach: float
     weights = scaled(tilted_log)
     odds = float(log_odds.exp().upper)
     ends = _ends(mu_up, grid, weights, odds, power)
-    plain_ends = _ends(mu_up, grid, scaled(plain_log), odds, base)
-    error = QuadratureError(ends, error_modes(mu_up, power, grid.step))
+    plain_ends = _ends(mu_up, grid, scaled(plain_log), odds, base) if grid.end == math.inf else math.inf
+    error = QuadratureError(ends, error_modes(mu_up, power, grid.step, grid.strip))
     at_zero = float(error.at(np.zeros(1))[0])
     log_unit = log_g * base + exact(grid.step).log() - ROOT_TWO_PI.log()
-    log_mgf = _log_mgf(offsets * (sign * tilt), plain_log, tilted_log, log_unit, at_zero, plain_ends)
+    inside = slice(0, grid.size)
+    log_mgf = _log_mgf(
+        offsets[inside] * (sign * tilt), plain_log[inside], tilted_log[inside], log_unit, at_zero, plain_ends
+    )
     return TiltedLaw(
         drift=log_g * float(sign),
         log_mgf=log_g * (sign * tilt) + log_mgf,
-        offsets=offsets * float(sign),
-        weights=weights,
+        offsets=offsets[inside] * float(sign),
+        weights=weights[inside],
         error=error,
     )
 
@@ -93,16 +100,26 @@ def _ends(mu: float, grid: Grid, weights: Approx, odds: float, power: float) -> 
 
     The log density falls at least at the rate d beyond the last node: on the right d = x - a mu (x for a < 0), on
     the left d = -x (-x + a mu pi(x) for a < 0, and pi(x) is at most its odds, odds(x0) e^{mu (x - x0)}).
+    Before a hard end e, a < 0: at most f(e)/d beyond it, d = e - a mu pi(e), and 2 y f(e) for the end itself.
     """
-    right = grid.centre + grid.right * grid.step - max(power, 0.0) * mu
     left = grid.left * grid.step - grid.centre
     if power < 0.0:
         left += power * mu * min(1.0, odds * np.exp(-mu * (1.0 - 1e-9) * grid.left * grid.step) * (1.0 + 1e-9))
+    cut = grid.end < math.inf
+    if cut:
+        at_end = odds * math.exp(min(700.0, mu * (grid.right + 0.5) * grid.step)) * (1.0 - 1e-6)
+        right = grid.end - power * mu * at_end / (1.0 + at_end)
+    else:
+        right = grid.centre + grid.right * grid.step - max(power, 0.0) * mu
     if not (right > 0.0 and left > 0.0):
         return np.inf
     first, last = weights.upper[0], weights.upper[-1]
-    ends = last / -np.expm1(-grid.step * right) + first / -np.expm1(-grid.step * left)
-    mass = np.sum(weights.lower.clip(0.0)) * (1.0 - 1e-12)
+    ends = first / -np.expm1(-grid.step * left)
+    if cut:
+        ends += last / grid.step * (1.0 / right + 2.0 * max(mode_heights(mu, grid.step, grid.strip), default=np.inf))
+    else:
+        ends += last / -np.expm1(-grid.step * right)
+    mass = np.sum(weights.lower[: grid.size].clip(0.0)) * (1.0 - 1e-12)
     return float(ends / mass * (1.0 + 1e-9))
 
 
@@ -112,7 +129,8 @@ def _log_mgf(
     """log E[e^growth], through expm1 where that is sharper."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         rise = (plain_log.exp() * growth.expm1()).sum() * log_unit.exp()
-    if np.isfinite(rise.radius) and float(rise.lower) > -0.5 and float(rise.upper) < 1.0:
+    usable = np.isfinite(rise.radius) and plain_ends < 0.1
+    if usable and float(rise.lower) > -0.5 and float(rise.upper) < 1.0:
         # M (at_zero) for the tilted sum, 1 (at_zero + plain_ends) for the plain one, and M >= 1/2.
         slack = 3.0 * at_zero + 2.0 * plain_ends
         return widened(rise.log1p(), slack)

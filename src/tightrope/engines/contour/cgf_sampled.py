@@ -16,7 +16,7 @@ from ...kernels.contour_decay_ball import ball_decay
 from ...kernels.quadrature_ball import sampled_normal_ball
 from ...kernels.quadrature_grid import choose_grid, choose_step, error_modes, window
 from ...pairs.gaussian import GaussianPair
-from .cgf import BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
+from .cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
 from .cgf_gaussian import mu_value
 from .cgf_law import LawBallTilted, LawTilted
 
@@ -64,6 +64,8 @@ class SampledCgf(Cgf):
         """
         mu, power = mu_bounds(self.base)[1], self.power(tilt)
         step = choose_step(mu, power, 0.0, 25.0)
+        if 20.0 > COARSE_MOST * step:
+            return float(self.tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf.upper)
         _, logs = self._coarse(mu, tilt, step, 9.0)
         top = max(logs)
         error = math.exp(min(constant for constant, _ in error_modes(mu, power, step)))

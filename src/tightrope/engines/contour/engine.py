@@ -31,11 +31,13 @@ from .saddle import Saddle, Shape, find_saddle
 NAME = "contour"
 FLOAT_AIM, BALL_AIM = 1e-10, 1e-13  # relative errors that cost little enough to aim at in any case
 CORRECTIONS_MOST = 3
-CORRECTION_LEAST = 2.5  # in units of log delta
+CORRECTION_LEAST, CORRECTION_SHARE = 1.0, 0.1  # in units of log delta, and of epsilon
+CORRECTION_MOST = 6.0  # epsilon may have been lost where its hits were left out
 LOOSENED = 1e3
-CHEAP = 0.02
+CHEAP, MODERATE = 0.02, 0.1
+HIT_TERMS_MOST = 8  # a split is searched, term by term
 SPLIT_WIDTHS, SHARP = 8.0, 32.0  # of the split, to a loss of epsilon
-LEFT_OUT = 0.125  # of the accuracy: for what is rare, and for the body
+LEFT_OUT = 0.03  # of the accuracy: for what is rare, and for the body
 
 
 def prepare(
@@ -76,13 +78,14 @@ def prepare(
 
 @dataclass(frozen=True)
 class _Found:
-    """An evaluator, the epsilon and log delta that it found, how wide it is there, and how far from its saddle."""
+    """An evaluator, the epsilon and log delta that it found, how wide it is there, and the epsilon of its saddle."""
 
     evaluator: ContourEvaluator
     epsilon: float
     log_delta: float
     width: float
-    missed: float
+    aimed: float
+    far: bool
 
 
 def _narrower(one: _Found | None, other: _Found) -> _Found:
@@ -111,15 +114,17 @@ class _Search:
             return
         saddle = self.saddle(Parts(self.cgfs))
         rare = rare_matters(self.cgfs, saddle, self.log_left_out(saddle, saddle.log_delta))
-        if not rare:
-            yield self, _Search.whole
+        yield replace(self, work=(MODERATE if rare else 1.0) * self.work), _Search.whole
         # A cut is cheap where it helps; where it does not, hits are.
         yield replace(self, work=CHEAP * self.work), _Search.cut
-        yield self, _Search.hits
-        yield replace(self, split_widths=SHARP), _Search.hits
+        few = len(self.cgfs) <= HIT_TERMS_MOST
+        if few:
+            yield self, _Search.hits
+            yield replace(self, split_widths=SHARP), _Search.hits
         yield self, _Search.cut
-        # Where small hits join large ones, leaving out more is the only way.
-        yield replace(self, accuracy=LOOSENED * self.accuracy), _Search.hits
+        if few:
+            # Where small hits join large ones, leaving out more is the only way.
+            yield replace(self, accuracy=LOOSENED * self.accuracy), _Search.hits
 
     def settle(self, choose: Choose) -> _Found:
         """Tries again from what was found, where that is wide and far from what the saddle promised.
@@ -129,7 +134,7 @@ class _Search:
         best = found = self.through(*choose(self, None))
         with suppress(UnsupportedMechanism):
             for _ in range(CORRECTIONS_MOST):
-                if found.width <= self.accuracy or found.missed < CORRECTION_LEAST:
+                if found.width <= self.accuracy or not found.far:
                     break
                 found, last = self.through(*choose(self, found)), found
                 best = _narrower(best, found)
@@ -172,7 +177,7 @@ class _Search:
         if log_delta is None:
             log_delta = before.log_delta if before else log_one_hit(self.cgfs, saddle.epsilon)
         if epsilon is None:
-            epsilon = before.epsilon if before else one_hit(cut, log_delta)
+            epsilon = max(before.epsilon, before.aimed / CORRECTION_MOST) if before else one_hit(cut, log_delta)
         left_out = self.log_left_out(saddle, log_delta)
         tilt = find_saddle(with_hits(cut, epsilon, left_out, self.split_widths), epsilon, None).tilt
         cut, _ = without_rare(self.cgfs, left_out, lambda _: replace(saddle, tilt=tilt))
@@ -222,9 +227,13 @@ class _Search:
         value = evaluator.delta(at)
         width = (value.upper - value.lower) / value.upper if value.upper > 0.0 else 0.0
         if self.epsilon is None:
-            width /= max(-rate * at, 1e-300)
-        missed = saddle.tilt * abs(at - saddle.epsilon) + abs(log_delta - saddle.log_delta)
-        return _Found(evaluator, at, log_delta, width, missed)
+            width = width / max(-rate * at, 1e-300) if width < 0.5 else math.inf
+            if at == 0.0 and self.delta is not None and value.upper <= self.delta:
+                width = 0.0  # the answer is 0
+        off = abs(at - saddle.epsilon)
+        missed = saddle.tilt * off + abs(log_delta - saddle.log_delta)
+        far = missed > CORRECTION_LEAST or off > CORRECTION_SHARE * saddle.epsilon
+        return _Found(evaluator, at, log_delta, width, saddle.epsilon, far)
 
 
 Choose = Callable[[_Search, _Found | None], tuple[Parts, Saddle]]

@@ -17,7 +17,7 @@ from .parts import Parts
 from .reach import Falling, LogBounds, find_reach
 from .saddle import Saddle, Step, choose_step
 
-NODES_MOST = 1 << 16
+NODES_MOST = 1 << 17
 FLOAT_WORK_MOST, BALL_WORK_MOST = 1.5e8, 1e7  # nodes times inner points: seconds at most
 REFUSAL = "its transform does not fall fast enough for a contour; try engine='lattice'"
 

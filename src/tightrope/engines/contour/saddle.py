@@ -18,7 +18,7 @@ from ...errors import UnsupportedMechanism
 from ...kernels.quadrature_grid import dyadic
 from .cgf import Cgf, Cumulants
 
-TILT_LEAST, TILT_MOST = 1e-9, 1e7
+TILT_LEAST, TILT_MOST = 1e-9, 1e10
 TILT_BITS, STEP_BITS = 16, 20
 SEARCH_STEPS = 24
 BRACKET_LEAST = 1e-4  # where K turns sharply no tilt has the wanted epsilon; any tilt is valid
