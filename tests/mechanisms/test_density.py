@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 from flint import acb, arb
 
@@ -14,6 +15,10 @@ import tightrope as tr
 from tests.oracle.densities import SmoothTruth
 from tests.oracle.precision import precision
 from tests.oracle.smooth_fold import fold_delta
+from tightrope.engines.contour.cgf_of import cgf_of
+from tightrope.kernels.approx import exact
+from tightrope.kernels.twofold import twofold
+from tightrope.pair import TAIL_ERROR
 
 Case = tuple[tr.Density, SmoothTruth]
 
@@ -263,3 +268,40 @@ def test_functions_have_no_text() -> None:
         tr.dump(mechanism * 3)
     with pytest.raises(tr.ExpressionError):
         tr.parse(repr(mechanism))
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("name", NAMES)
+def test_float64_lies_within_its_radius_of_the_balls(name: str, direction: str) -> None:
+    pair = case(name)[0].pair(tr.Direction(direction))
+    with precision(200):
+        low, high = (float(end.mid()) for end in pair.loss_range())
+    inside = [low + (high - low) * (0.5 - 0.5 * math.cos(0.37 * index)) for index in range(60)]
+    close = [end + side * 10.0**-power for power in (3, 7, 11, 14) for end in (low, high) for side in (1.0, -1.0)]
+    points = np.array([*inside, *close, 0.0, low, high, 2.0 * low, 2.0 * high])
+    tails, profile = pair.tails(twofold(points)), pair.profile(exact(points))
+    for index, point in enumerate(points):
+        balls, ball = pair.ball_tails(arb(float(point))), pair.ball_profile(arb(float(point)))
+        with precision(200):
+            assert profile.lower[index] <= ball <= profile.upper[index], point
+            for value, truth in zip(tails, balls, strict=True):
+                room = 1e-15 if min(abs(point - low), abs(point - high)) < 1e-6 else 0.0
+                assert abs(arb(float(value[index])) - truth) <= abs(truth) * TAIL_ERROR + room + 1e-70, point
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("rate", [1.0, 0.1])
+def test_decay_is_a_bound(name: str, rate: float) -> None:
+    """|phi| at many t against what is claimed for all t from there on, at the same tilt."""
+    base = case(name)[0]
+    pair = (base if rate == 1.0 else base.poisson(rate=rate)).pair(tr.Direction.REMOVE)
+    known = cgf_of(pair)
+    for tilt in (0.25, 3.0):
+        decay, unit = known.ball_decay(tilt), known.cumulants(tilt).variance ** -0.5
+        with precision(90):
+            phi = known.ball_tilted(tilt, 16.0 * unit, 30.0).phi(unit / 8.0, 128)
+        sizes = [float(abs(value).lower()) for value in phi]
+        for index in range(128):
+            assert math.exp(decay.log_bound(index * unit / 8.0)) * (1.0 + 1e-12) >= max(sizes[index:])
+        assert decay.log_bound(0.01 * unit) < -2e-5  # a hundredth of the way holds half of its square
+        assert decay.log_bound(8.0 * unit) < -0.2

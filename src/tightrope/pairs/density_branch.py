@@ -31,7 +31,8 @@ from .density_series import FLOAT_DEGREE, Cell, End, series_arithmetic
 
 STEPS_MOST = 40
 HORNER = (2.0 * FLOAT_DEGREE + 10.0) * UNIT  # of the sum of moduli: products, sums, coefficients rounded, and the rest
-SUMS = 16.0 * UNIT
+SUMS = 32.0 * UNIT
+CLOSE = 1e-12  # a residual above it makes the profile unknown; relative to the loss
 TINY = 1e-318  # what underflow may hide
 BRACKETS = (220, 180, 140, 100, 60, 30, 10, 3, -3, -10, -20)  # how close to a root, in bits, a sign is tried
 APART = 160  # bits: how far from a boundary a loss can be told from it in any case
@@ -76,7 +77,7 @@ class Gap(NamedTuple):
     rest: FloatArray
     profile: FloatArray
     weight: FloatArray
-    mass: FloatArray  # P of the cell
+    mass: FloatArray  # P of the cell and its neighbours
 
 
 @dataclass(frozen=True)
@@ -217,29 +218,30 @@ class Branch:
         loss = view.loss[index]
         distance = (loss - Twofold(epsilon, np.zeros_like(epsilon))).collapse()
         y = _solved(view.rise, index, distance)
-        reached, between = _horner(view.rise, index, y), _horner(gap.series, index, y)
-        p = _horner(view.p, index, y)
+        reached, between, p = (_horner(rows, index, y) for rows in (view.rise, gap.series, view.p))
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            weight = gap.weight[index] * np.exp(-reached) + np.maximum(p - between, 0.0)  # e^t Q[l > t] at y
             left = distance - reached
-            value = gap.profile[index] - gap.weight[index] * np.expm1(-reached) + between - weight * np.expm1(-left)
+            inner = np.maximum(p - between, 0.0)  # e^t q(y) at the loss t of y
+            # H(e^top) + (e^top - e^eps) Q[l > top] + the part of the cell, which is known at t and moved to eps.
+            outer, shift = -gap.weight[index] * np.expm1(-distance), -np.expm1(-left)
+            value = gap.profile[index] + outer + between + inner * shift
+            size = _horner(abs(gap.series), index, y)
+            near = 1e-30 * (abs(loss.hi) + abs(epsilon) + 1.0)
             doubt = (
-                HORNER * _horner(abs(view.rise), index, y)
-                + view.rest[index] * y
-                + 8.0 * UNIT * abs(distance)
-                + 1e-30 * (abs(loss.hi) + 1.0)
+                HORNER * _horner(abs(view.rise), index, y) + view.rest[index] * y + 8.0 * UNIT * abs(distance) + near
             )
             ends = ((index == 0) & (y == 1.0)) | ((index == len(self.cells) - 1) & (y == 0.0))
-            missed = 1.01 * gap.mass[index] * np.expm1(doubt + np.where(ends, 0.0, abs(left)))
+            off = doubt + np.where(ends, 0.0, abs(left))
             rounding = (
-                SUMS * (gap.profile[index] + gap.weight[index] * -np.expm1(-reached) + weight * abs(np.expm1(-left)))
-                + HORNER * (_horner(abs(gap.series), index, y) + _horner(abs(view.p), index, y) * abs(np.expm1(-left)))
-                + gap.rest[index] * y * y
-                + (gap.weight[index] + weight * np.exp(-left)) * 2.0 * doubt * np.minimum(abs(left), 1.0)
-                + gap.weight[index] * SUMS * reached
+                SUMS * (gap.profile[index] + abs(outer) + between + inner * abs(shift))
+                + near * gap.weight[index] * np.exp(np.minimum(-distance, 0.0))
+                + HORNER * (size + (size + _horner(abs(view.p), index, y)) * abs(shift))
+                + gap.rest[index] * y * y * (1.0 + abs(shift))
+                + inner * np.exp(-left) * doubt
             )
-            radius = missed + 1.01 * rounding + TINY
-        return Approx(value, np.where(np.isfinite(radius), radius, np.inf))
+            radius = 1.01 * (gap.mass[index] * np.expm1(off) + rounding) + TINY
+            known = np.isfinite(radius) & (off < CLOSE * (1.0 + abs(loss.hi)))
+        return Approx(np.where(known, value, 0.5), np.where(known, radius, 0.5))
 
     def _index(self, t: FloatArray) -> IntArray:
         return np.clip(np.searchsorted(self._cuts, t, side="left") - 1, 0, len(self.cells) - 1).astype(np.int64)
@@ -294,8 +296,16 @@ class Branch:
                 weight = end.loss.exp() * self._sums.q_above[index]
                 weights.append(float(weight.mid()))
                 profiles.append(float((self._sums.p_above[index] - weight).mid()))
-            masses = [float(mass.mid()) for mass in self.masses("p")]
+            masses = self._masses_near()
             return Gap(np.array(rows).T.copy(), *(np.array(each) for each in (rests, profiles, weights, masses)))
+
+    def _masses_near(self) -> list[float]:
+        """P of each cell and of all whose losses are CLOSE to its own."""
+        masses = [float(mass.mid()) for mass in self.masses("p")]
+        room = CLOSE * (1.0 + abs(self._cuts))
+        first = np.maximum(np.searchsorted(self._cuts, self._cuts[:-1] - room[:-1]) - 1, 0)
+        last = np.searchsorted(self._cuts, self._cuts[1:] + room[1:])
+        return [1.01 * math.fsum(masses[start:stop]) for start, stop in zip(first, last, strict=True)]
 
     def _gap_rest(self, cell: Cell) -> arb:
         """Coefficient FLOAT_DEGREE of p(y) - e^t q(y) at every distance y from the top."""

@@ -29,6 +29,7 @@ DEGREE = 40  # of the polynomials in balls
 FLOAT_DEGREE = 24  # of those in float64
 ABSOLUTE = 2.0**-228  # what a cell may leave uncertain of its masses
 RELATIVE = 2.0**-56  # what the polynomials in float64 may miss, relative to the size of what they describe
+TAME = 12.0  # how much larger the sum of moduli of a mass polynomial may be than the mass
 CELLS_MOST = 20_000
 DEPTH_MOST = 50
 GRAMMAR = (
@@ -178,10 +179,12 @@ def _cells(index: int, piece: Piece) -> list[Cell]:
             raise UnsupportedMechanism("Density", _trouble(piece, low, high))
         whole = everywhere(partial(logs, piece), low, high, DEGREE)
         sign = sign or _sign(whole.loss[1])
-        if sign and _good(whole, high - low):
-            found.append(_cell(index, piece, low, high, sign > 0, whole))
+        good = _good(whole, high - low)
+        cell = _cell(index, piece, low, high, sign > 0, whole) if sign and good else None
+        if cell is not None and _tame(cell):
+            found.append(cell)
             continue
-        turn = None if sign or not _good(whole, high - low) else _turn(piece, low, high, whole)
+        turn = _turn(piece, low, high, whole) if good and not sign else None
         if turn is not None:
             (first, last), direction = turn
             waiting += [(last, high, depth + 1, direction), (low, first, depth + 1, -direction)]
@@ -249,6 +252,18 @@ def _good(whole: Logs, width: arb) -> bool:
             return False
         if not abs(density[DEGREE]) * width ** (DEGREE + 1) <= ABSOLUTE:
             return False
+    return True
+
+
+def _tame(cell: Cell) -> bool:
+    """Whether the terms of the mass polynomials are not much larger than their sums, so that float64 can add them."""
+    width = cell.width
+    for of, log in (("p", cell.whole.log_p), ("q", cell.whole.log_p - cell.whole.loss)):
+        most = TAME * log[0].exp().lower() * width
+        for end in (cell.left, cell.right):
+            coefficients = getattr(end, of).coeffs()[: FLOAT_DEGREE + 1]
+            if not arb_poly([abs(c) for c in coefficients])(width) <= most:
+                return False
     return True
 
 

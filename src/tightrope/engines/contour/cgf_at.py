@@ -89,7 +89,7 @@ def _logistic(pair: LogisticPair, z: acb) -> acb:
 
 
 def _discrete_gaussian(pair: DiscreteGaussianPair, z: acb) -> acb:
-    """M(z) = e^{-D^2 (1 + z)/(2 s^2)} T(D (1 + z)/s^2)/T(0), where T(u) = sum over x of e^{-x^2/(2 s^2) + u x} is a theta."""
+    """M(z) = e^{-D u/2} T(u)/T(0), u = D (1 + z)/s^2, with the theta function T(u) = sum_x e^{u x - x^2/(2 s^2)}."""
     shift, variance = acb(pair.sensitivity), acb(arb(pair.sigma) ** 2)
     turn = 2 * acb.pi() * acb(0, 1)
     nome = acb(0, 1) / (2 * acb.pi() * variance)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb, arb_series
 
-from ...kernels.ball import upper_float, working_precision
+from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.quadrature_ball import BallLaw, transform_ball
 from ...kernels.quadrature_grid import dyadic
 from ...pairs.density_series import Cell, Logs, everywhere, series_arithmetic
@@ -94,22 +94,22 @@ def density_decay(
     """The bounds for one tilt; None where nothing falls."""
     plain = nodes_of(tilt, 0.0, GRID_TOLERANCE)
     with series_arithmetic(PARTS + 2):
-        mgf = plain.log_mgf.exp()
-        middle = sum((loss * weight for loss, weight in zip(plain.losses, plain.weights, strict=True)), arb(0)) / mgf
-        middle = middle.mid()
-        small = mgf.upper() * NEGLIGIBLE
+        shift = plain.log_mgf.mid()
+        mgf = (plain.log_mgf - shift).exp()
+        middle = sum((loss * weight for loss, weight in zip(plain.losses, plain.weights, strict=True)), arb(0))
+        middle = (middle / plain.log_mgf.exp()).mid()
         runs = [
-            [bound for cell in run for bound in _cell_bounds(law, cell, tilt, middle, small)]
+            [bound for cell in run for bound in _cell_bounds(law, cell, tilt, middle, shift)]
             for run in law.pair.analysis.runs
         ]
-        atoms = [(atom.mass * (arb(tilt) * atom.loss).exp(), abs(atom.loss - middle)) for atom in law.atoms()]
+        atoms = [(atom.mass * (arb(tilt) * atom.loss - shift).exp(), abs(atom.loss - middle)) for atom in law.atoms()]
         extra = math.fsum(upper_float(mass) for mass, _ in atoms)
-        least = 1.0 / upper_float(1 / mgf) if upper_float(1 / mgf) < math.inf else 0.0
+        least = lower_float(mgf)
         spread = math.fsum(cell.spread for run in runs for cell in run)
         spread += math.fsum(upper_float(mass * distance) for mass, distance in atoms)
     if not (least > 0.0 and 0.0 < spread < math.inf):
         return None
-    least, speed = least * (1.0 - 1e-12), spread / least * UP
+    speed = spread / least * UP
     powers = tuple(
         tuple(value / least * UP for value in row) for row in _options(runs, extra) if all(map(math.isfinite, row))
     )
@@ -143,26 +143,26 @@ def _with_nodes(
     return DensityDecay(powers, (*times, coarse * last), tuple(beyond))
 
 
-def _cell_bounds(law: SmoothLaw, cell: Cell, tilt: float, middle: arb, small: arb) -> Iterator[CellBound]:
-    """Bounds of the cell, or of its parts where the tilted density changes too much for one."""
+def _cell_bounds(law: SmoothLaw, cell: Cell, tilt: float, middle: arb, shift: arb) -> Iterator[CellBound]:
+    """Bounds of the cell for f = p e^{c l - shift}, or of its parts where that changes too much for one."""
     length = PARTS + 2
     short = law.sampled(Logs(*(arb_series([series[j] for j in range(length)], length) for series in cell.whole)))
     change = abs(short.log_p[1] + arb(tilt) * short.loss[1]) * cell.width
     parts = min(max(math.ceil(upper_float(change / CHANGE_MOST)), 1), SPLIT_MOST) if change.is_finite() else 1
-    if parts == 1 or short.log_p[0].exp() * (arb(tilt) * short.loss[0]).exp() * cell.width < small:
-        yield _cell_bound(short, cell.width, tilt, middle)
+    if parts == 1 or (short.log_p[0] + arb(tilt) * short.loss[0] - shift).exp() * cell.width < NEGLIGIBLE:
+        yield _cell_bound(short, cell.width, tilt, middle, shift)
         return
     piece, step = law.pair.pieces[cell.piece], (cell.high - cell.low) / parts
     ends = [cell.low, *((cell.low + step * index).mid() for index in range(1, parts)), cell.high]
     for low, high in pairwise(ends):
         whole = everywhere(partial(law.at, piece), low, high, length - 1)
-        yield _cell_bound(whole, (high - low).upper(), tilt, middle)
+        yield _cell_bound(whole, (high - low).upper(), tilt, middle, shift)
 
 
-def _cell_bound(whole: Logs, width: arb, tilt: float, middle: arb) -> CellBound:
+def _cell_bound(whole: Logs, width: arb, tilt: float, middle: arb, shift: arb) -> CellBound:
     """All bounds of one cell from its series at the ball of all its points."""
     log_p, loss = whole
-    density, slope = (log_p + arb(tilt) * loss).exp(), loss.derivative()
+    density, slope = (log_p + arb(tilt) * loss - shift).exp(), loss.derivative()
     mass = upper_float(density[0] * width)
     spread = upper_float(density[0] * width * abs(loss[0] - middle))
     if slope[0].contains(0):
