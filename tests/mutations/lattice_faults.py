@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
+import numpy as np
+from flint import arb
+
+from tests.engines import test_events as event_tests
 from tests.engines import test_lattice_parts as parts
 from tests.engines import test_lattice_proof as proofs
+from tests.engines import test_lattice_work as work
+from tightrope.engines import events
+from tightrope.engines.evaluation import Term
 from tightrope.engines.lattice import compose as lattice_compose
 from tightrope.engines.lattice import law as lattice_law
 from tightrope.engines.lattice import masses as lattice_masses
+from tightrope.engines.lattice import narrowest as lattice_narrowest
 from tightrope.engines.lattice import proof as lattice_proof
+from tightrope.kernels.ball import upper_float
 
 from .contour_faults import Fault, Patch
 
@@ -37,7 +46,50 @@ def drop_infinite_losses(patch: Patch) -> None:
     patch.setattr(lattice_proof, "_times", finite)
 
 
+def forget_the_count_under_q(patch: Patch) -> None:
+    """The event is found by any of k uses under Q too."""
+    plain = events._some
+
+    def once(terms: Sequence[Term], epsilon: float, threshold: float) -> arb:
+        missed = arb(0)
+        for pair, count in terms:
+            tails = pair.ball_tails(arb(threshold))
+            missed += (count - 1) * events._log_below(tails.q_above, tails.q_below)
+        return plain(terms, epsilon, threshold) - arb(epsilon).exp() * missed.expm1()
+
+    patch.setattr(events, "_some", once)
+
+
+def round_events_up(patch: Patch) -> None:
+    patch.setattr(events, "lower_float", upper_float)
+
+
+def take_the_widest(patch: Patch) -> None:
+    """The upper end of one evaluator below the lower end that another one proves."""
+    patch.setattr(lattice_narrowest, "min", lambda found, key: max(found, key=key), raising=False)
+
+
 FAULTS = (
+    Fault(
+        "an event of many uses counted once under Q",
+        forget_the_count_under_q,
+        lambda patch: event_tests.test_events_stay_below_all_outcomes(),
+    ),
+    Fault(
+        "events rounded up",
+        round_events_up,
+        lambda patch: event_tests.test_one_use_is_met_from_below(),
+    ),
+    Fault(
+        "mass outside a window that was cut forgotten",
+        drop_mass_outside,
+        work.test_a_window_that_was_cut_still_holds,
+    ),
+    Fault(
+        "the wider of two upper ends taken",
+        take_the_widest,
+        lambda patch: work.test_the_narrowest_of_two(),
+    ),
     Fault(
         "mass outside the window missing from the upper end",
         drop_mass_outside,

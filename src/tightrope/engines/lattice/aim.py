@@ -32,6 +32,7 @@ SHARES = np.concatenate(  # of the saddle's tilt: where the cgf is looked at
         np.geomspace(1.6, 30.0, 16),
     ]
 )
+AIMS_MOST = 4
 NOISE = 1e-15  # per use: a tilted law is known no better, so a tilt that asks for more does not pay
 
 
@@ -84,7 +85,8 @@ class Aim:
     """What is asked: the sketches as far as they matter, the saddle, the width of log delta that is wanted.
 
     theta is the tilt that needs the shortest window, of about `window`, to leave no more than `tolerance` of the
-    tilted law out. rises: of each sketch, how far its cgf lies above that at theta, at the distances `gaps`.
+    tilted law out; without a tilt it takes `plain`. rises: of each sketch, how far its cgf lies above that at theta, at
+    the distances `gaps`.
     """
 
     sketches: tuple[Sketch, ...]
@@ -93,6 +95,7 @@ class Aim:
     theta: float
     tolerance: float
     window: float
+    plain: float
     gaps: FloatArray
     rises: tuple[FloatArray, ...]
 
@@ -106,20 +109,52 @@ class Aim:
 
 
 def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float) -> Aim:
-    """Sketches every pair, finds the saddle, drops losses too rare to matter, and finds it again without them."""
+    """Sketches every pair, finds the saddle, drops losses too rare to matter, and finds it again without them.
+
+    Where one use alone may reach epsilon, the cgf bends upward in between and its saddle tells too large a delta; what
+    single uses give is a floor, and losses are dropped by the smaller estimate.
+    """
     counts = [count for _, count in terms]
+    for_delta = epsilon is not None
     full = tuple(sketch(pair) for pair, _ in terms)
+    weighted = list(zip(full, counts, strict=True))
     if epsilon is not None:
-        supremum = sum(count * each.highest for each, count in zip(full, counts, strict=True))
+        supremum = sum(count * each.highest for each, count in weighted)
         epsilon = epsilon if epsilon < supremum else max(0.9 * supremum, 0.0)  # beyond, only infinite losses count
-    point = saddle(list(zip(full, counts, strict=True)), epsilon, delta)
-    cut = full
-    for _ in range(3):
-        wanted = _wanted(point, epsilon is not None, accuracy)
-        level = point.log_delta + math.log(TOP_SHARE * min(wanted, 1.0) / max(sum(counts), 1))
-        cut = tuple(each.cut(level) for each in full)
-        point = saddle(list(zip(cut, counts, strict=True)), epsilon, delta)
-    return _tilted(list(zip(cut, counts, strict=True)), point, wanted)
+    point = saddle(weighted, epsilon, delta)
+    estimate, settled = point.log_delta, False
+    cut = weighted
+    for _ in range(AIMS_MOST):
+        wanted = _wanted(point, for_delta, accuracy)
+        level = estimate + math.log(TOP_SHARE * min(wanted, 1.0) / max(sum(counts), 1))
+        cut = [(each.cut(level), count) for each, count in weighted]
+        point = saddle(cut, epsilon, delta)
+        if settled:
+            break
+        before, estimate = estimate, point.log_delta
+        if epsilon is not None and estimate < before - 3.0:  # what was dropped made nearly all of delta
+            estimate, settled = max(estimate, _log_single(weighted, epsilon)), True
+    goal = math.log(delta) if delta else -math.inf
+    if epsilon is None and point.epsilon > 0.0 and abs(point.log_delta - goal) > 1.0 and goal > LOG_DELTA_LEAST:
+        estimate = goal  # the saddle jumps over this delta
+        point = saddle(cut, _single_epsilon(cut, goal), None)
+        wanted = _wanted(point, for_delta, accuracy)
+    return _tilted(cut, point._replace(log_delta=estimate), wanted)
+
+
+def _log_single(weighted: Sequence[tuple[Sketch, int]], epsilon: float) -> float:
+    """log of about the delta of one use among all, the others without loss."""
+    with np.errstate(divide="ignore"):
+        return min(float(np.log(sum(count * each.profile(epsilon) for each, count in weighted))), 0.0)
+
+
+def _single_epsilon(weighted: Sequence[tuple[Sketch, int]], goal: float) -> float:
+    """The epsilon where that meets the goal."""
+    low, high = 0.0, max(float(each.loss[-1]) for each, _ in weighted)
+    for _ in range(40):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if _log_single(weighted, middle) > goal else (low, middle)
+    return low
 
 
 def _wanted(point: Saddle, for_delta: bool, accuracy: float) -> float:
@@ -154,8 +189,9 @@ def _tilted(sketches: Sequence[tuple[Sketch, int]], point: Saddle, wanted: float
         choices.append((max(least - log_tolerance, 0.0), window, int(index), math.exp(min(log_tolerance, -1.0))))
     _, window, chosen, tolerance = min(choices)
     gaps, rises = places - places[chosen], tuple(column - column[chosen] for column in columns)
+    plain = _window(places, cgf - cgf[SHARES == 0.0], goal)
     cut = tuple(each for each, _ in sketches)
-    return Aim(cut, point, wanted, float(places[chosen]), max(tolerance, 1e-300), window, gaps, rises)
+    return Aim(cut, point, wanted, float(places[chosen]), max(tolerance, 1e-300), window, plain, gaps, rises)
 
 
 def _window(gaps: FloatArray, rise: FloatArray, log_tolerance: float) -> float:

@@ -37,6 +37,9 @@ ATTEMPTS_MOST = 5
 HAIR = 0.7  # of the width asked for: what a search for epsilon adds must fit too
 COARSER_TRIAL = 0.125  # of the grid before, where its rounding was too wide
 EXACT = 1e-12  # what a search aims at where delta is not discretised
+HOPELESS = 1e-16  # of the tilted law: a transform knows no less
+LOOSE = 0.1  # of delta: better than transforms do without hope
+RESCUE = 30.0  # times the width that is wanted
 DELTA_LEAST = 1e-300  # tails are not told apart below
 USES_MOST = 2**40
 NEAR = 5.0  # in 1/theta: delta changes by e^5
@@ -73,12 +76,17 @@ def prepare(
 def _refined(terms: tuple[Term, ...], target: Aim) -> Narrowest:
     """Grids until the width is met, the work is used up, or another one no longer helps; what each says is kept."""
     near, finer, evolving = target.point.epsilon, 1.0, True
-    made = plan(terms, target, work=WORK_MOST / 2.0)
-    work = 0.0
+    work, width = 0.0, math.inf
     tried: list[Plan] = []
     kept: tuple[Evaluator, ...] = ()
-    width = math.inf
-    for _ in range(ATTEMPTS_MOST):
+    hopeless = target.tolerance < HOPELESS
+    if hopeless:  # no tilt brings the losses that matter above the noise: integers have none
+        kept = (prepare_proof(terms, target),)
+        width = relative_width(kept[0].delta(near))
+        if width <= LOOSE:
+            return Narrowest(kept, terms, target.wanted, *_place(target), math.inf)
+    made = plan(terms, target, work=0.6 * WORK_MOST)
+    for _ in range(1 if hopeless else ATTEMPTS_MOST):
         work += made.work
         tried.append(made)
         trial = _evaluator(terms, target, made)
@@ -99,6 +107,8 @@ def _refined(terms: tuple[Term, ...], target: Aim) -> Narrowest:
         made = plan(terms, target, finer, evolving=evolving, work=WORK_MOST - work)
         if any(abs(math.log(made.step / each.step)) < 0.1 and made.levels == each.levels for each in tried):
             break
+    if width > RESCUE * target.wanted and not hopeless and rounding_rules(value):
+        kept = best_ends((prepare_proof(terms, target), *kept), near)
     return Narrowest(kept, terms, target.wanted, *_place(target), math.inf)
 
 

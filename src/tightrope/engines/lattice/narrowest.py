@@ -15,7 +15,7 @@ from ...kernels.search import Inverse
 from ..evaluation import Evaluation, Evaluator, SelfInverse, Term, inverse
 from ..events import lower_by_events
 
-NEWTON_STEPS = 8
+NEWTON_STEPS = 10
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Narrowest(SelfInverse):
 
     @property
     def arithmetic(self) -> str:
-        return self.evaluators[0].arithmetic
+        return "float64" if any(each.arithmetic == "float64" for each in self.evaluators) else "ball"
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -68,7 +68,6 @@ class Narrowest(SelfInverse):
         level, at least.
         """
         side = 1.0 if upper else -1.0
-        margin = max(tolerance * self.near * self.slope / 4.0, 1e-13)  # of log delta: where to aim beyond the level
         point, slope = start, self.slope
         before: tuple[float, float] | None = None
         best: tuple[float, Evaluation] | None = None
@@ -78,6 +77,10 @@ class Narrowest(SelfInverse):
             if not (end > 0.0 and delta > 0.0):
                 break
             gap = math.log(end) - math.log(delta)
+            if before is not None and point != before[0]:
+                secant = (before[1] - gap) / (point - before[0])
+                slope = min(max(secant, slope / 16.0), slope * 16.0)
+            margin = max(tolerance * point * slope / 4.0, 1e-13)  # of log delta: where to aim beyond the level
             proven = value.upper <= delta if upper else value.lower > delta
             if proven:
                 best = point, value
@@ -87,9 +90,6 @@ class Narrowest(SelfInverse):
                 low = max(low, point)
             else:
                 high = min(high, point)
-            if before is not None and point != before[0]:
-                secant = (before[1] - gap) / (point - before[0])
-                slope = min(max(secant, slope / 4.0), slope * 4.0)
             before = point, gap
             point += (gap + side * margin) / slope
             if not low < point < high:

@@ -21,7 +21,8 @@ from .sketch import Sketch
 DISCRETISATION_SHARE = 0.45
 EXACT_SHARE = 1e-3  # an excess so small says that the atoms lie on the grid
 POINTS_MOST = 1 << 20
-WORK_MOST = float(12 << 20)  # points times transforms: a few seconds
+WORK_MOST = float(32 << 20)  # points times transforms: a few seconds
+LAW_SHARE = 0.6  # of a composition: what one law more takes
 POINTS_WANTED = 1 << 18
 LEVELS_MOST = 16
 NOISE_WEIGHT = 20.0  # a level is taken where its noise, which spreads over wide windows, is far from mattering
@@ -119,28 +120,29 @@ class _Task:
     counts: tuple[int, ...]
     ends: tuple[tuple[float, float], ...]
 
-    def lengths(self, levels: int) -> list[tuple[float, float]]:
-        """Every window that is composed, and the step it is composed on as a share of the last one."""
-        found = [(self.target.window, 1.0)]
+    def lengths(self, levels: int) -> list[tuple[float, float, float]]:
+        """Every window that is composed, the step it is composed on as a share of the last one, and its weight."""
+        laws = sum(2 if _own(levels, count) else 1 for count in self.counts)
+        found = [(self.target.window, 1.0, 1.0 + LAW_SHARE * (laws - 1))]
         tolerance = self.target.tolerance / len(self.counts)
         for index, (count, (low, high)) in enumerate(zip(self.counts, self.ends, strict=True)):
             own = _own(levels, count)
-            found.append((high - low, float(COARSER) ** -own))
+            found.append((high - low, float(COARSER) ** -own, 1.0))
             before = 0
             for after in range(min(own, 2), own + 1) if own else ():
                 share = max(tolerance * BLOCK**after / count, FLOOR)
                 window = max(self.target.window_of(index, BLOCK**after, share), high - low)
-                found += [(window, float(COARSER) ** (before - own))] * 2  # a block, and what is left over
+                found.append((window, float(COARSER) ** (before - own), 2.0))  # a block, and what is left over
                 before = after
         return found
 
     def least_step(self, levels: int, most: int) -> float:
         """The common step below which some array would be longer than allowed."""
-        return max(window / share for window, share in self.lengths(levels)) / most
+        return max(window / share for window, share, _ in self.lengths(levels)) / most
 
     def work(self, step: float, levels: int) -> float:
         """Points times transforms, of three laws."""
-        return 3.0 * sum(window / (share * step) for window, share in self.lengths(levels))
+        return 3.0 * sum(weight * window / (share * step) for window, share, weight in self.lengths(levels))
 
     def fits(self, step: float, levels: int, share: float) -> bool:
         """Whether the excess of this step stays within a share of what is wanted."""

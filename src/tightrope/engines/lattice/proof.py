@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
@@ -28,6 +28,8 @@ from .aim import Aim
 from .plan import Plan, Ruler, plan
 
 POINTS_MOST = 1 << 16
+# Seconds for a proof, for a limb of a product, for a coefficient, for the masses of a point: they choose the grid only.
+SECONDS, LIMB, COEFFICIENT, MASS = 3.0, 3e-7, 1e-6, 2.5e-4
 GUARD_BITS = 64
 ODDS_BITS = 96  # e^eps, for the comparison of P and Q
 
@@ -119,10 +121,10 @@ class ProofEvaluator(Evaluator):
 
 def prepare_proof(terms: Sequence[Term], target: Aim) -> ProofEvaluator:
     """Masses in balls at as many bits as delta needs, then integers only."""
-    made = plan(terms, target, most=POINTS_MOST, evolving=False)
     uses = sum(count for _, count in terms)
     log_least = target.point.log_delta + math.log(min(target.wanted, 1.0)) - 10.0
     bits = math.ceil(-log_least / math.log(2.0)) + uses.bit_length() + GUARD_BITS
+    made = _affordable(terms, replace(target, window=target.plain), bits)
     step = made.rulers[0].step
     above = Whole(fmpz_poly([1 << bits]), 0, step, 0)
     below = Cells(fmpz_poly([1 << bits]), fmpz_poly([1 << bits]), 0, step)
@@ -136,6 +138,16 @@ def prepare_proof(terms: Sequence[Term], target: Aim) -> ProofEvaluator:
             survival *= (1 - pair.infinite_mass()) ** count
         leaked = _floor((1 - survival) * arb(2) ** bits)
     return ProofEvaluator(above, below, max(leaked, 0), bits, made)
+
+
+def _affordable(terms: Sequence[Term], target: Aim, bits: int) -> Plan:
+    """The finest grid that the time allows: so many limbs in each product, and masses in balls at every point."""
+    limbs = bits / 64.0
+    products = sum(3.0 * count.bit_length() * (LIMB * limbs + COEFFICIENT) for _, count in terms)
+    most = int(min(max(SECONDS / products, 1 << 10), POINTS_MOST))
+    made = plan(terms, target, most=most, evolving=False)
+    late = sum(ruler.size for ruler in made.rulers) * MASS * (1.0 + limbs / 8.0) / SECONDS
+    return made if late <= 1.0 else plan(terms, target, finer=1.0 / late, most=most, evolving=False)
 
 
 def _above(pair: Pair, ruler: Ruler, made: Plan, bits: int) -> Whole:

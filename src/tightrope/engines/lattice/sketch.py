@@ -48,6 +48,11 @@ class Sketch:
         variance = float(np.dot(weights, (self.loss - mean) ** 2)) / total
         return most + math.log(total), mean, variance
 
+    def profile(self, epsilon: float) -> float:
+        """About H(e^epsilon)."""
+        beyond = self.loss > epsilon
+        return float(np.dot(self.mass[beyond], -np.expm1(epsilon - self.loss[beyond])))
+
     def cut(self, log_top: float) -> Sketch:
         """Without the losses whose tail under P is at most e^log_top: they will count as infinite."""
         with np.errstate(divide="ignore"):
