@@ -95,6 +95,8 @@ def check_arguments(name: str, make: type[Mechanism], given: Collection[str]) ->
 
 def find_mechanism(name: str) -> type[Leaf]:
     """The class of that name; an unknown one is refused with the nearest that is known."""
+    if name == "Density":
+        raise InvalidParameter("Density is given by functions, which no text can hold: build it in Python")
     if name not in MECHANISMS:
         raise InvalidParameter(
             f"unknown mechanism {quoted(name)}{nearest(name, MECHANISMS) or known_names(MECHANISMS)}"

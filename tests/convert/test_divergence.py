@@ -21,7 +21,7 @@ from tightrope.cli.app import run
 from tightrope.kernels.ball import working_precision
 
 Moment = Callable[[complex], mpc]
-POINTS = (2.5, -0.375, -2.25, 1.5j, 0.75 - 6.0j, -0.5 + 2.0j, -1.5 + 0.5j)
+POINTS = (2.5, -2.25, 1.5j, 0.75 - 6.0j, -0.5 + 2.0j)
 RATE = 0.125
 
 
