@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
-from mpmath import mpf
+from mpmath import mp, mpf
 
 import tightrope as tr
-from tightrope.engines.contour.engine import prepare
+from tightrope.engines.contour import engine as contour
+from tightrope.engines.contour import parts as contour_parts
+from tightrope.kernels.approx import exact
+from tightrope.kernels.contour_hits import hits
+from tightrope.kernels.contour_sum import Spectrum, contour_sum, power
+from tightrope.kernels.quadrature import Transform
 from tightrope.relation import Direction
 
 from . import contour_truth
@@ -23,17 +31,96 @@ TWO_USES = [
 ]
 
 
-def evaluate(sigma: float, rate: float, count: int, epsilon: float, proof: bool) -> tuple[float, float]:
-    mechanism = tr.Gaussian(sigma=sigma).poisson(rate=rate) * count
-    terms = [(part.pair(Direction("remove")), uses) for part, uses in mechanism.terms]
-    found = prepare(terms, epsilon=epsilon, accuracy=1e-6, proof=proof).delta(epsilon)
-    return found.lower, found.upper
+Terms = list[tuple[tr.pair.Pair, int]]
+
+
+def removal(expression: str) -> Terms:
+    return [(part.pair(Direction.REMOVE), uses) for part, uses in tr.parse(expression).terms]
+
+
+def sampled(sigma: float, rate: float, count: int) -> Terms:
+    return removal(f"Gaussian(sigma={sigma!r}).poisson(rate={rate!r}) * {count}")
 
 
 @pytest.mark.parametrize("proof", [False, True])
 @pytest.mark.parametrize(("sigma", "rate", "epsilon"), TWO_USES)
 def test_two_uses(sigma: float, rate: float, epsilon: float, proof: bool) -> None:
-    lower, upper = evaluate(sigma, rate, 2, epsilon, proof)
-    exact = contour_truth.two_uses(sigma, rate, epsilon)
-    assert mpf(lower) <= exact <= mpf(upper)
-    assert upper - lower <= 1e-3 * upper
+    found = contour.prepare(sampled(sigma, rate, 2), epsilon=epsilon, accuracy=1e-6, proof=proof).delta(epsilon)
+    exact_delta = contour_truth.two_uses(sigma, rate, epsilon)
+    assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
+    assert found.upper - found.lower <= 1e-3 * found.upper
+
+
+@pytest.mark.parametrize(
+    ("expression", "delta"),
+    [
+        ("Gaussian(sigma=1).poisson(rate=1e-5) * 10 + Gaussian(sigma=0.6).poisson(rate=1e-4) * 10", 1e-15),
+        ("Gaussian(sigma=0.5).poisson(rate=1e-4) * 20 + Laplace(scale=50)", 1e-9),
+        ("Gaussian(sigma=0.7).poisson(rate=1e-5) * 40 + ApproximateDP(epsilon=0.1, delta=1e-20)", 1e-15),
+    ],
+)
+def test_all_engines_overlap(expression: str, delta: float) -> None:
+    """Mixed terms, an infinite mass: float64, balls and the lattice have a point in common."""
+    mechanism = tr.parse(expression)
+    asked = [
+        mechanism.epsilon(delta, direction="remove", engine=engine, proof=proof)
+        for engine, proof in (("contour", False), ("contour", True), ("lattice", False))
+    ]
+    assert max(bound.lower for bound in asked) <= min(bound.upper for bound in asked)
+    assert asked[0].upper - asked[0].lower <= 1e-5 * asked[0].upper
+
+
+def cut_and_split(share: float) -> tuple[contour.Search, contour_parts.Parts, float]:
+    """Two uses whose split lies at `share` of epsilon: for more than 1, hits that count are left to the body."""
+    sigma, rate, epsilon = TWO_USES[1]
+    cgfs = [(contour.cgf_of(pair), count) for pair, count in sampled(sigma, rate, 2)]
+    search = contour.Search(cgfs, contour.arb(0), (0.0, 0.0), epsilon, None, None, 1e-6, False, 1e9)
+    log_left_out = math.log(1e-25)
+    cut = contour_parts.cut_at(cgfs, log_left_out, 0.25)
+    parts = contour_parts.split_at(cut, share * epsilon, epsilon, log_left_out, 8.0)
+    return search, contour_parts.with_body_bound(parts, epsilon)[0], epsilon
+
+
+def test_body() -> None:
+    """What is left to the body counts for a part of delta that one can see."""
+    search, parts, epsilon = cut_and_split(1.05)
+    found = search.through(parts, contour.find_saddle(parts, epsilon, None)).evaluator.delta(epsilon)
+    exact_delta = contour_truth.two_uses(*TWO_USES[1])
+    assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
+    assert mpf(found.lower) < 0.99 * exact_delta, "the body was too small to see"
+
+
+@pytest.mark.parametrize("proof", [False, True])
+def test_rare(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
+    """A cut far too low: what is rare counts for a part of delta that one can see."""
+    monkeypatch.setattr(contour, "LEFT_OUT", 3e5)
+    monkeypatch.setattr(contour, "CORRECTIONS_MOST", 1)
+    sigma, rate, epsilon = TWO_USES[1]
+    monkeypatch.setattr(contour.Search, "ways", lambda self: iter([(self, contour.Search.hits)]))
+    found = contour.prepare(sampled(sigma, rate, 2), epsilon=epsilon, accuracy=1e-6, proof=proof).delta(epsilon)
+    exact_delta = contour_truth.two_uses(sigma, rate, epsilon)
+    assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
+    assert mpf(found.lower) < 0.99 * exact_delta, "what is rare was too small to see"
+
+
+@pytest.mark.parametrize(("claimed", "enough"), [(1.0, True), (0.4, False)])
+@pytest.mark.parametrize("part", ["body", "hits"])
+def test_hits_need_all_of_their_radius(part: str, claimed: float, enough: bool) -> None:
+    """(A + B)^k - A^k from transforms that are off by e: the claimed error covers it, less than half of it does not."""
+    count, error, ratio = 50, 1e-6, 1e-12
+    body, hit = mpf("0.97"), mpf("0.5")
+    off_body, off_hit = (error, 0.0) if part == "body" else (0.0, error)
+
+    def near(value: mpf, off: float) -> Transform:
+        moved = complex(value + off - 1)
+        return Transform(np.array([moved]), np.array([claimed * off]), np.zeros(1))
+
+    times = np.zeros(1)
+    at_body, at_hits = near(body, off_body), near(hit, off_hit)
+    found = hits(at_body, at_hits, exact(math.log(ratio)), exact(0.0), times, float(count))
+    spectrum = Spectrum(1.0, times, math.pi, exact(0.0), exact(0.0), power(at_body, float(count)), found)
+    value = contour_sum(spectrum, 0.0)
+    with mp.workdps(50):
+        small = hit * mp.exp(mpf(math.log(ratio)))
+        truth = ((body + small) ** count - body**count) / 4
+        assert bool(abs(truth - value.value) <= value.quadrature + value.rounding) is enough

@@ -135,8 +135,12 @@ class Planner:
         refusals: list[UnsupportedMechanism] = []
         refused: set[str] = set()
         for rung in self._ladder:
-            if best is not None and (best.engine, best.arithmetic) == (rung.engine, "ball"):
-                continue  # it went to balls by itself
+            if (
+                best is not None
+                and best.engine == rung.engine
+                and (best.arithmetic == "ball" or rung.engine == CONTOUR)
+            ):
+                continue  # it went to balls by itself where that helps
             if rung.engine in refused:
                 continue  # what is not proven to converge is not in balls either
             try:

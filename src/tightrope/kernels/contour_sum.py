@@ -148,7 +148,7 @@ def _hit_errors(spectrum: Spectrum, turned: FloatArray) -> tuple[FloatArray, Flo
     assert hits is not None
     most = np.exp(product.reach + turned) * np.expm1(hits.reach)
     computed = np.exp(product.log_modulus) * np.expm1(hits.size)
-    inner = np.exp(product.reach) * np.expm1(hits.quadrature) - computed * np.exp(-product.quadrature)
+    inner = np.exp(product.reach) * np.expm1(hits.quadrature) - computed
     sizes = abs(product.log_modulus) + hits.reach
     last = most * (TERM_ERROR + 16.0 * UNIT * (4.0 + sizes))
     last = last + np.exp(product.reach + hits.reach) * 16.0 * UNIT * hits.spread

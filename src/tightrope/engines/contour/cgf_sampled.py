@@ -64,7 +64,7 @@ class SampledCgf(Cgf):
         """
         mu, power = mu_bounds(self.base)[1], self.power(tilt)
         step = choose_step(mu, power, 0.0, 25.0)
-        if 20.0 > COARSE_MOST * step:
+        if COARSE_MOST * step < 20.0:
             return float(self.tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf.upper)
         _, logs = self._coarse(mu, tilt, step, 9.0)
         top = max(logs)

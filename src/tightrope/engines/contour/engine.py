@@ -50,7 +50,7 @@ def prepare(
 ) -> ContourEvaluator:
     """An evaluator for one direction, its contour through the saddle of the question.
 
-    The law is summed whole where that is narrow enough, else in parts.
+    The law is summed whole where that is narrow enough, else in parts; in balls where float64 loses the digits.
     Raises UnsupportedMechanism where a cgf is unknown or the integrand is not proven to fall.
     """
     cgfs = [(cgf_of(pair), count) for pair, count in terms]
@@ -61,12 +61,15 @@ def prepare(
         raise UnsupportedMechanism("this composition", "delta is not above its infinite mass")
     log_delta = None if delta is None else math.log(delta - mass[1])
     work = BALL_WORK_MOST if proof else FLOAT_WORK_MOST
-    search = _Search(cgfs, infinite, mass, epsilon, delta, log_delta, accuracy, proof, work)
+    search = Search(cgfs, infinite, mass, epsilon, delta, log_delta, accuracy, proof, work)
     best: _Found | None = None
     refusals = []
     for way, choose in search.ways():
         try:
-            best = _narrower(best, way.settle(choose))
+            found = way.settle(choose)
+            best = _narrower(best, found)
+            if found.lost_digits and found.width > accuracy:
+                best = _narrower(best, way.in_balls().settle(choose))
         except UnsupportedMechanism as refusal:
             refusals.append(refusal)
         if best is not None and best.width <= accuracy:
@@ -86,6 +89,7 @@ class _Found:
     width: float
     aimed: float
     far: bool
+    lost_digits: bool  # its own rounding is what makes it wide
 
 
 def _narrower(one: _Found | None, other: _Found) -> _Found:
@@ -93,7 +97,7 @@ def _narrower(one: _Found | None, other: _Found) -> _Found:
 
 
 @dataclass(frozen=True)
-class _Search:
+class Search:
     """One question, and the ways to a contour for it."""
 
     cgfs: Terms
@@ -107,24 +111,24 @@ class _Search:
     work: float
     split_widths: float = SPLIT_WIDTHS
 
-    def ways(self) -> Iterator[tuple[_Search, Choose]]:
+    def ways(self) -> Iterator[tuple[Search, Choose]]:
         """The law whole; where rare outputs would rule it, without them; where hits are few, what has at least one."""
         if not any(sampled(cgf) for cgf, _ in self.cgfs):
-            yield self, _Search.whole
+            yield self, Search.whole
             return
         saddle = self.saddle(Parts(self.cgfs))
         rare = rare_matters(self.cgfs, saddle, self.log_left_out(saddle, saddle.log_delta))
-        yield replace(self, work=(MODERATE if rare else 1.0) * self.work), _Search.whole
+        yield replace(self, work=(MODERATE if rare else 1.0) * self.work), Search.whole
         # A cut is cheap where it helps; where it does not, hits are.
-        yield replace(self, work=CHEAP * self.work), _Search.cut
+        yield replace(self, work=CHEAP * self.work), Search.cut
         few = len(self.cgfs) <= HIT_TERMS_MOST
         if few:
-            yield self, _Search.hits
-            yield replace(self, split_widths=SHARP), _Search.hits
-        yield self, _Search.cut
+            yield self, Search.hits
+            yield replace(self, split_widths=SHARP), Search.hits
+        yield self, Search.cut
         if few:
             # Where small hits join large ones, leaving out more is the only way.
-            yield replace(self, accuracy=LOOSENED * self.accuracy), _Search.hits
+            yield replace(self, accuracy=LOOSENED * self.accuracy), Search.hits
 
     def settle(self, choose: Choose) -> _Found:
         """Tries again from what was found, where that is wide and far from what the saddle promised.
@@ -141,6 +145,10 @@ class _Search:
                 if found.width > 0.5 * last.width:
                     break
         return best
+
+    def in_balls(self) -> Search:
+        """The same in balls, where no digits are lost."""
+        return replace(self, proof=True, work=BALL_WORK_MOST)
 
     def saddle(self, shape: Shape, before: _Found | None = None) -> Saddle:
         """The saddle of the question, or of what was found before."""
@@ -233,7 +241,11 @@ class _Search:
         off = abs(at - saddle.epsilon)
         missed = saddle.tilt * off + abs(log_delta - saddle.log_delta)
         far = missed > CORRECTION_LEAST or off > CORRECTION_SHARE * saddle.epsilon
-        return _Found(evaluator, at, log_delta, width, saddle.epsilon, far)
+        lines = value.budget.upper
+        lost_digits = not self.proof and not lines["rounding"] < max(
+            lines[name] for name in lines if name != "rounding"
+        )
+        return _Found(evaluator, at, log_delta, width, saddle.epsilon, far, lost_digits)
 
 
-Choose = Callable[[_Search, _Found | None], tuple[Parts, Saddle]]
+Choose = Callable[[Search, _Found | None], tuple[Parts, Saddle]]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flint import arb
 
@@ -184,10 +184,9 @@ def with_hits(cut: Parts, epsilon: float, log_left_out: float, widths: float) ->
     best = None
     for _ in range(SPLIT_STEPS):
         middle = 0.5 * (low + high)
-        parts = _split(cut, _loss(main, middle), epsilon, log_left_out, widths)
-        tilt, log_body = _body_bound(parts, epsilon)
+        parts, log_body = with_body_bound(split_at(cut, _loss(main, middle), epsilon, log_left_out, widths), epsilon)
         if log_body <= log_left_out:
-            low, best = middle, Parts(parts.terms, parts.hits, parts.rare, tilt)
+            low, best = middle, parts
         else:
             high = middle
     if best is None:
@@ -195,13 +194,13 @@ def with_hits(cut: Parts, epsilon: float, log_left_out: float, widths: float) ->
     return best
 
 
-def _body_bound(parts: Parts, epsilon: float) -> tuple[float, float]:
-    """The tilt of the least Chernoff bound of the body, and its log."""
+def with_body_bound(parts: Parts, epsilon: float) -> tuple[Parts, float]:
+    """The parts with the tilt of the least Chernoff bound of the body, and the log of that bound."""
     try:
         tilt = find_saddle(parts.body, epsilon, None).tilt
     except UnsupportedMechanism:
         tilt = TILT_MOST
-    return tilt, log_alias_height(parts.body.cumulants(tilt).value, tilt, epsilon)
+    return replace(parts, body_tilt=tilt), log_alias_height(parts.body.cumulants(tilt).value, tilt, epsilon)
 
 
 def _body_end(cgf: MarkedCgf, at: float, width: float, log_mass: float) -> float:
@@ -213,7 +212,7 @@ def _body_end(cgf: MarkedCgf, at: float, width: float, log_mass: float) -> float
     return end
 
 
-def _split(cut: Parts, loss: float, epsilon: float, log_left_out: float, widths: float) -> Parts:
+def split_at(cut: Parts, loss: float, epsilon: float, log_left_out: float, widths: float) -> Parts:
     """Body below about this loss, hits above it."""
     terms: list[tuple[Cgf, int]] = []
     hits: list[MarkedCgf | None] = []
