@@ -277,12 +277,13 @@ def test_float64_lies_within_its_radius_of_the_balls(name: str, direction: str) 
         low, high = (float(end.mid()) for end in pair.loss_range())
     inside = [low + (high - low) * (0.5 - 0.5 * math.cos(0.37 * index)) for index in range(60)]
     close = [end + side * 10.0**-power for power in (3, 7, 11, 14) for end in (low, high) for side in (1.0, -1.0)]
-    points = np.array([*inside, *close, 0.0, low, high, 2.0 * low, 2.0 * high])
+    points = np.array([*inside, *close, 0.0, low, high, 2.0 * low, 2.0 * high, -2e3, 2e3])
     tails, profile = pair.tails(twofold(points)), pair.profile(exact(points))
     for index, point in enumerate(points):
         balls, ball = pair.ball_tails(arb(float(point))), pair.ball_profile(arb(float(point)))
         with precision(200):
-            assert profile.lower[index] <= ball <= profile.upper[index], point
+            assert profile.lower[index] - arb(1e-70) <= ball <= profile.upper[index] + arb(1e-70), point
+            assert profile.radius[index] <= 1e-12, point
             for value, truth in zip(tails, balls, strict=True):
                 room = 1e-15 if min(abs(point - low), abs(point - high)) < 1e-6 else 0.0
                 assert abs(arb(float(value[index])) - truth) <= abs(truth) * TAIL_ERROR + room + 1e-70, point

@@ -220,10 +220,10 @@ class Branch:
         y = _solved(view.rise, index, distance)
         reached, between, p = (_horner(rows, index, y) for rows in (view.rise, gap.series, view.p))
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            left = distance - reached
+            left = np.maximum(distance - reached, -1.0)  # far above the highest loss nothing is left to be moved
             inner = np.maximum(p - between, 0.0)  # e^t q(y) at the loss t of y
             # H(e^top) + (e^top - e^eps) Q[l > top] + the part of the cell, which is known at t and moved to eps.
-            outer, shift = -gap.weight[index] * np.expm1(-distance), -np.expm1(-left)
+            outer, shift = -gap.weight[index] * np.expm1(np.minimum(-distance, 1.0)), -np.expm1(-left)
             value = gap.profile[index] + outer + between + inner * shift
             size = _horner(abs(gap.series), index, y)
             near = 1e-30 * (abs(loss.hi) + abs(epsilon) + 1.0)
@@ -231,7 +231,7 @@ class Branch:
                 HORNER * _horner(abs(view.rise), index, y) + view.rest[index] * y + 8.0 * UNIT * abs(distance) + near
             )
             ends = ((index == 0) & (y == 1.0)) | ((index == len(self.cells) - 1) & (y == 0.0))
-            off = doubt + np.where(ends, 0.0, abs(left))
+            off = np.where(ends, np.where(abs(left) > 2.0 * doubt, 0.0, doubt), doubt + abs(left))
             rounding = (
                 SUMS * (gap.profile[index] + abs(outer) + between + inner * abs(shift))
                 + near * gap.weight[index] * np.exp(np.minimum(-distance, 0.0))
