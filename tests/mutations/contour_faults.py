@@ -12,8 +12,11 @@ from flint import arb
 
 from tests.engines import test_contour_budget as budget
 from tests.engines import test_contour_decay as decay_tests
+from tests.engines import test_contour_marks as marks_tests
+from tests.engines import test_contour_parts as parts_tests
 from tightrope.engines.contour import ball as contour_ball
 from tightrope.engines.contour import float as contour_float
+from tightrope.engines.contour import parts as contour_parts
 from tightrope.engines.contour import plan as contour_plan
 from tightrope.kernels import (
     contour_decay,
@@ -22,6 +25,7 @@ from tightrope.kernels import (
     contour_sum,
     quadrature,
     quadrature_ball,
+    quadrature_marked,
     quadrature_normal,
 )
 
@@ -106,6 +110,43 @@ def double_the_radius_of_the_decay(patch: Patch) -> None:
         patch.setattr(module, "exponent", eager)
 
 
+def drop_rare(patch: Patch) -> None:
+    patch.setattr(contour_parts.Parts, "rare_above", lambda self: 0.0)
+    patch.setattr(contour_parts.Parts, "rare_ball", lambda self: arb(0))
+
+
+def drop_body(patch: Patch) -> None:
+    patch.setattr(contour_float.FloatContour, "_left_out", lambda self, epsilon: self.rare)
+
+
+def drop_hard_end(patch: Patch) -> None:
+    """Forgets that a sum over nodes does not see where the law ends."""
+    plain = quadrature_marked._ends
+    patch.setattr(quadrature_marked, "_ends", lambda grid, values, slope, height: plain(grid, values, slope, 0.0))
+
+
+def drop_hard_end_in_balls(patch: Patch) -> None:
+    plain = quadrature_ball.StripError.at
+    patch.setattr(quadrature_ball.StripError, "at", lambda self, t: plain(dataclasses.replace(self, edge=arb(0)), t))
+
+
+def drop_hit_errors(patch: Patch) -> None:
+    plain = contour_sum._hit_errors
+
+    def bare(*arguments: Any) -> object:
+        return tuple(0.0 * errors for errors in plain(*arguments))
+
+    patch.setattr(contour_sum, "_hit_errors", bare)
+
+
+def rare(proof: bool) -> Callable[[Patch], None]:
+    return lambda patch: parts_tests.test_rare(patch, proof)
+
+
+def hard_end(patch: Patch) -> None:
+    marks_tests.test_transforms(*marks_tests.CASES[-1])
+
+
 def aliases(proof: bool) -> Callable[[Patch], None]:
     return lambda patch: budget.test_aliases(patch, proof)
 
@@ -139,4 +180,14 @@ FAULTS = (
     Fault("dropped ends in balls", drop_ball_ends, lambda patch: budget.test_dropped_ends(patch, -1)),
     Fault("node errors dropped", drop_node_errors, noise),
     Fault("decay claimed at half the radius", double_the_radius_of_the_decay, decay),
+    Fault("rare outputs forgotten in float64", drop_rare, rare(False)),
+    Fault("rare outputs forgotten in balls", drop_rare, rare(True)),
+    Fault("body without a hit forgotten", drop_body, lambda patch: parts_tests.test_body()),
+    Fault("hard end dropped in float64", drop_hard_end, hard_end),
+    Fault("hard end dropped in balls", drop_hard_end_in_balls, hard_end),
+    Fault(
+        "errors of hits dropped",
+        drop_hit_errors,
+        lambda patch: parts_tests.test_hits_need_all_of_their_radius("hits", 1.0, True),
+    ),
 )
