@@ -37,7 +37,7 @@ ATTEMPTS_MOST = 5
 HAIR = 0.7  # of the width asked for: what a search for epsilon adds must fit too
 COARSER_TRIAL = 0.125  # of the grid before, where its rounding was too wide
 EXACT = 1e-12  # what a search aims at where delta is not discretised
-HOPELESS = 1e-16  # of the tilted law: a transform knows no less
+HOPELESS = 1e-13  # of the tilted law, per relative width wanted: a transform knows too little of it then
 LOOSE = 0.1  # of delta: better than transforms do without hope
 RESCUE = 30.0  # times the width that is wanted
 DELTA_LEAST = 1e-300  # tails are not told apart below
@@ -79,7 +79,7 @@ def _refined(terms: tuple[Term, ...], target: Aim) -> Narrowest:
     work, width = 0.0, math.inf
     tried: list[Plan] = []
     kept: tuple[Evaluator, ...] = ()
-    hopeless = target.tolerance < HOPELESS
+    hopeless = target.tolerance < HOPELESS * target.wanted
     if hopeless:  # no tilt brings the losses that matter above the noise: integers have none
         kept = (prepare_proof(terms, target),)
         width = relative_width(kept[0].delta(near))

@@ -20,12 +20,13 @@ from .sketch import Sketch
 
 DISCRETISATION_SHARE = 0.45
 EXACT_SHARE = 1e-3  # an excess so small says that the atoms lie on the grid
-POINTS_MOST = 1 << 20
+POINTS_MOST = 15 << 16  # a little below a power of two, to which windows are rounded up
 WORK_MOST = float(32 << 20)  # points times transforms: a few seconds
 LAW_SHARE = 0.6  # of a composition: what one law more takes
 POINTS_WANTED = 1 << 18
 LEVELS_MOST = 16
-NOISE_WEIGHT = 20.0  # a level is taken where its noise, which spreads over wide windows, is far from mattering
+GOOD = 2.0  # such a width, in units of what is planned for, is met in the end: then the least work decides
+NOISE_WEIGHT = 5.0  # a level is taken where its noise, which spreads over wide windows, is far from mattering
 STEEPEST = 20.0  # log of the weights of neighbouring points: beyond, what is lost weighs too much
 PARTS_MOST = 65  # of a bounded range, tried one by one
 ROUNDING = 2e-14  # about that of one transform, relative to the masses
@@ -193,7 +194,7 @@ def _step(task: _Task, finer: float, most: int, evolving: bool, work: float) -> 
         step = max(wanted, task.least_step(levels, most)) / min(finer, 1.0)
         step *= max(task.work(step, levels) / work, 1.0)
         width = (step / wanted) ** 2 + NOISE_WEIGHT * task.noise(step, levels) / target.wanted
-        choices.append((max(width, 1.5), task.work(step, levels), step, levels))
+        choices.append((max(width, GOOD), task.work(step, levels), step, levels))
         if target.window / step <= POINTS_WANTED and step <= wanted:
             break
     return min(choices)[2:]
