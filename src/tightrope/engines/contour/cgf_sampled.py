@@ -95,15 +95,6 @@ class SampledCgf(Cgf):
             logs.append(power * value - 0.5 * x * x)
         return values, logs
 
-    def tilted_share(self, tilt: float, beyond: float) -> float:
-        """How much of the tilted law lies beyond a point, about."""
-        mu = mu_value(self.base)
-        step = min(0.7, 1.2 / mu)
-        _, logs = self._coarse(mu, tilt, step, 7.0)
-        low, top = window(mu, self.rate, self.power(tilt), 7.0)[0], max(logs)
-        masses = [math.exp(log - top) for log in logs]
-        return sum(mass for index, mass in enumerate(masses) if low + index * step > beyond) / sum(masses)
-
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return choose_grid(mu_value(self.base), self.rate, self.power(tilt), reach, log_tolerance).size
 

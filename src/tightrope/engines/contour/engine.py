@@ -23,7 +23,7 @@ from ..evaluation import Term
 from .cgf import LOG_TOLERANCE, Cgf, Terms
 from .cgf_of import cgf_of
 from .newton import ContourEvaluator
-from .parts import Parts, log_one_hit, one_hit, rare_matters, sampled, with_hits, without_rare
+from .parts import Parts, log_one_hit, one_hit, sampled, with_hits, without_rare
 from .plan import BALL_WORK_MOST, FLOAT_WORK_MOST, plan_contour, sensitivity
 from .reach import Falling
 from .saddle import Saddle, Shape, find_saddle
@@ -64,16 +64,18 @@ def prepare(
     search = Search(cgfs, infinite, mass, epsilon, delta, log_delta, accuracy, proof, work)
     best: _Found | None = None
     refusals = []
-    for way, choose in search.ways():
+    ways = list(search.ways())
+    for way, choose in ways:
         try:
             found = way.settle(choose)
-            best = _narrower(best, found)
-            if found.lost_digits and found.width > accuracy:
-                best = _narrower(best, way.in_balls().settle(choose))
         except UnsupportedMechanism as refusal:
             refusals.append(refusal)
-        if best is not None and best.width <= accuracy:
+            continue
+        best = _narrower(best, found)
+        if best.width <= accuracy:
             break
+        if found.lost_digits:
+            ways.append((way.in_balls(), choose))  # after all that is cheaper
     if best is None:
         raise refusals[0]
     return best.evaluator
@@ -116,19 +118,19 @@ class Search:
         if not any(sampled(cgf) for cgf, _ in self.cgfs):
             yield self, Search.whole
             return
-        saddle = self.saddle(Parts(self.cgfs))
-        rare = rare_matters(self.cgfs, saddle, self.log_left_out(saddle, saddle.log_delta))
-        yield replace(self, work=(MODERATE if rare else 1.0) * self.work), Search.whole
-        # A cut is cheap where it helps; where it does not, hits are.
+        if len(self.cgfs) > HIT_TERMS_MOST:
+            yield self, Search.whole
+            yield self, Search.cut
+            return
+        # From the cheapest on: a cut is cheap where it helps, and where it does not, hits are.
+        yield replace(self, work=MODERATE * self.work), Search.whole
         yield replace(self, work=CHEAP * self.work), Search.cut
-        few = len(self.cgfs) <= HIT_TERMS_MOST
-        if few:
-            yield self, Search.hits
-            yield replace(self, split_widths=SHARP), Search.hits
+        yield self, Search.hits
+        yield replace(self, split_widths=SHARP), Search.hits
+        yield self, Search.whole
         yield self, Search.cut
-        if few:
-            # Where small hits join large ones, leaving out more is the only way.
-            yield replace(self, accuracy=LOOSENED * self.accuracy), Search.hits
+        # Where small hits join large ones, leaving out more is the only way.
+        yield replace(self, accuracy=LOOSENED * self.accuracy), Search.hits
 
     def settle(self, choose: Choose) -> _Found:
         """Tries again from what was found, where that is wide and far from what the saddle promised.

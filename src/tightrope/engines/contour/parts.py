@@ -34,7 +34,6 @@ SPLIT_LEAST = -5.0
 PLACE = 2.0**-8  # where edges lie
 LARGE = 40.0  # e^loss - 1 + rate is e^loss above
 RARE_HITS = -40.0  # log of a ratio of hits to body that needs no second order
-RARE_WEIGHT, RARE_DISTANCE = 0.01, 2.0  # uses that a tilt moves this far beyond the cut
 
 
 @dataclass(frozen=True)
@@ -96,17 +95,6 @@ class Parts(Shape):
 def sampled(cgf: Cgf) -> SampledCgf | None:
     """The cgf of a removal that can be marked, or None."""
     return cgf if isinstance(cgf, SampledCgf) and cgf.sign > 0 and cgf.rate < 1.0 else None
-
-
-def rare_matters(terms: Terms, saddle: Saddle, log_left_out: float) -> bool:
-    """Whether the tilt weighs outputs that are rarer than what may be left out."""
-    for cgf, count in terms:
-        found = sampled(cgf)
-        if found is not None:
-            cut = _cut_place(found, log_left_out - math.log(count * len(terms)), 0.0)
-            if count * found.tilted_share(saddle.tilt, cut + RARE_DISTANCE) > RARE_WEIGHT:
-                return True
-    return False
 
 
 def without_rare(terms: Terms, log_left_out: float, find: Callable[[Parts], Saddle]) -> tuple[Parts, Saddle]:
