@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from ..kernels.ulps import UNIT
 from .density_series import FLOAT_DEGREE, Cell, End, series_arithmetic
 
 STEPS_MOST = 40
+FINER = 100  # quarters of an octave: the last part of a loss range is cut down to 2^-25 of it
 HORNER = (2.0 * FLOAT_DEGREE + 10.0) * UNIT  # of the sum of moduli: products, sums, coefficients rounded, and the rest
 SUMS = 32.0 * UNIT
 CLOSE = 1e-12  # a residual above it makes the profile unknown; relative to the loss
@@ -100,15 +101,16 @@ class Branch:
     @cached_property
     def bottoms(self) -> tuple[End, ...]:
         """The ends of the lowest loss."""
-        return tuple(self._oriented(cell.left if self._upright else cell.right) for cell in self.cells)
+        return self._oriented([cell.left if self._upright else cell.right for cell in self.cells])
 
     @cached_property
     def tops(self) -> tuple[End, ...]:
         """The ends of the highest loss."""
-        return tuple(self._oriented(cell.right if self._upright else cell.left) for cell in self.cells)
+        return self._oriented([cell.right if self._upright else cell.left for cell in self.cells])
 
-    def _oriented(self, end: End) -> End:
-        return End(-end.loss, end.rise, end.q, end.p) if self.flipped else end
+    def _oriented(self, ends: list[End]) -> tuple[End, ...]:
+        with series_arithmetic(FLOAT_DEGREE + 1):  # whoever asks first: even a change of sign rounds
+            return tuple(End(-end.loss, end.rise, end.q, end.p) if self.flipped else end for end in ends)
 
     def masses(self, of: str) -> list[arb]:
         """P or Q of each cell."""
@@ -124,25 +126,16 @@ class Branch:
             return Sums(*above, *below)
 
     def parts(self, count: int) -> list[tuple[float, float]]:
-        """(P, Q) of about so many parts of equal widths in the loss, in plain floats."""
-        points: list[tuple[float, arb, arb]] = []  # loss, and P and Q below it
-        found, start = [], 0
+        """(P, Q) between neighbouring losses, in plain floats: count of one width, and ever finer ones at both ends."""
         with series_arithmetic(FLOAT_DEGREE + 1):
-            span = float(self.tops[-1].loss) - float(self.bottoms[0].loss)
-            for cell, end, top, p, q in zip(
-                self.cells, self.bottoms, self.tops, self._sums.p_below, self._sums.q_below, strict=True
-            ):
-                pieces = max(1, math.ceil(count * float(top.loss - end.loss) / span)) if span > 0.0 else 1
-                for index in range(pieces):
-                    y = cell.width * index / pieces
-                    points.append((float(end.loss + end.rise(y)), p + end.p(y), q + end.q(y)))
-            points.append((float(self.tops[-1].loss), *self._total))
-            for stop in range(1, len(points)):
-                if stop == len(points) - 1 or points[stop][0] - points[start][0] >= span / count:
-                    (_, p, q), (_, p_start, q_start) = points[stop], points[start]
-                    found.append((float(p - p_start), float(q - q_start)))
-                    start = stop
-        return found
+            low, high = float(self.bottoms[0].loss), float(self.tops[-1].loss)
+            shares = [index / count for index in range(1, count)]
+            finer = [2.0 ** (-0.25 * index) / count for index in range(1, FINER)]
+            cuts = [low + (high - low) * share for share in sorted([*shares, *finer])]
+            cuts += [high - (high - low) * share for share in finer[::-1]]
+            masses = [self.ball_masses(arb(cut)) for cut in sorted(set(cuts)) if low < cut < high]
+            above = [self._total, *((each.p_above, each.q_above) for each in masses), (arb(0), arb(0))]
+            return [(float(p - p_next), float(q - q_next)) for (p, q), (p_next, q_next) in pairwise(above)]
 
     # Balls
 

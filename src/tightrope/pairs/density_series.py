@@ -147,7 +147,7 @@ def _outside(name: str, inside: arb) -> arb:
     if missing < 0:
         raise InvalidParameter(
             f"{name} is not the log of a density: it integrates to {float(inside.mid())!r} over the support, "
-            f"{float(-missing.mid()):.3g} above 1; write its constants with flint.arb, not rounded to doubles"
+            f"{float(-missing.mid()):.3g} above 1; give logarithms, with constants as flint.arb and not rounded"
         )
     if not missing < 0.5:
         raise InvalidParameter(
