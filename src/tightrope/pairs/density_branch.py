@@ -78,6 +78,7 @@ class Gap(NamedTuple):
     rest: FloatArray
     profile: FloatArray
     weight: FloatArray
+    blur: FloatArray  # the radii of these two as balls
     mass: FloatArray  # P of the cell and its neighbours
 
 
@@ -226,7 +227,8 @@ class Branch:
             ends = ((index == 0) & (y == 1.0)) | ((index == len(self.cells) - 1) & (y == 0.0))
             off = np.where(ends, np.where(abs(left) > 2.0 * doubt, 0.0, doubt), doubt + abs(left))
             rounding = (
-                SUMS * (gap.profile[index] + abs(outer) + between + inner * abs(shift))
+                gap.blur[index]
+                + SUMS * (gap.profile[index] + abs(outer) + between + inner * abs(shift))
                 + near * gap.weight[index] * np.exp(np.minimum(-distance, 0.0))
                 + HORNER * (size + (size + _horner(abs(view.p), index, y)) * abs(shift))
                 + gap.rest[index] * y * y * (1.0 + abs(shift))
@@ -278,7 +280,7 @@ class Branch:
     @cached_property
     def _gap(self) -> Gap:
         with series_arithmetic(FLOAT_DEGREE + 1):
-            rows, rests, profiles, weights = [], [], [], []
+            rows, rests, profiles, weights, blurs = [], [], [], [], []
             for index, (cell, end) in enumerate(zip(self.cells, self.tops, strict=True)):
                 length = FLOAT_DEGREE + 1
                 p, q, rise = (arb_series(poly.coeffs()[:length], length) for poly in (end.p, end.q, end.rise))
@@ -287,10 +289,12 @@ class Branch:
                 rest = self._gap_rest(cell)
                 rests.append(float((rest * cell.width**FLOAT_DEGREE).abs_upper()) * 1.01)
                 weight = end.loss.exp() * self._sums.q_above[index]
+                profile = self._sums.p_above[index] - weight
                 weights.append(float(weight.mid()))
-                profiles.append(float((self._sums.p_above[index] - weight).mid()))
-            masses = self._masses_near()
-            return Gap(np.array(rows).T.copy(), *(np.array(each) for each in (rests, profiles, weights, masses)))
+                profiles.append(float(profile.mid()))
+                blurs.append(1.01 * float(profile.rad() + weight.rad()))
+            columns = (rests, profiles, weights, blurs, self._masses_near())
+            return Gap(np.array(rows).T.copy(), *(np.array(each) for each in columns))
 
     def _masses_near(self) -> list[float]:
         """P of each cell and of all whose losses are CLOSE to its own."""

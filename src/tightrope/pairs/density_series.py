@@ -248,7 +248,7 @@ def _good(whole: Logs, width: arb) -> bool:
     for log in (whole.log_p, whole.log_p - whole.loss):
         density = log.exp()
         least = density[0].lower()
-        if not abs(density[FLOAT_DEGREE]) * width**FLOAT_DEGREE <= RELATIVE * least:
+        if not all(abs(density[n]) * width**n <= RELATIVE * least for n in (FLOAT_DEGREE, DEGREE)):
             return False
         if not abs(density[DEGREE]) * width ** (DEGREE + 1) <= ABSOLUTE:
             return False
