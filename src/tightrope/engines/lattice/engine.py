@@ -76,7 +76,7 @@ def prepare(
 def _refined(terms: tuple[Term, ...], target: Aim) -> Narrowest:
     """Grids until the width is met, the work is used up, or another one no longer helps; what each says is kept."""
     near, finer, evolving = target.point.epsilon, 1.0, True
-    work, width = 0.0, math.inf
+    work, width, noisy = 0.0, math.inf, False
     tried: list[Plan] = []
     kept: tuple[Evaluator, ...] = ()
     hopeless = target.tolerance < HOPELESS * target.wanted
@@ -91,6 +91,7 @@ def _refined(terms: tuple[Term, ...], target: Aim) -> Narrowest:
         tried.append(made)
         trial = _evaluator(terms, target, made)
         value = trial.delta(near)
+        noisy = noisy or rounding_rules(value)
         kept = best_ends((trial, *kept), near)
         merged = Narrowest(kept, terms, target.wanted, *_place(target), math.inf).delta(near)
         before, width = width, relative_width(merged)
@@ -107,7 +108,7 @@ def _refined(terms: tuple[Term, ...], target: Aim) -> Narrowest:
         made = plan(terms, target, finer, evolving=evolving, work=WORK_MOST - work)
         if any(abs(math.log(made.step / each.step)) < 0.1 and made.levels == each.levels for each in tried):
             break
-    if width > RESCUE * target.wanted and not hopeless and rounding_rules(value):
+    if width > RESCUE * target.wanted and noisy and not hopeless:
         kept = best_ends((prepare_proof(terms, target), *kept), near)
     return Narrowest(kept, terms, target.wanted, *_place(target), math.inf)
 
