@@ -10,6 +10,7 @@ Reference: Zhu, Dong, Wang 2021, Alg. 1 (analytical Fourier accountant).
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -33,6 +34,7 @@ FLOAT_AIM, BALL_AIM = 1e-10, 1e-13  # relative errors that cost little enough to
 CORRECTIONS_MOST = 3
 CORRECTION_LEAST, CORRECTION_SHARE = 1.0, 0.1  # in units of log delta, and of epsilon
 CORRECTION_MOST = 6.0  # epsilon may have been lost where its hits were left out
+NEAR_ZERO, ZERO_WIDTH = 1e-3, 1e-12  # below this epsilon so much is narrow enough
 LOOSENED = 1e3
 CHEAP, MODERATE = 0.02, 0.1
 HIT_TERMS_MOST = 8  # a split is searched, term by term
@@ -64,8 +66,9 @@ def prepare(
     search = Search(cgfs, infinite, mass, epsilon, delta, log_delta, accuracy, proof, work)
     best: _Found | None = None
     refusals = []
-    ways = list(search.ways())
-    for way, choose in ways:
+    ways = deque(search.ways())
+    while ways:
+        way, choose = ways.popleft()
         try:
             found = way.settle(choose)
         except UnsupportedMechanism as refusal:
@@ -75,7 +78,10 @@ def prepare(
         if best.width <= accuracy:
             break
         if found.lost_digits:
-            ways.append((way.in_balls(), choose))  # after all that is cheaper
+            if choose is Search.whole:
+                ways.appendleft((replace(way.in_balls(), work=MODERATE * BALL_WORK_MOST), choose))
+            else:
+                ways.append((way.in_balls(), choose))  # after all that is cheaper
     if best is None:
         raise refusals[0]
     return best.evaluator
@@ -189,7 +195,10 @@ class Search:
         if epsilon is None:
             epsilon = max(before.epsilon, before.aimed / CORRECTION_MOST) if before else one_hit(cut, log_delta)
         left_out = self.log_left_out(saddle, log_delta)
-        tilt = find_saddle(with_hits(cut, epsilon, left_out, self.split_widths), epsilon, None).tilt
+        first = with_hits(cut, epsilon, left_out, self.split_widths)
+        if self.epsilon is None and before is None:
+            epsilon = max(epsilon, find_saddle(first, None, log_delta).epsilon)  # more than one hit, it may be
+        tilt = find_saddle(first, epsilon, None).tilt
         cut, _ = without_rare(self.cgfs, left_out, lambda _: replace(saddle, tilt=tilt))
         parts = with_hits(cut, epsilon, left_out, self.split_widths)
         # The estimate is poor where hits of any size are hardly likelier than delta, so epsilon leads.
@@ -238,6 +247,8 @@ class Search:
         width = (value.upper - value.lower) / value.upper if value.upper > 0.0 else 0.0
         if self.epsilon is None:
             width = width / max(-rate * at, 1e-300) if width < 0.5 else math.inf
+            if at < NEAR_ZERO and width * at <= ZERO_WIDTH:
+                width = 0.0
             if at == 0.0 and self.delta is not None and value.upper <= self.delta:
                 width = 0.0  # the answer is 0
         off = abs(at - saddle.epsilon)

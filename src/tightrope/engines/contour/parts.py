@@ -27,7 +27,7 @@ from .saddle import TILT_MOST, Composition, Saddle, Shape, find_saddle, log_alia
 
 WIDTHS = (0.25, 0.125, 0.0625, 0.03125, 0.015625)  # of the cut, until the tilted law is low enough at its end
 END = 12.0  # widths from the cut to the hard end
-BODY_ENDS = (10.0, 12.0, 14.0, 16.0)  # widths from the split to the hard end of the body
+BODY_ENDS = (10.0, 12.0, 14.0, 16.0, 20.0, 25.0, 32.0)  # widths from the split to the hard end of the body
 DEPTH = 50.0  # e-folds that are low enough
 SPLIT_STEPS = 9
 SPLIT_LEAST = -5.0
@@ -192,12 +192,12 @@ def with_body_bound(parts: Parts, epsilon: float) -> tuple[Parts, float]:
 
 
 def _body_end(cgf: MarkedCgf, at: float, width: float, log_mass: float) -> float:
-    """The first end of the body beyond which it would have no more than this mass."""
+    """The first end of the body beyond which it would have no more than this mass; inf without one."""
     for widths in BODY_ENDS:
         end = _place(at + widths * width)
         if log_phi((at - end) / width) + _log_beyond(cgf, end, 0.0) < log_mass - 1.0:
-            break
-    return end
+            return end
+    return math.inf
 
 
 def split_at(cut: Parts, loss: float, epsilon: float, log_left_out: float, widths: float) -> Parts:
