@@ -75,6 +75,9 @@ FLOAT_TOLERANCE = 1e-12
 # Good enough to see that one direction is not the worse one.
 LOOSE = 0.02
 
+# Of epsilon: an engine that leaves so much open did not aim well.
+WIDE = 0.01
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -95,6 +98,15 @@ class Answer:
     reason: str
     parameters: Mapping[str, object]
     budget: Budget
+
+    @property
+    def width(self) -> float:
+        """upper - lower."""
+        return self.upper - self.lower
+
+    def wide_epsilon(self, question: Question) -> bool:
+        """Whether the engine missed where epsilon lies: its lower end is then a better place to aim at."""
+        return question.quantity == "epsilon" and 0.0 < self.lower < (1.0 - WIDE) * self.upper < math.inf
 
     def meets(self, accuracy: float, quantity: str) -> bool:
         """Whether this interval is as narrow as asked."""
@@ -145,6 +157,10 @@ class Planner:
                 continue  # what is not proven to converge is not in balls either
             try:
                 found = self._ask(rung, question, accuracy)
+                if rung.engine == LATTICE and found.wide_epsilon(question):
+                    found = min(
+                        found, self._ask(rung, question, accuracy, near=found.lower), key=lambda each: each.width
+                    )
             except UnsupportedMechanism as refusal:
                 refusals.append(refusal)
                 if "try proof" not in refusal.hint:
@@ -153,7 +169,7 @@ class Planner:
             except OverflowError:
                 refusals.append(UnsupportedMechanism(named(self.terms), "its numbers leave the range of float64"))
                 continue
-            if best is None or found.upper - found.lower < best.upper - best.lower:
+            if best is None or found.width < best.width:
                 best = found
             exact = (found.engine, found.arithmetic) == (closed_form.NAME, "ball")
             if exact or best.meets(accuracy, question.quantity):
@@ -193,12 +209,14 @@ class Planner:
             return None
         return _answer(rung, evaluator, value.lower, value.upper, value.budget)
 
-    def _ask(self, rung: Rung, question: Question, accuracy: float) -> Answer:
+    def _ask(self, rung: Rung, question: Question, accuracy: float, near: float | None = None) -> Answer:
+        """The engine's answer; for epsilon, prepared at an epsilon that is near if there is one."""
         for_delta = question.quantity == "delta"
+        epsilon = question.given if for_delta else near
         evaluator = rung.prepare(
             self.terms,
-            epsilon=question.given if for_delta else None,
-            delta=None if for_delta else question.given,
+            epsilon=epsilon,
+            delta=question.given if epsilon is None else None,
             accuracy=accuracy * self._share,
         )
         self._last = rung, evaluator
