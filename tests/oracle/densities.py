@@ -100,8 +100,5 @@ class SmoothTruth:
 
     @staticmethod
     def _integral(integrand: Function, places: list[arb]) -> acb:
-        parts = (
-            acb.integral(integrand, acb(low), acb(high), abs_tol=arb(2) ** -140)
-            for low, high in pairwise(places)
-        )
+        parts = (acb.integral(integrand, acb(low), acb(high), abs_tol=arb(2) ** -140) for low, high in pairwise(places))
         return sum(parts, acb(0))
