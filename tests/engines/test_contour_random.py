@@ -34,9 +34,7 @@ def questions() -> list[tuple[float, float, int, float, int]]:
     sys.modules[spec.name] = fuzz  # dataclasses look their module up
     spec.loader.exec_module(fuzz)
     cases = itertools.islice(fuzz.drawn(fuzz.SEED), 0, CASES * EVERY, EVERY)
-    return [
-        (case.sigma, case.rate, case.count, case.delta, 1 if index % 2 else -1) for index, case in enumerate(cases)
-    ]
+    return [(case.sigma, case.rate, case.count, case.delta, 1 if index % 2 else -1) for index, case in enumerate(cases)]
 
 
 def sampled(sigma: float, rate: float, sign: int) -> Pair:
