@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ from mpmath import mp, mpf
 import tightrope as tr
 from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour import parts as contour_parts
+from tightrope.engines.contour.reach import Fallen, log_product
 from tightrope.kernels.approx import exact
 from tightrope.kernels.contour_hits import hits
 from tightrope.kernels.contour_sum import Spectrum, contour_sum, power
@@ -124,3 +126,48 @@ def test_hits_need_all_of_their_radius(part: str, claimed: float, enough: bool) 
         small = hit * mp.exp(mpf(math.log(ratio)))
         truth = ((body + small) ** count - body**count) / 4
         assert bool(abs(truth - value.value) <= value.quadrature + value.rounding) is enough
+
+
+@pytest.mark.parametrize("proof", [False, True])
+def test_a_loose_accuracy(proof: bool) -> None:
+    """What may be left out is never more than a part of delta."""
+    bound = tr.parse("Gaussian(sigma=0.5).poisson(rate=1e-4) * 10").epsilon(1e-3, accuracy=0.1, proof=proof)
+    sharp = tr.parse("Gaussian(sigma=0.5).poisson(rate=1e-4) * 10").epsilon(1e-3)
+    assert bound.lower <= sharp.upper
+    assert sharp.lower <= bound.upper
+
+
+def test_a_term_whose_hits_lie_beyond_its_law() -> None:
+    """The common loss of the split leaves nothing of a weak term to hit."""
+    expression = (
+        "Gaussian(sigma=1.0305950883706947).poisson(rate=0.05873214221750066) * 233"
+        " + Gaussian(sigma=3.84279287491264).poisson(rate=0.00011064591267859314) * 6"
+    )
+    try:
+        bound = tr.parse(expression).delta(14.686399548705085, accuracy=1e-13)
+    except tr.AccuracyNotReached as refusal:
+        bound = refusal.bound
+    sharp = tr.parse(expression).delta(14.686399548705085)
+    assert bound.lower <= sharp.upper
+    assert sharp.lower <= bound.upper
+
+
+@pytest.mark.parametrize("proof", [False, True])
+def test_a_saddle_that_promises_too_much(proof: bool) -> None:
+    """A log delta above 0 would ask for a negative step, and a bound of the decay before it begins."""
+    terms = removal("Gaussian(sigma=1) + Laplace(scale=2)")
+    cgfs = [(contour.cgf_of(pair), count) for pair, count in terms]
+    search = contour.Search(cgfs, contour.arb(0), (0.0, 0.0), 1.0, None, None, 1e-6, proof, 1e9)
+    parts = contour_parts.Parts(cgfs)
+    saddle = dataclasses.replace(contour.find_saddle(parts, 1.0, None), log_delta=30.0)
+    found = search.through(parts, saddle).evaluator.delta(1.0)
+    sharp = tr.parse("Gaussian(sigma=1) + Laplace(scale=2)").delta(1.0, direction="remove", engine="lattice")
+    assert found.lower <= sharp.upper
+    assert sharp.lower <= found.upper
+    assert all(cgf.decay(1.0).log_bound(-1.0) == 0.0 for cgf, _ in cgfs[1:])
+
+
+def test_bounds_of_many_hits_do_not_stop_growing() -> None:
+    few, many = (log_product((Fallen(0.0, count, 0.5),)) for count in (1000, 4000))
+    assert many > few + 2900.0
+    assert log_product((Fallen(-2000.0, 5, 0.5),)) > -math.inf

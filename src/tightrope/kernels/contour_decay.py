@@ -74,7 +74,7 @@ def cell_edges(mu: float, rate: float, power: float, marked: Window = WHOLE) -> 
     high = max(high, saturated) if power < 0.0 else high
     fine = min(CELL_WIDTH, CELL_RISE / mu)
     low = max([low, *(min(edge.at - EDGE_REACH * edge.width, marked.start) for edge in marked.edges if edge.side > 0)])
-    high = min(high, marked.end) if marked.end < math.inf else high
+    high = marked.end if marked.end < math.inf else high
     edges = [low]
     while edges[-1] < high:
         x = edges[-1]
@@ -103,7 +103,7 @@ def edge_lift(ops: Arithmetic, mark: Mark, high: Number) -> Number:
 
     With v = y/width and p the largest 1 - weight: v^2/2, or log(1 + p e^{v^2/2}) - log(1 - p).
     """
-    whole = high * high * (0.5 / mark.width / mark.width)
+    whole = high * high * 0.5 / mark.width / mark.width
     return ops.smaller(whole, ops.softplus(whole + mark.log_missing) + mark.log_inside)
 
 

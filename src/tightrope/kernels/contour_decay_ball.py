@@ -68,6 +68,8 @@ class BallDecay:
 
     def log_bound(self, radius: float) -> float:
         """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
+        if not radius >= 0.0:
+            return 0.0
         with working_precision(DECAY_BITS):
             return min(0.0, *(self._with_shift(radius, *shift) for shift in shifts(self.marked)))
 
@@ -94,7 +96,7 @@ def ball_decay(mu: arb, rate: float, power: float, marked: Window = WHOLE) -> Ba
     """The cells for the law with density proportional to n g^power; None where the tails cannot be bounded."""
     with working_precision(DECAY_BITS):
         points = cell_edges(float(mu.mid()), rate, power, marked)
-        if len(points) > CELLS_MOST:
+        if not 2 <= len(points) <= CELLS_MOST:
             return None
         share = arb(rate)
         logit = share.log() - (-share).log1p() - mu * mu / 2
@@ -109,7 +111,7 @@ def ball_decay(mu: arb, rate: float, power: float, marked: Window = WHOLE) -> Ba
         edges = [arb(point) for point in points]
         known = [shares(edge) for edge in edges]
         slope_left, slope_right = tail_slopes(edges[0], edges[-1], known[0][0], mu, power)
-        slope_left = slope_left + arb(marked.slope_left_of(points[0])) if marked.edges else slope_left
+        slope_left += marked.ball_slope_left_of(edges[0])
         cut = marked.end < math.inf
         if not (slope_left > 0 and (cut or slope_right > 0)):
             return None

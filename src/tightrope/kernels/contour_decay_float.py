@@ -51,6 +51,8 @@ class Decay:
 
     def log_bound(self, radius: float) -> float:
         """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
+        if not radius >= 0.0:
+            return 0.0
         return min((self._with_shift(radius, *shift) for shift in shifts(self.marked)), default=0.0)
 
     def _with_shift(self, radius: float, fraction: float, eagerness: float, limit: float) -> float:
@@ -74,6 +76,8 @@ class Decay:
 def decay(mu: float, rate: float, power: float, marked: Window = WHOLE) -> Decay | None:
     """The cells for the law with density proportional to n g^power; None where they cannot be trusted."""
     edges: FloatArray = np.array(cell_edges(mu, rate, power, marked))
+    if edges.size < 2:
+        return None
     odds = log_odds(mu, rate)
     left, right = edges[:-1], edges[1:]
     middle = 0.5 * (left + right)

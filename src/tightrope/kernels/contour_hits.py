@@ -64,5 +64,5 @@ def together(parts: Iterable[Hits]) -> Hits:
     """H of all terms."""
     found = list(parts)
     sums = {field.name: np.sum([getattr(part, field.name) for part in found], axis=0) for field in fields(Hits)}
-    rounded = len(found) * UNIT * sums["spread"]
-    return Hits(**{**sums, "spread": sums["spread"] + rounded})
+    # Adding up errs by a unit of the spread per term; kernels.contour_sum allows for eight units.
+    return Hits(**{**sums, "spread": sums["spread"] * max(1.0, len(found) / 8.0)})

@@ -122,6 +122,8 @@ def contour_sum(spectrum: Spectrum, epsilon: float) -> ContourSum:
         turned = t * float(turning.radius) + 4.0 * UNIT * (abs(t * float(turning.value)) + abs(product.phase))
         whole, quadrature, last = _errors(product, turned) if spectrum.hits is None else _hit_errors(spectrum, turned)
         whole, quadrature, last = whole * weight, quadrature * weight, last * weight
+    if not np.all(np.isfinite(terms)):
+        return ContourSum(spectrum.log_scale, 0.0, math.inf, math.inf, -1.0)
     terms[0], slopes[0] = 0.5 * terms[0], 0.5 * slopes[0]
     scale = spectrum.step / math.pi
     # e^reach (1 - e^-x) never falls when x grows: what quadrature alone does not explain is rounding.

@@ -36,11 +36,12 @@ class StripError:
     def at(self, t: float) -> arb:
         """An upper bound at t >= 0, without the ends."""
         mu, grid = float(self.mu.mid()), self.grid
-        modes = error_modes(mu, self.power, grid.step, grid.strip)
-        if not modes:
+        heights = mode_heights(mu, grid.step, grid.strip)
+        if not heights:
             return arb.pos_inf()
+        modes = error_modes(mu, self.power, grid.step, grid.strip)
         best = min(range(len(modes)), key=lambda index: modes[index][0] + modes[index][1] * t)
-        y = arb(mode_heights(mu, grid.step, grid.strip)[best])
+        y = arb(heights[best])
         turn, share = self.mu * y, self._share()
         if not turn < arb.pi():
             return arb.pos_inf()
@@ -52,6 +53,8 @@ class StripError:
         elif self.power < 0.0:
             kappa = (turn / 2).cos() ** arb(self.power)
         growth = lift * y * y / 2 + turn * share * t
+        if not growth <= 2 * arb.pi() * y / grid.step:
+            return arb.pos_inf()  # what a hard end costs is known below only
         return 2 * kappa * growth.exp() / (2 * arb.pi() * y / grid.step).expm1() + self.edge * y
 
     def _share(self) -> arb:
@@ -135,7 +138,7 @@ def _ends(mu: arb, grid: Grid, power: arb, rate: float, marked: Window, weights:
     """Mass beyond the nodes relative to the mass on them, by a geometric series; on the left if there is a hard end."""
     step, first = arb(grid.step), arb(grid.centre - grid.left * grid.step)
     left = -first + mu * power.min(arb(0)) * _share(mu, rate, first)
-    left += arb(marked.slope_left_of(grid.centre - grid.left * grid.step)) if marked.edges else 0
+    left += marked.ball_slope_left_of(first)
     if not left > 0:
         return arb.pos_inf()
     ends = weights[0] / -(-step * left).expm1()

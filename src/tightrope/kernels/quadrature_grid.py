@@ -22,6 +22,7 @@ STRIP_FRACTIONS = (0.3, 0.5, 0.7, 0.85, 0.95)
 COARSE_CELLS = 600
 END_PLACES = 1024.0
 MANY_NODES = 1500  # for so many a hard end is worth its loss of precision in log M
+SHARE_EXPONENT_MOST = 1e5  # an error of 1e-9 at most
 SHARE_TURN, SHARE_LIFT = 0.3, 1.2  # -log(1 - u) <= 1.2 u for u <= 0.3
 
 
@@ -92,8 +93,9 @@ def marked_strip(mu: float, rate: float, marked: Window) -> Strip:
 
 
 def share_above(mu: float, rate: float, x: float) -> float:
-    """The share of the shifted component at x; the slack covers rounding, and a mu that is off by a few units."""
-    return logistic(mu * x + log_odds(mu, rate)) * (1.0 + 1e-9)
+    """The share of the shifted component at x, or 1; the slack covers rounding, and a mu that is off by a few units."""
+    odds = log_odds(mu, rate)
+    return logistic(mu * x + odds) * (1.0 + 1e-9) if abs(mu * x) + abs(odds) + mu * mu < SHARE_EXPONENT_MOST else 1.0
 
 
 def falling_strip(mu: float, rate: float, power: float, end: float) -> Strip | None:
@@ -186,7 +188,7 @@ def error_modes(mu: float, power: float, step: float, strip: Strip = PLAIN) -> t
         constant = math.log(2.0) + bell + log_kappa - turns - math.log1p(-math.exp(-turns))
         slack = 1e-12 * (1.0 + 2.0 * bell + log_kappa + turns)
         modes.append((constant + slack, mu * strip.share * y * (1.0 + 1e-12)))
-    return tuple(modes)
+    return tuple(modes) or ((math.inf, 0.0),)
 
 
 def mode_heights(mu: float, step: float, strip: Strip = PLAIN) -> list[float]:

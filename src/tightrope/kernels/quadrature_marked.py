@@ -100,8 +100,8 @@ def _ends(grid: Grid, values: Approx, slope: float, height: float) -> float:
         return np.inf
     left = values.upper[0] / -np.expm1(-grid.step * slope)
     edge = 2.0 * height / grid.step * values.upper[-1]
-    mass = np.sum(values.lower[:-1].clip(0.0)) * (1.0 - 1e-12)
-    return float((left + edge) / mass * (1.0 + 1e-9))
+    mass = float(np.sum(values.lower[:-1].clip(0.0))) * (1.0 - 1e-12)
+    return float((left + edge) / mass * (1.0 + 1e-9)) if mass > 0.0 else np.inf
 
 
 def _beyond(mu: float, rate: float, end: float) -> float:

@@ -99,6 +99,17 @@ class Window:
         falling = sum(_mills(edge.distance(x)) / edge.width for edge in self.edges if edge.side < 0)
         return rising * (1.0 - 1e-9) - falling * (1.0 + 1e-9)
 
+    def ball_slope_left_of(self, x: arb) -> arb:
+        """The same in balls."""
+        slope = arb(0)
+        for edge in self.edges:
+            u = edge.side * (x - arb(edge.at)) / arb(edge.width)
+            if edge.side > 0:
+                slope += (-u).max(arb(0)) / arb(edge.width)
+            else:
+                slope -= (-u * u / 2).exp() / (2 * arb.pi()).sqrt() / ball_phi(u) / arb(edge.width)
+        return slope
+
     @property
     def start(self) -> float:
         """A point left of which a bell with these weights surely falls, where the weight vanishes; inf elsewhere.
@@ -110,7 +121,9 @@ class Window:
 
 
 def _mills(u: float) -> float:
-    """Phi'(u)/Phi(u), to a few digits; 5e-324 and not 0 far inside."""
+    """Phi'(u)/Phi(u) to ten digits, or |u| + 1/|u| above it; 5e-324 and not 0 far inside."""
+    if u < -30.0:
+        return -u - 1.0 / u
     return math.exp(max(-740.0, -0.5 * u * u - log_phi(u))) / math.sqrt(2.0 * math.pi)
 
 

@@ -43,8 +43,15 @@ def log_above(log_mgf: float, s: float, epsilon: float) -> float:
     return log_alias_height(log_mgf, s, epsilon) + 1e-14 * size
 
 
+def log_expm1(x: float) -> float:
+    """At or above log(e^x - 1) for x >= 0 that is known to 1e-10 of itself, without overflow."""
+    return x + math.log(-math.expm1(-x) + 1e-300) + 1e-9 * (1.0 + x)
+
+
 def exp_up(log: float, factor: float) -> float:
     """At or above e^log factor."""
+    if log == -math.inf:
+        return TINIEST
     if not factor > 0.0 or math.isnan(log):
         return 0.0 if factor <= 0.0 else math.inf
     total = log + math.log(factor)

@@ -35,7 +35,7 @@ CORRECTIONS_MOST = 3
 CORRECTION_LEAST, CORRECTION_SHARE = 1.0, 0.1  # in units of log delta, and of epsilon
 CORRECTION_MOST = 6.0  # epsilon may have been lost where its hits were left out
 NEAR_ZERO, ZERO_WIDTH = 1e-3, 1e-12  # below this epsilon so much is narrow enough
-LOOSENED = 1e3
+LOOSENED, TOLERANCE_MOST = 1e3, 0.1
 CHEAP, MODERATE = 0.02, 0.1
 HIT_TERMS_MOST = 8  # a split is searched, term by term
 SPLIT_WIDTHS, SHARP = 8.0, 32.0  # of the split, to a loss of epsilon
@@ -73,6 +73,11 @@ def prepare(
             found = way.settle(choose)
         except UnsupportedMechanism as refusal:
             refusals.append(refusal)
+            continue
+        except OverflowError:
+            refusals.append(
+                UnsupportedMechanism("this composition", "its numbers leave the range of float64; try proof")
+            )
             continue
         best = _narrower(best, found)
         if best.width <= accuracy:
@@ -136,7 +141,7 @@ class Search:
         yield self, Search.whole
         yield self, Search.cut
         # Where small hits join large ones, leaving out more is the only way.
-        yield replace(self, accuracy=LOOSENED * self.accuracy), Search.hits
+        yield replace(self, accuracy=min(LOOSENED * self.accuracy, TOLERANCE_MOST)), Search.hits
 
     def settle(self, choose: Choose) -> _Found:
         """Tries again from what was found, where that is wide and far from what the saddle promised.
@@ -166,7 +171,8 @@ class Search:
 
     def log_left_out(self, saddle: Saddle, log_delta: float) -> float:
         """log of what may be left out of delta."""
-        return log_delta + math.log(LEFT_OUT * self.accuracy * sensitivity(saddle, self.epsilon is not None))
+        share = min(LEFT_OUT * self.accuracy, TOLERANCE_MOST)
+        return log_delta + math.log(share * sensitivity(saddle, self.epsilon is not None))
 
     def whole(self, before: _Found | None) -> tuple[Parts, Saddle]:
         """Everything."""
@@ -176,7 +182,7 @@ class Search:
     def cut(self, before: _Found | None) -> tuple[Parts, Saddle]:
         """Everything but what is rare."""
         saddle = self.saddle(Parts(self.cgfs))
-        log_delta = self.log_delta or (before or saddle).log_delta
+        log_delta = (before or saddle).log_delta if self.log_delta is None else self.log_delta
         least = log_one_hit(self.cgfs, saddle.epsilon)  # one use alone makes delta this large, about
         for _ in range(CORRECTIONS_MOST):
             left_out = self.log_left_out(saddle, log_delta)
@@ -208,7 +214,7 @@ class Search:
         """The evaluator whose contour runs through this saddle, and what it finds."""
         share = sensitivity(saddle, self.epsilon is not None)
         aim = BALL_AIM if self.proof else FLOAT_AIM
-        tolerances = [min(self.accuracy, aim) * share / 16.0, self.accuracy * share / 4.0]
+        tolerances = [min(self.accuracy, aim) * share / 16.0, min(self.accuracy * share / 4.0, TOLERANCE_MOST)]
         plan = plan_contour(parts, self.falling(parts, saddle.tilt), saddle, tolerances, self.work)
         evaluator: ContourEvaluator
         if self.proof:
@@ -242,9 +248,9 @@ class Search:
         """What the evaluator says at the question, in plain floats."""
         at = evaluator.solve(self.delta)[0] if self.epsilon is None and self.delta is not None else saddle.epsilon
         log_delta, rate = evaluator.slope(at)
-        log_delta = log_delta if math.isfinite(log_delta) else saddle.log_delta - 10.0
+        log_delta = min(log_delta, 0.0) if math.isfinite(log_delta) else saddle.log_delta - 10.0
         value = evaluator.delta(at)
-        width = (value.upper - value.lower) / value.upper if value.upper > 0.0 else 0.0
+        width = (value.upper - value.lower) / value.upper if value.upper > 0.0 else math.inf
         if self.epsilon is None:
             width = width / max(-rate * at, 1e-300) if width < 0.5 else math.inf
             if at < NEAR_ZERO and width * at <= ZERO_WIDTH:

@@ -15,10 +15,11 @@ from ...kernels.approx import approx_count, exact
 from ...kernels.contour_hits import hits, together
 from ...kernels.contour_sum import ContourSum, Spectrum, contour_sum, multiply, power
 from ...kernels.quadrature import transform
+from ...kernels.quadrature_grid import softplus
 from ..evaluation import Evaluation
 from .cgf import LOG_TOLERANCE
 from .cgf_law import LawTilted
-from .chernoff import TINIEST, exp_up, log_above, log_mgf_above
+from .chernoff import TINIEST, exp_up, log_above, log_expm1, log_mgf_above
 from .newton import ContourEvaluator
 from .parts import Parts
 from .plan import Plan
@@ -61,7 +62,8 @@ class FloatContour(ContourEvaluator):
 
     def delta(self, epsilon: float) -> Evaluation:
         found = contour_sum(self.spectrum, epsilon)
-        truncation = math.exp(min(700.0, log_truncation(self.plan.log_bounds, self.plan.saddle.tilt, self.plan.height)))
+        log = log_truncation(self.plan.log_bounds, self.plan.saddle.tilt, self.plan.height)
+        truncation = math.exp(log) if log < 700.0 else math.inf
         error = (truncation + found.quadrature + found.rounding) * (1.0 + 1e-12)
         high = exp_up(float(found.log_scale.upper), found.value + error)
         low = _exp_down(float(found.log_scale.lower), found.value - error)
@@ -111,9 +113,10 @@ def float_contour(parts: Parts, plan: Plan, mass: tuple[float, float]) -> FloatC
         log_scale = log_scale + tilted.log_mgf * approx_count(count)
         drift = drift + tilted.drift * approx_count(count)
         hit = parts.hits[index] if parts.hits else None
-        if hit is None or not isinstance(tilted, LawTilted):
+        if hit is None:
             factors.append(tilted.factor(step, nodes, count))
             continue
+        assert isinstance(tilted, LawTilted)
         other = hit.tilted(c, step * nodes, LOG_TOLERANCE)
         at_body, at_hits = transform(tilted.law, step, nodes), transform(other.law, step, nodes)
         factors.append(power(at_body, float(count)))
@@ -136,8 +139,8 @@ def _hits_above(parts: Parts, s: float) -> float:
     for (cgf, count), hit in zip(parts.terms, parts.hits, strict=True):
         if hit is not None:
             above, below = (part.tilted(s, 0.0, LOG_TOLERANCE).log_mgf for part in (hit, cgf))
-            total += count * math.log1p(math.exp(min(700.0, float((above - below).upper))))
-    return log_mgf_above(parts.terms, s) + math.log(math.expm1(min(700.0, total)) + 1e-300) + 1e-9
+            total += count * softplus(float((above - below).upper))
+    return log_mgf_above(parts.terms, s) + log_expm1(total)
 
 
 def _exp_down(log: float, factor: float) -> float:

@@ -3,7 +3,8 @@
 A Poisson-sampled Gaussian that is removed is marked use by use, by its output x: rare (beyond a cut, less likely than
 delta can see), hit (a loss that counts) or body. Cutting off what is rare makes large tilts possible; summing only what
 has a hit makes the integrand fall where most uses are body.
-Everything here is a choice in plain floats, but for `rare` and `Parts.body`, which name what has to be bounded.
+Everything here is a choice in plain floats: any windows are valid marks. `rare` and `body` name what is left out and
+has to be bounded.
 Proof: docs/proofs/contour.md, section 10.
 """
 
@@ -73,7 +74,7 @@ class Parts(Shape):
 
     @property
     def body(self) -> Composition:
-        """All uses as body."""
+        """What `terms` are: all that is summed, or with hits all uses as body."""
         return Composition(self.terms)
 
     def sample(self) -> Shape:

@@ -58,6 +58,8 @@ def plan_contour(
     for tolerance in tolerances:
         log_tolerance = -math.log(tolerance)
         step = choose_step(parts, saddle, log_tolerance)
+        if not (0.0 < step.step < math.inf and step.alias_tilt > saddle.tilt > 0.0):
+            continue
         found = find_reach(falling, saddle, log_scale, log_tolerance, step.step * (NODES_MOST - 1))
         if found is None:
             continue

@@ -10,7 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...kernels.quadrature_grid import softplus
 from .cgf import Decay
+from .chernoff import log_expm1
 from .saddle import SAMPLE, Saddle
 
 FIRST_GUESS = 1.2  # the bound keeps about 70 % of the exponent
@@ -44,8 +46,8 @@ def log_product(bounds: Sequence[Fallen]) -> float:
     whole = math.fsum(count * bound for bound, count, ratio in bounds if ratio is None) * (1.0 - 1e-15)
     if all(ratio is None for _, _, ratio in bounds):
         return whole
-    hits = sum(count * math.log1p(math.exp(min(700.0, r + bound))) for bound, count, r in bounds if r is not None)
-    return whole + math.log(math.expm1(min(700.0, hits)) + 1e-300) + 1e-9
+    hits = sum(count * softplus(r + bound) for bound, count, r in bounds if r is not None)
+    return whole + log_expm1(hits)
 
 
 def log_truncation(log_bounds: Sequence[Fallen], tilt: float, height: float) -> float:

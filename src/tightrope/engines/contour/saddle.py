@@ -155,7 +155,7 @@ class Step:
 
 def choose_step(shape: Shape, saddle: Saddle, log_tolerance: float) -> Step:
     """The largest step whose aliases stay below delta e^-log_tolerance, about."""
-    c, allowed = saddle.tilt, saddle.log_delta - log_tolerance
+    c, allowed = saddle.tilt, min(saddle.log_delta, 0.0) - log_tolerance
     best, chosen = math.inf, 2.0 * c
     distance = math.sqrt(2.0 * log_tolerance / saddle.curvature)
     # The best distance is near this one for a normal loss, and shorter where K grows faster.
