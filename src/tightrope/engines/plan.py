@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -157,10 +158,8 @@ class Planner:
                 continue  # what is not proven to converge is not in balls either
             try:
                 found = self._ask(rung, question, accuracy)
-                if rung.engine == LATTICE and found.wide_epsilon(question):
-                    found = min(
-                        found, self._ask(rung, question, accuracy, near=found.lower), key=lambda each: each.width
-                    )
+                if rung.engine == LATTICE:
+                    found = self._aimed_again(rung, question, accuracy, found)
             except UnsupportedMechanism as refusal:
                 refusals.append(refusal)
                 if "try proof" not in refusal.hint:
@@ -208,6 +207,14 @@ class Planner:
         if not meets(value.lower, value.upper, accuracy, "delta"):
             return None
         return _answer(rung, evaluator, value.lower, value.upper, value.budget)
+
+    def _aimed_again(self, rung: Rung, question: Question, accuracy: float, found: Answer) -> Answer:
+        """The engine's answer, asked once more at its lower end where it missed epsilon."""
+        if not found.wide_epsilon(question):
+            return found
+        with suppress(UnsupportedMechanism, OverflowError):
+            return min(found, self._ask(rung, question, accuracy, near=found.lower), key=lambda each: each.width)
+        return found
 
     def _ask(self, rung: Rung, question: Question, accuracy: float, near: float | None = None) -> Answer:
         """The engine's answer; for epsilon, prepared at an epsilon that is near if there is one."""

@@ -39,7 +39,7 @@ COARSER_TRIAL = 0.125  # of the grid before, where its rounding was too wide
 EXACT = 1e-12  # what a search aims at where delta is not discretised
 HOPELESS = 1e-13  # of the tilted law, per relative width wanted: a transform knows too little of it then
 LOOSE = 0.1  # of delta: better than transforms do without hope
-RESCUE = 30.0  # times the width that is wanted
+RESCUE, RESCUE_USES_MOST = 30.0, 10**9  # times the width that is wanted; powers of more uses take minutes
 DELTA_LEAST = 1e-300  # tails are not told apart below
 USES_MOST = 2**40
 NEAR = 5.0  # in 1/theta: delta changes by e^5
@@ -108,7 +108,8 @@ def _refined(terms: tuple[Term, ...], target: Aim) -> Narrowest:
         made = plan(terms, target, finer, evolving=evolving, work=WORK_MOST - work)
         if any(abs(math.log(made.step / each.step)) < 0.1 and made.levels == each.levels for each in tried):
             break
-    if width > RESCUE * target.wanted and noisy and not hopeless:
+    few = sum(count for _, count in terms) <= RESCUE_USES_MOST
+    if width > RESCUE * target.wanted and noisy and not hopeless and few:
         kept = best_ends((prepare_proof(terms, target), *kept), near)
     return Narrowest(kept, terms, target.wanted, *_place(target), math.inf)
 
