@@ -312,3 +312,38 @@ def test_decay_is_a_bound(name: str, rate: float) -> None:
             assert math.exp(decay.log_bound(index * unit / 8.0)) * (1.0 + 1e-12) >= max(sizes[index:])
         assert decay.log_bound(0.01 * unit) < -2e-5  # a hundredth of the way holds half of its square
         assert decay.log_bound(8.0 * unit) < -0.2
+
+
+def normal(shift: float) -> Callable[[Any], Any]:
+    return lambda x: -((x - shift) ** 2) / 2 - (2 * arb.pi()).log() / 2
+
+
+def test_a_function_that_changes_is_refused() -> None:
+    """A variable moved on: the law that was taken apart is not the one that is asked later."""
+    shift = 0.1
+    made = tr.Density(log_p=lambda x: normal(shift)(x), log_q=normal(0.0), support=(-12, 13))
+    shift = 1.0
+    with pytest.raises(tr.InvalidParameter, match="bind what they use"):
+        made.renyi(0.5)
+
+
+def test_a_function_that_branches_is_refused() -> None:
+    """Where a ball of points and its ends disagree, there is no one formula."""
+
+    def pointed(x: Any) -> Any:
+        return (-x if x[0] > 0 else x) - arb(2).log()
+
+    for log_p in (pointed, lambda x: -((x[0] - 1) ** 2) / 2 - (2 * arb.pi()).log() / 2):
+        with pytest.raises(tr.InvalidParameter, match="not one formula"):
+            tr.Density(log_p=log_p, log_q=normal(0.0), support=(-12, 13))
+
+
+def test_a_symmetric_support() -> None:
+    """The loss of two widths turns in the middle."""
+
+    def wide(x: Any) -> Any:
+        return -(x**2) / arb(4.5) - (arb(1.5) * (2 * arb.pi()).sqrt()).log()
+
+    even, uneven = (tr.Density(log_p=wide, log_q=normal(0.0), support=(-12, high)).delta(0.5) for high in (12, 12.5))
+    assert even.lower <= uneven.upper
+    assert uneven.lower <= even.upper

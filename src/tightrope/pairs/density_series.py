@@ -31,10 +31,12 @@ ABSOLUTE = 2.0**-228  # what a cell may leave uncertain of its masses
 RELATIVE = 2.0**-56  # what the polynomials in float64 may miss, relative to the size of what they describe
 TAME = 12.0  # how much larger the sum of moduli of a mass polynomial may be than the mass
 CELLS_MOST = 20_000
+UNEVEN = 0.46875  # where a cell is cut
 DEPTH_MOST = 50
 GRAMMAR = (
     "write it as one smooth formula of its argument x, a flint arb_series: + - * / **, x.exp(), x.log(), x.sqrt(), "
-    "x.lgamma() and so on, with numbers or flint.arb (no abs, no comparison, no acb, no math or numpy function)"
+    "x.lgamma() and so on, with numbers or flint.arb (no abs, no comparison, no x[0], no acb, and no function of math "
+    "or numpy)"
 )
 
 
@@ -189,7 +191,8 @@ def _cells(index: int, piece: Piece) -> list[Cell]:
             (first, last), direction = turn
             waiting += [(last, high, depth + 1, direction), (low, first, depth + 1, -direction)]
         else:
-            middle = ((low + high) / 2).mid()
+            # Not in the middle: symmetric densities turn there, and a boundary on a zero of l' is no cell's end.
+            middle = (low + (high - low) * UNEVEN).mid()
             waiting += [(middle, high, depth + 1, sign), (low, middle, depth + 1, sign)]
     return found
 
@@ -268,11 +271,29 @@ def _tame(cell: Cell) -> bool:
 
 
 def _cell(index: int, piece: Piece, low: arb, high: arb, rising: bool, whole: Logs) -> Cell:
-    ends = (
-        _end(logs(piece, low, DEGREE + 1), whole, 1, rising),
-        _end(logs(piece, high, DEGREE + 1), whole, -1, rising),
-    )
-    return Cell(index, low, high, rising, *ends, whole)
+    at_ends = [logs(piece, end, DEGREE + 1) for end in (low, high)]
+    for here in at_ends:
+        if not _agree(here, whole, DEGREE):
+            raise InvalidParameter(f"the log densities are not one formula on all of their support: {GRAMMAR}")
+    left, right = (_end(here, whole, way, rising) for here, way in zip(at_ends, (1, -1), strict=True))
+    return Cell(index, low, high, rising, left, right, whole)
+
+
+def _agree(here: Logs, whole: Logs, degree: int) -> bool:
+    """Whether series at a point can be those of a formula that has these series on a cell with the point."""
+    return all(one[j].overlaps(all_[j]) for one, all_ in zip(here, whole, strict=True) for j in range(degree + 1))
+
+
+def demand_unchanged(pieces: Sequence[Piece], analysis: Analysis) -> None:
+    """Refuses functions that say something else than when they were taken apart."""
+    with series_arithmetic(2):
+        for run in analysis.runs:
+            for cell, end in ((run[0], run[0].low), (run[-1], run[-1].high)):
+                if not _agree(logs(pieces[cell.piece], end, 2), cell.whole, 1):
+                    raise InvalidParameter(
+                        "log_p or log_q changed since the mechanism was made: bind what they use, as in "
+                        "lambda x, shift=shift: ..."
+                    )
 
 
 def _end(here: Logs, whole: Logs, way: int, rising: bool) -> End:

@@ -23,7 +23,7 @@ from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.quadrature_ball import BallLaw
 from ...kernels.quadrature_ellipse import rule
 from ...pairs.density import DensityPair
-from ...pairs.density_series import Logs, Piece, everywhere, logs, series_arithmetic
+from ...pairs.density_series import Logs, Piece, demand_unchanged, everywhere, logs, series_arithmetic
 from .cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
 from .cgf_finite import approximate, point_cumulants
 from .cgf_law import LawBallTilted, LawTilted
@@ -114,6 +114,10 @@ class DensityCgf(Cgf):
     _wholes: dict[Place, Logs] = field(default_factory=dict, compare=False, repr=False)
 
     def cumulants(self, tilt: float) -> Cumulants:
+        if not self._groups:
+            raise UnsupportedMechanism(
+                "Density", "its two laws have no part in common in float64; try engine='lattice'"
+            )
         return point_cumulants(self._groups, tilt)
 
     @cached_property
@@ -184,6 +188,7 @@ class DensityCgf(Cgf):
         return self._laws[key]
 
     def _made(self, tilt: float, reach: float, log_tolerance: float) -> BallLaw:
+        demand_unchanged(self.law.pair.pieces, self.law.pair.analysis)
         allowed = (arb(self.cumulants(tilt).value) - log_tolerance).exp() / SHARE
         nodes, error = list(self.law.atoms()), arb(0)
         for number, run in enumerate(self.law.pair.analysis.runs):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product
 
 from flint import arb
 
@@ -27,9 +28,9 @@ from .cgf_sampled import SampledCgf
 from .saddle import TILT_MOST, Composition, Saddle, Shape, find_saddle, log_alias_height
 
 WIDTHS = (0.25, 0.125, 0.0625, 0.03125, 0.015625)  # of the cut, until the tilted law is low enough at its end
-END = 12.0  # widths from the cut to the hard end
+ENDS = (12.0, 16.0)  # widths from the cut to the hard end
 BODY_ENDS = (10.0, 12.0, 14.0, 16.0, 20.0, 25.0, 32.0)  # widths from the split to the hard end of the body
-DEPTH = 50.0  # e-folds that are low enough
+DEPTH = 40.0  # e-folds that are low enough
 SPLIT_STEPS = 9
 SPLIT_LEAST = -5.0
 PLACE = 2.0**-8  # where edges lie
@@ -100,28 +101,29 @@ def sampled(cgf: Cgf) -> SampledCgf | None:
 
 def without_rare(terms: Terms, log_left_out: float, find: Callable[[Parts], Saddle]) -> tuple[Parts, Saddle]:
     """The composition without outputs whose probability is below e^log_left_out in all, and its saddle."""
-    for width in WIDTHS:
-        parts = cut_at(terms, log_left_out, width)
+    for width, end in product(WIDTHS, ENDS):
+        parts = cut_at(terms, log_left_out, width, end)
         saddle = find(parts)
-        if all(cgf.depth(saddle.tilt) > DEPTH for cgf, _ in parts.rare):
+        # What the integral loses against its integrand must not be lost at the end, in any use.
+        if all(cgf.depth(saddle.tilt) > DEPTH + saddle.cancellation + math.log(uses) for cgf, uses in parts.rare):
             break
     return parts, saddle
 
 
-def cut_at(terms: Terms, log_left_out: float, width: float) -> Parts:
-    """The composition without what is rare, with a cut of this width."""
+def cut_at(terms: Terms, log_left_out: float, width: float, end: float = ENDS[0]) -> Parts:
+    """The composition without what is rare, with a cut of this width, and so many widths to the hard end."""
     kept = [
-        (cgf if sampled(cgf) is None else _cut(cgf, log_left_out - math.log(count * len(terms)), width), count)
+        (cgf if sampled(cgf) is None else _cut(cgf, log_left_out - math.log(count * len(terms)), width, end), count)
         for cgf, count in terms
     ]
     return Parts(kept, rare=tuple((cgf, count) for cgf, count in kept if isinstance(cgf, MarkedCgf)))
 
 
-def _cut(cgf: Cgf, log_mass: float, width: float) -> MarkedCgf:
+def _cut(cgf: Cgf, log_mass: float, width: float, end: float) -> MarkedCgf:
     found = sampled(cgf)
     assert found is not None
     at = _place(_cut_place(found, log_mass, width))
-    return MarkedCgf(found.base, found.rate, Window((Edge(at, width, -1),), at + END * width))
+    return MarkedCgf(found.base, found.rate, Window((Edge(at, width, -1),), at + end * width))
 
 
 def _cut_place(cgf: SampledCgf | MarkedCgf, log_mass: float, width: float) -> float:
