@@ -8,6 +8,8 @@ import pytest
 from flint import acb, arb
 
 from tightrope.engines.contour.cgf_marked import MarkedCgf
+from tightrope.engines.contour.parts import Parts
+from tightrope.kernels import quadrature_grid
 from tightrope.kernels.approx import exact
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.contour_decay_ball import ball_decay
@@ -103,25 +105,59 @@ def test_hard_end_of_an_addition(sigma: float, rate: float, tilt: float) -> None
             assert not error > arb(float(found.quadrature[index] + found.rounding[index]))
 
 
+@pytest.mark.parametrize("radius", [30.0, 300.0])
+def test_decay_where_the_law_ends(radius: float) -> None:
+    """A law cut off where it is not small falls like 1/t: only the way back to the real axis knows that."""
+    sigma, rate, tilt, edges, end = 1.0, 0.5, 1.0, ((1.0, 0.5, 1), (3.0, 0.5, -1)), 3.5
+    cells = decay(1.0 / sigma, rate, 1.0 + tilt, window(edges, end))
+    assert cells is not None
+    with working_precision(140):
+        proven = ball_decay(1 / arb(sigma), rate, 1.0 + tilt, window(edges, end))
+        assert proven is not None
+        start = contour_truth.marked_normal(sigma, rate, edges, end, acb(tilt)).real
+        at = abs(contour_truth.marked_normal(sigma, rate, edges, end, acb(tilt, radius))) / start
+        assert at < arb(cells.log_bound(radius)).exp()
+        assert at < arb(proven.log_bound(radius)).exp()
+
+
+def test_an_addition_that_ends_too_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nodes end where the density is still e^-9 of its top: the claimed error covers what lies beyond."""
+    plain = quadrature_grid._falling_end
+    monkeypatch.setattr(quadrature_grid, "_falling_end", lambda mu, rate, power, fall: plain(mu, rate, power, 9.0))
+    sigma, rate, tilt = 0.51, 0.0047, 3.65e4
+    law = sampled_normal(exact(1.0) / exact(sigma), rate, -1, tilt, 2.0 * tilt, 42.0)
+    with working_precision(140):
+        ball = sampled_normal_ball(1 / arb(sigma), rate, -1, tilt, 2.0 * tilt, 42.0)
+        start = contour_truth.sampled_normal(sigma, rate, -1, acb(tilt)).real.log()
+        off = abs(start - arb(float(law.log_mgf.value)))
+        assert off > 1e-9, "the end was too small to see"
+        assert not off > arb(float(law.log_mgf.radius))
+        assert ball.log_mgf.overlaps(start)
+
+
+@pytest.mark.parametrize("short", [4.0, 2.5])
 @pytest.mark.parametrize(("sigma", "rate"), [(1.0, 0.01), (0.3, 1e-4), (10.0, 0.5)])
-def test_masses(sigma: float, rate: float) -> None:
-    """What is rare, what leaks out of the body, and the two parts: nothing is lost."""
+def test_masses(sigma: float, rate: float, short: float) -> None:
+    """What is rare, what leaks out of a body that ends early, and the two parts: nothing is lost."""
     base = GaussianPair(((sigma, 1.0, 1),))
-    split, cut, end, short = Edge(2.0, 0.25, 1), Edge(4.0, 0.5, -1), 6.0, 4.0
+    split, cut, end = Edge(2.0, 0.25, 1), Edge(4.0, 0.5, -1), 6.0
     hit = MarkedCgf(base, rate, Window((split, cut), end))
     body = MarkedCgf(base, rate, Window((Edge(2.0, 0.25, -1), cut), short))
+    whole = MarkedCgf(base, rate, Window((cut,), end))
     with working_precision(140):
-        parts = [
+        kept = [
             contour_truth.marked_normal(
-                sigma, rate, tuple((e.at, e.width, e.side) for e in part.marked.edges), last, acb(0)
+                sigma, rate, tuple((e.at, e.width, e.side) for e in part.marked.edges), part.marked.end, acb(0)
             ).real
-            for part, last in ((hit, end), (body, short))
+            for part in (hit, body)
         ]
-        left_out = 1 - sum(parts, arb(0))
-        assert left_out <= hit.beyond() + body.leak()
-        assert hit.beyond() + body.leak() < 1.2 * left_out
-    plain = MarkedCgf(base, rate, Window((cut,), end)).cumulants(0.0).value
-    assert math.isclose(math.exp(plain), float((1 - hit.beyond()).mid()), rel_tol=1e-3)
+        left_out = 1 - sum(kept, arb(0))
+        rare = Parts([(body, 1)], (hit,), ((whole, 1),)).rare_ball()
+        assert left_out <= rare
+        assert rare < 3 * left_out
+        if short < 4.0:
+            assert whole.beyond() < left_out, "the leak was too small to see"
+    assert math.isclose(math.exp(whole.cumulants(0.0).value), float((1 - whole.beyond()).mid()), rel_tol=1e-3)
 
 
 def test_log_phi() -> None:

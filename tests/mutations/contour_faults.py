@@ -15,6 +15,7 @@ from tests.engines import test_contour_decay as decay_tests
 from tests.engines import test_contour_marks as marks_tests
 from tests.engines import test_contour_parts as parts_tests
 from tightrope.engines.contour import ball as contour_ball
+from tightrope.engines.contour import cgf_marked
 from tightrope.engines.contour import float as contour_float
 from tightrope.engines.contour import parts as contour_parts
 from tightrope.engines.contour import plan as contour_plan
@@ -130,6 +131,21 @@ def drop_hard_end_in_balls(patch: Patch) -> None:
     patch.setattr(quadrature_ball.StripError, "at", lambda self, t: plain(dataclasses.replace(self, edge=arb(0)), t))
 
 
+def drop_leak(patch: Patch) -> None:
+    patch.setattr(cgf_marked.MarkedCgf, "leak", lambda self: arb(0))
+
+
+def drop_the_way_back(patch: Patch) -> None:
+    """Forgets that a shifted path has to return to the axis where the law ends."""
+    plain, plain_ball = marks_tests.decay, marks_tests.ball_decay
+    patch.setattr(marks_tests, "decay", lambda *arguments: dataclasses.replace(plain(*arguments), end=0.0))
+    patch.setattr(marks_tests, "ball_decay", lambda *arguments: dataclasses.replace(plain_ball(*arguments), end=arb(0)))
+
+
+def drop_the_end_of_an_addition(patch: Patch) -> None:
+    patch.setattr(quadrature_normal, "_ends", lambda *arguments: 0.0)
+
+
 def drop_hit_errors(patch: Patch) -> None:
     plain = contour_sum._hit_errors
 
@@ -185,6 +201,13 @@ FAULTS = (
     Fault("body without a hit forgotten", drop_body, lambda patch: parts_tests.test_body()),
     Fault("hard end dropped in float64", drop_hard_end, hard_end),
     Fault("hard end dropped in balls", drop_hard_end_in_balls, hard_end),
+    Fault("leak of the body dropped", drop_leak, lambda patch: marks_tests.test_masses(1.0, 0.01, 2.5)),
+    Fault(
+        "way back to the axis dropped",
+        drop_the_way_back,
+        lambda patch: marks_tests.test_decay_where_the_law_ends(300.0),
+    ),
+    Fault("end of an addition dropped", drop_the_end_of_an_addition, marks_tests.test_an_addition_that_ends_too_early),
     Fault(
         "errors of hits dropped",
         drop_hit_errors,
