@@ -79,10 +79,10 @@ def overlapping(bounds: list[tr.Bound]) -> bool:
     )
 
 
-def attempt(case: Case, **options: object) -> tr.Bound | None:
+def attempt(case: Case, engine: str = "auto", proof: bool = False) -> tr.Bound | None:
     """The answer, or None where the engine refuses."""
     try:
-        return case.mechanism.epsilon(case.delta, **options)  # type: ignore[call-overload,no-any-return]
+        return case.mechanism.epsilon(case.delta, engine=engine, proof=proof)
     except tr.UnsupportedMechanism:
         return None
 

@@ -7,12 +7,17 @@ import math
 
 import numpy as np
 import pytest
+from flint import arb
 from mpmath import mp, mpf
 
 import tightrope as tr
 from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour import parts as contour_parts
+from tightrope.engines.contour import search as contour_search
+from tightrope.engines.contour.cgf_of import cgf_of
 from tightrope.engines.contour.reach import Fallen, log_product
+from tightrope.engines.contour.saddle import find_saddle
+from tightrope.engines.contour.search import Search
 from tightrope.kernels.approx import exact
 from tightrope.kernels.contour_hits import hits
 from tightrope.kernels.contour_sum import Spectrum, contour_sum, power
@@ -72,11 +77,11 @@ def test_all_engines_overlap(expression: str, delta: float) -> None:
     assert asked[0].upper - asked[0].lower <= 1e-5 * asked[0].upper
 
 
-def cut_and_split(share: float) -> tuple[contour.Search, contour_parts.Parts, float]:
+def cut_and_split(share: float) -> tuple[Search, contour_parts.Parts, float]:
     """Two uses whose split lies at `share` of epsilon: for more than 1, hits that count are left to the body."""
     sigma, rate, epsilon = TWO_USES[1]
-    cgfs = [(contour.cgf_of(pair), count) for pair, count in sampled(sigma, rate, 2)]
-    search = contour.Search(cgfs, contour.arb(0), (0.0, 0.0), epsilon, None, None, 1e-6, False, 1e9)
+    cgfs = [(cgf_of(pair), count) for pair, count in sampled(sigma, rate, 2)]
+    search = Search(cgfs, arb(0), (0.0, 0.0), epsilon, None, None, 1e-6, False, 1e9)
     log_left_out = math.log(1e-25)
     cut = contour_parts.cut_at(cgfs, log_left_out, 0.25)
     parts = contour_parts.split_at(cut, share * epsilon, epsilon, log_left_out, 8.0)
@@ -86,7 +91,7 @@ def cut_and_split(share: float) -> tuple[contour.Search, contour_parts.Parts, fl
 def test_body() -> None:
     """What is left to the body counts for a part of delta that one can see."""
     search, parts, epsilon = cut_and_split(1.05)
-    found = search.through(parts, contour.find_saddle(parts, epsilon, None)).evaluator.delta(epsilon)
+    found = search.through(parts, find_saddle(parts, epsilon, None)).evaluator.delta(epsilon)
     exact_delta = contour_truth.two_uses(*TWO_USES[1])
     assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
     assert mpf(found.lower) < 0.99 * exact_delta, "the body was too small to see"
@@ -95,10 +100,10 @@ def test_body() -> None:
 @pytest.mark.parametrize("proof", [False, True])
 def test_rare(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
     """A cut far too low: what is rare counts for a part of delta that one can see."""
-    monkeypatch.setattr(contour, "LEFT_OUT", 3e5)
-    monkeypatch.setattr(contour, "CORRECTIONS_MOST", 1)
+    monkeypatch.setattr(contour_search, "LEFT_OUT", 3e5)
+    monkeypatch.setattr(contour_search, "CORRECTIONS_MOST", 1)
     sigma, rate, epsilon = TWO_USES[1]
-    monkeypatch.setattr(contour.Search, "ways", lambda self: iter([(self, contour.Search.hits)]))
+    monkeypatch.setattr(Search, "ways", lambda self: iter([(self, Search.hits)]))
     found = contour.prepare(sampled(sigma, rate, 2), epsilon=epsilon, accuracy=1e-6, proof=proof).delta(epsilon)
     exact_delta = contour_truth.two_uses(sigma, rate, epsilon)
     assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
@@ -156,10 +161,10 @@ def test_a_term_whose_hits_lie_beyond_its_law() -> None:
 def test_a_saddle_that_promises_too_much(proof: bool) -> None:
     """A log delta above 0 would ask for a negative step, and a bound of the decay before it begins."""
     terms = removal("Gaussian(sigma=1) + Laplace(scale=2)")
-    cgfs = [(contour.cgf_of(pair), count) for pair, count in terms]
-    search = contour.Search(cgfs, contour.arb(0), (0.0, 0.0), 1.0, None, None, 1e-6, proof, 1e9)
+    cgfs = [(cgf_of(pair), count) for pair, count in terms]
+    search = Search(cgfs, arb(0), (0.0, 0.0), 1.0, None, None, 1e-6, proof, 1e9)
     parts = contour_parts.Parts(cgfs)
-    saddle = dataclasses.replace(contour.find_saddle(parts, 1.0, None), log_delta=30.0)
+    saddle = dataclasses.replace(find_saddle(parts, 1.0, None), log_delta=30.0)
     found = search.through(parts, saddle).evaluator.delta(1.0)
     sharp = tr.parse("Gaussian(sigma=1) + Laplace(scale=2)").delta(1.0, direction="remove", engine="lattice")
     assert found.lower <= sharp.upper

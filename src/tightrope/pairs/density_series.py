@@ -80,7 +80,7 @@ def evaluated(name: str, function: Function, x: arb, length: int) -> arb_series:
     try:
         found = function(argument)
     except (TypeError, AttributeError, ValueError, NotImplementedError, ArithmeticError) as error:
-        raise InvalidParameter(f"{name} cannot be evaluated ({error}): {GRAMMAR}") from None
+        raise InvalidParameter(f"{name} cannot be evaluated ({error}): {GRAMMAR}") from error
     if isinstance(found, arb | int | float):
         found = arb_series([found], length)
     if not isinstance(found, arb_series) or found.prec < length:

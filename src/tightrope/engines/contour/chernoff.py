@@ -12,12 +12,11 @@ import math
 from collections.abc import Sequence
 
 from ...errors import UnsupportedMechanism
+from ...kernels.directed import exp_up
 from ..evaluation import Term
 from .cgf import Terms
 from .cgf_of import cgf_of
 from .saddle import Composition, find_saddle, log_alias_height
-
-TINIEST = 5e-324
 
 
 def delta_above(terms: Sequence[Term], epsilon: float, mass: float) -> float:
@@ -41,18 +40,3 @@ def log_above(log_mgf: float, s: float, epsilon: float) -> float:
     """At or above log of kappa(s) e^{K(s) - s eps}, given K(s) at most log_mgf."""
     size = abs(log_mgf) + s * epsilon + (1.0 + s) * (abs(math.log(s)) + math.log1p(s))
     return log_alias_height(log_mgf, s, epsilon) + 1e-14 * size
-
-
-def log_expm1(x: float) -> float:
-    """At or above log(e^x - 1) for x >= 0 that is known to 1e-10 of itself, without overflow."""
-    return x + math.log(-math.expm1(-x) + 1e-300) + 1e-9 * (1.0 + x)
-
-
-def exp_up(log: float, factor: float) -> float:
-    """At or above e^log factor."""
-    if log == -math.inf:
-        return TINIEST
-    if not factor > 0.0 or math.isnan(log):
-        return 0.0 if factor <= 0.0 else math.inf
-    total = log + math.log(factor)
-    return math.exp(min(total + 1e-15 * (2.0 + abs(log) + abs(total)), 709.0)) * (1.0 + 1e-15) + TINIEST

@@ -14,12 +14,13 @@ from ...bound import Budget, budget_lines
 from ...kernels.approx import approx_count, exact
 from ...kernels.contour_hits import hits, together
 from ...kernels.contour_sum import ContourSum, Spectrum, contour_sum, multiply, power
+from ...kernels.directed import TINIEST, exp_down, exp_up, log_expm1, over_expm1
 from ...kernels.quadrature import transform
 from ...kernels.quadrature_grid import softplus
 from ..evaluation import Evaluation
 from .cgf import LOG_TOLERANCE
 from .cgf_law import LawTilted
-from .chernoff import TINIEST, exp_up, log_above, log_expm1, log_mgf_above
+from .chernoff import log_above, log_mgf_above
 from .newton import ContourEvaluator
 from .parts import Parts
 from .plan import Plan
@@ -66,7 +67,7 @@ class FloatContour(ContourEvaluator):
         truncation = math.exp(log) if log < 700.0 else math.inf
         error = (truncation + found.quadrature + found.rounding) * (1.0 + 1e-12)
         high = exp_up(float(found.log_scale.upper), found.value + error)
-        low = _exp_down(float(found.log_scale.lower), found.value - error)
+        low = exp_down(float(found.log_scale.lower), found.value - error)
         aliases, left_out = self._aliases(epsilon), self._left_out(epsilon)
         upper = min(1.0, math.nextafter(math.nextafter(self.mass[1] + high, math.inf) + left_out, math.inf))
         lower = max(self.mass[0], math.nextafter(math.nextafter(low - aliases, -math.inf) + self.mass[0], -math.inf))
@@ -78,7 +79,7 @@ class FloatContour(ContourEvaluator):
         period = 2.0 * math.pi / self.plan.step.step * (1.0 - 1e-14)
         left = -c * period
         right = log_above(self.log_alias_mgf, s, epsilon) - (s - c) * period
-        total = _over_expm1(left, c * period) + _over_expm1(right, (s - c) * period)
+        total = over_expm1(left, c * period) + over_expm1(right, (s - c) * period)
         return total * (1.0 + 1e-9) + TINIEST
 
     def _left_out(self, epsilon: float) -> float:
@@ -123,14 +124,10 @@ def float_contour(parts: Parts, plan: Plan, mass: tuple[float, float]) -> FloatC
         log_ratio, lead = other.log_mgf - tilted.log_mgf, other.drift - tilted.drift
         found.append(hits(at_body, at_hits, log_ratio, lead, times, float(count)))
     spectrum = Spectrum(c, times, step, log_scale, drift, multiply(factors), together(found) if found else None)
-    above = _hits_above if found else _all_above
+    s = plan.step.alias_tilt
+    log_alias = _hits_above(parts, s) if found else log_mgf_above(parts.terms, s)
     body = (parts.body_tilt, log_mgf_above(parts.terms, parts.body_tilt)) if found else None
-    return FloatContour(plan, spectrum, mass, above(parts, plan.step.alias_tilt), parts.rare_above(), body)
-
-
-def _all_above(parts: Parts, s: float) -> float:
-    """At or above K of all that is summed."""
-    return log_mgf_above(parts.terms, s)
+    return FloatContour(plan, spectrum, mass, log_alias, parts.rare_above(), body)
 
 
 def _hits_above(parts: Parts, s: float) -> float:
@@ -141,18 +138,3 @@ def _hits_above(parts: Parts, s: float) -> float:
             above, below = (part.tilted(s, 0.0, LOG_TOLERANCE).log_mgf for part in (hit, cgf))
             total += count * softplus(float((above - below).upper))
     return log_mgf_above(parts.terms, s) + log_expm1(total)
-
-
-def _exp_down(log: float, factor: float) -> float:
-    """At or below e^log factor."""
-    if not factor > 0.0 or not math.isfinite(log):
-        return 0.0 if factor > 0.0 or log == -math.inf else -math.inf
-    total = log + math.log(factor)
-    return max(0.0, math.exp(min(total - 1e-15 * (2.0 + abs(log) + abs(total)), 709.0)) * (1.0 - 1e-15) - TINIEST)
-
-
-def _over_expm1(log: float, exponent: float) -> float:
-    """e^log / (1 - e^-exponent), inf where the exponent is not positive."""
-    if not exponent > 0.0 or log > 700.0:
-        return math.inf
-    return math.exp(log) / -math.expm1(-exponent)

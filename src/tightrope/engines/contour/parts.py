@@ -112,18 +112,17 @@ def without_rare(terms: Terms, log_left_out: float, find: Callable[[Parts], Sadd
 
 def cut_at(terms: Terms, log_left_out: float, width: float, end: float = ENDS[0]) -> Parts:
     """The composition without what is rare, with a cut of this width, and so many widths to the hard end."""
-    kept = [
-        (cgf if sampled(cgf) is None else _cut(cgf, log_left_out - math.log(count * len(terms)), width, end), count)
-        for cgf, count in terms
-    ]
+    kept = []
+    for cgf, count in terms:
+        found = sampled(cgf)
+        log_mass = log_left_out - math.log(count * len(terms))
+        kept.append((cgf if found is None else _cut(found, log_mass, width, end), count))
     return Parts(kept, rare=tuple((cgf, count) for cgf, count in kept if isinstance(cgf, MarkedCgf)))
 
 
-def _cut(cgf: Cgf, log_mass: float, width: float, end: float) -> MarkedCgf:
-    found = sampled(cgf)
-    assert found is not None
-    at = _place(_cut_place(found, log_mass, width))
-    return MarkedCgf(found.base, found.rate, Window((Edge(at, width, -1),), at + end * width))
+def _cut(cgf: SampledCgf, log_mass: float, width: float, end: float) -> MarkedCgf:
+    at = _place(_cut_place(cgf, log_mass, width))
+    return MarkedCgf(cgf.base, cgf.rate, Window((Edge(at, width, -1),), at + end * width))
 
 
 def _cut_place(cgf: SampledCgf | MarkedCgf, log_mass: float, width: float) -> float:
@@ -155,14 +154,9 @@ def one_hit(cut: Parts, log_delta: float) -> float:
 
 def log_one_hit(terms: Terms, epsilon: float) -> float:
     """log of the probability that a single use loses more than epsilon, about, and at most 1."""
-    return min(
-        0.0,
-        max(
-            math.log(count) + _log_beyond(cgf, _place_of(cgf, epsilon), 0.0)
-            for cgf, count in terms
-            if isinstance(cgf, SampledCgf) and sampled(cgf)
-        ),
-    )
+    removals = [(found, count) for found, count in ((sampled(cgf), count) for cgf, count in terms) if found is not None]
+    logs = (math.log(count) + _log_beyond(cgf, _place_of(cgf, epsilon), 0.0) for cgf, count in removals)
+    return min(0.0, max(logs))
 
 
 def with_hits(cut: Parts, epsilon: float, log_left_out: float, widths: float) -> Parts:

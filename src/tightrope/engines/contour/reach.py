@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...kernels.directed import log_expm1
 from ...kernels.quadrature_grid import softplus
 from .cgf import Decay
-from .chernoff import log_expm1
 from .saddle import SAMPLE, Saddle
 
 FIRST_GUESS = 1.2  # the bound keeps about 70 % of the exponent
