@@ -44,6 +44,11 @@ def upper(label: str, x: Sequence[float], value: Callable[[float], float]) -> Li
     return Line(label, x, [value(each) for each in x])
 
 
+def upper_factors(label: str, counts: Sequence[int], epsilon: Callable[[int], float]) -> Line:
+    """e^epsilon of an upper bound, over the number of uses."""
+    return Line(label, counts, [exponential(epsilon(count)) for count in counts])
+
+
 def exponential(value: float) -> float:
     """At or above e^value: four ulps cover exp of every libm in use."""
     return _exp(value, up=True)

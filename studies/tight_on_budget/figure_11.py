@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from studies.asking import deltas, exponential, factors, grid, upper
-from studies.figure import DELTA, FACTOR, Figure, Line, Panel
+from studies.asking import deltas, factors, grid, upper, upper_factors
+from studies.figure import DELTA, FACTOR, Figure, Panel
 from studies.tight_on_budget.kov import points_of
 from studies.tight_on_budget.noise import COUNT, response
 from tightrope.convert import concentrated, renyi
@@ -44,21 +44,19 @@ def figure() -> Figure:
                 FACTOR,
                 lines=[
                     factors("certified", lambda count: mechanism * count, COUNTS, LEVEL),
-                    Line("KOV", COUNTS, [exponential(points.epsilon(LEVEL, count)) for count in COUNTS]),
-                    Line(
+                    upper_factors("KOV", COUNTS, lambda count: points.epsilon(LEVEL, count)),
+                    upper_factors(
                         "Renyi, Markov (moments accountant)",
                         COUNTS,
-                        [exponential(renyi.markov_epsilon(mechanism * count, LEVEL)) for count in COUNTS],
+                        lambda count: renyi.markov_epsilon(mechanism * count, LEVEL),
                     ),
-                    Line(
-                        "Renyi, best conversion",
-                        COUNTS,
-                        [exponential(renyi.renyi_epsilon(mechanism * count, LEVEL)) for count in COUNTS],
+                    upper_factors(
+                        "Renyi, best conversion", COUNTS, lambda count: renyi.renyi_epsilon(mechanism * count, LEVEL)
                     ),
-                    Line(
+                    upper_factors(
                         "concentrated (subgaussian)",
                         COUNTS,
-                        [exponential(concentrated.fitted_epsilon(mechanism * count, LEVEL)) for count in COUNTS],
+                        lambda count: concentrated.fitted_epsilon(mechanism * count, LEVEL),
                     ),
                 ],
                 log_x=True,
