@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from .ball import erfc
+from .ball import BITS_START, erfc, lower_float, working_precision
 
 ROOT_HALF = math.sqrt(0.5)
 
@@ -89,18 +89,12 @@ class Window:
             missing += edge.ball_missing(x) * (1 - missing)
         return missing
 
-    def slope_left_of(self, x: float) -> float:
+    def ball_slope_left_of(self, x: arb) -> arb:
         """A lower bound of the slope of the log weight everywhere left of x.
 
         A rising edge adds at least -u/width, since Phi'(u)/Phi(u) >= -u; a falling one takes away at most what it
         takes away at x, since Phi'/Phi falls. Positive: the weight falls towards the left.
         """
-        rising = sum(max(0.0, -edge.distance(x)) / edge.width for edge in self.edges if edge.side > 0)
-        falling = sum(_mills(edge.distance(x)) / edge.width for edge in self.edges if edge.side < 0)
-        return rising * (1.0 - 1e-9) - falling * (1.0 + 1e-9)
-
-    def ball_slope_left_of(self, x: arb) -> arb:
-        """The same in balls."""
         slope = arb(0)
         for edge in self.edges:
             u = edge.side * (x - arb(edge.at)) / arb(edge.width)
@@ -110,6 +104,11 @@ class Window:
                 slope -= (-u * u / 2).exp() / (2 * arb.pi()).sqrt() / ball_phi(u) / arb(edge.width)
         return slope
 
+    def slope_left_of(self, x: float) -> float:
+        """The same as a double, rounded down."""
+        with working_precision(BITS_START):
+            return lower_float(self.ball_slope_left_of(arb(x)))
+
     @property
     def start(self) -> float:
         """A point left of which a bell with these weights surely falls, where the weight vanishes; inf elsewhere.
@@ -118,13 +117,6 @@ class Window:
         """
         rising = (edge for edge in self.edges if edge.side > 0)
         return min((edge.at / (1.0 + edge.width**2) - 2.0 * edge.width for edge in rising), default=math.inf)
-
-
-def _mills(u: float) -> float:
-    """Phi'(u)/Phi(u) to ten digits, or |u| + 1/|u| above it; 5e-324 and not 0 far inside."""
-    if u < -30.0:
-        return -u - 1.0 / u
-    return math.exp(max(-740.0, -0.5 * u * u - log_phi(u))) / math.sqrt(2.0 * math.pi)
 
 
 WHOLE = Window()
