@@ -2,9 +2,10 @@
 
     TightropeError
     ├── InvalidParameter (ValueError)     a number outside its domain
-    ├── UnsupportedMechanism              no engine can prove a bound; .mechanism .hint
+    ├── UnsupportedMechanism              no engine can prove a bound; .mechanism .hint .kind
     ├── ExpressionError (ValueError)      text that is no mechanism; .text .column
     ├── AccuracyNotReached                .bound is the one reached, .wanted the accuracy
+    ├── WorkExhausted                     the time or memory of a call is used up; .resource
     ├── DataError (ValueError)            a file or array that cannot be read; .path .line
     └── BracketNotFound                   a calibration without a solution; .parameter
 
@@ -13,6 +14,7 @@ Messages are one line: what was given, what is allowed, what to try.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,13 +29,25 @@ class InvalidParameter(TightropeError, ValueError):
     """A parameter outside its domain."""
 
 
+class Refusal(Enum):
+    """Why an engine says no: what is asked next depends on it, never on the words."""
+
+    NOT_KNOWN = "not_known"  # a formula or a proof is missing: more digits or time do not help
+    NEEDS_BALLS = "needs_balls"  # float64 ends here, balls go on
+    TOO_MUCH_WORK = "too_much_work"  # it could be done with more time or memory
+
+
 class UnsupportedMechanism(TightropeError):
     """No engine can prove a bound for this question."""
 
-    def __init__(self, mechanism: str, hint: str) -> None:
+    def __init__(self, mechanism: str, hint: str, kind: Refusal = Refusal.NOT_KNOWN) -> None:
         super().__init__(f"no engine can answer for {mechanism}: {hint}")
         self.mechanism = mechanism
         self.hint = hint
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[type[UnsupportedMechanism], tuple[str, str, Refusal]]:
+        return UnsupportedMechanism, (self.mechanism, self.hint, self.kind)
 
 
 class ExpressionError(TightropeError, ValueError):
@@ -55,6 +69,14 @@ class AccuracyNotReached(TightropeError):
         )
         self.bound = bound
         self.wanted = wanted
+
+
+class WorkExhausted(TightropeError):
+    """The next piece of work does not fit what is left; whoever has an answer already gives that."""
+
+    def __init__(self, resource: str) -> None:
+        super().__init__(f"{resource} ran out before anything could be proven: give more seconds, or ask for less")
+        self.resource = resource
 
 
 class DataError(TightropeError, ValueError):

@@ -18,7 +18,7 @@ from typing import Protocol
 from flint import arb
 
 from ..bound import Budget, budget_lines
-from ..errors import InvalidParameter, UnsupportedMechanism
+from ..errors import InvalidParameter, Refusal, UnsupportedMechanism
 from ..kernels.ball import lower_float, upper_float
 from . import closed_form
 from .edges import Edges, edges
@@ -162,7 +162,7 @@ class Planner:
                     found = self._aimed_again(rung, question, accuracy, found)
             except UnsupportedMechanism as refusal:
                 refusals.append(refusal)
-                if "try proof" not in refusal.hint:
+                if refusal.kind is not Refusal.NEEDS_BALLS:
                     refused.add(rung.engine)
                 continue
             except OverflowError:

@@ -13,7 +13,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 
-from ...errors import UnsupportedMechanism
+from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..edges import edges
 from ..evaluation import Term
@@ -59,7 +59,9 @@ def prepare(
             continue
         except OverflowError:
             refusals.append(
-                UnsupportedMechanism("this composition", "its numbers leave the range of float64; try proof")
+                UnsupportedMechanism(
+                    "this composition", "its numbers leave the range of float64; try proof", Refusal.NEEDS_BALLS
+                )
             )
             continue
         best = narrower(best, found)

@@ -1,0 +1,58 @@
+"""Work as part of a question: units, shares of them, the clock, and bytes."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from tightrope import work
+from tightrope.errors import WorkExhausted
+
+
+def test_units_are_taken_before_the_work_and_end() -> None:
+    with work.allowance(1.0):
+        work.spend(0.9 * work.UNITS_PER_SECOND)
+        assert work.left() == pytest.approx(0.1 * work.UNITS_PER_SECOND)
+        with pytest.raises(WorkExhausted, match="time ran out"):
+            work.spend(0.2 * work.UNITS_PER_SECOND)
+        work.spend(0.05 * work.UNITS_PER_SECOND)  # what was refused was not spent
+
+
+def test_a_part_ends_and_the_whole_goes_on() -> None:
+    with work.allowance(1.0) as whole:
+        with work.part(0.25), pytest.raises(WorkExhausted):
+            for _ in range(10):
+                work.spend(0.1 * work.UNITS_PER_SECOND)
+        assert whole.left == pytest.approx(0.8 * work.UNITS_PER_SECOND)
+        assert not whole.late
+
+
+def test_the_clock_is_a_backstop_and_leaves_a_mark() -> None:
+    with work.allowance(0.01) as whole:
+        time.sleep(0.02)
+        with work.part(0.5), pytest.raises(WorkExhausted):
+            work.spend(1.0)
+        assert whole.late
+
+
+def test_an_allowance_inside_another_is_the_outer_one() -> None:
+    with work.allowance(1.0) as outer, work.allowance(100.0) as inner:
+        assert inner is outer
+
+
+def test_threads_have_their_own() -> None:
+    seen = []
+    with work.allowance(1.0):
+        thread = threading.Thread(target=lambda: seen.append(work.left()))
+        thread.start()
+        thread.join()
+    assert seen == [float("inf")]
+
+
+def test_memory_is_asked_for_before_it_grows() -> None:
+    work.hold(1 << 20)
+    for size in (float(1 << 31), float("nan"), float("inf")):
+        with pytest.raises(WorkExhausted, match="memory"):
+            work.hold(size)
