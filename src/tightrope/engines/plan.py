@@ -43,7 +43,7 @@ class Rung:
     reason: str
 
 
-CONTOUR, LATTICE, BUCKETS = "contour", "lattice", "buckets"
+HITS, CONTOUR, LATTICE, BUCKETS = "hits", "contour", "lattice", "buckets"
 
 
 def _late(engine: str, **options: bool) -> Prepare:
@@ -61,6 +61,8 @@ def _late(engine: str, **options: bool) -> Prepare:
 LADDER = (
     Rung(closed_form.NAME, closed_form.prepare, False, "an exact formula covers every term"),
     Rung(closed_form.NAME, partial(closed_form.prepare, proof=True), True, "an exact formula covers every term"),
+    Rung(HITS, _late(HITS), False, "few hits decide, or every hit is seen"),
+    Rung(HITS, _late(HITS, proof=True), True, "every hit is seen"),
     Rung(CONTOUR, _late(CONTOUR), False, "every term has a cgf, and the integral is proven to converge"),
     Rung(CONTOUR, _late(CONTOUR, proof=True), True, "every term has a cgf, and the integral converges"),
     Rung(LATTICE, _late(LATTICE), False, "any pair can be put on a grid"),

@@ -1,0 +1,7 @@
+"""Few or visible hits of Poisson sampling: compositions whose large losses can be told apart from the rest."""
+
+from __future__ import annotations
+
+from .engine import NAME, prepare
+
+__all__ = ["NAME", "prepare"]

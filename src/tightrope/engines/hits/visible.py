@@ -1,0 +1,327 @@
+"""Sampled Gaussians whose hits are seen: little noise, so that every output tells whether its record took part.
+
+A use of ((1 - r) Q + r P, Q) is a hit where its base loss l exceeds l0 = log((1 - r)/r). Up to w = r P[l <= l0] +
+(1 - r) Q[l > l0] per use, its loss is log(1 - r) without and log r + l with a hit, and hits are binomial:
+    |delta(eps) - sum over m of Binomial(m; k, r) H_m(eps - m log r - (k - m) log(1 - r))| <= k w,
+H_m the profile of the Gaussian with variance m mu^2. An addition has the loss -log(1 - r), up to the same w.
+Nothing is as large as e^loss: only logarithms of it are formed.
+Guarantee: lower <= delta <= upper, in balls. Proof: docs/proofs/hits.md, section 1.
+Reference: Zhu, Dong, Wang 2021, Thm 11 (sampled pairs); Balle, Wang 2018, Thm 8 (H_m).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from flint import arb
+
+from ... import work
+from ...bound import Budget, budget_lines
+from ...errors import Refusal, UnsupportedMechanism
+from ...kernels.ball import erfc, lower_float, upper_float, working_precision
+from ...kernels.search import Inverse
+from ...pairs.finite import FinitePair
+from ...pairs.gaussian import GaussianPair
+from ...pairs.poisson import PoissonAdd, PoissonRemove
+from ..closed_form import finite_part
+from ..edges import edges
+from ..evaluation import Evaluation, SelfInverse, Term, inverse, named
+
+BITS = 256  # losses up to 1e30 and counts up to 2**60 leave more digits than a double has
+HIDDEN_MOST = 1e-6  # mass of hits that are not told from misses: beyond, other engines are narrower
+ATOMS_MOST, PRODUCTS_MOST = 20_000, 1_000_000
+LOG_LEAST = -760.0  # no double is as small
+BELOW = 45.0  # e-folds below delta that nobody sees
+FIRST_LOOK = -90.0  # log of the masses left out where delta is not known yet
+EVALUATION, MULTIPLICATION = 1e5, 1.5e3  # units of work
+BISECTIONS, NEWTON_MOST = 60, 30
+STEP, STEPS_MOST = 1e-15, 40  # of epsilon: the distance of the proving points, taken further until they do
+
+
+class Hits(NamedTuple):
+    """One sampled term that is removed: uses, rate, and the variance mu^2 of a hit's loss."""
+
+    uses: int
+    rate: arb
+    variance: arb
+
+
+class Atom(NamedTuple):
+    """A number of hits per term: its mass, the loss that it has for certain, the variance of the rest."""
+
+    mass: arb
+    loss: arb
+    variance: arb
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A composition with visible hits: sampled terms, and what all of it has in any case."""
+
+    hits: tuple[Hits, ...]
+    finite: tuple[tuple[FinitePair, int], ...]
+    loss: arb  # of additions
+    variance: arb  # of plain Gaussians
+    infinite: arb
+    hidden: arb  # at or above the mass of uses that are not seen
+    blur: arb  # an addition's loss may be less by that
+
+
+def seen(terms: Sequence[Term]) -> Seen:
+    """The composition sorted, or UnsupportedMechanism; at the working precision."""
+    hits: list[Hits] = []
+    finite: list[tuple[FinitePair, int]] = []
+    loss, variance, hidden, blur = arb(0), arb(0), arb(0), arb(0)
+    for pair, count in terms:
+        match pair:
+            case PoissonRemove(GaussianPair() as base, chance):
+                rate, square = arb(chance), base.ball_mu() ** 2
+                hits.append(Hits(count, rate, square))
+                missed, mistaken = _overlap(rate, square)
+                hidden += count * (rate * missed + (1 - rate) * mistaken)
+            case PoissonAdd(GaussianPair() as base, chance):
+                rate = arb(chance)
+                missed, mistaken = _overlap(rate, base.ball_mu() ** 2)
+                loss -= count * (-rate).log1p()
+                hidden += count * mistaken
+                blur += count * (rate * missed / ((1 - rate) * (1 - mistaken))).log1p()
+            case GaussianPair():
+                variance += count * pair.ball_mu() ** 2
+            case FinitePair():
+                finite.append((pair, count))
+            case _:
+                raise UnsupportedMechanism(named([(pair, count)]), "its hits cannot be told from its misses")
+        if not hidden + blur < HIDDEN_MOST:
+            raise UnsupportedMechanism(named([(pair, count)]), "its noise hides whether a record took part")
+    if hidden.is_zero():
+        raise UnsupportedMechanism(named(terms), "nothing in it is sampled")
+    return Seen(tuple(hits), tuple(finite), loss, variance, edges(finite).mass, hidden, blur)
+
+
+def _overlap(rate: arb, square: arb) -> tuple[arb, arb]:
+    """P[l <= l0] and Q[l > l0] of the base, at l0 = log((1 - r)/r)."""
+    mu, threshold = square.sqrt(), ((1 - rate) / rate).log()
+    root = arb(2).sqrt()
+    return erfc((mu / 2 - threshold / mu) / root) / 2, erfc((mu / 2 + threshold / mu) / root) / 2
+
+
+def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float) -> VisibleEvaluator:
+    """An evaluator for one direction; UnsupportedMechanism where hits are not seen or too many."""
+    with working_precision(BITS):
+        parts = seen(terms)
+        hidden = upper_float(parts.hidden)
+        finite = finite_part.ball_law(parts.finite) if finite_part.listed_atoms(parts.finite) <= ATOMS_MOST else None
+    if finite is None:
+        raise UnsupportedMechanism(named(terms), "its finite part has too many atoms to list", Refusal.TOO_MUCH_WORK)
+    if delta is not None and not 2.0 * hidden <= accuracy * delta:
+        raise UnsupportedMechanism(named(terms), "its noise hides more of delta than the accuracy allows")
+    log_least = FIRST_LOOK if delta is None else math.log(max(delta, 1e-320)) - BELOW
+    for _ in range(3):
+        with working_precision(BITS):
+            atoms, dropped = _listed(terms, parts, finite, max(log_least, LOG_LEAST))
+        found = VisibleEvaluator(parts, atoms, dropped)
+        if epsilon is None or log_least <= LOG_LEAST:
+            break
+        high = found.delta(epsilon).upper
+        if upper_float(dropped) <= 0.01 * accuracy * high:
+            break
+        log_least = max(math.log(max(high, 1e-320)) - BELOW, log_least - 300.0)
+    return found
+
+
+def _listed(
+    terms: Sequence[Term], parts: Seen, finite: finite_part.BallLaw, log_least: float
+) -> tuple[list[Atom], arb]:
+    """Every number of hits that is likelier than e^log_least, and a bound of the mass of the others."""
+    least = arb(log_least).exp()
+    atoms = [Atom(each.p, parts.loss + each.loss, parts.variance) for each in finite.atoms]
+    dropped = arb(finite.dropped)
+    for term in parts.hits:
+        masses, first, cut = _binomial(term, least)
+        if len(masses) * len(atoms) > PRODUCTS_MOST:
+            raise UnsupportedMechanism(named(terms), "it has too many hits to list", Refusal.TOO_MUCH_WORK)
+        work.spend(MULTIPLICATION * len(masses) * len(atoms))
+        dropped += cut
+        hit, missed = term.rate.log(), (-term.rate).log1p()
+        rows = [(mass, m * hit + (term.uses - m) * missed, m * term.variance) for m, mass in enumerate(masses, first)]
+        joined: list[Atom] = []
+        for before in atoms:
+            for mass, loss, variance in rows:
+                both = before.mass * mass
+                if both > least:
+                    joined.append(Atom(both, before.loss + loss, before.variance + variance))
+                else:
+                    dropped += both
+        atoms = joined
+        if len(atoms) > ATOMS_MOST:
+            raise UnsupportedMechanism(named(terms), "it has too many hits to list", Refusal.TOO_MUCH_WORK)
+    return atoms, dropped
+
+
+def _binomial(term: Hits, least: arb) -> tuple[list[arb], int, arb]:
+    """Binomial masses down to `least` on both sides of the mode, the first number, and a bound of the rest."""
+    count, odds = term.uses, term.rate / (1 - term.rate)
+    mode = min(int(count * float(term.rate.mid())), count)  # or next to it: any start will do
+    at_mode = arb(count + 1).lgamma() - arb(mode + 1).lgamma() - arb(count - mode + 1).lgamma()
+    top = (at_mode + mode * term.rate.log() + (count - mode) * (-term.rate).log1p()).exp()
+    sides: list[list[arb]] = []
+    dropped = arb(0)
+    for upward in (False, True):
+        m, mass = mode, top
+        side: list[arb] = []
+        while mass > least and len(side) <= ATOMS_MOST:
+            if len(side) % 1000 == 0:
+                work.spend(1000 * MULTIPLICATION)
+            side.append(mass)
+            if m == (count if upward else 0):
+                mass = arb(0)
+                break
+            ratio = arb(count - m) / (m + 1) * odds if upward else arb(m) / (count - m + 1) / odds
+            m, mass = (m + 1 if upward else m - 1), mass * ratio
+        if not mass.is_zero():  # the ratios fall, so the rest is below a geometric series
+            following = arb(count - m) / (m + 1) * odds if upward else arb(m) / (count - m + 1) / odds
+            if not following < 1:
+                raise UnsupportedMechanism("this composition", "it has too many hits to list", Refusal.TOO_MUCH_WORK)
+            dropped += mass / (1 - following)
+        sides.append(side)
+    down, up = sides
+    return down[::-1] + up[1:], mode - len(down) + 1, dropped
+
+
+@dataclass(frozen=True)
+class VisibleEvaluator(SelfInverse):
+    """delta as a sum of Gaussian profiles, one for each number of hits."""
+
+    parts: Seen
+    atoms: list[Atom]
+    dropped: arb
+
+    @property
+    def arithmetic(self) -> str:
+        return "ball"
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        return {"way": "visible hits", "atoms": len(self.atoms), "bits": BITS}
+
+    def delta(self, epsilon: float) -> Evaluation:
+        with working_precision(BITS):
+            total, _, left_out = self._sum(arb(epsilon))
+            hidden, unlisted = self.parts.hidden, self.dropped + left_out
+            low = lower_float(self.parts.infinite + total - hidden)
+            high = upper_float(self.parts.infinite + total + hidden + unlisted)
+            rounding, seen_less, seen_more = (upper_float(each) for each in (total.rad(), hidden, hidden + unlisted))
+        high = min(high, 1.0)
+        above = budget_lines(truncation=seen_more, rounding=rounding)
+        return Evaluation(
+            min(max(low, 0.0), high), high, Budget(above, budget_lines(truncation=seen_less, rounding=rounding))
+        )
+
+    def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
+        at_zero = self.delta(0.0)
+        if at_zero.upper <= delta:
+            return Inverse(0.0, 0.0, at_zero, at_zero)
+        guess = self._solved(delta, min(self._guess(delta), ceiling))
+        found = _around(self, delta, ceiling, guess)
+        return inverse(self, delta, ceiling, min(1e-12, accuracy / 8.0)) if found is None else found
+
+    def _sum(self, epsilon: arb) -> tuple[arb, arb, arb]:
+        """The sum over the atoms, minus its derivative, and a bound of the atoms too small to be summed."""
+        total, slope, left_out = arb(0), arb(0), arb(0)
+        heights = [_log_most(atom, epsilon) for atom in self.atoms]
+        least = max(heights, default=0.0) - 2.0 * BELOW
+        atoms = [atom for atom, height in zip(self.atoms, heights, strict=True) if height >= least]
+        if len(atoms) < len(heights) and least > -math.inf:
+            left_out = (len(heights) - len(atoms)) * arb(least).exp()
+        for index, (mass, loss, variance) in enumerate(atoms):
+            if index % 100 == 0:
+                work.spend(EVALUATION * min(100, len(atoms) - index))
+            profile, falling = _profile(epsilon - loss + self.parts.blur * arb("0.5 +/- 0.5"), variance)
+            total, slope = total + mass * profile, slope + mass * falling
+        return total, slope, left_out
+
+    def _guess(self, delta: float) -> float:
+        """About the epsilon of this delta: by bisection in plain floats, where e^eps Q is left out."""
+        with working_precision(BITS):
+            rough = [
+                (float(mass.mid()), float(loss.mid()), math.sqrt(float(variance.mid())))
+                for mass, loss, variance in self.atoms
+            ]
+            infinite = float(self.parts.infinite.mid())
+        low, high = 0.0, max((loss + mu * mu / 2.0 + 60.0 * mu for _, loss, mu in rough), default=0.0) + 1.0
+        work.spend(BISECTIONS * len(rough) * 1e3)
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            total = infinite + sum(mass * _rough(middle - loss, mu) for mass, loss, mu in rough)
+            low, high = (middle, high) if total > delta else (low, middle)
+        return high
+
+    def _solved(self, delta: float, guess: float) -> float:
+        """The guess made better by Newton on log delta, kept between what is known to be too small and too large."""
+        low, high = 0.0, math.inf
+        for _ in range(NEWTON_MOST):
+            with working_precision(BITS):
+                total, slope, _ = self._sum(arb(guess))
+                wanted = arb(delta) - self.parts.infinite
+                if not (total > 0 and slope > 0 and wanted > 0):
+                    return guess
+                off = float(((total / wanted).log() * total / slope).mid())
+            low, high = (max(low, guess), high) if off > 0.0 else (low, min(high, guess))
+            following = guess + off
+            if not low <= following <= high:
+                following = 0.5 * (low + high) if high < math.inf else 2.0 * guess
+            moved, guess = abs(following - guess), following
+            if moved <= STEP * guess:
+                break
+        return guess
+
+
+def _around(evaluator: VisibleEvaluator, delta: float, ceiling: float, guess: float) -> Inverse[Evaluation] | None:
+    """Two points next to the guess that prove both ends; None where they are not found."""
+    step = max(STEP * guess, math.ulp(guess))
+    low: tuple[float, Evaluation | None] | None = None
+    high: tuple[float, Evaluation | None] | None = None
+    for _ in range(STEPS_MOST):
+        if low is None:
+            point = max(guess - step, 0.0)
+            value = evaluator.delta(point)
+            low = (point, value) if value.lower > delta else (0.0, None) if point == 0.0 else None
+        if high is None:
+            point = guess + step
+            value = evaluator.delta(point)
+            high = (point, value) if value.upper <= delta else (ceiling, None) if point >= ceiling else None
+        if low is not None and high is not None:
+            return Inverse(low[0], high[0], low[1], high[1])
+        step *= 4.0
+    return None
+
+
+def _profile(epsilon: arb, variance: arb) -> tuple[arb, arb]:
+    """H(e^eps) of the Gaussian with this variance, Phi(a) - e^eps Phi(a - mu) at a = mu/2 - eps/mu, and the latter."""
+    if variance.is_zero():
+        falling = epsilon.exp() if epsilon < 0 else arb(0)
+        return (-epsilon.expm1()).max(arb(0)), falling
+    mu = variance.sqrt()
+    a, root = mu / 2 - epsilon / mu, arb(2).sqrt()
+    falling = epsilon.exp() * erfc((mu - a) / root) / 2
+    return erfc(-a / root) / 2 - falling, falling
+
+
+def _log_most(atom: Atom, epsilon: arb) -> float:
+    """At or above log of an atom's part of delta: H(e^eps) <= e^(-z^2/2), z = eps/mu - mu/2 >= 0, and H <= 1."""
+    above = epsilon - atom.loss - atom.variance / 2
+    if not above > 0:
+        return upper_float(atom.mass.log())
+    if atom.variance.is_zero():
+        return -math.inf  # it does not lose epsilon
+    return upper_float(atom.mass.log() - above * above / (2 * atom.variance))
+
+
+def _rough(epsilon: float, mu: float) -> float:
+    """Phi(a) in plain floats, above the profile by at most a factor of mu + 1 or so."""
+    if mu == 0.0:
+        return max(-math.expm1(min(epsilon, 1.0)), 0.0)
+    return 0.5 * math.erfc((epsilon / mu - mu / 2.0) / math.sqrt(2.0))
