@@ -323,3 +323,12 @@ def test_a_reader_that_went_away_is_no_error() -> None:
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_a_curve_at_epsilons_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["curve", "Laplace(scale=1)", "--epsilon", "0.25", "--epsilon", "1"]) == 0
+    assert [line.split(",")[0] for line in capsys.readouterr().out.splitlines()] == ["epsilon", "0.25", "1.0"]
+    assert run(["curve", "Laplace(scale=1)", "--epsilon", "1", "--epsilon", "0.25"]) == 2
+    assert "rise" in capsys.readouterr().err
+    assert run(["curve", "Laplace(scale=1)", "--epsilon", "1", "--to", "2"]) == 2
+    assert "either epsilons" in capsys.readouterr().err

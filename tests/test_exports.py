@@ -42,6 +42,7 @@ EXPORTS = {
     "calibrate",
     "compare",
     "compose",
+    "draw_curves",
     "dump",
     "load",
     "parse",

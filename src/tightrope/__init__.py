@@ -15,6 +15,7 @@ from .calibrate import calibrate as calibrate
 from .compare import Comparison as Comparison
 from .compare import compare as compare
 from .curve import Curve as Curve
+from .curve import draw_curves as draw_curves
 from .errors import AccuracyNotReached as AccuracyNotReached
 from .errors import BracketNotFound as BracketNotFound
 from .errors import DataError as DataError

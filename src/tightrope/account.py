@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 from types import MappingProxyType
 
 from .bound import Bound, Certificate
@@ -43,22 +44,36 @@ def ask(
 
 def curve(
     mechanism: Mechanism,
-    start: float,
-    stop: float,
-    points: int,
+    epsilons: tuple[float, ...],
     accuracy: float | None,
     proof: bool,
     engine: str,
     direction: str | None,
 ) -> Curve:
-    """delta at equally spaced epsilons, both ends included."""
-    start, stop, points = nonnegative("start", start), nonnegative("stop", stop), whole("points", points, least=2)
-    if not start < stop:
-        raise InvalidParameter(f"start must lie below stop, not {start!r} and {stop!r}")
-    epsilons = tuple(start + (stop - start) * index / (points - 1) for index in range(points))
+    """delta at each of the epsilons, which rise."""
     bounds = ask(mechanism, "delta", epsilons, accuracy, proof, engine, direction, CURVE_AIM)
     assert isinstance(bounds, tuple)
     return Curve(epsilons=epsilons, bounds=bounds)
+
+
+def spaced(start: float, stop: float, points: int) -> tuple[float, ...]:
+    """Equally spaced epsilons, both ends included."""
+    start, stop, points = nonnegative("start", start), nonnegative("stop", stop), whole("points", points, least=2)
+    if not start < stop:
+        raise InvalidParameter(f"start must lie below stop, not {start!r} and {stop!r}")
+    return tuple(start + (stop - start) * index / (points - 1) for index in range(points))
+
+
+def chosen(epsilons: object, start: float, stop: float, points: int) -> tuple[float, ...]:
+    """Epsilons of one's own; start, stop and points must be as if they were not given."""
+    if not (start == 0.0 and stop == 4.0 and points == 50):
+        raise InvalidParameter("a curve takes either epsilons, or start, stop and points")
+    if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
+        raise InvalidParameter(f"epsilons must be a list of numbers, not {epsilons!r:.60}")
+    found = tuple(nonnegative("epsilon", each) for each in epsilons)
+    if not found or any(first >= second for first, second in pairwise(found)):
+        raise InvalidParameter("epsilons must be one or more numbers that rise; sort them")
+    return found
 
 
 def _directions(direction: str | None) -> tuple[Direction, ...]:

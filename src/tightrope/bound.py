@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from types import MappingProxyType
+from decimal import Decimal
+from html import escape
 from typing import NoReturn
 
+from .digits import outward, rounded
 from .errors import InvalidParameter
+from .frozen import FrozenMapping
 from .relation import Direction
 
 ERROR_SOURCES = ("discretisation", "truncation", "wrap_around", "quadrature", "rounding")
@@ -20,7 +22,7 @@ def budget_lines(**lines: float) -> Mapping[str, float]:
     unknown = set(lines) - set(ERROR_SOURCES)
     if unknown:
         raise InvalidParameter(f"unknown budget line {sorted(unknown)[0]}; known: {', '.join(ERROR_SOURCES)}")
-    return MappingProxyType({source: lines.get(source, 0.0) for source in ERROR_SOURCES})
+    return FrozenMapping({source: lines.get(source, 0.0) for source in ERROR_SOURCES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,30 @@ class Budget:
 
     upper: Mapping[str, float] = field(default_factory=budget_lines)
     lower: Mapping[str, float] = field(default_factory=budget_lines)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "upper", FrozenMapping(self.upper))
+        object.__setattr__(self, "lower", FrozenMapping(self.lower))
+
+    @property
+    def widest(self) -> str:
+        """The source that adds most to the width; empty where none adds anything."""
+        widths = self._widths()
+        return max(widths, key=lambda name: widths[name]) if any(widths.values()) else ""
+
+    def line(self, source: str) -> str:
+        """What one source took, rounded up."""
+        above, below = (rounded(side.get(source, 0.0), 2, up=True) for side in (self.upper, self.lower))
+        return f"{source.replace('_', ' ')}, {above} above and {below} below"
+
+    def __str__(self) -> str:
+        """One line for each source that counts, the widest first."""
+        widths = self._widths()
+        lines = [self.line(name) for name in sorted(widths, key=lambda name: -widths[name]) if widths[name] > 0.0]
+        return "\n".join(lines) or "no error to account for"
+
+    def _widths(self) -> dict[str, float]:
+        return {name: self.upper.get(name, 0.0) + self.lower.get(name, 0.0) for name in {**self.upper, **self.lower}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +70,30 @@ class Certificate:
     reason: str
     direction: Direction
     tight: bool = True
-    parameters: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    parameters: Mapping[str, object] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", FrozenMapping(self.parameters))
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name + ':':<11} {text}" for name, text in self._lines())
+
+    def _repr_html_(self) -> str:
+        rows = (f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in self._lines())
+        return f"<table>{''.join(rows)}</table>"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        lines = [
+            ("engine", self.engine),
+            ("arithmetic", self.arithmetic),
+            ("direction", self.direction.value),
+            ("reason", self.reason),
+            ("widest", self.budget.line(self.budget.widest) if self.budget.widest else str(self.budget)),
+        ]
+        if not self.tight:
+            lines.append(("lower end", "that of the dominating pair; the mechanism itself may lose less"))
+        return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +131,20 @@ class Bound:
     def __str__(self) -> str:
         """Both ends with the digits they share plus one, rounded outward."""
         for digits in range(2, 18):
-            low, high = (_rounded(end, digits, up) for end, up in ((self.lower, False), (self.upper, True)))
+            low, high = (rounded(end, digits, up) for end, up in ((self.lower, False), (self.upper, True)))
             if low != high and _width_grew(low, high, self):
                 continue
             break
         return f"[{low}, {high}]"
 
+    def __format__(self, spec: str) -> str:
+        """Both ends by a format such as .3f, .2e, .4g, .1% or >30, rounded outward."""
+        return outward(self.lower, self.upper, spec, str(self))
 
-def _rounded(value: float, digits: int, up: bool) -> str:
-    if not math.isfinite(value) or value == 0.0:
-        return f"{value:g}"
-    context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
-    number = context.create_decimal(Decimal(value))
-    return f"{number:f}" if 1e-4 <= abs(value) < 1e15 else f"{number:e}"
+    def _repr_html_(self) -> str:
+        about = self.certificate
+        told = "" if about is None else f"{about.engine}, {about.arithmetic}, direction {about.direction.value}"
+        return f"<b>{self}</b>" + (f"<br><small>{escape(told)}</small>" if told else "")
 
 
 def _width_grew(low: str, high: str, bound: Bound) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from .bound import Bound
+from .calls import checked
 from .errors import AccuracyNotReached, BracketNotFound, InvalidParameter
 from .kernels.search import Compared, compare, invert
 from .mechanisms.base import Mechanism
@@ -61,6 +62,7 @@ class _Loss:
 _NOTHING = _Loss(1.0, 1.0)  # no noise at all, or a rate above its end
 
 
+@checked
 def calibrate(
     make: Callable[[float], Mechanism],
     *,

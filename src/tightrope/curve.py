@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from os import PathLike
+from typing import TYPE_CHECKING, Any, overload
 
 from .bound import Bound
+from .calls import checked
 from .errors import InvalidParameter
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """delta at each of the epsilons, ascending; between them only monotonicity is known."""
+    from .plot import Series
+
+Point = tuple[float, Bound]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Curve(Sequence[Point]):
+    """delta at each of the epsilons, ascending; between them only monotonicity is known.
+
+    A sequence of (epsilon, bound); a slice is a curve again.
+    """
 
     epsilons: tuple[float, ...]
     bounds: tuple[Bound, ...]
@@ -22,22 +36,101 @@ class Curve:
             raise InvalidParameter(
                 f"a curve needs one bound per epsilon, not {len(self.bounds)} for {len(self.epsilons)}"
             )
+        if any(first > second for first, second in pairwise(self.epsilons)):
+            raise InvalidParameter("the epsilons of a curve must rise; reversed(curve) goes through it backwards")
 
-    def __iter__(self) -> Iterator[tuple[float, Bound]]:
+    def __iter__(self) -> Iterator[Point]:
         return iter(zip(self.epsilons, self.bounds, strict=True))
 
     def __len__(self) -> int:
         return len(self.epsilons)
+
+    @overload
+    def __getitem__(self, index: int) -> Point: ...
+    @overload
+    def __getitem__(self, index: slice) -> Curve: ...
+    def __getitem__(self, index: int | slice) -> Point | Curve:
+        if isinstance(index, slice):
+            return Curve(self.epsilons[index], self.bounds[index])
+        return self.epsilons[index], self.bounds[index]
+
+    def __str__(self) -> str:
+        if not self:
+            return "no points"
+        (first, at_first), (last, at_last) = self[0], self[-1]
+        if len(self) == 1:
+            return f"delta in {at_first} at epsilon {_short(first)}"
+        return (
+            f"delta in {at_first} at epsilon {_short(first)} to {at_last} at epsilon {_short(last)}, {len(self)} points"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Curve: {self}>"
+
+    def _repr_png_(self) -> bytes | None:
+        from .plot import png
+
+        return png(self.plot) if self else None
 
     def to_csv(self) -> str:
         """Columns epsilon, lower, upper; every double with all its digits."""
         rows = (f"{epsilon!r},{bound.lower!r},{bound.upper!r}\n" for epsilon, bound in self)
         return "epsilon,lower,upper\n" + "".join(rows)
 
-    def plot(self, path: str | PathLike[str], label: str = "") -> None:
-        """Draws both ends as a band over a logarithmic delta axis; the suffix of path names the format."""
-        from .plot import Series, draw
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with the columns epsilon, lower, upper."""
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise InvalidParameter("a frame needs pandas: pip install pandas, or use to_csv()") from None
+        return DataFrame(
+            {
+                "epsilon": self.epsilons,
+                "lower": [bound.lower for bound in self.bounds],
+                "upper": [bound.upper for bound in self.bounds],
+            }
+        )
 
-        lower = [bound.lower for bound in self.bounds]
-        upper = [bound.upper for bound in self.bounds]
-        draw([Series(label, self.epsilons, lower, upper)], path)
+    @checked
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        label: str = "",
+        *,
+        ax: Axes | None = None,
+        log: bool | None = None,
+    ) -> Figure:
+        """Draws both ends as a band, into ax where it is given, and writes it where there is a path.
+
+        The suffix of path names the format. On axes of one's own the labels go into a legend.
+        log: a logarithmic delta axis, which is the default for axes that are still empty.
+        """
+        from .plot import draw
+
+        return draw([self._series(label)], path, ax=ax, log=log)
+
+    def _series(self, label: str) -> Series:
+        from .plot import Series
+
+        return Series(
+            label, self.epsilons, [bound.lower for bound in self.bounds], [bound.upper for bound in self.bounds]
+        )
+
+
+@checked
+def draw_curves(
+    curves: Mapping[str, Curve],
+    path: str | PathLike[str] | None = None,
+    *,
+    title: str = "",
+    ax: Axes | None = None,
+    log: bool | None = None,
+) -> Figure:
+    """Several curves on one axis, each with its label; the other arguments are those of Curve.plot."""
+    from .plot import draw
+
+    return draw([curve._series(label) for label, curve in curves.items()], path, title=title, ax=ax, log=log)
+
+
+def _short(value: float) -> str:
+    return repr(value).removesuffix(".0")

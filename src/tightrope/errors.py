@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 
 
 class TightropeError(Exception):
-    """Base class of every deliberate error."""
+    """Base class of every deliberate error; each crosses processes with its attributes."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[TightropeError], arguments: tuple[object, ...], attributes: dict[str, object]) -> TightropeError:
+    """An error as it was, without asking its constructor."""
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(attributes)
+    return error
 
 
 class InvalidParameter(TightropeError, ValueError):
@@ -41,13 +51,15 @@ class UnsupportedMechanism(TightropeError):
     """No engine can prove a bound for this question."""
 
     def __init__(self, mechanism: str, hint: str, kind: Refusal = Refusal.NOT_KNOWN) -> None:
-        super().__init__(f"no engine can answer for {mechanism}: {hint}")
-        self.mechanism = mechanism
+        super().__init__()
         self.hint = hint
         self.kind = kind
+        self.rename(mechanism)
 
-    def __reduce__(self) -> tuple[type[UnsupportedMechanism], tuple[str, str, Refusal]]:
-        return UnsupportedMechanism, (self.mechanism, self.hint, self.kind)
+    def rename(self, mechanism: str) -> None:
+        """Speaks of the mechanism by this name from now on."""
+        self.mechanism = mechanism
+        self.args = (f"no engine can answer for {mechanism}: {self.hint}",)
 
 
 class ExpressionError(TightropeError, ValueError):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from difflib import get_close_matches
 from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import NamedTuple
 
+from .calls import WORD_SHOWN, nearest
 from .errors import InvalidParameter
 from .mechanisms.approximate_dp import ApproximateDP
 from .mechanisms.base import Leaf, Mechanism
@@ -24,8 +24,6 @@ from .mechanisms.randomized_response import RandomizedResponse
 from .mechanisms.truncated_gaussian import TruncatedGaussian
 from .mechanisms.truncated_laplace import TruncatedLaplace
 from .transforms.poisson import Poisson
-
-WORD_SHOWN = 40
 
 
 class Entry(NamedTuple):
@@ -111,13 +109,6 @@ def find_transform(name: str) -> type[Poisson]:
             f"unknown transformation {quoted(name)}{nearest(name, TRANSFORMS) or known_names(TRANSFORMS)}"
         )
     return TRANSFORMS[name].make
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A suggestion to append to a message, or nothing."""
-    by_lower = {name.lower(): name for name in known}
-    found = get_close_matches(word[:WORD_SHOWN].lower(), by_lower, n=1)
-    return f"; did you mean {by_lower[found[0]]}?" if found else ""
 
 
 def known_names(known: Iterable[str]) -> str:

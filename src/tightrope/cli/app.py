@@ -11,7 +11,6 @@ import click
 
 from .. import __version__
 from ..bound import Bound
-from ..curve import Curve
 from ..engines.plan import ENGINES
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse, parse_template
@@ -120,6 +119,7 @@ def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **set
 @click.option("--from", "start", type=float, default=0.0, help="First epsilon; default: 0.")
 @click.option("--to", "stop", type=float, default=4.0, help="Last epsilon; default: 4.")
 @click.option("--points", type=click.IntRange(2, POINTS_MOST), default=50, help="How many epsilons; default: 50.")
+@click.option("--epsilon", "epsilons", type=float, multiple=True, help="These epsilons instead; repeated, rising.")
 @click.option("--csv", "table", metavar="FILE", help="Write epsilon, lower, upper; - for standard output.")
 @click.option("--plot", "picture", metavar="FILE", help="Draw the curve as .png, .pdf or .svg.")
 def curve(
@@ -127,16 +127,18 @@ def curve(
     start: float,
     stop: float,
     points: int,
+    epsilons: tuple[float, ...],
     table: str | None,
     picture: str | None,
     as_document: bool,
     **settings: Unpack[Settings],
 ) -> int:
-    """Delta at equally spaced epsilons; CSV on standard output unless told otherwise.
+    """Delta at equally spaced epsilons, or at your own; CSV on standard output unless told otherwise.
 
     \b
     tightrope curve "Gaussian(sigma=1)" --from 0 --to 4 --points 50 --plot curve.png
     tightrope curve "Laplace(scale=1)" --to 1 --points 11 --csv curve.csv
+    tightrope curve "Laplace(scale=1)" --epsilon 0.1 --epsilon 0.5 --epsilon 0.9
     """
     from ..plot import check_path
 
@@ -145,7 +147,7 @@ def curve(
     mechanism = read(expression)
     began = time.perf_counter()
     with spinner("delta at many epsilons"):
-        found = mechanism.curve(start, stop, points, **settings)
+        found = mechanism.curve(start, stop, points, epsilons=epsilons or None, **settings)
     seconds = time.perf_counter() - began
     if picture is not None:
         found.plot(picture, label=repr(mechanism))
@@ -162,7 +164,7 @@ def curve(
     elif table == "-" or (table is None and picture is None):
         say(found.to_csv().rstrip("\n"))
     else:
-        say(summary(found, [name for name in (table, picture) if name is not None]))
+        say(f"{found}: {', '.join(name for name in (table, picture) if name is not None)}")
     return 0
 
 
@@ -289,12 +291,3 @@ def answer(
         complain(str(missed))
         return NOT_REACHED
     return 0
-
-
-def summary(found: Curve, files: Sequence[str]) -> str:
-    """One line for a curve that went into files."""
-    (first, at_first), *_, (last, at_last) = found
-    return (
-        f"delta in {at_first} at epsilon {short(first)} to {at_last} at epsilon {short(last)}, "
-        f"{len(found)} points: {', '.join(files)}"
-    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..bound import Bound
+from ..calls import checked
 from ..errors import InvalidParameter, UnsupportedMechanism
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import nonnegative, probability, whole
@@ -39,6 +40,7 @@ class Comparison:
     rows: tuple[Row, ...]
 
 
+@checked
 def compare(run: Mechanism, delta: float | None = None, epsilon: float | None = None) -> Comparison:
     """Every method at one delta or at one epsilon."""
     if (delta is None) == (epsilon is None):

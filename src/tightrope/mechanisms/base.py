@@ -9,8 +9,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Self, overload
 
+from ..calls import check_keywords, checked, question
 from ..relation import Direction, Relation
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ class Mechanism(ABC):
     """A randomized algorithm, described by its dominating pair in each direction."""
 
     __slots__ = ()
+
+    def __new__(cls, *arguments: object, **keywords: object) -> Self:
+        if keywords:
+            check_keywords(cls.__name__, cls.__init__.__code__, keywords)
+        return super().__new__(cls)
 
     @abstractmethod
     def pair(self, direction: Direction) -> Pair:
@@ -52,6 +58,10 @@ class Mechanism(ABC):
 
         return compose((self, other))
 
+    def __radd__(self, other: object) -> Mechanism:
+        """sum(parts) starts at 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
     def __mul__(self, count: float) -> Mechanism:
         from ..transforms.composition import repeat
 
@@ -59,6 +69,7 @@ class Mechanism(ABC):
 
     __rmul__ = __mul__
 
+    @checked
     def poisson(self, rate: float) -> Mechanism:
         """Runs on a sample that takes each record independently with probability rate."""
         from ..transforms.poisson import Poisson
@@ -85,6 +96,7 @@ class Mechanism(ABC):
         engine: str = ...,
         direction: str | None = ...,
     ) -> tuple[Bound, ...]: ...
+    @question
     def epsilon(
         self,
         delta: float | Iterable[float],
@@ -123,6 +135,7 @@ class Mechanism(ABC):
         engine: str = ...,
         direction: str | None = ...,
     ) -> tuple[Bound, ...]: ...
+    @question
     def delta(
         self,
         epsilon: float | Iterable[float],
@@ -137,26 +150,35 @@ class Mechanism(ABC):
 
         return account.ask(self, "delta", epsilon, accuracy, proof, engine, direction)
 
+    @question
     def curve(
         self,
         start: float = 0.0,
         stop: float = 4.0,
         points: int = 50,
         *,
+        epsilons: Iterable[float] | None = None,
         accuracy: float | None = None,
         proof: bool = False,
         engine: str = "auto",
         direction: str | None = None,
     ) -> Curve:
-        """delta at equally spaced epsilons from start to stop; without accuracy, 1e-4 is aimed at."""
+        """delta at equally spaced epsilons from start to stop, or at these epsilons, which must rise.
+
+        Without accuracy, 1e-4 is aimed at; the other arguments are those of `epsilon`.
+        """
         from .. import account
 
-        return account.curve(self, start, stop, points, accuracy, proof, engine, direction)
+        grid = (
+            account.spaced(start, stop, points) if epsilons is None else account.chosen(epsilons, start, stop, points)
+        )
+        return account.curve(self, grid, accuracy, proof, engine, direction)
 
     @overload
     def renyi(self, order: float, *, direction: str | None = ...) -> Bound: ...
     @overload
     def renyi(self, order: Iterable[float], *, direction: str | None = ...) -> tuple[Bound, ...]: ...
+    @question
     def renyi(self, order: float | Iterable[float], *, direction: str | None = None) -> Bound | tuple[Bound, ...]:
         """The Renyi divergence of any order from 0 to inf, always in ball arithmetic; a sequence gives a tuple.
 
@@ -166,6 +188,7 @@ class Mechanism(ABC):
 
         return divergence.renyi(self, order, direction)
 
+    @question
     def cgf(self, z: complex, *, direction: str = "remove") -> acb:
         """A ball (flint.acb) around K(z) = log E_P[e^{z l}; l finite], l the privacy loss; any z where it is finite.
 
@@ -175,6 +198,7 @@ class Mechanism(ABC):
 
         return divergence.composed_cgf(self, z, direction)
 
+    @question
     def phi(self, t: float, *, direction: str = "remove") -> acb:
         """A ball (flint.acb) around the phi-function E_P[e^{i t l}; l finite] of the privacy loss."""
         from ..convert import divergence

@@ -25,7 +25,7 @@ EPSILON_LEAST = 1e-280  # below, halves and products of losses leave the range o
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
 class Exponential(Leaf):
-    """Any mechanism whose losses against a neighbour span at most epsilon."""
+    """The exponential mechanism, and any other whose losses against a neighbour span at most epsilon."""
 
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
 

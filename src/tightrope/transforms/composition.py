@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from ..errors import InvalidParameter, UnsupportedMechanism
 from ..mechanisms.base import Mechanism
@@ -56,15 +57,22 @@ class Composition(Mechanism):
         return GaussianPair(tuple(sorted(shifts)))
 
 
-def compose(mechanisms: Iterable[Mechanism]) -> Mechanism:
-    """All of them run, each may look at the outputs before it; nothing at all is the identity."""
+def compose(*mechanisms: Mechanism | Iterable[Mechanism]) -> Mechanism:
+    """All of them run, each may look at the outputs before it; nothing at all is the identity.
+
+    They are given one by one, as one or more lists, or both.
+    """
     counts: dict[Mechanism, int] = {}
-    for mechanism in mechanisms:
+    for mechanism in chain.from_iterable(map(_listed, mechanisms)):
         if not isinstance(mechanism, Mechanism):
-            raise InvalidParameter(f"only mechanisms can be composed, not {mechanism!r}")
+            raise InvalidParameter(f"only mechanisms can be composed, not {mechanism!r:.60}")
         for part, count in mechanism.terms:
             counts[part] = counts.get(part, 0) + count
     return _grouped(counts)
+
+
+def _listed(given: object) -> Iterable[object]:
+    return given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
 
 
 def repeat(mechanism: Mechanism, count: float) -> Mechanism:

@@ -1,0 +1,64 @@
+"""Calls from Python that go wrong: which keyword was meant, and whom a refusal is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from functools import wraps
+from types import CodeType
+from typing import Any, TypeVar, cast
+
+from .errors import UnsupportedMechanism
+
+WORD_SHOWN = 40
+NAME_SHOWN = 120  # characters of a mechanism in a message
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A suggestion to append to a message, or nothing."""
+    by_lower = {name.lower(): name for name in known}
+    found = get_close_matches(word[:WORD_SHOWN].lower(), by_lower, n=1)
+    return f"; did you mean {by_lower[found[0]]}?" if found else ""
+
+
+def check_keywords(name: str, code: CodeType, given: Iterable[str]) -> None:
+    """TypeError for a keyword that the function does not take, with the nearest one that it does."""
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    for keyword in given:
+        if keyword not in known:
+            taken = [each for each in known if each not in ("self", "cls")]
+            raise TypeError(f"{name} takes no {keyword!r:.60}; it takes {', '.join(taken)}{nearest(keyword, taken)}")
+
+
+def checked(function: Function) -> Function:
+    """The function, with a suggestion where a keyword is misspelt."""
+    code = function.__code__
+
+    @wraps(function)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        check_keywords(function.__name__, code, keywords)
+        return function(*arguments, **keywords)
+
+    return cast(Function, call)
+
+
+def question(method: Function) -> Function:
+    """A checked method of a mechanism; what is refused is named as the user wrote it, not as an engine sees it."""
+    answer = checked(method)
+
+    @wraps(method)
+    def ask(self: object, *arguments: Any, **keywords: Any) -> Any:
+        try:
+            return answer(self, *arguments, **keywords)
+        except UnsupportedMechanism as refusal:
+            refusal.rename(shortened(repr(self)))
+            raise
+
+    return cast(Function, ask)
+
+
+def shortened(text: str, most: int = NAME_SHOWN) -> str:
+    """The text, or its beginning and end where it is long."""
+    return text if len(text) <= most else f"{text[: most - 30]} ... {text[-25:]}"
