@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import multiprocessing
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from tightrope.frozen import FrozenMapping
 from tightrope.registry import MECHANISMS
 
 RUN = tr.Gaussian(sigma=5.0) * 3 + tr.PureDP(epsilon=0.1)
+TINY = tr.Gaussian(sigma=0.01).poisson(rate=0.5) * 10
 SAMPLED = tr.Gaussian(sigma=1.0).poisson(rate=0.1) * 3
 
 
@@ -53,13 +56,16 @@ def test_values_are_pickled_and_copied(name: str) -> None:
         assert hash(again) == hash(value)
 
 
-@pytest.mark.parametrize(
-    "engine, proof",
-    [(engine, proof) for engine in ENGINES for proof in (False, True) if (engine, proof) != ("buckets", True)],
-)
-def test_bounds_keep_their_certificates(engine: str, proof: bool) -> None:
-    run = SAMPLED if engine != "closed_form" else RUN
-    bound = run.delta(0.5, engine=engine, proof=proof)
+def answered(engine: str, proof: bool) -> Iterator[tr.Bound]:
+    """What this engine says to the questions that it takes."""
+    for run in (SAMPLED, RUN, TINY):
+        with suppress(tr.UnsupportedMechanism):
+            yield run.delta(0.5, engine=engine, proof=proof)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_bounds_keep_their_certificates(engine: str) -> None:
+    bound = next(chain(answered(engine, proof=True), answered(engine, proof=False)))
     for again in (pickle.loads(pickle.dumps(bound)), copy.deepcopy(bound)):
         assert again == bound
         assert again.certificate == bound.certificate
