@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -83,6 +84,16 @@ ASSUMPTIONS = {
             lambda rng, n: rng.uniform(-0.9, 2.0, n),
         ),
     ),
+    "logaddexp with 0": Assumption(
+        lambda x: np.logaddexp(0.0, x),
+        lambda x: x.exp().log1p(),
+        lambda x: np.full_like(x, ulps.LOGADDEXP),
+        _mixed(
+            lambda rng, n: rng.uniform(-700.0, 700.0, n),
+            lambda rng, n: rng.uniform(-2.0, 2.0, n),
+            lambda rng, n: _signs(rng, n) * 10.0 ** rng.uniform(-300.0, 300.0, n).clip(-300.0, 2.8),
+        ),
+    ),
     "erfcx": Assumption(
         erfcx,
         _erfcx,
@@ -96,6 +107,30 @@ ASSUMPTIONS = {
         ),
     ),
 }
+
+
+MATH = {"exp": math.exp, "expm1": math.expm1, "log": math.log, "log1p": math.log1p}
+
+
+@pytest.mark.parametrize("name", MATH)
+def test_functions_of_python_keep_the_same_constants(name: str) -> None:
+    """The math module calls the C library, numpy its own code: one constant for both."""
+    _, truth, units, points = ASSUMPTIONS[name]
+    x = points(np.random.default_rng(22))[::3]
+    with precision(BITS):
+        for at, allowed in zip(x.tolist(), units(x).tolist(), strict=True):
+            assert _holds(MATH[name](at), truth(arb(at)), allowed), at
+
+
+def test_hypot() -> None:
+    """Over all magnitudes, and where one argument is far below the other."""
+    rng = np.random.default_rng(23)
+    x = _signs(rng, POINTS) * 10.0 ** rng.uniform(-300.0, 300.0, POINTS)
+    y = x * 10.0 ** rng.uniform(-9.0, 3.0, POINTS)
+    rows = zip(x.tolist(), y.tolist(), np.hypot(x, y).tolist(), strict=True)
+    with precision(BITS):
+        for first, second, value in rows:
+            assert _holds(value, (arb(first) ** 2 + arb(second) ** 2).sqrt(), ulps.HYPOT)
 
 
 def _holds(computed: float, truth: arb, units: float) -> bool:

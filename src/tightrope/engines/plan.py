@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -19,6 +19,7 @@ from flint import arb
 
 from ..bound import Budget, budget_lines
 from ..errors import InvalidParameter, Refusal, UnsupportedMechanism
+from ..kernels import conditions
 from ..kernels.ball import lower_float, upper_float
 from . import closed_form
 from .edges import Edges, edges
@@ -135,7 +136,9 @@ class Planner:
         asked = LADDER if engine == "auto" else [rung for rung in LADDER + ON_REQUEST if rung.engine == engine]
         # Without proof the lattice ends the ladder: in exact integers it has fewer points and is wider still.
         escalating = [rung for rung in asked if not (rung.ball and rung.engine == LATTICE)]
-        self._ladder = [rung for rung in asked if rung.ball] if proof else escalating
+        # Where float64 is not what its bounds rest on, balls answer.
+        self._ladder = [rung for rung in asked if rung.ball] if proof or not conditions.hold() else escalating
+        conditions.demand_normal(self.terms)
         self._edges = edges(terms)
         # Half of the width is kept for the questions that follow.
         self._share = 0.5 if several else 1.0
@@ -143,6 +146,7 @@ class Planner:
 
     def answer(self, question: Question, accuracy: float) -> Answer:
         """The straight path: known edges, then the ladder of engines until one is narrow enough."""
+        conditions.demand_normal(question)
         known = _from_edges(self._edges, question) or self._again(question, accuracy)
         if known is not None:
             return known
@@ -196,8 +200,9 @@ class Planner:
         if many and self._last is None:
             from .contour.chernoff import delta_above
 
-            if delta_above(self.terms, epsilon, upper_float(self._edges.mass)) <= delta:
-                return True
+            with conditions.float64():
+                if delta_above(self.terms, epsilon, upper_float(self._edges.mass)) <= delta:
+                    return True
         return self.answer(Question("delta", epsilon), LOOSE).upper <= delta
 
     def _again(self, question: Question, accuracy: float) -> Answer | None:
@@ -205,7 +210,10 @@ class Planner:
         if self._last is None or question.quantity != "delta":
             return None
         rung, evaluator = self._last
-        value = evaluator.delta(question.given)
+        if not (rung.ball or conditions.hold()):
+            return None
+        with _arithmetic(rung):
+            value = evaluator.delta(question.given)
         if not meets(value.lower, value.upper, accuracy, "delta"):
             return None
         return _answer(rung, evaluator, value.lower, value.upper, value.budget)
@@ -220,6 +228,10 @@ class Planner:
 
     def _ask(self, rung: Rung, question: Question, accuracy: float, near: float | None = None) -> Answer:
         """The engine's answer; for epsilon, prepared at an epsilon that is near if there is one."""
+        with _arithmetic(rung):
+            return self._asked(rung, question, accuracy, near)
+
+    def _asked(self, rung: Rung, question: Question, accuracy: float, near: float | None) -> Answer:
         for_delta = question.quantity == "delta"
         epsilon = question.given if for_delta else near
         evaluator = rung.prepare(
@@ -244,6 +256,13 @@ class Planner:
             (found.at_lower.budget if found.at_lower else nothing).lower,
         )
         return _answer(rung, evaluator, found.lower, min(found.upper, ceiling), budget)
+
+
+def _arithmetic(rung: Rung) -> AbstractContextManager[None]:
+    """float64 where it can be trusted; the lattice in integers takes its grid from it, other balls do without."""
+    if not rung.ball:
+        return conditions.float64()
+    return conditions.quiet() if rung.engine == LATTICE else nullcontext()
 
 
 def _from_edges(ends: Edges, question: Question) -> Answer | None:

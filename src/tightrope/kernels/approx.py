@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import ulps
+from .conditions import demand_erfcx
 from .ulps import SUBNORMAL, UNIT
 
 FloatArray = npt.NDArray[np.float64]
@@ -172,10 +173,11 @@ def mills(x: Approx) -> Approx:
     R is convex and decreasing, so on [x - r, x + r] its slope is steepest at the left end, where
     |R'(y)| = 1 - y R(y) <= 1 / (1 + y^2) for y >= 0 and = 1 + |y| R(y) for y < 0.
     """
-    from scipy.special import erfcx
+    from scipy.special import erfcx, errstate
 
+    demand_erfcx()
     root_half, root_half_pi = math.sqrt(0.5), math.sqrt(math.pi / 2.0)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), errstate(all="ignore"):
         scaled = x.value * root_half  # off by less than 2.5 UNIT, which counts as a part of the radius
         reach = x.radius + 2.5 * UNIT * abs(x.value)
         left = (x.value - reach) - 4.0 * UNIT * (abs(x.value) + reach)

@@ -17,6 +17,7 @@ _LOCK = threading.RLock()
 
 BITS_START = 128
 BITS_MOST = 1 << 14
+LEAST_NORMAL = 2.0**-1022
 
 
 @contextmanager
@@ -77,11 +78,19 @@ def erfc(x: arb) -> arb:
     return middle.erfc() + arb(0, 1) * (radius * 2 / arb.pi().sqrt() * (-nearest * nearest).exp())
 
 
+def gradual_underflow(least: float = LEAST_NORMAL) -> bool:
+    """Whether this thread has doubles below the normal ones: made by a product, and taken for what they are."""
+    half = least * 0.5
+    return half > 0.0 and half * 2.0 == least
+
+
 def lower_float(ball: arb) -> float:
     """The largest convenient double at or below the ball; -inf if nothing is known."""
     if ball.is_nan():
         return -math.inf
     guess = float(ball.lower())
+    if abs(guess) < LEAST_NORMAL and not gradual_underflow():
+        return 0.0 if ball >= 0 else -LEAST_NORMAL
     return guess if arb(guess) <= ball else math.nextafter(guess, -math.inf)
 
 
@@ -90,6 +99,8 @@ def upper_float(ball: arb) -> float:
     if ball.is_nan():
         return math.inf
     guess = float(ball.upper())
+    if abs(guess) < LEAST_NORMAL and not gradual_underflow():
+        return 0.0 if ball <= 0 else LEAST_NORMAL
     return guess if arb(guess) >= ball else math.nextafter(guess, math.inf)
 
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from ..errors import Refusal, UnsupportedMechanism
 from .approx import Approx, FloatArray
 from .quadrature import Transform
-from .ulps import UNIT
+from .ulps import ANGLE_MOST, UNIT
 
 RATIO_ERROR = 64.0 * UNIT  # turn, product and quotient; log1p and arctangent as an error of the ratio
 
@@ -37,6 +38,10 @@ class Hits:
 
 def hits(body: Transform, hit: Transform, log_ratio: Approx, drift: Approx, times: FloatArray, count: float) -> Hits:
     """H of one term: log_ratio = log B(c)/A(c) at t = 0, drift that of the hits minus that of the body."""
+    if not float(times[-1]) * abs(float(drift.value)) <= ANGLE_MOST:
+        raise UnsupportedMechanism(
+            "this composition", "its angles are too large for float64; try proof", Refusal.NEEDS_BALLS
+        )
     below, above = 1.0 + body.deviation, 1.0 + hit.deviation
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         ratio = np.exp(log_ratio.value)
@@ -53,7 +58,7 @@ def hits(body: Transform, hit: Transform, log_ratio: Approx, drift: Approx, time
             1.01 * (float(log_ratio.radius) + turned) + RATIO_ERROR * (1.0 + size) + 4.0 * UNIT * abs(log_ratio.value)
         )
         whole = per_unit * (modulus + 1.01 * (hit.quadrature + hit.rounding) + 4.0 * UNIT) * (1.0 + blur + blur * blur)
-        whole = np.where(blur < 0.5, whole, np.inf)
+        whole = np.where(blur < 0.5, whole, np.inf)  # e^x <= 1 + x + x^2 up to x = 1.7; each 1.01 is for rounding
         inner = per_unit * (modulus + hit.quadrature)
         spread = np.hypot(log, angle)
     parts = (log, angle, np.log1p(per_unit * modulus), np.log1p(inner), np.log1p(whole), spread)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import ulps
+from .conditions import demand_erfcx
 from .twofold import Twofold
 
 FloatArray = npt.NDArray[np.float64]
@@ -29,9 +30,10 @@ def normal_tails(z: Twofold) -> tuple[FloatArray, FloatArray]:
     halves keep each factor a normal number. What a.lo adds to erfcx is below half an ulp and left out.
     Guarantee: |computed - tail| <= NORMAL_TAIL_ERROR tail + SUBNORMAL, NaN for NaN. Proof: docs/proofs/rounding.md.
     """
-    from scipy.special import erfcx
+    from scipy.special import erfcx, errstate
 
-    with np.errstate(all="ignore"):
+    demand_erfcx()
+    with np.errstate(all="ignore"), errstate(all="ignore"):
         sign = np.where(z.hi < 0.0, -1.0, 1.0)
         near = abs(z.hi) < _BEYOND
         a = Twofold(np.minimum(abs(z.hi), _BEYOND), np.where(near, z.lo * sign, 0.0))

@@ -23,6 +23,7 @@ from .ulps import ANGLE_MOST, COSINE, SINE, UNIT
 # Error of a computed e^{ip} - 1 = -2 sin^2(p/2) + 2i sin(p/2) cos(p/2) for a given p, in units of min(|p|, 2) UNIT.
 TURN_ERROR = 4.0 * SINE + 2.0 * COSINE + 8.0
 CHUNK = 64  # inner products are summed in chunks of about this length, then chunk by chunk
+OF_TOTAL_MOST = 0.5  # relative error of the total of the weights beyond which nothing is claimed
 LEVELS = 48  # where the growth of E min(2, t|d|) with t is sampled
 
 
@@ -121,6 +122,8 @@ def _rounding(law: TiltedLaw, times: FloatArray, dot: float) -> FloatArray:
 
     With G(t) = E min(2, t|d|), which never falls with t: an angle p = t d errs by UNIT p and by t times the radius of
     d; the rest of a turn, the sums and the total err by multiples of G; a weight by its radius times min(2, t|d|).
+    G under the true weights is at most that under the computed ones, radii included, divided by 1 - of_total: that
+    factor holds the second-order terms. 1.01 is for the rounding of these sums, and holds up to 10^13 nodes.
     """
     sizes, weights, radii = abs(law.offsets.value), law.weights.value, law.weights.radius
     total = float(np.sum(weights))
@@ -132,14 +135,16 @@ def _rounding(law: TiltedLaw, times: FloatArray, dot: float) -> FloatArray:
     turns = levels[:, None] * sizes
     np.minimum(turns, 2.0, out=turns)
     mean, blurred = turns @ weights / total, turns @ radii / total
-    of_total = float(np.sum(radii)) / total + dot
+    of_total = (float(np.sum(radii)) / total + dot) * (1.0 + 1e-9)
+    if not of_total < OF_TOTAL_MOST:
+        return np.full_like(times, np.inf)
     at_levels = mean * (TURN_ERROR * UNIT + 8.0 * dot + of_total) + blurred
     growing = at_levels[np.minimum(np.searchsorted(levels, times), LEVELS - 1)]
-    return 1.01 * (times * linear + growing) + 1e-300
+    return 1.01 / (1.0 - of_total) * (times * linear + growing) + 1e-300
 
 
 def widened(value: Approx, relative: float) -> Approx:
-    """log of a number known up to this relative error."""
+    """log of a number known up to this relative error: |log(1 + x)| <= 1.01 |x| for |x| <= 0.0197."""
     slack = 1.01 * relative if relative < 0.01 else np.inf
     return Approx(value.value, value.radius + slack)
 

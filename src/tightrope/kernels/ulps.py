@@ -1,8 +1,10 @@
 """The only place where the accuracy of a library function is assumed.
 
 Each constant C bounds the error of that function for an exact argument: C UNIT relative where the result is a normal
-number, C SUBNORMAL absolute below. UNIT = 2**-53 is half an ulp of a double. tests/kernels/test_ulps.py measures each
-against Arb at 10^5 points and fails where the assumption does.
+number, C SUBNORMAL absolute below. UNIT = 2**-53 is half an ulp of a double. tests/kernels/test_ulps.py and
+test_angles.py measure each against Arb at 10^5 points and fail where the assumption does; kernels.conditions tries
+a few hundred in every process. The constants of numpy's exp, expm1, log and log1p hold for those of Python's own math
+module too.
 Arithmetic and square roots are IEEE 754: round to nearest, gradual underflow.
 """
 
@@ -23,3 +25,5 @@ SINE = 4.0
 COSINE = 4.0
 ANGLE_MOST = 2.0**30
 ARCTANGENT = 4.0
+HYPOT = 4.0  # numpy.hypot
+LOGADDEXP = 8.0  # numpy.logaddexp(0, x), relative

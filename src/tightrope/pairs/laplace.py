@@ -57,11 +57,13 @@ class LaplacePair(Pair):
         if t < -edge:
             return BallTails(arb(1), arb(1), arb(0), arb(0))
         p_below, q_above = ((t - edge) / 2).exp() / 2, (-(t + edge) / 2).exp() / 2
-        inside = BallTails(1 - p_below, q_above, p_below, 1 - q_above)
-        if t < edge and t >= -edge:
-            return inside
-        outside = BallTails(*(arb(0), arb(0), arb(1), arb(1)) if t > 0 else (arb(1), arb(1), arb(0), arb(0)))
-        return BallTails(*(one.union(other) for one, other in zip(inside, outside, strict=True)))
+        tails = BallTails(1 - p_below, q_above, p_below, 1 - q_above)
+        # A ball may reach beyond one end of the losses, or beyond both.
+        if not t < edge:
+            tails = BallTails(*(one.union(arb(other)) for one, other in zip(tails, (0, 0, 1, 1), strict=True)))
+        if not t >= -edge:
+            tails = BallTails(*(one.union(arb(other)) for one, other in zip(tails, (1, 1, 0, 0), strict=True)))
+        return tails
 
     def ball_profile(self, epsilon: arb) -> arb:
         middle = -((epsilon - self.ball_edge()) / 2).expm1()

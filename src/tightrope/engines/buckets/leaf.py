@@ -32,6 +32,7 @@ TAIL_UNDERFLOW = 1e-300  # covers the absolute error of tails below 1e-300, and 
 REACH_MOST = 340.0  # so that no weight of a leaf leaves the doubles
 STEEPER = 14  # moments that bound the mass above n
 TIE = 16.0 * UNIT  # relative distance at which a loss counts as lying on a boundary
+DOUBT_MOST = 0.01  # error of a loss beyond which nothing is claimed
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,10 @@ def events_leaf(events: Events, step: float, n: int, slope: float) -> Buckets:
     beyond = index > n
     above_p, above_q = events.p[beyond].sum(), (events.p[beyond] * (-events.loss[beyond]).exp()).sum()
     p, loss, doubt = events.p[~beyond], events.loss.value[~beyond], doubt[~beyond] * 2.0
+    if not np.all(doubt <= DOUBT_MOST):
+        raise UnsupportedMechanism(
+            "this mechanism", "its losses are not known well enough in float64; try another engine"
+        )
     place = np.clip(index[~beyond], -n, n).astype(np.int64)
     # Distance to the top of the bucket; outside of [0, step] by rounding only, which the slack covers.
     gap = place * step - loss
@@ -95,6 +100,7 @@ def events_leaf(events: Events, step: float, n: int, slope: float) -> Buckets:
     scale = _scale(p.value, place.astype(np.float64) * slope)
     weight = np.exp(place * slope - scale * LOG_2)
     units = (4.0 * (np.abs(place * slope) + abs(scale)) + 40.0) * UNIT
+    # e^x - 1 <= 1.01 x up to x = 0.0198: that is what DOUBT_MOST is for.
     b, b_error = p.value * weight, (p.radius * 1.01 + units * p.value) * weight
     rise = np.exp(gap)
     q, q_error = b * rise, (b_error + b * (doubt * 1.01 + 8.0 * UNIT * (1.0 + np.abs(gap)))) * rise * 1.01

@@ -180,12 +180,13 @@ class DensityCgf(Cgf):
     def _law(self, tilt: float, reach: float, log_tolerance: float) -> BallLaw:
         """The nodes of all cells with their tilted masses, good for transforms up to the reach."""
         key = (tilt, reach, log_tolerance)
-        if key not in self._laws:
+        law = self._laws.get(key)  # another thread may empty the dictionary at any time
+        if law is None:
             if len(self._laws) >= LAWS_KEPT:
                 self._laws.clear()
             with series_arithmetic(DEGREE + 1):
-                self._laws[key] = self._made(tilt, reach, log_tolerance)
-        return self._laws[key]
+                law = self._laws[key] = self._made(tilt, reach, log_tolerance)
+        return law
 
     def _made(self, tilt: float, reach: float, log_tolerance: float) -> BallLaw:
         demand_unchanged(self.law.pair.pieces, self.law.pair.analysis)

@@ -41,6 +41,7 @@ GRID_BITS = 64
 STEP_BITS = 20
 DOUBLINGS_MOST = 40
 ROUNDING = 1e-10  # of a running sum of up to 10^5 terms, relative to its last
+NEAR_ZERO, UNDERFLOW = 1e-40, 1e-290  # t^-PARTS neither overflows nor, for t below 1e40, vanishes
 UP = 1.0 + 1e-9  # outweighs the rounding of sums of thousands of doubles
 
 
@@ -63,16 +64,18 @@ class DensityDecay:
     beyond: tuple[float, ...]  # of |phi| at and after each node
 
     def log_bound(self, radius: float) -> float:
-        best, scale = 1.0, 1.0
+        """An upper bound of log |phi(t)| for every t >= radius."""
+        here, scale, drop = self._beyond(radius), 1.0, 0.0
         for _ in range(DOUBLINGS_MOST):
             size = self._beyond(radius)
-            if size < 1.0:
-                best = min(best, 1.0 - scale * (1.0 - size * size) * (1.0 - 1e-12))
+            # 1 - size is exact or rounded once, 1 + size once: far less than the factor gives away.
+            drop = max(drop, scale * ((1.0 - size) * (1.0 + size)) * (1.0 - 1e-12))
             if radius >= self.nodes[-1]:
                 break
             radius, scale = 2.0 * radius, scale / 4.0
         with working_precision(GRID_BITS):
-            return upper_float(arb(best).log() / 2) if best > 0.0 else -math.inf
+            # 1 - drop would be rounded to nearest, which is no bound where drop is a few units.
+            return min(upper_float((-arb(drop)).log1p() / 2), upper_float(arb(here).log()))
 
     def _beyond(self, radius: float) -> float:
         """At or above |phi(t)| for every t >= radius."""
@@ -82,10 +85,10 @@ class DensityDecay:
 
 def far_bound(powers: tuple[tuple[float, ...], ...], t: float) -> float:
     """The least of the polynomials in 1/t."""
-    if t <= 0.0:
+    if not t > NEAR_ZERO:
         return 1.0
     found = min((math.fsum(c * t**-j for j, c in enumerate(row)) for row in powers), default=1.0)
-    return min(found * UP, 1.0) if found == found else 1.0
+    return min(found * UP + UNDERFLOW, 1.0) if found == found else 1.0
 
 
 def density_decay(

@@ -95,17 +95,19 @@ def trimmed(law: Law, tolerance: float) -> Law:
 def coarsened_by_chords(law: Law, factor: int, width: float) -> Law:
     """Every mass is split between its two neighbours on a grid `factor` times coarser, so that P and Q are both kept.
 
-    At distance b steps above the left neighbour the right one gets the share (1 - e^(-b h)) / (1 - e^(-factor h)).
+    At distance b steps above the left neighbour the right one gets the share (1 - e^(-b h)) / (1 - e^(-factor h)),
+    the left one e^(-b h) (1 - e^(-(factor - b) h)) / (1 - e^(-factor h)).
     width: the step h of the law as a loss.
     """
     offsets = np.arange(factor, dtype=np.float64)
     right = np.expm1(-offsets * width) / np.expm1(-factor * width)
-    left = np.exp(-offsets * width) * np.expm1(-(factor - offsets) * width) / np.expm1(-factor * width)
+    left = np.expm1(-(factor - offsets) * width) / np.expm1(-factor * width)
     padded = np.pad(law.masses, (0, -len(law.masses) % factor)).reshape(-1, factor)
-    # Above the left neighbour by b steps, the tilt changes by -b slope on the left and (factor - b) slope on the right.
-    push = law.side.push(40.0 + 4.0 * factor * (1.0 + abs(law.slope)))
+    # Above the left neighbour by b steps, the tilt changes by -b slope on the left and (factor - b) slope on the right;
+    # the rest of the left share, e^(-b h), has the same kind of exponent, and its rounding grows with h as well.
+    push = law.side.push(40.0 + 4.0 * factor * (1.0 + abs(law.slope) + width))
     coarse = np.zeros(len(padded) + 1)
-    coarse[:-1] = padded @ (left * np.exp(-offsets * law.slope))
+    coarse[:-1] = padded @ (left * np.exp(-offsets * (width + law.slope)))
     coarse[1:] += padded @ (right * np.exp((factor - offsets) * law.slope))
     return _normalised(replace(law, masses=coarse * push, step=law.step * factor, slope=law.slope * factor))
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.approx import Approx, FloatArray, exact
+from ...kernels.approx import UNDERFLOW, Approx, FloatArray, exact
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
@@ -123,10 +123,15 @@ def _split_atoms(listed: Atoms, points: FloatArray, step: float) -> Above:
     left = np.clip(((loss - points[0]) / step).astype(np.int64), 0, len(points) - 2)
     left -= points[left] > loss
     left += points[left + 1] < loss
-    into = loss - points[left]
-    right_share = np.expm1(-into) / np.expm1(-step) * (1.0 + 16.0 * UNIT)
-    left_share = np.expm1(points[left + 1] - loss) / np.expm1(step) * (1.0 + 16.0 * UNIT)
-    left_masses = np.bincount(left, mass * left_share, len(points))
-    right_masses = np.bincount(left + 1, mass * right_share, len(points))
+    into, ahead = loss - points[left], points[left + 1] - loss
+    # Negative exponents only, so that no step overflows; `into` is rounded, which moves e^-into by as many units.
+    with np.errstate(under="ignore"):
+        right_share = np.expm1(-into) / np.expm1(-step) * (1.0 + 24.0 * UNIT)
+        left_share = np.exp(-into) * np.expm1(-ahead) / np.expm1(-step) * (1.0 + (24.0 + 2.0 * into) * UNIT)
+        # A share above 0 stays above 0, whatever underflowed.
+        left_parts = np.where((ahead > 0.0) & (mass > 0.0), mass * left_share + UNDERFLOW, 0.0)
+        right_parts = np.where((into > 0.0) & (mass > 0.0), mass * right_share + UNDERFLOW, 0.0)
+    left_masses = np.bincount(left, left_parts, len(points))
+    right_masses = np.bincount(left + 1, right_parts, len(points))
     masses: FloatArray = (left_masses + right_masses).astype(np.float64) * (1.0 + (len(mass) + 8) * UNIT)
     return Above(masses, min(infinite * (1.0 + 8.0 * UNIT), 1.0))
