@@ -11,7 +11,7 @@ from .bound import Bound, Certificate
 from .curve import Curve
 from .engines.plan import Answer, Planner, Question, meets
 from .errors import AccuracyNotReached, InvalidParameter
-from .mechanisms.base import Mechanism
+from .mechanisms.base import Mechanism, confidence
 from .mechanisms.parameters import nonnegative, probability, whole
 from .relation import Direction
 
@@ -118,6 +118,7 @@ def _bound(
         tight=mechanism.tight,
         parameters=MappingProxyType(dict(chosen.parameters)),
         budget=chosen.budget,
+        confidence=confidence(mechanism),
     )
     lower = max(each.lower for each in answers.values())
     bound = Bound(lower, chosen.upper, certificate)

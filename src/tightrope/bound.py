@@ -62,7 +62,8 @@ class Certificate:
     """Who computed a bound, how, and what the interval accounts for.
 
     direction is the one that attains the upper end. tight says that one real pair of neighbours attains the
-    dominating pair's profile; if it is False, the lower end speaks of the dominating pair only.
+    dominating pair's profile; if it is False, the lower end speaks of the dominating pair only. confidence is the
+    probability, over the draws that measured histograms rest on, with which the upper end holds; None without such.
     """
 
     engine: str
@@ -72,6 +73,16 @@ class Certificate:
     tight: bool = True
     parameters: Mapping[str, object] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
+    confidence: float | None = None
+
+    @property
+    def assurance(self) -> str:
+        """The confidence in words; empty where nothing was drawn."""
+        if self.confidence is None:
+            return ""
+        share = (100 * Decimal(repr(self.confidence))).normalize()
+        why = "" if self.confidence > 0.0 else ": counts without one are taken as the laws themselves"
+        return f"holds with {share:f} % confidence{why}"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", FrozenMapping(self.parameters))

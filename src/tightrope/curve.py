@@ -8,7 +8,7 @@ from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
-from .bound import Bound
+from .bound import Bound, Certificate
 from .calls import checked
 from .errors import InvalidParameter
 
@@ -72,10 +72,17 @@ class Curve(Sequence[Point]):
 
         return png(self.plot) if self else None
 
+    @property
+    def certificate(self) -> Certificate | None:
+        """That of the first point: what rests on draws does so at every point."""
+        return self.bounds[0].certificate if self.bounds else None
+
     def to_csv(self) -> str:
-        """Columns epsilon, lower, upper; every double with all its digits."""
-        rows = (f"{epsilon!r},{bound.lower!r},{bound.upper!r}\n" for epsilon, bound in self)
-        return "epsilon,lower,upper\n" + "".join(rows)
+        """Columns epsilon, lower, upper, and confidence where it rests on draws; every double with all its digits."""
+        sure = None if self.certificate is None else self.certificate.confidence
+        heading, last = ("", "") if sure is None else (",confidence", f",{sure!r}")
+        rows = (f"{epsilon!r},{bound.lower!r},{bound.upper!r}{last}\n" for epsilon, bound in self)
+        return f"epsilon,lower,upper{heading}\n" + "".join(rows)
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with the columns epsilon, lower, upper."""
@@ -112,9 +119,9 @@ class Curve(Sequence[Point]):
     def _series(self, label: str) -> Series:
         from .plot import Series
 
-        return Series(
-            label, self.epsilons, [bound.lower for bound in self.bounds], [bound.upper for bound in self.bounds]
-        )
+        lower, upper = [bound.lower for bound in self.bounds], [bound.upper for bound in self.bounds]
+        assurance = "" if self.certificate is None else self.certificate.assurance
+        return Series(label, self.epsilons, lower, upper, assurance)
 
 
 @checked

@@ -4,10 +4,11 @@
     product  := mechanism ("*" count)* | count "*" product
     mechanism:= Name(keyword=number, ...) | mechanism.transformation(keyword=number, ...) | "(" sum ")"
 
-Numbers are literals, `inf`, or + - * / ** of numbers; lists of numbers stand for masses, bounds and counts,
-quoted words for a choice or a file, True and False for themselves. A linear scan bounds length, nesting and alphabet
-before Python's parser sees the text; its syntax tree is read against the registry, and what is not in the registry
-does not exist. A decimal means the double nearest to it. repr(mechanism) is an expression.
+Numbers are literals, `inf`, or + - * / ** of numbers; lists of numbers stand for masses, bounds and counts, quoted
+words for a choice or, where the caller allows it, for a file, True and False for themselves. A linear scan bounds
+length, nesting and alphabet before Python's parser sees the text; its syntax tree is read against the registry, and
+what is not in the registry does not exist. A decimal means the double nearest to it. repr(mechanism) is an
+expression.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 
 from .errors import ExpressionError, InvalidParameter, TightropeError
 from .mechanisms.base import Mechanism
+from .mechanisms.data_file import Folder, allowed_file
 from .registry import check_arguments, find_mechanism, find_transform, keywords, quoted, usage
 from .transforms.composition import compose
 
@@ -48,26 +50,30 @@ class Template:
     text: str
     parameter: str
     integer: bool
+    files: Folder | None = None
 
     def __call__(self, value: float) -> Mechanism:
         """The mechanism with the unknown filled in."""
-        return _read(self.text, _Reader(self.text, value))
+        return _read(self.text, _Reader(self.text, value, self.files))
 
 
-def parse(text: str) -> Mechanism:
-    """The mechanism that the text describes; ExpressionError or InvalidParameter if it describes none."""
+def parse(text: str, files: Folder | None = None) -> Mechanism:
+    """The mechanism that the text describes; ExpressionError, InvalidParameter or DataError if it describes none.
+
+    files: the folder whose files the text may name; without it, it may name none.
+    """
     _scan(text, unknown=False)
-    return _read(text, _Reader(text, None))
+    return _read(text, _Reader(text, None, files))
 
 
-def parse_template(text: str) -> Template:
-    """A text in which ? stands for the number that is wanted; every ? is the same one."""
+def parse_template(text: str, files: Folder | None = None) -> Template:
+    """A text in which ? stands for the number that is wanted; every ? is the same one. files as for `parse`."""
     _scan(text, unknown=True)
     if "?" not in text:
         raise ExpressionError("nothing to calibrate: write ? for the unknown, as in Gaussian(sigma=?)", text, 1)
-    reader = _Reader(text, 1)
+    reader = _Reader(text, 1, files)
     _read(text, reader)
-    return Template(text, " and ".join(dict.fromkeys(reader.places)) or "value", reader.whole)
+    return Template(text, " and ".join(dict.fromkeys(reader.places)) or "value", reader.whole, files)
 
 
 def _read(text: str, reader: _Reader) -> Mechanism:
@@ -152,8 +158,9 @@ def _check_word(word: str, text: str, column: int) -> None:
 class _Reader:
     """Reads a syntax tree; knows the text only to tell columns."""
 
-    def __init__(self, text: str, unknown: float | None) -> None:
+    def __init__(self, text: str, unknown: float | None, files: Folder | None = None) -> None:
         self.text = text
+        self.files = files  # the folder whose files may be named
         self.start = len(text) - len(text.lstrip())
         self.unknown = unknown
         self.places: list[str] = []  # what the unknown stands for
@@ -285,7 +292,7 @@ class _Reader:
             raise self.error(
                 f"{name} takes at most {len(allowed)} values: {usage(name, make)}", call.args[len(allowed)]
             )
-        given = {key: self.argument(key, node) for key, node in zip(allowed, call.args, strict=False)}
+        given: dict[str, Any] = {key: self.argument(key, node) for key, node in zip(allowed, call.args, strict=False)}
         whole = {item.name for item in keywords(make) if item.annotation == "int"}
         for key, node in [*zip(allowed, call.args, strict=False), *((item.arg, item.value) for item in call.keywords)]:
             self.note(str(key), node, key in whole)
@@ -300,9 +307,11 @@ class _Reader:
             for known in keywords(make):
                 # Annotations are texts here: "bool", "str", or an alias that admits paths.
                 value, takes = given.get(known.name), str(known.annotation)
-                if isinstance(value, bool) and takes != "bool":
+                if isinstance(value, bool) and takes not in ("bool", "bool | None"):
                     raise InvalidParameter(f"{known.name} takes no {value!r}")
-                if isinstance(value, str) and takes not in ("str", "Source"):
+                if isinstance(value, str) and takes == "Source":
+                    given[known.name] = allowed_file(value, self.files)
+                elif isinstance(value, str) and takes != "str":
                     raise InvalidParameter(f"{known.name} takes no text such as {quoted(value)}")
         return given
 

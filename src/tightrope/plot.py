@@ -58,6 +58,7 @@ class Series(NamedTuple):
     epsilons: Sequence[float]
     lower: Sequence[float]
     upper: Sequence[float]
+    assurance: str = ""  # how sure they are, where they rest on draws
 
 
 def check_path(path: str | PathLike[str]) -> str:
@@ -134,7 +135,8 @@ def draw(
         axes.set_ylabel("delta")
         if ax is None:
             _name(axes, series, title)
-            figure_of(axes).supxlabel(_width_said(series), x=0.99, ha="right", color="#555555", fontsize=8)
+            said = [_width_said(series), *(item.assurance for item in series if item.assurance)]
+            figure_of(axes).supxlabel("; ".join(dict.fromkeys(said)), x=0.99, ha="right", color="#555555", fontsize=8)
         else:
             _share(axes, title)
         return figure_of(axes)

@@ -16,6 +16,7 @@ from typing import Any
 
 from .errors import DataError, TightropeError
 from .mechanisms.base import Leaf, Mechanism
+from .mechanisms.data_file import Folder, allowed_file
 from .registry import MECHANISMS, TRANSFORMS, check_arguments, find_mechanism, find_transform, keywords, quoted
 from .transforms.composition import compose, repeat
 
@@ -30,8 +31,11 @@ def dump(mechanism: Mechanism) -> str:
     return json.dumps({"schema": SCHEMA, "run": _tree(mechanism)}, allow_nan=False)
 
 
-def load(text: str) -> Mechanism:
-    """The mechanism of a document that `dump` could have written; DataError otherwise."""
+def load(text: str, files: Folder | None = None) -> Mechanism:
+    """The mechanism of a document that `dump` could have written; DataError otherwise.
+
+    files: the folder whose files the document may name; without it, it may name none.
+    """
     try:
         document = json.loads(
             text,
@@ -51,7 +55,7 @@ def load(text: str) -> Mechanism:
         raise DataError(f'this is not a mechanism of schema {SCHEMA}: {{"schema": {SCHEMA}, "run": ...}} is needed')
     _expect_keys(document, {"schema", "run"}, "the document")
     try:
-        return _mechanism(document["run"], DEPTH_MOST)
+        return _mechanism(document["run"], DEPTH_MOST, files)
     except DataError:
         raise
     except TightropeError as error:
@@ -77,30 +81,34 @@ def _plain(value: object) -> object:
     return ("inf" if value > 0 else "-inf") if isinstance(value, float) and math.isinf(value) else value
 
 
-def _mechanism(tree: object, depth: int) -> Mechanism:
+def _mechanism(tree: object, depth: int, files: Folder | None) -> Mechanism:
     if depth == 0:
         raise DataError(f"nested more than {DEPTH_MOST} deep")
     if isinstance(tree, dict):
         if "mechanism" in tree:
-            return _leaf(tree)
+            return _leaf(tree, files)
         if "compose" in tree:
-            return _composition(tree, depth)
+            return _composition(tree, depth, files)
         if len(tree) == 1:
-            return _transformed(*next(iter(tree.items())), depth)
+            return _transformed(*next(iter(tree.items())), depth, files)
     raise DataError('a mechanism is {"mechanism": ..., "parameters": ...}, {"compose": [...]} or {"poisson": {...}}')
 
 
-def _leaf(tree: dict[str, Any]) -> Mechanism:
+def _leaf(tree: dict[str, Any], files: Folder | None) -> Mechanism:
     _expect_keys(tree, {"mechanism", "parameters"}, "a mechanism")
     name, parameters = tree["mechanism"], tree["parameters"]
     if not isinstance(name, str) or not isinstance(parameters, dict):
         raise DataError("a mechanism has a name (text) and parameters (an object)")
     make = find_mechanism(name)
     check_arguments(name, make, parameters)
-    return make(**{key: _value(key, value) for key, value in parameters.items()})
+    given = {key: _value(key, value) for key, value in parameters.items()}
+    for known in keywords(make):
+        if isinstance(given.get(known.name), str) and known.annotation == "Source":
+            given[known.name] = allowed_file(given[known.name], files)
+    return make(**given)
 
 
-def _composition(tree: dict[str, Any], depth: int) -> Mechanism:
+def _composition(tree: dict[str, Any], depth: int, files: Folder | None) -> Mechanism:
     _expect_keys(tree, {"compose"}, "a composition")
     if not isinstance(tree["compose"], list):
         raise DataError('"compose" holds a list of {"count": ..., "of": ...}')
@@ -109,17 +117,17 @@ def _composition(tree: dict[str, Any], depth: int) -> Mechanism:
         if not isinstance(item, dict):
             raise DataError('"compose" holds a list of {"count": ..., "of": ...}')
         _expect_keys(item, {"count", "of"}, "a part of a composition")
-        parts.append(repeat(_mechanism(item["of"], depth - 1), _number("count", item["count"])))
+        parts.append(repeat(_mechanism(item["of"], depth - 1, files), _number("count", item["count"])))
     return compose(parts)
 
 
-def _transformed(name: str, body: object, depth: int) -> Mechanism:
+def _transformed(name: str, body: object, depth: int, files: Folder | None) -> Mechanism:
     make = find_transform(name)
     if not isinstance(body, dict) or "of" not in body:
         raise DataError(f'{name} holds its parameters and "of", the mechanism it transforms')
     given = {key: _value(key, value) for key, value in body.items() if key != "of"}
     check_arguments(name, make, given)
-    return make(base=_mechanism(body["of"], depth - 1), **given)
+    return make(base=_mechanism(body["of"], depth - 1, files), **given)
 
 
 def _value(name: str, value: object) -> Any:

@@ -37,7 +37,7 @@ def test_files_of_every_kind_give_the_same(tmp_path: Path) -> None:
     direct = Histograms([3, 4, 5], [5, 0, 7])
     np.save(tmp_path / "a.npy", np.array([3, 4, 5]))
     (tmp_path / "b.csv").write_text("count\n5\n0\n\n7\n")
-    assert Histograms(tmp_path / "a.npy", tmp_path / "b.csv") == direct
+    assert Histograms(tmp_path / "a.npy", tmp_path / "b.csv", samples=False) == direct
     (tmp_path / "named_a.csv").write_text("# ticks\nbin,count\n1.0,3\n2.0,4\n3.0,5\n")
     (tmp_path / "named_b.csv").write_text("bin, count\n1, 5\n3, 7\n")
     named = Histograms(str(tmp_path / "named_a.csv"), str(tmp_path / "named_b.csv"))
@@ -52,7 +52,7 @@ def test_files_of_every_kind_give_the_same(tmp_path: Path) -> None:
         ("3\nfour\n", 2, "number"),
         ("3\n2.5\n", 2, "count"),
         ("1,2,3\n", 1, "cells"),
-        ("a,2\nb,3\na,4\n", 3, "twice"),
+        ("a,2\nb,3\na,4\n", 3, "before"),
         ("3\n4,5\n", 2, "cells"),
         ("nan\n1\n", 1, "number"),
         ("1e300\n", 1, "count"),
@@ -62,7 +62,7 @@ def test_what_is_wrong_in_a_file_is_named_by_line(tmp_path: Path, text: str, lin
     path = tmp_path / "bad.csv"
     path.write_text(text)
     with pytest.raises(DataError, match=word) as caught:
-        Histograms(path, [1, 2])
+        Histograms(path, [1, 2], samples=False)
     assert (caught.value.path, caught.value.line) == (str(path), line)
 
 
@@ -84,7 +84,7 @@ def test_data_that_cannot_be_histograms_is_refused(tmp_path: Path) -> None:
         (7, [1]),
     ):
         with pytest.raises(DataError):
-            Histograms(a, b)  # type: ignore[arg-type]
+            Histograms(a, b, samples=False)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="sum to 1"):
         Histograms([0.5, 0.4], [0.5, 0.5], kind="probabilities")
     with pytest.raises(InvalidParameter):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +17,18 @@ from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse, parse_template
 from ..mechanisms.base import Mechanism
 from .compare import compare
-from .output import INTERRUPTED, Answer, as_json, as_text, calibration_json, calibration_text, complain, say, short
+from .output import (
+    INTERRUPTED,
+    Answer,
+    as_json,
+    as_text,
+    assured,
+    calibration_json,
+    calibration_text,
+    complain,
+    say,
+    short,
+)
 from .spinner import spinner
 
 BAD_INPUT = 2
@@ -150,7 +162,7 @@ def curve(
         found = mechanism.curve(start, stop, points, epsilons=epsilons or None, **settings)
     seconds = time.perf_counter() - began
     if picture is not None:
-        found.plot(picture, label=repr(mechanism))
+        found.plot(picture, label=str(mechanism))
     if table not in (None, "-"):
         with open(str(table), "w", encoding="utf-8") as file:
             file.write(found.to_csv())
@@ -164,7 +176,8 @@ def curve(
     elif table == "-" or (table is None and picture is None):
         say(found.to_csv().rstrip("\n"))
     else:
-        say(f"{found}: {', '.join(name for name in (table, picture) if name is not None)}")
+        files = ", ".join(name for name in (table, picture) if name is not None)
+        say("\n".join([f"{found}: {files}", *assured(found.bounds[0])]))
     return 0
 
 
@@ -219,7 +232,7 @@ def calibrate(
     """
     from ..calibrate import calibrate as best
 
-    template = parse_template(text_of(expression))
+    template = parse_template(text_of(expression), files_of(expression))
     began = time.perf_counter()
     with spinner(f"the best {template.parameter}"):
         found = best(
@@ -252,8 +265,13 @@ def mechanisms() -> None:
 
 
 def read(expression: str) -> Mechanism:
-    """The mechanism of an argument."""
-    return parse(text_of(expression))
+    """The mechanism of an argument, which may name files of the working folder."""
+    return parse(text_of(expression), files_of(expression))
+
+
+def files_of(expression: str) -> str | None:
+    """The folder whose files an argument may name; what comes from standard input may come from anywhere."""
+    return None if expression == "-" else os.curdir
 
 
 def text_of(expression: str) -> str:

@@ -11,7 +11,7 @@ import click
 from ..compare.comparison import Comparison, Row, growth
 from ..compare.comparison import compare as compared
 from ..errors import InvalidParameter
-from .output import SCHEMA, say, short
+from .output import SCHEMA, assured, say, short
 from .spinner import spinner
 
 COUNTS_MOST = 60
@@ -53,7 +53,7 @@ def compare(
         if times is None:
             draw_comparison(found[0], picture)
         else:
-            draw_growth(found, times, repr(run), picture)
+            draw_growth(found, times, str(run), picture)
     if as_document:
         records = [_record(each) for each in found]
         say(json.dumps({"schema": SCHEMA, **({"results": records} if times else records[0])}, allow_nan=False))
@@ -76,13 +76,16 @@ def _text(comparison: Comparison) -> str:
     """One line per method, the reason beneath, dimmed."""
     other = "delta" if comparison.quantity == "epsilon" else "epsilon"
     truth = comparison.truth
-    lines = [f"{comparison.quantity} at {other} {short(comparison.given)} of {comparison.expression}", ""]
+    lines = [
+        f"{comparison.quantity} at {other} {short(comparison.given)} of {comparison.title or comparison.expression}",
+        "",
+    ]
     from ..compare.methods import CERTIFIED_WHY, Kind
 
     lines += _entry("certified", str(truth), Kind.INTERVAL.value, "", CERTIFIED_WHY)
     for row in comparison.rows:
         lines += _entry(row.method, _shown(row, comparison.quantity), row.kind.value, row.distance, row.why)
-    return "\n".join(lines)
+    return "\n".join([*lines, *assured(truth)])
 
 
 def _entry(name: str, value: str, kind: str, distance: str, why: str) -> list[str]:
@@ -110,6 +113,7 @@ def _record(comparison: Comparison) -> dict[str, object]:
         "expression": comparison.expression,
         "lower": _plain(comparison.truth.lower),
         "upper": _plain(comparison.truth.upper),
+        "confidence": None if comparison.truth.certificate is None else comparison.truth.certificate.confidence,
         "methods": [
             {
                 "method": row.method,

@@ -63,6 +63,7 @@ def as_text(answer: Answer) -> str:
         lines.append(f"  note: direction {answer.only} only; the other one may cost more")
     if certificate is not None and not certificate.tight:
         lines.append("  note: the lower end is that of the dominating pair; the mechanism itself may lose less")
+    lines += assured(answer.bound)
     return "\n".join(lines)
 
 
@@ -71,6 +72,12 @@ def as_json(answers: Sequence[Answer], several: bool) -> str:
     results = [_record(answer) for answer in answers]
     document = {"schema": SCHEMA, "results": results} if several else {"schema": SCHEMA, **results[0]}
     return json.dumps(document, allow_nan=False)
+
+
+def assured(bound: Bound) -> list[str]:
+    """A line on how sure the bound is, where it rests on draws."""
+    words = "" if bound.certificate is None else bound.certificate.assurance
+    return [f"  {words}"] if words else []
 
 
 def calibration_text(found: Calibration, expression: str, epsilon: float, delta: float, seconds: float) -> str:
@@ -83,6 +90,7 @@ def calibration_text(found: Calibration, expression: str, epsilon: float, delta:
             f"  {found.parameter} = {short(found.missed.value)} misses it: epsilon in {found.missed.bound}, "
             f"above {short(epsilon)}"
         )
+    lines += assured(found.bound)
     certificate = found.bound.certificate
     about = [] if certificate is None else [certificate.engine, certificate.arithmetic]
     lines.append(click.style("  " + ", ".join([*about, f"{1000 * seconds:.3g} ms", expression]), dim=True))
@@ -103,6 +111,7 @@ def calibration_json(found: Calibration, expression: str, epsilon: float, delta:
         "missed": None
         if missed is None
         else {"value": _plain(missed.value), "lower": _plain(missed.bound.lower), "upper": _plain(missed.bound.upper)},
+        "confidence": None if found.bound.certificate is None else found.bound.certificate.confidence,
         "expression": expression,
         "seconds": seconds,
     }
@@ -126,6 +135,7 @@ def _record(answer: Answer) -> dict[str, Any]:
         "expression": answer.expression,
         "direction": certificate.direction.value,
         "tight": certificate.tight,
+        "confidence": certificate.confidence,
         "seconds": answer.seconds,
         "certificate": {
             "engine": certificate.engine,

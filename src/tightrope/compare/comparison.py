@@ -38,6 +38,7 @@ class Comparison:
     given: float
     truth: Bound
     rows: tuple[Row, ...]
+    title: str = ""  # the expression as people read it: files by their names
 
 
 @checked
@@ -54,7 +55,7 @@ def compare(run: Mechanism, delta: float | None = None, epsilon: float | None = 
     from .methods import METHODS  # late: the classic bounds bring the engines along
 
     rows = tuple(_row(method, run, quantity, given, truth) for method in METHODS)
-    return Comparison(repr(run), quantity, given, truth, rows)
+    return Comparison(repr(run), quantity, given, truth, rows, str(run))
 
 
 def growth(

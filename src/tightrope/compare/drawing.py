@@ -23,7 +23,7 @@ MARKS = "os^Dv<>pXh"
 
 def draw_comparison(comparison: Comparison, path: str | PathLike[str]) -> None:
     """One dot per method on a logarithmic axis, a line at the certified interval."""
-    with canvas(path, comparison.expression, comparison.rows) as axes:
+    with canvas(path, comparison.title or comparison.expression, comparison.rows) as axes:
         shown = [row for row in comparison.rows if _drawable(row.value)]
         axes.set_xscale("log")
         if _drawable(comparison.truth.upper):

@@ -21,7 +21,7 @@ from ..engines.edges import edges
 from ..engines.evaluation import Term
 from ..errors import InvalidParameter
 from ..kernels.ball import lower_float, upper_float, working_precision
-from ..mechanisms.base import Mechanism
+from ..mechanisms.base import Mechanism, confidence
 from ..relation import Direction
 
 ORDER_MOST = 2.0**53  # beyond, order - 1 is no double
@@ -95,6 +95,7 @@ def _bound(mechanism: Mechanism, order: float, direction: str | None) -> Bound:
             tight=mechanism.tight,
             parameters=MappingProxyType({"order": order}),
             budget=Budget(lines, lines),
+            confidence=confidence(mechanism),
         ),
     )
 

@@ -6,9 +6,11 @@ mechanisms are values and know no engine.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import fields
+from fractions import Fraction
 from typing import TYPE_CHECKING, Self, overload
 
 from ..calls import check_keywords, checked, question
@@ -232,9 +234,49 @@ class Leaf(Mechanism):
         return {
             item.metadata.get("keyword", item.name): getattr(self, item.name)
             for item in fields(self)  # type: ignore[arg-type]
-            if getattr(self, item.name) != item.default
+            if item.compare and getattr(self, item.name) != item.default
         }
 
+    @property
+    def doubt(self) -> Fraction | None:
+        """The probability that the draws which this rests on mislead; None where nothing was drawn."""
+        return None
+
     def __repr__(self) -> str:
-        given = ", ".join(f"{keyword}={value!r}" for keyword, value in self.parameters.items())
+        return self._written()
+
+    def _written(self, **instead: str) -> str:
+        """The call that makes this; some values may be written another way."""
+        given = ", ".join(f"{key}={instead.get(key, repr(value))}" for key, value in self.parameters.items())
         return f"{type(self).__name__}({given})"
+
+
+def leaves(mechanism: Mechanism) -> frozenset[Leaf]:
+    """What a mechanism is made from, each part once, however often and however deep it is used."""
+    found: set[Leaf] = set()
+    waiting: list[object] = [mechanism]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Leaf):
+            found.add(each)
+        elif isinstance(each, Mechanism):
+            waiting += [getattr(each, item.name) for item in fields(each)]  # type: ignore[arg-type]
+        elif isinstance(each, tuple):
+            waiting += each
+    return frozenset(found)
+
+
+def confidence(mechanism: Mechanism) -> float | None:
+    """How sure an answer is that rests on draws, rounded down: 1 - sum(1 - c_i), each data once; None without draws.
+
+    0 stands for counts that are taken as the laws themselves. By the union bound, whatever the data have in common.
+    """
+    doubts = [leaf.doubt for leaf in leaves(mechanism) if leaf.doubt is not None]
+    if not doubts:
+        return None
+    share = max(1 - sum(doubts, Fraction(0)), Fraction(0))
+    found = float(share)
+    # A confidence means the decimal that is printed, here as in a call.
+    while Fraction(repr(found)) > share:
+        found = math.nextafter(found, 0.0)
+    return found

@@ -3,7 +3,8 @@
 Without confidence the histograms are taken as the laws themselves: masses are the numbers divided by their exact sum.
 With confidence c, drawn counts n_i of N give limits (Clopper-Pearson, at level (1 - c) / (4 bins) each), and the pair
 dominates every pair of laws within them: with probability c, over the draws, no bound on the loss is too low.
-Bins must be chosen before the draws; one that no draw hit still counts with what it could hold.
+Bins must be chosen before the draws; one that no draw hit still counts with what it could hold. What is measured is
+the bin of an output: a finer look at the output may tell more.
 Guarantee: exact for the laws given; with confidence an upper bound, the lower end is that of the dominating pair.
 Reference: Meiser, Mohammadi 2018, Sec. 5.3; Clopper, Pearson 1934. Proof: docs/proofs/classic.md, section 6.
 """
@@ -11,8 +12,9 @@ Reference: Meiser, Mohammadi 2018, Sec. 5.3; Clopper, Pearson 1934. Proof: docs/
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from os import PathLike
 
 from ..errors import InvalidParameter
 from ..pair import Pair
@@ -20,35 +22,74 @@ from ..pairs.finite import FinitePair, RationalLaw
 from ..pairs.histogram import law_within, lower_limit, upper_limit
 from ..relation import Direction
 from .base import Leaf
-from .histogram_data import Source, read_pair
+from .binning import Bins, counted
+from .data_file import data_file
+from .histogram_data import read_pair
 from .parameters import probability
+from .samples import Source
 
 KINDS = ("counts", "probabilities")
+SHOWN = 8  # numbers in a title
 
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
 class Histograms(Leaf):
-    """Measured: a with the record, b without; each an array, a .npy file or a CSV file."""
+    """Measured: a with the record, b without; each an array, or a .csv, .npy or .parquet file.
+
+    samples: True for raw draws, counted over the same bins for both: bins are edges or their number, width is that of
+    each bin, column names a column of the files. False says that files without a heading hold counts.
+    """
 
     a: Sequence[float]
     b: Sequence[float]
     kind: str = "counts"
     confidence: float | None = None
+    names: tuple[str, str] = field(default=("", ""), compare=False)  # of the files, for titles
 
-    def __init__(self, a: Source, b: Source, kind: str = "counts", confidence: float | None = None) -> None:
+    def __init__(
+        self,
+        a: Source,
+        b: Source,
+        kind: str = "counts",
+        confidence: float | None = None,
+        samples: bool | None = None,
+        bins: Bins | None = None,
+        width: float | None = None,
+        column: str = "",
+    ) -> None:
         if kind not in KINDS:
-            raise InvalidParameter(f"kind must be 'counts' or 'probabilities', not {kind!r}")
+            raise InvalidParameter(f"kind must be 'counts' or 'probabilities', not {kind!r:.60}")
+        if samples not in (True, False, None) or (samples and kind != "counts"):
+            raise InvalidParameter("samples must be True for raw draws, False for numbers per bin, and leaves no kind")
+        if not samples and (bins is not None or width is not None or column):
+            raise InvalidParameter("bins, width and column are for raw draws: say samples=True")
         if confidence is not None:
             if kind != "counts":
                 raise InvalidParameter("confidence needs counts: probabilities do not tell how many draws there were")
             confidence = probability("confidence", confidence)
             if not 0.0 < confidence < 1.0:
                 raise InvalidParameter(f"confidence must lie between 0 and 1, not {confidence!r}")
-        first, second = read_pair(a, b, kind)
-        object.__setattr__(self, "a", first)
-        object.__setattr__(self, "b", second)
+        pair: tuple[Sequence[float], Sequence[float]]
+        if samples:
+            pair = counted(a, b, bins, width, column, split=confidence is not None)
+        else:
+            pair = read_pair(a, b, kind, said=samples is False)
+        object.__setattr__(self, "a", pair[0])
+        object.__setattr__(self, "b", pair[1])
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "confidence", confidence)
+        object.__setattr__(self, "names", (_name(a), _name(b)))
+
+    def __str__(self) -> str:
+        """For people: files by name, and many numbers by how many they are."""
+        return self._written(a=_short(self.a, self.names[0]), b=_short(self.b, self.names[1]))
+
+    @property
+    def doubt(self) -> Fraction | None:
+        """1 - confidence, as its decimals are written; 1 without, where counts are taken as the laws themselves."""
+        if self.kind != "counts":
+            return None
+        return 1 - (Fraction(0) if self.confidence is None else Fraction(repr(self.confidence)))
 
     @property
     def tight(self) -> bool:
@@ -56,9 +97,10 @@ class Histograms(Leaf):
 
     def pair(self, direction: Direction) -> Pair:
         first, second = (self.a, self.b) if direction is Direction.REMOVE else (self.b, self.a)
-        if self.confidence is None:
+        doubt = self.doubt
+        if self.confidence is None or doubt is None:
             return FinitePair(RationalLaw(_shares(first), _shares(second)))
-        level = (1 - Fraction(self.confidence)) / (4 * len(first))
+        level = doubt / (4 * len(first))
         return FinitePair(law_within(_limits(first, level, upper=True), _limits(second, level, upper=False)))
 
 
@@ -72,3 +114,13 @@ def _limits(counts: Sequence[float], level: Fraction, upper: bool) -> tuple[Frac
     total, limit = int(sum(counts)), upper_limit if upper else lower_limit
     by_count = {count: limit(int(count), total, level) for count in set(counts)}
     return tuple(by_count[count] for count in counts)
+
+
+def _name(source: Source) -> str:
+    return data_file(source).name if isinstance(source, (str, PathLike)) else ""
+
+
+def _short(values: Sequence[float], name: str) -> str:
+    if name:
+        return repr(name)
+    return repr(values) if len(values) <= SHOWN else f"[{len(values)} numbers]"

@@ -7,7 +7,7 @@ Reference: Zhu, Dong, Wang 2021, Thm 10.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
 
@@ -28,7 +28,13 @@ class Composition(Mechanism):
     parts: tuple[tuple[Mechanism, int], ...]
 
     def __repr__(self) -> str:
-        return " + ".join(f"{part!r}" if count == 1 else f"{part!r} * {count}" for part, count in self.parts)
+        return self._joined(repr)
+
+    def __str__(self) -> str:
+        return self._joined(str)
+
+    def _joined(self, written: Callable[[Mechanism], str]) -> str:
+        return " + ".join(written(part) + (f" * {count}" if count > 1 else "") for part, count in self.parts)
 
     @property
     def terms(self) -> tuple[tuple[Mechanism, int], ...]:

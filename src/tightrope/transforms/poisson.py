@@ -32,8 +32,14 @@ class Poisson(Mechanism):
             )
 
     def __repr__(self) -> str:
-        base = f"({self.base!r})" if len(self.base.terms) > 1 or self.base.terms[0][1] > 1 else f"{self.base!r}"
-        return f"{base}.poisson(rate={self.rate!r})"
+        return self._around(repr(self.base))
+
+    def __str__(self) -> str:
+        return self._around(str(self.base))
+
+    def _around(self, base: str) -> str:
+        several = len(self.base.terms) > 1 or self.base.terms[0][1] > 1
+        return f"({base}).poisson(rate={self.rate!r})" if several else f"{base}.poisson(rate={self.rate!r})"
 
     @property
     def relation(self) -> Relation | None:
