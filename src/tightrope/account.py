@@ -2,56 +2,47 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
-from types import MappingProxyType
 
+from . import work
 from .bound import Bound, Certificate
 from .curve import Curve
-from .engines.plan import Answer, Planner, Question, meets
-from .errors import AccuracyNotReached, InvalidParameter
+from .engines.plan import Answer, Planner, Point, meets, nothing_known
+from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
 from .mechanisms.base import Mechanism, confidence
 from .mechanisms.parameters import nonnegative, probability, whole
+from .question import Question
 from .relation import Direction
 
 AIM = 1e-6
 CURVE_AIM = 1e-4  # far below what a plot shows, and few grids serve all points
+FIRST_SHARE = 0.6  # of the work: for the direction that is looked at first
+POINT_SHARE = 0.25  # of the work that is left: the first points of many prepare for the others
+MORE_SECONDS = 6.0  # times as long may be worth a try
+FINITE_SECONDS = 1e6
 
 
 def ask(
-    mechanism: Mechanism,
-    quantity: str,
-    given: float | Iterable[float],
-    accuracy: float | None,
-    proof: bool,
-    engine: str,
-    direction: str | None,
-    aim: float = AIM,
+    mechanism: Mechanism, question: Question, given: float | Iterable[float], aim: float = AIM
 ) -> Bound | tuple[Bound, ...]:
     """Answers for one value or for each of a sequence; see Mechanism.epsilon and Mechanism.delta."""
-    if accuracy is not None and not 0.0 < accuracy < math.inf:
-        raise InvalidParameter(f"accuracy must be a finite number above 0, not {accuracy!r}")
-    several = isinstance(given, Iterable)
-    planners = {
-        each: Planner(tuple((part.pair(each), count) for part, count in mechanism.terms), proof, engine, several)
-        for each in _directions(direction)
-    }
-    if isinstance(given, Iterable):
-        return tuple(_bound(mechanism, planners, _question(quantity, value), accuracy, aim) for value in given)
-    return _bound(mechanism, planners, _question(quantity, given), accuracy, aim)
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    values: Iterable[float] = given if isinstance(given, Iterable) and several else (given,)  # type: ignore[assignment]
+    points = [_point(question.quantity, value) for value in values]
+    with work.allowance(question.seconds):
+        case = _Case.of(mechanism, question, several, aim)
+        bounds = []
+        for index, point in enumerate(points):
+            with work.part(max(1.0 / (len(points) - index), POINT_SHARE)) as meter:
+                bounds.append(case.bound(point, meter))
+    return tuple(bounds) if several else bounds[0]
 
 
-def curve(
-    mechanism: Mechanism,
-    epsilons: tuple[float, ...],
-    accuracy: float | None,
-    proof: bool,
-    engine: str,
-    direction: str | None,
-) -> Curve:
+def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...]) -> Curve:
     """delta at each of the epsilons, which rise."""
-    bounds = ask(mechanism, "delta", epsilons, accuracy, proof, engine, direction, CURVE_AIM)
+    bounds = ask(mechanism, question, epsilons, CURVE_AIM)
     assert isinstance(bounds, tuple)
     return Curve(epsilons=epsilons, bounds=bounds)
 
@@ -76,52 +67,87 @@ def chosen(epsilons: object, start: float, stop: float, points: int) -> tuple[fl
     return found
 
 
-def _directions(direction: str | None) -> tuple[Direction, ...]:
-    if direction is None:
-        return (Direction.REMOVE, Direction.ADD)
-    try:
-        return (Direction(direction.value if isinstance(direction, Direction) else direction),)
-    except ValueError:
-        raise InvalidParameter(f"direction must be 'add', 'remove' or None, not {direction!r}") from None
-
-
-def _question(quantity: str, given: float) -> Question:
+def _point(quantity: str, given: float) -> Point:
     if quantity == "epsilon":
-        return Question("epsilon", probability("delta", given))
-    if given == math.inf:
-        return Question("delta", math.inf)
-    return Question("delta", nonnegative("epsilon", given))
+        return Point("epsilon", probability("delta", given))
+    if given == float("inf"):
+        return Point("delta", given)
+    return Point("delta", nonnegative("epsilon", given))
 
 
-def _bound(
-    mechanism: Mechanism,
-    planners: dict[Direction, Planner],
-    question: Question,
-    accuracy: float | None,
-    aim: float,
-) -> Bound:
-    """The maximum over the directions, for each end; a direction that is proven not to be the worse is not refined."""
-    aim = aim if accuracy is None else accuracy
-    answers: dict[Direction, Answer] = {}
-    for direction, planner in planners.items():
-        if answers:
-            same = planner.terms == planners[Direction.REMOVE].terms
-            if same or planner.stays_below(question, answers[Direction.REMOVE]):
-                continue
-        answers[direction] = planner.answer(question, aim)
-    worst, chosen = max(answers.items(), key=lambda item: (item[1].upper, item[1].lower))
-    certificate = Certificate(
-        engine=chosen.engine,
-        arithmetic=chosen.arithmetic,
-        reason=chosen.reason,
-        direction=worst,
-        tight=mechanism.tight,
-        parameters=MappingProxyType(dict(chosen.parameters)),
-        budget=chosen.budget,
-        confidence=confidence(mechanism),
-    )
-    lower = max(each.lower for each in answers.values())
-    bound = Bound(lower, chosen.upper, certificate)
-    if accuracy is not None and not meets(bound.lower, bound.upper, accuracy, question.quantity):
-        raise AccuracyNotReached(bound, accuracy)
-    return bound
+@dataclass(frozen=True)
+class _Case:
+    """A mechanism and how it is asked: one planner per direction, none where even the pairs took too long."""
+
+    mechanism: Mechanism
+    question: Question
+    planners: Mapping[Direction, Planner]
+    aim: float
+
+    @staticmethod
+    def of(mechanism: Mechanism, question: Question, several: bool, aim: float) -> _Case:
+        planners = {}
+        for each in question.directions:
+            try:
+                terms = tuple((part.pair(each), count) for part, count in mechanism.terms)
+                planners[each] = Planner(terms, question, several)
+            except WorkExhausted:
+                return _Case(mechanism, question, {}, aim)
+        return _Case(mechanism, question, planners, question.accuracy or aim)
+
+    def bound(self, point: Point, meter: work.Meter) -> Bound:
+        """The maximum over the directions, for each end."""
+        answers = self._answers(point)
+        worst, chosen = max(answers.items(), key=lambda item: (item[1].upper, item[1].lower))
+        lower = max(each.lower for each in answers.values())
+        narrow = meets(lower, chosen.upper, self.aim, point.quantity)
+        bound = Bound(
+            lower,
+            chosen.upper,
+            Certificate(
+                engine=chosen.engine,
+                arithmetic=chosen.arithmetic,
+                reason=chosen.reason,
+                direction=worst,
+                tight=self.mechanism.tight,
+                parameters=dict(chosen.parameters),
+                budget=chosen.budget,
+                confidence=confidence(self.mechanism),
+                exhausted=meter.exhausted if meter.late or not narrow else None,
+                advice={} if narrow and not meter.late else self._advice(chosen, meter),
+            ),
+        )
+        accuracy = self.question.accuracy
+        if accuracy is not None and not meets(bound.lower, bound.upper, accuracy, point.quantity):
+            raise AccuracyNotReached(bound, accuracy)
+        return bound
+
+    def _answers(self, point: Point) -> dict[Direction, Answer]:
+        """One answer per direction; a direction that is proven not to be the worse is not refined."""
+        if not self.planners:
+            return {self.question.directions[0]: nothing_known(point)}
+        answers: dict[Direction, Answer] = {}
+        for direction, planner in self.planners.items():
+            if answers:
+                same = planner.terms == self.planners[Direction.REMOVE].terms
+                if same or planner.stays_below(point, answers[Direction.REMOVE]):
+                    continue
+            last = len(answers) + 1 == len(self.planners)
+            with work.part(1.0 if last else FIRST_SHARE):
+                answers[direction] = planner.answer(point, self.aim)
+        return answers
+
+    def _advice(self, chosen: Answer, meter: work.Meter) -> dict[str, object]:
+        """The arguments that may narrow a wide answer: more time where that ended it, engines that did not finish."""
+        advice: dict[str, object] = {}
+        seconds = self.question.seconds
+        if meter.exhausted == "time" and seconds < FINITE_SECONDS:
+            advice["seconds"] = float(f"{MORE_SECONDS * seconds:.3g}")
+        unfinished = {engine for planner in self.planners.values() for engine in planner.unfinished}
+        if self.question.engine != "auto":
+            advice["engine"] = "auto"
+        elif others := sorted(unfinished - {chosen.engine}):
+            advice["engine"] = others[0]
+        if chosen.budget.widest == "rounding" and chosen.arithmetic == "float64" and meter.exhausted is None:
+            advice["proof"] = True
+        return advice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from html import escape
@@ -14,6 +14,7 @@ from .errors import InvalidParameter
 from .frozen import FrozenMapping
 from .relation import Direction
 
+WIDE = 1e-3  # of the upper end: from here on an answer says why it is so wide
 ERROR_SOURCES = ("discretisation", "truncation", "wrap_around", "quadrature", "rounding")
 
 
@@ -64,6 +65,8 @@ class Certificate:
     direction is the one that attains the upper end. tight says that one real pair of neighbours attains the
     dominating pair's profile; if it is False, the lower end speaks of the dominating pair only. confidence is the
     probability, over the draws that measured histograms rest on, with which the upper end holds; None without such.
+    exhausted is what ran out before the interval was as narrow as wanted, time or memory; advice holds the arguments
+    of a question that may narrow it.
     """
 
     engine: str
@@ -74,6 +77,8 @@ class Certificate:
     parameters: Mapping[str, object] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     confidence: float | None = None
+    exhausted: str | None = None
+    advice: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def assurance(self) -> str:
@@ -86,6 +91,7 @@ class Certificate:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", FrozenMapping(self.parameters))
+        object.__setattr__(self, "advice", FrozenMapping(self.advice))
 
     def __str__(self) -> str:
         return "\n".join(f"{name + ':':<11} {text}" for name, text in self._lines())
@@ -102,6 +108,8 @@ class Certificate:
             ("reason", self.reason),
             ("widest", self.budget.line(self.budget.widest) if self.budget.widest else str(self.budget)),
         ]
+        if self.exhausted is not None:
+            lines.append(("ended early", f"{self.exhausted} ran out"))
         if not self.tight:
             lines.append(("lower end", "that of the dominating pair; the mechanism itself may lose less"))
         return lines
@@ -133,6 +141,11 @@ class Bound:
             return 0.0
         return math.nextafter(self.upper - self.lower, math.inf)
 
+    @property
+    def wide(self) -> str | None:
+        """Why this is wider than 1e-3 of its upper end, or ended early, and what may help; None where neither is."""
+        return why_wide(self, lambda name, value: f"{name}={value!r}")
+
     def __contains__(self, value: object) -> bool:
         return isinstance(value, (int, float)) and self.lower <= value <= self.upper
 
@@ -156,6 +169,19 @@ class Bound:
         about = self.certificate
         told = "" if about is None else f"{about.engine}, {about.arithmetic}, direction {about.direction.value}"
         return f"<b>{self}</b>" + (f"<br><small>{escape(told)}</small>" if told else "")
+
+
+def why_wide(bound: Bound, show: Callable[[str, object], str]) -> str | None:
+    """One line for a bound that is wide or ended early; show writes an argument of a question that may narrow it."""
+    certificate = bound.certificate
+    narrow = bound.width <= WIDE * bound.upper < math.inf or bound.lower == bound.upper
+    if certificate is None or (narrow and certificate.exhausted is None):
+        return None
+    why = "no engine came closer" if certificate.exhausted is None else f"{certificate.exhausted} ran out"
+    if certificate.budget.widest:
+        why += f", {certificate.budget.widest.replace('_', ' ')} is the widest part"
+    tries = " or ".join(show(name, value) for name, value in certificate.advice.items())
+    return f"{why}; {tries} may narrow it" if tries else f"{why}; nothing is known to narrow it"
 
 
 def _width_grew(low: str, high: str, bound: Bound) -> bool:

@@ -5,52 +5,66 @@ whether so many bytes may be held at once. A unit is about a nanosecond of one c
 same question does the same work on every machine and under any load; the clock is only a backstop.
     with allowance(seconds): ...    what one call may do
     with part(share): ...           what one attempt may take of what is left; another may follow
+    with grace(): ...               what was kept for making an answer of what there is
 Without an allowance nothing is counted: kernels can be used by themselves.
 The allowance belongs to the running thread or task, as a decimal context does.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import NoReturn
 
 from .errors import WorkExhausted
 
 # A quiet core of 2024 does about this in a second, so the units end before the clock does.
 UNITS_PER_SECOND = 0.6e9
+GRACE = 0.15  # of a call: kept for making an answer of what there is when the rest is used up
 MEMORY_MOST = 1 << 30  # bytes that one array, or one list, may hold
 
 
 class Meter:
-    """Units that are left; what is spent here is spent in the whole that it is a part of."""
+    """Units that are left; what is spent here is spent in the whole that it is a part of.
 
-    def __init__(self, units: float, deadline: float, whole: Meter | None = None) -> None:
+    exhausted names what ran out, for the first time, here or in a part of this; late says that it was the clock, so
+    that another run may answer otherwise.
+    """
+
+    __slots__ = ("deadline", "exhausted", "grace", "late", "left", "whole")
+
+    def __init__(self, units: float, deadline: float, whole: Meter | None = None, grace: Meter | None = None) -> None:
         self.left = units
         self.deadline = deadline
         self.whole = whole
-        self.late = False  # the clock, not the work, ended something: another run may answer otherwise
+        self.grace = grace
+        self.exhausted: str | None = None
+        self.late = False
+
+    def chain(self) -> Iterator[Meter]:
+        """This one, what it is a part of, and so on."""
+        each: Meter | None = self
+        while each is not None:
+            yield each
+            each = each.whole
 
     def spend(self, units: float) -> None:
         """Takes units, or raises WorkExhausted before the work is done."""
-        if time.monotonic() > self.deadline:
-            self.root.late = True
-            raise WorkExhausted("time")
-        each: Meter | None = self
-        while each is not None:
-            if units > each.left:
-                raise WorkExhausted("time")
-            each = each.whole
-        each = self
-        while each is not None:
+        late = time.monotonic() > self.deadline
+        if late or units > min(each.left for each in self.chain()):
+            self.end("time", late)
+        for each in self.chain():
             each.left -= units
-            each = each.whole
 
-    @property
-    def root(self) -> Meter:
-        """The allowance of the call."""
-        return self if self.whole is None else self.whole.root
+    def end(self, resource: str, late: bool = False) -> NoReturn:
+        """Says so in all that this is a part of."""
+        for each in self.chain():
+            each.exhausted = each.exhausted or resource
+            each.late = each.late or late
+        raise WorkExhausted(resource)
 
 
 _METER: ContextVar[Meter | None] = ContextVar("tightrope_work", default=None)
@@ -63,7 +77,9 @@ def allowance(seconds: float) -> Iterator[Meter]:
     if outer is not None:
         yield outer
         return
-    yield from _in_force(Meter(seconds * UNITS_PER_SECOND, time.monotonic() + seconds))
+    now, units = time.monotonic(), seconds * UNITS_PER_SECOND
+    grace = Meter(GRACE * units, now + seconds)
+    yield from _in_force(Meter((1.0 - GRACE) * units, now + (1.0 - GRACE) * seconds, None, grace))
 
 
 @contextmanager
@@ -71,9 +87,20 @@ def part(share: float) -> Iterator[Meter]:
     """A share of the units that are left, for one attempt; the clock is that of the call."""
     outer = _METER.get()
     if outer is None:
-        yield Meter(float("inf"), float("inf"))
+        yield Meter(math.inf, math.inf)
         return
-    yield from _in_force(Meter(share * outer.left, outer.deadline, outer))
+    yield from _in_force(Meter(share * left(), outer.deadline, outer))
+
+
+@contextmanager
+def grace() -> Iterator[Meter]:
+    """What was kept of the call, to make an answer of what there is."""
+    outer = _METER.get()
+    if outer is None:
+        yield Meter(math.inf, math.inf)
+        return
+    kept = next((each.grace for each in outer.chain() if each.grace is not None), outer)
+    yield from _in_force(kept)
 
 
 def _in_force(meter: Meter) -> Iterator[Meter]:
@@ -94,16 +121,14 @@ def spend(units: float) -> None:
 def left() -> float:
     """Units of work that are left; inf without an allowance."""
     meter = _METER.get()
-    if meter is None:
-        return float("inf")
-    least = meter.left
-    while meter.whole is not None:
-        meter = meter.whole
-        least = min(least, meter.left)
-    return max(least, 0.0)
+    return math.inf if meter is None else max(min(each.left for each in meter.chain()), 0.0)
 
 
 def hold(size: float) -> None:
     """Whether so many bytes may be held at once; raises WorkExhausted where not, with or without an allowance."""
-    if not size <= MEMORY_MOST:
-        raise WorkExhausted("memory")
+    if size <= MEMORY_MOST:
+        return
+    meter = _METER.get()
+    if meter is not None:
+        meter.end("memory")
+    raise WorkExhausted("memory")

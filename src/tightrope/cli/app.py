@@ -10,12 +10,13 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 import click
 
-from .. import __version__
+from .. import __version__, work
 from ..bound import Bound
 from ..engines.plan import ENGINES
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse, parse_template
 from ..mechanisms.base import Mechanism
+from ..question import SECONDS
 from .compare import compare
 from .output import (
     INTERRUPTED,
@@ -47,6 +48,7 @@ class Settings(TypedDict):
     proof: bool
     engine: str
     direction: str | None
+    seconds: float
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -90,6 +92,9 @@ def question(command: Command) -> Command:
         click.option("--engine", type=click.Choice(ENGINES), default="auto", help="Who computes; default: auto."),
         click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed."),
         click.option("--accuracy", type=float, help="Width wanted, relative to the upper end; else exit code 3."),
+        click.option(
+            "--seconds", type=float, default=SECONDS, help="For all of it; then the narrowest so far. Default: 10."
+        ),
         click.argument("expression", metavar="EXPR"),
     )
     for decorate in shared:
@@ -295,15 +300,16 @@ def answer(
     answers: list[Answer] = []
     missed: AccuracyNotReached | None = None
     expression = repr(mechanism)
-    for value in values:
-        began = time.perf_counter()
-        with spinner(f"{quantity} at {given} {short(value)}"):
-            try:
-                bound = ask(value, **settings)
-            except AccuracyNotReached as error:
-                missed, bound = error, error.bound
-        seconds = time.perf_counter() - began
-        answers.append(Answer(expression, quantity, given, value, bound, seconds, settings["direction"]))
+    with work.allowance(settings["seconds"]):
+        for index, value in enumerate(values):
+            began = time.perf_counter()
+            with spinner(f"{quantity} at {given} {short(value)}"), work.part(1.0 / (len(values) - index)):
+                try:
+                    bound = ask(value, **settings)
+                except AccuracyNotReached as error:
+                    missed, bound = error, error.bound
+            seconds = time.perf_counter() - began
+            answers.append(Answer(expression, quantity, given, value, bound, seconds, settings["direction"]))
     say(as_json(answers, len(answers) > 1) if as_document else "\n".join(map(as_text, answers)))
     if missed is not None:
         complain(str(missed))

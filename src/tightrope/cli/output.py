@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ..bound import Bound
+from ..bound import Bound, why_wide
 from ..calibrate import Calibration
 from ..errors import TightropeError
 
@@ -59,12 +59,22 @@ def as_text(answer: Answer) -> str:
     if certificate is not None:
         about = [certificate.engine, certificate.arithmetic, f"direction {certificate.direction.value}", *about]
     lines.append(click.style("  " + ", ".join(about), dim=True))
+    wide = why_wide(answer.bound, _option)
+    if wide is not None:
+        lines.append(f"  wide: {wide}")
     if answer.only is not None:
         lines.append(f"  note: direction {answer.only} only; the other one may cost more")
     if certificate is not None and not certificate.tight:
         lines.append("  note: the lower end is that of the dominating pair; the mechanism itself may lose less")
     lines += assured(answer.bound)
     return "\n".join(lines)
+
+
+def _option(name: str, value: object) -> str:
+    """An argument of a Python call as an option."""
+    if value is True:
+        return f"--{name}"
+    return f"--{name} {short(value) if isinstance(value, float) else value}"
 
 
 def as_json(answers: Sequence[Answer], several: bool) -> str:
@@ -143,6 +153,9 @@ def _record(answer: Answer) -> dict[str, Any]:
             "reason": certificate.reason,
             "parameters": _plain(certificate.parameters),
             "budget": {"upper": _plain(certificate.budget.upper), "lower": _plain(certificate.budget.lower)},
+            "widest": certificate.budget.widest or None,
+            "exhausted": certificate.exhausted,
+            "advice": _plain(certificate.advice),
         },
     }
 

@@ -8,40 +8,50 @@ asked; what is too wide everywhere is answered by the narrowest.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from typing import Protocol
 
 from flint import arb
 
+from .. import work
 from ..bound import Budget, budget_lines
-from ..errors import InvalidParameter, Refusal, UnsupportedMechanism
+from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted
 from ..kernels import conditions
 from ..kernels.ball import lower_float, upper_float
-from . import closed_form
+from ..question import Question
+from . import closed_form, outline
 from .edges import Edges, edges
 from .evaluation import Evaluator, SelfInverse, Term, inverse, named
 
+# What a search on a cheap engine aims at in any case; the interval ends where its rounding does.
+FLOAT_TOLERANCE = 1e-12
 
-class Prepare(Protocol):
-    """An engine's way to prepare for one question; it refuses with UnsupportedMechanism."""
 
-    def __call__(
-        self, terms: Sequence[Term], *, epsilon: float | None, delta: float | None, accuracy: float
-    ) -> Evaluator: ...
+# An engine's way to prepare for one question: (terms, *, epsilon, delta, accuracy) -> Evaluator, with `beat` where it
+# weighs its work; it refuses with UnsupportedMechanism.
+Prepare = Callable[..., Evaluator]
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One engine in one arithmetic, and when it is the one to ask."""
+    """One engine in one arithmetic, and when it is the one to ask.
+
+    settles: it goes to balls by itself. weighs: it takes `beat`, a relative width that is known already, and refuses
+    work that cannot halve it. aims: it may miss where epsilon lies, and finds it at a second aim. finest: the relative
+    width that a search on it aims at in any case.
+    """
 
     engine: str
     prepare: Prepare
     ball: bool
     reason: str
+    settles: bool = False
+    weighs: bool = False
+    aims: bool = False
+    finest: float = FLOAT_TOLERANCE
 
 
 HITS, CONTOUR, LATTICE, BUCKETS = "hits", "contour", "lattice", "buckets"
@@ -50,9 +60,8 @@ HITS, CONTOUR, LATTICE, BUCKETS = "hits", "contour", "lattice", "buckets"
 def _late(engine: str, **options: bool) -> Prepare:
     """The engine's prepare, imported when it is first asked: exact answers need no other engine."""
 
-    def prepare(terms: Sequence[Term], *, epsilon: float | None, delta: float | None, accuracy: float) -> Evaluator:
-        asked = import_module(f".{engine}", __package__).prepare
-        made: Evaluator = asked(terms, epsilon=epsilon, delta=delta, accuracy=accuracy, **options)
+    def prepare(*terms: Sequence[Term], **question: float | None) -> Evaluator:
+        made: Evaluator = import_module(f".{engine}", __package__).prepare(*terms, **question, **options)
         return made
 
     return prepare
@@ -64,17 +73,20 @@ LADDER = (
     Rung(closed_form.NAME, partial(closed_form.prepare, proof=True), True, "an exact formula covers every term"),
     Rung(HITS, _late(HITS), False, "few hits decide, or every hit is seen"),
     Rung(HITS, _late(HITS, proof=True), True, "every hit is seen"),
-    Rung(CONTOUR, _late(CONTOUR), False, "every term has a cgf, and the integral is proven to converge"),
-    Rung(CONTOUR, _late(CONTOUR, proof=True), True, "every term has a cgf, and the integral converges"),
-    Rung(LATTICE, _late(LATTICE), False, "any pair can be put on a grid"),
-    Rung(LATTICE, _late(LATTICE, proof=True), True, "any pair can be put on a grid"),
+    Rung(CONTOUR, _late(CONTOUR), False, "every term has a cgf, and the integral is proven to converge", settles=True),
+    Rung(CONTOUR, _late(CONTOUR, proof=True), True, "every term has a cgf, and the integral converges", settles=True),
+    Rung(LATTICE, _late(LATTICE), False, "any pair can be put on a grid", weighs=True, aims=True),
+    Rung(LATTICE, _late(LATTICE, proof=True), True, "any pair can be put on a grid", aims=True),
 )
 # The historical reference answers when asked by name.
 ON_REQUEST = (Rung(BUCKETS, _late(BUCKETS), False, "privacy buckets as published"),)
 ENGINES = ("auto", *dict.fromkeys(rung.engine for rung in LADDER + ON_REQUEST))
 
-# What a search on a cheap engine aims at in any case; the interval ends where its rounding does.
-FLOAT_TOLERANCE = 1e-12
+# What is given where no engine came to an end in time.
+OUTLINE = Rung(outline.NAME, outline.prepare, False, "moments above, single events below", finest=outline.TOLERANCE)
+
+# Of the work that is left: an engine that takes more leaves the rest to the next.
+RUNG_SHARE = 0.6
 
 # Good enough to see that one direction is not the worse one.
 LOOSE = 0.02
@@ -84,8 +96,8 @@ WIDE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """quantity (epsilon or delta) at the given value of the other one."""
+class Point:
+    """One value of a question: its quantity (epsilon or delta) at the given value of the other one."""
 
     quantity: str
     given: float
@@ -108,9 +120,18 @@ class Answer:
         """upper - lower."""
         return self.upper - self.lower
 
-    def wide_epsilon(self, question: Question) -> bool:
+    def wide_epsilon(self, question: Point) -> bool:
         """Whether the engine missed where epsilon lies: its lower end is then a better place to aim at."""
         return question.quantity == "epsilon" and 0.0 < self.lower < (1.0 - WIDE) * self.upper < math.inf
+
+    @property
+    def relative_width(self) -> float:
+        """width / upper; inf where the upper end is infinite."""
+        return self.width / self.upper if 0.0 < self.upper < math.inf else math.inf if self.upper else 0.0
+
+    def tells(self, point: Point) -> bool:
+        """Whether this says more than that delta is a probability, or that epsilon is not negative."""
+        return self.lower > 0.0 or self.upper < (1.0 if point.quantity == "delta" else math.inf)
 
     def meets(self, accuracy: float, quantity: str) -> bool:
         """Whether this interval is as narrow as asked."""
@@ -127,72 +148,108 @@ def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
 
 
 class Planner:
-    """Answers questions about one direction of one composition; what was prepared for one serves the next if it can."""
+    """Answers questions about one direction of one composition; what was prepared for one serves the next if it can.
 
-    def __init__(self, terms: Sequence[Term], proof: bool, engine: str, several: bool) -> None:
+    unfinished names the engines that time or memory ended, and those that were not expected to pay.
+    """
+
+    def __init__(self, terms: Sequence[Term], question: Question, several: bool) -> None:
+        engine = question.engine
         if engine not in ENGINES:
             raise InvalidParameter(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
         self.terms = tuple(terms)
+        self.unfinished: set[str] = set()
         asked = LADDER if engine == "auto" else [rung for rung in LADDER + ON_REQUEST if rung.engine == engine]
         # Without proof the lattice ends the ladder: in exact integers it has fewer points and is wider still.
         escalating = [rung for rung in asked if not (rung.ball and rung.engine == LATTICE)]
         # Where float64 is not what its bounds rest on, balls answer.
-        self._ladder = [rung for rung in asked if rung.ball] if proof or not conditions.hold() else escalating
+        self._proof, self._auto = question.proof or not conditions.hold(), engine == "auto"
+        self._ladder = [rung for rung in asked if rung.ball] if self._proof else escalating
         conditions.demand_normal(self.terms)
         self._edges = edges(terms)
         # Half of the width is kept for the questions that follow.
         self._share = 0.5 if several else 1.0
         self._last: tuple[Rung, Evaluator] | None = None
 
-    def answer(self, question: Question, accuracy: float) -> Answer:
+    def answer(self, point: Point, accuracy: float) -> Answer:
         """The straight path: known edges, then the ladder of engines until one is narrow enough."""
-        conditions.demand_normal(question)
-        known = _from_edges(self._edges, question) or self._again(question, accuracy)
+        conditions.demand_normal(point)
+        known = _from_edges(self._edges, point) or self._again(point, accuracy)
         if known is not None:
             return known
         best: Answer | None = None
         refusals: list[UnsupportedMechanism] = []
         refused: set[str] = set()
         for rung in self._ladder:
-            if (
-                best is not None
-                and best.engine == rung.engine
-                and (best.arithmetic == "ball" or rung.engine == CONTOUR)
-            ):
+            if best is not None and best.engine == rung.engine and (best.arithmetic == "ball" or rung.settles):
                 continue  # it went to balls by itself where that helps
             if rung.engine in refused:
                 continue  # what is not proven to converge is not in balls either
             try:
-                found = self._ask(rung, question, accuracy)
-                if rung.engine == LATTICE:
-                    found = self._aimed_again(rung, question, accuracy, found)
+                with work.part(1.0 if rung is self._ladder[-1] else RUNG_SHARE):
+                    found = self._climb(rung, point, accuracy, math.inf if best is None else best.relative_width)
             except UnsupportedMechanism as refusal:
                 refusals.append(refusal)
+                if refusal.kind is Refusal.TOO_MUCH_WORK:
+                    self.unfinished.add(rung.engine)
                 if refusal.kind is not Refusal.NEEDS_BALLS:
                     refused.add(rung.engine)
                 continue
             except OverflowError:
                 refusals.append(UnsupportedMechanism(named(self.terms), "its numbers leave the range of float64"))
                 continue
+            except WorkExhausted:
+                self.unfinished.add(rung.engine)
+                continue
             if best is None or found.width < best.width:
                 best = found
             exact = (found.engine, found.arithmetic) == (closed_form.NAME, "ball")
-            if exact or best.meets(accuracy, question.quantity):
-                break  # exact formulas in balls are the last word
-        if best is None:
-            raise (
-                refusals[-1]
-                if refusals
-                else UnsupportedMechanism(
-                    named(self.terms), "this engine has no ball arithmetic; leave out proof, or choose another engine"
-                )
-            )
-        return best
+            if exact or best.meets(accuracy, point.quantity):
+                return best  # exact formulas in balls are the last word
+        if self.unfinished or (best is None and self._auto):
+            rough = self._outlined(point, best)
+            if self.unfinished or rough.tells(point):
+                return rough
+        if best is not None:
+            return best
+        if refusals:
+            raise refusals[-1]
+        raise UnsupportedMechanism(
+            named(self.terms), "this engine has no ball arithmetic; leave out proof, or choose another engine"
+        )
 
-    def stays_below(self, question: Question, other: Answer) -> bool:
+    def _climb(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer:
+        """One rung's answer; an engine that missed where epsilon lies is asked once more at its lower end."""
+        found = self._ask(rung, point, accuracy, beat=beat)
+        if not (rung.aims and found.wide_epsilon(point)):
+            return found
+        with suppress(UnsupportedMechanism, OverflowError, WorkExhausted):
+            return min(found, self._ask(rung, point, accuracy, near=found.lower), key=lambda each: each.width)
+        return found
+
+    def _outlined(self, point: Point, best: Answer | None) -> Answer:
+        """What the evaluators that were prepared, and the outline, say together; from what was kept for that."""
+        known = [] if best is None else [best]
+        with work.grace():
+            if self._last is not None:
+                rung, evaluator = self._last
+                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), _arithmetic(rung):
+                    known.append(self._read(rung, evaluator, point, outline.TOLERANCE))
+            if best is None or not best.width < math.inf:
+                rung = replace(OUTLINE, ball=self._proof)
+                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), _arithmetic(rung):
+                    rough = outline.prepare(self.terms, proof=self._proof)
+                    known.append(self._read(rung, rough, point, outline.TOLERANCE))
+        if not known:
+            return nothing_known(point)
+        narrowest = min(known, key=lambda each: (each.width, -each.lower))
+        lower, upper = max(each.lower for each in known), min(each.upper for each in known)
+        return replace(narrowest, lower=min(lower, upper), upper=upper)
+
+    def stays_below(self, point: Point, other: Answer) -> bool:
         """Whether one loose evaluation proves that the answer is at or below the lower end of another direction's."""
-        for_delta = question.quantity == "delta"
-        epsilon, delta = (question.given, other.lower) if for_delta else (other.lower, question.given)
+        for_delta = point.quantity == "delta"
+        epsilon, delta = (point.given, other.lower) if for_delta else (other.lower, point.given)
         if epsilon == math.inf and not for_delta:
             return True
         # The moments of many terms cost a tenth of their contours; one term takes milliseconds either way.
@@ -203,53 +260,48 @@ class Planner:
             with conditions.float64():
                 if delta_above(self.terms, epsilon, upper_float(self._edges.mass)) <= delta:
                     return True
-        return self.answer(Question("delta", epsilon), LOOSE).upper <= delta
+        return self.answer(Point("delta", epsilon), LOOSE).upper <= delta
 
-    def _again(self, question: Question, accuracy: float) -> Answer | None:
+    def _again(self, point: Point, accuracy: float) -> Answer | None:
         """delta from the evaluator that served last, if it is narrow enough here too."""
-        if self._last is None or question.quantity != "delta":
+        if self._last is None or point.quantity != "delta":
             return None
         rung, evaluator = self._last
         if not (rung.ball or conditions.hold()):
             return None
-        with _arithmetic(rung):
-            value = evaluator.delta(question.given)
-        if not meets(value.lower, value.upper, accuracy, "delta"):
-            return None
-        return _answer(rung, evaluator, value.lower, value.upper, value.budget)
+        with suppress(WorkExhausted), _arithmetic(rung):
+            value = evaluator.delta(point.given)
+            if meets(value.lower, value.upper, accuracy, "delta"):
+                return _answer(rung, evaluator, value.lower, value.upper, value.budget)
+        return None
 
-    def _aimed_again(self, rung: Rung, question: Question, accuracy: float, found: Answer) -> Answer:
-        """The engine's answer, asked once more at its lower end where it missed epsilon."""
-        if not found.wide_epsilon(question):
-            return found
-        with suppress(UnsupportedMechanism, OverflowError):
-            return min(found, self._ask(rung, question, accuracy, near=found.lower), key=lambda each: each.width)
-        return found
-
-    def _ask(self, rung: Rung, question: Question, accuracy: float, near: float | None = None) -> Answer:
+    def _ask(
+        self, rung: Rung, point: Point, accuracy: float, near: float | None = None, beat: float = math.inf
+    ) -> Answer:
         """The engine's answer; for epsilon, prepared at an epsilon that is near if there is one."""
+        epsilon = point.given if point.quantity == "delta" else near
         with _arithmetic(rung):
-            return self._asked(rung, question, accuracy, near)
+            evaluator = rung.prepare(
+                self.terms,
+                epsilon=epsilon,
+                delta=point.given if epsilon is None else None,
+                accuracy=accuracy * self._share,
+                **({"beat": beat} if rung.weighs else {}),
+            )
+            self._last = rung, evaluator
+            return self._read(rung, evaluator, point, accuracy)
 
-    def _asked(self, rung: Rung, question: Question, accuracy: float, near: float | None) -> Answer:
-        for_delta = question.quantity == "delta"
-        epsilon = question.given if for_delta else near
-        evaluator = rung.prepare(
-            self.terms,
-            epsilon=epsilon,
-            delta=question.given if epsilon is None else None,
-            accuracy=accuracy * self._share,
-        )
-        self._last = rung, evaluator
-        if for_delta:
-            value = evaluator.delta(question.given)
+    def _read(self, rung: Rung, evaluator: Evaluator, point: Point, accuracy: float) -> Answer:
+        """What a prepared evaluator says."""
+        if point.quantity == "delta":
+            value = evaluator.delta(point.given)
             return _answer(rung, evaluator, value.lower, value.upper, value.budget)
         ends = self._edges
-        ceiling = upper_float(ends.supremum) if ends.mass <= question.given else math.inf
+        ceiling = upper_float(ends.supremum) if ends.mass <= point.given else math.inf
         if isinstance(evaluator, SelfInverse):
-            found = evaluator.inverse(question.given, ceiling, accuracy)
+            found = evaluator.inverse(point.given, ceiling, accuracy)
         else:
-            found = inverse(evaluator, question.given, ceiling, min(FLOAT_TOLERANCE, accuracy / 8.0))
+            found = inverse(evaluator, point.given, ceiling, min(rung.finest, accuracy / 8.0))
         nothing = Budget()
         budget = Budget(
             (found.at_upper.budget if found.at_upper else nothing).upper,
@@ -265,22 +317,28 @@ def _arithmetic(rung: Rung) -> AbstractContextManager[None]:
     return conditions.quiet() if rung.engine == LATTICE else nullcontext()
 
 
-def _from_edges(ends: Edges, question: Question) -> Answer | None:
+def _from_edges(ends: Edges, point: Point) -> Answer | None:
     """Answers that need no engine: beyond the supremum of the loss, below the infinite mass, at delta 0 and 1."""
-    if question.quantity == "delta":
-        if ends.supremum <= question.given:
+    if point.quantity == "delta":
+        if ends.supremum <= point.given:
             return _exact(ends.mass, ends.mass, "epsilon is at or above every finite loss")
         return None
-    if ends.mass > question.given:
+    if ends.mass > point.given:
         return _exact(arb.pos_inf(), arb.pos_inf(), "the infinite loss has more mass than delta")
-    if question.given >= 1.0:
+    if point.given >= 1.0:
         return _exact(arb(0), arb(0), "delta 1 promises nothing")
-    if ends.mass <= question.given and ends.supremum <= 0:
+    if ends.mass <= point.given and ends.supremum <= 0:
         return _exact(arb(0), arb(0), "no finite loss is above 0")
-    if question.given == 0.0:
+    if point.given == 0.0:
         upper = ends.supremum if ends.mass.is_zero() else arb.pos_inf()
         return _exact(ends.supremum, upper, "delta 0 asks for the supremum of the loss")
     return None
+
+
+def nothing_known(point: Point) -> Answer:
+    """delta is a probability, epsilon is not negative."""
+    upper = 1.0 if point.quantity == "delta" else math.inf
+    return Answer(0.0, upper, outline.NAME, "ball", "nothing was proven in the time that was given", {}, Budget())
 
 
 def _exact(lower: arb, upper: arb, reason: str) -> Answer:

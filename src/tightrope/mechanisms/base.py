@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Self, overload
 
 from ..calls import check_keywords, checked, question
+from ..question import SECONDS, Question, parsed
 from ..relation import Direction, Relation
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class Mechanism(ABC):
         proof: bool = ...,
         engine: str = ...,
         direction: str | None = ...,
+        seconds: float = ...,
     ) -> Bound: ...
     @overload
     def epsilon(
@@ -97,6 +99,7 @@ class Mechanism(ABC):
         proof: bool = ...,
         engine: str = ...,
         direction: str | None = ...,
+        seconds: float = ...,
     ) -> tuple[Bound, ...]: ...
     @question
     def epsilon(
@@ -107,15 +110,18 @@ class Mechanism(ABC):
         proof: bool = False,
         engine: str = "auto",
         direction: str | None = None,
+        seconds: float = SECONDS,
     ) -> Bound | tuple[Bound, ...]:
         """The smallest epsilon for which this is (epsilon, delta)-DP; a sequence gives a tuple.
 
         accuracy: width wanted, relative to the upper end; without it 1e-6 is aimed at and never an error.
         proof: ball arithmetic only. engine: auto or an engine's name. direction: add, remove, or None for the worse.
+        seconds: what the call may take; when they are up, the narrowest interval so far is the answer, and its
+        certificate says so.
         """
         from .. import account
 
-        return account.ask(self, "epsilon", delta, accuracy, proof, engine, direction)
+        return account.ask(self, Question("epsilon", accuracy, proof, engine, parsed(direction), seconds), delta)
 
     @overload
     def delta(
@@ -126,6 +132,7 @@ class Mechanism(ABC):
         proof: bool = ...,
         engine: str = ...,
         direction: str | None = ...,
+        seconds: float = ...,
     ) -> Bound: ...
     @overload
     def delta(
@@ -136,6 +143,7 @@ class Mechanism(ABC):
         proof: bool = ...,
         engine: str = ...,
         direction: str | None = ...,
+        seconds: float = ...,
     ) -> tuple[Bound, ...]: ...
     @question
     def delta(
@@ -146,11 +154,12 @@ class Mechanism(ABC):
         proof: bool = False,
         engine: str = "auto",
         direction: str | None = None,
+        seconds: float = SECONDS,
     ) -> Bound | tuple[Bound, ...]:
         """The smallest delta for which this is (epsilon, delta)-DP; arguments as for `epsilon`."""
         from .. import account
 
-        return account.ask(self, "delta", epsilon, accuracy, proof, engine, direction)
+        return account.ask(self, Question("delta", accuracy, proof, engine, parsed(direction), seconds), epsilon)
 
     @question
     def curve(
@@ -164,6 +173,7 @@ class Mechanism(ABC):
         proof: bool = False,
         engine: str = "auto",
         direction: str | None = None,
+        seconds: float = SECONDS,
     ) -> Curve:
         """delta at equally spaced epsilons from start to stop, or at these epsilons, which must rise.
 
@@ -174,7 +184,8 @@ class Mechanism(ABC):
         grid = (
             account.spaced(start, stop, points) if epsilons is None else account.chosen(epsilons, start, stop, points)
         )
-        return account.curve(self, grid, accuracy, proof, engine, direction)
+        asked = Question("delta", accuracy, proof, engine, parsed(direction), seconds)
+        return account.curve(self, asked, grid)
 
     @overload
     def renyi(self, order: float, *, direction: str | None = ...) -> Bound: ...

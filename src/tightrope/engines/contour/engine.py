@@ -13,7 +13,8 @@ import math
 from collections import deque
 from collections.abc import Sequence
 
-from ...errors import Refusal, UnsupportedMechanism
+from ... import work
+from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..edges import edges
 from ..evaluation import Term
@@ -23,6 +24,7 @@ from .plan import BALL_WORK_MOST, FLOAT_WORK_MOST
 from .search import MODERATE, Found, Search, narrower
 
 NAME = "contour"
+WAY_SHARE = 0.5  # of the work that is left, for one way; the next may be the one that helps
 
 
 def prepare(
@@ -45,16 +47,17 @@ def prepare(
     if epsilon is None and (delta is None or not delta > mass[1]):
         raise UnsupportedMechanism("this composition", "delta is not above its infinite mass")
     log_delta = None if delta is None else math.log(delta - mass[1])
-    work = BALL_WORK_MOST if proof else FLOAT_WORK_MOST
-    search = Search(cgfs, infinite, mass, epsilon, delta, log_delta, accuracy, proof, work)
+    most = BALL_WORK_MOST if proof else FLOAT_WORK_MOST
+    search = Search(cgfs, infinite, mass, epsilon, delta, log_delta, accuracy, proof, most)
     best: Found | None = None
-    refusals = []
+    refusals: list[UnsupportedMechanism | WorkExhausted] = []
     ways = deque(search.ways())
     while ways:
         way, choose = ways.popleft()
         try:
-            found = way.settle(choose)
-        except UnsupportedMechanism as refusal:
+            with work.part(WAY_SHARE):
+                found = way.settle(choose)
+        except (UnsupportedMechanism, WorkExhausted) as refusal:
             refusals.append(refusal)
             continue
         except OverflowError:
@@ -72,5 +75,5 @@ def prepare(
         elif found.lost_digits:
             ways.append((way.in_balls(), choose))  # after all that is cheaper
     if best is None:
-        raise refusals[0]
+        raise next((each for each in refusals if isinstance(each, WorkExhausted)), refusals[0])
     return best.evaluator

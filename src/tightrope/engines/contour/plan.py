@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ...errors import UnsupportedMechanism
+from ...errors import Refusal, UnsupportedMechanism
 from .cgf import LOG_TOLERANCE
 from .parts import Parts
 from .reach import Falling, LogBounds, find_reach
@@ -19,6 +19,7 @@ from .saddle import Saddle, Step, choose_step
 
 NODES_MOST = 1 << 17
 FLOAT_WORK_MOST, BALL_WORK_MOST = 1.5e8, 1e7  # nodes times inner points: seconds at most
+FLOAT_UNITS, BALL_UNITS = 20.0, 450.0  # of work, for one node and inner point
 REFUSAL = "its transform does not fall fast enough for a contour; try engine='lattice'"
 
 
@@ -30,6 +31,7 @@ class Plan:
     step: Step
     nodes: int
     log_bounds: LogBounds
+    work: float  # nodes times inner points
 
     @property
     def height(self) -> float:
@@ -55,6 +57,7 @@ def plan_contour(
     """The first tolerance (relative, on delta) that needs little enough work."""
     log_scale = parts.body.cumulants(saddle.tilt).value if parts.hits else saddle.cumulants.value
     cgfs = [*parts.terms, *((hit, 1) for hit in parts.hits if hit is not None)]
+    refusal = Refusal.NOT_KNOWN
     for tolerance in tolerances:
         log_tolerance = -math.log(tolerance)
         step = choose_step(parts, saddle, log_tolerance)
@@ -68,8 +71,9 @@ def plan_contour(
         last = step.step * (nodes - 1)
         points = sum(cgf.points(saddle.tilt, last, LOG_TOLERANCE + math.log(count)) for cgf, count in cgfs)
         if nodes * points <= work_most:
-            return Plan(saddle, step, nodes, log_bounds)
-    raise UnsupportedMechanism("this composition", REFUSAL)
+            return Plan(saddle, step, nodes, log_bounds, float(nodes * points))
+        refusal = Refusal.TOO_MUCH_WORK
+    raise UnsupportedMechanism("this composition", REFUSAL, refusal)
 
 
 def sensitivity(saddle: Saddle, asks_delta: bool) -> float:

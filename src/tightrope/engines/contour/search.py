@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 
 from flint import arb
 
-from ...errors import UnsupportedMechanism
+from ... import work
+from ...errors import UnsupportedMechanism, WorkExhausted
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from .cgf import LOG_TOLERANCE, Cgf, Terms
 from .newton import ContourEvaluator
 from .parts import Parts, log_one_hit, one_hit, sampled, with_hits, without_rare
-from .plan import BALL_WORK_MOST, plan_contour, sensitivity
+from .plan import BALL_UNITS, BALL_WORK_MOST, FLOAT_UNITS, plan_contour, sensitivity
 from .reach import Falling
 from .saddle import Saddle, Shape, find_saddle
 
@@ -92,7 +93,7 @@ class Search:
         The saddle-point estimate fails where rare large losses and many small ones meet.
         """
         best = found = self.through(*choose(self, None))
-        with suppress(UnsupportedMechanism):
+        with suppress(UnsupportedMechanism, WorkExhausted):
             for _ in range(CORRECTIONS_MOST):
                 if found.width <= self.accuracy or not found.far:
                     break
@@ -158,7 +159,10 @@ class Search:
         share = sensitivity(saddle, self.epsilon is not None)
         aim = BALL_AIM if self.proof else FLOAT_AIM
         tolerances = [min(self.accuracy, aim) * share / 16.0, min(self.accuracy * share / 4.0, TOLERANCE_MOST)]
-        plan = plan_contour(parts, self.falling(parts, saddle.tilt), saddle, tolerances, self.work)
+        units = BALL_UNITS if self.proof else FLOAT_UNITS
+        most = min(self.work, work.left() / units)
+        plan = plan_contour(parts, self.falling(parts, saddle.tilt), saddle, tolerances, most)
+        work.spend(units * plan.work)
         evaluator: ContourEvaluator
         if self.proof:
             from .ball import ball_contour

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
+from ... import work
 from ...bound import Budget, budget_lines
-from ...errors import UnsupportedMechanism
+from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
 from ...kernels.approx import FloatArray
 from ...kernels.ball import BITS_START, lower_float, working_precision
 from ..evaluation import Evaluation, Evaluator, Term, named
@@ -42,6 +44,8 @@ LOOSE = 0.1  # of delta: better than transforms do without hope
 RESCUE, RESCUE_USES_MOST = 30.0, 10**9  # times the width that is wanted; powers of more uses take minutes
 DELTA_LEAST = 1e-300  # tails are not told apart below
 USES_MOST = 2**40
+WORK_SHARE = 0.7  # of what is left: a search for epsilon follows
+UNITS = 100.0  # of work, for a point in a transform
 NEAR = 5.0  # in 1/theta: delta changes by e^5
 
 
@@ -52,10 +56,12 @@ def prepare(
     delta: float | None = None,
     accuracy: float = 1e-6,
     proof: bool = False,
+    beat: float = math.inf,
 ) -> Evaluator:
     """An evaluator whose grid and tilt suit delta at this epsilon, or epsilon at this delta; others get wider
     intervals.
 
+    beat: a relative width that is known already; what is not expected to halve it is refused before it is done.
     proof: exact integers and balls instead of transforms, on a grid of at most lattice_proof.POINTS_MOST points.
     """
     with working_precision(BITS_START):
@@ -70,32 +76,45 @@ def prepare(
     native = lattice_native.prepare(terms, epsilon, delta, accuracy)
     if native is not None:
         return Narrowest((native,), terms, accuracy, native.near, native.theta, EXACT)
-    return _refined(terms, aim(terms, epsilon, delta, accuracy))
+    return _refined(terms, aim(terms, epsilon, delta, accuracy), 0.5 * beat / accuracy)
 
 
-def _refined(terms: tuple[Term, ...], target: Aim) -> Narrowest:
-    """Grids until the width is met, the work is used up, or another one no longer helps; what each says is kept."""
+def _refined(terms: tuple[Term, ...], target: Aim, most: float) -> Narrowest:
+    """Grids until the width is met, the work is used up, or another one no longer helps; what each says is kept.
+
+    most: in units of the width wanted; where more than that is expected, nothing is done.
+    """
     near, finer, evolving = target.point.epsilon, 1.0, True
-    work, width, noisy = 0.0, math.inf, False
+    done, width, noisy = 0.0, math.inf, False
     tried: list[Plan] = []
     kept: tuple[Evaluator, ...] = ()
     hopeless = target.tolerance < HOPELESS * target.wanted
+    allowed = min(WORK_MOST, WORK_SHARE * work.left() / UNITS)
+    made = plan(terms, target, work=0.6 * allowed)
+    if made.expected > most:
+        raise UnsupportedMechanism(
+            named(terms), "no grid that the time allows would halve what is known", Refusal.TOO_MUCH_WORK
+        )
     if hopeless:  # no tilt brings the losses that matter above the noise: integers have none
         kept = (prepare_proof(terms, target),)
         width = relative_width(kept[0].delta(near))
         if width <= LOOSE:
             return Narrowest(kept, terms, target.wanted, *_place(target), math.inf)
-    made = plan(terms, target, work=0.6 * WORK_MOST)
     for _ in range(1 if hopeless else ATTEMPTS_MOST):
-        work += made.work
+        done += made.work
         tried.append(made)
-        trial = _evaluator(terms, target, made)
-        value = trial.delta(near)
+        try:
+            trial = _evaluator(terms, target, made)
+            value = trial.delta(near)
+        except WorkExhausted:
+            if not kept:
+                raise
+            break
         noisy = noisy or rounding_rules(value)
         kept = best_ends((trial, *kept), near)
         merged = Narrowest(kept, terms, target.wanted, *_place(target), math.inf).delta(near)
         before, width = width, relative_width(merged)
-        if width <= HAIR * target.wanted or work > 0.75 * WORK_MOST or merged.upper < DELTA_LEAST:
+        if width <= HAIR * target.wanted or done > 0.75 * allowed or merged.upper < DELTA_LEAST:
             break
         if made.levels and trial.blur > 0.1 * target.wanted:
             evolving = False  # each block adds its own noise
@@ -105,12 +124,13 @@ def _refined(terms: tuple[Term, ...], target: Aim) -> Narrowest:
             break  # neither the grid nor its rounding is what makes it wide
         else:
             finer = max(finer, 1.0) * min(max(1.2 * math.sqrt(relative_width(value) / target.wanted), 1.3), 8.0)
-        made = plan(terms, target, finer, evolving=evolving, work=WORK_MOST - work)
+        made = plan(terms, target, finer, evolving=evolving, work=allowed - done)
         if any(abs(math.log(made.step / each.step)) < 0.1 and made.levels == each.levels for each in tried):
             break
     few = sum(count for _, count in terms) <= RESCUE_USES_MOST
     if width > RESCUE * target.wanted and noisy and not hopeless and few:
-        kept = best_ends((prepare_proof(terms, target), *kept), near)
+        with suppress(WorkExhausted):
+            kept = best_ends((prepare_proof(terms, target), *kept), near)
     return Narrowest(kept, terms, target.wanted, *_place(target), math.inf)
 
 

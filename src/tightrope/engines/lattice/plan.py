@@ -44,7 +44,10 @@ class Ruler:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One ruler per term; all of them reach the same step after their levels. work: points times transforms."""
+    """One ruler per term; all of them reach the same step after their levels.
+
+    work: points times transforms. expected: about the width it leads to, in units of the one wanted.
+    """
 
     rulers: tuple[Ruler, ...]
     unit: float
@@ -53,6 +56,7 @@ class Plan:
     saddle: Saddle
     levels: int
     work: float
+    expected: float
 
 
 def plan(
@@ -71,7 +75,7 @@ def plan(
     sketches, point = target.sketches, target.point
     ends = [_range(each, target, sum(counts)) for each in sketches]
     task = _Task(target, tuple(counts), tuple(ends))
-    step, levels = _step(task, finer, most, evolving, work)
+    step, levels, expected = _step(task, finer, most, evolving, work)
     spans = [high - low for low, high in ends]
     busiest = max(range(len(terms)), key=lambda index: counts[index] * spans[index] ** 2)
     largest = max(max(abs(low), abs(high)) for low, high in ends) + 8.0 * max(spans) + step
@@ -86,7 +90,7 @@ def plan(
         top = math.ceil(high / unit) + 2  # an atom at the supremum must not fall behind the last point
         size = max(-(-(top - start) // fine) + 1, 2)
         rulers.append(Ruler(start, fine, size, own))
-    return Plan(tuple(rulers), unit, grid * unit, target.theta, point, levels, task.work(grid * unit, levels))
+    return Plan(tuple(rulers), unit, grid * unit, target.theta, point, levels, task.work(grid * unit, levels), expected)
 
 
 def _bounded(each: Sketch) -> bool:
@@ -181,7 +185,7 @@ def blown_up(theta: float) -> float:
     return 2.0 + 2.0 * theta
 
 
-def _step(task: _Task, finer: float, most: int, evolving: bool, work: float) -> tuple[float, int]:
+def _step(task: _Task, finer: float, most: int, evolving: bool, work: float) -> tuple[float, int, float]:
     """The common step and the levels that lead to it: as narrow as wanted if the work allows, then the least work."""
     point, target = task.target.point, task.target
     scale = max(min(point.deviation, target.window / 10.0), max(high - low for low, high in task.ends) / 64.0, 1e-9)
@@ -194,7 +198,7 @@ def _step(task: _Task, finer: float, most: int, evolving: bool, work: float) -> 
         step = max(wanted, task.least_step(levels, most)) / min(finer, 1.0)
         step *= max(task.work(step, levels) / work, 1.0)
         width = (step / wanted) ** 2 + NOISE_WEIGHT * task.noise(step, levels) / target.wanted
-        choices.append((max(width, GOOD), task.work(step, levels), step, levels))
+        choices.append((max(width, GOOD), task.work(step, levels), step, levels, DISCRETISATION_SHARE * width))
         if target.window / step <= POINTS_WANTED and step <= wanted:
             break
     return min(choices)[2:]

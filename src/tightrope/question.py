@@ -1,0 +1,48 @@
+"""A question as data: what is asked, how the answer is wanted, and what it may cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from .errors import InvalidParameter
+from .relation import Direction
+
+SECONDS = 10.0  # what a call may take where nobody says
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """quantity: epsilon or delta. accuracy: relative width wanted, None where none is insisted on.
+
+    proof: balls only. engine: auto, or the one insisted on. direction: None for the worse of both. seconds: for all
+    values that are asked for.
+    """
+
+    quantity: str
+    accuracy: float | None = None
+    proof: bool = False
+    engine: str = "auto"
+    direction: Direction | None = None
+    seconds: float = SECONDS
+
+    def __post_init__(self) -> None:
+        if self.accuracy is not None and not 0.0 < self.accuracy < math.inf:
+            raise InvalidParameter(f"accuracy must be a finite number above 0, not {self.accuracy!r}")
+        if isinstance(self.seconds, bool) or not isinstance(self.seconds, (int, float)) or not self.seconds > 0.0:
+            raise InvalidParameter(f"seconds must be a number above 0 (inf for no end), not {self.seconds!r}")
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """The directions that are looked at."""
+        return (Direction.REMOVE, Direction.ADD) if self.direction is None else (self.direction,)
+
+
+def parsed(direction: Direction | str | None) -> Direction | None:
+    """A direction by its name; None for both."""
+    if direction is None:
+        return None
+    try:
+        return Direction(direction.value if isinstance(direction, Direction) else direction)
+    except ValueError:
+        raise InvalidParameter(f"direction must be 'add', 'remove' or None, not {direction!r}") from None
