@@ -12,21 +12,43 @@ from tightrope.errors import WorkExhausted
 
 
 def test_units_are_taken_before_the_work_and_end() -> None:
-    with work.allowance(1.0):
-        work.spend(0.9 * work.UNITS_PER_SECOND)
-        assert work.left() == pytest.approx(0.1 * work.UNITS_PER_SECOND)
+    second = (1.0 - work.GRACE) * work.UNITS_PER_SECOND
+    with work.allowance(1.0) as whole:
+        work.spend(0.9 * second)
+        assert work.left() == pytest.approx(0.1 * second)
+        assert whole.exhausted is None
         with pytest.raises(WorkExhausted, match="time ran out"):
-            work.spend(0.2 * work.UNITS_PER_SECOND)
-        work.spend(0.05 * work.UNITS_PER_SECOND)  # what was refused was not spent
+            work.spend(0.2 * second)
+        work.spend(0.05 * second)  # what was refused was not spent
+        assert whole.exhausted == "time"
+        assert not whole.late
 
 
 def test_a_part_ends_and_the_whole_goes_on() -> None:
+    second = (1.0 - work.GRACE) * work.UNITS_PER_SECOND
     with work.allowance(1.0) as whole:
         with work.part(0.25), pytest.raises(WorkExhausted):
             for _ in range(10):
-                work.spend(0.1 * work.UNITS_PER_SECOND)
-        assert whole.left == pytest.approx(0.8 * work.UNITS_PER_SECOND)
+                work.spend(0.1 * second)
+        assert whole.left == pytest.approx(0.8 * second)
+        with work.part(0.5) as later:
+            work.spend(0.1 * second)
+        assert later.exhausted is None
+        assert whole.exhausted == "time"
         assert not whole.late
+
+
+def test_something_is_kept_for_the_answer() -> None:
+    with work.allowance(1.0), work.part(0.5):
+        with pytest.raises(WorkExhausted):
+            work.spend(work.UNITS_PER_SECOND)
+        before = work.left()
+        with work.grace():
+            assert work.left() == pytest.approx(work.GRACE * work.UNITS_PER_SECOND)
+            work.spend(0.1 * work.GRACE * work.UNITS_PER_SECOND)
+        assert work.left() == before
+        with work.grace():
+            assert work.left() == pytest.approx(0.9 * work.GRACE * work.UNITS_PER_SECOND)
 
 
 def test_the_clock_is_a_backstop_and_leaves_a_mark() -> None:
