@@ -332,3 +332,14 @@ def test_a_curve_at_epsilons_of_ones_own(capsys: pytest.CaptureFixture[str]) -> 
     assert "rise" in capsys.readouterr().err
     assert run(["curve", "Laplace(scale=1)", "--epsilon", "1", "--to", "2"]) == 2
     assert "either epsilons" in capsys.readouterr().err
+
+
+def test_an_infinite_epsilon_says_why(shell: Shell) -> None:
+    outcome = shell("epsilon", "ApproximateDP(epsilon=0.5, delta=1e-5) * 3", "--delta", "1e-6")
+    assert outcome.code == 0
+    note = next(line for line in outcome.out.splitlines() if "note:" in line)
+    assert "the loss is infinite with probability 2.99e-5 at least, above delta 1e-06" in note
+    assert "every delta above 3.00e-5 has a finite epsilon" in note
+    document = json.loads(shell("epsilon", "RandomizedResponse(p=1)", "--delta", "1e-6", "--json").out)
+    assert "no delta below 1 is known to have a finite epsilon" in document["certificate"]["reason"]
+    assert tr.parse("ApproximateDP(epsilon=0.5, delta=1e-5) * 3").epsilon(3.00e-5).upper < float("inf")

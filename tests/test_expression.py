@@ -32,6 +32,11 @@ READ = {
     "Laplace(scale=2) + Gaussian(sigma=1)": tr.Gaussian(sigma=1) + tr.Laplace(scale=2),
     "Laplace(scale=2) + (GDP(mu=1) + Laplace(scale=2)) * 2": tr.Laplace(scale=2) * 3 + tr.GDP(mu=1) * 2,
     "Finite(p=[0.75, 0.25], q=(1/4, 3/4))": tr.Finite(p=[0.75, 0.25], q=[0.25, 0.75]),
+    "Gaussian(sigma=sqrt(2))": tr.Gaussian(sigma=math.sqrt(2)),
+    "Gaussian(sigma=2*pi/log(10) + exp(0))": tr.Gaussian(sigma=2 * math.pi / 2.302585092994046 + 1),
+    "Gaussian(sigma=10**-5)": tr.Gaussian(sigma=1e-5),
+    "Gaussian(sigma=3.0**34)": tr.Gaussian(sigma=float(3**34)),
+    "Gaussian(sigma=1) * (60000/256*256)": tr.Gaussian(sigma=1) * 60000,
     "RandomizedResponse(epsilon=1, categories=4)": tr.RandomizedResponse(epsilon=1, categories=4),
 }
 
@@ -74,7 +79,29 @@ REFUSED = {
     "Gaussian(sigma=1) + 1": "not the number 1 (column 21)",
     "1 + Gaussian(sigma=1)": "not the number 1 (column 1)",
     "Gaussian(sigma=1) - Gaussian(sigma=1)": "a number is needed",
-    "Gaussian(sigma=1) / 2": "a number is needed",
+    "Gaussian(sigma=1) / 2": "a count stands in brackets",
+    "Gaussian(sigma=1) * 15*60000/256": "* (15 * 60000 / 256), and whole: 3515.625 rounds up to 3,516",
+    "Gaussian(sigma=1) * 10 / 5": "write the count in brackets, * (10 / 5) (column",
+    "Gaussian(sigma=1) * 10 / 0": "a count stands in brackets",
+    "10 * Gaussian(sigma=1) / 5": "a count stands in brackets",
+    "Gaussian(sigma=sqrt)": "sqrt needs a number in brackets",
+    "Gaussian(sigma=sqrt(-1))": "sqrt of -1 is not a number",
+    "Gaussian(sigma=log(0))": "log of 0 is not a number",
+    "Gaussian(sigma=exp(1e300))": "exp of 1e+300 is not a number",
+    "Gaussian(sigma=exp(inf))": "exp of inf is not a number",
+    "Gaussian(sigma=sqrt(1, 2))": "sqrt takes one number",
+    "Gaussian(sigma=sqrt(x=1))": "sqrt takes one number",
+    "Gaussian(sigma=sqrt(*1))": "sqrt takes one number",
+    "Gaussian(sigma=log(Gaussian(sigma=1)))": "not a mechanism",
+    "Gaussian(sigma=sqrt([1]))": "not a list",
+    "sqrt(2)": "this is the number 1.414",
+    "pi": "this is the number 3.14",
+    "Gaussian(sigma=9**9**9)": "range of a double",
+    "Gaussian(sigma=9.5**9**9**9)": "range of a double",
+    "Gaussian(sigma=" + "(1+" * 98 + "1" + ")" * 98 + ") + 1": "not the number 1",
+    "Gaussian(sigma=" + "(1/" * 98 + "1" + ")" * 98 + ") + 1": "not the number 1",
+    "1" + "/1" * 300: "this is the number 1.0",
+    "Gaussian(sigma=" + "sqrt(" * 5_000: "nested more than 100",
     "Gaussian(sigma=1) ** 2": "a number is needed",
     "-Gaussian(sigma=1)": "a number is needed",
     "Gaussian(sigma=1) * Gaussian(sigma=1)": "use + to compose",
@@ -181,6 +208,11 @@ def test_the_column_counts_leading_blanks() -> None:
 def test_infinity_is_a_number_but_not_a_noise() -> None:
     with pytest.raises(tr.InvalidParameter, match="sigma must be a finite number"):
         tr.parse("Gaussian(sigma=inf)")
+
+
+def test_a_count_that_is_not_whole_says_what_to_round_to() -> None:
+    with pytest.raises(tr.InvalidParameter, match=r"not 3515.625; round up to 3,516"):
+        tr.parse("Gaussian(sigma=1) * (15*60000/256)")
 
 
 def test_something_else_than_text_is_refused() -> None:

@@ -4,11 +4,12 @@
     product  := mechanism ("*" count)* | count "*" product
     mechanism:= Name(keyword=number, ...) | mechanism.transformation(keyword=number, ...) | "(" sum ")"
 
-Numbers are literals, `inf`, or + - * / ** of numbers; lists of numbers stand for masses, bounds and counts, quoted
-words for a choice or, where the caller allows it, for a file, True and False for themselves. A linear scan bounds
-length, nesting and alphabet before Python's parser sees the text; its syntax tree is read against the registry, and
-what is not in the registry does not exist. A decimal means the double nearest to it. repr(mechanism) is an
-expression.
+Numbers are literals, `inf`, `pi`, + - * / ** of numbers, sqrt, exp or log of a number; lists of numbers stand for
+masses, bounds and counts, quoted words for a choice or, where the caller allows it, for a file, True and False for
+themselves. A linear scan bounds length, nesting and alphabet before Python's parser sees the text; its syntax tree is
+read against the registry, and what is not in the registry does not exist. A decimal means the double nearest to it, and
+so do pi, ** and the functions: each gives the double nearest to the exact value for the numbers that it is given.
+repr(mechanism) is an expression.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from .calibrate.domain import POWERS
 from .errors import ExpressionError, InvalidParameter, TightropeError
+from .kernels.nearest import FUNCTIONS, nearest_power
 from .mechanisms.base import Mechanism
 from .mechanisms.data_file import Folder, allowed_file
 from .registry import check_arguments, find_mechanism, find_transform, keywords, quoted, usage
@@ -32,6 +35,7 @@ UNKNOWN = "_"  # what ? becomes for Python's parser
 LENGTH_MOST = 100_000
 DEPTH_MOST = 100
 SIGNS_MOST = 20
+CHAIN = "too long a chain of operators; JSON has no such limit"
 BITS_MOST = 1023  # whole numbers stay within the range of a double
 
 Number = int | float
@@ -45,16 +49,20 @@ _ALPHABET = frozenset("()[].,=*/")
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A text with one unknown, written ?; parameter is what it stands for, integer whether it must be whole."""
+    """A text with one unknown, written ?; parameter is what it stands for, integer whether it must be whole.
+
+    Where ? is a part of a value (1/?), it stands for itself only.
+    """
 
     text: str
     parameter: str
     integer: bool
+    tree: ast.expr = field(compare=False, repr=False)
     files: Folder | None = None
 
     def __call__(self, value: float) -> Mechanism:
         """The mechanism with the unknown filled in."""
-        return _read(self.text, _Reader(self.text, value, self.files))
+        return _Reader(self.text, value, self.files).mechanism(self.tree)
 
 
 def parse(text: str, files: Folder | None = None) -> Mechanism:
@@ -63,7 +71,7 @@ def parse(text: str, files: Folder | None = None) -> Mechanism:
     files: the folder whose files the text may name; without it, it may name none.
     """
     _scan(text, unknown=False)
-    return _read(text, _Reader(text, None, files))
+    return _Reader(text, None, files).mechanism(_tree(text))
 
 
 def parse_template(text: str, files: Folder | None = None) -> Template:
@@ -71,27 +79,33 @@ def parse_template(text: str, files: Folder | None = None) -> Template:
     _scan(text, unknown=True)
     if "?" not in text:
         raise ExpressionError("nothing to calibrate: write ? for the unknown, as in Gaussian(sigma=?)", text, 1)
-    reader = _Reader(text, 1, files)
-    _read(text, reader)
-    return Template(text, " and ".join(dict.fromkeys(reader.places)) or "value", reader.whole, files)
+    tree = _tree(text)
+    refused: TightropeError | None = None
+    for power in POWERS:  # a value that is accepted: only then has all of the text been read
+        reader = _Reader(text, 2**power, files)
+        try:
+            reader.mechanism(tree)
+        except (ExpressionError, InvalidParameter) as error:
+            refused = refused or error
+            continue
+        places = dict.fromkeys(reader.places)
+        return Template(text, "?" if "?" in places else " and ".join(places) or "?", reader.whole, tree, files)
+    assert refused is not None
+    raise refused
 
 
-def _read(text: str, reader: _Reader) -> Mechanism:
+def _tree(text: str) -> ast.expr:
+    """The syntax tree of a text that was scanned."""
+    start = len(text) - len(text.lstrip())
     line = re.sub(r"\s", " ", text).replace("?", UNKNOWN)
-    start = reader.start
     try:
-        value = reader.value(ast.parse(line.strip(), mode="eval").body)
+        return ast.parse(line.strip(), mode="eval").body
     except SyntaxError as error:
         raise ExpressionError(f"cannot be read: {error.msg}", text, start + (error.offset or 1)) from None
     except (RecursionError, MemoryError):
-        raise ExpressionError("too long a chain of operators; JSON has no such limit", text, start + 1) from None
-    except ValueError as error:
-        if isinstance(error, TightropeError):
-            raise
+        raise ExpressionError(CHAIN, text, start + 1) from None
+    except ValueError:
         raise ExpressionError("a number has too many digits", text, start + 1) from None
-    if not isinstance(value, Mechanism):
-        raise ExpressionError(f"this is {_kind(value)}, not a mechanism; try Gaussian(sigma=2) * 10", text, start + 1)
-    return value
 
 
 def _scan(text: str, unknown: bool) -> None:
@@ -166,6 +180,18 @@ class _Reader:
         self.places: list[str] = []  # what the unknown stands for
         self.whole = False  # whether one of them takes whole numbers only
 
+    def mechanism(self, tree: ast.expr) -> Mechanism:
+        """The mechanism that the whole text describes."""
+        try:
+            value = self.value(tree)
+        except (RecursionError, MemoryError):
+            raise ExpressionError(CHAIN, self.text, self.start + 1) from None
+        if not isinstance(value, Mechanism):
+            raise ExpressionError(
+                f"this is {_kind(value)}, not a mechanism; try Gaussian(sigma=2) * 10", self.text, self.start + 1
+            )
+        return value
+
     def value(self, node: ast.expr) -> Value:
         match node:
             case ast.Constant(value=bool() as flag):
@@ -178,6 +204,8 @@ class _Reader:
                 return self.unknown
             case ast.Name(id="inf"):
                 return math.inf
+            case ast.Name(id="pi"):
+                return math.pi
             case ast.Name(id="nan"):
                 raise self.error("nan is not a value", node)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -188,10 +216,14 @@ class _Reader:
                 return self.sum(node)
             case ast.BinOp(op=ast.Mult()):
                 return self.product(node)
+            case ast.BinOp(op=ast.Div()):
+                return self.quotient(node)
             case ast.BinOp(op=operator, left=left, right=right):
                 return self.arithmetic(operator, self.number(left), self.number(right), node)
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 return tuple(self.number(item) for item in items)
+            case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
+                return self.function(name, node)
             case ast.Call(func=ast.Name(id=name) as called):
                 with self.at(called):
                     mechanism = find_mechanism(name)
@@ -207,13 +239,17 @@ class _Reader:
                 raise self.error(
                     f"{quoted(name)} is an attribute; only calls such as .poisson(rate=0.01) are read", node
                 )
+            case ast.Name(id=name) if name in FUNCTIONS:
+                raise self.error(f"{name} needs a number in brackets, as in {name}(2)", node)
             case ast.Name(id=name):
                 with self.at(node):
                     raise InvalidParameter(f"{name} needs its parameters: {usage(name, find_mechanism(name))}")
         raise self.error("neither a mechanism, a number, a list of numbers nor a quoted word", node)
 
     def number(self, node: ast.expr) -> Number:
-        value = self.value(node)
+        return self.as_number(self.value(node), node)
+
+    def as_number(self, value: Value, node: ast.expr) -> Number:
         if isinstance(value, (tuple, str, bool, Mechanism)):
             raise self.error(f"a number is needed here, not {_kind(value)}", node)
         return value
@@ -233,9 +269,9 @@ class _Reader:
         if mechanisms:
             value, place = next((value, place) for value, place in items if not isinstance(value, Mechanism))
             raise self.error(f"only a mechanism can be added to a mechanism, not {_kind(value)}", place)
-        total = self.number(items[0][1])
-        for _, item in items[1:]:
-            total = self.arithmetic(node.op, total, self.number(item), node)
+        total, *others = (self.as_number(value, place) for value, place in items)  # each was read once: brackets nest
+        for other in others:
+            total = self.arithmetic(node.op, total, other, node)
         return total
 
     def product(self, node: ast.BinOp) -> Value:
@@ -251,6 +287,37 @@ class _Reader:
             return left * right  # type: ignore[operator]
         return self.arithmetic(node.op, left, right, node)
 
+    def quotient(self, node: ast.BinOp) -> Number:
+        left, divisor = self.value(node.left), self.number(node.right)
+        if not isinstance(left, Mechanism):
+            return self.arithmetic(node.op, self.as_number(left, node.left), divisor, node)
+        # mechanism * 15*60000/256 divides the mechanism: what was meant is a count in brackets.
+        factors: list[ast.expr] = []
+        rest = node.left
+        while isinstance(rest, ast.BinOp) and isinstance(rest.op, ast.Mult):
+            factors.insert(0, rest.right)
+            rest = rest.left
+        message = "a mechanism cannot be divided; a count stands in brackets, as in * (15*60000/256)"
+        if factors and isinstance(self.value(rest), Mechanism) and divisor > 0:
+            written = " * ".join(map(ast.unparse, factors)) + f" / {ast.unparse(node.right)}"
+            message = f"a mechanism cannot be divided; write the count in brackets, * ({written:.60})"
+            count = math.prod(self.number(each) for each in factors) / divisor
+            if count != math.floor(count):
+                message += f", and whole: {count:.10g} rounds up to {math.ceil(count):,}"
+        raise self.error(message.replace(UNKNOWN, "?"), node.right)
+
+    def function(self, name: str, call: ast.Call) -> Number:
+        """sqrt, exp or log: the double nearest to the exact value at the number given."""
+        if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
+            raise self.error(f"{name} takes one number, as in {name}(2)", call)
+        given = self.number(call.args[0])
+        try:
+            return self.bounded(FUNCTIONS[name](given), call)
+        except (OverflowError, ValueError) as error:
+            if isinstance(error, ExpressionError):
+                raise
+            raise self.error(f"{name} of {given!r:.40} is not a number within the range of a double", call) from None
+
     def arithmetic(self, operator: ast.operator, left: Number, right: Number, node: ast.expr) -> Number:
         """Exact for whole numbers, in doubles otherwise; a power is sized before it is computed."""
         try:
@@ -263,12 +330,12 @@ class _Reader:
                     return self.bounded(left * right, node)
                 case ast.Div():
                     return self.bounded(left / right, node)
-                case ast.Pow() if isinstance(left, int) and isinstance(right, int):
-                    if abs(left) > 1 and abs(left).bit_length() * abs(right) > 2 * BITS_MOST:
+                case ast.Pow() if isinstance(left, int) and isinstance(right, int) and right >= 0:
+                    if abs(left) > 1 and abs(left).bit_length() * right > 2 * BITS_MOST:
                         raise OverflowError
                     return self.bounded(left**right, node)
                 case ast.Pow():
-                    return self.bounded(math.pow(left, right), node)
+                    return self.bounded(nearest_power(left, right), node)
         except ZeroDivisionError:
             raise self.error("division by zero", node) from None
         except (OverflowError, ValueError) as error:
@@ -324,7 +391,7 @@ class _Reader:
     def note(self, place: str, node: ast.expr, whole: bool) -> None:
         """Remembers what the unknown stands for."""
         if any(isinstance(part, ast.Name) and part.id == UNKNOWN for part in ast.walk(node)):
-            self.places.append(place)
+            self.places.append(place if isinstance(node, ast.Name) else "?")
             self.whole |= whole
 
     @contextmanager

@@ -36,7 +36,6 @@ BAD_INPUT = 2
 NOT_REACHED = 3
 DIRECTIONS = ("add", "remove")
 POINTS_MOST = 100_000
-UNIT_INTERVAL = ("rate", "p", "delta")  # parameters that end at 1
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -45,6 +44,18 @@ class Settings(TypedDict):
     """The options that every question takes."""
 
     accuracy: float | None
+    proof: bool
+    engine: str
+    direction: str | None
+    seconds: float
+
+
+class SearchSettings(TypedDict):
+    """The options of a calibration that go on as they are."""
+
+    least: float | None
+    most: float | None
+    tolerance: float
     proof: bool
     engine: str
     direction: str | None
@@ -215,6 +226,10 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
 @click.option("--direction", type=click.Choice(DIRECTIONS), help="One direction only; default: the worse.")
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", help="Who computes; default: auto.")
 @click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
+@click.option("--seconds", type=float, default=SECONDS, help="For the whole search; then the best so far. Default: 10.")
+@click.option("--integer", is_flag=True, help="The unknown is a whole number (a batch, a count).")
+@click.option("--least", type=float, help="Smallest value of the unknown to look at.")
+@click.option("--most", type=float, help="Largest value of the unknown to look at.")
 @click.option("--tolerance", type=float, default=1e-6, help="Relative distance to a value that misses; default: 1e-6.")
 @click.option("--delta", "target_delta", type=float, required=True, help="The target's delta, in [0, 1].")
 @click.option("--epsilon", "target_epsilon", type=float, required=True, help="The target's epsilon, 0 or above.")
@@ -223,17 +238,16 @@ def calibrate(
     expression: str,
     target_epsilon: float,
     target_delta: float,
-    tolerance: float,
-    proof: bool,
-    engine: str,
-    direction: str | None,
     as_document: bool,
+    integer: bool,
+    **settings: Unpack[SearchSettings],
 ) -> int:
     """The least noise, or the largest rate or count, that meets a target; ? marks the unknown in EXPR.
 
     \b
     tightrope calibrate "Gaussian(sigma=?).poisson(rate=0.01) * 1000" --epsilon 3 --delta 1e-6
     tightrope calibrate "Gaussian(sigma=1).poisson(rate=0.01) * ?" --epsilon 3 --delta 1e-6
+    tightrope calibrate "Gaussian(sigma=1).poisson(rate=?/60000) * 100" --integer --epsilon 3 --delta 1e-6
     """
     from ..calibrate import calibrate as best
 
@@ -245,16 +259,12 @@ def calibrate(
             epsilon=target_epsilon,
             delta=target_delta,
             parameter=template.parameter,
-            integer=template.integer,
-            most=1.0 if template.parameter in UNIT_INTERVAL else None,
-            tolerance=tolerance,
-            proof=proof,
-            engine=engine,
-            direction=direction,
+            integer=integer or template.integer,
+            **settings,
         )
     seconds = time.perf_counter() - began
     show = calibration_json if as_document else calibration_text
-    say(show(found, repr(template(found.value)), target_epsilon, target_delta, seconds))
+    say(show(found, target_epsilon, target_delta, seconds))
     return 0
 
 

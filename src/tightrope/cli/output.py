@@ -62,6 +62,8 @@ def as_text(answer: Answer) -> str:
     wide = why_wide(answer.bound, _option)
     if wide is not None:
         lines.append(f"  wide: {wide}")
+    if certificate is not None and answer.bound.lower == math.inf:
+        lines.append(f"  note: {certificate.reason}")
     if answer.only is not None:
         lines.append(f"  note: direction {answer.only} only; the other one may cost more")
     if certificate is not None and not certificate.tight:
@@ -90,24 +92,25 @@ def assured(bound: Bound) -> list[str]:
     return [f"  {words}"] if words else []
 
 
-def calibration_text(found: Calibration, expression: str, epsilon: float, delta: float, seconds: float) -> str:
-    """The value and what it reaches; beneath, the value that misses."""
-    lines = [f"{found.parameter} = {short(found.value)}: epsilon in {found.bound} at delta {short(delta)}"]
-    if found.missed is None:
-        lines.append("  no value beyond was shown to miss the target")
-    else:
+def calibration_text(found: Calibration, epsilon: float, delta: float, seconds: float) -> str:
+    """The value, the mechanism with it and what that reaches; beneath, the value that misses."""
+    filled = f"{found.parameter} = {short(found.value)}, {found.mechanism!r}"
+    lines = [f"{filled}: epsilon in {found.bound} at delta {short(delta)}"]
+    if found.missed is not None:
         lines.append(
             f"  {found.parameter} = {short(found.missed.value)} misses it: epsilon in {found.missed.bound}, "
             f"above {short(epsilon)}"
         )
+    if found.ended is not None:
+        lines.append(f"  {'no value was shown to miss it' if found.missed is None else 'not closer'}: {found.ended}")
     lines += assured(found.bound)
     certificate = found.bound.certificate
     about = [] if certificate is None else [certificate.engine, certificate.arithmetic]
-    lines.append(click.style("  " + ", ".join([*about, f"{1000 * seconds:.3g} ms", expression]), dim=True))
+    lines.append(click.style("  " + ", ".join([*about, f"{1000 * seconds:.3g} ms"]), dim=True))
     return "\n".join(lines)
 
 
-def calibration_json(found: Calibration, expression: str, epsilon: float, delta: float, seconds: float) -> str:
+def calibration_json(found: Calibration, epsilon: float, delta: float, seconds: float) -> str:
     """The calibration as one object; schema/calibration.json describes it."""
     missed = found.missed
     document = {
@@ -122,7 +125,8 @@ def calibration_json(found: Calibration, expression: str, epsilon: float, delta:
         if missed is None
         else {"value": _plain(missed.value), "lower": _plain(missed.bound.lower), "upper": _plain(missed.bound.upper)},
         "confidence": None if found.bound.certificate is None else found.bound.certificate.confidence,
-        "expression": expression,
+        "ended": found.ended,
+        "expression": repr(found.mechanism),
         "seconds": seconds,
     }
     return json.dumps(document, allow_nan=False)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from ..kernels.ball import working_precision
+from ..digits import rounded
+from ..kernels.ball import lower_float, upper_float, working_precision
 from .evaluation import Term
 
 EDGE_BITS = 1200  # a mass of 5e-324 and its complement fit exactly
@@ -24,6 +25,12 @@ class Edges:
 
     mass: arb
     supremum: arb
+
+    def why_infinite(self, delta: float) -> str:
+        """Why no epsilon will do below the mass, and which delta has one: delta(epsilon) falls to the mass."""
+        low, high = rounded(lower_float(self.mass), 3, up=False), rounded(upper_float(self.mass), 3, up=True)
+        finite = f"every delta above {high} has" if float(high) < 1.0 else "no delta below 1 is known to have"
+        return f"the loss is infinite with probability {low} at least, above delta {delta!r}; {finite} a finite epsilon"
 
 
 def edges(terms: Sequence[Term]) -> Edges:

@@ -324,7 +324,7 @@ def _from_edges(ends: Edges, point: Point) -> Answer | None:
             return _exact(ends.mass, ends.mass, "epsilon is at or above every finite loss")
         return None
     if ends.mass > point.given:
-        return _exact(arb.pos_inf(), arb.pos_inf(), "the infinite loss has more mass than delta")
+        return _exact(arb.pos_inf(), arb.pos_inf(), ends.why_infinite(point.given))
     if point.given >= 1.0:
         return _exact(arb(0), arb(0), "delta 1 promises nothing")
     if ends.mass <= point.given and ends.supremum <= 0:

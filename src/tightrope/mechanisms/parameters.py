@@ -37,16 +37,19 @@ def whole(name: str, value: float, least: int) -> int:
     """An integer (integral floats count) of at least `least`."""
     number = value if isinstance(value, int) and not isinstance(value, bool) else _number(name, value)
     if isinstance(number, float) and not number.is_integer():
-        raise InvalidParameter(f"{name} must be a whole number, {least} or more, not {value!r}")
+        hint = f"; round up to {math.ceil(number):,}" if least <= number < math.inf else ""
+        raise InvalidParameter(f"{name} must be a whole number, {least} or more, not {value!r}{hint}")
     if not least <= number <= WHOLE_MOST:
         raise InvalidParameter(f"{name} must be a whole number from {least} to 2**1000, not {value!r:.40}")
     return int(number)
 
 
-def _number(name: str, value: float) -> float:
-    if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
-        raise InvalidParameter(f"{name} must be a number, not {value!r}")
+def _number(name: str, value: object) -> float:
+    if isinstance(value, str):
+        raise InvalidParameter(f"{name} must be a number, not the text {value!r:.40}")
+    if isinstance(value, (bool, bytes)) or not hasattr(value, "__float__"):
+        raise InvalidParameter(f"{name} must be a number, not {value!r:.60}")
     try:
         return float(value)
     except (OverflowError, TypeError, ValueError):
-        raise InvalidParameter(f"{name} must be a number, not {value!r}") from None
+        raise InvalidParameter(f"{name} must be a number, not {value!r:.60}") from None

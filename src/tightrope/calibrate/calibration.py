@@ -1,0 +1,89 @@
+"""The least noise, the largest rate or count that meets a target.
+
+A value is returned only if its own upper bound meets the target; the value named as missed is one whose own lower
+bound shows that it does not. The two lie within the tolerance of one another (one apart for whole numbers), or `ended`
+says why not.
+Guarantee: value meets (epsilon, delta), missed does not; both by certified bounds. That nothing better lies elsewhere
+rests on privacy being monotone in the unknown; where a value that was tried contradicts that, nothing is returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .. import work
+from ..bound import Bound
+from ..calls import checked
+from ..errors import InvalidParameter
+from ..mechanisms.base import Mechanism
+from ..mechanisms.parameters import nonnegative, positive, probability
+from ..question import SECONDS, Question, parsed
+from .domain import Domain
+from .search import Search
+from .target import Target
+
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A value that does not meet the target, and the epsilon that it has at the target's delta."""
+
+    value: float
+    bound: Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The best value found, its epsilon at the target's delta, and the nearest value shown to miss the target.
+
+    mechanism is the one with the value put in. missed is None where no value was shown to miss the target. ended says
+    why missed is None or further away than the tolerance: the unknown ends there, time ran out, or the bounds are too
+    wide.
+    """
+
+    parameter: str
+    value: float
+    mechanism: Mechanism
+    bound: Bound
+    missed: Missed | None
+    ended: str | None
+
+
+@checked
+def calibrate(
+    make: Callable[[float], Mechanism],
+    *,
+    epsilon: float,
+    delta: float,
+    parameter: str = "value",
+    integer: bool = False,
+    least: float | None = None,
+    most: float | None = None,
+    tolerance: float = TOLERANCE,
+    proof: bool = False,
+    engine: str = "auto",
+    direction: str | None = None,
+    seconds: float = SECONDS,
+) -> Calibration:
+    """The value closest to the target (epsilon, delta) from the safe side.
+
+    make builds the mechanism from the unknown, a number above 0; a value that it refuses (InvalidParameter, or another
+    ValueError) lies outside of what the unknown may be. Privacy must depend on it monotonically, either way; what is
+    seen not to is refused. integer: the unknown is a whole number. least, most: values beyond are not looked at.
+    tolerance: relative distance to the value that is shown to miss the target. seconds: what the whole search may take;
+    then the best value so far is the answer. The other arguments are those of Mechanism.epsilon.
+    """
+    epsilon, delta = nonnegative("epsilon", epsilon), probability("delta", delta)
+    if delta == 1.0:
+        raise InvalidParameter("delta 1 promises nothing: every value meets it")
+    if not positive("tolerance", tolerance) < 1.0:
+        raise InvalidParameter(f"tolerance must lie between 0 and 1, not {tolerance!r}")
+    domain = Domain(make, parameter, integer, least, most)
+    question = Question("epsilon", None, proof, engine, parsed(direction), seconds)
+    target = Target(epsilon, delta, question)
+    with work.allowance(question.seconds) as meter:
+        found = Search(domain, target, max(tolerance, 1e-14), meter).run()
+    missed = None if found.bad is None else Missed(found.bad.value, target.shown(found.bad))
+    return Calibration(parameter, found.good.value, found.good.mechanism, target.shown(found.good), missed, found.ended)

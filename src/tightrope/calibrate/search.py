@@ -1,0 +1,294 @@
+"""The search for the value that just meets a target.
+
+log epsilon is nearly a straight line in the log of most unknowns, so secants find the value in a few questions; where
+epsilon is 0 or infinite, log delta takes its place, and bisection where nothing else helps. What is returned was asked
+for itself: the search rests on nothing that it assumes. That privacy is monotone in the unknown is observed at every
+value that is tried, on both sides of the answer too: two that contradict one another end the search.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import NamedTuple
+
+from ..errors import BracketNotFound, WorkExhausted
+from ..work import Meter
+from .domain import Domain
+from .target import FAR, NEAR, Target, Tried, apart
+
+STEPS_MOST = 60
+SPREADS = (2, 64, 10**4, 10**8, 10**15)  # to see which way privacy goes
+STRIDE = math.log(64.0)  # a line through two points is believed so far
+NEARBY = 0.4  # in logs: from here on sharp answers pay
+SLOW = 3  # steps that must make the bracket four times narrower
+BEYOND = 0.1  # of a step, further while no value is known on the other side
+NUDGE = 0.25  # of the tolerance, beyond where the root is expected, so that both ends come close to it
+PROBE = 4  # times further out, to see whether privacy is monotone
+LEFT_LEAST = 0.01  # of the work: with less there is no time for a question
+
+
+class Found(NamedTuple):
+    """The best value that meets the target, the nearest that misses it, and why there is none nearer."""
+
+    good: Tried
+    bad: Tried | None
+    ended: str | None
+
+
+class _TimeUpError(Exception):
+    """No time is left for another question."""
+
+
+class Search:
+    """All that was tried so far, and what to try next."""
+
+    def __init__(self, domain: Domain, target: Target, tolerance: float, meter: Meter) -> None:
+        self.domain = domain
+        self.target = target
+        self.tolerance = tolerance
+        self.meter = meter
+        self.units = meter.left
+        self.tried: dict[float, Tried] = {}
+        self.widths: list[float] = []  # of the bracket, in logs
+        self.rise: tuple[Tried, Tried] | None = None  # two values of which the larger certainly loses more
+        self.fall: tuple[Tried, Tried] | None = None  # two of which it loses less
+
+    def run(self) -> Found:
+        """Direction, bracket, then a look further out."""
+        try:
+            self._orient()
+            ended = self._narrow()
+        except (_TimeUpError, WorkExhausted):
+            ended = "time ran out"
+        else:
+            self._look_around()
+        good, bad = self.good, self.bad
+        if good is None:
+            raise self._nowhere(ended or "", bad)
+        if self._left():
+            good, bad = self.target.sharpen(good), None if bad is None else self.target.sharpen(bad)
+        return Found(good, bad, ended)
+
+    @property
+    def safe(self) -> int:
+        """1 if a larger value loses less, -1 if it loses more, 0 while that is open."""
+        return 1 if self.fall else -1 if self.rise else 0
+
+    @property
+    def good(self) -> Tried | None:
+        """The best value that meets the target."""
+        return min((each for each in self.tried.values() if each.meets), key=self._safety, default=None)
+
+    @property
+    def bad(self) -> Tried | None:
+        """The best value that misses it."""
+        return max((each for each in self.tried.values() if each.misses), key=self._safety, default=None)
+
+    def _safety(self, tried: Tried) -> float:
+        return self.safe * tried.value
+
+    # ----------------------------------------------------------------------------------------------------------------
+
+    def _left(self) -> bool:
+        return self.meter.left >= LEFT_LEAST * self.units and time.monotonic() < self.meter.deadline
+
+    def _look(self, value: float, distance: float) -> Tried:
+        """Asks for a value that is believed to be so far off, in logs."""
+        if not self._left():
+            raise _TimeUpError
+        mechanism = self.domain.mechanism(value)
+        assert mechanism is not None
+        return self._put(self.target.ask(value, mechanism, FAR if distance > NEARBY else NEAR))
+
+    def _put(self, new: Tried) -> Tried:
+        """Keeps the answer, and compares it with all others."""
+        self.tried[new.value] = new
+        for other in self.tried.values():
+            low, high = sorted((new, other), key=lambda each: each.value)
+            if low.below(high):
+                self.rise = self.rise or (low, high)
+            elif high.below(low):
+                self.fall = self.fall or (low, high)
+        if self.rise and self.fall:
+            raise self._not_monotone(self.rise, self.fall)
+        return new
+
+    def _not_monotone(self, rise: tuple[Tried, Tried], fall: tuple[Tried, Tried]) -> BracketNotFound:
+        clear = all(apart(low.epsilon, high.epsilon) for low, high in (rise, fall[::-1]))
+        places = ", ".join(
+            f"{value:.6g} ({'epsilon' if clear else 'delta'} in {each.epsilon if clear else each.delta})"
+            for value, each in sorted({each.value: each for each in (*rise, *fall)}.items())
+        )
+        return BracketNotFound(
+            f"privacy is not monotone in {self.domain.parameter}, see {places}: "
+            "give least and most between which it is",
+            self.domain.parameter,
+        )
+
+    # ----------------------------------------------------------------------------------------------------------------
+
+    def _orient(self) -> None:
+        """Spreads out until two values certainly differ."""
+        start = self.domain.start()
+        first = self._look(start, math.inf)
+        for spread in SPREADS:
+            for wanted in (self.domain.fit(start * spread), self.domain.fit(start / spread)):
+                value = self.domain.reach(start, wanted)
+                if value in self.tried:
+                    continue
+                other = self._look(value, math.inf)
+                if not self.safe:
+                    first = self._put(self.target.weigh(first))
+                    self._put(self.target.weigh(other))
+                if self.safe:
+                    return
+        if self.target.refusal is not None:
+            raise self.target.refusal
+        values = sorted(self.tried)
+        met = "meet" if all(each.meets for each in self.tried.values()) else "do not meet"
+        raise BracketNotFound(
+            f"privacy is not shown to depend on {self.domain.parameter}: the values tried, {values[0]:.6g} to "
+            f"{values[-1]:.6g}, {met} the target",
+            self.domain.parameter,
+        )
+
+    def _narrow(self) -> str | None:
+        """Until the values that meet and miss are as close as asked; else why they are not."""
+        for step in range(STEPS_MOST):
+            good, bad = self.good, self.bad
+            if good is not None and bad is not None and self._close(good, bad):
+                return None
+            value, distance = self._next(step)
+            if value in self.tried:
+                return self.domain.end(value)
+            tried = self._look(value, distance)
+            if not tried.decided:
+                ended = self._step_out(tried)
+                if ended is not None:
+                    return ended
+        return "the search did not come closer"
+
+    def _close(self, one: Tried, two: Tried) -> bool:
+        distance = abs(one.value - two.value)
+        return distance <= 1 if self.domain.integer else distance <= self.tolerance * one.value
+
+    def _next(self, step: int) -> tuple[float, float]:
+        """The value to try next, and how far it is from what is known; one that was tried if there is none."""
+        good, bad = self.good, self.bad
+        last = list(self.tried.values())[-1].value
+        if good is not None and bad is not None:
+            low, high = sorted((good.value, bad.value))
+            self.widths.append(math.log(high / low))
+            slow = len(self.widths) > SLOW and self.widths[-1] > 0.25 * self.widths[-1 - SLOW]
+            guess = None if slow else self._secant(low, high, 0.0)
+            if guess is None:
+                self.widths.clear()
+                guess = math.sqrt(low) * math.sqrt(high) if high > 1.2 * low else low + (high - low) / 2.0
+            guess = self._rounded(guess, guess > last)
+            if not low < guess < high:
+                guess = (int(low) + int(high)) // 2 if self.domain.integer else low + (high - low) / 2.0
+            return guess, abs(math.log(guess / last))
+        away = -self.safe if good is not None else self.safe
+        edge = max(self.tried) if away > 0 else min(self.tried)
+        wanted = self._secant(*((edge, math.inf) if away > 0 else (0.0, edge)), BEYOND)
+        if wanted is None:
+            wanted = _times(edge, away * min(1.4 * 2.0**step, 10.0))
+        wanted = min(max(wanted, _times(edge, -STRIDE)), _times(edge, STRIDE))
+        wanted = self.domain.fit(self._rounded(wanted, away > 0))
+        if self.domain.integer and wanted == edge:
+            wanted = self.domain.fit(edge + away)
+        return self.domain.reach(edge, wanted), abs(math.log(wanted / edge))
+
+    def _secant(self, low: float, high: float, beyond: float) -> float | None:
+        """Where the line through two points in logs reaches the target, and a little further, between low and high."""
+        pairs = [tuple(self.tried.values())[-2:]]
+        good, bad = self.good, self.bad
+        if good is not None and bad is not None:
+            pairs.append((bad, good))
+        for one, two in pairs:
+            ends = self.target.slope(one, two)
+            if ends is None and self.target.delta > 0.0:
+                one, two = self._put(self.target.weigh(one)), self._put(self.target.weigh(two))
+                ends = self.target.slope(one, two)
+            if ends is None:
+                continue
+            move = -ends[1] * math.log(two.value / one.value) / (ends[1] - ends[0])
+            least = 0.0 if self.domain.integer else NUDGE * self.tolerance
+            nudge = math.copysign(max(min(beyond, BEYOND * abs(move)), least), move)
+            for end in (move + nudge, move - nudge, move):  # across the root if there is room, else just before it
+                if low < (guess := _times(two.value, end)) < high:
+                    return guess
+        return None
+
+    def _rounded(self, value: float, up: bool) -> float:
+        """Few digits, or a whole number further on."""
+        if self.domain.integer:
+            return math.ceil(value) if up else math.floor(value)
+        return float(f"{value:.{2 - math.floor(math.log10(self.tolerance))}g}")
+
+    def _step_out(self, middle: Tried) -> str | None:
+        """From a value that cannot be decided, to both sides until one can; None where the search may go on."""
+        bound = middle.epsilon
+        noise = bound.width / bound.upper if bound is not None and 0.0 < bound.upper < math.inf else 1.0
+        step = max(NUDGE * self.tolerance, noise, 1.0 / middle.value if self.domain.integer else 0.0)
+        for side in (1, -1):
+            distance = step
+            while True:
+                inner = self.good if side == self.safe else self.bad
+                wanted = self.domain.fit(self._rounded(_times(middle.value, side * distance), side > 0))
+                if inner is not None and side * (inner.value - wanted) <= 0.0:
+                    break
+                value = self.domain.reach(middle.value, wanted)
+                if value in self.tried or self._look(value, distance).decided:
+                    break
+                distance *= 2.0
+        good, bad = self.good, self.bad
+        if bad is not None and self._safety(bad) >= self._safety(middle):
+            return None  # it was only a gap among those that miss the target
+        if good is not None and (
+            self._safety(good) <= self._safety(middle) or (bad is not None and self._close(good, bad))
+        ):
+            return None
+        return _why(middle)
+
+    def _look_around(self) -> None:
+        """One value well outside on each side, where none was tried: what contradicts there ends the search too."""
+        ends = [each.value for each in (self.good, self.bad) if each is not None]
+        if self.good is None:
+            ends = list(self.tried)  # that no value meets the target is a claim about all of them
+        low, high = min(ends), max(ends)
+        try:
+            for end, wanted, seen in (
+                (low, low / PROBE, any(2 * each <= low for each in self.tried)),
+                (high, high * PROBE, any(each >= 2 * high for each in self.tried)),
+            ):
+                value = self.domain.reach(end, self.domain.fit(wanted))
+                if not seen and value not in self.tried:
+                    self._look(value, math.inf)
+        except _TimeUpError:
+            pass  # the two values found are proven by themselves
+
+    def _nowhere(self, ended: str, bad: Tried | None) -> Exception:
+        if bad is None and self.target.refusal is not None:
+            return self.target.refusal
+        tried = "" if bad is None else f"; {self.domain.parameter} = {bad.value:.6g} misses it"
+        return BracketNotFound(
+            f"no {self.domain.parameter} was shown to meet epsilon {self.target.epsilon:g} at delta "
+            f"{self.target.delta:g}: {ended}{tried}",
+            self.domain.parameter,
+        )
+
+
+def _times(value: float, log: float) -> float:
+    """value e^log, within the range of doubles."""
+    if abs(log) < 1e-3:
+        return value + value * math.expm1(log)
+    return math.exp(min(max(math.log(value) + log, -700.0), 700.0))
+
+
+def _why(tried: Tried) -> str:
+    certificate = None if tried.epsilon is None else tried.epsilon.certificate
+    if certificate is not None and certificate.exhausted is not None:
+        return f"{certificate.exhausted} ran out"
+    return tried.why or "the bounds are too wide to tell values in between apart"
