@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import tightrope as tr
+from tightrope import work
 from tightrope.cli.compare import compare as command
 from tightrope.compare import compare, growth
-from tightrope.compare.comparison import distance
+from tightrope.compare.comparison import Comparison, Row, _row, distance
+from tightrope.compare.drawing import draw_growth
 from tightrope.compare.methods import METHODS, Kind
 from tightrope.convert.renyi import markov_delta, renyi_delta
 from tightrope.errors import InvalidParameter
@@ -22,29 +27,80 @@ RUN = "RandomizedResponse(p=0.6) * 20"
 
 def test_every_method_answers_the_same_question() -> None:
     found = compare(tr.parse(RUN), delta=1e-4)
-    assert [row.method for row in found.rows] == [method.name for method in METHODS]
+    assert {row.method for row in found.rows} == {method.name for method in METHODS}
     assert found.truth == tr.parse(RUN).epsilon(1e-4)
     for row in found.rows:
         if row.kind is Kind.UPPER:
             assert row.value >= found.truth.lower
         assert row.why
         assert "\n" not in row.why
+        assert row.seconds >= 0.0
     best = {row.method: row for row in found.rows}["optimal, best point"]
     assert best.distance == "exact" or best.value <= found.truth.upper * (1 + 1e-9)
     assert compare(tr.parse(RUN), epsilon=1.0).quantity == "delta"
 
 
+def test_rows_are_sorted_by_nearness_and_approximations_come_last() -> None:
+    found = compare(tr.parse("Gaussian(sigma=1).poisson(rate=0.01) * 100"), epsilon=1.0)
+    kinds = [row.kind is Kind.APPROXIMATION for row in found.rows]
+    assert kinds == sorted(kinds)
+    bounds = [row for row in found.rows if row.kind is Kind.UPPER]
+    assert [row.value for row in bounds] == sorted(row.value for row in bounds)
+    assert [row.silent for row in bounds] == sorted(row.silent for row in bounds)
+    assert bounds[-1].silent
+
+
+def test_methods_are_chosen_by_name() -> None:
+    run = tr.parse(RUN)
+
+    def names(methods: object) -> set[str]:
+        return {row.method for row in compare(run, delta=1e-4, methods=methods).rows}  # type: ignore[arg-type]
+
+    assert names("zcdp") == {"zCDP"}
+    assert names(["Renyi", " clt "]) == {"Renyi, best conversion", "Gaussian limit (CLT)"}
+    assert names(("optimal", "optimal, one point")) == {"optimal, one point", "optimal, best point"}
+    for wrong in ("gdpp", "", ["zCDP", "nothing"], [], [3]):
+        with pytest.raises(InvalidParameter, match="method"):
+            names(wrong)
+
+
 def test_distances_in_words() -> None:
     truth = tr.Bound(1.0, 1.0000001)
     assert distance(1.00000005, truth, "epsilon") == "exact"
-    assert distance(0.9, truth, "epsilon") == "too low by 10 %"
-    assert distance(1.5, truth, "epsilon") == "50 % above"
-    assert distance(30.0, truth, "epsilon") == "30 times"
-    assert distance(2500.0, truth, "epsilon") == "2,500 times"
+    assert distance(0.9, truth, "epsilon") == "10 % too low"
+    assert distance(1.5, truth, "epsilon") == "50 % too high"
+    assert distance(1.999, truth, "epsilon") == "2 times too high"
+    assert distance(2.0, truth, "epsilon") == "2 times too high"
+    assert distance(30.0, truth, "epsilon") == "30 times too high"
+    assert distance(99.96, truth, "epsilon") == "100 times too high"
+    assert distance(2500.0, truth, "epsilon") == "2,500 times too high"
+    assert distance(3e12, truth, "epsilon") == "3.0e12 times too high"
+    assert distance(1.0000002, truth, "epsilon") == "under 0.0001 % too high"
+    assert distance(1e-30, truth, "epsilon") == "1.0e30 times too low"
+    assert distance(5e-324, truth, "epsilon") == "beyond 1e308 times too low"
+    assert distance(0.0, truth, "epsilon") == "1 too low"
     assert distance(math.inf, truth, "epsilon") == "says nothing"
     assert distance(1.0, tr.Bound(0.1, 0.2), "delta") == "says nothing"
     assert distance(math.inf, tr.Bound(math.inf, math.inf), "epsilon") == "exact"
-    assert distance(0.25, tr.Bound(0.0, 0.0), "delta") == "0.25 above 0"
+    assert distance(3.0, tr.Bound(math.inf, math.inf), "epsilon") == "too low: there is no finite one"
+    assert distance(0.25, tr.Bound(0.0, 0.0), "delta") == "0.25 too high"
+
+
+@pytest.mark.parametrize("value", [1.0 + step / 997.0 for step in range(0, 1200, 7)])
+def test_no_distance_has_an_exponent_where_a_reader_expects_none(value: float) -> None:
+    for truth in (tr.Bound(1.0, 1.0), tr.Bound(4.0, 4.0)):
+        assert "e" not in distance(value, truth, "epsilon").replace("exact", "").replace("times", "")
+
+
+def test_an_allowance_ends_the_comparison_and_says_so() -> None:
+    with work.allowance(1e-9):
+        spent = _row(METHODS[0], tr.parse(RUN), "epsilon", 1e-4, tr.Bound(1.0, 1.1))
+    assert spent.distance == "time ran out"
+    assert spent.value == math.inf
+    assert spent.silent
+    for wrong in (0.0, -1.0, math.nan, "x"):
+        with pytest.raises(InvalidParameter, match="seconds"):
+            compare(tr.parse(RUN), delta=1e-4, seconds=wrong)  # type: ignore[arg-type]
 
 
 def test_bad_questions_are_refused() -> None:
@@ -72,7 +128,63 @@ def test_the_command_prints_methods_and_reasons() -> None:
         assert method.kind.value in result.output
     # A printed bound is still one.
     line = next(line for line in result.output.splitlines() if line.strip().startswith("zCDP"))
-    assert float(line.split()[1]) >= {row.method: row.value for row in compare(tr.parse(RUN), delta=1e-4).rows}["zCDP"]
+    assert (
+        Fraction(line.split()[1]) >= {row.method: row.value for row in compare(tr.parse(RUN), delta=1e-4).rows}["zCDP"]
+    )
+
+
+@pytest.mark.parametrize("expression", ["Laplace(scale=200)", "Gaussian(sigma=1).poisson(rate=0.01) * 100"])
+@pytest.mark.parametrize("question", [("--delta", "1e-4"), ("--epsilon", "0.3")])
+def test_columns_are_kept_apart_and_in_line(expression: str, question: tuple[str, str]) -> None:
+    arguments = [expression, *question, "--method", "renyi", "--method", "naive", "--method", "CLT"]
+    output = CliRunner().invoke(command, arguments, standalone_mode=False).output
+    title, blank, *lines = output.splitlines()
+    assert title.endswith(str(tr.parse(expression)))
+    assert blank == ""
+    rows = [re.split(r" {2,}", line.strip()) for line in lines[::2]]
+    assert [len(row) for row in rows] == [4] * 4
+    assert rows[0][0] == "certified"
+    assert all(re.fullmatch(r"<?\d+\.\d{3} s", row[3]) for row in rows)
+    assert len({line.index(row[2]) for line, row in zip(lines[::2], rows, strict=True)}) == 1
+
+
+def test_a_comparison_is_shown_in_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = compare(tr.parse(RUN), delta=1e-4, methods=["zcdp", "renyi"])
+    assert str(found).splitlines()[0] == f"epsilon at delta 0.0001 of {tr.parse(RUN)!r}"
+    page = found._repr_html_()
+    assert page.startswith('<img src="data:image/png;base64,')
+    assert page.count("<tr>") == 4
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert found._repr_png_() is None
+    assert found._repr_html_().startswith("<table>")
+
+
+def test_a_comparison_is_drawn_on_axes_of_ones_own() -> None:
+    found = compare(tr.parse(RUN), delta=1e-4)
+    figure = found.plot()
+    assert figure.axes[0].get_title("left") == found.expression
+    assert figure.axes[0].get_yticklabels()[0].get_text() == "certified"
+    assert found.plot(ax=figure.axes[0]) is figure
+    assert found.plot(log=True).axes[0].get_xscale() == "log"
+    assert found.plot(log=False).axes[0].get_xscale() == "linear"
+
+
+def row(method: str, value: float, kind: Kind = Kind.UPPER) -> Row:
+    return Row(method, value, kind, distance(value, tr.Bound(1e-9, 1.1e-9), "delta"), "")
+
+
+def test_an_approximation_does_not_stretch_the_axis() -> None:
+    rows = (row("zCDP", 1e-5), row("naive composition", 1.0), row("Gaussian limit (CLT)", 1e-200, Kind.APPROXIMATION))
+    found = Comparison("run", "delta", 1.0, tr.Bound(1e-9, 1.1e-9), rows)
+    axes = found.plot().axes[0]
+    low, high = axes.get_xlim()
+    assert 1e-11 < low < 1e-9
+    assert 1e-5 < high < 1e-3
+    assert [str(line.get_marker()) for line in axes.lines if len(line.get_xdata()) == 1] == ["o", "<"]
+    grown = draw_growth([found, found], [1, 2], "run").axes[0]
+    assert grown.get_ylim()[0] > 1e-11
+    names = [text.get_text() for text in grown.get_legend().get_texts()]
+    assert names == ["zCDP", "certified", "Gaussian limit (CLT) (no bound)"]
 
 
 def test_the_command_answers_in_json() -> None:

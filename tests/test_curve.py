@@ -172,3 +172,17 @@ def test_a_format_that_cannot_be_drawn_is_refused(tmp_path: Path, monkeypatch: p
         with pytest.raises(tr.InvalidParameter, match="png, pdf, svg"):
             CURVE.plot(name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_rests_on_draws_says_so_wherever_it_is_drawn() -> None:
+    drawn = tr.Histograms(a=[900, 100], b=[880, 120], confidence=0.95).curve(0.0, 1.0, 3)
+    figure = drawn.plot(label="timings")
+    assert "95 % confidence" in figure.get_supxlabel()
+    CURVE.plot(ax=figure.axes[0], label="other")
+    assert figure.get_supxlabel() == "holds with 95 % confidence"
+    shared = drawn.plot(ax=CURVE.plot().axes[0], label="timings").axes[0]
+    assert [text.get_text().replace("\n", " ") for text in shared.get_legend().get_texts()] == [
+        "timings, holds with 95 % confidence"
+    ]
+    assert "confidence" in str(drawn.certificate)
+    assert "confidence" in drawn.bounds[0]._repr_html_()

@@ -177,5 +177,13 @@ def test_a_refusal_of_many_parts_stays_short() -> None:
     assert "Gaussian(sigma=1.0).poisson(rate=0.01) + " in str(caught.value)
 
 
+def test_a_calibration_is_told_in_two_lines() -> None:
+    found = tr.calibrate(noise, epsilon=1.0, delta=1e-5, parameter="sigma", tolerance=1e-3)
+    first, second = str(found).splitlines()
+    assert first == f"sigma = {found.value!r}: epsilon in {found.bound}"
+    assert second.startswith("sigma = ")
+    assert "misses the target" in second
+
+
 def test_the_exponential_mechanism_is_found_by_its_name() -> None:
     assert "exponential mechanism" in (tr.Exponential.__doc__ or "").lower()

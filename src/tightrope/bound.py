@@ -94,7 +94,7 @@ class Certificate:
         object.__setattr__(self, "advice", FrozenMapping(self.advice))
 
     def __str__(self) -> str:
-        return "\n".join(f"{name + ':':<11} {text}" for name, text in self._lines())
+        return "\n".join(f"{name + ':':<12} {text}" for name, text in self._lines())
 
     def _repr_html_(self) -> str:
         rows = (f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in self._lines())
@@ -110,6 +110,8 @@ class Certificate:
         ]
         if self.exhausted is not None:
             lines.append(("ended early", f"{self.exhausted} ran out"))
+        if self.assurance:
+            lines.append(("confidence", self.assurance))
         if not self.tight:
             lines.append(("lower end", "that of the dominating pair; the mechanism itself may lose less"))
         return lines
@@ -167,8 +169,9 @@ class Bound:
 
     def _repr_html_(self) -> str:
         about = self.certificate
-        told = "" if about is None else f"{about.engine}, {about.arithmetic}, direction {about.direction.value}"
-        return f"<b>{self}</b>" + (f"<br><small>{escape(told)}</small>" if told else "")
+        told = [] if about is None else [about.engine, about.arithmetic, f"direction {about.direction.value}"]
+        told += [about.assurance] if about is not None and about.assurance else []
+        return f"<b>{self}</b>" + (f"<br><small>{escape(', '.join(told))}</small>" if told else "")
 
 
 def why_wide(bound: Bound, show: Callable[[str, object], str]) -> str | None:

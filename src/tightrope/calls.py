@@ -53,7 +53,7 @@ def question(method: Function) -> Function:
         try:
             return answer(self, *arguments, **keywords)
         except UnsupportedMechanism as refusal:
-            refusal.rename(shortened(repr(self)))
+            refusal.rename(shortened(str(self)))
             raise
 
     return cast(Function, ask)
@@ -61,4 +61,4 @@ def question(method: Function) -> Function:
 
 def shortened(text: str, most: int = NAME_SHOWN) -> str:
     """The text, or its beginning and end where it is long."""
-    return text if len(text) <= most else f"{text[: most - 30]} ... {text[-25:]}"
+    return text if len(text) <= most else f"{text[: most - 30].rstrip()} ... {text[-25:].lstrip()}"

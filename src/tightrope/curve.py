@@ -85,16 +85,18 @@ class Curve(Sequence[Point]):
         return f"epsilon,lower,upper{heading}\n" + "".join(rows)
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with the columns epsilon, lower, upper."""
+        """A pandas DataFrame with the columns of the table."""
         try:
             from pandas import DataFrame
         except ImportError:
             raise InvalidParameter("a frame needs pandas: pip install pandas, or use to_csv()") from None
+        sure = None if self.certificate is None else self.certificate.confidence
         return DataFrame(
             {
                 "epsilon": self.epsilons,
                 "lower": [bound.lower for bound in self.bounds],
                 "upper": [bound.upper for bound in self.bounds],
+                **({} if sure is None else {"confidence": sure}),
             }
         )
 

@@ -38,6 +38,11 @@ def outward(lower: float, upper: float, spec: str, plain: str) -> str:
     return format(text, f"{found['fill'] or ' '}{found['align'] or '<'}{found['width'] or '0'}")
 
 
+def timed(seconds: float) -> str:
+    """A time in seconds, to the millisecond."""
+    return f"{seconds:.3f} s" if seconds >= 0.0005 else "<0.001 s"
+
+
 def _end(value: float, kind: str, digits: int, up: bool) -> str:
     if not math.isfinite(value):
         return f"{value}%" if kind == "%" else f"{value}"

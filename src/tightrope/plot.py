@@ -129,6 +129,8 @@ def draw(
             axes.set_yscale("linear" if log is False else "log")
         before = len(axes.collections)
         for index, item in enumerate(series, start=before):
+            if ax is not None and item.assurance:
+                item = item._replace(label=", ".join(filter(None, (item.label, item.assurance))))
             _add_band(axes, item, COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)])
         _limit(axes, series, first)
         axes.set_xlabel("epsilon")
@@ -192,8 +194,9 @@ def _share(axes: Axes, title: str) -> None:
         axes.set_title(wrapped(title))
     elif axes.get_title("left") in {wrapped(str(line.get_label())) for line in axes.lines}:
         axes.set_title("", loc="left")
-    if figure_of(axes).get_supxlabel().startswith(WIDTH_SAID):
-        figure_of(axes).supxlabel("")
+    width, _, rest = figure_of(axes).get_supxlabel().partition("; ")
+    if width.startswith(WIDTH_SAID):
+        figure_of(axes).supxlabel(rest)
     _legend(axes)
 
 

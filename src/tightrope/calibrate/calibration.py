@@ -50,6 +50,12 @@ class Calibration:
     missed: Missed | None
     ended: str | None
 
+    def __str__(self) -> str:
+        lines = [f"{self.parameter} = {self.value!r}: epsilon in {self.bound}"]
+        if self.missed is not None:
+            lines.append(f"{self.parameter} = {self.missed.value!r} misses the target: epsilon in {self.missed.bound}")
+        return "\n".join([*lines, *([self.ended] if self.ended else [])])
+
 
 @checked
 def calibrate(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from decimal import ROUND_CEILING, Context, Decimal
 
 import click
 
-from ..compare.comparison import Comparison, Row, growth
+from ..compare.comparison import Comparison, growth
 from ..compare.comparison import compare as compared
 from ..errors import InvalidParameter
-from .output import SCHEMA, assured, say, short
+from ..question import SECONDS
+from .output import SCHEMA, as_option, say
 from .spinner import spinner
 
 COUNTS_MOST = 60
@@ -23,11 +23,17 @@ COUNTS_MOST = 60
 @click.option("--epsilon", type=float, help="Compare deltas at this epsilon.")
 @click.option("--plot", "picture", metavar="FILE", help="Draw the answers as .png, .pdf or .svg.")
 @click.option("--over", "counts", metavar="COUNTS", help="Growth with the count: 1,10,100 times EXPR.")
+@click.option(
+    "--method", "methods", multiple=True, metavar="NAME", help="Only methods with this in their name; repeated."
+)
+@click.option("--seconds", type=float, default=SECONDS, help="For the whole comparison; default: 10.")
 @click.option("--json", "as_document", is_flag=True, help="Answer as JSON.")
 def compare(
     expression: str,
     delta: float | None,
     epsilon: float | None,
+    methods: tuple[str, ...],
+    seconds: float,
     picture: str | None,
     counts: str | None,
     as_document: bool,
@@ -36,6 +42,7 @@ def compare(
 
     \b
     tightrope compare "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --delta 1e-6
+    tightrope compare "Laplace(scale=10) * 10" --delta 1e-6 --method renyi --method zcdp
     tightrope compare "Laplace(scale=200)" --delta 1e-4 --over 1,8,64,512 --plot growth.png
     """
     from ..plot import check_path
@@ -45,8 +52,12 @@ def compare(
         check_path(picture)
     times = None if counts is None else _counts(counts)
     run = read(expression)
+    names = methods or None
     with spinner("every method in turn"):
-        found = (compared(run, delta, epsilon),) if times is None else growth(run, times, delta, epsilon)
+        if times is None:
+            found: tuple[Comparison, ...] = (compared(run, delta, epsilon, methods=names, seconds=seconds),)
+        else:
+            found = growth(run, times, delta, epsilon, methods=names, seconds=seconds)
     if picture is not None:
         from ..compare.drawing import draw_comparison, draw_growth
 
@@ -58,7 +69,9 @@ def compare(
         records = [_record(each) for each in found]
         say(json.dumps({"schema": SCHEMA, **({"results": records} if times else records[0])}, allow_nan=False))
     else:
-        say("\n\n".join(map(_text, found)))
+        from ..compare.report import text
+
+        say("\n\n".join(text(each, as_option, lambda why: click.style(why, dim=True)) for each in found))
     return 0
 
 
@@ -72,39 +85,6 @@ def _counts(text: str) -> list[int]:
     return counts
 
 
-def _text(comparison: Comparison) -> str:
-    """One line per method, the reason beneath, dimmed."""
-    other = "delta" if comparison.quantity == "epsilon" else "epsilon"
-    truth = comparison.truth
-    lines = [
-        f"{comparison.quantity} at {other} {short(comparison.given)} of {comparison.title or comparison.expression}",
-        "",
-    ]
-    from ..compare.methods import CERTIFIED_WHY, Kind
-
-    lines += _entry("certified", str(truth), Kind.INTERVAL.value, "", CERTIFIED_WHY)
-    for row in comparison.rows:
-        lines += _entry(row.method, _shown(row, comparison.quantity), row.kind.value, row.distance, row.why)
-    return "\n".join([*lines, *assured(truth)])
-
-
-def _entry(name: str, value: str, kind: str, distance: str, why: str) -> list[str]:
-    head = f"  {name:<24}{value:<34}{kind}" + (f", {distance}" if distance else "")
-    return [head, click.style(f"    {why}", dim=True)]
-
-
-def _shown(row: Row, quantity: str) -> str:
-    if row.distance == "says nothing":
-        return "inf" if quantity == "epsilon" else "1"
-    from ..compare.methods import Kind
-
-    if row.kind is Kind.APPROXIMATION:
-        return f"{row.value:.6g}"
-    # A bound stays one when it is printed.
-    rounded = Context(prec=6, rounding=ROUND_CEILING).create_decimal(Decimal(row.value))
-    return f"{float(rounded):.6g}"
-
-
 def _record(comparison: Comparison) -> dict[str, object]:
     other = "delta" if comparison.quantity == "epsilon" else "epsilon"
     return {
@@ -114,6 +94,7 @@ def _record(comparison: Comparison) -> dict[str, object]:
         "lower": _plain(comparison.truth.lower),
         "upper": _plain(comparison.truth.upper),
         "confidence": None if comparison.truth.certificate is None else comparison.truth.certificate.confidence,
+        "seconds": comparison.seconds,
         "methods": [
             {
                 "method": row.method,
@@ -121,6 +102,7 @@ def _record(comparison: Comparison) -> dict[str, object]:
                 "kind": row.kind.value,
                 "distance": row.distance,
                 "why": row.why,
+                "seconds": row.seconds,
             }
             for row in comparison.rows
         ],

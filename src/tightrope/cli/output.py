@@ -14,6 +14,7 @@ import click
 
 from ..bound import Bound, why_wide
 from ..calibrate import Calibration
+from ..digits import timed
 from ..errors import TightropeError
 
 SCHEMA = 1
@@ -55,11 +56,11 @@ def as_text(answer: Answer) -> str:
     """The interval first; how it came about, dimmed, beneath."""
     lines = [f"{answer.quantity} in {answer.bound} at {answer.given} {short(answer.value)}"]
     certificate = answer.bound.certificate
-    about = [f"{1000 * answer.seconds:.3g} ms"]
+    about = [timed(answer.seconds)]
     if certificate is not None:
         about = [certificate.engine, certificate.arithmetic, f"direction {certificate.direction.value}", *about]
     lines.append(click.style("  " + ", ".join(about), dim=True))
-    wide = why_wide(answer.bound, _option)
+    wide = why_wide(answer.bound, as_option)
     if wide is not None:
         lines.append(f"  wide: {wide}")
     if certificate is not None and answer.bound.lower == math.inf:
@@ -72,7 +73,7 @@ def as_text(answer: Answer) -> str:
     return "\n".join(lines)
 
 
-def _option(name: str, value: object) -> str:
+def as_option(name: str, value: object) -> str:
     """An argument of a Python call as an option."""
     if value is True:
         return f"--{name}"
@@ -106,7 +107,7 @@ def calibration_text(found: Calibration, epsilon: float, delta: float, seconds: 
     lines += assured(found.bound)
     certificate = found.bound.certificate
     about = [] if certificate is None else [certificate.engine, certificate.arithmetic]
-    lines.append(click.style("  " + ", ".join([*about, f"{1000 * seconds:.3g} ms"]), dim=True))
+    lines.append(click.style("  " + ", ".join([*about, timed(seconds)]), dim=True))
     return "\n".join(lines)
 
 

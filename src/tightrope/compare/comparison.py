@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING
 
+from .. import work
 from ..bound import Bound
 from ..calls import checked
-from ..errors import InvalidParameter, UnsupportedMechanism
+from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import nonnegative, probability, whole
+from ..question import SECONDS, Question
 from ..transforms.composition import repeat
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from .methods import Kind, Method
+
+CERTIFIED_SHARE = 0.7  # of the work: the classic bounds need little
+STEP_WORK = 1e5  # units, before each method: where the clock is looked at
+SILENT = "says nothing"
+LATE = "time ran out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +39,17 @@ class Row:
     kind: Kind
     distance: str
     why: str
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def silent(self) -> bool:
+        """Whether there is no number to look at."""
+        return self.distance in (SILENT, LATE)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The certified interval, and what the others say."""
+    """The certified interval, and what the others say: bounds before approximations, the nearest first."""
 
     expression: str
     quantity: str
@@ -39,58 +57,136 @@ class Comparison:
     truth: Bound
     rows: tuple[Row, ...]
     title: str = ""  # the expression as people read it: files by their names
+    seconds: float = field(default=0.0, compare=False)
+
+    def __str__(self) -> str:
+        from .report import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from .report import html
+
+        return html(self, self._repr_png_())
+
+    def _repr_png_(self) -> bytes | None:
+        from ..plot import png
+
+        return png(self.plot)
+
+    @checked
+    def plot(
+        self, path: str | PathLike[str] | None = None, *, ax: Axes | None = None, log: bool | None = None
+    ) -> Figure:
+        """One dot per method beside the certified interval, on ax where it is given; written where there is a path.
+
+        log: a logarithmic axis; without it, whatever shows the distances better.
+        """
+        from .drawing import draw_comparison
+
+        return draw_comparison(self, path, ax=ax, log=log)
 
 
 @checked
-def compare(run: Mechanism, delta: float | None = None, epsilon: float | None = None) -> Comparison:
-    """Every method at one delta or at one epsilon."""
+def compare(
+    run: Mechanism,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    *,
+    methods: str | Iterable[str] | None = None,
+    seconds: float = SECONDS,
+) -> Comparison:
+    """Every method at one delta or at one epsilon.
+
+    methods: names, or parts of names, of those to ask; all without it. seconds: for the whole comparison.
+    """
     if (delta is None) == (epsilon is None):
         raise InvalidParameter("compare needs either delta or epsilon")
     if delta is not None:
         quantity, given = "epsilon", probability("delta", delta)
-        truth = run.epsilon(given)
     else:
         quantity, given = "delta", nonnegative("epsilon", epsilon if epsilon is not None else math.nan)
-        truth = run.delta(given)
-    from .methods import METHODS  # late: the classic bounds bring the engines along
+    from .methods import find_methods  # late: the classic bounds bring the engines along
 
-    rows = tuple(_row(method, run, quantity, given, truth) for method in METHODS)
-    return Comparison(repr(run), quantity, given, truth, rows, str(run))
+    asked = find_methods(methods)
+    with work.allowance(Question(quantity, seconds=seconds).seconds):
+        began = time.perf_counter()
+        with work.part(CERTIFIED_SHARE):
+            truth = (run.epsilon if quantity == "epsilon" else run.delta)(given, seconds=seconds)
+        taken = time.perf_counter() - began
+        rows = [_row(method, run, quantity, given, truth) for method in asked]
+    return Comparison(repr(run), quantity, given, truth, tuple(sorted(rows, key=_nearness)), str(run), taken)
 
 
 def growth(
-    run: Mechanism, counts: Sequence[int], delta: float | None = None, epsilon: float | None = None
+    run: Mechanism,
+    counts: Sequence[int],
+    delta: float | None = None,
+    epsilon: float | None = None,
+    *,
+    methods: str | Iterable[str] | None = None,
+    seconds: float = SECONDS,
 ) -> tuple[Comparison, ...]:
     """The comparison for run * count, for each of the counts."""
     times = [whole("count", count, least=1) for count in counts]
     if not times or sorted(set(times)) != times:
         raise InvalidParameter(f"the counts must rise, not {', '.join(map(str, counts)) or 'be none'}")
-    return tuple(compare(repeat(run, count), delta, epsilon) for count in times)
+    names = methods if methods is None or isinstance(methods, str) else tuple(methods)
+    found = []
+    with work.allowance(Question("epsilon", seconds=seconds).seconds):
+        for index, count in enumerate(times):
+            with work.part(1.0 / (len(times) - index)):
+                found.append(compare(repeat(run, count), delta, epsilon, methods=names, seconds=seconds))
+    return tuple(found)
 
 
 def _row(method: Method, run: Mechanism, quantity: str, given: float, truth: Bound) -> Row:
+    began = time.perf_counter()
+    nothing = math.inf if quantity == "epsilon" else 1.0
     try:
+        work.spend(STEP_WORK)
         value = (method.epsilon if quantity == "epsilon" else method.delta)(run, given)
+        words = distance(value, truth, quantity)
     except UnsupportedMechanism:
-        value = math.inf if quantity == "epsilon" else 1.0
-    return Row(method.name, value, method.kind, distance(value, truth, quantity), method.why)
+        value, words = nothing, distance(nothing, truth, quantity)
+    except WorkExhausted:
+        value, words = nothing, LATE
+    return Row(method.name, value, method.kind, words, method.why, time.perf_counter() - began)
+
+
+def _nearness(row: Row) -> tuple[bool, float]:
+    """Bounds before approximations; what says nothing is as far as can be."""
+    from .methods import Kind
+
+    return row.kind is Kind.APPROXIMATION, math.inf if row.silent else row.value
 
 
 def distance(value: float, truth: Bound, quantity: str) -> str:
     """How far a value is from the certified interval, in words."""
     if value == math.inf or (quantity == "delta" and value >= 1.0 > truth.upper):
-        return "says nothing" if truth.upper < math.inf else "exact"
+        return SILENT if truth.upper < math.inf else "exact"
+    if value < truth.lower == math.inf:
+        return "too low: there is no finite one"
     if value < truth.lower:
-        return f"too low by {_share(truth.lower - value, truth.lower)}"
+        return f"{_apart(truth.lower, value, truth.lower)} too low"
     if value <= truth.upper or truth.upper == math.inf:
         return "exact"
-    if truth.upper <= 0.0:
-        return f"{value:.3g} above 0"
-    ratio = value / truth.upper
-    if ratio >= 100.0:
-        return f"{ratio:,.0f} times" if ratio < 1e6 else f"{ratio:.1e} times"
-    return f"{ratio:.3g} times" if ratio >= 2.0 else f"{_share(value - truth.upper, truth.upper)} above"
+    return f"{_apart(value, truth.upper, truth.upper)} too high"
 
 
-def _share(gap: float, whole_value: float) -> str:
-    return f"{100.0 * gap / whole_value:.2g} %"
+def _apart(more: float, less: float, truth: float) -> str:
+    """By how much one is more than the other: small differences in per cent of the truth, others as a factor."""
+    if less <= 0.0:
+        return f"{more:.3g}"
+    ratio = more / less
+    if ratio == math.inf:
+        return "beyond 1e308 times"
+    if ratio >= 1e6:
+        mantissa, power = f"{ratio:.1e}".split("e")
+        return f"{mantissa}e{int(power)} times"
+    if ratio >= 99.95:
+        return f"{ratio:,.0f} times"
+    if ratio >= 1.995:
+        return f"{ratio:.3g} times"
+    percent = 100.0 * (more - less) / truth
+    return f"{percent:.2g} %" if percent >= 1e-4 else "under 0.0001 %"

@@ -3,57 +3,94 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from os import PathLike, fspath
-from textwrap import wrap
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter
-from ..plot import COLOURS, DASHES, STYLE, check_path
+from ..plot import COLOURS, DASHES, figure_of, sheet, wrapped
 from .comparison import Comparison, Row
-from .methods import Kind
+from .methods import METHODS, Kind
+from .report import assurance, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
+WIDTH = 8.4
+ROW_HEIGHT = 0.32  # inches, of each method
+GROWTH_SIZE = (WIDTH, 4.8)
 HOLLOW = "white"
+WORDS = "#333333"
 MARKS = "os^Dv<>pXh"
+ROOM, STRETCH = 0.06, 0.25  # shares of the span, beyond its ends
+LOG_FROM = 5.0  # values that lie further apart than by this factor go on a logarithmic axis
 
 
-def draw_comparison(comparison: Comparison, path: str | PathLike[str]) -> None:
-    """One dot per method on a logarithmic axis, a line at the certified interval."""
-    with canvas(path, comparison.title or comparison.expression, comparison.rows) as axes:
-        shown = [row for row in comparison.rows if _drawable(row.value)]
-        axes.set_xscale("log")
-        if _drawable(comparison.truth.upper):
-            axes.axvline(comparison.truth.upper, color=COLOURS[0], linewidth=1.6)
-            _say(axes, str(comparison.truth), comparison.truth.upper, 0)
-        for place, row in enumerate(shown, start=1):
-            face = HOLLOW if row.kind is Kind.APPROXIMATION else COLOURS[1]
-            axes.plot([row.value], [place], marker="o", markersize=7, color=COLOURS[1], markerfacecolor=face)
-            _say(axes, row.distance, row.value, place)
-        axes.set_yticks(range(len(shown) + 1), ["certified", *(row.method for row in shown)])
-        axes.set_ylim(len(shown) + 0.6, -0.6)
-        low, high = axes.get_xlim()
-        axes.set_xlim(low, high * (high / low) ** 0.3)  # room for the words at the right
-        axes.set_xlabel(_axis(comparison))
+def draw_comparison(
+    comparison: Comparison,
+    path: str | PathLike[str] | None = None,
+    *,
+    ax: Axes | None = None,
+    log: bool | None = None,
+) -> Figure:
+    """One dot per method, a line at the certified interval, the distances in words at the right.
+
+    The certified interval and the bounds set the limits; an approximation beyond is an arrow at the edge.
+    """
+    rows, truth = comparison.rows, comparison.truth
+    with sheet(path, ax, (WIDTH, 1.4 + ROW_HEIGHT * (len(rows) + 1))) as axes:
+        low, high = _span([comparison])
+        if log or (log is None and high > LOG_FROM * low):
+            axes.set_xscale("log")
+        low, high = _limits([comparison], axes.get_xscale() == "log")
+        axes.set_xlim(low, high)
+        if _drawable(truth.upper):
+            axes.axvspan(max(truth.lower, low), truth.upper, color=COLOURS[0], alpha=0.3, linewidth=0)
+            axes.axvline(truth.upper, color=COLOURS[0], linewidth=1.6)
+        _say(axes, f"{truth:.6g}", 0)
+        for place, row in enumerate(rows, start=1):
+            _say(axes, _words(row), place)
+            if not row.silent and _drawable(row.value):
+                mark = "<" if row.value < low else ">" if row.value > high else "o"
+                face = HOLLOW if row.kind is Kind.APPROXIMATION else COLOURS[1]
+                at = min(max(row.value, low), high)
+                axes.plot(
+                    [at], [place], marker=mark, markersize=7, color=COLOURS[1], markerfacecolor=face, clip_on=False
+                )
+        axes.set_yticks(range(len(rows) + 1), ["certified", *(row.method for row in rows)])
+        axes.set_ylim(len(rows) + 0.6, -0.6)
+        axes.set_xlabel("\n".join(filter(None, (heading(comparison), assurance(comparison)))))
+        axes.set_title(wrapped(comparison.title or comparison.expression))
+        return figure_of(axes)
 
 
 def draw_growth(
-    comparisons: Sequence[Comparison], counts: Sequence[int], expression: str, path: str | PathLike[str]
-) -> None:
-    """One curve per method over the count, the certified interval as a band."""
-    with canvas(path, expression, comparisons[0].rows) as axes:
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        labels: list[tuple[float, str, str]] = []
-        for index, row in enumerate(comparisons[0].rows):
-            points = [(count, each.rows[index].value) for count, each in zip(counts, comparisons, strict=True)]
-            points = [(count, value) for count, value in points if _drawable(value)]
+    comparisons: Sequence[Comparison],
+    counts: Sequence[int],
+    expression: str,
+    path: str | PathLike[str] | None = None,
+    *,
+    ax: Axes | None = None,
+    log: bool = True,
+) -> Figure:
+    """One curve per method over the count, the certified interval as a band; names from the largest value down."""
+    with sheet(path, ax, GROWTH_SIZE) as axes:
+        axes.set_xscale("log" if log else "linear")
+        axes.set_yscale("log" if log else "linear")
+        axes.set_ylim(*_limits(comparisons, log))
+        drawn: list[tuple[float, Line2D]] = []
+        for index, method in enumerate(METHODS):
+            points = [
+                (count, row.value)
+                for count, each in zip(counts, comparisons, strict=True)
+                for row in each.rows
+                if row.method == method.name and not row.silent and _drawable(row.value)
+            ]
             if points:
+                approximate = method.kind is Kind.APPROXIMATION
                 colour = COLOURS[1 + index % (len(COLOURS) - 1)]
-                axes.plot(
+                (line,) = axes.plot(
                     [count for count, _ in points],
                     [value for _, value in points],
                     color=colour,
@@ -61,79 +98,75 @@ def draw_growth(
                     linewidth=1.1,
                     marker=MARKS[index % len(MARKS)],
                     markersize=4.5,
-                    markerfacecolor=HOLLOW if row.kind is Kind.APPROXIMATION else colour,
+                    markerfacecolor=HOLLOW if approximate else colour,
+                    label=method.name + (" (no bound)" if approximate else ""),
                 )
-                labels.append((points[-1][1], row.method, colour))
-        ends = [(max(each.truth.lower, 5e-324), max(each.truth.upper, 5e-324)) for each in comparisons]
-        if all(_drawable(upper) for _, upper in ends):
-            lower, upper = [low for low, _ in ends], [high for _, high in ends]
-            axes.fill_between(counts, lower, upper, color=COLOURS[0], alpha=0.3, linewidth=0)
-            axes.plot(counts, upper, color=COLOURS[0], linewidth=2.4)
-            labels.append((upper[-1], "certified", COLOURS[0]))
-        axes.set_xlabel("uses of the expression")
-        axes.set_ylabel(_axis(comparisons[0]))
-        _label_ends(axes, labels, max(counts))
+                drawn.append((points[-1][1], line))
+        ends = [(count, each.truth) for count, each in zip(counts, comparisons, strict=True)]
+        ends = [(count, truth) for count, truth in ends if _drawable(truth.upper)]
+        if ends:
+            times, upper = [count for count, _ in ends], [truth.upper for _, truth in ends]
+            axes.fill_between(
+                times, [truth.lower for _, truth in ends], upper, color=COLOURS[0], alpha=0.3, linewidth=0
+            )
+            (line,) = axes.plot(times, upper, color=COLOURS[0], linewidth=2.4, label="certified")
+            drawn.append((upper[-1], line))
+        axes.set_xlabel("\n".join(filter(None, ("uses of the expression", assurance(comparisons[0])))))
+        axes.set_ylabel(heading(comparisons[0]))
+        axes.set_title(wrapped(expression))
+        lines = [line for _, line in sorted(drawn, key=lambda item: -item[0])]
+        place: Any = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
+        axes.legend(handles=lines, frameon=False, fontsize=8, handlelength=3.4, **place)
+        return figure_of(axes)
 
 
-@contextmanager
-def canvas(path: str | PathLike[str], title: str, rows: Sequence[Row]) -> Iterator[Axes]:
-    """Axes in the style of the project, written to the path at the end."""
-    suffix = check_path(path)
-    try:
-        from matplotlib import rc_context
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InvalidParameter("plots need matplotlib: pip install 'tightrope-dp[plot]'") from None
-    with rc_context(STYLE):
-        figure = Figure(layout="constrained", figsize=(8.4, 4.8))
-        FigureCanvasAgg(figure)
-        axes = figure.add_subplot()
-        yield axes
-        axes.set_title("\n".join(wrap(title, 90, max_lines=2, placeholder=" ...")))
-        if any(row.kind is Kind.APPROXIMATION for row in rows):
-            figure.supxlabel("hollow: an approximation, no bound", x=0.99, ha="right", color="#555555", fontsize=8)
-        figure.savefig(fspath(path), format=suffix)
+def _span(comparisons: Iterable[Comparison]) -> tuple[float, float]:
+    """From the least to the largest value that is certified or a bound."""
+    values = [end for each in comparisons for end in (each.truth.lower, each.truth.upper) if _drawable(end)]
+    values += _values(comparisons, Kind.UPPER)
+    return min(values, default=0.1), max(values, default=1.0)
 
 
-def _say(axes: Axes, text: str, value: float, place: int) -> None:
+def _limits(comparisons: Iterable[Comparison], log: bool) -> tuple[float, float]:
+    """The span with some room; an approximation that would stretch it by more than a little is left outside."""
+    low, high = _span(comparisons)
+    least, most = _padded(low, high, log, STRETCH)
+    near = [value for value in _values(comparisons, Kind.APPROXIMATION) if least <= value <= most]
+    return _padded(min(low, *near), max(high, *near), log, ROOM) if near else _padded(low, high, log, ROOM)
+
+
+def _values(comparisons: Iterable[Comparison], kind: Kind) -> list[float]:
+    rows = (row for each in comparisons for row in each.rows if row.kind is kind and not row.silent)
+    return [row.value for row in rows if _drawable(row.value)]
+
+
+def _padded(low: float, high: float, log: bool, share: float) -> tuple[float, float]:
+    """A little more on both sides, within the range of doubles."""
+    if log:
+        room = max((math.log(high) - math.log(low)) * share, 0.05)
+        return max(math.exp(math.log(low) - room), 1e-307), min(math.exp(min(math.log(high) + room, 709.0)), 1e307)
+    room = max((high - low) * share, 0.05 * high)
+    return max(low - room, 0.0), high + room
+
+
+def _words(row: Row) -> str:
+    return row.distance + (" (no bound)" if row.kind is Kind.APPROXIMATION and not row.silent else "")
+
+
+def _say(axes: Axes, text: str, place: int) -> None:
+    """At the right of the axes, where it covers nothing."""
     axes.annotate(
         text,
-        (value, place),
+        (1.0, place),
+        xycoords=axes.get_yaxis_transform(),
         xytext=(8, 0),
         textcoords="offset points",
         va="center",
         fontsize=8,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+        color=WORDS,
+        annotation_clip=False,
     )
-
-
-def _label_ends(axes: Axes, labels: list[tuple[float, str, str]], last: float) -> None:
-    """Names at the right, moved apart where they would cover each other, each tied to the end of its curve."""
-    low, high = (math.log(end) for end in axes.get_ylim())
-    gap, ordered = 0.058 * (high - low), sorted(labels)
-    places: list[float] = []
-    for value, _, _ in ordered:
-        places.append(max([math.log(value), *(place + gap for place in places[-1:])]))
-    places = [min(place, high - gap * (len(places) - 1 - index)) for index, place in enumerate(places)]
-    for (value, name, colour), place in zip(ordered, places, strict=True):
-        axes.annotate(
-            name,
-            (last, value),
-            xytext=(1.06, math.exp(place)),
-            textcoords=axes.get_yaxis_transform(),
-            color=colour,
-            va="center",
-            fontsize=8,
-            annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.7, "relpos": (0, 0.5), "shrinkB": 4},
-        )
 
 
 def _drawable(value: float) -> bool:
     return 0.0 < value < math.inf
-
-
-def _axis(comparison: Comparison) -> str:
-    other = "delta" if comparison.quantity == "epsilon" else "epsilon"
-    return f"{comparison.quantity} at {other} {comparison.given:g}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
 from ..convert import advanced, basic, concentrated, normal_limit, optimal, renyi
+from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 
 
@@ -103,3 +104,21 @@ METHODS = (
         normal_limit.limit_delta,
     ),
 )
+
+
+def find_methods(names: str | Iterable[str] | None) -> tuple[Method, ...]:
+    """The methods that have one of the names, whole or in part, in any case; all of them for None."""
+    if names is None:
+        return METHODS
+    words = [names] if isinstance(names, str) else list(names)
+    for word in words:
+        if not isinstance(word, str) or not any(_named(method, word) for method in METHODS):
+            known = "; ".join(method.name for method in METHODS)
+            raise InvalidParameter(f"no method has {word!r:.40} in its name; known: {known}")
+    if not words:
+        raise InvalidParameter("methods must name at least one method; leave it out for all")
+    return tuple(method for method in METHODS if any(_named(method, word) for word in words))
+
+
+def _named(method: Method, word: str) -> bool:
+    return bool(word.strip()) and word.strip().lower() in method.name.lower()

@@ -1,0 +1,93 @@
+"""A comparison as text and as HTML: one line per method, the certified interval first."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..bound import why_wide
+from ..calls import shortened
+from ..digits import rounded, timed
+from .methods import CERTIFIED_WHY, Kind
+
+if TYPE_CHECKING:
+    from .comparison import Comparison, Row
+
+DIGITS = 6
+TITLE_MOST = 160
+
+
+class Line(NamedTuple):
+    """What a reader sees of a method."""
+
+    name: str
+    value: str
+    kind: str
+    distance: str
+    seconds: str
+    why: str
+
+
+def lines(comparison: Comparison) -> list[Line]:
+    """The certified interval, and the methods as they are sorted."""
+    first = Line("certified", str(comparison.truth), Kind.INTERVAL.value, "", timed(comparison.seconds), CERTIFIED_WHY)
+    return [first, *(_line(row, comparison.quantity) for row in comparison.rows)]
+
+
+def text(
+    comparison: Comparison,
+    show: Callable[[str, object], str] = "{}={!r}".format,
+    dimmed: Callable[[str], str] = str,
+) -> str:
+    """Aligned columns, and the reason beneath each line; show writes an argument that may narrow the interval."""
+    rows = lines(comparison)
+    statements = [", ".join(filter(None, (row.kind, row.distance))) for row in rows]
+    columns = ([row.name for row in rows], [row.value for row in rows], statements)
+    widths = [max(map(len, column)) for column in columns]
+    shown = [question(comparison), ""]
+    for row, statement in zip(rows, statements, strict=True):
+        cells = (f"{cell:<{width}}" for cell, width in zip((row.name, row.value, statement), widths, strict=True))
+        shown += [f"  {'  '.join(cells)}  {row.seconds:>9}", dimmed(f"    {row.why}")]
+    wide = why_wide(comparison.truth, show)
+    shown += [f"  wide: {wide}"] if wide is not None else []
+    shown += [f"  {assurance(comparison)}"] if assurance(comparison) else []
+    return "\n".join(shown)
+
+
+def html(comparison: Comparison, picture: bytes | None) -> str:
+    """The picture, where there is one, above the table."""
+    image = (
+        "" if picture is None else f'<img src="data:image/png;base64,{b64encode(picture).decode()}" width="640"><br>'
+    )
+    head = "".join(f"<th>{name}</th>" for name in ("method", comparison.quantity, "kind", "distance", "time", "why"))
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in lines(comparison))
+    table = f"<table><caption>{escape(question(comparison))}</caption><tr>{head}</tr>{body}</table>"
+    return image + table + assurance(comparison)
+
+
+def question(comparison: Comparison) -> str:
+    """The question, on one line."""
+    return f"{heading(comparison)} of {shortened(comparison.title or comparison.expression, TITLE_MOST)}"
+
+
+def heading(comparison: Comparison) -> str:
+    """What is compared, such as epsilon at delta 1e-06."""
+    other = "delta" if comparison.quantity == "epsilon" else "epsilon"
+    return f"{comparison.quantity} at {other} {repr(comparison.given).removesuffix('.0')}"
+
+
+def _line(row: Row, quantity: str) -> Line:
+    if row.silent:
+        value = "inf" if quantity == "epsilon" else "1"
+    elif row.kind is Kind.APPROXIMATION:
+        value = f"{row.value:.{DIGITS}g}"
+    else:
+        value = rounded(row.value, DIGITS, up=True)  # a bound stays one when it is printed
+    return Line(row.method, value, row.kind.value, row.distance, timed(row.seconds), row.why)
+
+
+def assurance(comparison: Comparison) -> str:
+    """How sure the certified interval is, where it rests on draws; else nothing."""
+    return "" if comparison.truth.certificate is None else comparison.truth.certificate.assurance
