@@ -28,6 +28,14 @@ CASES: tuple[tuple[str, str, float, bool], ...] = (
     ("RandomizedResponse(p=0.51) * 512", "epsilon", 1e-4, False),
     ("Laplace(scale=2).poisson(rate=0.3)", "delta", 0.06, False),
     ("DiscreteGaussian(sigma=5)", "delta", 0.5, False),
+    ("Gaussian(sigma=1.059).poisson(rate=1.31e-4) * 19", "epsilon", 4.67e-10, False),
+    ("Gaussian(sigma=1.059).poisson(rate=1.31e-4) * 19", "delta", 0.0174075, False),
+    ("Gaussian(sigma=1).poisson(rate=6.5e-4) * 25", "epsilon", 1e-6, False),
+    ("Gaussian(sigma=0.01).poisson(rate=0.5) * 100", "epsilon", 1e-6, False),
+    ("Gaussian(sigma=0.01).poisson(rate=0.5) * 100", "epsilon", 1e-6, True),
+    ("Gaussian(sigma=0.01).poisson(rate=1e-4) * 10**6", "epsilon", 1e-6, False),
+    ("Gaussian(sigma=0.001).poisson(rate=0.1) * 10", "epsilon", 1e-6, False),
+    ("Gaussian(sigma=1).poisson(rate=1e-300) * 2", "delta", 0.5, False),
 )
 
 

@@ -30,8 +30,9 @@ def delta_of_two(one: Use, other: Use, epsilon: float, remove: bool = True, digi
                 return weight * mpmath.npdf(x, centre, sigma) * _delta_of_one(other, ahead, remove)
 
             # Where the first use alone decides, delta of the second turns within few losses, sharply on one side.
-            enough = mpmath.mpf(epsilon) - mpmath.log1p(-mpmath.mpf(other.rate)) if remove else mpmath.mpf(0)
-            turns = sigma**2 * (enough - mpmath.log(rate)) + mpmath.mpf(1) / 2
+            enough = -mpmath.log1p(-mpmath.mpf(other.rate)) + mpmath.mpf(epsilon) * (1 if remove else -1)
+            odds = (mpmath.expm1(enough) + rate) / rate
+            turns = sigma**2 * mpmath.log(odds) + mpmath.mpf(1) / 2 if odds > 0 else mpmath.mpf(0)
             near = [turns + side * sigma**2 * 2**power for side in (-1, 1) for power in range(-24, 8, 2)]
             even = [centre + sigma * place for place in range(-13, 14)]
             points = sorted(even + [x for x in [turns, *near] if even[0] < x < even[-1]])

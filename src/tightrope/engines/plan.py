@@ -140,8 +140,8 @@ class Answer:
 
 def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
     """Whether an interval is as narrow as asked; near epsilon 0 a width of 1e-12 will do."""
-    if lower == upper:
-        return True
+    if math.nextafter(lower, math.inf) >= upper:
+        return True  # no double lies between
     width = upper - lower
     near_zero = quantity == "epsilon" and upper <= 1e-3 and width <= 1e-12
     return width < math.inf and (width <= accuracy * upper or near_zero)

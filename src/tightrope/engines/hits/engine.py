@@ -1,6 +1,7 @@
 """The hits engine: compositions of Poisson-sampled uses in which few hits, or hits that are seen, decide.
 
-Two ways: hits that are seen (visible.py, little noise).
+Hits that are seen are counted (visible.py: little noise); few hits leave a law that is short once the losses that
+decide alone are cut off (cut.py); and where no double is as small as delta, that is said at once (nothing.py).
 Guarantee: lower <= delta <= upper. Proof: docs/proofs/hits.md.
 """
 
@@ -8,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...errors import UnsupportedMechanism
+from ...pairs.poisson import PoissonAdd, PoissonRemove
 from ..evaluation import Evaluator, Term
-from . import visible
+from . import nothing, visible
 
 NAME = "hits"
 
@@ -23,4 +26,15 @@ def prepare(
     proof: bool = False,
 ) -> Evaluator:
     """An evaluator for one direction and one question; a refusal takes a millisecond."""
-    return visible.prepare(terms, epsilon, delta, accuracy)
+    if any(isinstance(pair, PoissonRemove | PoissonAdd) for pair, _ in terms):
+        found = nothing.prepare(terms, epsilon)
+        if found is not None:
+            return found
+    try:
+        return visible.prepare(terms, epsilon, delta, accuracy)
+    except UnsupportedMechanism:
+        if proof:
+            raise
+    from . import cut  # late: it needs numpy, which proofs do without
+
+    return cut.prepare(terms, epsilon, delta, accuracy)

@@ -118,7 +118,11 @@ def _split_atoms(listed: Atoms, points: FloatArray, step: float) -> Above:
     """Chords for a law that is a list of atoms: each is split between its two neighbours, after being rounded up."""
     loss, mass = listed.loss.upper, listed.p.upper
     top = loss > points[-1]
-    infinite = float(np.sum(mass[top])) * (1.0 + (len(mass) + 4) * UNIT) + listed.infinite
+    # What lies beyond the last point is split between it and +inf, as chords that end there are.
+    over = loss[top] - points[-1]
+    with np.errstate(under="ignore"):
+        infinite = float(np.sum(mass[top] * -np.expm1(-over))) * (1.0 + (len(mass) + 24) * UNIT) + listed.infinite
+        at_last = float(np.sum(mass[top] * np.exp(-over) * (1.0 + (24.0 + 2.0 * over) * UNIT) + UNDERFLOW))
     loss, mass = np.maximum(loss[~top], points[0]), mass[~top]
     left = np.clip(((loss - points[0]) / step).astype(np.int64), 0, len(points) - 2)
     left -= points[left] > loss
@@ -133,5 +137,7 @@ def _split_atoms(listed: Atoms, points: FloatArray, step: float) -> Above:
         right_parts = np.where((into > 0.0) & (mass > 0.0), mass * right_share + UNDERFLOW, 0.0)
     left_masses = np.bincount(left, left_parts, len(points))
     right_masses = np.bincount(left + 1, right_parts, len(points))
-    masses: FloatArray = (left_masses + right_masses).astype(np.float64) * (1.0 + (len(mass) + 8) * UNIT)
+    masses: FloatArray = (left_masses + right_masses).astype(np.float64)
+    masses[-1] += at_last
+    masses *= 1.0 + (len(listed.p.value) + 8) * UNIT
     return Above(masses, min(infinite * (1.0 + 8.0 * UNIT), 1.0))
