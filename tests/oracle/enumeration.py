@@ -81,3 +81,8 @@ def random_composition(rng: random.Random) -> list[tuple[Outcomes, int]]:
             parts.append((random_outcomes(rng), count))
             left -= count
     return parts
+
+
+def sampled(outcomes: Outcomes, rate: Fraction) -> Outcomes:
+    """((1 - rate) Q + rate P, Q): what a Poisson sample makes of the pair, for remove."""
+    return merged(((1 - rate) * q + rate * p, q) for p, q in outcomes)

@@ -88,6 +88,10 @@ def app(context: click.Context) -> None:
       Gaussian(sigma=2) * 10
       Gaussian(sigma=1).poisson(rate=0.01) + Laplace(scale=10)
       RandomizedResponse(p=0.51) * 512
+    \b
+    One sample on which all parts run, and a new sample for each part:
+      (Gaussian(sigma=3) * 10).poisson(rate=0.01)
+      Gaussian(sigma=3).poisson(rate=0.01) * 10
 
     Exit codes: 0 answered, 2 bad input, 3 accuracy not reached (the bound is printed).
     """

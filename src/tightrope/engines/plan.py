@@ -54,7 +54,7 @@ class Rung:
     finest: float = FLOAT_TOLERANCE
 
 
-HITS, CONTOUR, LATTICE, BUCKETS = "hits", "contour", "lattice", "buckets"
+HITS, CONTOUR, LATTICE, JOINT, BUCKETS = "hits", "contour", "lattice", "joint", "buckets"
 
 
 def _late(engine: str, **options: bool) -> Prepare:
@@ -77,6 +77,8 @@ LADDER = (
     Rung(CONTOUR, _late(CONTOUR, proof=True), True, "every term has a cgf, and the integral converges", settles=True),
     Rung(LATTICE, _late(LATTICE), False, "any pair can be put on a grid", weighs=True, aims=True),
     Rung(LATTICE, _late(LATTICE, proof=True), True, "any pair can be put on a grid", aims=True),
+    Rung(JOINT, _late(JOINT), False, "one sample serves several mechanisms"),
+    Rung(JOINT, _late(JOINT, proof=True), True, "one sample serves several mechanisms"),
 )
 # The historical reference answers when asked by name.
 ON_REQUEST = (Rung(BUCKETS, _late(BUCKETS), False, "privacy buckets as published"),)
@@ -161,7 +163,7 @@ class Planner:
         self.unfinished: set[str] = set()
         asked = LADDER if engine == "auto" else [rung for rung in LADDER + ON_REQUEST if rung.engine == engine]
         # Without proof the lattice ends the ladder: in exact integers it has fewer points and is wider still.
-        escalating = [rung for rung in asked if not (rung.ball and rung.engine == LATTICE)]
+        escalating = [rung for rung in asked if not (rung.ball and rung.engine in (LATTICE, JOINT))]
         # Where float64 is not what its bounds rest on, balls answer.
         self._proof, self._auto = question.proof or not conditions.hold(), engine == "auto"
         self._ladder = [rung for rung in asked if rung.ball] if self._proof else escalating
@@ -314,7 +316,7 @@ def _arithmetic(rung: Rung) -> AbstractContextManager[None]:
     """float64 where it can be trusted; the lattice in integers takes its grid from it, other balls do without."""
     if not rung.ball:
         return conditions.float64()
-    return conditions.quiet() if rung.engine == LATTICE else nullcontext()
+    return conditions.quiet() if rung.engine in (LATTICE, JOINT) else nullcontext()
 
 
 def _from_edges(ends: Edges, point: Point) -> Answer | None:

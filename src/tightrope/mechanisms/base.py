@@ -74,7 +74,11 @@ class Mechanism(ABC):
 
     @checked
     def poisson(self, rate: float) -> Mechanism:
-        """Runs on a sample that takes each record independently with probability rate."""
+        """Runs on a sample that takes each record independently with probability rate.
+
+        Of a composition: one sample is drawn and all parts run on it, so a record is in all of them or in none. A new
+        sample for each part is another experiment, A.poisson(rate) + B.poisson(rate); neither bounds the other.
+        """
         from ..transforms.poisson import Poisson
 
         return Poisson(base=self, rate=rate)

@@ -160,7 +160,7 @@ class SampledRemoveLaw(FiniteLaw):
 
     def atoms(self) -> list[Atom]:
         rate, kept = arb(self.rate), 1 - arb(self.rate)
-        atoms = [Atom(kept * q + rate * p, q, _sampled_loss(loss, rate)) for p, q, loss in self.base.atoms()]
+        atoms = [Atom(kept * q + rate * p, q, sampled_loss(loss, rate)) for p, q, loss in self.base.atoms()]
         lost = self.base.lost_mass()
         return atoms if lost.is_zero() else [*atoms, Atom(kept * lost, lost, (-rate).log1p())]
 
@@ -183,7 +183,7 @@ class SampledAddLaw(FiniteLaw):
 
     def atoms(self) -> list[Atom]:
         rate, kept = arb(self.rate), 1 - arb(self.rate)
-        atoms = [Atom(p, kept * p + rate * q, -_sampled_loss(-loss, rate)) for p, q, loss in self.base.atoms()]
+        atoms = [Atom(p, kept * p + rate * q, -sampled_loss(-loss, rate)) for p, q, loss in self.base.atoms()]
         leaked = self.base.infinite_mass()
         return atoms if leaked.is_zero() else [*atoms, Atom(leaked, kept * leaked, -(-rate).log1p())]
 
@@ -197,7 +197,7 @@ class SampledAddLaw(FiniteLaw):
         return SampledRemoveLaw(self.base.reversed(), self.rate)
 
 
-def _sampled_loss(loss: arb, rate: arb) -> arb:
+def sampled_loss(loss: arb, rate: arb) -> arb:
     """log(1 + r (e^l - 1)), without e^l where that is large."""
     if loss > 1:
         return loss + rate.log() + ((1 - rate) / rate * (-loss).exp()).log1p()

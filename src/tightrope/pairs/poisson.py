@@ -13,6 +13,7 @@ Reference: Zhu, Dong, Wang 2021, Thm 11.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from ..kernels.twofold import Twofold, twofold
 from ..kernels.twofold import where as choose
 from ..pair import BallTails, LossRange, Pair, Tails
 from ..relation import Direction
-from .finite import FinitePair, ResponseLaw, SampledAddLaw, SampledRemoveLaw
+from .finite import FinitePair, ResponseLaw, SampledAddLaw, SampledRemoveLaw, sampled_loss
 
 
 def poisson_pair(base: Pair, rate: float, direction: Direction) -> Pair:
@@ -34,6 +35,13 @@ def poisson_pair(base: Pair, rate: float, direction: Direction) -> Pair:
     if isinstance(base, FinitePair):
         return FinitePair(SampledRemoveLaw(base.law, rate) if remove else SampledAddLaw(base.law, rate))
     return PoissonRemove(base, rate) if remove else PoissonAdd(base, rate)
+
+
+class Inner(NamedTuple):
+    """H'(e^epsilon) = factor H(e^u), H the profile of the base."""
+
+    factor: arb
+    epsilon: arb | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +89,17 @@ class PoissonRemove(Pair):
             inner.q_below,
         )
         return after if growth > -1 else _either(before, after)
+
+    def ball_inner(self, epsilon: arb) -> Inner:
+        """rate and u for any epsilon >= 0, without e^epsilon where that is large."""
+        rate = arb(self.rate)
+        if epsilon > 1:
+            return Inner(rate, epsilon - rate.log() + ((rate - 1) * (-epsilon).exp()).log1p())
+        return Inner(rate, (epsilon.expm1() / rate).log1p())
+
+    def ball_loss(self, loss: arb) -> arb:
+        """What a loss of the base becomes."""
+        return sampled_loss(loss, arb(self.rate))
 
     def ball_profile(self, epsilon: arb) -> arb:
         growth = epsilon.expm1() / arb(self.rate)
@@ -157,14 +176,21 @@ class PoissonAdd(Pair):
             (1 - rate) * inner.p_below + rate * inner.q_below,
         )
 
-    def ball_profile(self, epsilon: arb) -> arb:
+    def ball_inner(self, epsilon: arb) -> Inner:
+        """1 - (1 - rate) alpha and u; without u the factor is an enclosure of H' itself."""
         growth = (-epsilon).expm1() / arb(self.rate)
         if growth <= -1:
-            return arb(0)
+            return Inner(arb(0), None)
         factor = epsilon.exp() * arb(self.rate) * (1 + growth)
-        if growth > -1:
-            return factor * self.base.ball_profile(-growth.log1p())
-        return arb(0).union(factor)
+        return Inner(factor, -growth.log1p()) if growth > -1 else Inner(arb(0).union(factor), None)
+
+    def ball_loss(self, loss: arb) -> arb:
+        """What a loss of the base becomes."""
+        return -sampled_loss(-loss, arb(self.rate))
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        factor, inner = self.ball_inner(epsilon)
+        return factor if inner is None else factor * self.base.ball_profile(inner)
 
     def reversed(self) -> Pair:
         return PoissonRemove(self.base.reversed(), self.rate)

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
 
-from ..errors import InvalidParameter, UnsupportedMechanism
+from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import whole
 from ..mechanisms.pure_dp import PureDP
 from ..pair import Pair
+from ..pairs.product import product_pair
 from ..relation import Direction, Relation
 
 IDENTITY = PureDP(epsilon=0.0)
@@ -49,18 +50,8 @@ class Composition(Mechanism):
         return all(part.tight for part, _ in self.parts)
 
     def pair(self, direction: Direction) -> Pair:
-        """A composition has a pair of its own only where the product is again of a known family: Gaussians."""
-        from ..pairs.gaussian import GaussianPair
-
-        pairs = [(part.pair(direction), count) for part, count in self.parts]
-        shifts: list[tuple[float, float, int]] = []
-        for pair, count in pairs:
-            if not isinstance(pair, GaussianPair):
-                raise UnsupportedMechanism(
-                    repr(self), "sampling a composition is supported for Gaussians only; sample each part instead"
-                )
-            shifts.extend((sigma, shift, count * uses) for sigma, shift, uses in pair.shifts)
-        return GaussianPair(tuple(sorted(shifts)))
+        """All parts together as one pair: what one sample, drawn once for all of them, is a mixture of."""
+        return product_pair((part.pair(direction), count) for part, count in self.parts)
 
 
 def compose(*mechanisms: Mechanism | Iterable[Mechanism]) -> Mechanism:

@@ -2,7 +2,9 @@
 
 Claim: if (P, Q) dominates the base for remove, ((1 - rate) Q + rate P, Q) dominates the sampled mechanism for
 remove, and the reverse of that pair for add. Relation: add or remove one record.
-Reference: Zhu, Dong, Wang 2021, Thm 11.
+Of a composition (P, Q) is the product pair: one sample is drawn, and every part runs on it. That is not the composition
+of sampled parts, which draws a new sample for each.
+Reference: Zhu, Dong, Wang 2021, Thms 10 and 11. Proof: docs/proofs/joint.md.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ from ..relation import Direction, Relation
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Poisson(Mechanism):
-    """The base mechanism on a Poisson sample of the records."""
+    """The base mechanism on a Poisson sample of the records; all of a composition on the same one.
+
+    tight as the base: the neighbours that attain all parts attain the mixture, which is made of the same two laws.
+    """
 
     base: Mechanism
     rate: float

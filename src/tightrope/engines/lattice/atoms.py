@@ -15,6 +15,7 @@ import numpy as np
 from ...kernels.approx import Approx, exact
 from ...pair import Pair
 from ...pairs.discrete_gaussian import DiscreteGaussianPair
+from ...pairs.dyadic import DyadicPair
 from ...pairs.finite import FinitePair
 from ...pairs.poisson import PoissonAdd, PoissonRemove
 
@@ -39,6 +40,9 @@ def atoms(pair: Pair) -> Atoms | None:
         lost = float(pair.reversed().floats.infinite.upper)
         q = floats.p * (-floats.loss).exp()
         return Atoms(floats.p, q, floats.loss, max(float(floats.infinite.upper), 0.0), max(lost, 0.0))
+    if isinstance(pair, DyadicPair):
+        rows = pair.floats
+        return Atoms(rows.p, rows.q, rows.loss, float(rows.infinite.upper), float(rows.lost.upper))
     if isinstance(pair, DiscreteGaussianPair):
         return _discrete_gaussian(pair)
     if isinstance(pair, PoissonRemove | PoissonAdd) and isinstance(pair.base, DiscreteGaussianPair):

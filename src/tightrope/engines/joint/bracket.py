@@ -1,0 +1,218 @@
+"""Two finite pairs with a sample of a product between them.
+
+The law of the product is composed on one grid in whole numbers (whole.py): above by chords, below by merged cells. The
+law above, its Q-masses p e^-l rounded down, is a pair that dominates the product. Below, every suffix of the cells is
+an event: P(A) >= p_c, Q(A) <= q_c; the polygon through these points, (0, w) and (1, 1) lies under the trade-off of the
+product, and its edges are the atoms of a pair that the product dominates. Sampling keeps both orders, and is exact for
+whole numbers.
+Guarantee: lower <= true <= upper, as profiles, also when composed. Proof: docs/proofs/joint.md, sections 2 to 4.
+Reference: Zhu, Dong, Wang 2021, Thms 10 and 11; Doroshenko et al. 2022, Alg. 1 (chords).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from flint import arb, fmpz
+
+from ...kernels.ball import BITS_START, working_precision
+from ...pair import Pair
+from ...pairs.dyadic import DyadicPair, dyadic_pair
+from ...pairs.poisson import PoissonAdd, PoissonRemove
+from ...pairs.product import ProductPair
+from ..lattice.sketch import Sketch, sketch
+from .whole import Cells, Upper, cells_law, upper_law
+
+BLOCK = 4  # uses that become one law on a grid twice as coarse: a law of four uses is twice as wide
+LOW_TAIL = 1e-22  # P-mass below: moved up, where it weighs no more than that
+GUARD_BITS = 64
+LOSS_MOST = 2000.0  # larger losses count as infinite above, and as this below
+LONGER = 8  # than the whole law, in points: what one use may be
+NARROWEST = 1e-6  # of the losses: a law of one atom needs no finer grid
+TILTS = np.geomspace(1e-3, 1e4, 29)
+
+L = TypeVar("L", Upper, Cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Fineness:
+    """points of the composed law, the P-mass that may go to infinite loss, and whether balls alone are used."""
+
+    points: int
+    tail: float
+    proof: bool
+
+
+class Bracket(NamedTuple):
+    """A pair that the true one dominates, and one that dominates it; both are the true one where that is known."""
+
+    lower: Pair
+    upper: Pair
+
+
+def bracket(pair: Pair, fine: Fineness) -> Bracket:
+    """The two pairs around a pair, its layers of sampling and its products inside."""
+    if isinstance(pair, PoissonRemove | PoissonAdd):
+        remove, (lower, upper) = isinstance(pair, PoissonRemove), bracket(pair.base, fine)
+        if lower is pair.base:
+            return Bracket(pair, pair)
+        assert isinstance(lower, DyadicPair)
+        assert isinstance(upper, DyadicPair)
+        return Bracket(lower.sampled(pair.rate, remove), upper.sampled(pair.rate, remove))
+    return _product(pair, fine) if isinstance(pair, ProductPair) else Bracket(pair, pair)
+
+
+class _Part(NamedTuple):
+    """A factor: its pairs, its sketch, the losses that need points, and how often it is used."""
+
+    inside: Bracket
+    sketch: Sketch
+    low: float
+    high: float
+    uses: int
+
+
+def _product(pair: ProductPair, fine: Fineness) -> Bracket:
+    with working_precision(BITS_START):
+        if pair.infinite_mass() >= 1:
+            apart = dyadic_pair([(1, 0), (0, 1)], 0)
+            return Bracket(apart, apart)
+    parts = [_part(factor, count, fine) for factor, count in pair.factors]
+    low, high = _window(parts, fine.tail)
+    step = _five_bits((high - low) / fine.points)
+    # Each mass of the tail keeps its guard bits, and so does its Q-mass p e^-l.
+    log_least = -math.log2(fine.tail) + GUARD_BITS + sum(part.uses for part in parts).bit_length()
+    bits = math.ceil(log_least + math.log2(math.e) * max(high, 0.0)) + GUARD_BITS
+    cut = max(int(Fraction(fine.tail) * (1 << bits)) // (4 * len(parts)), 1)
+    uppers: list[Upper] = []
+    cells: list[Cells] = []
+    with working_precision(bits + GUARD_BITS):
+        for part in parts:
+            levels = _levels(part, step, fine.points)
+            finest = step / 2.0**levels
+            start = math.floor(part.low / finest)
+            top = math.ceil(part.high / finest) + 1  # an atom at the supremum must not fall behind the last point
+            points = np.arange(start, top + 1, dtype=np.float64) * finest
+            above = upper_law(part.inside.upper, points, finest, start, part.sketch.median, bits, fine.proof)
+            uppers.append(_power(above, part.uses, levels, finest, bits, cut))
+            below = cells_law(part.inside.lower, points, finest, start, bits, fine.proof)
+            cells.append(_power(below, part.uses, levels, finest, bits, cut))
+        lower = _polygon(_together(cells, bits, cut), _whole(pair.infinite_mass() * arb(2) ** bits), bits)
+        return Bracket(lower, _dominating(_together(uppers, bits, cut), step, bits))
+
+
+def _part(pair: Pair, uses: int, fine: Fineness) -> _Part:
+    inside = bracket(pair, fine)
+    drawn = sketch(inside.upper)
+    above, below = np.cumsum(drawn.mass[::-1])[::-1], np.cumsum(drawn.mass)
+    rare, few = np.flatnonzero(above <= fine.tail / (64.0 * uses)), np.flatnonzero(below <= LOW_TAIL / (64.0 * uses))
+    high = drawn.edge[rare[0]] if len(rare) else drawn.edge[-1]
+    low = drawn.edge[few[-1]] if len(few) else drawn.edge[0] - drawn.width[0]
+    return _Part(inside, drawn, max(float(low), -LOSS_MOST), min(float(high), LOSS_MOST), uses)
+
+
+def _window(parts: Sequence[_Part], tail: float) -> tuple[float, float]:
+    """About where the total loss lies: by Chernoff under P at either end, or by the ends of the parts."""
+    low, high = sum(part.uses * part.low for part in parts), sum(part.uses * part.high for part in parts)
+    for tilt in TILTS:
+        up, down = (sum(part.uses * part.sketch.moments(side * tilt)[0] for part in parts) for side in (1.0, -1.0))
+        high, low = min(high, (up - math.log(tail)) / tilt), max(low, -(down - math.log(LOW_TAIL)) / tilt)
+    low, high = max(low, -LOSS_MOST), min(high, LOSS_MOST)
+    room = NARROWEST * max(abs(low), abs(high), 1e-300)
+    return (low, high) if high - low > room else (min(low, high) - room, max(low, high) + room)
+
+
+def _five_bits(step: float) -> float:
+    """A little below, with so few bits that every point is a double."""
+    mantissa, exponent = math.frexp(step)
+    return math.ldexp(math.floor(32.0 * mantissa), exponent - 5)
+
+
+def _levels(part: _Part, step: float, points: int) -> int:
+    """As many as the uses fill, as long as one use stays short."""
+    levels = 0
+    while BLOCK ** (levels + 1) <= part.uses and (part.high - part.low) * 2.0 ** (levels + 1) <= LONGER * points * step:
+        levels += 1
+    return levels
+
+
+def _power(law: L, uses: int, levels: int, finest: float, bits: int, cut: int) -> L:
+    """So many uses as one law on the last grid; what is left over at each level is carried along."""
+    carry: L | None = None
+    for level in range(levels):
+        blocks, rest = divmod(uses, BLOCK)
+        share = max(cut // (16 * blocks * levels), 1)
+        left: list[L] = [law] * rest
+        if carry is not None:
+            left.append(carry)
+        if left:
+            carry = _together(left, bits, share).coarser(finest * 2.0**level, bits)
+        pair = law.times(law, bits, share)
+        law = pair.times(pair, bits, share).coarser(finest * 2.0**level, bits)
+        uses = blocks
+    square, result = law, carry
+    while True:
+        if uses & 1:
+            result = square if result is None else result.times(square, bits, max(cut // 64, 1))
+        uses >>= 1
+        if not uses:
+            assert result is not None
+            return result
+        square = square.times(square, bits, max(cut // (64 * uses), 1))
+
+
+def _together(laws: Sequence[L], bits: int, cut: int) -> L:
+    return reduce(lambda one, other: one.times(other, bits, cut), laws)
+
+
+def _dominating(law: Upper, step: float, bits: int) -> DyadicPair:
+    """Mass above one leaves from the bottom; Q is rounded down, and what is left of it is where P = 0."""
+    one = 1 << bits
+    infinite, q_room = min(law.infinite, one), one
+    room, rows = one - infinite, []
+    for index in range(len(law.masses) - 1, -1, -1):
+        p = min(int(law.masses[index]), room)
+        q = min(_whole(arb(fmpz(p)) * (-(arb(law.start + index) * arb(step))).exp()), q_room) if p else 0
+        rows.append((p, q))
+        room, q_room = room - p, q_room - q
+    return dyadic_pair([(infinite + room, 0), *rows, (0, q_room)], bits)
+
+
+def _polygon(cells: Cells, leaked: int, bits: int) -> DyadicPair:
+    """The upper hull of the points (Q(A), P(A)), as differences; whole numbers, so nothing is rounded."""
+    one = 1 << bits
+    hull = [(0, leaked)]
+    p, q = leaked, 0
+    for more_p, more_q in zip(reversed(cells.p), reversed(cells.q), strict=True):
+        p, q = p + int(more_p), q + int(more_q)
+        if q >= one or p >= one:
+            break
+        _extend(hull, (q, p))
+    _extend(hull, (one, one))
+    ends = [(0, 0), *hull]
+    return dyadic_pair(((p - p0, q - q0) for (q0, p0), (q, p) in zip(ends, hull, strict=False)), bits)
+
+
+def _extend(hull: list[tuple[int, int]], point: tuple[int, int]) -> None:
+    """One more point to the right; those that it leaves under a chord go."""
+    if point[0] == hull[-1][0]:
+        if point[1] <= hull[-1][1]:
+            return
+        hull.pop()
+    while len(hull) > 1:
+        (q0, p0), (q1, p1) = hull[-2:]
+        if (p1 - p0) * (point[0] - q0) > (point[1] - p0) * (q1 - q0):
+            break
+        hull.pop()
+    hull.append(point)
+
+
+def _whole(ball: arb) -> int:
+    """At or below, and not below 0."""
+    return max(int(ball.lower().floor().unique_fmpz() or 0), 0)

@@ -1,0 +1,129 @@
+"""One use of several mechanisms on one sample: the profile of their product, mapped.
+
+remove: delta(eps) = r delta_product(u), u = log(1 + (e^eps - 1)/r); add: delta(eps) = f delta_product(u) with
+f = 1 - (1 - r) e^eps, u = -log(1 + (e^-eps - 1)/r). Samples of samples map again. What the product has at u comes from
+whichever engine answers for it; u lies between two doubles, and delta falls: each end is read at the one that is safe.
+Guarantee: as that of the engine asked, rounded outward. Proof: docs/proofs/joint.md, section 1.
+Reference: Zhu, Dong, Wang 2021, Thms 10 and 11.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from flint import arb
+
+from ...bound import Budget, budget_lines
+from ...kernels.ball import lower_float, upper_float, working_precision
+from ...kernels.search import Inverse
+from ...pairs.poisson import PoissonAdd, PoissonRemove
+from ..evaluation import Evaluation, SelfInverse, inverse
+from ..plan import Answer, Planner, Point
+
+Layer = PoissonRemove | PoissonAdd
+
+MAP_BITS = 1200  # a rate of 5e-324 and its complement fit exactly
+NOTHING = Budget()
+
+
+class _Mapped(NamedTuple):
+    """delta = factor delta_product(u), low <= u <= high; without a u the factor encloses delta."""
+
+    factor: arb
+    low: float
+    high: float
+
+
+@dataclass
+class OnceEvaluator(SelfInverse):
+    """The layers of sampling, from the outermost on, and who answers for the product."""
+
+    layers: tuple[Layer, ...]
+    product: Planner
+    accuracy: float
+    _asked: list[Answer] = field(default_factory=list)
+
+    @property
+    def arithmetic(self) -> str:
+        return self._asked[-1].arithmetic if self._asked else "ball"
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        if not self._asked:
+            return {"uses": 1}
+        last = self._asked[-1]
+        return {"uses": 1, "product": last.engine, **last.parameters}
+
+    def delta(self, epsilon: float) -> Evaluation:
+        factor, low, high = self._mapped(epsilon)
+        if math.isnan(low):
+            bottom, top = max(lower_float(factor), 0.0), min(upper_float(factor), 1.0)
+            lines = budget_lines(rounding=top - bottom)
+            return Evaluation(bottom, top, Budget(lines, lines))
+        above = self._ask("delta", low)
+        below = above if high == low else self._ask("delta", high)
+        with working_precision(MAP_BITS):
+            bottom = max(lower_float(factor * arb(below.lower)), 0.0)
+            top = min(upper_float(factor * arb(above.upper)), 1.0)
+        return Evaluation(bottom, max(bottom, top), _scaled(Budget(above.budget.upper, below.budget.lower), factor))
+
+    def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
+        if any(isinstance(layer, PoissonAdd) for layer in self.layers):
+            start = self._outer(self._ask("epsilon", min(delta, 1.0)))[1]
+            start = start if 0.0 < start < math.inf else 1.0
+            return inverse(self, delta, ceiling, min(1e-12, accuracy / 8.0), start)
+        with working_precision(MAP_BITS):
+            level = arb(delta)
+            for layer in self.layers:
+                level /= arb(layer.rate)
+            few, many = lower_float(level), upper_float(level)
+        if few >= 1.0:
+            return Inverse(0.0, 0.0, None, None)
+        above = self._ask("epsilon", few)
+        below = above if few == many else self._ask("epsilon", min(many, 1.0))
+        return Inverse(
+            max(self._outer(below)[0], 0.0), self._outer(above)[1], self._evaluated(below), self._evaluated(above)
+        )
+
+    def _ask(self, quantity: str, given: float) -> Answer:
+        answer = self.product.answer(Point(quantity, given), self.accuracy)
+        self._asked[:] = [answer]
+        return answer
+
+    def _mapped(self, epsilon: float) -> _Mapped:
+        with working_precision(MAP_BITS):
+            factor, inner = arb(1), arb(epsilon)
+            for layer in self.layers:
+                scale, mapped = layer.ball_inner(inner)
+                factor *= scale
+                if mapped is None:
+                    return _Mapped(arb(0).union(factor) if not factor.is_zero() else factor, math.nan, math.nan)
+                inner = mapped
+            return _Mapped(factor, max(lower_float(inner), 0.0), upper_float(inner))
+
+    def _outer(self, found: Answer) -> tuple[float, float]:
+        """The epsilon of the sample that belongs to one of the product, both ends outward."""
+        with working_precision(MAP_BITS):
+            ends = []
+            for end in (found.lower, found.upper):
+                loss = arb(end)
+                for layer in reversed(self.layers):
+                    loss = layer.ball_loss(loss) if end < math.inf else loss
+                ends.append(loss)
+            return lower_float(ends[0]), upper_float(ends[1])
+
+    def _evaluated(self, found: Answer) -> Evaluation:
+        """The budget of an answer, as what the sampling makes of it."""
+        scale = arb(1)
+        for layer in self.layers:
+            scale *= arb(layer.rate)
+        return Evaluation(0.0, 1.0, _scaled(found.budget, scale))
+
+
+def _scaled(budget: Budget, factor: arb) -> Budget:
+    size = min(max(upper_float(factor), 0.0), 1.0)
+    upper, lower = ({name: size * line for name, line in lines.items()} for lines in (budget.upper, budget.lower))
+    return Budget(budget_lines(**upper), budget_lines(**lower))

@@ -1,0 +1,124 @@
+"""Several uses: the two ends come from two compositions, one of pairs below the true ones and one of pairs above.
+
+If (P-, Q-) <= (P, Q) <= (P+, Q+) as profiles for every use, the compositions are in the same order, so that
+lower = the lower end of the first, upper = the upper end of the second. The pairs are made finer until that is narrow.
+Guarantee: upper and lower. Proof: docs/proofs/joint.md, section 2.
+Reference: Zhu, Dong, Wang 2021, Thm 10.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ... import work
+from ...bound import Budget, budget_lines
+from ...errors import UnsupportedMechanism, WorkExhausted
+from ...kernels.search import Inverse
+from ...question import Question
+from ..evaluation import Evaluation, SelfInverse, Term
+from ..plan import Answer, Planner, Point
+from .bracket import Fineness, bracket
+
+POINTS_FIRST, POINTS_MOST, PROOF_POINTS_MOST = 512, 1 << 16, 1 << 11
+LOOSE = 1e-3  # accuracy of the first compositions: they tell how fine the next ones must be
+TAIL_SHARE = 1e-4  # of the accuracy: what may go to infinite loss
+TAIL_FIRST, TAIL_LEAST = 1e-30, 1e-290
+PLAN_SHARE = 0.25  # of the width: what the engines may leave open
+ROUNDS_MOST = 4
+HALF = 0.5  # of the work: for the pairs above
+
+
+@dataclass
+class SeveralEvaluator(SelfInverse):
+    """Who answers for the pairs below and for those above."""
+
+    below: Planner
+    above: Planner
+    accuracy: float
+    atoms: int
+    _known: dict[tuple[str, float], tuple[Answer, Answer]] = field(default_factory=dict)
+
+    @property
+    def arithmetic(self) -> str:
+        kinds = {each.arithmetic for pair in self._known.values() for each in pair}
+        return "float64" if "float64" in kinds else "ball"
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        engines = sorted({each.engine for pair in self._known.values() for each in pair})
+        return {"atoms": self.atoms, "product": "lattice", "composed_by": engines}
+
+    def answers(self, quantity: str, given: float) -> tuple[Answer, Answer]:
+        """Below and above."""
+        if (quantity, given) not in self._known:
+            point = Point(quantity, given)
+            with work.part(HALF):
+                above = self.above.answer(point, self.accuracy)
+            self._known[quantity, given] = self.below.answer(point, self.accuracy), above
+        return self._known[quantity, given]
+
+    def delta(self, epsilon: float) -> Evaluation:
+        return _evaluation(*self.answers("delta", epsilon))
+
+    def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
+        below, above = self.answers("epsilon", delta)
+        # Budgets are in units of delta, so each end tells its own.
+        ends = (Evaluation(0.0, 1.0, each.budget) for each in (below, above))
+        return Inverse(below.lower, max(above.upper, below.lower), *ends)
+
+
+def _evaluation(below: Answer, above: Answer) -> Evaluation:
+    upper = max(above.upper, below.lower)
+    lines = budget_lines(discretisation=upper - below.lower)
+    return Evaluation(below.lower, upper, Budget(lines, lines))
+
+
+def prepare_several(
+    terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float, proof: bool
+) -> SeveralEvaluator:
+    """Brackets until the width is met, the points are used up, or finer ones do not help."""
+    uses = sum(count for _, count in terms)
+    quantity, given = ("epsilon", delta) if epsilon is None else ("delta", epsilon)
+    assert given is not None
+    most = PROOF_POINTS_MOST if proof else POINTS_MOST
+    points, aim = POINTS_FIRST, max(accuracy * PLAN_SHARE, LOOSE)
+    tail = _tail(delta, accuracy, uses) if delta else TAIL_FIRST
+    best: tuple[float, SeveralEvaluator] | None = None
+    for _ in range(ROUNDS_MOST):
+        try:
+            made = _made(terms, Fineness(points, tail, proof), aim)
+            below, above = made.answers(quantity, given)
+        except (UnsupportedMechanism, WorkExhausted):
+            if best is None:
+                raise
+            break
+        width = (above.upper - below.lower) / above.upper if 0.0 < above.upper < math.inf else math.inf
+        width = 0.0 if above.upper == below.lower else width
+        if best is None or width < best[0]:
+            best = width, made
+        if width <= accuracy:
+            break
+        wanted = _tail(below.lower or above.upper, accuracy, uses) if epsilon is not None else tail
+        deeper = wanted < 1e-3 * tail
+        tail = min(tail, wanted)
+        ratio = math.sqrt(2.0 * width / accuracy) if width < math.inf else 8.0
+        finer = min(int(points * min(max(ratio, 2.0), 64.0)), most)
+        if finer <= points and not deeper:
+            break
+        aim = max(PLAN_SHARE * accuracy, min(aim, PLAN_SHARE * width * (points / finer) ** 2))
+        points = max(finer, points)
+    assert best is not None
+    return best[1]
+
+
+def _tail(delta: float, accuracy: float, uses: int) -> float:
+    return max(TAIL_SHARE * min(accuracy, 1.0) * delta / uses, TAIL_LEAST)
+
+
+def _made(terms: Sequence[Term], fine: Fineness, aim: float) -> SeveralEvaluator:
+    found = [(bracket(pair, fine), count) for pair, count in terms]
+    below, above = ([(each[side], count) for each, count in found] for side in (0, 1))
+    planners = [Planner(side, Question("delta", proof=fine.proof), several=False) for side in (below, above)]
+    return SeveralEvaluator(planners[0], planners[1], aim, fine.points)
