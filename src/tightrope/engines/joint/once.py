@@ -26,7 +26,8 @@ from ..plan import Answer, Planner, Point
 Layer = PoissonRemove | PoissonAdd
 
 MAP_BITS = 1200  # a rate of 5e-324 and its complement fit exactly
-NOTHING = Budget()
+BACKWARDS = (2.0**-50, 2.0**-40, 2.0**-30, 2.0**-20)  # of epsilon
+LOOSE = 0.5  # what was prepared before will do
 
 
 class _Mapped(NamedTuple):
@@ -72,7 +73,7 @@ class OnceEvaluator(SelfInverse):
 
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
         if any(isinstance(layer, PoissonAdd) for layer in self.layers):
-            start = self._outer(self._ask("epsilon", min(delta, 1.0)))[1]
+            start = self._outer(self._ask("epsilon", min(delta, 1.0)).upper)[1]
             start = start if 0.0 < start < math.inf else 1.0
             return inverse(self, delta, ceiling, min(1e-12, accuracy / 8.0), start)
         with working_precision(MAP_BITS):
@@ -82,11 +83,18 @@ class OnceEvaluator(SelfInverse):
             few, many = lower_float(level), upper_float(level)
         if few >= 1.0:
             return Inverse(0.0, 0.0, None, None)
-        above = self._ask("epsilon", few)
-        below = above if few == many else self._ask("epsilon", min(many, 1.0))
-        return Inverse(
-            max(self._outer(below)[0], 0.0), self._outer(above)[1], self._evaluated(below), self._evaluated(above)
-        )
+        found = self._ask("epsilon", few)
+        bottom = found.lower if few == many else self._still_above(found.lower, many)
+        lower, upper = self._outer(bottom)[0], self._outer(found.upper)[1]
+        return Inverse(max(lower, 0.0), upper, self._evaluated(found), self._evaluated(found))
+
+    def _still_above(self, epsilon: float, level: float) -> float:
+        """A point just below epsilon where delta of the product is above a level that is a rounding error higher."""
+        for share in BACKWARDS:
+            point = epsilon * (1.0 - share)
+            if point == 0.0 or self.product.answer(Point("delta", point), LOOSE).lower > level:
+                return point
+        return self._ask("epsilon", min(level, 1.0)).lower
 
     def _ask(self, quantity: str, given: float) -> Answer:
         answer = self.product.answer(Point(quantity, given), self.accuracy)
@@ -104,16 +112,15 @@ class OnceEvaluator(SelfInverse):
                 inner = mapped
             return _Mapped(factor, max(lower_float(inner), 0.0), upper_float(inner))
 
-    def _outer(self, found: Answer) -> tuple[float, float]:
-        """The epsilon of the sample that belongs to one of the product, both ends outward."""
+    def _outer(self, epsilon: float) -> tuple[float, float]:
+        """Doubles around the epsilon of the sample that belongs to one of the product."""
+        if epsilon == math.inf:
+            return epsilon, epsilon
         with working_precision(MAP_BITS):
-            ends = []
-            for end in (found.lower, found.upper):
-                loss = arb(end)
-                for layer in reversed(self.layers):
-                    loss = layer.ball_loss(loss) if end < math.inf else loss
-                ends.append(loss)
-            return lower_float(ends[0]), upper_float(ends[1])
+            loss = arb(epsilon)
+            for layer in reversed(self.layers):
+                loss = layer.ball_loss(loss)
+            return lower_float(loss), upper_float(loss)
 
     def _evaluated(self, found: Answer) -> Evaluation:
         """The budget of an answer, as what the sampling makes of it."""
