@@ -36,6 +36,12 @@ CASES: tuple[tuple[str, str, float, bool], ...] = (
     ("Gaussian(sigma=0.01).poisson(rate=1e-4) * 10**6", "epsilon", 1e-6, False),
     ("Gaussian(sigma=0.001).poisson(rate=0.1) * 10", "epsilon", 1e-6, False),
     ("Gaussian(sigma=1).poisson(rate=1e-300) * 2", "delta", 0.5, False),
+    (
+        "ApproximateDP(epsilon=0.5, delta=1e-5) * 3 + Gaussian(sigma=1).poisson(rate=0.01) * 100",
+        "epsilon",
+        2.9999700001000004e-05,
+        False,
+    ),
 )
 
 

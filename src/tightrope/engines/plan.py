@@ -22,7 +22,7 @@ from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhaus
 from ..kernels import conditions
 from ..kernels.ball import lower_float, upper_float
 from ..question import Question
-from . import closed_form, outline
+from . import closed_form, leaks, outline
 from .edges import Edges, edges
 from .evaluation import Evaluator, SelfInverse, Term, inverse, named
 
@@ -159,7 +159,7 @@ class Planner:
         engine = question.engine
         if engine not in ENGINES:
             raise InvalidParameter(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
-        self.terms = tuple(terms)
+        self.terms, self._question = tuple(terms), question
         self.unfinished: set[str] = set()
         asked = LADDER if engine == "auto" else [rung for rung in LADDER + ON_REQUEST if rung.engine == engine]
         # Without proof the lattice ends the ladder: in exact integers it has fewer points and is wider still.
@@ -176,7 +176,7 @@ class Planner:
     def answer(self, point: Point, accuracy: float) -> Answer:
         """The straight path: known edges, then the ladder of engines until one is narrow enough."""
         conditions.demand_normal(point)
-        known = _from_edges(self._edges, point) or self._again(point, accuracy)
+        known = _from_edges(self._edges, point) or self._again(point, accuracy) or self._sealed(point, accuracy)
         if known is not None:
             return known
         best: Answer | None = None
@@ -219,6 +219,20 @@ class Planner:
         raise UnsupportedMechanism(
             named(self.terms), "this engine has no ball arithmetic; leave out proof, or choose another engine"
         )
+
+    def _sealed(self, point: Point, accuracy: float) -> Answer | None:
+        """epsilon where delta is next to the infinite mass: that of the composition without its leaks."""
+        levels = leaks.rest(self._edges.mass, point.given) if point.quantity == "epsilon" else None
+        terms = None if levels is None else leaks.sealed(self.terms)
+        if levels is None or terms is None:
+            return None
+        inner = Planner(terms, self._question, several=False)
+        with suppress(UnsupportedMechanism):
+            found = inner.answer(Point("epsilon", levels[0]), accuracy)
+            other = found if levels[1] == levels[0] else inner.answer(Point("epsilon", levels[1]), accuracy)
+            self.unfinished |= inner.unfinished
+            return replace(found, lower=min(other.lower, found.upper))
+        return None
 
     def _climb(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer:
         """One rung's answer; an engine that missed where epsilon lies is asked once more at its lower end."""
