@@ -16,6 +16,7 @@ from ..pair import Pair
 
 BALL_TOLERANCE = 1e-14  # a formula in balls is cheap: the interval may end where doubles do
 EXCESS_BITS = 160  # absolute accuracy of delta / level - 1: decides next to a delta of 1 too
+NAMED_MOST = 4  # terms in an error message
 
 Term = tuple[Pair, int]
 
@@ -107,5 +108,6 @@ def inverse(
 
 
 def named(terms: Sequence[Term]) -> str:
-    """The terms for an error message."""
-    return " + ".join(f"{type(pair).__name__} * {count}" for pair, count in terms)
+    """The terms for an error message, of which the first few will do."""
+    shown = [f"{type(pair).__name__} * {count}" for pair, count in terms[:NAMED_MOST]]
+    return " + ".join([*shown, f"{len(terms) - NAMED_MOST} more"] if len(terms) > NAMED_MOST else shown)

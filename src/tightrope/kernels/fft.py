@@ -131,16 +131,26 @@ def _product(factors: Sequence[tuple[Spectrum, int]]) -> ComplexArray:
 
 
 def _propagated(factors: Sequence[tuple[Spectrum, int]]) -> float:
-    """Sum over all frequencies of what the errors of the forward transforms become in the product."""
-    logarithm, share = np.zeros(0), np.zeros(0)
+    """Sum over all frequencies of what the errors of the forward transforms become in the product.
+
+    B = prod M_i^k_i and S = B sum_i k_i e_i/M_i grow factor by factor: (B, S) becomes (B b, S b + B s). All terms are
+    positive, so that roundings add up to a few units per factor.
+    """
+    whole, share = np.ones(1), np.zeros(1)
     with np.errstate(under="ignore"):
-        for index, (each, count) in enumerate(factors):
+        for each, count in factors:
             modulus = np.abs(each.values) * (1.0 + 8.0 * UNIT)
             most = np.maximum(modulus, np.minimum(modulus + each.error, each.total)) + 1e-300
-            log_part, part = count * np.log(most), count * each.error / most
-            logarithm, share = (log_part, part) if index == 0 else (logarithm + log_part, share + part)
-        # k log M is trusted to 1e-12 where it matters: beyond -700 the power is nothing.
-        return _whole_sum(np.exp(logarithm + 1e-12 * np.abs(logarithm)) * share, factors[0][0].length) * SLACK
+            if count == 1:
+                share = share * most + whole * each.error
+                whole = whole * most
+                continue
+            # k log M is trusted to 1e-12 where it matters: beyond -700 the power is nothing.
+            logarithm = count * np.log(most)
+            power = np.exp(logarithm + 1e-12 * np.abs(logarithm))
+            share = share * power + whole * (power * (count * each.error / most))
+            whole = whole * power
+        return _whole_sum(share, factors[0][0].length) * SLACK * (1.0 + 8.0 * len(factors) * UNIT)
 
 
 def _whole_sum(half: FloatArray, length: int) -> float:

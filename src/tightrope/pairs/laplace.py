@@ -29,9 +29,10 @@ class LaplacePair(Pair):
     def tails(self, t: Twofold) -> Tails:
         edge = twofold(self.sensitivity) / twofold(self.scale)
         with np.errstate(all="ignore"):
-            over, under = (t - edge).collapse() >= 0.0, (t + edge).collapse() < 0.0
-            p_below = ((t - edge) / 2.0).exp().collapse() / 2.0
-            q_above = ((-(t + edge)) / 2.0).exp().collapse() / 2.0
+            before, after = t - edge, t + edge
+            over, under = before.collapse() >= 0.0, after.collapse() < 0.0
+            p_below = before.half().exp_collapsed() / 2.0
+            q_above = (-after).half().exp_collapsed() / 2.0
         # Inside, both p_below and q_above are at most 1/2: their complements lose nothing.
         return Tails(
             p_above=np.where(over, 0.0, np.where(under, 1.0, 1.0 - p_below)),

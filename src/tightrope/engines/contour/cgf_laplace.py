@@ -28,6 +28,7 @@ from .cgf_finite import approximate, point_cumulants
 from .cgf_law import LawBallTilted, LawTilted
 
 EDGE_MOST = 30.0
+CELLS_LEAST, CELLS_MOST = 8, 64  # of the coarse rule: as many per e-fold of the integrand
 
 
 def laplace_cgf(base: LaplacePair, rate: float, sign: int) -> LaplaceCgf:
@@ -47,7 +48,8 @@ class LaplaceCgf(Cgf):
 
     def cumulants(self, tilt: float) -> Cumulants:
         """By the midpoint rule, coarse but good enough to choose a contour."""
-        edge, cells = self.base.sensitivity / self.base.scale, 64
+        edge = self.base.sensitivity / self.base.scale
+        cells = min(max(CELLS_LEAST, math.ceil(CELLS_LEAST * edge * (1.0 + abs(tilt)))), CELLS_MOST)
         points = [(edge, 0.5 * math.exp(-edge)), (-edge, 0.5)]
         for index in range(cells):
             x = edge * (2 * index + 1 - cells) / cells

@@ -20,7 +20,7 @@ from .cgf import Cgf, Cumulants
 
 TILT_LEAST, TILT_MOST = 1e-9, 1e10
 TILT_BITS, STEP_BITS = 16, 20
-SEARCH_STEPS = 24
+SEARCH_STEPS, SEARCH_FACTOR = 24, 0.6
 BRACKET_LEAST = 1e-4  # where K turns sharply no tilt has the wanted epsilon; any tilt is valid
 SAMPLE = 8
 
@@ -82,7 +82,8 @@ class Composition(Shape):
         """Some of many terms, which stand for all of them."""
         if len(self.terms) < 2 * SAMPLE:
             return self
-        few = self.terms[:: max(1, len(self.terms) // SAMPLE)]
+        stride = max(1, len(self.terms) // SAMPLE)
+        few = self.terms[stride // 2 :: stride]
         return Composition([(cgf, count * len(self.terms) / len(few)) for cgf, count in few])
 
 
@@ -154,20 +155,36 @@ class Step:
 
 
 def choose_step(shape: Shape, saddle: Saddle, log_tolerance: float) -> Step:
-    """The largest step whose aliases stay below delta e^-log_tolerance, about."""
+    """The largest step whose aliases stay below delta e^-log_tolerance, about.
+
+    Some of many terms tell about where the best tilt lies; all of them decide.
+    """
     c, allowed = saddle.tilt, min(saddle.log_delta, 0.0) - log_tolerance
-    best, chosen = math.inf, 2.0 * c
     distance = math.sqrt(2.0 * log_tolerance / saddle.curvature)
-    # The best distance is near this one for a normal loss, and shorter where K grows faster.
-    for _ in range(SEARCH_STEPS):
-        s = dyadic(c + distance, TILT_BITS + 4)
-        height = log_alias_height(shape.cumulants(s).value, s, saddle.epsilon)
-        period = (height - allowed) / (s - c) if s > c else math.inf
-        if period > best:
-            break
-        best, chosen, distance = period, s, 0.6 * distance
+    few = shape.sample()
+    if few is not shape:
+        distance = (_least_period(few, saddle, allowed, distance)[1] - c) / SEARCH_FACTOR**2
+    best, chosen = _least_period(shape, saddle, allowed, distance)
     period = max(best, -allowed / c)
     return Step(dyadic(2.0 * math.pi / period, STEP_BITS), chosen)
+
+
+def _least_period(shape: Shape, saddle: Saddle, allowed: float, distance: float) -> tuple[float, float]:
+    """The best distance is near this one for a normal loss, and shorter where K grows faster."""
+    best, chosen = math.inf, 2.0 * saddle.tilt
+    for _ in range(SEARCH_STEPS):
+        s = dyadic(saddle.tilt + distance, TILT_BITS + 4)
+        period = _period(shape, saddle, allowed, s)
+        if period > best:
+            break
+        best, chosen, distance = period, s, SEARCH_FACTOR * distance
+    return best, chosen
+
+
+def _period(shape: Shape, saddle: Saddle, allowed: float, s: float) -> float:
+    """How far apart aliases must be for their bound at the tilt s to be e^allowed."""
+    height = log_alias_height(shape.cumulants(s).value, s, saddle.epsilon)
+    return (height - allowed) / (s - saddle.tilt) if s > saddle.tilt else math.inf
 
 
 def log_alias_height(value: float, s: float, epsilon: float) -> float:

@@ -158,7 +158,9 @@ class Search:
         """The evaluator whose contour runs through this saddle, and what it finds."""
         share = sensitivity(saddle, self.epsilon is not None)
         aim = BALL_AIM if self.proof else FLOAT_AIM
-        tolerances = [min(self.accuracy, aim) * share / 16.0, min(self.accuracy * share / 4.0, TOLERANCE_MOST)]
+        tolerances = [min(self.accuracy, aim) * share / 16.0]
+        # The estimate of delta is off by a few, and two tilts bound aliases: some room costs few nodes.
+        tolerances += [min(self.accuracy * share / room, TOLERANCE_MOST) for room in (16.0, 4.0)]
         units = BALL_UNITS if self.proof else FLOAT_UNITS
         most = min(self.work, work.left() / units)
         plan = plan_contour(parts, self.falling(parts, saddle.tilt), saddle, tolerances, most)

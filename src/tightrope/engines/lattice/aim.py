@@ -16,7 +16,8 @@ import numpy as np
 
 from ...kernels.approx import FloatArray
 from ..evaluation import Term
-from .sketch import Sketch, sketch
+from .sketch import Sketch
+from .sketches import Sketches, gathered, sketched
 
 LOG_DELTA_LEAST = -745.0  # below, no double is left to tell
 TOP_SHARE = 1e-2  # of the accuracy: what may go to infinite loss, and what may move up to the first point
@@ -45,12 +46,11 @@ class Saddle(NamedTuple):
     deviation: float
 
 
-def saddle(sketches: Sequence[tuple[Sketch, int]], epsilon: float | None, delta: float | None) -> Saddle:
+def saddle(sketches: Sketches, epsilon: float | None, delta: float | None) -> Saddle:
     """The saddle of the question: epsilon given, or the epsilon where delta is met."""
 
     def at(theta: float) -> Saddle:
-        moments = [(each.moments(theta), count) for each, count in sketches]
-        cgf, mean, variance = (sum(count * each[index] for each, count in moments) for index in range(3))
+        cgf, mean, variance = (float(np.dot(sketches.counts, each)) for each in sketches.moments(theta))
         here = mean - 1.0 / theta - 1.0 / (1.0 + theta)
         spread = variance + theta**-2 + (1.0 + theta) ** -2
         asked = here if epsilon is None else epsilon
@@ -89,7 +89,7 @@ class Aim:
     the distances `gaps`.
     """
 
-    sketches: tuple[Sketch, ...]
+    sketches: Sketches
     point: Saddle
     wanted: float
     theta: float
@@ -97,13 +97,14 @@ class Aim:
     window: float
     plain: float
     gaps: FloatArray
-    rises: tuple[FloatArray, ...]
+    rises: FloatArray
+    variances: FloatArray
 
     def window_of(self, index: int, uses: int, tolerance: float) -> float:
         """The window that so many uses of one sketch need: by Chernoff at either end, by Bernstein, or all sums."""
-        each, exponent = self.sketches[index], -math.log(tolerance)
+        each, exponent = self.sketches.each[index], -math.log(tolerance)
         span = float(each.edge[-1] - each.edge[0] + each.width[0])
-        normal = math.sqrt(2.0 * uses * each.moments(self.theta)[2] * exponent)
+        normal = math.sqrt(2.0 * uses * float(self.variances[index]) * exponent)
         chernoff = _window(self.gaps, uses * self.rises[index], -exponent)
         return min(chernoff, 2.0 * (normal + span * exponent / 3.0), uses * span)
 
@@ -114,26 +115,25 @@ def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accur
     Where one use alone may reach epsilon, the cgf bends upward in between and its saddle tells too large a delta; what
     single uses give is a floor, and losses are dropped by the smaller estimate.
     """
-    counts = [count for _, count in terms]
+    uses = sum(count for _, count in terms)
     for_delta = epsilon is not None
-    full = tuple(sketch(pair) for pair, _ in terms)
-    weighted = list(zip(full, counts, strict=True))
+    full = sketched(terms)
     if epsilon is not None:
-        supremum = sum(count * each.highest for each, count in weighted)
+        supremum = sum(count * each.highest for each, (_, count) in zip(full.each, terms, strict=True))
         epsilon = epsilon if epsilon < supremum else max(0.9 * supremum, 0.0)  # beyond, only infinite losses count
-    point = saddle(weighted, epsilon, delta)
+    point = saddle(full, epsilon, delta)
     estimate, settled = point.log_delta, False
-    cut = weighted
+    cut = full
     for _ in range(AIMS_MOST):
         wanted = _wanted(point, for_delta, accuracy)
-        level = estimate + math.log(TOP_SHARE * min(wanted, 1.0) / max(sum(counts), 1))
-        cut = [(each.cut(level), count) for each, count in weighted]
+        level = estimate + math.log(TOP_SHARE * min(wanted, 1.0) / max(uses, 1))
+        cut = full.cut(level)
         point = saddle(cut, epsilon, delta)
         if settled:
             break
         before, estimate = estimate, point.log_delta
         if epsilon is not None and estimate < before - 3.0:  # what was dropped made nearly all of delta
-            estimate, settled = max(estimate, _log_single(weighted, epsilon)), True
+            estimate, settled = max(estimate, _log_single(full, epsilon)), True
     goal = math.log(delta) if delta else -math.inf
     if epsilon is None and point.epsilon > 0.0 and abs(point.log_delta - goal) > 1.0 and goal > LOG_DELTA_LEAST:
         estimate = goal  # the saddle jumps over this delta
@@ -142,18 +142,18 @@ def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accur
     return _tilted(cut, point._replace(log_delta=estimate), wanted)
 
 
-def _log_single(weighted: Sequence[tuple[Sketch, int]], epsilon: float) -> float:
+def _log_single(sketches: Sketches, epsilon: float) -> float:
     """log of about the delta of one use among all, the others without loss."""
     with np.errstate(divide="ignore"):
-        return min(float(np.log(sum(count * each.profile(epsilon) for each, count in weighted))), 0.0)
+        return min(float(np.log(sketches.profile(epsilon))), 0.0)
 
 
-def _single_epsilon(weighted: Sequence[tuple[Sketch, int]], goal: float) -> float:
+def _single_epsilon(sketches: Sketches, goal: float) -> float:
     """The epsilon where that meets the goal."""
-    low, high = 0.0, max(float(each.loss[-1]) for each, _ in weighted)
+    low, high = 0.0, max(float(each.loss[-1]) for each in sketches.each)
     for _ in range(40):
         middle = (low + high) / 2.0
-        low, high = (middle, high) if _log_single(weighted, middle) > goal else (low, middle)
+        low, high = (middle, high) if _log_single(sketches, middle) > goal else (low, middle)
     return low
 
 
@@ -167,31 +167,41 @@ def narrowed(
     sketches: Sequence[tuple[Sketch, int]], epsilon: float | None, delta: float | None, accuracy: float
 ) -> Aim:
     """The aim for laws that are lattices already: only the tilt is open."""
-    point = saddle(sketches, epsilon, delta)
+    both = gathered([each for each, _ in sketches], [count for _, count in sketches])
+    point = saddle(both, epsilon, delta)
     wanted = _wanted(point, epsilon is not None, accuracy)
-    return _tilted(sketches, point, wanted)
+    return _tilted(both, point, wanted)
 
 
-def _tilted(sketches: Sequence[tuple[Sketch, int]], point: Saddle, wanted: float) -> Aim:
+def _tilted(sketches: Sketches, point: Saddle, wanted: float) -> Aim:
     """At the saddle a few huge losses may spread the law; a smaller tilt pays with a smaller tolerance and may win.
 
     By Chernoff K(s) - K(theta) - (s - theta) end = log tolerance at either end of the window, s on that side of theta.
     """
     goal = point.log_delta + math.log(OUTSIDE_SHARE * min(wanted, 1.0))
     places = point.theta * SHARES
-    columns = [np.array([each.moments(float(s))[0] for s in places]) for each, _ in sketches]
-    cgf = np.asarray(sum(count * column for column, (_, count) in zip(columns, sketches, strict=True)))
-    least = math.log(NOISE * sum(count for _, count in sketches))
+    table = np.array([sketches.cgf(float(s)) for s in places])  # a row per place, a column per term
+    cgf = table @ sketches.counts
+    least = math.log(NOISE * float(sketches.counts.sum()))
     choices = []
     for index in np.flatnonzero((SHARES >= 0.3) & (SHARES <= 1.2)):
         log_tolerance = float(goal - cgf[index] + places[index] * point.epsilon)
         window = _window(places - places[index], cgf - cgf[index], log_tolerance)
         choices.append((max(least - log_tolerance, 0.0), window, int(index), math.exp(min(log_tolerance, -1.0))))
     _, window, chosen, tolerance = min(choices)
-    gaps, rises = places - places[chosen], tuple(column - column[chosen] for column in columns)
-    plain = _window(places, cgf - cgf[SHARES == 0.0], goal)
-    cut = tuple(each for each, _ in sketches)
-    return Aim(cut, point, wanted, float(places[chosen]), max(tolerance, 1e-300), window, plain, gaps, rises)
+    theta = float(places[chosen])
+    return Aim(
+        sketches,
+        point,
+        wanted,
+        theta,
+        max(tolerance, 1e-300),
+        window,
+        _window(places, cgf - cgf[SHARES == 0.0], goal),
+        places - places[chosen],
+        (table - table[chosen]).T,
+        sketches.moments(theta).variance,
+    )
 
 
 def _window(gaps: FloatArray, rise: FloatArray, log_tolerance: float) -> float:

@@ -18,8 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ... import work
 from ...kernels.approx import FloatArray
-from ...kernels.fft import convolve, fast_length, spectrum, upper_sum
+from ...kernels.fft import convolve, fast_length, spectrum
+from ...kernels.fft_tree import POINT_UNITS, Factor, gather
 from ...kernels.ulps import UNIT
 from .law import Law, Side, trimmed
 
@@ -91,13 +93,16 @@ def longest(parts: Sequence[Part]) -> int:
 
 def _composed(parts: Sequence[Part], window: Window) -> Total:
     first, length, outside = window
-    power = convolve([(spectrum(law.masses, length), count) for law, count in parts])
+    gathered = gather([Factor(law.masses, count) for law, count in parts], length)
+    work.hold(8.0 * length * len(gathered.factors))
+    work.spend(POINT_UNITS * length * (len(gathered.factors) + 1))
+    power = convolve([(spectrum(each.masses, length), each.uses) for each in gathered.factors])
     start = sum(count * law.start for law, count in parts) + first * parts[0][0].step
     slope = parts[0][0].slope
     log_scale = sum((count * law.log_scale for law, count in parts), Fraction(0)) - Fraction(slope) * first
     return Total(
         masses=np.roll(power.masses, -(first % length)),
-        radius=power.radius,
+        radius=(power.radius + gathered.radius) * (1.0 + 4.0 * UNIT),
         outside=outside,
         lost=_lost(parts),
         start=start,
@@ -190,13 +195,12 @@ class _Sides:
 
     @staticmethod
     def of(parts: Sequence[Part], tolerance: float) -> _Sides:
-        lumps = [(_lumped(law.masses), count) for law, count in parts]
-        centre = sum(count * each.middle for each, count in lumps)
-        variance = sum(count * each.variance for each, count in lumps)
+        lumps = [_lumped(law.masses) for law, _ in parts]
+        centre = sum(count * each.middle for each, (_, count) in zip(lumps, parts, strict=True))
+        variance = sum(count * each.variance for each, (_, count) in zip(lumps, parts, strict=True))
         best = math.sqrt(2.0 * math.log(2.0 / tolerance) / max(variance, 1e-12))
-        sides = [
-            tuple((best * share, _log_moment(lumps, sign * best * share)) for share in REACHES) for sign in (1, -1)
-        ]
+        table = _Table.of(lumps, [count for _, count in parts])
+        sides = [tuple((best * share, table.log_moment(sign * best * share)) for share in REACHES) for sign in (1, -1)]
         return _Sides(centre, sides[0], sides[1])
 
     def reach(self, sign: int, tolerance: float) -> int:
@@ -241,15 +245,31 @@ def _lumped(masses: FloatArray) -> _Lumps:
     return _Lumps(middle, variance, distance, lumps * (1.0 + (2.0 * run + 8.0) * UNIT))
 
 
-def _log_moment(lumps: Sequence[tuple[_Lumps, int]], d: float) -> float:
-    """At or above sum k_i log sum_j T_i(j) e^(d (j - m_i)); inf where that overflows."""
-    total = 0.0
-    for each, count in lumps:
-        exponent = each.distance * d
-        most = float(max(abs(exponent[0]), abs(exponent[-1])))
+class _Table(NamedTuple):
+    """Lumps of all laws, a row for each, filled up with nothing."""
+
+    distance: FloatArray
+    masses: FloatArray
+    counts: list[int]
+
+    @staticmethod
+    def of(lumps: Sequence[_Lumps], counts: list[int]) -> _Table:
+        longest = max(len(each.masses) for each in lumps)
+        work.hold(32.0 * longest * len(lumps))
+        distance, masses = np.zeros((2, len(lumps), longest))
+        for row, each in enumerate(lumps):
+            distance[row, : len(each.masses)] = each.distance
+            masses[row, : len(each.masses)] = each.masses
+        return _Table(distance, masses, counts)
+
+    def log_moment(self, d: float) -> float:
+        """At or above sum k_i log sum_j T_i(j) e^(d (j - m_i)); inf where that overflows."""
+        work.spend(10.0 * self.masses.size)
+        exponent = self.distance * d
+        most = float(np.max(abs(exponent)))
         if most > 700.0:
             return math.inf
-        moment = upper_sum(each.masses * np.exp(exponent)) * (1.0 + (2.0 * most + 16.0) * UNIT)
-        part = count * math.log(moment)
-        total += part + 1e-14 * abs(part)
-    return total
+        moments = (self.masses * np.exp(exponent)).sum(axis=1)
+        moments *= 1.0 + (2.0 * most + 16.0 + self.masses.shape[1]) * UNIT
+        parts = [count * math.log(moment) for count, moment in zip(self.counts, moments, strict=True)]
+        return math.fsum(parts) + 1e-14 * math.fsum(map(abs, parts))

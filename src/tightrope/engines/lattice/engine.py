@@ -214,7 +214,7 @@ def _lower_end(bound: LowerSum) -> float:
 
 
 def _evaluator(terms: Sequence[Term], target: Aim, made: Plan) -> LatticeEvaluator:
-    upper, grids, leaked_high, noise = _upper(terms, target.sketches, made, target.tolerance)
+    upper, grids, leaked_high, noise = _upper(terms, target.sketches.each, made, target.tolerance)
     with working_precision(BITS_START):
         leaked_low = [(max(lower_float(pair.infinite_mass()), 0.0), count) for pair, count in terms]
     try:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...kernels.approx import FloatArray
+from ...kernels.fft_tree import GROUP, levels_of
 from ..evaluation import Term
 from .aim import TOP_SHARE, Aim, Saddle
 from .compose import BLOCK, COARSER, FLOOR
@@ -29,6 +31,7 @@ GOOD = 2.0  # such a width, in units of what is planned for, is met in the end: 
 NOISE_WEIGHT = 5.0  # a level is taken where its noise, which spreads over wide windows, is far from mattering
 STEEPEST = 20.0  # log of the weights of neighbouring points: beyond, what is lost weighs too much
 PARTS_MOST = 65  # of a bounded range, tried one by one
+SPANS_MOST = 4  # ranges of different widths: the atoms of more than a few lie on no common grid
 ROUNDING = 2e-14  # about that of one transform, relative to the masses
 
 
@@ -72,9 +75,10 @@ def plan(
     finer: above 1, the step wanted is divided by it; below 1, the step that the work allows is.
     """
     counts = [count for _, count in terms]
-    sketches, point = target.sketches, target.point
-    ends = [_range(each, target, sum(counts)) for each in sketches]
-    task = _Task(target, tuple(counts), tuple(ends))
+    sketches, point = target.sketches.each, target.point
+    cgf = target.sketches.cgf(target.theta)
+    ends = [_range(each, target, float(own), sum(counts)) for each, own in zip(sketches, cgf, strict=True)]
+    task = _Task(target, tuple(counts), tuple(ends), target.sketches.tilted(point.theta))
     step, levels, expected = _step(task, finer, most, evolving, work)
     spans = [high - low for low, high in ends]
     busiest = max(range(len(terms)), key=lambda index: counts[index] * spans[index] ** 2)
@@ -105,13 +109,11 @@ def _whole_step(each: Sketch, step: float, unit: float) -> int:
     return max(2 * round(step / unit / 2.0), 2)
 
 
-def _range(each: Sketch, target: Aim, uses: int) -> tuple[float, float]:
+def _range(each: Sketch, target: Aim, cgf: float, uses: int) -> tuple[float, float]:
     """The losses that need points of their own: what lies below moves up to the first point."""
     share = TOP_SHARE * min(target.wanted, 1.0) / max(uses, 1)
     with np.errstate(divide="ignore"):
-        moved = np.log(each.q_below) + (target.theta + 1.0) * each.edge <= each.moments(target.theta)[0] + math.log(
-            share
-        )
+        moved = np.log(each.q_below) + (target.theta + 1.0) * each.edge <= cgf + math.log(share)
     bottom = each.edge[len(moved) - 1 - int(np.argmax(moved[::-1]))] if moved.any() else each.edge[0] - each.width[0]
     low, high = max(float(bottom), each.lowest), min(float(each.edge[-1]), each.highest)
     return min(low, each.median), max(high, each.median)
@@ -119,16 +121,21 @@ def _range(each: Sketch, target: Aim, uses: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What a choice of step and levels costs: an aim, the counts, and the range of each pair."""
+    """What a choice of step and levels costs: an aim, the counts, the range of each pair."""
 
     target: Aim
     counts: tuple[int, ...]
     ends: tuple[tuple[float, float], ...]
+    shares: FloatArray  # of the cells of each sketch, tilted to the saddle
 
     def lengths(self, levels: int) -> list[tuple[float, float, float]]:
         """Every window that is composed, the step it is composed on as a share of the last one, and its weight."""
         laws = sum(2 if _own(levels, count) else 1 for count in self.counts)
-        found = [(self.target.window, 1.0, 1.0 + LAW_SHARE * (laws - 1))]
+        deep = levels_of(laws)
+        found = [(self.target.window, 1.0, 1.0 + LAW_SHARE * (-(-laws // GROUP**deep) - 1))]
+        if deep:  # at each level every law is in a window of GROUP times its length
+            mean = sum(high - low for low, high in self.ends) / len(self.ends)
+            found.append((GROUP * mean, 1.0, LAW_SHARE * laws * deep))
         tolerance = self.target.tolerance / len(self.counts)
         for index, (count, (low, high)) in enumerate(zip(self.counts, self.ends, strict=True)):
             own = _own(levels, count)
@@ -151,11 +158,11 @@ class _Task:
 
     def fits(self, step: float, levels: int, share: float) -> bool:
         """Whether the excess of this step stays within a share of what is wanted."""
-        point, total = self.target.point, 0.0
-        for each, count in zip(self.target.sketches, self.counts, strict=True):
-            own = _own(levels, count)
-            fine = step / COARSER**own
-            total += count * (each.excess(point.theta, fine) + own * fine * fine / 6.0)
+        point = self.target.point
+        own = np.array([_own(levels, count) for count in self.counts])
+        fine = step / float(COARSER) ** own
+        excess = self.target.sketches.excess(self.shares, fine) + own * fine * fine / 6.0
+        total = float(np.dot(self.target.sketches.counts, excess))
         return 0.75 * point.theta * (point.theta + 1.0) * total <= share * self.target.wanted
 
     def noise(self, step: float, levels: int) -> float:
@@ -166,14 +173,14 @@ class _Task:
         """
         total = 0.0
         for index, (each, count, (low, high)) in enumerate(
-            zip(self.target.sketches, self.counts, self.ends, strict=True)
+            zip(self.target.sketches.each, self.counts, self.ends, strict=True)
         ):
             own = _own(levels, count)
             if not own:
                 continue
             uses, fine = BLOCK ** min(own, 2), step / COARSER**own
             window = max(self.target.window_of(index, uses, FLOOR), high - low)
-            deviation = math.sqrt(uses * each.moments(self.target.theta)[2]) + fine
+            deviation = math.sqrt(uses * float(self.target.variances[index])) + fine
             theta = self.target.theta
             modulus = max(each.grain(theta, fine) / (2.5 * deviation), each.gathered(theta, fine / 4.0) ** uses)
             total += count * ROUNDING * min(modulus, 1.0) * window / fine
@@ -213,7 +220,9 @@ def _largest(task: _Task, top: float, levels: int) -> float:
         middle = (low + high) / 2.0
         low, high = (middle, high) if task.fits(math.exp(middle), levels, DISCRETISATION_SHARE) else (low, middle)
     found = math.exp(low)
-    spans = {each.highest - each.lowest for each in task.target.sketches if _bounded(each)} if not levels else set()
+    spans = {each.highest - each.lowest for each in task.target.sketches.each if _bounded(each)}
+    if levels or len(spans) > SPANS_MOST:
+        return found
     whole = sorted({span / parts for span in spans for parts in range(1, PARTS_MOST)}, reverse=True)
     steepest = STEEPEST / task.target.point.theta
     return next((step for step in whole if found < step < steepest and task.fits(step, levels, EXACT_SHARE)), found)

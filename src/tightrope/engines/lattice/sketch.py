@@ -7,7 +7,7 @@ Reference: Zhu, Dong, Wang 2021, Sec. 5 (characteristic functions).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from ...kernels.ball import BITS_START, lower_float, upper_float, working_precis
 from ...kernels.twofold import twofold
 from ...pair import Pair
 
-EVEN_CELLS = 2000
+EVEN_CELLS, EVEN_LEAST = 2000, 64
+COARSE = 2048  # cells below which a sketch is a coarse one
 TAIL_LEAST = 1e-305
+SMOOTH = 1e-3  # of one half: with less next to it, the median is no atom that matters
 ATOM = 0.02  # of the law: a cell with more is an atom
 
 
@@ -29,6 +31,7 @@ class Sketch:
 
     loss: FloatArray
     mass: FloatArray
+    log_mass: FloatArray
     width: FloatArray
     edge: FloatArray
     p_above: FloatArray
@@ -37,17 +40,6 @@ class Sketch:
     lowest: float
     highest: float
 
-    def moments(self, theta: float) -> tuple[float, float, float]:
-        """K, K' and K'' at theta."""
-        with np.errstate(all="ignore"):
-            exponent = np.log(self.mass) + theta * self.loss
-        most = float(exponent.max())
-        weights = np.exp(exponent - most)
-        total = float(weights.sum())
-        mean = float(np.dot(weights, self.loss)) / total
-        variance = float(np.dot(weights, (self.loss - mean) ** 2)) / total
-        return most + math.log(total), mean, variance
-
     def profile(self, epsilon: float) -> float:
         """About H(e^epsilon)."""
         beyond = self.loss > epsilon
@@ -55,18 +47,25 @@ class Sketch:
 
     def cut(self, log_top: float) -> Sketch:
         """Without the losses whose tail under P is at most e^log_top: they will count as infinite."""
-        with np.errstate(divide="ignore"):
-            rare = np.log(self.p_above) <= log_top
-        size = max(int(np.argmax(rare)) + 1, 1) if rare.any() else len(rare)
-        loss, mass, width, edge, p_above, q_below = (
-            column[:size] for column in (self.loss, self.mass, self.width, self.edge, self.p_above, self.q_below)
+        # The tails fall along the cells.
+        size = min(int(np.searchsorted(-self.p_above, -math.exp(min(log_top, 0.0)))) + 1, len(self.p_above))
+        loss, mass, log_mass, width, edge, p_above, q_below = (
+            column[:size]
+            for column in (
+                self.loss,
+                self.mass,
+                self.log_mass,
+                self.width,
+                self.edge,
+                self.p_above,
+                self.q_below,
+            )
         )
-        return replace(self, loss=loss, mass=mass, width=width, edge=edge, p_above=p_above, q_below=q_below)
+        return Sketch(loss, mass, log_mass, width, edge, p_above, q_below, self.median, self.lowest, self.highest)
 
     def grain(self, theta: float, step: float) -> float:
         """The step below which the tilted law is smooth: its own atoms' distance where it consists of a few."""
-        with np.errstate(all="ignore"):
-            exponent = np.log(self.mass) + theta * self.loss
+        exponent = self.log_mass + theta * self.loss
         weights = np.exp(exponent - exponent.max())
         atoms = (weights > ATOM * weights.sum()) & (self.width < step / 4.0)
         if 2.0 * weights[atoms].sum() < weights.sum():
@@ -76,36 +75,29 @@ class Sketch:
 
     def gathered(self, theta: float, width: float) -> float:
         """The largest share of the tilted law that lies within the width."""
-        with np.errstate(all="ignore"):
-            exponent = np.log(self.mass) + theta * self.loss
+        exponent = self.log_mass + theta * self.loss
         running = np.concatenate([[0.0], np.cumsum(np.exp(exponent - exponent.max()))])
         last = np.searchsorted(self.loss, self.loss + width, side="right")
         return float(np.max(running[last] - running[:-1]) / running[-1])
 
-    def excess(self, theta: float, step: float) -> float:
-        """E[x (h - x)] under the tilted law, with a grid point on the median."""
-        with np.errstate(all="ignore"):
-            exponent = np.log(self.mass) + theta * self.loss
-        weights = np.exp(exponent - exponent.max())
-        place = np.mod(self.loss - self.median, step)
-        cells = np.where(self.width > step / 4.0, step * step / 6.0, place * (step - place))
-        return float(np.dot(weights, cells)) / float(weights.sum())
 
-
-def sketch(pair: Pair) -> Sketch:
-    """Cells on an even grid over where P lives, and finer ones around its median."""
+def sketch(pair: Pair, cells: int = COARSE) -> Sketch:
+    """Cells on an even grid over where P lives, and finer ones around its median; fewer than COARSE if told."""
     with working_precision(BITS_START):
         ends = pair.loss_range()
         lowest, highest = lower_float(ends.lowest), upper_float(ends.highest)
-    median = _median(pair)
-    spread = np.ldexp(1.0, np.arange(-160, 180) // 4) * (1.0 + 0.25 * (np.arange(-160, 180) % 4))
+    median = _median(pair, [end for end in (lowest, highest) if math.isfinite(end)])
+    fine = 4 if cells >= COARSE else 2
+    powers = np.arange(-40 * fine, 45 * fine)
+    spread = np.ldexp(1.0, powers // fine) * (1.0 + (powers % fine) / fine)
     points = np.unique(np.concatenate([median - spread, [median], median + spread]))
     tails = pair.tails(twofold(points))
     low = points[max(int(np.searchsorted(tails.p_below, 1e-60)) - 1, 0)]
     high = points[min(int(np.searchsorted(-tails.p_above, -TAIL_LEAST)), len(points) - 1)]
     low, high = max(low, lowest), min(high, highest)
     room = 1e-12 * max(abs(low), abs(high), 1e-300)
-    points = np.unique(np.concatenate([points, np.linspace(low, high, EVEN_CELLS), [low - room, high + room]]))
+    even = EVEN_CELLS if cells >= COARSE else max(cells // 2, EVEN_LEAST)
+    points = np.unique(np.concatenate([points, np.linspace(low, high, even), [low - room, high + room]]))
     points = points[(points >= low - room) & (points <= high + room)]
     tails = pair.tails(twofold(points))
     mass = np.where(points[1:] > median, -np.diff(tails.p_above), np.diff(tails.p_below))
@@ -119,6 +111,7 @@ def sketch(pair: Pair) -> Sketch:
     return Sketch(
         loss=loss[kept],
         mass=mass[kept],
+        log_mass=np.log(mass[kept]),
         width=np.diff(points)[kept],
         edge=points[1:][kept],
         p_above=tails.p_above[1:][kept],
@@ -129,19 +122,20 @@ def sketch(pair: Pair) -> Sketch:
     )
 
 
-def _median(pair: Pair) -> float:
+def _median(pair: Pair, ends: list[float]) -> float:
     """A loss with about half of P on each side; an atom there is met to the last digits."""
     spread = np.ldexp(1.0, np.arange(-60, 62) // 2)
-    points = np.concatenate([-spread[::-1], [0.0], spread])
+    near = [end + side * abs(end) * 2.0**-51 for end in ends for side in (-1, 0, 1)]  # atoms like to sit there
+    points = np.unique(np.concatenate([-spread, [0.0], spread, near]))
     half: float | None = None
-    for _ in range(14):
+    for _ in range(9):
         below = pair.tails(twofold(points)).p_below
         half = below[-1] / 2.0 if half is None else half  # an infinite loss has its own mass
         place = int(np.clip(np.searchsorted(below, half), 1, len(points) - 1))
         low, high = points[place - 1], points[place]
-        if high - low <= 1e-15 * max(abs(low), abs(high)):
+        if high - low <= 1e-15 * max(abs(low), abs(high)) or below[place] - below[place - 1] < SMOOTH * half:
             break
-        points = np.linspace(low, high, 33)
+        points = np.linspace(low, high, 129)
     return float(high)
 
 
@@ -151,4 +145,5 @@ def sketch_of_atoms(loss: FloatArray, mass: FloatArray) -> Sketch:
     if not kept.any():
         raise UnsupportedMechanism("this mechanism", "its masses are below every double")
     nothing = np.zeros(int(kept.sum()))
-    return Sketch(loss[kept], mass[kept], nothing, loss[kept], nothing, nothing, 0.0, float(loss[0]), float(loss[-1]))
+    loss, mass = loss[kept], mass[kept]
+    return Sketch(loss, mass, np.log(mass), nothing, loss, nothing, nothing, 0.0, float(loss[0]), float(loss[-1]))

@@ -1,0 +1,92 @@
+"""Many short factors of one convolution, gathered as a tree before the long transform.
+
+A factor of n entries in a transform of N points costs N log N however small n is. GROUP factors of n entries have a
+composition of GROUP n, which a short transform gives without wrap-around; such compositions are the factors of the next
+level. With x_i known up to r_i per entry, and M_i >= sum (x_i + r_i),
+    |prod* x_i^(*k_i) - what it would be with the true x_i| <= sum_i k_i r_i / M_i prod_j M_j^k_j   in every entry:
+an error of one entry is spread by the other factors, never raised.
+Guarantee: entrywise. Proof: docs/proofs/lattice.md, lemma 12.
+Reference: Meiser, Mohammadi 2018, Sec. 4 (composition trees).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import work
+from .approx import FloatArray
+from .fft import SLACK, convolve, fast_length, spectrum, upper_sum
+
+GROUP = 8  # fewer make more levels and more noise, more make longer transforms for the same factors
+POINT_UNITS = 20.0  # of work per point of a transform: the spectrum, its modulus, the product
+
+
+class Factor(NamedTuple):
+    """Nonnegative masses, each within `radius` of the truth, taken so many times."""
+
+    masses: FloatArray
+    uses: int
+    radius: float = 0.0
+
+    @property
+    def entries(self) -> int:
+        """Of all its uses together."""
+        return self.uses * (len(self.masses) - 1) + 1
+
+
+class Gathered(NamedTuple):
+    """Fewer factors of the same convolution, and how far any entry of it is off because of their radii."""
+
+    factors: list[Factor]
+    radius: float
+    lengths: list[int]
+
+
+def levels_of(factors: int) -> int:
+    """How many levels a tree over so many factors has."""
+    found = 0
+    while factors >= 2 * GROUP:
+        factors, found = -(-factors // GROUP), found + 1
+    return found
+
+
+def gather(factors: Sequence[Factor], length: int) -> Gathered:
+    """Groups of factors that are short for a transform of this length become one, level by level."""
+    left = list(factors)
+    lengths: list[int] = []
+    while True:
+        left.sort(key=_entries)
+        short = sum(GROUP * each.entries <= length for each in left)
+        if short < 2 * GROUP:
+            return Gathered(left, carried(left), lengths)
+        nodes = [_joined(left[first : min(first + GROUP, short)]) for first in range(0, short, GROUP)]
+        lengths += [len(node.masses) for node in nodes]
+        left = nodes + left[short:]
+
+
+def carried(factors: Sequence[Factor]) -> float:
+    """sum_i k_i r_i / M_i prod_j M_j^k_j, rounded up."""
+    if not any(each.radius for each in factors):
+        return 0.0
+    totals = [(upper_sum(each.masses) + each.radius * len(each.masses)) * SLACK + 1e-300 for each in factors]
+    logs = [each.uses * math.log(total) for each, total in zip(factors, totals, strict=True)]
+    size = math.exp(math.fsum(logs) + 1e-12 * math.fsum(map(abs, logs)))
+    share = math.fsum(each.uses * each.radius / total for each, total in zip(factors, totals, strict=True))
+    return size * share * SLACK
+
+
+def _entries(factor: Factor) -> int:
+    return factor.entries
+
+
+def _joined(group: Sequence[Factor]) -> Factor:
+    """One factor of all entries of the group's composition; the truth is nowhere below 0, so nor is it."""
+    entries = sum(each.entries - 1 for each in group) + 1
+    length = fast_length(entries)
+    work.spend(POINT_UNITS * length * (len(group) + 1))
+    power = convolve([(spectrum(each.masses, length), each.uses) for each in group])
+    return Factor(np.maximum(power.masses[:entries], 0.0), 1, (power.radius + carried(group)) * SLACK)
