@@ -27,6 +27,7 @@ from ...pairs.dyadic import DyadicPair, dyadic_pair
 from ...pairs.poisson import PoissonAdd, PoissonRemove
 from ...pairs.product import ProductPair
 from ..lattice.sketch import Sketch, sketch
+from ..lattice.sketches import gathered
 from .whole import Cells, Upper, cells_law, upper_law
 
 BLOCK = 4  # uses that become one law on a grid twice as coarse: a law of four uses is twice as wide
@@ -120,8 +121,9 @@ def _part(pair: Pair, uses: int, fine: Fineness) -> _Part:
 def _window(parts: Sequence[_Part], tail: float) -> tuple[float, float]:
     """About where the total loss lies: by Chernoff under P at either end, or by the ends of the parts."""
     low, high = sum(part.uses * part.low for part in parts), sum(part.uses * part.high for part in parts)
+    drawn = gathered([part.sketch for part in parts], [part.uses for part in parts])
     for tilt in TILTS:
-        up, down = (sum(part.uses * part.sketch.moments(side * tilt)[0] for part in parts) for side in (1.0, -1.0))
+        up, down = (float(np.dot(drawn.counts, drawn.cgf(side * tilt))) for side in (1.0, -1.0))
         high, low = min(high, (up - math.log(tail)) / tilt), max(low, -(down - math.log(LOW_TAIL)) / tilt)
     low, high = max(low, -LOSS_MOST), min(high, LOSS_MOST)
     room = NARROWEST * max(abs(low), abs(high), 1e-300)
