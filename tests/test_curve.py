@@ -6,6 +6,7 @@ import math
 import struct
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -186,3 +187,16 @@ def test_what_rests_on_draws_says_so_wherever_it_is_drawn() -> None:
     ]
     assert "confidence" in str(drawn.certificate)
     assert "confidence" in drawn.bounds[0]._repr_html_()
+
+
+@pytest.mark.parametrize("spread", [1.5, 8.0, 100.0, 1e4, 1e30, 1e300])
+def test_an_axis_has_a_few_numbers_that_lie_apart(spread: float) -> None:
+    curve = tr.Curve((0.0, 1.0), (tr.Bound(0.9, 0.9), tr.Bound(0.9 / spread, 0.9 / spread)))
+    for figure in (curve.plot(), curve.plot(ax=tr.Laplace(scale=1.0).curve(0.0, 0.1, 2).plot().axes[0])):
+        figure.draw_without_rendering()
+        labels = [label for label in figure.axes[0].get_yticklabels(which="both") if label.get_text()]
+        low, high = figure.axes[0].get_window_extent().intervaly
+        boxes = sorted(label.get_window_extent().intervaly.tolist() for label in labels)
+        boxes = [box for box in boxes if low <= sum(box) / 2 <= high]
+        assert len(boxes) >= 2
+        assert all(one[1] <= two[0] for one, two in pairwise(boxes))

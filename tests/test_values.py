@@ -142,6 +142,8 @@ def test_sums_and_compositions() -> None:
         (lambda: RUN.curve(points=3).plot(lable="x"), "label"),
         (lambda: RUN.renyi(oder=2), "order"),
         (lambda: RUN.poisson(rat=0.1), "rate"),
+        (lambda: tr.parse(txt="GDP(mu=1)"), "text"),
+        (lambda: tr.draw_curves(curve={}), "curves"),
         (lambda: tr.compare(RUN, dleta=1e-6), "delta"),
         (lambda: tr.calibrate(noise, epsilon=1.0, delta=1e-5, tolerence=1e-3), "tolerance"),
     ],
@@ -175,6 +177,11 @@ def test_a_refusal_of_many_parts_stays_short() -> None:
         run.epsilon(1e-6, engine="closed_form")
     assert len(str(caught.value)) < 250
     assert "Gaussian(sigma=1.0).poisson(rate=0.01) + " in str(caught.value)
+
+
+def test_what_cannot_be_made_says_so_whatever_it_is_given() -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        tr.Mechanism(sigma=1.0)  # type: ignore[abstract, call-arg]
 
 
 def test_a_calibration_is_told_in_two_lines() -> None:

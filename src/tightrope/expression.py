@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .calibrate.domain import POWERS
+from .calls import checked
 from .errors import ExpressionError, InvalidParameter, TightropeError
 from .kernels.nearest import FUNCTIONS, nearest_power
 from .mechanisms.base import Mechanism
@@ -65,6 +66,7 @@ class Template:
         return _Reader(self.text, value, self.files).mechanism(self.tree)
 
 
+@checked
 def parse(text: str, files: Folder | None = None) -> Mechanism:
     """The mechanism that the text describes; ExpressionError, InvalidParameter or DataError if it describes none.
 

@@ -22,6 +22,7 @@ from .errors import InvalidParameter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "pdf", "svg")
@@ -29,6 +30,7 @@ SIZE = (7.2, 4.4)
 TITLE_WIDTH = 84
 LABEL_WIDTH = 36
 MARKED_MOST = 24  # so few points are marked: between them only monotonicity is known
+SHORT_AXIS = 300.0  # a logarithmic axis that spans less has numbers between the powers of ten
 WIDTH_SAID = "certified:"
 COLOURS = ("#004c6d", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 DASHES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 1, 1, 1)))
@@ -96,6 +98,19 @@ def figure_of(axes: Axes) -> Figure:
     figure: Any = axes.figure
     found: Figure = figure.figure
     return found
+
+
+def tick(axis: Axis, low: float, high: float) -> None:
+    """Names that do not run into each other on a logarithmic axis from low to high."""
+    from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter, StrMethodFormatter
+
+    if high < SHORT_AXIS * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high > 10.0 * low else range(1, 10)))
+        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    else:
+        axis.set_major_locator(LogLocator())
+        axis.set_major_formatter(LogFormatterSciNotation())
+    axis.set_minor_formatter(NullFormatter())
 
 
 def png(plot: Callable[[], Figure]) -> bytes | None:
@@ -177,6 +192,8 @@ def _limit(axes: Axes, series: Sequence[Series], first: bool) -> None:
         low, high = min(low, low_so_far), max(high, high_so_far)
         left, right = min(left, left_so_far), max(right, right_so_far)
     axes.set_ylim(low, high)
+    if axes.get_yscale() == "log":
+        tick(axes.yaxis, low, high)
     if left < right:
         axes.set_xlim(left, right)
 

@@ -14,6 +14,7 @@ import json
 import math
 from typing import Any
 
+from .calls import checked
 from .errors import DataError, TightropeError
 from .mechanisms.base import Leaf, Mechanism
 from .mechanisms.data_file import Folder, allowed_file
@@ -26,11 +27,13 @@ INFINITIES = ("inf", "-inf")
 BITS_MOST = 1023  # whole numbers stay within the range of a double
 
 
+@checked
 def dump(mechanism: Mechanism) -> str:
     """The mechanism as a JSON document on one line."""
     return json.dumps({"schema": SCHEMA, "run": _tree(mechanism)}, allow_nan=False)
 
 
+@checked
 def load(text: str, files: Folder | None = None) -> Mechanism:
     """The mechanism of a document that `dump` could have written; DataError otherwise.
 

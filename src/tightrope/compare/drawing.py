@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from ..plot import COLOURS, DASHES, figure_of, sheet, wrapped
+from ..plot import COLOURS, DASHES, figure_of, sheet, tick, wrapped
 from .comparison import Comparison, Row
 from .methods import METHODS, Kind
 from .report import assurance, heading
@@ -45,6 +45,8 @@ def draw_comparison(
             axes.set_xscale("log")
         low, high = _limits([comparison], axes.get_xscale() == "log")
         axes.set_xlim(low, high)
+        if axes.get_xscale() == "log":
+            tick(axes.xaxis, low, high)
         if _drawable(truth.upper):
             axes.axvspan(max(truth.lower, low), truth.upper, color=COLOURS[0], alpha=0.3, linewidth=0)
             axes.axvline(truth.upper, color=COLOURS[0], linewidth=1.6)
@@ -79,6 +81,8 @@ def draw_growth(
         axes.set_xscale("log" if log else "linear")
         axes.set_yscale("log" if log else "linear")
         axes.set_ylim(*_limits(comparisons, log))
+        if log:
+            tick(axes.yaxis, *axes.get_ylim())
         drawn: list[tuple[float, Line2D]] = []
         for index, method in enumerate(METHODS):
             points = [

@@ -31,7 +31,7 @@ class Mechanism(ABC):
     __slots__ = ()
 
     def __new__(cls, *arguments: object, **keywords: object) -> Self:
-        if keywords:
+        if keywords and hasattr(cls.__init__, "__code__"):
             check_keywords(cls.__name__, cls.__init__.__code__, keywords)
         return super().__new__(cls)
 

@@ -13,7 +13,7 @@ from itertools import chain
 
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
-from ..mechanisms.parameters import whole
+from ..mechanisms.parameters import WHOLE_MOST, whole
 from ..mechanisms.pure_dp import PureDP
 from ..pair import Pair
 from ..pairs.product import product_pair
@@ -87,7 +87,8 @@ def _grouped(counts: dict[Mechanism, int]) -> Mechanism:
             "account for each relation on its own"
         )
     for part, count in counts.items():
-        whole(f"the count of {part!r}", count, least=1)
+        if count > WHOLE_MOST:
+            whole(f"the count of {part!r:.60}", count, least=1)
     parts = tuple(sorted(counts.items(), key=lambda item: repr(item[0])))
     if not parts:
         return IDENTITY
