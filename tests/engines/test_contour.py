@@ -187,7 +187,7 @@ def test_one_contour_answers_a_curve() -> None:
 @pytest.mark.parametrize(
     "expression",
     [
-        "RandomizedResponse(p=0.51) * 512",
+        "RandomizedResponse(p=0.51) * 512 + RandomizedResponse(p=0.6) * 300",
         "Laplace(scale=2) * 5",
     ],
 )

@@ -20,6 +20,7 @@ from tightrope.engines.contour.saddle import find_saddle
 from tightrope.engines.contour.search import Search
 from tightrope.kernels.approx import exact
 from tightrope.kernels.contour_hits import hits
+from tightrope.kernels.contour_kernel import smooth
 from tightrope.kernels.contour_sum import Spectrum, contour_sum, power
 from tightrope.kernels.quadrature import Transform
 from tightrope.relation import Direction
@@ -126,7 +127,7 @@ def test_hits_need_all_of_their_radius(part: str, claimed: float, enough: bool) 
     at_body, at_hits = near(body, off_body), near(hit, off_hit)
     found = hits(at_body, at_hits, exact(math.log(ratio)), exact(0.0), times, float(count))
     spectrum = Spectrum(1.0, times, math.pi, exact(0.0), exact(0.0), power(at_body, float(count)), found)
-    value = contour_sum(spectrum, 0.0)
+    value = contour_sum(spectrum, smooth(1.0, times, 0.0))
     with mp.workdps(50):
         small = hit * mp.exp(mpf(math.log(ratio)))
         truth = ((body + small) ** count - body**count) / 4

@@ -16,12 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .approx import Approx, FloatArray, exact
+from .approx import Approx, FloatArray
 from .contour_hits import Hits
+from .contour_kernel import Kernel
 from .quadrature import Transform
 from .ulps import ANGLE_MOST, ARCTANGENT, LOG, UNIT
-
-TERM_ERROR = 64.0 * UNIT  # of one term, relative: exp, cosine, sine, the division by z (z+1) and three products
 
 SUM_SLACK = 1e-9
 
@@ -82,13 +81,17 @@ class Spectrum:
 
 @dataclass(frozen=True, slots=True)
 class ContourSum:
-    """log of the scale, S, its two error radii, and the derivative of scale S by epsilon, divided by the scale."""
+    """log of the scale, S, its two error radii, the derivative of scale S by epsilon, divided by the scale.
+
+    moved: what is to be added to the radius of scale S.
+    """
 
     log_scale: Approx
     value: float
     quadrature: float
     rounding: float
     slope: float
+    moved: float = 0.0
 
 
 def multiply(factors: Iterable[Factor]) -> Factor:
@@ -101,27 +104,29 @@ def multiply(factors: Iterable[Factor]) -> Factor:
     return Factor(sums[0], sums[1], sums[2] + added, sums[3], sums[4] + added)
 
 
-def contour_sum(spectrum: Spectrum, epsilon: float) -> ContourSum:
-    """S at this epsilon."""
-    c, t, product = spectrum.tilt, spectrum.times, spectrum.product
-    turning = spectrum.drift - exact(epsilon)
+def contour_sum(spectrum: Spectrum, kernel: Kernel) -> ContourSum:
+    """S at the epsilon that the kernel is for."""
+    t, product = spectrum.times, spectrum.product
+    turning = spectrum.drift - kernel.at
     turns = abs(product.phase) if spectrum.hits is None else abs(product.phase) + spectrum.hits.spread
     if not float(t[-1]) * abs(float(turning.value)) + float(np.max(turns)) < ANGLE_MOST:
         return ContourSum(spectrum.log_scale, 0.0, math.inf, math.inf, -1.0)
     angle = t * float(turning.value) + product.phase
-    real, imaginary = c * (c + 1.0) - t * t, t * (2.0 * c + 1.0)
-    square = (c * c + t * t) * ((c + 1.0) ** 2 + t * t)
     with np.errstate(under="ignore", over="ignore", invalid="ignore"):
         modulus = np.exp(product.log_modulus)
         across, along = np.cos(angle), np.sin(angle)
         if spectrum.hits is not None:
             across, along = _times_expm1(across, along, spectrum.hits)
-        terms = modulus * (across * real + along * imaginary) / square
-        slopes = modulus * (across * (c + 1.0) + along * t) / ((c + 1.0) ** 2 + t * t)
-        weight = 1.0 / np.sqrt(square)
+        terms = modulus * (across * kernel.value.real - along * kernel.value.imag)
+        slopes = modulus * (across * kernel.slope.real - along * kernel.slope.imag)
         turned = t * float(turning.radius) + 4.0 * UNIT * (abs(t * float(turning.value)) + abs(product.phase))
-        whole, quadrature, last = _errors(product, turned) if spectrum.hits is None else _hit_errors(spectrum, turned)
-        whole, quadrature, last = whole * weight, quadrature * weight, last * weight
+        turned = turned + kernel.time_error * abs(t * float(turning.value))
+        whole, quadrature, last = (
+            _errors(product, turned, kernel.error)
+            if spectrum.hits is None
+            else _hit_errors(spectrum, turned, kernel.error)
+        )
+        whole, quadrature, last = whole * kernel.size, quadrature * kernel.size, last * kernel.size
     if not np.all(np.isfinite(terms)):
         return ContourSum(spectrum.log_scale, 0.0, math.inf, math.inf, -1.0)
     terms[0], slopes[0] = 0.5 * terms[0], 0.5 * slopes[0]
@@ -129,22 +134,23 @@ def contour_sum(spectrum: Spectrum, epsilon: float) -> ContourSum:
     # e^reach (1 - e^-x) never falls when x grows: what quadrature alone does not explain is rounding.
     total, inner = float(np.sum(whole + last)), float(np.sum(quadrature))
     return ContourSum(
-        log_scale=spectrum.log_scale - exact(epsilon) * c,
+        log_scale=spectrum.log_scale - kernel.at * spectrum.tilt,
         value=scale * math.fsum(terms),
         quadrature=scale * inner * (1.0 + SUM_SLACK),
         rounding=scale * (max(total - inner, 0.0) + 8.0 * UNIT * total) * (1.0 + SUM_SLACK)
         + 8.0 * UNIT * scale * abs(math.fsum(terms)),
         slope=-scale * math.fsum(slopes),
+        moved=kernel.moved,
     )
 
 
-def _errors(product: Factor, turned: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _errors(product: Factor, turned: FloatArray, error: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Of each power: all errors of the transforms and angles, those of the quadrature alone, and of the last steps."""
     whole = np.exp(product.reach + turned) * -np.expm1(-(product.quadrature + product.rounding + turned))
-    return whole, np.exp(product.reach) * -np.expm1(-product.quadrature), np.exp(product.log_modulus) * TERM_ERROR
+    return whole, np.exp(product.reach) * -np.expm1(-product.quadrature), np.exp(product.log_modulus) * error
 
 
-def _hit_errors(spectrum: Spectrum, turned: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _hit_errors(spectrum: Spectrum, turned: FloatArray, error: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The same for prod (A + B)^k - prod A^k: what larger moduli would add, and the rounding of H and of expm1."""
     product, hits = spectrum.product, spectrum.hits
     assert hits is not None
@@ -152,7 +158,7 @@ def _hit_errors(spectrum: Spectrum, turned: FloatArray) -> tuple[FloatArray, Flo
     computed = np.exp(product.log_modulus) * np.expm1(hits.size)
     inner = np.exp(product.reach) * np.expm1(hits.quadrature) - computed
     sizes = abs(product.log_modulus) + hits.reach
-    last = most * (TERM_ERROR + 16.0 * UNIT * (4.0 + sizes))
+    last = most * (error + 16.0 * UNIT * (4.0 + sizes))
     last = last + np.exp(product.reach + hits.reach) * 16.0 * UNIT * hits.spread
     return np.maximum(most - computed, 0.0), np.maximum(inner, 0.0), last
 

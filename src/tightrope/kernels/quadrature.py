@@ -11,7 +11,7 @@ Guarantee: |phi(t_j) - 1 - deviation_j| <= quadrature_j + rounding_j. Proof: doc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -141,6 +141,12 @@ def _rounding(law: TiltedLaw, times: FloatArray, dot: float) -> FloatArray:
     at_levels = mean * (TURN_ERROR * UNIT + 8.0 * dot + of_total) + blurred
     growing = at_levels[np.minimum(np.searchsorted(levels, times), LEVELS - 1)]
     return 1.01 / (1.0 - of_total) * (times * linear + growing) + 1e-300
+
+
+def blurred(law: TiltedLaw, time_error: float) -> TiltedLaw:
+    """The law for transforms at times that are known up to this relative error: the same as errors of the offsets."""
+    radius = law.offsets.radius + time_error * abs(law.offsets.value)
+    return replace(law, offsets=Approx(law.offsets.value, radius))
 
 
 def widened(value: Approx, relative: float) -> Approx:

@@ -150,7 +150,7 @@ def _ends(mu: arb, grid: Grid, power: arb, rate: float, marked: Window, weights:
     return ends / mass
 
 
-def transform_ball(law: BallLaw, step: float, nodes: int) -> list[acb]:
+def transform_ball(law: BallLaw, step: float | arb, nodes: int) -> list[acb]:
     """phi(t) at t = 0, step, ..., (nodes - 1) step; the exponentials split into a matrix product."""
     block = max(1, math.isqrt(nodes))
     rows = -(-nodes // block)
@@ -173,6 +173,7 @@ def transform_ball(law: BallLaw, step: float, nodes: int) -> list[acb]:
     total, error = law.total, law.error
     if error is None:
         return [value / total for value in sums[:nodes]]
+    assert isinstance(step, float)  # only exact sums are asked for at other times
     left_out = sum(law.weights, arb(0)) * error.ends
     values = []
     for index in range(nodes):

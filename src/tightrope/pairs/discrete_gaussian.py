@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from flint import arb, ctx
@@ -21,6 +22,7 @@ from ..kernels.ball import BITS_START, working_precision
 from ..kernels.twofold import Twofold, twofold
 from ..pair import BallTails, LossRange, Pair, Tails
 from .finite import read
+from .lattice import Lattice, OnLattice, Step
 
 SIGMA_MOST = 1e5
 TAILS_SIGMA_MOST = 2e4  # tails hold an array of 78 sigma
@@ -31,7 +33,7 @@ CHUNK = 1 << 19
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteGaussianPair(Pair):
+class DiscreteGaussianPair(Pair, OnLattice):
     """Noise around `sensitivity` against noise around 0."""
 
     sigma: float
@@ -148,6 +150,10 @@ class DiscreteGaussianPair(Pair):
 
     def reversed(self) -> DiscreteGaussianPair:
         return self
+
+    def lattice(self) -> Lattice | None:
+        step = self.sensitivity / Fraction(self.sigma) ** 2
+        return Lattice(Step(step, False), -self.sensitivity * step / 2)
 
     def infinite_mass(self) -> arb:
         return arb(0)

@@ -15,15 +15,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
-from ..errors import UnsupportedMechanism
 from ..kernels.approx import Approx, FloatArray, around, enclosing
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.twofold import Twofold
 from ..pair import BallTails, LossRange, Pair, Tails
-
-ATOMS_MOST = 200_000
+from .lattice import Lattice, OnLattice, Step, ratio_ball, ratio_lattice
 
 
 class Atom(NamedTuple):
@@ -34,12 +32,37 @@ class Atom(NamedTuple):
     loss: arb
 
 
+class FloatAtoms(NamedTuple):
+    """The atoms in float64, by rising loss, and the tails after 0, 1, ... of them."""
+
+    p: Approx
+    loss: Approx
+    infinite: Approx
+    tails: Tails
+
+
 class FiniteLaw(ABC):
     """The atoms of a finite pair, at whatever precision is current."""
 
     @abstractmethod
     def atoms(self) -> list[Atom]:
         """All atoms of finite loss."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """How many atoms of finite loss there are."""
+
+    @abstractmethod
+    def loss_range(self) -> LossRange:
+        """The least and the greatest finite loss; 0 where there is none."""
+
+    @abstractmethod
+    def floats(self) -> FloatAtoms:
+        """The atoms in float64."""
+
+    @abstractmethod
+    def profile(self, epsilon: arb) -> arb | None:
+        """H(e^epsilon) by a formula; None where only the list of atoms tells."""
 
     @abstractmethod
     def infinite_mass(self) -> arb:
@@ -53,9 +76,35 @@ class FiniteLaw(ABC):
     def reversed(self) -> FiniteLaw:
         """The law with P and Q exchanged."""
 
+    @abstractmethod
+    def lattice(self) -> Lattice | None:
+        """The lattice of its finite losses, where one is known."""
+
+
+class ListedLaw(FiniteLaw):
+    """A law of which the list of its atoms is all that is known."""
+
+    def size(self) -> int:
+        return len(self.atoms())
+
+    def loss_range(self) -> LossRange:
+        atoms = self.atoms()
+        if not atoms:
+            return LossRange(arb(0), arb(0))
+        lowest, highest = atoms[0].loss, atoms[0].loss
+        for atom in atoms[1:]:
+            lowest, highest = lowest.min(atom.loss), highest.max(atom.loss)
+        return LossRange(lowest, highest)
+
+    def floats(self) -> FloatAtoms:
+        return floats_of(self)
+
+    def profile(self, epsilon: arb) -> arb | None:
+        return None
+
 
 @dataclass(frozen=True, slots=True)
-class RationalLaw(FiniteLaw):
+class RationalLaw(ListedLaw):
     """Two probability vectors in exact fractions; outcomes of equal ratio are one atom."""
 
     p: tuple[Fraction, ...]
@@ -67,16 +116,19 @@ class RationalLaw(FiniteLaw):
             if p and q:
                 before = merged.get(p / q, (Fraction(0), Fraction(0)))
                 merged[p / q] = (before[0] + p, before[1] + q)
-        return [Atom(_ball(p), _ball(q), _ball(ratio).log()) for ratio, (p, q) in merged.items()]
+        return [Atom(ratio_ball(p), ratio_ball(q), ratio_ball(ratio).log()) for ratio, (p, q) in merged.items()]
 
     def infinite_mass(self) -> arb:
-        return _ball(sum((p for p, q in zip(self.p, self.q, strict=True) if not q), Fraction(0)))
+        return ratio_ball(sum((p for p, q in zip(self.p, self.q, strict=True) if not q), Fraction(0)))
 
     def lost_mass(self) -> arb:
-        return _ball(sum((q for p, q in zip(self.p, self.q, strict=True) if not p), Fraction(0)))
+        return ratio_ball(sum((q for p, q in zip(self.p, self.q, strict=True) if not p), Fraction(0)))
 
     def reversed(self) -> FiniteLaw:
         return RationalLaw(self.q, self.p)
+
+    def lattice(self) -> Lattice | None:
+        return ratio_lattice(p / q for p, q in zip(self.p, self.q, strict=True) if p and q)
 
 
 def response_law(p: float, categories: int) -> FiniteLaw:
@@ -88,7 +140,7 @@ def response_law(p: float, categories: int) -> FiniteLaw:
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseLaw(FiniteLaw):
+class ResponseLaw(ListedLaw):
     """Leaky randomized response: infinite loss with probability delta, else odds e^epsilon for the truth."""
 
     epsilon: float
@@ -116,39 +168,11 @@ class ResponseLaw(FiniteLaw):
     def reversed(self) -> FiniteLaw:
         return self
 
-
-@dataclass(frozen=True, slots=True)
-class DiscreteLaplaceLaw(FiniteLaw):
-    """Two-sided geometric noise shifted by the sensitivity: outputs beyond both centres share the extreme losses."""
-
-    scale: float
-    sensitivity: int
-
-    def atoms(self) -> list[Atom]:
-        if self.sensitivity >= ATOMS_MOST:
-            raise UnsupportedMechanism(
-                f"DiscreteLaplace(scale={self.scale!r}, sensitivity={self.sensitivity})",
-                f"a sensitivity of {ATOMS_MOST} or more has too many losses; divide the query, scale and sensitivity",
-            )
-        rate = -1 / arb(self.scale)
-        ratio, size = rate.exp(), self.sensitivity
-        edge, far = 1 / (1 + ratio), (size * rate).exp() / (1 + ratio)
-        unit = -rate.expm1() / (1 + ratio)
-        atoms = [Atom(edge, far, -size * rate), Atom(far, edge, size * rate)]
-        atoms += [
-            Atom(unit * ((size - x) * rate).exp(), unit * (x * rate).exp(), (size - 2 * x) * rate)
-            for x in range(1, size)
-        ]
-        return atoms
-
-    def infinite_mass(self) -> arb:
-        return arb(0)
-
-    def lost_mass(self) -> arb:
-        return arb(0)
-
-    def reversed(self) -> FiniteLaw:
-        return self
+    def lattice(self) -> Lattice | None:
+        edge = Fraction(self.epsilon)
+        if self.delta == 1.0:
+            return None
+        return Lattice(Step(2 * edge, False), -edge) if self.categories == 2 else Lattice(Step(edge, False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +188,23 @@ class SampledRemoveLaw(FiniteLaw):
         lost = self.base.lost_mass()
         return atoms if lost.is_zero() else [*atoms, Atom(kept * lost, lost, (-rate).log1p())]
 
+    def size(self) -> int:
+        return self.base.size() + (not self.base.lost_mass().is_zero())
+
+    def loss_range(self) -> LossRange:
+        rate, base = arb(self.rate), self.base.loss_range()
+        least = (-rate).log1p()
+        if not self.base.size():
+            return LossRange(least, least)
+        lowest = sampled_loss(base.lowest, rate) if self.base.lost_mass().is_zero() else least
+        return LossRange(lowest, sampled_loss(base.highest, rate))
+
+    def floats(self) -> FloatAtoms:
+        return floats_of(self)
+
+    def profile(self, epsilon: arb) -> arb | None:
+        return None
+
     def infinite_mass(self) -> arb:
         return arb(self.rate) * self.base.infinite_mass()
 
@@ -172,6 +213,9 @@ class SampledRemoveLaw(FiniteLaw):
 
     def reversed(self) -> FiniteLaw:
         return SampledAddLaw(self.base.reversed(), self.rate)
+
+    def lattice(self) -> Lattice | None:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +231,19 @@ class SampledAddLaw(FiniteLaw):
         leaked = self.base.infinite_mass()
         return atoms if leaked.is_zero() else [*atoms, Atom(leaked, kept * leaked, -(-rate).log1p())]
 
+    def size(self) -> int:
+        return self.base.size() + (not self.base.infinite_mass().is_zero())
+
+    def loss_range(self) -> LossRange:
+        mirrored = SampledRemoveLaw(self.base.reversed(), self.rate).loss_range()
+        return LossRange(-mirrored.highest, -mirrored.lowest)
+
+    def floats(self) -> FloatAtoms:
+        return floats_of(self)
+
+    def profile(self, epsilon: arb) -> arb | None:
+        return None
+
     def infinite_mass(self) -> arb:
         return arb(0)
 
@@ -196,6 +253,9 @@ class SampledAddLaw(FiniteLaw):
     def reversed(self) -> FiniteLaw:
         return SampledRemoveLaw(self.base.reversed(), self.rate)
 
+    def lattice(self) -> Lattice | None:
+        return None
+
 
 def sampled_loss(loss: arb, rate: arb) -> arb:
     """log(1 + r (e^l - 1)), without e^l where that is large."""
@@ -204,17 +264,8 @@ def sampled_loss(loss: arb, rate: arb) -> arb:
     return (rate * loss.expm1()).log1p()
 
 
-class FloatAtoms(NamedTuple):
-    """The atoms in float64, by rising loss, and the tails after 0, 1, ... of them."""
-
-    p: Approx
-    loss: Approx
-    infinite: Approx
-    tails: Tails
-
-
 @dataclass(frozen=True)
-class FinitePair(Pair):
+class FinitePair(Pair, OnLattice):
     """The pair of a finite law."""
 
     law: FiniteLaw
@@ -262,6 +313,9 @@ class FinitePair(Pair):
         )
 
     def ball_profile(self, epsilon: arb) -> arb:
+        known = self.law.profile(epsilon)
+        if known is not None:
+            return known
         total = self.law.infinite_mass()
         for p, _, loss in self.atoms():
             total += p * (-(epsilon - loss).expm1()).max(arb(0))
@@ -270,39 +324,47 @@ class FinitePair(Pair):
     def reversed(self) -> FinitePair:
         return FinitePair(self.law.reversed())
 
+    def lattice(self) -> Lattice | None:
+        return self.law.lattice()
+
     def infinite_mass(self) -> arb:
         return self.law.infinite_mass()
 
     def loss_range(self) -> LossRange:
-        losses = [atom.loss for atom in self.law.atoms()]
-        if not losses:
-            return LossRange(arb(0), arb(0))
-        lowest, highest = losses[0], losses[0]
-        for loss in losses[1:]:
-            lowest, highest = lowest.min(loss), highest.max(loss)
-        return LossRange(lowest, highest)
+        return self.law.loss_range()
+
+    @property
+    def has_formula(self) -> bool:
+        """Whether its profile needs no list of atoms."""
+        with working_precision(BITS_START):
+            return self.law.profile(arb(1)) is not None
 
     @cached_property
     def size(self) -> int:
         """How many atoms of finite loss there are."""
         with working_precision(BITS_START):
-            return len(self.law.atoms())
+            return self.law.size()
 
     @cached_property
     def floats(self) -> FloatAtoms:
-        """Atoms and tails read off the balls."""
-        with working_precision(BITS_START):
-            atoms = sorted(self.law.atoms(), key=lambda atom: float(atom.loss.mid()))
-            infinite, lost = self.law.infinite_mass(), self.law.lost_mass()
-            p_below, q_below = _running([atom.p for atom in atoms], arb(0)), _running([atom.q for atom in atoms], lost)
-            p_above = _running([atom.p for atom in reversed(atoms)], infinite)[::-1]
-            q_above = _running([atom.q for atom in reversed(atoms)], arb(0))[::-1]
-            return FloatAtoms(
-                p=read([atom.p for atom in atoms]),
-                loss=read([atom.loss for atom in atoms]),
-                infinite=read([infinite])[0],
-                tails=Tails(*(read(column).value for column in (p_above, q_above, p_below, q_below))),
-            )
+        """Atoms and tails in float64."""
+        return self.law.floats()
+
+
+def floats_of(law: FiniteLaw) -> FloatAtoms:
+    """Atoms and tails read off the balls."""
+    with working_precision(BITS_START):
+        atoms = sorted(law.atoms(), key=lambda atom: float(atom.loss.mid()))
+        infinite, lost = law.infinite_mass(), law.lost_mass()
+        p_below, q_below = _running([atom.p for atom in atoms], arb(0)), _running([atom.q for atom in atoms], lost)
+        p_above = _running([atom.p for atom in reversed(atoms)], infinite)[::-1]
+        q_above = _running([atom.q for atom in reversed(atoms)], arb(0))[::-1]
+        return FloatAtoms(
+            p=read([atom.p for atom in atoms]),
+            loss=read([atom.loss for atom in atoms]),
+            infinite=read([infinite])[0],
+            tails=Tails(*(read(column).value for column in (p_above, q_above, p_below, q_below))),
+        )
 
 
 def read(balls: list[arb]) -> Approx:
@@ -321,7 +383,3 @@ def _running(masses: list[arb], start: arb) -> list[arb]:
 
 def _sum(atoms: list[Atom], field: int, start: arb) -> arb:
     return sum((atom[field] for atom in atoms), start)
-
-
-def _ball(fraction: Fraction) -> arb:
-    return arb(fmpq(fraction.numerator, fraction.denominator))

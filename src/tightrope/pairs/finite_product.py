@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from flint import arb, fmpz
 
-from .finite import Atom, FiniteLaw
+from .finite import Atom, FiniteLaw, ListedLaw
+from .lattice import Lattice
 
 TOO_MANY = 1 << 40
 
@@ -32,7 +33,7 @@ def listed_atoms(factors: Sequence[tuple[int, int]]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class ProductLaw(FiniteLaw):
+class ProductLaw(ListedLaw):
     """The product of (law, count) factors, with all atoms listed."""
 
     factors: tuple[tuple[FiniteLaw, int], ...]
@@ -52,6 +53,9 @@ class ProductLaw(FiniteLaw):
 
     def reversed(self) -> FiniteLaw:
         return ProductLaw(tuple((law.reversed(), count) for law, count in self.factors))
+
+    def lattice(self) -> Lattice | None:
+        return None
 
 
 def _some(masses: Sequence[tuple[arb, int]]) -> arb:

@@ -47,6 +47,8 @@ class Parts:
 
 def split(terms: Sequence[Term], atoms_most: int) -> Parts:
     """Sorts the terms, or raises UnsupportedMechanism with the reason."""
+    if len(terms) == 1 and terms[0][1] == 1 and isinstance(terms[0][0], FinitePair) and terms[0][0].has_formula:
+        return Parts((), (), terms[0][0])
     finite = tuple((pair, count) for pair, count in terms if isinstance(pair, FinitePair))
     laplace = tuple((pair, count) for pair, count in terms if isinstance(pair, LaplacePair))
     shifts = [
@@ -96,7 +98,8 @@ def prepare(
     # The profile of the other part counts its own infinite mass.
     mass = edges(parts.finite).mass
     leaked = lower_float(mass), upper_float(mass)
-    return BallEvaluator(parts) if proof or parts.laplace else FloatEvaluator(parts, leaked)
+    in_balls = proof or parts.laplace or isinstance(parts.other, FinitePair)  # a formula is faster than a list
+    return BallEvaluator(parts) if in_balls else FloatEvaluator(parts, leaked)
 
 
 class FloatEvaluator(Evaluator):

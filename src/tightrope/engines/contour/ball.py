@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from flint import acb, arb
 
@@ -17,6 +18,7 @@ from ..evaluation import Evaluation
 from .cgf import LOG_TOLERANCE
 from .newton import ContourEvaluator
 from .parts import Parts
+from .period import Period, numerator
 from .plan import Plan
 
 BITS_LEAST = 88  # 1e-14 after the loss in long sums and large angles
@@ -54,21 +56,20 @@ class BallContour(ContourEvaluator):
 
     def slope(self, epsilon: float) -> tuple[float, float]:
         with working_precision(self.bits):
-            value, slope = self._sums(arb(epsilon))
-            total = (self.log_scale - arb(self.plan.saddle.tilt) * arb(epsilon)).exp() * value
+            sums = self._sums(epsilon)
+            total = sums.scale * sums.value
             if not total > 0:
                 return -math.inf, -self.plan.saddle.tilt
-            return float(total.log().mid()), float((slope / value).mid())
+            return float(total.log().mid()), float((sums.slope / sums.value).mid())
 
     def delta(self, epsilon: float) -> Evaluation:
         with working_precision(self.bits):
-            value, _ = self._sums(arb(epsilon))
-            scale = (self.log_scale - arb(self.plan.saddle.tilt) * arb(epsilon)).exp()
+            scale, value, _, moved = self._sums(epsilon)
             truncation = self._truncation()
             aliases = self._aliases(arb(epsilon))
             left_out = self._left_out(arb(epsilon))
-            upper = self.mass + scale * (value + truncation) + left_out
-            lower = self.mass + scale * (value - truncation) - aliases
+            upper = self.mass + scale * (value + truncation) + left_out + moved
+            lower = self.mass + scale * (value - truncation) - aliases - moved
             rounding = upper_float(scale * value.rad() + scale.rad() * abs(value))
             lines = {"truncation": upper_float(scale * truncation), "rounding": rounding}
             above = {**lines, "truncation": upper_float(scale * truncation + left_out)}
@@ -76,20 +77,41 @@ class BallContour(ContourEvaluator):
             least = max(lower_float(self.mass), 0.0)
             return Evaluation(max(lower_float(lower), least), min(upper_float(upper), 1.0), budget)
 
-    def _sums(self, epsilon: arb) -> tuple[arb, arb]:
-        """S at epsilon, and the derivative of scale S divided by the scale."""
-        c, step = arb(self.plan.saddle.tilt), arb(self.plan.step.step)
+    def _sums(self, epsilon: float) -> Sums:
+        """The sum at epsilon."""
+        if self.plan.period is not None:
+            return self._period_sums(self.plan.period, epsilon)
+        c, step, at = arb(self.plan.saddle.tilt), arb(self.plan.step.step), arb(epsilon)
         value, slope = arb(0), arb(0)
         for index, term in enumerate(self.terms):
             z = acb(c, step * index)
             # Each turn on its own: a running product of boxes would widen by a factor at every step.
-            sloping = term * acb(0, -step * index * epsilon).exp() / (z + 1)
+            sloping = term * acb(0, -step * index * at).exp() / (z + 1)
             weight = arb(0.5) if index == 0 else arb(1)
             value += weight * (sloping / z).real
             slope -= weight * sloping.real
-        return value * step / arb.pi(), slope * step / arb.pi()
+        scale = (self.log_scale - c * at).exp()
+        return Sums(scale, value * step / arb.pi(), slope * step / arb.pi(), arb(0))
+
+    def _period_sums(self, period: Period, epsilon: float) -> Sums:
+        """The same over one period of a lattice."""
+        c, width, first = arb(self.plan.saddle.tilt), period.step.ball(), period.first(epsilon)
+        (a, b), last = numerator(width, first.beyond), (-first.beyond).exp()
+        near, far = (-c * width).exp(), (-(c + 1) * width).exp()
+        step = 2 * arb.pi() / self.plan.cycle
+        value, slope = arb(0), arb(0)
+        for index, term in enumerate(self.terms):
+            turn = acb(0, -step * index).exp()
+            sloping = term * acb(0, -step / width * index * first.point).exp() / (1 - far * turn)
+            weight = arb(1) if index == 0 else arb(2)
+            value += weight * (sloping * (a + b * near * turn) / (1 - near * turn)).real
+            slope -= weight * (sloping * last).real
+        scale = (self.log_scale - c * first.point).exp()
+        return Sums(scale, value / self.plan.cycle, slope / self.plan.cycle, first.moved)
 
     def _truncation(self) -> arb:
+        if self.plan.complete:
+            return arb(0)
         c = arb(self.plan.saddle.tilt)
         decay, hits = arb(0), arb(0)
         for bound, count, ratio in self.plan.log_bounds:
@@ -98,6 +120,13 @@ class BallContour(ContourEvaluator):
             else:
                 hits += count * (arb(ratio) + arb(bound)).exp().log1p()
         product = decay.exp() * (hits.expm1() if self.body else 1)
+        if self.plan.period is not None:
+            width = self.plan.period.step.ball()
+            near, far = c * width, (c + 1) * width
+            rising = (
+                ((near + far) / 2).exp() * (arb.pi() * (self.plan.nodes - 1) / self.plan.cycle).cot() / (2 * arb.pi())
+            )
+            return product * -(-width).expm1() * rising.min(1 / ((-near).expm1() * (-far).expm1()))
         return product * arb.atan2(c, arb(self.plan.height)) / (arb.pi() * c)
 
     def _left_out(self, epsilon: arb) -> arb:
@@ -109,8 +138,22 @@ class BallContour(ContourEvaluator):
     def _aliases(self, epsilon: arb) -> arb:
         c, s = arb(self.plan.saddle.tilt), arb(self.plan.step.alias_tilt)
         period = 2 * arb.pi() / arb(self.plan.step.step)
+        if self.plan.period is not None:
+            period = self.plan.cycle * self.plan.period.step.ball()
         height = _chernoff(s, self.log_alias_mgf, epsilon)
         return 1 / (c * period).expm1() + height / ((s - c) * period).expm1()
+
+
+class Sums(NamedTuple):
+    """e^{K(c) - c l} at the point l that the terms turn around, S, the derivative of scale S by epsilon over the scale.
+
+    moved: what is to be added to the radius of scale S.
+    """
+
+    scale: arb
+    value: arb
+    slope: arb
+    moved: arb
 
 
 def _chernoff(s: arb, log_mgf: arb, epsilon: arb) -> arb:
@@ -120,18 +163,21 @@ def _chernoff(s: arb, log_mgf: arb, epsilon: arb) -> arb:
 
 def ball_contour(parts: Parts, plan: Plan, mass: arb) -> BallContour:
     """Evaluates every cgf on the nodes of the plan."""
-    c, step, nodes = plan.saddle.tilt, plan.step.step, plan.nodes
+    c, nodes = plan.saddle.tilt, plan.nodes
     lost = plan.saddle.cancellation
     if parts.hits:  # the difference of two powers is smaller than they are
         lost += max(0.0, parts.body.cumulants(c).value - plan.saddle.cumulants.value)
     bits = BITS_LEAST + math.ceil(1.45 * lost + math.log2(max(count for _, count in parts.terms)))
     found = parts.hits or (None,) * len(parts.terms)
     with working_precision(bits):
+        step: float | arb = plan.step.step
+        if plan.period is not None:
+            step = 2 * arb.pi() / (plan.cycle * plan.period.step.ball())
         log_scale, alias, alias_hits, body = arb(0), arb(0), arb(0), arb(0)
         product, whole = [acb(1)] * nodes, [acb(1)] * nodes
         for (cgf, count), hit in zip(parts.terms, found, strict=True):
             tolerance = LOG_TOLERANCE + TOLERANCE_SPARE + lost + math.log(count)
-            tilted = cgf.ball_tilted(c, step * nodes, tolerance)
+            tilted = cgf.ball_tilted(c, plan.step.step * nodes, tolerance)
             log_scale += count * tilted.log_mgf
             phis = tilted.phi(step, nodes)
             product = [power * phi**count for power, phi in zip(product, phis, strict=True)]
@@ -139,7 +185,7 @@ def ball_contour(parts: Parts, plan: Plan, mass: arb) -> BallContour:
             if parts.hits:
                 body += count * cgf.ball_tilted(parts.body_tilt, 0.0, LOG_TOLERANCE).log_mgf
                 if hit is not None:
-                    other = hit.ball_tilted(c, step * nodes, tolerance)
+                    other = hit.ball_tilted(c, plan.step.step * nodes, tolerance)
                     ratio = (other.log_mgf - tilted.log_mgf).exp()
                     phis = [phi + ratio * more for phi, more in zip(phis, other.phi(step, nodes), strict=True)]
                     above = hit.ball_tilted(plan.step.alias_tilt, 0.0, LOG_TOLERANCE).log_mgf

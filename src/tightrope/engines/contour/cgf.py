@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ...kernels.approx import Approx
     from ...kernels.contour_sum import Factor
+    from ...pairs.lattice import Step
 
 # Inner quadrature aims at this relative error, times the count: far below the rounding of a double.
 LOG_TOLERANCE = 42.0
@@ -58,8 +59,8 @@ class BallTilted(ABC):
         """K(c)."""
 
     @abstractmethod
-    def phi(self, step: float, nodes: int) -> list[acb]:
-        """phi(t) at t = 0, step, ..., (nodes - 1) step."""
+    def phi(self, step: float | arb, nodes: int) -> list[acb]:
+        """phi(t) at t = 0, step, ..., (nodes - 1) step; a step that is no double only for losses on a lattice."""
 
 
 class Decay(Protocol):
@@ -106,6 +107,14 @@ class Cgf(ABC):
     @abstractmethod
     def ball_decay(self, tilt: float) -> Decay:
         """Bounds of |phi| proven in balls."""
+
+
+class LatticeCgf(Cgf):
+    """K of a pair whose losses may lie on a lattice; its transforms hold at times known up to TIME_ERROR."""
+
+    @abstractmethod
+    def period_decay(self, tilt: float, step: Step) -> Decay:
+        """Bounds of |phi(t)|, in balls, for every t from the radius on up to pi/step."""
 
 
 Terms = Sequence[tuple[Cgf, int]]

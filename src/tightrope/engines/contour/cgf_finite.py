@@ -1,8 +1,9 @@
 """Finite pairs: M(z) = sum p e^{z l} over the atoms of finite loss.
 
 The transform of finitely many atoms returns again and again, so nothing is known of its decay: a contour needs another
-part that falls.
-Guarantee: exact.
+part that falls. On a lattice it falls within half a period: |phi(t)|^2 <= 1 - 4 u sin^2(t step/2) with
+u = sum of w_n w_{n+1} over neighbouring tilted masses.
+Guarantee: exact. Proof: docs/proofs/contour.md, section 12.
 Reference: Zhu, Dong, Wang 2021, Sec. 4.
 """
 
@@ -15,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from ...errors import UnsupportedMechanism
+from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.quadrature_ball import point_law_ball
 from ...pairs.finite import FinitePair
-from .cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
+from ...pairs.lattice import Lattice, Step, ratio_ball
+from .cgf import LOG_TOLERANCE, BallTilted, Cumulants, Decay, LatticeCgf, NoDecay, Tilted
 from .cgf_law import LawBallTilted, LawTilted
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def point_cumulants(points: Sequence[tuple[float, float]], tilt: float) -> Cumul
 
 
 @dataclass(frozen=True)
-class FiniteCgf(Cgf):
+class FiniteCgf(LatticeCgf):
     """K of a finite pair; atoms are (mass, loss) in plain floats."""
 
     pair: FinitePair
@@ -64,18 +66,19 @@ class FiniteCgf(Cgf):
         return len(self.atoms)
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
-        from ...kernels.quadrature import NO_ERROR, point_law
+        from ...kernels.contour_kernel import TIME_ERROR
+        from ...kernels.quadrature import NO_ERROR, blurred, point_law
 
         centre = self.cumulants(tilt).mean
         with working_precision(BITS_START):
-            balls = self.pair.law.atoms()
+            balls = self.pair.atoms()
             masses = approximate([atom.p for atom in balls])
             offsets = approximate([atom.loss - arb(centre) for atom in balls])
             missing = approximate([self.pair.infinite_mass()])[0]
-        return LawTilted(point_law(masses, offsets, centre, missing, tilt, NO_ERROR))
+        return LawTilted(blurred(point_law(masses, offsets, centre, missing, tilt, NO_ERROR), TIME_ERROR))
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
-        balls = self.pair.law.atoms()
+        balls = self.pair.atoms()
         losses, masses = tuple(atom.loss for atom in balls), tuple(atom.p for atom in balls)
         return LawBallTilted(point_law_ball(losses, masses, tilt, None))
 
@@ -85,11 +88,46 @@ class FiniteCgf(Cgf):
     def ball_decay(self, tilt: float) -> Decay:
         return NoDecay()
 
+    def period_decay(self, tilt: float, step: Step) -> Decay:
+        own = self.pair.lattice()
+        if own is None or own.step != step:
+            return NoDecay()
+        with working_precision(BITS_START):
+            return NeighbourDecay(self._shared(tilt, own), step.ball())
+
+    def _shared(self, tilt: float, own: Lattice) -> arb:
+        """sum w_n w_{n+1} of the tilted masses, which sum to 1."""
+        weights: dict[int, arb] = {}
+        top = arb(max(loss for _, loss in self.atoms))
+        base, width = ratio_ball(own.shift) + ratio_ball(own.factor).log(), own.step.ball()
+        for atom in self.pair.atoms():
+            place = ((atom.loss - base) / width + arb(0.5)).floor().unique_fmpz()
+            if place is None:
+                return arb(0)
+            weights[int(place)] = atom.p * (arb(tilt) * (atom.loss - top)).exp()
+        shared = sum((weight * weights[n + 1] for n, weight in weights.items() if n + 1 in weights), arb(0))
+        return shared / sum(weights.values(), arb(0)) ** 2
+
+
+@dataclass(frozen=True)
+class NeighbourDecay:
+    """sqrt(1 - 4 u sin^2(t step/2)), which falls until t = pi/step."""
+
+    shared: arb
+    step: arb
+
+    def log_bound(self, radius: float) -> float:
+        with working_precision(BITS_START):
+            half = (self.step * arb(radius)).min(arb.pi()) / 2
+            return min(0.0, upper_float((-4 * self.shared * half.sin() ** 2).log1p() / 2))
+
 
 def finite_cgf(pair: FinitePair) -> FiniteCgf:
     """The cgf of a finite pair that has finite losses, and not too many."""
+    if pair.size > ATOMS_MOST:
+        raise UnsupportedMechanism(repr(pair), "it has too many atoms for a contour", Refusal.TOO_MUCH_WORK)
     with working_precision(BITS_START):
-        points = tuple((float(atom.p.mid()), float(atom.loss.mid())) for atom in pair.law.atoms())
-    if not points or len(points) > ATOMS_MOST or not all(mass > 0.0 and math.isfinite(loss) for mass, loss in points):
+        points = tuple((float(atom.p.mid()), float(atom.loss.mid())) for atom in pair.atoms())
+    if not points or not all(mass > 0.0 and math.isfinite(loss) for mass, loss in points):
         raise UnsupportedMechanism(repr(pair), "its atoms do not fit a contour; try engine='lattice'")
     return FiniteCgf(pair, points)

@@ -63,7 +63,7 @@ class GaussianBallTilted(BallTilted):
     def log_mgf(self) -> arb:
         return self.square * self.tilt * (1 + arb(self.tilt)) / 2
 
-    def phi(self, step: float, nodes: int) -> list[acb]:
+    def phi(self, step: float | arb, nodes: int) -> list[acb]:
         mean = self.square * (arb(self.tilt) + arb(0.5))
         times = [arb(step) * index for index in range(nodes)]
         return [acb(-self.square * t * t / 2, mean * t).exp() for t in times]

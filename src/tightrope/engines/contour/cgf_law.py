@@ -47,5 +47,5 @@ class LawBallTilted(BallTilted):
     def log_mgf(self) -> arb:
         return self.law.log_mgf
 
-    def phi(self, step: float, nodes: int) -> list[acb]:
+    def phi(self, step: float | arb, nodes: int) -> list[acb]:
         return transform_ball(self.law, step, nodes)

@@ -54,7 +54,7 @@ class LogisticBallTilted(BallTilted):
         """A = (c + 1/2) e."""
         return (arb(self.tilt) + arb(0.5)) * arb(self.edge)
 
-    def phi(self, step: float, nodes: int) -> list[acb]:
+    def phi(self, step: float | arb, nodes: int) -> list[acb]:
         reach, coth = self.reach, self.reach.coth()
         values = []
         for index in range(nodes):

@@ -6,6 +6,7 @@ from ...errors import UnsupportedMechanism
 from ...kernels.ball import working_precision
 from ...pair import Pair
 from ...pairs.density import DensityPair
+from ...pairs.discrete_gaussian import DiscreteGaussianPair
 from ...pairs.finite import FinitePair
 from ...pairs.gaussian import GaussianPair
 from ...pairs.laplace import LaplacePair
@@ -13,6 +14,7 @@ from ...pairs.logistic import LogisticPair
 from ...pairs.poisson import PoissonAdd, PoissonRemove
 from .cgf import Cgf
 from .cgf_density import density_cgf
+from .cgf_discrete_gaussian import DiscreteGaussianCgf
 from .cgf_finite import finite_cgf
 from .cgf_gaussian import GaussianCgf
 from .cgf_laplace import laplace_cgf
@@ -40,6 +42,8 @@ def cgf_of(pair: Pair) -> Cgf:
             return SampledCgf(base, rate, -1)
         case FinitePair():
             return finite_cgf(pair)
+        case DiscreteGaussianPair():
+            return DiscreteGaussianCgf(pair)
         case LaplacePair():
             return laplace_cgf(pair, 1.0, 1)
         case PoissonRemove(LaplacePair() as base, rate):

@@ -20,6 +20,7 @@ from ..edges import edges
 from ..evaluation import Term
 from .cgf_of import cgf_of
 from .newton import ContourEvaluator
+from .period import period_of
 from .plan import BALL_WORK_MOST, FLOAT_WORK_MOST
 from .search import MODERATE, Found, Search, narrower
 
@@ -48,7 +49,7 @@ def prepare(
         raise UnsupportedMechanism("this composition", "delta is not above its infinite mass")
     log_delta = None if delta is None else math.log(delta - mass[1])
     most = BALL_WORK_MOST if proof else FLOAT_WORK_MOST
-    search = Search(cgfs, infinite, mass, epsilon, delta, log_delta, accuracy, proof, most)
+    search = Search(cgfs, infinite, mass, epsilon, delta, log_delta, accuracy, proof, most, period_of(terms))
     best: Found | None = None
     refusals: list[UnsupportedMechanism | WorkExhausted] = []
     ways = deque(search.ways())

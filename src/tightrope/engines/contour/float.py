@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ...bound import Budget, budget_lines
 from ...kernels.approx import approx_count, exact
 from ...kernels.contour_hits import hits, together
+from ...kernels.contour_kernel import smooth
 from ...kernels.contour_sum import ContourSum, Spectrum, contour_sum, multiply, power
 from ...kernels.directed import TINIEST, exp_down, exp_up, log_expm1, over_expm1
 from ...kernels.quadrature import transform
@@ -24,7 +25,6 @@ from .chernoff import log_above, log_mgf_above
 from .newton import ContourEvaluator
 from .parts import Parts
 from .plan import Plan
-from .reach import log_truncation
 
 
 @dataclass(frozen=True)
@@ -55,19 +55,26 @@ class FloatContour(ContourEvaluator):
         return self.mass[1]
 
     def slope(self, epsilon: float) -> tuple[float, float]:
-        found = contour_sum(self.spectrum, epsilon)
+        found = self._sum(epsilon)
         log = float(found.log_scale.value)
         if not found.value > 0.0:
             return -math.inf, -self.plan.saddle.tilt
         return log + math.log(found.value), found.slope / found.value
 
+    def _sum(self, epsilon: float) -> ContourSum:
+        plan, times = self.plan, self.spectrum.times
+        if plan.period is None:
+            return contour_sum(self.spectrum, smooth(self.spectrum.tilt, times, epsilon))
+        made = plan.period.kernel(self.spectrum.tilt, plan.cycle, plan.nodes, epsilon)
+        return contour_sum(self.spectrum, made.kernel(plan.step.step))
+
     def delta(self, epsilon: float) -> Evaluation:
-        found = contour_sum(self.spectrum, epsilon)
-        log = log_truncation(self.plan.log_bounds, self.plan.saddle.tilt, self.plan.height)
+        found = self._sum(epsilon)
+        log = self.plan.log_truncation
         truncation = math.exp(log) if log < 700.0 else math.inf
         error = (truncation + found.quadrature + found.rounding) * (1.0 + 1e-12)
-        high = exp_up(float(found.log_scale.upper), found.value + error)
-        low = exp_down(float(found.log_scale.lower), found.value - error)
+        high = exp_up(float(found.log_scale.upper), found.value + error) + found.moved
+        low = exp_down(float(found.log_scale.lower), found.value - error) - found.moved
         aliases, left_out = self._aliases(epsilon), self._left_out(epsilon)
         upper = min(1.0, math.nextafter(math.nextafter(self.mass[1] + high, math.inf) + left_out, math.inf))
         lower = max(self.mass[0], math.nextafter(math.nextafter(low - aliases, -math.inf) + self.mass[0], -math.inf))

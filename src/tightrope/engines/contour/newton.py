@@ -14,6 +14,7 @@ from ..evaluation import Evaluation, SelfInverse
 STEPS_MOST = 30
 EPSILON_MOST = 1e300
 CLOSE = 1e-9  # Newton squares the distance: after a step this small nothing is left to gain
+CLOSE_LOG = 1e-3  # unless it was no step of Newton's, or delta turns sharply: next to a single loss it does
 
 
 class ContourEvaluator(SelfInverse):
@@ -47,7 +48,7 @@ class ContourEvaluator(SelfInverse):
             if not following < EPSILON_MOST:
                 break
             moved, centre = abs(following - centre), following
-            if moved <= CLOSE * (centre + 1e-3):
+            if moved <= CLOSE * (centre + 1e-3) and (abs(target - log) <= CLOSE_LOG or moved <= 2.0 * math.ulp(centre)):
                 break
         return centre, rate
 

@@ -14,12 +14,14 @@ from types import MappingProxyType
 from ...errors import Refusal, UnsupportedMechanism
 from .cgf import LOG_TOLERANCE
 from .parts import Parts
-from .reach import Falling, LogBounds, find_reach
+from .period import Period
+from .reach import Falling, LogBounds, find_reach, log_period_truncation, log_truncation
 from .saddle import Saddle, Step, choose_step
 
 NODES_MOST = 1 << 17
 FLOAT_WORK_MOST, BALL_WORK_MOST = 1.5e8, 1e7  # nodes times inner points: seconds at most
 FLOAT_UNITS, BALL_UNITS = 20.0, 450.0  # of work, for one node and inner point
+WHOLE_LEAST = 256  # nodes of a period that are not worth counting
 REFUSAL = "its transform does not fall fast enough for a contour; try engine='lattice'"
 
 
@@ -32,11 +34,28 @@ class Plan:
     nodes: int
     log_bounds: LogBounds
     work: float  # nodes times inner points
+    period: Period | None = None  # of a lattice; then `cycle` nodes are all there are
+    cycle: int = 0
 
     @property
     def height(self) -> float:
         """The last node, exactly."""
         return self.step.step * (self.nodes - 1)
+
+    @property
+    def complete(self) -> bool:
+        """Whether no node is left out."""
+        return self.period is not None and 2 * self.nodes > self.cycle
+
+    @property
+    def log_truncation(self) -> float:
+        """log of the truncation error, relative to the scale, rounded up."""
+        if self.complete:
+            return -math.inf
+        if self.period is None:
+            return log_truncation(self.log_bounds, self.saddle.tilt, self.height)
+        angle = 2.0 * math.pi * (self.nodes - 1) / self.cycle
+        return log_period_truncation(self.log_bounds, self.saddle.tilt, self.period.width, angle)
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -52,7 +71,12 @@ class Plan:
 
 
 def plan_contour(
-    parts: Parts, falling: Sequence[Falling], saddle: Saddle, tolerances: Sequence[float], work_most: float
+    parts: Parts,
+    falling: Sequence[Falling],
+    saddle: Saddle,
+    tolerances: Sequence[float],
+    work_most: float,
+    period: Period | None = None,
 ) -> Plan:
     """The first tolerance (relative, on delta) that needs little enough work."""
     log_scale = parts.body.cumulants(saddle.tilt).value if parts.hits else saddle.cumulants.value
@@ -63,15 +87,26 @@ def plan_contour(
         step = choose_step(parts, saddle, log_tolerance)
         if not (0.0 < step.step < math.inf and step.alias_tilt > saddle.tilt > 0.0):
             continue
-        found = find_reach(falling, saddle, log_scale, log_tolerance, step.step * (NODES_MOST - 1))
-        if found is None:
+        cycle = 0
+        if period is not None:
+            cycle = 2 * math.floor(math.pi / (step.step * period.width)) + 3
+            step = Step(2.0 * math.pi / (cycle * period.width), step.alias_tilt)
+        most = step.step * (NODES_MOST - 1)
+        found = find_reach(falling, saddle, log_scale, log_tolerance, most)
+        if found is not None:
+            height, log_bounds = found
+            nodes = math.ceil(height / step.step) + 1
+        elif 0 < cycle < 2 * NODES_MOST:
+            nodes, log_bounds = cycle, ()
+        else:
             continue
-        height, log_bounds = found
-        nodes = math.ceil(height / step.step) + 1
+        if period is not None:
+            whole = (cycle + 1) // 2
+            nodes = whole if whole <= WHOLE_LEAST else min(nodes, whole)
         last = step.step * (nodes - 1)
         points = sum(cgf.points(saddle.tilt, last, LOG_TOLERANCE + math.log(count)) for cgf, count in cgfs)
         if nodes * points <= work_most:
-            return Plan(saddle, step, nodes, log_bounds, float(nodes * points))
+            return Plan(saddle, step, nodes, log_bounds, float(nodes * points), period, cycle)
         refusal = Refusal.TOO_MUCH_WORK
     raise UnsupportedMechanism("this composition", REFUSAL, refusal)
 

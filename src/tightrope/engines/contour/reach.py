@@ -55,6 +55,18 @@ def log_truncation(log_bounds: Sequence[Fallen], tilt: float, height: float) -> 
     return log_product(log_bounds) + math.log(math.atan2(tilt, height) / (math.pi * tilt)) + 1e-12
 
 
+def log_period_truncation(log_bounds: Sequence[Fallen], tilt: float, width: float, angle: float) -> float:
+    """The same within one period of a lattice of this width, after the node at this angle of half a turn.
+
+    rho (1 - e^{-h}) times the lesser of e^{ch + h/2} cot(angle/2)/(2 pi) and 1/((1 - e^{-ch})(1 - e^{-(c+1)h})).
+    """
+    near, far = tilt * width, (tilt + 1.0) * width
+    rising = 0.5 * (near + far) - math.log(2.0 * math.pi * math.tan(0.5 * angle) + 1e-300)
+    level = -math.log(-math.expm1(-near)) - math.log(-math.expm1(-far))
+    log = log_product(log_bounds) + math.log(-math.expm1(-width)) + min(rising, level)
+    return log + 1e-12 * (1.0 + min(abs(rising), abs(level)))
+
+
 def find_reach(
     falling: Sequence[Falling], saddle: Saddle, log_scale: float, log_tolerance: float, most: float
 ) -> tuple[float, LogBounds] | None:

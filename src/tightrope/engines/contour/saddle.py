@@ -97,14 +97,15 @@ def _with_estimate(saddle: Saddle) -> Saddle:
     return replace(saddle, log_delta=saddle.estimate)
 
 
-def find_saddle(shape: Shape, epsilon: float | None, log_delta: float | None) -> Saddle:
+def find_saddle(shape: Shape, epsilon: float | None, log_delta: float | None, tilt_most: float = TILT_MOST) -> Saddle:
     """The saddle for a given epsilon, or for the epsilon that has this log delta (not below 0)."""
     if epsilon is None and log_delta is not None:
-        found = _solve(shape, lambda saddle: _towards_delta(saddle, log_delta))
+        found = _solve(shape, lambda saddle: _towards_delta(saddle, log_delta), tilt_most)
         if found.epsilon >= 0.0:
             return found
     at = epsilon or 0.0
-    return _with_estimate(replace(_solve(shape, lambda saddle: _towards_epsilon(saddle, at)), epsilon=at))
+    found = _solve(shape, lambda saddle: _towards_epsilon(saddle, at), tilt_most)
+    return _with_estimate(replace(found, epsilon=at))
 
 
 def _towards_delta(saddle: Saddle, log_delta: float) -> tuple[float, bool]:
@@ -121,18 +122,18 @@ def _towards_epsilon(saddle: Saddle, epsilon: float) -> tuple[float, bool]:
     return missing / (saddle.tilt * saddle.curvature), missing * missing < 0.01 * saddle.curvature
 
 
-def _solve(shape: Shape, towards: Towards) -> Saddle:
+def _solve(shape: Shape, towards: Towards, tilt_most: float) -> Saddle:
     """The search, which starts where some of many terms would have their saddle."""
     start, few = 1.0, shape.sample()
     if few is not shape:
         with suppress(UnsupportedMechanism, OverflowError):
-            start = _search(few, towards, start).tilt
-    return _search(shape, towards, start)
+            start = _search(few, towards, start, tilt_most).tilt
+    return _search(shape, towards, start, tilt_most)
 
 
-def _search(shape: Shape, towards: Towards, start: float) -> Saddle:
+def _search(shape: Shape, towards: Towards, start: float, tilt_most: float) -> Saddle:
     """Newton in log c inside a shrinking bracket, halving it where Newton is slow."""
-    low, high, log_tilt = math.log(TILT_LEAST), math.log(TILT_MOST), math.log(start)
+    low, high, log_tilt = math.log(TILT_LEAST), math.log(tilt_most), math.log(min(start, tilt_most))
     last = math.inf
     for _ in range(120):
         found = saddle_at(shape, dyadic(math.exp(log_tilt), TILT_BITS))

@@ -16,12 +16,13 @@ from flint import arb
 from ... import work
 from ...errors import UnsupportedMechanism, WorkExhausted
 from ...kernels.ball import BITS_START, upper_float, working_precision
-from .cgf import LOG_TOLERANCE, Cgf, Terms
+from .cgf import LOG_TOLERANCE, Cgf, LatticeCgf, Terms
 from .newton import ContourEvaluator
 from .parts import Parts, log_one_hit, one_hit, sampled, with_hits, without_rare
+from .period import Period
 from .plan import BALL_UNITS, BALL_WORK_MOST, FLOAT_UNITS, plan_contour, sensitivity
 from .reach import Falling
-from .saddle import Saddle, Shape, find_saddle
+from .saddle import TILT_MOST, Saddle, Shape, find_saddle
 
 FLOAT_AIM, BALL_AIM = 1e-10, 1e-13  # relative errors that cost little enough to aim at in any case
 CORRECTIONS_MOST = 3
@@ -66,6 +67,7 @@ class Search:
     accuracy: float
     proof: bool
     work: float
+    period: Period | None = None  # of losses that all lie on one lattice
     split_widths: float = SPLIT_WIDTHS
 
     def ways(self) -> Iterator[tuple[Search, Choose]]:
@@ -109,9 +111,10 @@ class Search:
 
     def saddle(self, shape: Shape, before: Found | None = None) -> Saddle:
         """The saddle of the question, or of what was found before."""
+        tilt_most = TILT_MOST if self.period is None else min(TILT_MOST, self.period.tilt_most)
         if before is None:
-            return find_saddle(shape, self.epsilon, self.log_delta)
-        return replace(find_saddle(shape, before.epsilon, None), log_delta=before.log_delta)
+            return find_saddle(shape, self.epsilon, self.log_delta, tilt_most)
+        return replace(find_saddle(shape, before.epsilon, None, tilt_most), log_delta=before.log_delta)
 
     def log_left_out(self, saddle: Saddle, log_delta: float) -> float:
         """log of what may be left out of delta."""
@@ -163,7 +166,8 @@ class Search:
         tolerances += [min(self.accuracy * share / room, TOLERANCE_MOST) for room in (16.0, 4.0)]
         units = BALL_UNITS if self.proof else FLOAT_UNITS
         most = min(self.work, work.left() / units)
-        plan = plan_contour(parts, self.falling(parts, saddle.tilt), saddle, tolerances, most)
+        falling = self.falling(parts, saddle.tilt)
+        plan = plan_contour(parts, falling, saddle, tolerances, most, self.period)
         work.spend(units * plan.work)
         evaluator: ContourEvaluator
         if self.proof:
@@ -183,6 +187,9 @@ class Search:
 
     def _falls(self, cgf: Cgf, count: int, hit: Cgf | None, tilt: float) -> Falling:
         part = cgf if hit is None else hit
+        if self.period is not None:
+            assert isinstance(part, LatticeCgf)
+            return Falling(part.period_decay(tilt, self.period.step), count)
         decay = part.ball_decay(tilt) if self.proof else part.decay(tilt)
         if hit is None:
             return Falling(decay, count)

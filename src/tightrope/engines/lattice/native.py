@@ -27,7 +27,8 @@ from ...kernels.approx import Approx, FloatArray
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.ulps import UNIT
 from ...pairs.discrete_gaussian import DiscreteGaussianPair
-from ...pairs.finite import DiscreteLaplaceLaw, FinitePair, RationalLaw, ResponseLaw
+from ...pairs.discrete_laplace import DiscreteLaplaceLaw
+from ...pairs.finite import FinitePair, RationalLaw, ResponseLaw
 from ..evaluation import Evaluation, Evaluator, Term
 from .aim import narrowed
 from .atoms import atoms

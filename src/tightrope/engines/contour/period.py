@@ -1,0 +1,123 @@
+"""Compositions whose losses lie on one lattice: one period of the transform is all of it.
+
+Losses are base + n h. With l the first of them at or above eps and x = l - eps in [0, h], N nodes of one period give
+    (1/N) sum over n of M(z_n) e^{-z_n l} k(z_n),   z_n = c + 2 pi i n/(N h),
+    k(z) = 1/(1 - e^{-zh}) - e^{-x}/(1 - e^{-(z+1)h}) = (a + b e^{-zh}) / ((1 - e^{-zh}) (1 - e^{-(z+1)h})),
+a = 1 - e^{-x} and b = e^{-x} - e^{-h}, both >= 0: the aliases of the contour with period N h, and nothing else.
+Guarantee: exact. Proof: docs/proofs/contour.md, section 12.
+Reference: Trefethen, Weideman 2014, Sec. 3 (periodic trapezoid rule).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from flint import arb
+
+from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...pairs.lattice import Lattice, OnLattice, Step, common_step, ratio_ball
+from ..evaluation import Term
+
+if TYPE_CHECKING:
+    from ...kernels.contour_kernel import Geometric
+
+BITS_DECIDED = 1 << 13  # what is no further apart than this is one point
+BITS_BEYOND = 64  # of l - eps
+TILT_STEPS = 60.0  # tilts beyond so many e-folds per step, and twice the step itself, change nothing
+
+
+class First(NamedTuple):
+    """The first loss at or above eps, how far it is beyond, and by how much eps may have been moved to reach it."""
+
+    point: arb
+    beyond: arb
+    moved: arb
+
+
+@dataclass(frozen=True)
+class Period:
+    """The lattice shift + sum count log factor + n step of a composition."""
+
+    step: Step
+    shift: Fraction
+    factors: tuple[tuple[Fraction, int], ...]
+
+    @property
+    def width(self) -> float:
+        """The step, approximately."""
+        with working_precision(BITS_START):
+            return float(self.step.ball().mid())
+
+    @property
+    def tilt_most(self) -> float:
+        """Beyond this tilt the first loss above eps is all that counts."""
+        return TILT_STEPS / self.width + 2.0
+
+    def first(self, epsilon: float) -> First:
+        """Exact where all is rational; next to a logarithm the digits decide, and what they cannot is `moved`."""
+        if not self.factors and not self.step.logarithm:
+            place = (Fraction(epsilon) - self.shift) / self.step.number
+            loss = self.shift + math.ceil(place) * self.step.number
+            with working_precision(BITS_START):
+                return First(ratio_ball(loss), ratio_ball(loss - Fraction(epsilon)), arb(0))
+        bits = BITS_START
+        while True:
+            with working_precision(bits):
+                step = self.step.ball()
+                base = sum((count * ratio_ball(factor).log() for factor, count in self.factors), ratio_ball(self.shift))
+                steps = (arb(epsilon) - base) / step
+                following, nearest = steps.ceil().unique_fmpz(), (steps + arb(0.5)).floor().unique_fmpz()
+                if following is not None:
+                    point = base + step * following
+                    beyond = point - arb(epsilon)
+                    if beyond > 0 and (beyond.rel_accuracy_bits() >= BITS_BEYOND or bits >= BITS_DECIDED):
+                        return First(point, beyond, arb(0))
+                if bits >= BITS_DECIDED and nearest is not None:
+                    point = base + step * nearest
+                    return First(point, arb(0), arb(0).union(abs(point - arb(epsilon))))
+            bits *= 2
+
+    def kernel(self, tilt: float, nodes: int, kept: int, epsilon: float) -> Geometric:
+        """The kernel at the first nodes, in float64."""
+        from ...kernels.contour_kernel import Geometric, relative
+
+        first = self.first(epsilon)
+        with working_precision(BITS_START):
+            step = self.step.ball()
+            falls = tuple((-(arb(tilt) + more) * step).exp() for more in (0, 1))
+            gaps = tuple(-(-(arb(tilt) + more) * step).expm1() for more in (0, 1))
+            parts = numerator(step, first.beyond)
+            return Geometric(
+                at=(lower_float(first.point), upper_float(first.point)),
+                nodes=nodes,
+                kept=kept,
+                falls=(relative(falls[0]), relative(falls[1])),
+                gaps=(relative(gaps[0]), relative(gaps[1])),
+                parts=(relative(parts[0]), relative(parts[1])),
+                last=relative((-first.beyond).exp()),
+                moved=upper_float(first.moved),
+            )
+
+
+def numerator(step: arb, beyond: arb) -> tuple[arb, arb]:
+    """1 - e^{-x} and e^{-x} - e^{-h}, without cancellation."""
+    return -(-beyond).expm1(), -(-beyond).exp() * (beyond - step).expm1().min(arb(0))
+
+
+def period_of(terms: Sequence[Term]) -> Period | None:
+    """The lattice of a composition, where it has one with more than one point."""
+    found: list[tuple[Lattice, int]] = []
+    for pair, count in terms:
+        lattice = pair.lattice() if isinstance(pair, OnLattice) else None
+        if lattice is None:
+            return None
+        found.append((lattice, count))
+    step = common_step(lattice.step for lattice, _ in found)
+    if step is None or step.trivial:
+        return None
+    shift = sum((count * lattice.shift for lattice, count in found), Fraction(0))
+    return Period(step, shift, tuple((lattice.factor, count) for lattice, count in found if lattice.factor != 1))

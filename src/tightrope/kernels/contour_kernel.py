@@ -1,0 +1,107 @@
+"""Kernels of a contour sum: what every power of a transform is multiplied with before it is summed.
+
+smooth:     e^{-z eps} / (z (z+1)),
+geometric:  e^{-z l} (a + b e^{-zh}) / ((1 - e^{-zh}) (1 - e^{-(z+1)h})) at z h = c h + 2 pi i n/N: a law on a lattice.
+Guarantee: each value within `error` times `size` of the truth. Proof: docs/proofs/contour.md, sections 7 and 12.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from flint import arb
+
+from .approx import Approx, FloatArray, enclosing, exact
+from .ball import lower_float, upper_float
+from .ulps import UNIT
+
+ComplexArray = npt.NDArray[np.complexfloating[Any, Any]]
+TERM_ERROR = 64.0 * UNIT  # of one term, relative: exp, cosine, sine, the division by z (z+1) and three products
+GEOMETRIC_ERROR = 256.0 * UNIT  # of one geometric kernel, relative to its size
+TIME_ERROR = 8.0 * UNIT  # of a node 2 pi n/(N h), relative: two products and a division, h and pi, and n times it
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """Values at the nodes, turned by e^{-z at}: k, and that of the derivative by eps, divided by the scale."""
+
+    at: Approx
+    value: ComplexArray
+    slope: ComplexArray
+    size: FloatArray  # at or above |k|
+    error: float = TERM_ERROR  # of a term, relative to its size
+    time_error: float = 0.0  # of the nodes, relative
+    moved: float = 0.0  # what is added to the radius of the whole, not relative to the scale
+
+
+class Relative(NamedTuple):
+    """A double at or above a number >= 0, and how much of it may be too much, at most 1."""
+
+    value: float
+    error: float
+
+
+def relative(ball: arb) -> Relative:
+    """A number >= 0 read off its ball."""
+    low, high = max(lower_float(ball), 0.0), upper_float(ball)
+    return Relative(high, (high - low) / high * (1.0 + 4.0 * UNIT) if high > 0.0 else 0.0)
+
+
+def smooth(tilt: float, times: FloatArray, epsilon: float) -> Kernel:
+    """1/(z (z+1)) at z = tilt + i t."""
+    c, t = tilt, times
+    real, imaginary = c * (c + 1.0) - t * t, t * (2.0 * c + 1.0)
+    far = (c + 1.0) ** 2 + t * t
+    square = (c * c + t * t) * far
+    with np.errstate(under="ignore", over="ignore", invalid="ignore"):
+        value: ComplexArray = np.asarray((real - 1j * imaginary) / square, dtype=np.complex128)
+        slope: ComplexArray = ((c + 1.0) - 1j * t) / far
+        return Kernel(exact(epsilon), value, slope, 1.0 / np.sqrt(square))
+
+
+@dataclass(frozen=True, slots=True)
+class Geometric:
+    """What a geometric kernel is made of: e^{-ch} and e^{-(c+1)h}, 1 less these, (a, b), and e^{-x}."""
+
+    at: tuple[float, float]
+    nodes: int
+    kept: int
+    falls: tuple[Relative, Relative]
+    gaps: tuple[Relative, Relative]
+    parts: tuple[Relative, Relative]
+    last: Relative
+    moved: float
+
+    def kernel(self, step: float) -> Kernel:
+        """The kernel times the lattice step, which takes the place of 1/(z (z+1)); step = 2 pi/(N h)."""
+        half = (math.pi / self.nodes) * np.arange(self.kept, dtype=np.float64)
+        sine, cosine = np.sin(half), np.cos(half)
+        turn = (-2.0 * sine * sine) - 2.0j * sine * cosine  # e^{-i theta} - 1
+        (a, b), near = self.parts, self.falls[0]
+        top = (a.value + b.value * near.value) + b.value * near.value * turn
+        bottoms = [gap.value - fall.value * turn for gap, fall in zip(self.gaps, self.falls, strict=True)]
+        sizes = [
+            np.sqrt(gap.value * gap.value + 4.0 * fall.value * sine * sine)
+            for gap, fall in zip(self.gaps, self.falls, strict=True)
+        ]
+        # (1/N) = (step/2 pi) h: the sum that follows has the factor step/pi, and counts every node but the first twice.
+        width = 2.0 * math.pi / (self.nodes * step)
+        with np.errstate(under="ignore", over="ignore", invalid="ignore", divide="ignore"):
+            value = width * top / (bottoms[0] * bottoms[1])
+            size = width * (a.value + b.value * near.value) / (sizes[0] * sizes[1])
+        slope = width * self.last.value / bottoms[1]
+        error = TERM_ERROR + GEOMETRIC_ERROR + 2.0 * self._given()
+        return Kernel(enclosing(*self.at), value, slope, size * (1.0 + 64.0 * UNIT), error, TIME_ERROR, self.moved)
+
+    def _given(self) -> float:
+        """The error that the parts bring, relative to the size; fall |e^{-i theta} - 1| is at most |1 - e^{-zh}|."""
+        (a, b), near = self.parts, self.falls[0]
+        top, second = a.value + b.value * near.value, b.value * near.value * (b.error + near.error)
+        total = (a.value * a.error + second) / top if top > 0.0 else 0.0
+        for gap, fall in zip(self.gaps, self.falls, strict=True):
+            total += gap.error + fall.error * min(1.0, 2.0 * fall.value / gap.value if gap.value > 0.0 else 1.0)
+        return total
