@@ -16,6 +16,18 @@ import time
 
 REPEATS = 7
 
+
+def _mix(entries: int) -> str:
+    """So many distinct mechanisms of four kinds."""
+    kinds = (
+        "Gaussian(sigma={0})",
+        "Laplace(scale={0})",
+        "DiscreteGaussian(sigma={0})",
+        "ApproximateDP(epsilon=1/{0}, delta=1e-9)",
+    )
+    return " + ".join(kinds[index % 4].format(20 + index / 8) for index in range(entries))
+
+
 # expression, quantity, given, proof
 CASES: tuple[tuple[str, str, float, bool], ...] = (
     ("Gaussian(sigma=1)", "epsilon", 1e-6, False),
@@ -28,6 +40,17 @@ CASES: tuple[tuple[str, str, float, bool], ...] = (
     ("RandomizedResponse(p=0.51) * 512", "epsilon", 1e-4, False),
     ("Laplace(scale=2).poisson(rate=0.3)", "delta", 0.06, False),
     ("DiscreteGaussian(sigma=5)", "delta", 0.5, False),
+    ("DiscreteGaussian(sigma=10) * 100", "delta", 1.0, False),
+    ("DiscreteGaussian(sigma=10) * 100", "delta", 1.0, True),
+    ("DiscreteGaussian(sigma=1000) * 10**6", "delta", 1.0, False),
+    ("DiscreteGaussian(sigma=1000) * 10**6", "epsilon", 1e-6, False),
+    ("DiscreteGaussian(sigma=1000) * 10**5", "epsilon", 1e-6, False),
+    ("DiscreteGaussian(sigma=0.5, sensitivity=2) * 70", "delta", 590.6827003137449, True),
+    ("PureDP(epsilon=0.125) * 1000 + PureDP(epsilon=0.25) * 10**9", "epsilon", 1e-6, False),
+    ("DiscreteLaplace(scale=100, sensitivity=300) * 10**6", "epsilon", 1e-6, False),
+    ("DiscreteLaplace(scale=1, sensitivity=199999)", "delta", 1.0, False),
+    ("Exponential(epsilon=68719476736.0) * 10**7", "delta", 1.0, False),
+    *((_mix(entries), "epsilon", 1e-6, False) for entries in (10, 50, 100, 200)),
     ("Gaussian(sigma=1.059).poisson(rate=1.31e-4) * 19", "epsilon", 4.67e-10, False),
     ("Gaussian(sigma=1.059).poisson(rate=1.31e-4) * 19", "delta", 0.0174075, False),
     ("Gaussian(sigma=1).poisson(rate=6.5e-4) * 25", "epsilon", 1e-6, False),
