@@ -11,21 +11,24 @@ Reference: Meiser, Mohammadi 2018, Sec. 5.1, 5.2 (cut) and 7.1 (clamped).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from flint import arb
 
 from ..errors import InvalidParameter
-from ..kernels.approx import Approx, FloatArray, enclosing
+from ..kernels.approx import Approx, FloatArray, enclosing, exact, where
 from ..kernels.ball import BITS_MOST, BITS_START, enclose, hull, working_precision
 from ..kernels.twofold import Twofold, twofold
 from ..pair import BallTails, LossRange, Pair, Tails
 from .truncated_noise import Place, ShiftedNoise, from_balls, moved, rational, split, within
 
 Edge = Fraction | None  # None: no truncation on that side
+GROWTH_MOST = 700.0  # of epsilon, for e^epsilon in float64
 LEAST_KEPT = 1e-10  # below, tails divided by what is kept would lose their relative precision
 
 
@@ -56,7 +59,21 @@ class CutPair(Pair):
         )
 
     def profile(self, epsilon: Approx) -> Approx:
-        return profile_by_balls(self, epsilon)
+        if self._disjoint() or not by_formula(self.noise, epsilon):
+            return profile_by_balls(self, epsilon)
+        return profile_by_ends(self._ends, self.noise, epsilon)
+
+    @cached_property
+    def _ends(self) -> Ends:
+        """The first law lives from left + D on, the second one up to right; above, p and q lack P[noise > right]."""
+        beyond = (lambda: arb(0)) if self.right is None else lambda: self.noise.ball_mass(self._ball_right, math.inf)
+        return Ends(
+            None if self.left is None else self.left + self.noise.shift,
+            self.right,
+            _cuts(self, moved(self._ball_left, self.noise.ball_shift), self._ball_right),
+            _approx(beyond),
+            _approx(self._ball_kept),
+        )
 
     def ball_tails(self, t: arb) -> BallTails:
         return _hull([self._ball_tails_at(x) for x in self.noise.ball_crossings(t)])
@@ -149,7 +166,16 @@ class ClampedPair(Pair):
             )
 
     def profile(self, epsilon: Approx) -> Approx:
-        return profile_by_balls(self, epsilon)
+        if not by_formula(self.noise, epsilon):
+            return profile_by_balls(self, epsilon)
+        return profile_by_ends(self._ends, self.noise, epsilon)
+
+    @cached_property
+    def _ends(self) -> Ends:
+        """Half-lines may also hold everything, or nothing."""
+        cuts = _cuts(self, _place(self.left, -math.inf), _place(self.right, math.inf))
+        every = ((exact(1.0), exact(1.0)), (exact(0.0), exact(0.0)))
+        return Ends(self.left, self.right, (*cuts, *every), exact(0.0), exact(1.0))
 
     def ball_tails(self, t: arb) -> BallTails:
         return _hull([self._ball_tails_at(x) for x in self._candidates(t)])
@@ -235,6 +261,61 @@ class ClampedPair(Pair):
         if self.right is not None:
             total += self.noise.ball_moved_mass(right, math.inf) * (order * high).exp()
         return total
+
+
+class Ends(NamedTuple):
+    """Where half-lines {output > x} may start: from low to high, or at the cuts alone, each with its p and q.
+
+    beyond: what both laws lack above, and kept: what both are divided by, before the noise was truncated.
+    """
+
+    low: Edge
+    high: Edge
+    cuts: tuple[tuple[Approx, Approx], ...]
+    beyond: Approx
+    kept: Approx
+
+
+def by_formula(noise: ShiftedNoise, epsilon: Approx) -> bool:
+    """Whether float64 has a formula: outputs that are not rounded, a shift that is a double, e^eps within range."""
+    even = not noise.whole and Fraction(float(noise.shift)) == noise.shift
+    return even and not bool(np.any(epsilon.value > GROWTH_MOST))
+
+
+def profile_by_ends(ends: Ends, noise: ShiftedNoise, epsilon: Approx) -> Approx:
+    """H = (H_0 + (e^eps - 1) beyond) / kept, H_0 that of the noise itself, where its half-line starts between the ends;
+    elsewhere the best of the cuts, max p - e^eps q. Where that cannot be told it lies between the two.
+    """
+    with np.errstate(all="ignore"):
+        growth = epsilon.exp()
+        values = [p - growth * q if q.upper > 0.0 else p + epsilon * 0.0 for p, q in ends.cuts]
+        lower = np.max([np.maximum(value.lower, 0.0) for value in values], axis=0)
+        upper = np.max([np.maximum(value.upper, 0.0) for value in values], axis=0)
+        low, high = noise.loss_between(ends.low, ends.high)
+        free = (noise.profile(epsilon) + epsilon.expm1() * ends.beyond) / ends.kept
+        inside = (epsilon.lower >= low.upper) & (epsilon.upper <= high.lower)
+        outside = (epsilon.upper < low.lower) | (epsilon.lower > high.upper)
+        edge = enclosing(lower, np.maximum(upper, free.upper))
+        return where(inside, free, where(outside, enclosing(lower, upper), edge))
+
+
+def _cuts(pair: CutPair | ClampedPair, low: Place, high: Place) -> tuple[tuple[Approx, Approx], ...]:
+    """p and q of the half-lines that start at either end; at infinity they hold everything, or nothing."""
+    found = []
+    for end in (low, high):
+        if isinstance(end, float):
+            found.append((exact(float(end < 0.0)), exact(float(end < 0.0))))
+        else:
+            found.append((_approx(partial(_tail, pair, end, 0)), _approx(partial(_tail, pair, end, 1))))
+    return tuple(found)
+
+
+def _tail(pair: CutPair | ClampedPair, x: Place, index: int) -> arb:
+    return pair._ball_tails_at(x)[index]
+
+
+def _approx(ball: Callable[[], arb]) -> Approx:
+    return enclosing(*enclose(ball))
 
 
 def profile_by_balls(pair: CutPair | ClampedPair, epsilon: Approx) -> Approx:

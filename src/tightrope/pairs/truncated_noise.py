@@ -19,10 +19,12 @@ import numpy as np
 from flint import arb, fmpq
 
 from ..errors import UnsupportedMechanism
-from ..kernels.approx import FloatArray
-from ..kernels.ball import BITS_START, erfc, working_precision
+from ..kernels.approx import Approx, FloatArray, enclosing
+from ..kernels.ball import BITS_START, erfc, lower_float, upper_float, working_precision
 from ..kernels.normal import normal_tails
 from ..kernels.twofold import Twofold, twofold
+from .gaussian import GaussianPair
+from .laplace import LaplacePair
 
 # A place on the line in balls; the two infinities are floats, because infinite balls forget their sign.
 Place = arb | float
@@ -60,6 +62,22 @@ class ShiftedNoise(ABC):
     @abstractmethod
     def ball_power_mass(self, order: arb, start: Place, stop: Place) -> arb:
         """The integral of f(x - D)^(order + 1) f(x)^(-order) from start to stop."""
+
+    @abstractmethod
+    def profile(self, epsilon: Approx) -> Approx:
+        """H(e^epsilon) of the shifted noise against the noise, not rounded and not truncated."""
+
+    def loss_between(self, low: Fraction | None, high: Fraction | None) -> tuple[Approx, Approx]:
+        """Losses at two places, between which the crossing lies for losses between them; unbounded on an open side."""
+        places: tuple[Place, Place] = (
+            -math.inf if low is None else rational(low),
+            math.inf if high is None else rational(high),
+        )
+        with working_precision(BITS_START):
+            ends = [self.ball_loss_at(place) for place in places]
+        return enclosing(lower_float(ends[0]), upper_float(ends[0])), enclosing(
+            lower_float(ends[1]), upper_float(ends[1])
+        )
 
     def sure_crossings(self, t: FloatArray) -> list[Place | None]:
         """c(t) where float64 can tell which one it is and balls would take long; None elsewhere."""
@@ -104,6 +122,9 @@ class GaussianNoise(ShiftedNoise):
             for node, weight in zip(NODES, WEIGHTS, strict=True):
                 total += weight * np.cosh(0.5 * node * reach * width) * np.exp(-0.125 * (node * width) ** 2)
             return np.where(narrow, density * width * total, wide)
+
+    def profile(self, epsilon: Approx) -> Approx:
+        return GaussianPair(((self.sigma, float(self.shift), 1),)).profile(epsilon)
 
     def crossing(self, t: Twofold) -> Twofold:
         shift = split(self.shift)
@@ -244,6 +265,9 @@ class LaplaceNoise(ShiftedNoise):
             beside = near.exp().collapse() * share / 2.0
             across = -((-b).expm1().collapse() + a.expm1().collapse()) / 2.0
             return np.where(right | left, beside, across)
+
+    def profile(self, epsilon: Approx) -> Approx:
+        return LaplacePair(self.scale, float(self.shift)).profile(epsilon)
 
     def crossing(self, t: Twofold) -> Twofold:
         shift = split(self.shift)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ... import work
 from ...kernels.approx import Approx, exact
 from ...pair import Pair
 from ...pairs.discrete_gaussian import DiscreteGaussianPair
@@ -21,6 +22,7 @@ from ...pairs.poisson import PoissonAdd, PoissonRemove
 
 REACH = 38.0  # in sigma: the mass beyond is below 1e-310
 OUTPUTS_MOST = 1 << 22
+OUTPUT_UNITS = 200.0  # of work, for one output in the list
 
 
 class Atoms(NamedTuple):
@@ -51,10 +53,20 @@ def atoms(pair: Pair) -> Atoms | None:
     return None
 
 
+def listable(pair: DiscreteGaussianPair) -> bool:
+    """Whether its outputs are few enough for a list."""
+    return 2 * _reach(pair) <= OUTPUTS_MOST
+
+
+def _reach(pair: DiscreteGaussianPair) -> int:
+    return math.ceil(REACH * pair.sigma) + pair.sensitivity + 2
+
+
 def _discrete_gaussian(pair: DiscreteGaussianPair) -> Atoms | None:
-    reach = math.ceil(REACH * pair.sigma) + pair.sensitivity + 2
-    if 2 * reach > OUTPUTS_MOST:
+    if not listable(pair):
         return None
+    reach = _reach(pair)
+    work.spend(OUTPUT_UNITS * 2.0 * reach)
     outputs = np.arange(-reach, reach + pair.sensitivity + 1, dtype=np.float64)
     twice = exact(pair.sigma) * pair.sigma * 2.0
     weights = [

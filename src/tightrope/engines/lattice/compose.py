@@ -71,10 +71,12 @@ class Total:
         return Law(masses, self.start, self.step, self.slope, self.log_scale, lost, self.side, self.origin)
 
 
-def compose(parts: Sequence[Part], tolerance: float, least: int = 1) -> Total:
-    """All parts composed; at most the tolerance of the tilted law falls outside of the window, of at least that
-    length."""
-    return _composed(parts, _window(parts, tolerance, least))
+def compose(parts: Sequence[Part], tolerance: float, least: int = 1, room: float = 1.0) -> Total:
+    """All parts composed; about the tolerance of the tilted law falls outside of the window, of at least that length.
+
+    room: how much more than the tolerance may lie outside where half the transform is enough then.
+    """
+    return _composed(parts, _window(parts, tolerance, least, room))
 
 
 def compose_alike(parts: Sequence[Part], total: Total) -> Total:
@@ -164,7 +166,7 @@ def _lost(parts: Sequence[Part]) -> float:
     )
 
 
-def _window(parts: Sequence[Part], tolerance: float, least: int) -> Window:
+def _window(parts: Sequence[Part], tolerance: float, least: int, room: float) -> Window:
     """The shortest window whose sides hold all but the tolerance, centred in the length that the transform takes."""
     top = sum(count * (len(law.masses) - 1) for law, count in parts)
     bounds = _Sides.of(parts, tolerance)
@@ -174,8 +176,11 @@ def _window(parts: Sequence[Part], tolerance: float, least: int) -> Window:
     length = fast_length(size)
     if top < length:
         return Window(0, length, 0.0)
-    first = max(min(low - (length - (high - low + 1)) // 2, top - length + 1), 0)
-    return Window(first, length, bounds.outside(first, first + length - 1, top))
+    if room > 1.0 and max(longest(parts), least) <= length // 2:
+        shorter = bounds.around(low, high, length // 2, top)
+        if shorter.outside <= room * tolerance:
+            return shorter
+    return bounds.around(low, high, length, top)
 
 
 def _outside(parts: Sequence[Part], window: Window) -> float:
@@ -208,6 +213,11 @@ class _Sides:
         bounds = self.above if sign > 0 else self.below
         distance = min((log_moment - math.log(tolerance)) / d for d, log_moment in bounds)
         return math.ceil(min(distance, 1e15))
+
+    def around(self, low: int, high: int, length: int, top: int) -> Window:
+        """The window of this length around the middle of low and high, within 0 to top."""
+        first = max(min(low - (length - (high - low + 1)) // 2, top - length + 1), 0)
+        return Window(first, length, self.outside(first, first + length - 1, top))
 
     def outside(self, low: int, high: int, top: int) -> float:
         """Tilted mass of the sums below low or above high, of those from 0 to top."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from .sum import LowerSum, UpperSum, infinite_mass, lower_sum_at, upper_sum_at
 
 NAME = "lattice"
 ATTEMPTS_MOST = 5
-HAIR = 0.7  # of the width asked for: what a search for epsilon adds must fit too
+HAIR, DELTA_HAIR = 0.7, 0.95  # of the width asked for: what a search for epsilon adds must fit too
 COARSER_TRIAL = 0.125  # of the grid before, where its rounding was too wide
 EXACT = 1e-12  # what a search aims at where delta is not discretised
 HOPELESS = 1e-13  # of the tilted law, per relative width wanted: a transform knows too little of it then
@@ -46,6 +46,8 @@ DELTA_LEAST = 1e-300  # tails are not told apart below
 USES_MOST = 2**40
 WORK_SHARE = 0.7  # of what is left: a search for epsilon follows
 UNITS = 100.0  # of work, for a point in a transform
+CUT_ROOM = 64  # points
+ROOM = 50.0  # times the tolerance, a thousandth of the width: where that halves a transform
 NEAR = 5.0  # in 1/theta: delta changes by e^5
 
 
@@ -76,13 +78,14 @@ def prepare(
     native = lattice_native.prepare(terms, epsilon, delta, accuracy)
     if native is not None:
         return Narrowest((native,), terms, accuracy, native.near, native.theta, EXACT)
-    return _refined(terms, aim(terms, epsilon, delta, accuracy), 0.5 * beat / accuracy)
+    hair = HAIR if epsilon is None else DELTA_HAIR
+    return _refined(terms, aim(terms, epsilon, delta, accuracy), 0.5 * beat / accuracy, hair)
 
 
-def _refined(terms: tuple[Term, ...], target: Aim, most: float) -> Narrowest:
+def _refined(terms: tuple[Term, ...], target: Aim, most: float, hair: float) -> Narrowest:
     """Grids until the width is met, the work is used up, or another one no longer helps; what each says is kept.
 
-    most: in units of the width wanted; where more than that is expected, nothing is done.
+    most: in units of the width wanted; where more than that is expected, nothing is done. hair: what is narrow enough.
     """
     near, finer, evolving = target.point.epsilon, 1.0, True
     done, width, noisy = 0.0, math.inf, False
@@ -114,7 +117,7 @@ def _refined(terms: tuple[Term, ...], target: Aim, most: float) -> Narrowest:
         kept = best_ends((trial, *kept), near)
         merged = Narrowest(kept, terms, target.wanted, *_place(target), math.inf).delta(near)
         before, width = width, relative_width(merged)
-        if width <= HAIR * target.wanted or done > 0.75 * allowed or merged.upper < DELTA_LEAST:
+        if width <= hair * target.wanted or done > 0.75 * allowed or merged.upper < DELTA_LEAST:
             break
         if made.levels and trial.blur > 0.1 * target.wanted:
             evolving = False  # each block adds its own noise
@@ -149,6 +152,8 @@ class LatticeEvaluator(Evaluator):
     plan: Plan
     grids: tuple[int, ...]
     noise: float  # tilted mass that rounding added on the levels before the last
+    uses: int
+    known: dict[float, Evaluation] = field(default_factory=dict, compare=False, repr=False)  # what was asked before
 
     @property
     def arithmetic(self) -> str:
@@ -170,6 +175,12 @@ class LatticeEvaluator(Evaluator):
         }
 
     def delta(self, epsilon: float) -> Evaluation:
+        found = self.known.get(epsilon)
+        if found is None:
+            found = self.known[epsilon] = self._delta(epsilon)
+        return found
+
+    def _delta(self, epsilon: float) -> Evaluation:
         # delta falls with epsilon: far from the tilt a nearer epsilon may say more.
         near, reach = self.plan.saddle.epsilon, NEAR / self.plan.theta
         high = upper_sum_at(self.upper, epsilon, self.plan.unit)
@@ -177,9 +188,9 @@ class LatticeEvaluator(Evaluator):
             high = min(high, upper_sum_at(self.upper, near + reach, self.plan.unit), key=_upper_end)
         low = LowerSum(0.0, 0.0, 0.0, 0.0)
         if self.below is not None:
-            low = lower_sum_at(*self.below, epsilon)
+            low = self._lower_at(epsilon)
             if epsilon < near - reach:
-                low = max(low, lower_sum_at(*self.below, near - reach), key=_lower_end)
+                low = max(low, self._lower_at(near - reach), key=_lower_end)
         leaked_low, leaked_high = self.infinite
         total = leaked_high + high.upper
         upper = math.nextafter(total, math.inf) if total < 1.0 else 1.0  # also where nothing is known
@@ -203,6 +214,13 @@ class LatticeEvaluator(Evaluator):
                 ),
             ),
         )
+
+    def _lower_at(self, epsilon: float) -> LowerSum:
+        """Half a step per use is how far a label may be from the loss of its cell: no event needs to start below."""
+        assert self.below is not None
+        p, q = self.below
+        ahead = math.floor((epsilon / self.plan.unit - p.start) / p.step) - self.uses - CUT_ROOM
+        return lower_sum_at(p, q, epsilon, max(ahead, 0) if ahead < len(p.masses) else 0)
 
 
 def _upper_end(bound: UpperSum) -> float:
@@ -228,6 +246,7 @@ def _evaluator(terms: Sequence[Term], target: Aim, made: Plan) -> LatticeEvaluat
         made,
         grids,
         noise,
+        sum(count for _, count in terms),
     )
 
 
@@ -253,7 +272,7 @@ def _upper(
         parts += evolved.parts
         grids += [len(law.masses), *evolved.grids] if evolved.grids else []
         noise += evolved.noise
-    total = compose(parts, tolerance)
+    total = compose(parts, tolerance, room=ROOM)
     return total, (*grids, len(total.masses)), leaked, noise
 
 
@@ -270,7 +289,7 @@ def _lower(terms: Sequence[Term], made: Plan, tolerance: float) -> tuple[Total, 
         ):
             law = tilted(masses, ruler.start, ruler.step, _slope(made, theta, ruler), side)
             parts += evolve(law, count, ruler.levels, share, coarsened_by_merging).parts
-    p = compose(p_parts, tolerance, least=longest(q_parts))
+    p = compose(p_parts, tolerance, least=longest(q_parts), room=ROOM)
     return p, compose_alike(q_parts, p)
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ... import work
 from ...kernels.approx import UNDERFLOW, Approx, FloatArray, exact
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.twofold import twofold
@@ -26,6 +27,7 @@ from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
 from .atoms import Atoms, atoms
 
+PROFILE_UNITS, TAILS_UNITS = 500.0, 1000.0  # of work per point, for a sampled Gaussian: the slowest of the many
 TAIL_FLOOR = 1e-312  # absolute error of a tail below 1e-300
 
 
@@ -45,6 +47,7 @@ class Below(NamedTuple):
 
 def above(pair: Pair, points: FloatArray, step: float, median: float) -> Above:
     """Chords on the points l_0 + i step, exact doubles; the median only tells which tails to use where."""
+    work.spend(PROFILE_UNITS * len(points))
     listed = atoms(pair)
     if listed is not None:
         return _split_atoms(listed, points, step)
@@ -69,6 +72,7 @@ def rounded_chord(tail: Approx, upward: bool) -> FloatArray:
 
 def below(pair: Pair, points: FloatArray, step: float) -> Below:
     """Merged cells around the points; the first and the last one reach to the ends of the finite losses."""
+    work.spend(TAILS_UNITS * len(points))
     with working_precision(BITS_START):
         leaked = upper_float(pair.infinite_mass())
     edges = np.concatenate([[-np.inf], points[1:] - step / 2.0])

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, fmpq
 
+from ... import work
 from ...bound import Budget, budget_lines
 from ...kernels.approx import Approx, FloatArray
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
@@ -31,7 +32,7 @@ from ...pairs.discrete_laplace import DiscreteLaplaceLaw
 from ...pairs.finite import FinitePair, RationalLaw, ResponseLaw
 from ..evaluation import Evaluation, Evaluator, Term
 from .aim import narrowed
-from .atoms import atoms
+from .atoms import atoms, listable
 from .compose import Total, compose
 from .law import Side, tilted
 from .sketch import sketch_of_atoms
@@ -80,7 +81,9 @@ def prepare(
     for side in (Side.UP, Side.DOWN):
         parts = []
         for each, count in uses:
-            masses = np.zeros(int(each.places[-1] - each.places[0]) + 1)
+            length = int(each.places[-1] - each.places[0]) + 1
+            work.hold(8.0 * length)
+            masses = np.zeros(length)
             masses[each.places - each.places[0]] = np.maximum(
                 each.masses.upper if side is Side.UP else each.masses.lower, 0.0
             )
@@ -98,7 +101,7 @@ def prepare(
 def _step(pair: object) -> Step | None:
     """The step of the pair's lattice."""
     if isinstance(pair, DiscreteGaussianPair):
-        return None if atoms(pair) is None else Step(pair.sensitivity / Fraction(pair.sigma) ** 2, False)
+        return Step(pair.sensitivity / Fraction(pair.sigma) ** 2, False) if listable(pair) else None
     if isinstance(pair, FinitePair):
         law = pair.law
         if isinstance(law, ResponseLaw) and law.epsilon > 0.0 and law.delta < 1.0:

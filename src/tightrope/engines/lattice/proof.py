@@ -12,13 +12,14 @@ Reference: Meiser, Mohammadi 2018, Def. 3 to 5 (buckets); Johansson 2017 (balls)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
 from flint import arb, fmpz, fmpz_poly
 
+from ... import work
 from ...bound import Budget, budget_lines
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import lower_float, upper_float, working_precision
@@ -30,6 +31,8 @@ from .plan import Plan, Ruler, plan
 POINTS_MOST = 1 << 16
 # Seconds for a proof, for a limb of a product, for a coefficient, for the masses of a point: they choose the grid only.
 SECONDS, LIMB, COEFFICIENT, MASS = 3.0, 3e-7, 1e-6, 2.5e-4
+WORK_SHARE = 0.5  # of what is left: sums in balls follow
+PAID_AT_ONCE = 32  # points
 GUARD_BITS = 64
 ODDS_BITS = 96  # e^eps, for the comparison of P and Q
 
@@ -143,17 +146,18 @@ def prepare_proof(terms: Sequence[Term], target: Aim) -> ProofEvaluator:
 def _affordable(terms: Sequence[Term], target: Aim, bits: int) -> Plan:
     """The finest grid that the time allows: so many limbs in each product, and masses in balls at every point."""
     limbs = bits / 64.0
+    seconds = min(SECONDS, WORK_SHARE * work.left() / work.UNITS_PER_SECOND)
     products = sum(3.0 * count.bit_length() * (LIMB * limbs + COEFFICIENT) for _, count in terms)
-    most = int(min(max(SECONDS / products, 1 << 10), POINTS_MOST))
+    most = int(min(max(seconds / products, 1 << 10), POINTS_MOST))
     made = plan(terms, target, most=most, evolving=False)
-    late = sum(ruler.size for ruler in made.rulers) * MASS * (1.0 + limbs / 8.0) / SECONDS
+    late = sum(ruler.size for ruler in made.rulers) * MASS * (1.0 + limbs / 8.0) / max(seconds, 1e-3)
     return made if late <= 1.0 else plan(terms, target, finer=1.0 / late, most=most, evolving=False)
 
 
 def _above(pair: Pair, ruler: Ruler, made: Plan, bits: int) -> Whole:
     """Chords: the mass from l_i on is H_i + (H_(i-1) - H_i) / (1 - e^-h), one before the first point."""
     scale, span = arb(2) ** bits, -(-arb(ruler.step * made.unit)).expm1()
-    profile = [pair.ball_profile(arb((ruler.start + i * ruler.step) * made.unit)) for i in range(ruler.size)]
+    profile = [pair.ball_profile(arb((ruler.start + i * ruler.step) * made.unit)) for i in _paid(0, ruler.size, bits)]
     tails = [arb(1), *(here + (before - here) / span for before, here in pairwise(profile))]
     tails.append(profile[-1])
     masses = [max(_ceil((tails[i] - tails[i + 1]) * scale), 0) for i in range(ruler.size)]
@@ -164,7 +168,9 @@ def _below(pair: Pair, ruler: Ruler, made: Plan, bits: int) -> Cells:
     """Merged cells around the points; the outer ones reach to the ends of the finite losses."""
     scale = arb(2) ** bits
     half = ruler.step // 2
-    tails = [pair.ball_tails(arb((ruler.start + i * ruler.step - half) * made.unit)) for i in range(1, ruler.size)]
+    tails = [
+        pair.ball_tails(arb((ruler.start + i * ruler.step - half) * made.unit)) for i in _paid(1, ruler.size, bits)
+    ]
     p = [1 - pair.infinite_mass(), *(each.p_above - pair.infinite_mass() for each in tails), arb(0)]
     q = [1 - pair.reversed().infinite_mass(), *(each.q_above for each in tails), arb(0)]
     return Cells(
@@ -173,6 +179,22 @@ def _below(pair: Pair, ruler: Ruler, made: Plan, bits: int) -> Cells:
         ruler.start,
         ruler.step,
     )
+
+
+def _paid(start: int, stop: int, bits: int) -> Iterator[int]:
+    """The numbers from start on, each when there is work left for masses in balls at one point."""
+    units = 0.5 * MASS * (1.0 + bits / 512.0) * work.UNITS_PER_SECOND
+    for number in range(start, stop):
+        if (number - start) % PAID_AT_ONCE == 0:
+            work.spend(units * min(PAID_AT_ONCE, stop - number))
+        yield number
+
+
+def _pay(one: fmpz_poly, other: fmpz_poly, bits: int) -> None:
+    """For a product, before it is made."""
+    size = one.degree() + other.degree() + 2
+    work.hold(size * (bits / 2.0 + 64.0))
+    work.spend(size * (LIMB * bits / 64.0 + COEFFICIENT) * work.UNITS_PER_SECOND)
 
 
 def _power(law: L, count: int, bits: int, cut: int, times: Callable[[L, L, int, int], L]) -> L:
@@ -191,6 +213,7 @@ def _power(law: L, count: int, bits: int, cut: int, times: Callable[[L, L, int, 
 
 def _times(one: Whole, other: Whole, bits: int, cut: int) -> Whole:
     """The product, rounded up; its top goes to infinite loss, its bottom moves up to the first entry kept."""
+    _pay(one.masses, other.masses, bits)
     masses = [-(-coefficient >> bits) for coefficient in (one.masses * other.masses).coeffs()]
     infinite = one.infinite + other.infinite - (one.infinite * other.infinite >> bits)
     top = _light(reversed(masses), cut)
@@ -206,7 +229,9 @@ def _times(one: Whole, other: Whole, bits: int, cut: int) -> Whole:
 
 def _times_cells(one: Cells, other: Cells, bits: int, cut: int) -> Cells:
     """The products, P rounded down and Q up; both without the ends where P is light."""
+    _pay(one.p, other.p, bits)
     p = [coefficient >> bits for coefficient in (one.p * other.p).coeffs()]
+    _pay(one.q, other.q, bits)
     q = [-(-coefficient >> bits) for coefficient in (one.q * other.q).coeffs()]
     bottom, top = _light(p, cut), len(p) - _light(reversed(p), cut)
     start = one.start + other.start + bottom * one.step

@@ -18,10 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ... import work
 from ...kernels.approx import FloatArray
 from ...kernels.fft import upper_sum
 from ...kernels.ulps import UNIT
 from .compose import Total
+
+POINT_UNITS = 40.0  # of work: weights, products, sums
 
 
 class UpperSum(NamedTuple):
@@ -56,6 +59,7 @@ class LowerSum(NamedTuple):
 
 def upper_sum_at(total: Total, epsilon: float, unit: float) -> UpperSum:
     """Bounds the finite part of delta from above."""
+    work.spend(POINT_UNITS * len(total.masses))
     asked = Fraction(epsilon) / Fraction(unit)
     first = max(math.floor((asked - total.start) / total.step) + 1, 0)
     base = _exp(total.log_scale - Fraction(total.slope) * (asked - total.start) / total.step)
@@ -69,16 +73,18 @@ def upper_sum_at(total: Total, epsilon: float, unit: float) -> UpperSum:
     return UpperSum(value, rounding, weighted(base, total.lost), weighted(base, total.outside))
 
 
-def lower_sum_at(p: Total, q: Total, epsilon: float) -> LowerSum:
-    """Bounds the finite part of delta from below by the suffix that is best as far as can be seen."""
-    p_weights, p_units = _weights(p, 0, Fraction(0))
-    q_weights, q_units = _weights(q, 0, Fraction(epsilon))
+def lower_sum_at(p: Total, q: Total, epsilon: float, first: int = 0) -> LowerSum:
+    """Bounds the finite part of delta from below by the suffix that is best as far as can be seen, from first on."""
+    work.spend(2.0 * POINT_UNITS * (len(p.masses) - first))
+    p_weights, p_units = _weights(p, first, Fraction(0))
+    q_weights, q_units = _weights(q, first, Fraction(epsilon))
+    p_masses, q_masses = p.masses[first:], q.masses[first:]
     with np.errstate(all="ignore"):
-        gains = p_weights * (p.masses - p.radius) - q_weights * (q.masses + q.radius)
+        gains = p_weights * (p_masses - p.radius) - q_weights * (q_masses + q.radius)
         suffix = np.cumsum(gains[::-1])[::-1]
     cut = int(np.argmax(np.where(np.isfinite(suffix), suffix, -np.inf)))
-    p_value, p_rounding = dot(p_weights[cut:], p.masses[cut:], p_units[cut:], p.radius)
-    q_value, q_rounding = dot(q_weights[cut:], q.masses[cut:], q_units[cut:], q.radius)
+    p_value, p_rounding = dot(p_weights[cut:], p_masses[cut:], p_units[cut:], p.radius)
+    q_value, q_rounding = dot(q_weights[cut:], q_masses[cut:], q_units[cut:], q.radius)
     push = 1.0 + (p_units[cut] + q_units[cut]) * UNIT
     return LowerSum(
         value=p_value - q_value,
