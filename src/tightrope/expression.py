@@ -34,6 +34,7 @@ from .transforms.composition import compose
 
 UNKNOWN = "_"  # what ? becomes for Python's parser
 LENGTH_MOST = 100_000
+TRIED_LENGTH_MOST = 10_000  # of a text with an unknown, for which more than a few values are tried
 DEPTH_MOST = 100
 SIGNS_MOST = 20
 CHAIN = "too long a chain of operators; JSON has no such limit"
@@ -44,6 +45,7 @@ Value = Number | tuple[Number, ...] | str | Mechanism
 
 _TOKEN = re.compile(r"'[^'\\\n]*'|\"[^\"\\\n]*\"|\d\w*|[A-Za-z_]\w*|\s+|[-+]|.", re.ASCII | re.DOTALL)
 _DIGITS = re.compile(r"\d[\d_]*([eE]\d*)?", re.ASCII)
+_WORD = re.compile(r"[\w?]", re.ASCII)
 _CLOSES = {")": "(", "]": "["}
 _ALPHABET = frozenset("()[].,=*/")
 
@@ -83,7 +85,8 @@ def parse_template(text: str, files: Folder | None = None) -> Template:
         raise ExpressionError("nothing to calibrate: write ? for the unknown, as in Gaussian(sigma=?)", text, 1)
     tree = _tree(text)
     refused: TightropeError | None = None
-    for power in POWERS:  # a value that is accepted: only then has all of the text been read
+    # A value that is accepted: only then has all of the text been read.
+    for power in POWERS if len(text) <= TRIED_LENGTH_MOST else POWERS[:3]:
         reader = _Reader(text, 2**power, files)
         try:
             reader.mechanism(tree)
@@ -138,6 +141,8 @@ def _scan(text: str, unknown: bool) -> None:
         if token[0].isalnum() or token[0] == "_":
             _check_word(token, text, column)
         elif token == "?" and unknown:
+            if _WORD.fullmatch(text[match.end() : match.end() + 1]) or _WORD.fullmatch(text[column - 2 : column - 1]):
+                raise ExpressionError("? stands for a number, with no digit, letter or ? beside it", text, column)
             continue
         elif token == "?":
             raise ExpressionError("? marks the unknown of a calibration; give a number here", text, column)

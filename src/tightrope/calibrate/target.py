@@ -76,16 +76,17 @@ class Target:
         return tried if tried.delta is not None else self._asked(tried, "delta", LADDER[NEAR][1])
 
     def sharpen(self, tried: Tried) -> Tried:
-        """The same with epsilon as it is answered to everybody."""
-        return self._asked(tried, "epsilon", SHARP)
+        """The same with an epsilon that is worth printing."""
+        return self._asked(tried, "epsilon", LADDER[NEAR][1])
 
     def slope(self, one: Tried, two: Tried) -> tuple[float, float] | None:
         """Two numbers, about 0 at the target, that a line in the log of the unknown goes through; None for none."""
         epsilons = _logs(one.epsilon, two.epsilon, self.epsilon)
-        deltas = _logs(one.delta, two.delta, self.delta)
-        if epsilons is None or deltas is None:
-            return epsilons or deltas
-        return deltas if _noise(one.epsilon, two.epsilon) > 0.1 * min(map(abs, epsilons)) else epsilons
+        if epsilons is not None and _noise(one.epsilon, two.epsilon) <= 0.25 * abs(epsilons[0] - epsilons[1]):
+            # Where epsilon points to the wrong side, delta has decided.
+            if not any(each.meets if y > 0.0 else each.misses for each, y in zip((one, two), epsilons, strict=True)):
+                return epsilons
+        return _logs(one.delta, two.delta, self.delta)
 
     def shown(self, tried: Tried) -> Bound:
         """Epsilon at the target's delta; what delta has shown about it is put in."""
