@@ -1,29 +1,33 @@
 """The search for the value that just meets a target.
 
-log epsilon is nearly a straight line in the log of most unknowns, so secants find the value in a few questions; where
-epsilon is 0 or infinite, log delta takes its place, and bisection where nothing else helps. What is returned was asked
-for itself: the search rests on nothing that it assumes. That privacy is monotone in the unknown is observed at every
-value that is tried, on both sides of the answer too: two that contradict one another end the search.
+A delta is gauged by the Gaussian mechanism that has the same one: its log mu is nearly a straight line in the log of
+most unknowns, so secants find the value in a few questions. Where delta is 0 or 1, log epsilon takes its place, and
+bisection where nothing else helps. What is returned was asked for itself: the search rests on nothing that it assumes.
+That privacy is monotone in the unknown is observed at every value that is tried, on both sides of the answer too: two
+that contradict one another end the search.
 """
 
 from __future__ import annotations
 
 import math
 import time
+from contextlib import nullcontext
 from typing import NamedTuple
 
+from .. import work
 from ..errors import BracketNotFound, WorkExhausted
-from ..work import Meter
 from .domain import Domain
 from .target import FAR, NEAR, Target, Tried, apart
 
 STEPS_MOST = 60
 SPREADS = (2, 64, 10**4, 10**8, 10**15)  # to see which way privacy goes
+CHEAP_SPREAD = 64  # up to here delta alone is asked
 STRIDE = math.log(64.0)  # a line through two points is believed so far
 NEARBY = 0.4  # in logs: from here on sharp answers pay
 SLOW = 3  # steps that must make the bracket four times narrower
 BEYOND = 0.1  # of a step, further while no value is known on the other side
 NUDGE = 0.25  # of the tolerance, beyond where the root is expected, so that both ends come close to it
+SILENT_MOST = 4  # values without any delta that are asked for epsilon
 PROBE = 4  # times further out, to see whether privacy is monotone
 LEFT_LEAST = 0.01  # of the work: with less there is no time for a question
 
@@ -43,7 +47,7 @@ class _TimeUpError(Exception):
 class Search:
     """All that was tried so far, and what to try next."""
 
-    def __init__(self, domain: Domain, target: Target, tolerance: float, meter: Meter) -> None:
+    def __init__(self, domain: Domain, target: Target, tolerance: float, meter: work.Meter) -> None:
         self.domain = domain
         self.target = target
         self.tolerance = tolerance
@@ -51,6 +55,7 @@ class Search:
         self.units = meter.left
         self.tried: dict[float, Tried] = {}
         self.widths: list[float] = []  # of the bracket, in logs
+        self.by_epsilon = False  # whether epsilon tells where to look next, rather than delta
         self.rise: tuple[Tried, Tried] | None = None  # two values of which the larger certainly loses more
         self.fall: tuple[Tried, Tried] | None = None  # two of which it loses less
 
@@ -66,9 +71,8 @@ class Search:
         good, bad = self.good, self.bad
         if good is None:
             raise self._nowhere(ended or "", bad)
-        if self._left():
-            good, bad = self.target.sharpen(good), None if bad is None else self.target.sharpen(bad)
-        return Found(good, bad, ended)
+        with nullcontext() if self._left() else work.grace():
+            return Found(self.target.printed(good), None if bad is None else self.target.printed(bad), ended)
 
     @property
     def safe(self) -> int:
@@ -115,10 +119,13 @@ class Search:
         return new
 
     def _not_monotone(self, rise: tuple[Tried, Tried], fall: tuple[Tried, Tried]) -> BracketNotFound:
-        clear = all(apart(low.epsilon, high.epsilon) for low, high in (rise, fall[::-1]))
+        seen = sorted({each.value: each for each in (*rise, *fall)}.items())
+        by_delta = all(apart(low.delta, high.delta) for low, high in (rise, fall[::-1]))
         places = ", ".join(
-            f"{value:.6g} ({'epsilon' if clear else 'delta'} in {each.epsilon if clear else each.delta})"
-            for value, each in sorted({each.value: each for each in (*rise, *fall)}.items())
+            f"{value:.6g} (delta in {each.delta})"
+            if each.epsilon is None or (by_delta and each.delta is not None)
+            else f"{value:.6g} (epsilon in {each.epsilon})"
+            for value, each in seen
         )
         return BracketNotFound(
             f"privacy is not monotone in {self.domain.parameter}, see {places}: "
@@ -131,18 +138,18 @@ class Search:
     def _orient(self) -> None:
         """Spreads out until two values certainly differ."""
         start = self.domain.start()
-        first = self._look(start, math.inf)
+        self._look(start, math.inf)
         for spread in SPREADS:
+            if spread > CHEAP_SPREAD and self._weighed():
+                return
             for wanted in (self.domain.fit(start * spread), self.domain.fit(start / spread)):
                 value = self.domain.reach(start, wanted)
-                if value in self.tried:
-                    continue
-                other = self._look(value, math.inf)
-                if not self.safe:
-                    first = self._put(self.target.weigh(first))
-                    self._put(self.target.weigh(other))
+                if value not in self.tried:
+                    self._look(value, math.inf)
                 if self.safe:
                     return
+        if self._weighed():
+            return
         if self.target.refusal is not None:
             raise self.target.refusal
         values = sorted(self.tried)
@@ -152,6 +159,12 @@ class Search:
             f"{values[-1]:.6g}, {met} the target",
             self.domain.parameter,
         )
+
+    def _weighed(self) -> bool:
+        """Whether the other question tells which way privacy goes."""
+        for each in list(self.tried.values()):
+            self._put(self.target.weigh(each))
+        return self.safe != 0
 
     def _narrow(self) -> str | None:
         """Until the values that meet and miss are as close as asked; else why they are not."""
@@ -181,9 +194,11 @@ class Search:
             low, high = sorted((good.value, bad.value))
             self.widths.append(math.log(high / low))
             slow = len(self.widths) > SLOW and self.widths[-1] > 0.25 * self.widths[-1 - SLOW]
+            if slow:  # the other question may be straighter; if it was not, halves
+                self.by_epsilon, slow = not self.by_epsilon, self.by_epsilon
+                self.widths.clear()
             guess = None if slow else self._secant(low, high, 0.0)
             if guess is None:
-                self.widths.clear()
                 guess = math.sqrt(low) * math.sqrt(high) if high > 1.2 * low else low + (high - low) / 2.0
             guess = self._rounded(guess, guess > last)
             if not low < guess < high:
@@ -207,10 +222,10 @@ class Search:
         if good is not None and bad is not None:
             pairs.append((bad, good))
         for one, two in pairs:
-            ends = self.target.slope(one, two)
-            if ends is None and self.target.delta > 0.0:
+            ends = self.target.line(one, two, self.by_epsilon)
+            if (ends is None or self.by_epsilon) and high < math.inf and low > 0.0:
                 one, two = self._put(self.target.weigh(one)), self._put(self.target.weigh(two))
-                ends = self.target.slope(one, two)
+                ends = self.target.line(one, two, self.by_epsilon)
             if ends is None:
                 continue
             move = -ends[1] * math.log(two.value / one.value) / (ends[1] - ends[0])
@@ -229,9 +244,9 @@ class Search:
 
     def _step_out(self, middle: Tried) -> str | None:
         """From a value that cannot be decided, to both sides until one can; None where the search may go on."""
-        bound = middle.epsilon
+        bound = middle.delta or middle.epsilon
         noise = bound.width / bound.upper if bound is not None and 0.0 < bound.upper < math.inf else 1.0
-        step = max(NUDGE * self.tolerance, noise, 1.0 / middle.value if self.domain.integer else 0.0)
+        step = max(noise, 1.0 / middle.value if self.domain.integer else NUDGE * self.tolerance)
         for side in (1, -1):
             distance = step
             while True:
@@ -266,6 +281,9 @@ class Search:
                 value = self.domain.reach(end, self.domain.fit(wanted))
                 if not seen and value not in self.tried:
                     self._look(value, math.inf)
+            silent = [each for each in self.tried.values() if each.delta is not None and each.delta.upper == 0.0]
+            for each in silent[-SILENT_MOST:] if len(silent) > 1 else []:
+                self._put(self.target.weigh(each))  # a delta of 0 hides which of them loses less
         except _TimeUpError:
             pass  # the two values found are proven by themselves
 
@@ -288,7 +306,8 @@ def _times(value: float, log: float) -> float:
 
 
 def _why(tried: Tried) -> str:
-    certificate = None if tried.epsilon is None else tried.epsilon.certificate
+    bound = tried.delta or tried.epsilon
+    certificate = None if bound is None else bound.certificate
     if certificate is not None and certificate.exhausted is not None:
         return f"{certificate.exhausted} ran out"
     return tried.why or "the bounds are too wide to tell values in between apart"

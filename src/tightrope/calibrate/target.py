@@ -1,12 +1,13 @@
 """What is asked of a value, and how it answers.
 
-A value meets the target if epsilon at the target's delta is at most the target's, or delta at its epsilon at most its
-delta; it misses it if one of them is shown to be above. Both are certain, or nothing is said.
+A value meets the target if delta at the target's epsilon is at most the target's, or epsilon at its delta at most its
+epsilon; it misses it if one of them is shown to be above. Both are certain, or nothing is said.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from .. import work
@@ -14,22 +15,24 @@ from ..bound import Bound
 from ..errors import AccuracyNotReached, UnsupportedMechanism, WorkExhausted
 from ..mechanisms.base import Mechanism
 from ..question import Question
+from .gauge import equivalent
 
 SHARP = 1e-6  # what is aimed at where no accuracy is asked for
-# What is asked until a value is decided: delta tells finer than epsilon, and cheaper.
-LADDER = (("epsilon", 0.05), ("epsilon", 1e-4), ("delta", 1e-4), ("delta", SHARP))
+LADDER = (0.05, 1e-3, 1e-5, SHARP)  # accuracies to ask for until a value is decided
 FAR, NEAR = 0, 1  # where to start on it
+PRINTED = 1e-4  # the width of an epsilon that is shown
 SHARE = 0.5  # of the time that is left: what one question may take
+CLEAR = 0.25  # of what two values differ by: how wide their bounds may be to tell where to look next
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What is known of one value; None where no engine could tell."""
+    """What is known of one value; None where it was not asked, or no engine could tell."""
 
     value: float
     mechanism: Mechanism
     epsilon: Bound | None  # at the target's delta
-    delta: Bound | None  # at the target's epsilon, where it was asked for
+    delta: Bound | None  # at the target's epsilon
     meets: bool
     misses: bool
     why: str | None  # what was in the way of a narrower answer
@@ -59,38 +62,56 @@ class Target:
         self.delta = delta
         self.question = question
         self.refusal: UnsupportedMechanism | None = None  # the first of them
+        # delta is the cheaper question, and tells values apart more finely; at a target of 0 it tells nothing.
+        self.first, self.second = ("delta", "epsilon") if delta > 0.0 else ("epsilon", "delta")
 
     def ask(self, value: float, mechanism: Mechanism, level: int) -> Tried:
-        """Epsilon or delta, as sharp as it takes to decide; level says how far the value is believed to be off."""
+        """As sharp an answer as it takes to decide; level says how far the value is believed to be off."""
         tried = Tried(value, mechanism, None, None, False, False, None)
-        for quantity, accuracy in LADDER[level:]:
-            if quantity == "epsilon" and self.epsilon == 0.0:
-                continue  # an epsilon of 0 tells nothing of what is left of delta
-            tried = self._asked(tried, quantity, accuracy)
+        for accuracy in LADDER[level:]:
+            tried = self._asked(tried, self.first, accuracy)
             if tried.decided:
                 break
         return tried
 
     def weigh(self, tried: Tried) -> Tried:
-        """The same with delta at the target's epsilon, which tells apart what an epsilon of 0 or inf does not."""
-        return tried if tried.delta is not None else self._asked(tried, "delta", LADDER[NEAR][1])
+        """The same with the other question, which may tell apart what a delta of 0 or 1, or no epsilon, does not."""
+        known = tried.epsilon if self.second == "epsilon" else tried.delta
+        return tried if known is not None else self._asked(tried, self.second, LADDER[FAR])
 
-    def sharpen(self, tried: Tried) -> Tried:
+    def printed(self, tried: Tried) -> Tried:
         """The same with an epsilon that is worth printing."""
-        return self._asked(tried, "epsilon", LADDER[NEAR][1])
+        return self._asked(tried, "epsilon", PRINTED)
 
-    def slope(self, one: Tried, two: Tried) -> tuple[float, float] | None:
-        """Two numbers, about 0 at the target, that a line in the log of the unknown goes through; None for none."""
-        epsilons = _logs(one.epsilon, two.epsilon, self.epsilon)
-        if epsilons is not None and _noise(one.epsilon, two.epsilon) <= 0.25 * abs(epsilons[0] - epsilons[1]):
-            # Where epsilon points to the wrong side, delta has decided.
-            if not any(each.meets if y > 0.0 else each.misses for each, y in zip((one, two), epsilons, strict=True)):
-                return epsilons
-        return _logs(one.delta, two.delta, self.delta)
+    def line(self, one: Tried, two: Tried, by_epsilon: bool) -> tuple[float, float] | None:
+        """Two numbers, about 0 at the target, that are nearly linear in the log of most unknowns; None for none."""
+        deltas = self._line(one, two, one.delta, two.delta, lambda delta: equivalent(self.epsilon, delta), self.delta)
+        epsilons = self._line(one, two, one.epsilon, two.epsilon, _log, self.epsilon)
+        return (epsilons or deltas) if by_epsilon else (deltas or epsilons)
+
+    def _line(
+        self,
+        one: Tried,
+        two: Tried,
+        first: Bound | None,
+        second: Bound | None,
+        gauge: Callable[[float], float],
+        level: float,
+    ) -> tuple[float, float] | None:
+        if first is None or second is None:
+            return None
+        goal = gauge(level)
+        (low0, high0), (low1, high1) = ((gauge(each.lower), gauge(each.upper)) for each in (first, second))
+        y0, y1 = low0 + (high0 - low0) / 2.0 - goal, low1 + (high1 - low1) / 2.0 - goal
+        noise = max(high0 - low0, high1 - low1)
+        if not (math.isfinite(y0) and math.isfinite(y1) and y0 != y1 and noise <= CLEAR * abs(y0 - y1)):
+            return None
+        wrong = any(each.meets if y > 0.0 else each.misses for each, y in ((one, y0), (two, y1)))
+        return None if wrong else (y0, y1)  # where this points to the wrong side, the other question has decided
 
     def shown(self, tried: Tried) -> Bound:
         """Epsilon at the target's delta; what delta has shown about it is put in."""
-        bound = tried.epsilon or Bound(0.0, math.inf)
+        bound = tried.epsilon or Bound(0.0, math.inf, None if tried.delta is None else tried.delta.certificate)
         if tried.meets:
             return replace(bound, lower=min(bound.lower, self.epsilon), upper=min(bound.upper, self.epsilon))
         return replace(bound, lower=max(bound.lower, self.epsilon), upper=max(bound.upper, self.epsilon))
@@ -128,15 +149,5 @@ class Target:
             return str(error)
 
 
-def _logs(one: Bound | None, two: Bound | None, level: float) -> tuple[float, float] | None:
-    """About log(bound / level) of both, where they differ."""
-    if one is None or two is None or level == 0.0:
-        return None
-    first, second = (each.lower + (each.upper - each.lower) / 2.0 for each in (one, two))
-    if not (0.0 < first < math.inf and 0.0 < second < math.inf) or first == second:
-        return None
-    return math.log(first) - math.log(level), math.log(second) - math.log(level)
-
-
-def _noise(*bounds: Bound | None) -> float:
-    return max(each.width / each.upper for each in bounds if each is not None)
+def _log(value: float) -> float:
+    return math.log(value) if 0.0 < value < math.inf else math.nan

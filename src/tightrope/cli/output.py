@@ -103,7 +103,9 @@ def calibration_text(found: Calibration, epsilon: float, delta: float, seconds: 
             f"above {short(epsilon)}"
         )
     if found.ended is not None:
-        lines.append(f"  {'no value was shown to miss it' if found.missed is None else 'not closer'}: {found.ended}")
+        lines.append(
+            f"  {'no value was shown to miss it' if found.missed is None else 'it ended there'}: {found.ended}"
+        )
     lines += assured(found.bound)
     certificate = found.bound.certificate
     about = [] if certificate is None else [certificate.engine, certificate.arithmetic]
