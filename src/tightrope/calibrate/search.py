@@ -162,9 +162,7 @@ class Search:
 
     def _weighed(self) -> bool:
         """Whether the other question tells which way privacy goes."""
-        for each in list(self.tried.values()):
-            self._put(self.target.weigh(each))
-        return self.safe != 0
+        return any(self._put(self.target.weigh(each)) and self.safe for each in list(self.tried.values()))
 
     def _narrow(self) -> str | None:
         """Until the values that meet and miss are as close as asked; else why they are not."""
