@@ -94,10 +94,16 @@ def test_no_distance_has_an_exponent_where_a_reader_expects_none(value: float) -
 
 def test_an_allowance_ends_the_comparison_and_says_so() -> None:
     with work.allowance(1e-9):
-        spent = _row(METHODS[0], tr.parse(RUN), "epsilon", 1e-4, tr.Bound(1.0, 1.1))
+        spent = _row(METHODS[0], tr.parse(RUN), "epsilon", 1e-4, tr.Bound(1.0, 1.1), 1.0)
     assert spent.distance == "time ran out"
     assert spent.value == math.inf
     assert spent.silent
+    several = tr.compose(tr.Gaussian(sigma=1 + index / 30).poisson(rate=0.01) for index in range(30))
+    slow = next(method for method in METHODS if method.name == "optimal, best point")
+    with work.allowance(1.0) as meter:
+        assert _row(slow, several, "epsilon", 1e-5, tr.Bound(0.1, 0.2), 0.5).distance == "time ran out"
+        left = meter.left
+    assert left >= 0.49 * work.UNITS_PER_SECOND * (1.0 - work.GRACE)
     for wrong in (0.0, -1.0, math.nan, "x"):
         with pytest.raises(InvalidParameter, match="seconds"):
             compare(tr.parse(RUN), delta=1e-4, seconds=wrong)  # type: ignore[arg-type]

@@ -114,7 +114,9 @@ def compare(
         with work.part(CERTIFIED_SHARE):
             truth = (run.epsilon if quantity == "epsilon" else run.delta)(given, seconds=seconds)
         taken = time.perf_counter() - began
-        rows = [_row(method, run, quantity, given, truth) for method in asked]
+        rows = [
+            _row(method, run, quantity, given, truth, 1.0 / (len(asked) - index)) for index, method in enumerate(asked)
+        ]
     return Comparison(repr(run), quantity, given, truth, tuple(sorted(rows, key=_nearness)), str(run), taken)
 
 
@@ -140,17 +142,18 @@ def growth(
     return tuple(found)
 
 
-def _row(method: Method, run: Mechanism, quantity: str, given: float, truth: Bound) -> Row:
+def _row(method: Method, run: Mechanism, quantity: str, given: float, truth: Bound, share: float) -> Row:
+    """One method, with a share of the work that is left; what it says when that is used up is not what it can say."""
     began = time.perf_counter()
     nothing = math.inf if quantity == "epsilon" else 1.0
-    try:
-        work.spend(STEP_WORK)
-        value = (method.epsilon if quantity == "epsilon" else method.delta)(run, given)
-        words = distance(value, truth, quantity)
-    except UnsupportedMechanism:
-        value, words = nothing, distance(nothing, truth, quantity)
-    except WorkExhausted:
-        value, words = nothing, LATE
+    with work.part(share) as meter:
+        try:
+            work.spend(STEP_WORK)
+            value = (method.epsilon if quantity == "epsilon" else method.delta)(run, given)
+        except (UnsupportedMechanism, WorkExhausted):
+            value = nothing
+    late = meter.exhausted is not None
+    value, words = (nothing, LATE) if late else (value, distance(value, truth, quantity))
     return Row(method.name, value, method.kind, words, method.why, time.perf_counter() - began)
 
 

@@ -14,7 +14,7 @@ import math
 from flint import arb
 
 from ..mechanisms.base import Mechanism
-from .basic import uses
+from .basic import use_epsilon, uses
 from .outward import at_or_above, at_or_below
 
 SLACKS = (1.0, 0.999, 0.9, 0.75, 0.5, 0.25)
@@ -61,7 +61,7 @@ def _delta(points: Points, leaked: float, epsilon: float) -> arb:
 
 
 def _points(run: Mechanism, share: float) -> Points:
-    return [(part.epsilon(share).upper, count) for part, count in run.terms]
+    return [(use_epsilon(part, share), count) for part, count in run.terms]
 
 
 def _sums(points: Points) -> tuple[arb, arb]:

@@ -10,8 +10,23 @@ from __future__ import annotations
 
 from flint import arb
 
+from .. import work
 from ..mechanisms.base import Mechanism
 from .outward import at_or_above, at_or_below, weighted_sum
+
+USE_WORK = 5e6  # units, of a question about one use
+
+
+def use_epsilon(part: Mechanism, delta: float) -> float:
+    """Upper end for one use; a run of many parts asks often."""
+    work.spend(USE_WORK)
+    return part.epsilon(delta).upper
+
+
+def use_delta(part: Mechanism, epsilon: float) -> float:
+    """Upper end for one use."""
+    work.spend(USE_WORK)
+    return part.delta(epsilon).upper
 
 
 def uses(run: Mechanism) -> int:
@@ -47,10 +62,10 @@ def adaptive_delta(run: Mechanism, epsilon: float) -> float:
 
 
 def _sum_of_epsilons(run: Mechanism, share: float) -> float:
-    parts = [(part.epsilon(max(share, 0.0)).upper, count) for part, count in run.terms]
+    parts = [(use_epsilon(part, max(share, 0.0)), count) for part, count in run.terms]
     return at_or_above(weighted_sum, parts)
 
 
 def _deltas(run: Mechanism, epsilon: float) -> list[tuple[float, int]]:
     share = max(at_or_below(lambda: arb(epsilon) / uses(run)), 0.0)
-    return [(part.delta(share).upper, count) for part, count in run.terms]
+    return [(use_delta(part, share), count) for part, count in run.terms]

@@ -12,6 +12,7 @@ import math
 
 from flint import arb
 
+from .. import work
 from ..engines.contour.cgf import LOG_TOLERANCE
 from ..engines.contour.cgf_of import cgf_of
 from ..errors import UnsupportedMechanism
@@ -26,11 +27,13 @@ from ..pairs.truncated import ClampedPair, CutPair
 from .outward import at_or_above
 
 QUADRATURE_MOST = 3e4  # orders beyond would take many points for what simpler bounds tell as well
+MOMENT_WORK = 5e5  # units, of one moment of one part
 POINTS_MOST = 200_000  # of one quadrature: a second at most
 
 
 def log_moment(pair: Pair, order: float) -> float:
     """At or above K(order)."""
+    work.spend(MOMENT_WORK)
     try:
         if isinstance(pair, CutPair | ClampedPair):
             return at_or_above(lambda: pair.ball_moment(arb(order)).log())

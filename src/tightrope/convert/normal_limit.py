@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from .. import work
 from ..kernels.twofold import twofold
 from ..mechanisms.base import Mechanism
 from ..mechanisms.gdp import GDP
@@ -19,6 +20,7 @@ from ..relation import Direction
 
 POINTS = 6000
 GONE = 1e-13
+STEP_WORK, GRID_WORK = 1e6, 2e7  # units, of two tails and of all
 
 
 def limit_epsilon(run: Mechanism, delta: float) -> float:
@@ -48,11 +50,13 @@ def loss_moments(pair: Pair) -> tuple[float, float]:
     """Mean and variance of the finite losses under the first law, about."""
     reach = 1e-9
     while reach < 1e9:
+        work.spend(STEP_WORK)
         tails = pair.tails(twofold(np.array([reach, -reach])))
         leaked = float(pair.tails(twofold(np.array([np.inf]))).p_above[0])
         if tails.p_above[0] - leaked <= GONE and tails.p_below[1] <= GONE:
             break
         reach *= 1.5
+    work.spend(GRID_WORK)
     half = np.sinh(np.linspace(0.0, 1.0, POINTS) * math.asinh(1e6)) / 1e6 * reach
     points = np.concatenate([-half[:0:-1], half])
     below = pair.tails(twofold(points)).p_below

@@ -16,7 +16,7 @@ from ..errors import UnsupportedMechanism
 from ..mechanisms.approximate_dp import ApproximateDP
 from ..mechanisms.base import Mechanism
 from ..transforms.composition import compose
-from .basic import uses
+from .basic import use_epsilon, uses
 from .outward import minimise
 
 STEPS = 14
@@ -42,8 +42,8 @@ def one_point_delta(run: Mechanism, epsilon: float) -> float:
     """From the supremum of the loss of each use, or from its point at delta TINY where the loss is unbounded."""
     points = []
     for part, count in run.terms:
-        pure = part.epsilon(0.0).upper
-        points.append((pure, 0.0, count) if math.isfinite(pure) else (part.epsilon(TINY).upper, TINY, count))
+        pure = use_epsilon(part, 0.0)
+        points.append((pure, 0.0, count) if math.isfinite(pure) else (use_epsilon(part, TINY), TINY, count))
     return 1.0 if any(math.isinf(point) for point, _, _ in points) else _composed_delta(points, epsilon)
 
 
@@ -86,4 +86,4 @@ def _composed_delta(points: list[tuple[float, float, int]], epsilon: float) -> f
 
 
 def _points(run: Mechanism, share: float) -> list[tuple[float, float, int]]:
-    return [(part.epsilon(share).upper, share, count) for part, count in run.terms]
+    return [(use_epsilon(part, share), share, count) for part, count in run.terms]
