@@ -1,8 +1,9 @@
 """A mechanism given by two smooth densities: a researcher's own noise.
 
-With the record its output has the density e^log_p, without it e^log_q. Both are functions of a flint arb_series, smooth
-on the support: a finite interval (low, high), or several, each with functions of its own where they differ. Logarithms,
-because a density itself loses all its digits where it is small.
+With the record its output has the density e^log_p, without it e^log_q. Both are formulas, smooth on the support:
+a finite interval (low, high), or several, each with functions of its own where they differ. The functions are called
+once, with an argument that writes the formula down and has no value to branch on. Logarithms, because a density itself
+loses all its digits where it is small.
 Mass outside of the support is counted as infinite loss: cut where it is far below every delta of interest.
 Guarantee: the pair dominates every mechanism with these densities on the support. Where P or Q is shown to have mass
 outside, the lower end speaks of the dominating pair; the mechanism loses less, by at most that mass per use.
@@ -22,7 +23,8 @@ from ..errors import InvalidParameter
 from ..kernels.ball import lower_float, upper_float
 from ..pair import Pair
 from ..pairs.density import DensityPair, density_pair
-from ..pairs.density_series import Function, Piece
+from ..pairs.density_formula import Function
+from ..pairs.density_series import piece_of
 from ..relation import Direction
 from .base import Leaf
 
@@ -75,7 +77,8 @@ class Density(Leaf):
         functions = (_functions(name, getattr(self, name), len(intervals)) for name in ("log_p", "log_q"))
         return density_pair(
             tuple(
-                Piece(log_p, log_q, low, high) for log_p, log_q, (low, high) in zip(*functions, intervals, strict=True)
+                piece_of(log_p, log_q, low, high)
+                for log_p, log_q, (low, high) in zip(*functions, intervals, strict=True)
             )
         )
 

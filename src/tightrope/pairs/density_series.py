@@ -1,6 +1,6 @@
 """Two log densities, taken apart into cells on which the loss rises or falls and everything is a short polynomial.
 
-The functions are evaluated on real power series with ball coefficients: coefficient j at a ball of points encloses the
+The formulas are evaluated on real power series with ball coefficients: coefficient j at a ball of points encloses the
 j-th derivative over j! at each of them. So f(a + y) = sum_{j<n} f_j(a) y^j + f_n(cell) y^n is an enclosure on a cell,
 masses are its integrals, and a sign of l' on a cell is a proof that the loss l = log p - log q is monotone there.
 Around a zero of l' that a sign of l'' makes unique, at most 2^-BITS of the line is left out; what is left out of the
@@ -15,36 +15,33 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from flint import arb, arb_poly, arb_series, ctx
 
-from ..errors import InvalidParameter, UnsupportedMechanism
+from ..errors import InvalidParameter, Refusal, UnsupportedMechanism
 from ..kernels.ball import working_precision
-
-Function = Callable[[Any], Any]
+from ..work import spend
+from .density_formula import Formula, Function, recorded
 
 BITS = 256  # of every ball here: masses are known to some 1e-70, whatever the working precision outside
 DEGREE = 40  # of the polynomials in balls
 FLOAT_DEGREE = 24  # of those in float64
-ABSOLUTE = 2.0**-228  # what a cell may leave uncertain of its masses
+# What a cell may leave uncertain of its masses, and how many cells are looked at for it: where a formula is wild, as
+# around a spike, what lies outside of the support is known to fewer digits.
+FINENESS = ((2.0**-228, 2500), (2.0**-120, 5000))
+LOOK = 6e5  # units of work, about
 RELATIVE = 2.0**-56  # what the polynomials in float64 may miss, relative to the size of what they describe
 TAME = 12.0  # how much larger the sum of moduli of a mass polynomial may be than the mass
-CELLS_MOST = 20_000
 UNEVEN = 0.46875  # where a cell is cut
 DEPTH_MOST = 50
-GRAMMAR = (
-    "write it as one smooth formula of its argument x, a flint arb_series: + - * / **, x.exp(), x.log(), x.sqrt(), "
-    "x.lgamma() and so on, with numbers or flint.arb (no abs, no comparison, no x[0], no acb, and no function of math "
-    "or numpy)"
-)
 
 
 class Piece(NamedTuple):
     """Two log densities on [low, high]."""
 
-    log_p: Function
-    log_q: Function
+    log_p: Formula
+    log_q: Formula
     low: float
     high: float
 
@@ -68,24 +65,25 @@ def series_arithmetic(length: int) -> Iterator[None]:
             ctx.cap = before
 
 
+def piece_of(log_p: Function, log_q: Function, low: float, high: float) -> Piece:
+    """Both functions as formulas, with their constants to all bits."""
+    with series_arithmetic(DEGREE + 1):
+        return Piece(recorded("log_p", log_p), recorded("log_q", log_q), low, high)
+
+
 def logs(piece: Piece, x: arb, length: int) -> Logs:
     """Both series at a point or a ball of points, inside `series_arithmetic`."""
-    log_p = evaluated("log_p", piece.log_p, x, length)
-    return Logs(log_p, log_p - evaluated("log_q", piece.log_q, x, length))
+    log_p = _series(piece.log_p, x, length)
+    return Logs(log_p, log_p - _series(piece.log_q, x, length))
 
 
-def evaluated(name: str, function: Function, x: arb, length: int) -> arb_series:
-    """One function on a series; anything but a formula is refused."""
-    argument = arb_series([x, 1], length)
+def _series(formula: Formula, x: arb, length: int) -> arb_series:
+    """One formula on a series; not finite where a denominator may be 0 at some of the points."""
     try:
-        found = function(argument)
-    except (TypeError, AttributeError, ValueError, NotImplementedError, ArithmeticError) as error:
-        raise InvalidParameter(f"{name} cannot be evaluated ({error}): {GRAMMAR}") from error
-    if isinstance(found, arb | int | float):
-        found = arb_series([found], length)
-    if not isinstance(found, arb_series) or found.prec < length:
-        raise InvalidParameter(f"{name} gave {type(found).__name__} instead of a series: {GRAMMAR}")
-    return found
+        found = formula(arb_series([x, 1], length))
+    except (ValueError, ArithmeticError):
+        return arb_series([arb.nan()] * length, length)
+    return found if isinstance(found, arb_series) else arb_series([found], length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +132,30 @@ class Analysis:
 def analyse(pieces: Sequence[Piece]) -> Analysis:
     """Takes the densities apart, or says why they cannot be."""
     with series_arithmetic(DEGREE + 1):
-        runs = tuple(run for index, piece in enumerate(pieces) for run in _runs(_cells(index, piece)))
-        cells = [cell for run in runs for cell in run]
+        cells = _taken_apart(pieces)
+        runs = tuple(_runs(cells))
         return Analysis(
             runs,
             _outside("log_p", sum((cell.mass("p") for cell in cells), arb(0))),
             _outside("log_q", sum((cell.mass("q") for cell in cells), arb(0))),
         )
+
+
+def _taken_apart(pieces: Sequence[Piece]) -> list[Cell]:
+    """The cells of all pieces, as fine as can be paid for."""
+    for absolute, most in FINENESS:
+        found: list[Cell] = []
+        try:
+            for index, piece in enumerate(pieces):
+                cells, used = _cells(index, piece, absolute, most)
+                found += cells
+                most -= used
+        except UnsupportedMechanism as refusal:
+            if refusal.kind is not Refusal.TOO_MUCH_WORK or absolute == FINENESS[-1][0]:
+                raise
+        else:
+            return found
+    raise AssertionError("the last one returns or raises")
 
 
 def _outside(name: str, inside: arb) -> arb:
@@ -165,23 +180,26 @@ def _runs(cells: Sequence[Cell]) -> Iterator[tuple[Cell, ...]]:
     for index in range(1, len(cells) + 1):
         if index < len(cells):
             before, here = cells[index - 1], cells[index]
-            if before.rising == here.rising and (before.high - here.low).is_zero():
+            if (before.piece, before.rising) == (here.piece, here.rising) and (before.high - here.low).is_zero():
                 continue
         yield tuple(cells[start:index])
         start = index
 
 
-def _cells(index: int, piece: Piece) -> list[Cell]:
-    """Cells from left to right, halved until each is monotone and its polynomials are good enough."""
+def _cells(index: int, piece: Piece, absolute: float, most: int) -> tuple[list[Cell], int]:
+    """Cells from left to right, halved until each is monotone and its polynomials are good; how many were looked at."""
     found: list[Cell] = []
+    looks = 0
     waiting = [(arb(piece.low), arb(piece.high), 0, 0)]
     while waiting:
         low, high, depth, sign = waiting.pop()
-        if depth > DEPTH_MOST or len(found) > CELLS_MOST:
-            raise UnsupportedMechanism("Density", _trouble(piece, low, high))
+        looks += 1
+        if depth > DEPTH_MOST or looks > most:
+            kind = Refusal.NOT_KNOWN if depth > DEPTH_MOST else Refusal.TOO_MUCH_WORK
+            raise UnsupportedMechanism("Density", _trouble(piece, low, high), kind)
         whole = everywhere(partial(logs, piece), low, high, DEGREE)
         sign = sign or _sign(whole.loss[1])
-        good = _good(whole, high - low)
+        good = _good(whole, high - low, absolute)
         cell = _cell(index, piece, low, high, sign > 0, whole) if sign and good else None
         if cell is not None and _tame(cell):
             found.append(cell)
@@ -194,7 +212,7 @@ def _cells(index: int, piece: Piece) -> list[Cell]:
             # Not in the middle: symmetric densities turn there, and a boundary on a zero of l' is no cell's end.
             middle = (low + (high - low) * UNEVEN).mid()
             waiting += [(middle, high, depth + 1, sign), (low, middle, depth + 1, sign)]
-    return found
+    return found, looks
 
 
 def everywhere(at: Callable[[arb, int], Logs], low: arb, high: arb, degree: int) -> Logs:
@@ -203,6 +221,7 @@ def everywhere(at: Callable[[arb, int], Logs], low: arb, high: arb, degree: int)
     With f_j the coefficients in the middle, coefficient k at distance y is sum_j binomial(j, k) f_j y^(j-k): far
     narrower than a formula evaluated on the ball, which forgets that its parts move together.
     """
+    spend(LOOK)
     plain, middle = at(low.union(high), degree + 1), ((low + high) / 2).mid()
     shift = arb_poly([low.union(high) - middle, 1])
     centred = (
@@ -240,7 +259,7 @@ def _slope_sign(piece: Piece, x: arb) -> int:
     return _sign(logs(piece, x, 2).loss[1])
 
 
-def _good(whole: Logs, width: arb) -> bool:
+def _good(whole: Logs, width: arb, absolute: float) -> bool:
     """Whether what the polynomials leave out is small enough, for both densities and the loss."""
     if not all(series[index].is_finite() for series in whole for index in range(DEGREE + 1)):
         return False
@@ -253,7 +272,7 @@ def _good(whole: Logs, width: arb) -> bool:
         least = density[0].lower()
         if not all(abs(density[n]) * width**n <= RELATIVE * least for n in (FLOAT_DEGREE, DEGREE)):
             return False
-        if not abs(density[DEGREE]) * width ** (DEGREE + 1) <= ABSOLUTE:
+        if not abs(density[DEGREE]) * width ** (DEGREE + 1) <= absolute:
             return False
     return True
 
@@ -272,28 +291,8 @@ def _tame(cell: Cell) -> bool:
 
 def _cell(index: int, piece: Piece, low: arb, high: arb, rising: bool, whole: Logs) -> Cell:
     at_ends = [logs(piece, end, DEGREE + 1) for end in (low, high)]
-    for here in at_ends:
-        if not _agree(here, whole, DEGREE):
-            raise InvalidParameter(f"the log densities are not one formula on all of their support: {GRAMMAR}")
     left, right = (_end(here, whole, way, rising) for here, way in zip(at_ends, (1, -1), strict=True))
     return Cell(index, low, high, rising, left, right, whole)
-
-
-def _agree(here: Logs, whole: Logs, degree: int) -> bool:
-    """Whether series at a point can be those of a formula that has these series on a cell with the point."""
-    return all(one[j].overlaps(all_[j]) for one, all_ in zip(here, whole, strict=True) for j in range(degree + 1))
-
-
-def demand_unchanged(pieces: Sequence[Piece], analysis: Analysis) -> None:
-    """Refuses functions that say something else than when they were taken apart."""
-    with series_arithmetic(2):
-        for run in analysis.runs:
-            for cell, end in ((run[0], run[0].low), (run[-1], run[-1].high)):
-                if not _agree(logs(pieces[cell.piece], end, 2), cell.whole, 1):
-                    raise InvalidParameter(
-                        "log_p or log_q changed since the mechanism was made: bind what they use, as in "
-                        "lambda x, shift=shift: ..."
-                    )
 
 
 def _end(here: Logs, whole: Logs, way: int, rising: bool) -> End:

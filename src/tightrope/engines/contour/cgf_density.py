@@ -23,7 +23,7 @@ from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.quadrature_ball import BallLaw
 from ...kernels.quadrature_ellipse import rule
 from ...pairs.density import DensityPair
-from ...pairs.density_series import Logs, Piece, demand_unchanged, everywhere, logs, series_arithmetic
+from ...pairs.density_series import Logs, Piece, everywhere, logs, series_arithmetic
 from .cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
 from .cgf_finite import approximate, point_cumulants
 from .cgf_law import LawBallTilted, LawTilted
@@ -189,7 +189,6 @@ class DensityCgf(Cgf):
         return law
 
     def _made(self, tilt: float, reach: float, log_tolerance: float) -> BallLaw:
-        demand_unchanged(self.law.pair.pieces, self.law.pair.analysis)
         allowed = (arb(self.cumulants(tilt).value) - log_tolerance).exp() / SHARE
         nodes, error = list(self.law.atoms()), arb(0)
         for number, run in enumerate(self.law.pair.analysis.runs):
