@@ -21,7 +21,7 @@ import numpy as np
 
 from ... import work
 from ...bound import Budget, budget_lines
-from ...errors import UnsupportedMechanism
+from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.approx import FloatArray, exact
 from ...kernels.ball import BITS_START, lower_float, working_precision
 from ...kernels.twofold import twofold
@@ -37,6 +37,8 @@ from ..lattice.sum import LowerSum, infinite_mass, lower_sum_at, upper_sum_at
 TERMS_MOST = 8
 HITS_MOST = 2.0  # expected in all, about; with more the contour's integrand falls soon
 BODY_POINTS_MOST = 3e5  # times the losses without a hit: larger hits are told apart by the contour
+BODY_MOST = 2.5  # times epsilon: what all uses lose without a hit; beyond, sums of many small losses reach it
+WINDOWS_MOST = 64.0  # times the longest law: what a transform is to hold
 NEXT_TO_END = 0.25  # of a window: where at least half of a law is to be
 FIRST_POINTS, POINTS_MOST = 1 << 11, 1 << 17
 MEDIAN_POINTS = 257
@@ -91,13 +93,23 @@ class Question:
         return bool(least >= -HITS_MOST or most <= HITS_MOST)
 
     def check(self, epsilon: float) -> None:
-        """Raises UnsupportedMechanism where the window of a term is no place for an even grid."""
-        for index, (pair, _) in enumerate(self.terms):
-            bottom, top = self.window(index, epsilon)
-            low, high = self.lows[index], self.highs[index]
-            body = abs(low if bottom == low else high)
-            if not (bottom < top and (top - bottom) <= BODY_POINTS_MOST * body):
-                raise UnsupportedMechanism(named(self.terms), "its hits are too large beside its other losses")
+        """Raises UnsupportedMechanism where an even grid of the windows would not pay."""
+        windows = [self.window(index, epsilon) for index in range(len(self.terms))]
+        ends = [
+            low if bottom == low else high
+            for (bottom, _), low, high in zip(windows, self.lows, self.highs, strict=True)
+        ]
+        # An addition loses at most what epsilon is compared with, so that it is short in any case.
+        body = sum(
+            count * abs(low)
+            for (_, count), (bottom, _), low in zip(self.terms, windows, self.lows, strict=True)
+            if bottom == low
+        )
+        if not (body <= BODY_MOST * epsilon and all(bottom < top < math.inf for bottom, top in windows)):
+            raise UnsupportedMechanism(named(self.terms), "many small losses count: there is nothing to cut off")
+        if not max(top - bottom for bottom, top in windows) <= BODY_POINTS_MOST * max(map(abs, ends)):
+            raise UnsupportedMechanism(named(self.terms), "its hits are too large beside its other losses")
+        for (pair, _), (bottom, top), low in zip(self.terms, windows, self.lows, strict=True):
             edge = bottom + NEXT_TO_END * (top - bottom)
             if bottom == low and float(pair.tails(twofold(np.array([edge]))).p_below[0]) < 0.5:
                 raise UnsupportedMechanism(named(self.terms), "its losses are spread out: there is nothing to cut off")
@@ -340,5 +352,10 @@ def _tilt(
         end = float(np.min((cgf[index + 1 :] - cgf[index] - log_tolerance) / gaps))
         noisy = max(log_noise - log_tolerance, 0.0)
         choices.append((noisy, end, float(thetas[index]), log_tolerance))
-    _, _, theta, log_tolerance = min(choices)
+    _, reach, theta, log_tolerance = min(choices)
+    least, most = (
+        sum(count * float(points[end]) for (points, _), count in zip(laws, counts, strict=True)) for end in (0, -1)
+    )
+    if min(reach, most) - least > WINDOWS_MOST * span:
+        raise UnsupportedMechanism("this composition", "its sums reach too far for one grid", Refusal.TOO_MUCH_WORK)
     return Tilt(theta, math.exp(min(max(log_tolerance, math.log(FLOOR)), math.log(1e-3))))
