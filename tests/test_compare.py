@@ -98,6 +98,9 @@ def test_an_allowance_ends_the_comparison_and_says_so() -> None:
     assert spent.distance == "time ran out"
     assert spent.value == math.inf
     assert spent.silent
+    shown = str(Comparison("run", "epsilon", 1e-4, tr.Bound(1.0, 1.1), (spent,)))
+    assert "-" in shown.splitlines()[4].split()
+    assert "more seconds" in shown
     several = tr.compose(tr.Gaussian(sigma=1 + index / 30).poisson(rate=0.01) for index in range(30))
     slow = next(method for method in METHODS if method.name == "optimal, best point")
     with work.allowance(1.0) as meter:

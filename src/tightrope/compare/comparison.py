@@ -42,9 +42,14 @@ class Row:
     seconds: float = field(default=0.0, compare=False)
 
     @property
+    def late(self) -> bool:
+        """Whether time ran out before it could answer."""
+        return self.distance == LATE
+
+    @property
     def silent(self) -> bool:
         """Whether there is no number to look at."""
-        return self.distance in (SILENT, LATE)
+        return self.distance == SILENT or self.late
 
 
 @dataclass(frozen=True, slots=True)

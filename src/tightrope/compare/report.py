@@ -52,6 +52,8 @@ def text(
         shown += [f"  {'  '.join(cells)}  {row.seconds:>9}", dimmed(f"    {row.why}")]
     wide = why_wide(comparison.truth, show)
     shown += [f"  wide: {wide}"] if wide is not None else []
+    if any(row.late for row in comparison.rows):
+        shown.append("  time ran out before every method could answer: give more seconds")
     shown += [f"  {assurance(comparison)}"] if assurance(comparison) else []
     return "\n".join(shown)
 
@@ -79,7 +81,9 @@ def heading(comparison: Comparison) -> str:
 
 
 def _line(row: Row, quantity: str) -> Line:
-    if row.silent:
+    if row.late:
+        value = "-"
+    elif row.silent:
         value = "inf" if quantity == "epsilon" else "1"
     elif row.kind is Kind.APPROXIMATION:
         value = f"{row.value:.{DIGITS}g}"
