@@ -268,12 +268,11 @@ class Planner:
         epsilon, delta = (point.given, other.lower) if for_delta else (other.lower, point.given)
         if epsilon == math.inf and not for_delta:
             return True
-        # The moments of many terms cost a tenth of their contours; one term takes milliseconds either way.
-        many = len(self.terms) > 1 and (other.engine, other.arithmetic) == (CONTOUR, "float64")
-        if many and self._last is None:
+        # The moments cost a fraction of a contour, and mostly they are enough.
+        if self._last is None and (other.engine, other.arithmetic) == (CONTOUR, "float64"):
             from .contour.chernoff import delta_above
 
-            with conditions.float64():
+            with suppress(WorkExhausted), conditions.float64():
                 if delta_above(self.terms, epsilon, upper_float(self._edges.mass)) <= delta:
                     return True
         return self.answer(Point("delta", epsilon), LOOSE).upper <= delta

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from .. import work
 from . import ulps
 from .conditions import demand_erfcx
 from .ulps import SUBNORMAL, UNIT
@@ -26,6 +27,9 @@ FloatArray = npt.NDArray[np.float64]
 INFLATE = 1.0 + 2.0**-46
 # Covers what underflow hides: at most 16 for a library function, and a half for each of fewer than 16 products.
 UNDERFLOW = 24.0 * SUBNORMAL
+
+
+OPERATION = 20.0  # units of work, for one entry
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,5 +209,7 @@ def _shrinkage(argument: FloatArray, radius: FloatArray) -> FloatArray:
 
 def _made(value: FloatArray, spread: FloatArray, units: float | FloatArray) -> Approx:
     """Adds `units` roundings of the result, and what underflow may hide, to the propagated error."""
+    if value.size >= work.SIZE_LEAST:
+        work.spend(OPERATION * value.size)
     radius = (spread + units * UNIT * abs(value)) * INFLATE + UNDERFLOW
     return Approx(np.asarray(value), np.asarray(radius))

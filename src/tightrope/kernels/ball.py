@@ -13,9 +13,12 @@ from contextlib import contextmanager
 
 from flint import arb, ctx
 
+from .. import work
+
 _LOCK = threading.RLock()
 
 BITS_START = 128
+BALLS = 1e4  # units of work: what a formula in balls takes at least
 BITS_MOST = 1 << 14
 LEAST_NORMAL = 2.0**-1022
 
@@ -23,6 +26,7 @@ LEAST_NORMAL = 2.0**-1022
 @contextmanager
 def working_precision(bits: int) -> Iterator[None]:
     """Arb works with this many bits inside, and as before outside."""
+    work.spend(BALLS)
     with _LOCK:
         before = ctx.prec
         ctx.prec = bits

@@ -18,8 +18,12 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
+from .. import work
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
+
+OPERATION = 60.0  # units of work, for one entry
 
 # Half of the 27 bits that a split drops, and the mask that drops them.
 _ROUND = np.int64(1 << 26)
@@ -200,6 +204,8 @@ def _sum(x: Twofold, y: Twofold) -> Twofold:
 
 def _product(x: Twofold, y: Twofold) -> Twofold:
     """x y; the term lo lo is below the error stated."""
+    if x.hi.size >= work.SIZE_LEAST:
+        work.spend(OPERATION * x.hi.size)
     with np.errstate(all="ignore"):
         p, error = _exact_product(x.hi, y.hi)
         return _joined(p, error + (x.hi * y.lo + x.lo * y.hi))
