@@ -42,8 +42,8 @@ check: $(STAMP) ## ruff, mypy --strict, import-linter
 bench: $(STAMP) ## time, memory and width of standard questions and of the lattice, as JSON
 	@$(BIN)/python benchmarks/run.py
 
-fuzz: $(STAMP) ## 2,000 random questions (CASES=n for fewer): every one answered, all engines overlap
-	$(BIN)/python benchmarks/contour_fuzz.py $(CASES)
+fuzz: $(STAMP) ## 2,000 random questions (CASES=n for fewer): every one answered in 5 s, all engines overlap
+	$(BIN)/python benchmarks/fuzz.py $(CASES)
 
 bench-peers: $(STAMP) $(PEERS)/.stamp ## other libraries on the same cases, in an environment of their own
 	$(BIN)/python benchmarks/peers.py

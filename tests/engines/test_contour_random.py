@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import itertools
+import random
 import sys
 from pathlib import Path
 
@@ -21,20 +21,25 @@ from tightrope.pairs.poisson import PoissonAdd, PoissonRemove
 
 from . import contour_truth
 
-CASES, EVERY, ACCURACY = 60, 33, 1e-6
-FUZZ = Path(__file__).parents[2] / "benchmarks" / "contour_fuzz.py"
+CASES, ACCURACY = 60, 1e-6
+FUZZ = Path(__file__).parents[2] / "benchmarks" / "fuzz.py"
 
 
 def questions() -> list[tuple[float, float, int, float, int]]:
-    """sigma, rate, count, delta, and the direction in turn: 60 of the 2,000 random questions of `make fuzz`."""
-    spec = importlib.util.spec_from_file_location("contour_fuzz", FUZZ)
+    """sigma, rate, count, delta, and the direction in turn: drawn as in `make fuzz`."""
+    spec = importlib.util.spec_from_file_location("fuzz", FUZZ)
     assert spec is not None
     assert spec.loader is not None
     fuzz = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = fuzz  # dataclasses look their module up
     spec.loader.exec_module(fuzz)
-    cases = itertools.islice(fuzz.drawn(fuzz.SEED), 0, CASES * EVERY, EVERY)
-    return [(case.sigma, case.rate, case.count, case.delta, 1 if index % 2 else -1) for index, case in enumerate(cases)]
+    source = random.Random(fuzz.SEED)
+    found = []
+    for index in range(CASES):
+        sigma, rate = fuzz.log_uniform(source, 0.3, 20.0), fuzz.log_uniform(source, 1e-5, 1.0)
+        count, delta = round(fuzz.log_uniform(source, 1.0, 1e6)), fuzz.log_uniform(source, 1e-60, 1e-2)
+        found.append((sigma, rate, count, delta, 1 if index % 2 else -1))
+    return found
 
 
 def sampled(sigma: float, rate: float, sign: int) -> Pair:
