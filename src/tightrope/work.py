@@ -24,6 +24,7 @@ from .errors import WorkExhausted
 # A quiet core of 2024 does about this in a second, so the units end before the clock does.
 UNITS_PER_SECOND = 0.6e9
 GRACE = 0.15  # of a call: kept for making an answer of what there is when the rest is used up
+GRACE_LEAST = 0.2  # seconds by the clock, however busy the machine is
 SIZE_LEAST = 512  # entries of an array: shorter ones take no longer than counting them
 MEMORY_MOST = 1 << 30  # bytes that one array, or one list, may hold
 
@@ -79,7 +80,7 @@ def allowance(seconds: float) -> Iterator[Meter]:
         yield outer
         return
     now, units = time.monotonic(), seconds * UNITS_PER_SECOND
-    grace = Meter(GRACE * units, now + seconds)
+    grace = Meter(GRACE * units, now + seconds + GRACE_LEAST)
     yield from _in_force(Meter((1.0 - GRACE) * units, now + (1.0 - GRACE) * seconds, None, grace))
 
 

@@ -20,7 +20,7 @@ from .. import work
 from ..bound import Budget, budget_lines
 from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted
 from ..kernels import conditions
-from ..kernels.ball import lower_float, upper_float
+from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..question import Question
 from . import closed_form, leaks, outline
 from .edges import Edges, edges
@@ -89,6 +89,9 @@ OUTLINE = Rung(outline.NAME, outline.prepare, False, "moments above, single even
 
 # Of the work that is left: an engine that takes more leaves the rest to the next.
 RUNG_SHARE = 0.6
+
+# An epsilon that is as good as 0, and the total variation from which on it is not expected.
+NEXT_TO_NOTHING, SMALL = 1e-12, 1e-9
 
 # Good enough to see that one direction is not the worse one.
 LOOSE = 0.02
@@ -176,7 +179,7 @@ class Planner:
     def answer(self, point: Point, accuracy: float) -> Answer:
         """The straight path: known edges, then the ladder of engines until one is narrow enough."""
         conditions.demand_normal(point)
-        known = _from_edges(self._edges, point) or self._again(point, accuracy) or self._sealed(point, accuracy)
+        known = self._known(point, accuracy)
         if known is not None:
             return known
         best: Answer | None = None
@@ -220,6 +223,17 @@ class Planner:
             named(self.terms), "this engine has no ball arithmetic; leave out proof, or choose another engine"
         )
 
+    def _known(self, point: Point, accuracy: float) -> Answer | None:
+        """What needs no engine, or none again."""
+        with suppress(WorkExhausted):
+            return (
+                _from_edges(self._edges, point)
+                or self._again(point, accuracy)
+                or self._next_to_nothing(point)
+                or self._sealed(point, accuracy)
+            )
+        return None
+
     def _sealed(self, point: Point, accuracy: float) -> Answer | None:
         """epsilon where delta is next to the infinite mass: that of the composition without its leaks."""
         levels = leaks.rest(self._edges.mass, point.given) if point.quantity == "epsilon" else None
@@ -232,6 +246,31 @@ class Planner:
             other = found if levels[1] == levels[0] else inner.answer(Point("epsilon", levels[1]), accuracy)
             self.unfinished |= inner.unfinished
             return replace(found, lower=min(other.lower, found.upper))
+        return None
+
+    def _next_to_nothing(self, point: Point) -> Answer | None:
+        """Epsilon where it is 0, or too small to matter, by two bounds that cost little.
+
+        The total variation of a composition is at most the sum of those of its parts; where delta is at least that,
+        epsilon is 0. Where moments show that delta is met at NEXT_TO_NOTHING already, nobody asks for more.
+        """
+        if point.quantity == "delta":
+            return None
+        variation = arb(0)
+        with working_precision(BITS_START):
+            for pair, count in self.terms:
+                variation += count * pair.ball_profile(arb(0))
+                if not (variation <= point.given or variation < SMALL):
+                    return None
+        if variation <= point.given:
+            return _exact(arb(0), arb(0), "delta is at least the total variation of all parts together")
+        if not self._proof:
+            from .contour.chernoff import delta_above
+
+            with conditions.float64():
+                if delta_above(self.terms, NEXT_TO_NOTHING, upper_float(self._edges.mass)) <= point.given:
+                    lines = budget_lines(truncation=point.given)
+                    return _answer(OUTLINE, outline.prepare(self.terms), 0.0, NEXT_TO_NOTHING, Budget(lines, lines))
         return None
 
     def _climb(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer:
@@ -257,13 +296,24 @@ class Planner:
                     rough = outline.prepare(self.terms, proof=self._proof)
                     known.append(self._read(rung, rough, point, outline.TOLERANCE))
         if not known:
-            return nothing_known(point)
+            return self._unknown(point)
         narrowest = min(known, key=lambda each: (each.width, -each.lower))
         lower, upper = max(each.lower for each in known), min(each.upper for each in known)
         return replace(narrowest, lower=min(lower, upper), upper=upper)
 
+    def _unknown(self, point: Point) -> Answer:
+        """What holds without any engine: the infinite mass, and the supremum of the loss."""
+        nothing = nothing_known(point)
+        if point.quantity == "delta":
+            return replace(nothing, lower=max(lower_float(self._edges.mass), 0.0))
+        bounded = self._edges.mass <= point.given and self._edges.supremum.is_finite()
+        return replace(nothing, upper=upper_float(self._edges.supremum)) if bounded else nothing
+
     def stays_below(self, point: Point, other: Answer) -> bool:
         """Whether one loose evaluation proves that the answer is at or below the lower end of another direction's."""
+        if point.quantity == "epsilon" and other.lower == 0.0:
+            known = self._known(point, LOOSE)
+            return known is not None and known.upper <= other.lower  # else what is small is cheaper found than compared
         for_delta = point.quantity == "delta"
         epsilon, delta = (point.given, other.lower) if for_delta else (other.lower, point.given)
         if epsilon == math.inf and not for_delta:
@@ -284,7 +334,7 @@ class Planner:
         rung, evaluator = self._last
         if not (rung.ball or conditions.hold()):
             return None
-        with suppress(WorkExhausted), _arithmetic(rung):
+        with _arithmetic(rung):
             value = evaluator.delta(point.given)
             if meets(value.lower, value.upper, accuracy, "delta"):
                 return _answer(rung, evaluator, value.lower, value.upper, value.budget)
