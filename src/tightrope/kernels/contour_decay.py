@@ -18,16 +18,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .quadrature_grid import log_odds, window
-from .window import WHOLE, Window
+from .window import Window
 
 Number = Any  # arrays of doubles, or balls: both have the operators
 
 SHIFTS = ((0.1, 0.3), (0.35, 0.8))  # (Y as a fraction of pi/mu, b); the first for small radii
-CELL_RISE = 0.06  # change of the log odds over a cell
-CELL_WIDTH = 0.125
-LOG_TOLERANCE = 45.0  # mass beyond the cells, about e^-45
-EDGE_REACH, EDGE_CELLS = 14.0, 2.0  # in widths of an edge: where its cells are fine, and how fine
 EDGE_HEIGHTS = (3.0, 8.0)  # in widths of the narrowest edge: how far to shift at most
 
 
@@ -35,6 +30,7 @@ class Arithmetic(Protocol):
     """What the formula needs beyond operators."""
 
     def exp(self, x: Number) -> Number: ...
+    def log(self, x: Number) -> Number: ...
     def expm1(self, x: Number) -> Number: ...
     def log1p(self, x: Number) -> Number: ...
     def sin(self, x: Number) -> Number: ...
@@ -64,25 +60,6 @@ class Cell:
     other_left: Number
     other_right: Number
     marks: tuple[Mark, ...] = ()
-
-
-def cell_edges(mu: float, rate: float, power: float, marked: Window = WHOLE) -> list[float]:
-    """Ends of the cells: fine where the share or the weight changes, coarse where the share is nearly one."""
-    low, high = window(mu, rate, power, math.sqrt(2.0 * LOG_TOLERANCE))
-    saturated = (12.0 - log_odds(mu, rate)) / mu
-    # For a < 0 the bound of U is poor on a cell with all shares in it, so no such cell is left to the right.
-    high = max(high, saturated) if power < 0.0 else high
-    fine = min(CELL_WIDTH, CELL_RISE / mu)
-    low = max([low, *(min(edge.at - EDGE_REACH * edge.width, marked.start) for edge in marked.edges if edge.side > 0)])
-    high = marked.end if marked.end < math.inf else high
-    edges = [low]
-    while edges[-1] < high:
-        x = edges[-1]
-        near = (edge.width / EDGE_CELLS for edge in marked.edges if abs(edge.distance(x)) < EDGE_REACH)
-        edges.append(x + min([fine if x < saturated else CELL_WIDTH, *near]))
-    if marked.end < math.inf:
-        edges[-1] = marked.end
-    return edges
 
 
 def shifts(marked: Window) -> list[tuple[float, float, float]]:
@@ -137,7 +114,8 @@ def log_masses(
 
     logs: the log density at the left end, in the middle and at the right end. Its slope lies within s +- r; with L in
     the middle Jensen gives the lower bound L - r width/4, and sinh(v)/v <= e^{v^2/6} the upper one
-    L + r width/2 + (s width)^2/24. Where the density is steep, its value at an end is the better upper bound.
+    L + r width/2 + (s width)^2/24. Where the density is steep, its value at an end is the better upper bound: divided
+    by v where it falls from there at least at the rate v/width, v > 1.
     """
     left_log, middle_log, right_log = logs
     width = cell.right - cell.left
@@ -145,9 +123,14 @@ def log_masses(
     lowest, highest = first * mu * power - cell.right, second * mu * power - cell.left
     spread, slope = (highest - lowest) * 0.5, (highest + lowest) * 0.5 * width
     from_middle = middle_log + spread * width * 0.5 + slope * slope / 24.0
-    from_left = left_log - ops.smaller(highest * -1.0, highest * 0.0) * width
-    from_right = right_log - ops.smaller(lowest, lowest * 0.0) * width
+    from_left = left_log - ops.smaller(highest * -1.0, highest * 0.0) * width - _log_above_one(ops, highest * -width)
+    from_right = right_log - ops.smaller(lowest, lowest * 0.0) * width - _log_above_one(ops, lowest * width)
     return middle_log - spread * width * 0.25, ops.smaller(from_middle, ops.smaller(from_left, from_right))
+
+
+def _log_above_one(ops: Arithmetic, x: Number) -> Number:
+    """log max(x, 1)."""
+    return ops.log(ops.smaller(x * -1.0, x * 0.0 - 1.0) * -1.0)
 
 
 def tail_slopes(left: Number, right: Number, share_left: Number, mu: Number, power: float) -> tuple[Number, Number]:

@@ -1,7 +1,7 @@
 """The decay bound of kernels.contour_decay in float64.
 
-Every part is computed to a relative error far below SLACK, given that no intermediate exponent exceeds EXPONENT_MOST;
-SLACK then moves each mass and each exponent to its safe side.
+Every exponent errs by units of the size of its parts, which moves each mass and each U to its safe side; SLACK does so
+for all that is left, whose relative error is far below it.
 Guarantee: upper. Proof: docs/proofs/contour.md, sections 4 and 7.
 """
 
@@ -15,18 +15,23 @@ from flint import arb
 
 from .approx import FloatArray
 from .ball import lower_float, upper_float, working_precision
-from .contour_decay import Cell, Mark, cell_edges, exponent, log_masses, shift_height, shifts, tail_slopes
+from .contour_cells import cell_edges
+from .contour_decay import Cell, Mark, exponent, log_masses, shift_height, shifts, tail_slopes
 from .quadrature_grid import log_odds
+from .ulps import UNIT
 from .window import WHOLE, Edge, Window
 
 SLACK = 1e-9
 WEIGHT_BITS = 64
-EXPONENT_MOST = 1e5
-FAR_BELOW, EXPONENT_FAR = 2000.0, 1e14  # an exponent below -2000 with an error below 1 underflows
+ODDS_MOST, RISE_MOST = 1e12, 600.0
+EXPONENT_ERROR, SHARE_ERROR = (
+    64.0 * UNIT,
+    32.0 * UNIT,
+)  # of an exponent, and of U through the log odds, per unit of size
 
 
 class _Arrays:
-    exp, expm1, log1p = np.exp, np.expm1, np.log1p
+    exp, expm1, log, log1p = np.exp, np.expm1, np.log, np.log1p
     sin, cos, angle, smaller = np.sin, np.cos, np.arctan2, np.minimum
 
     @staticmethod
@@ -46,6 +51,7 @@ class Decay:
     cells: Cell
     least: FloatArray
     most: FloatArray
+    slack: FloatArray
     marked: Window = WHOLE
     end: float = 0.0
 
@@ -59,7 +65,7 @@ class Decay:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             height = float(shift_height(_Arrays, self.mu, self.power, radius, fraction * math.pi / self.mu, limit))
             bound, sizes = exponent(_Arrays, self.cells, self.mu, self.power, radius, height, eagerness)
-            bound = bound + SLACK * sizes
+            bound = bound + self.slack * sizes
             gain = np.expm1(bound)
             falls = float(np.sum(np.where(gain < 0.0, self.least * gain, 0.0))) / float(np.sum(self.most))
             rises = float(np.sum(np.where(gain < 0.0, 0.0, self.most * gain))) / float(np.sum(self.least))
@@ -80,29 +86,26 @@ def decay(mu: float, rate: float, power: float, marked: Window = WHOLE) -> Decay
         return None
     odds = log_odds(mu, rate)
     left, right = edges[:-1], edges[1:]
-    middle = 0.5 * (left + right)
     logs = mu * edges + odds
     with np.errstate(over="ignore"):
         share, other = 1.0 / (1.0 + np.exp(-logs)), 1.0 / (1.0 + np.exp(logs))
-    density = power * np.logaddexp(0.0, mu * middle + odds) - 0.5 * middle * middle
-    at_edges = power * np.logaddexp(0.0, logs) - 0.5 * edges * edges
+    parts = abs(mu * edges) + abs(odds) + 0.5 * mu * mu
+    at_edges, middles, scale = _log_densities(mu, odds, power, edges)
     slopes = tail_slopes(edges[0], edges[-1], share[0], mu, power)
     slopes = slopes if marked is WHOLE else (slopes[0] + marked.slope_left_of(float(edges[0])), 1.0)
-    weights = [_EdgeWeights(edge, edges) for edge in marked.edges]
-    weighted = density + sum(weight.most for weight in weights)
-    top = float(np.max(weighted))
-    # An error of the log odds reaches a log g times the share; what is far below the top underflows in any case.
-    parts = abs(mu * edges) + abs(odds) + 0.5 * mu * mu
-    scale = 0.5 * edges * edges + abs(power) * (share * parts + np.logaddexp(0.0, logs)) + parts
-    visible = np.maximum(scale[:-1], scale[1:])[weighted > top - FAR_BELOW]
-    if max(visible) > EXPONENT_MOST or max(scale) > EXPONENT_FAR or min(slopes) <= 0.0:
+    if not (np.max(parts) < ODDS_MOST and min(slopes) > 0.0):
         return None
+    weights = [_EdgeWeights(edge, edges) for edge in marked.edges]
+    top = float(np.max(middles + sum(weight.most for weight in weights)))
+    at_edges, density = at_edges - top, middles - top
     cells = Cell(left, right, share[:-1], share[1:], other[:-1], other[1:])
-    low, high = log_masses(_Arrays, cells, (at_edges[:-1] - top, density - top, at_edges[1:] - top), mu, power)
-    low = low + sum(weight.least for weight in weights)
-    high = high + sum(weight.most for weight in weights)
-    tails = at_edges[[0, -1]] - top + sum(weight.logs[[0, -1]] for weight in weights)
+    low, high = log_masses(_Arrays, cells, (at_edges[:-1], density, at_edges[1:]), mu, power)
     width = right - left
+    pull = abs(power) * mu * share[1:] * (1.0 + 0.25 * np.maximum(parts[:-1], parts[1:]))
+    error = EXPONENT_ERROR * (np.maximum(scale[:-1], scale[1:]) + (pull + abs(left) + abs(right)) * width)
+    low = low - error + sum(weight.least for weight in weights)
+    high = high + error + sum(weight.most for weight in weights)
+    tails = at_edges[[0, -1]] + EXPONENT_ERROR * scale[[0, -1]] + sum(weight.logs[[0, -1]] for weight in weights)
     with np.errstate(under="ignore", over="ignore"):
         end = 0.0 if marked is WHOLE else math.exp(min(700.0, tails[1])) * (1.0 + SLACK) + 1e-300
         beyond = np.exp(tails) / np.array(slopes) * (1.0 if marked is WHOLE else np.array([1.0, 0.0]))
@@ -117,7 +120,38 @@ def decay(mu: float, rate: float, power: float, marked: Window = WHOLE) -> Decay
         other_right=np.append(other[1:], [other[0], 0.0]),
         marks=tuple(weight.mark for weight in weights),
     )
-    return Decay(mu, power, cells, least, most, marked, end)
+    slack = SLACK + SHARE_ERROR * np.append(np.maximum(parts[:-1], parts[1:]), parts[[0, -1]])
+    return Decay(mu, power, cells, least, most, slack, marked, end)
+
+
+def _log_densities(
+    mu: float, odds: float, power: float, edges: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """a log g - x^2/2 at the edges and in the middle of the cells, up to a constant, and the size of its parts.
+
+    With x0 where the density is large, d = log(g(x)/g(x0)) = log1p(pi0 expm1(mu (x - x0))), or from the other end of
+    the share where pi0 > 1/2. It errs by units of |d|, of max(pi, pi0) |mu (x - x0)| and of |pi - pi0| times the log
+    odds; a log g by itself would err by units of a log g(x0), which may be far larger than anything that changes.
+    """
+    points = np.concatenate([edges, 0.5 * (edges[:-1] + edges[1:])])
+    centre = points[np.argmax(power * np.logaddexp(0.0, mu * points + odds) - 0.5 * points * points)]
+    log0, rise = mu * centre + odds, mu * (points - centre)
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        if log0 > 0.0:
+            ratio = rise + np.log1p(np.expm1(-rise) / (1.0 + np.exp(log0)))
+        else:
+            ratio = np.log1p(np.expm1(rise) / (1.0 + np.exp(-log0)))
+        far = np.logaddexp(0.0, mu * points + odds) - np.logaddexp(0.0, log0)
+        ratio = np.where(abs(rise) > RISE_MOST, far, ratio)
+        share, share0 = 1.0 / (1.0 + np.exp(-mu * points - odds)), 1.0 / (1.0 + np.exp(-log0))
+    logs = power * ratio - 0.5 * points * points
+    parts = abs(mu * points) + abs(mu * centre) + abs(odds) + 0.5 * mu * mu
+    # Far from x0 two logs are subtracted, and each errs on its own.
+    moved = np.where(abs(rise) > RISE_MOST, share + 2.0 * share0, abs(share - share0))
+    scale = 0.5 * points * points + abs(power) * (abs(ratio) + moved * parts + np.maximum(share, share0) * abs(rise))
+    count = len(edges)
+    at_ends = np.maximum(scale[:count], np.append(scale[count:], 0.0))
+    return logs[:count], logs[count:], at_ends
 
 
 class _EdgeWeights:
