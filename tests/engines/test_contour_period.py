@@ -211,3 +211,25 @@ def test_what_used_to_be_wide() -> None:
     assert single.lower <= 5000.0 - 1e-10 + 1e-12
     assert single.upper >= 5000.0 - 1e-10 - 1e-12
     assert single.upper - single.lower < 1e-11
+
+
+@pytest.mark.parametrize("proof", [False, True])
+@pytest.mark.parametrize("sigma", [1e6, 1e12])
+def test_sigmas_whose_outputs_nobody_lists(sigma: float, proof: bool) -> None:
+    """One use: delta is about 1/(sigma sqrt(2 pi)) at epsilon 0, and exactly the greatest mass where D is 1."""
+    bound = tr.DiscreteGaussian(sigma).delta(0.0, proof=proof)
+    with precision(BITS):
+        greatest = 1 / (ball(sigma) * (2 * arb.pi()).sqrt())  # by Poisson summation, up to e^{-2 pi^2 sigma^2}
+        assert arb(bound.lower) <= greatest
+        assert greatest <= arb(bound.upper)
+    assert bound.upper - bound.lower <= 1e-9 * bound.upper
+
+
+def test_a_single_sharp_loss_at_any_count() -> None:
+    """Nearly every output is 1: epsilon lies as close below the sum of its losses as delta says."""
+    for sigma, count in ((0.05, 10), (0.01, 10**9)):
+        loss = count / (2.0 * sigma**2)
+        bound = (tr.DiscreteGaussian(sigma) * count).epsilon(1e-6)
+        assert bound.lower <= loss * (1 - 1e-6 / loss) * (1 + 1e-14)
+        assert bound.upper >= loss * (1 - 1e-6 / loss) * (1 - 1e-14)
+        assert bound.upper - bound.lower <= 1e-12 * loss

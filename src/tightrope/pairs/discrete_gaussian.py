@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, ctx
 
-from ..errors import UnsupportedMechanism
+from ..errors import Refusal, UnsupportedMechanism
 from ..kernels.approx import Approx, FloatArray, around, exact
 from ..kernels.ball import BITS_START, working_precision
 from ..kernels.twofold import Twofold, twofold
@@ -39,19 +39,17 @@ class DiscreteGaussianPair(Pair, OnLattice):
     sigma: float
     sensitivity: int
 
-    def __post_init__(self) -> None:
-        if self.sigma > SIGMA_MOST:
+    def _listed_up_to(self, most: float) -> None:
+        """Refuses to list outputs where there are too many of them."""
+        if self.sigma > most:
             raise UnsupportedMechanism(
                 f"DiscreteGaussian(sigma={self.sigma!r})",
-                f"sums over the integers are made up to sigma {SIGMA_MOST:g}; divide the query, sigma and sensitivity",
+                f"its outputs are listed up to sigma {most:g}; divide the query, sigma and sensitivity",
+                Refusal.TOO_MUCH_WORK,
             )
 
     def tails(self, t: Twofold) -> Tails:
-        if self.sigma > TAILS_SIGMA_MOST:
-            raise UnsupportedMechanism(
-                f"many uses of DiscreteGaussian(sigma={self.sigma!r})",
-                f"its tails are listed up to sigma {TAILS_SIGMA_MOST:g}; divide the query, sigma and sensitivity",
-            )
+        self._listed_up_to(TAILS_SIGMA_MOST)
         size = math.ceil(REACH * self.sigma) + 2
         outputs = np.arange(-size, size + 1, dtype=np.float64)
         exponents = twofold(outputs * outputs) / (twofold(self.sigma) * twofold(self.sigma) * 2.0)
@@ -77,6 +75,7 @@ class DiscreteGaussianPair(Pair, OnLattice):
         )
 
     def _profile_at(self, value: float, radius: float) -> Approx:
+        self._listed_up_to(SIGMA_MOST)
         shift, half_width = self.sensitivity, math.ceil(WINDOW * self.sigma) + 2
         edge = (value + radius) * self.sigma**2 / shift + shift / 2.0
         if not math.isfinite(edge) or self.sigma < SIGMA_LEAST:
@@ -144,6 +143,7 @@ class DiscreteGaussianPair(Pair, OnLattice):
 
     def _tail_ball(self, k: int) -> arb:
         """S(k), from the side where the terms fall."""
+        self._listed_up_to(SIGMA_MOST)
         if k <= 0:
             return 1 - self._tail_ball(1 - k)
         return _weight_from(self.sigma, k) / _norm_ball(self.sigma)

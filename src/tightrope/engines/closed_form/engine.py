@@ -17,7 +17,7 @@ import numpy as np
 from flint import arb, ctx
 
 from ...bound import Budget, budget_lines
-from ...errors import UnsupportedMechanism
+from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.approx import Approx, exact
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...pair import Pair
@@ -34,6 +34,7 @@ from .finite_part import BallLaw, FiniteTerm, FloatLaw
 from .laplace_sum import LaplaceTerm
 
 NAME = "closed_form"
+LISTED_MOST = 3e3  # sigma of one discrete Gaussian: beyond, a contour answers sooner
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ def split(terms: Sequence[Term], atoms_most: int) -> Parts:
     rest = [(pair, count) for pair, count in terms if not isinstance(pair, FinitePair | LaplacePair | GaussianPair)]
     if any(count > 1 for _, count in rest):
         raise UnsupportedMechanism(named(rest), "it has no closed form for more than one use")
+    if not finite and any(isinstance(pair, DiscreteGaussianPair) and pair.sigma > LISTED_MOST for pair, _ in rest):
+        raise UnsupportedMechanism(named(rest), "its outputs are too many to list", Refusal.TOO_MUCH_WORK)
     if (laplace and (shifts or rest)) or len(rest) + bool(shifts) > 1:
         raise UnsupportedMechanism(named(terms), "there is no closed form for this product")
     binomial = len(finite) == len(terms) == 1 and binomial_tail.applies(*finite[0])

@@ -40,7 +40,9 @@ class ContourEvaluator(SelfInverse):
         centre, rate, low, high = max(self.start, 0.0), -1.0, 0.0, math.inf
         for _ in range(2 * STEPS_MOST):
             log, rate = self.slope(centre)
-            low, high = (max(low, centre), high) if log > target else (low, min(high, centre))
+            # Where the sum is lost in its own errors, the side that the contour was made for tells.
+            above = log > target if math.isfinite(log) else centre < self.start
+            low, high = (max(low, centre), high) if above else (low, min(high, centre))
             following = centre + (target - log) / rate if math.isfinite(log) and rate < 0.0 else math.nan
             if not low <= following <= high:
                 # Past zero, or where the sum is lost in its own errors, halving still finds the way.

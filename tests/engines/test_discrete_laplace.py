@@ -1,0 +1,51 @@
+"""One use of discrete Laplace noise is a formula, in float64 arrays too; its list of atoms is the truth."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from flint import arb
+
+import tightrope as tr
+from tightrope.kernels.ball import working_precision
+from tightrope.pairs.discrete_laplace import DiscreteLaplaceLaw
+from tightrope.pairs.finite import floats_of
+
+
+@pytest.mark.parametrize(("scale", "size"), [(1.3, 7), (0.1, 4), (1e4, 3), (2.0, 1), (0.01, 20), (40.0, 300)])
+def test_arrays_against_the_list_in_balls(scale: float, size: int) -> None:
+    law = DiscreteLaplaceLaw(scale, size)
+    quick, listed = law.floats(), floats_of(law)
+    for one, other in ((quick.p, listed.p), (quick.loss, listed.loss)):
+        assert np.all(abs(one.value - other.value) <= one.radius + other.radius)
+    for tail, exact in zip(quick.tails, listed.tails, strict=True):
+        assert np.all(abs(tail - exact) <= 1e-13 * exact + 1e-313)
+
+
+@pytest.mark.parametrize(("scale", "size"), [(1.3, 7), (0.25, 4), (2.0, 1), (40.0, 30)])
+def test_the_profile_against_the_list(scale: float, size: int) -> None:
+    law, rng = DiscreteLaplaceLaw(scale, size), random.Random(2)
+    points = [rng.uniform(-1.5, 1.5) * size / scale for _ in range(30)]
+    points += [(2 * x - size) / scale for x in range(size + 1)]
+    with working_precision(200):
+        for point in points:
+            epsilon = arb(point)
+            truth = sum((p * (-(epsilon - loss).expm1()).max(arb(0)) for p, _, loss in law.atoms()), arb(0))
+            found = law.profile(epsilon)
+            assert found is not None
+            assert found.overlaps(truth)
+            assert found.rad() < 1e-40
+        lowest, highest = law.loss_range()
+        assert min(float(atom.loss) for atom in law.atoms()) == float(lowest)
+        assert max(float(atom.loss) for atom in law.atoms()) == float(highest)
+
+
+def test_many_losses_and_one_use() -> None:
+    """P[x >= m] - e Q[x >= m] with m in the middle: 1 up to e^-100000; sampled, its range needs no list either."""
+    for proof in (False, True):
+        bound = tr.DiscreteLaplace(1.0, sensitivity=199_999).delta(1.0, proof=proof)
+        assert 1.0 - 1e-9 <= bound.lower <= bound.upper == 1.0
+    sampled = tr.DiscreteLaplace(1e5, sensitivity=199_999).poisson(rate=0.1).delta(0.5)  # its losses end at 0.494
+    assert sampled.upper == 0.0
