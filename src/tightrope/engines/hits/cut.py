@@ -35,12 +35,12 @@ from ..lattice.plan import Ruler
 from ..lattice.sum import LowerSum, infinite_mass, lower_sum_at, upper_sum_at
 
 TERMS_MOST = 8
-HITS_MOST = 2.0  # expected in all, about; with more the contour's integrand falls soon
+HITS_MOST = 0.4  # expected in all, about; with more the contour's integrand falls soon
 BODY_POINTS_MOST = 3e5  # times the losses without a hit: larger hits are told apart by the contour
-BODY_MOST = 2.5  # times epsilon: what all uses lose without a hit; beyond, sums of many small losses reach it
+BODY_MOST = 8.0  # times epsilon: what all uses lose without a hit; beyond, sums of many small losses reach it
 WINDOWS_MOST = 64.0  # times the longest law: what a transform is to hold
 NEXT_TO_END = 0.25  # of a window: where at least half of a law is to be
-FIRST_POINTS, POINTS_MOST = 1 << 11, 1 << 17
+FIRST_POINTS, POINTS_MOST = 1 << 11, 5 << 14
 MEDIAN_POINTS = 257
 ROUNDS_MOST = 4
 HAIR = 0.7  # of the width asked for: what a search for epsilon adds must fit too
