@@ -21,6 +21,7 @@ from ..bound import Budget, budget_lines
 from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted
 from ..kernels import conditions
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ..pairs.poisson import sampled_once
 from ..question import Question
 from . import closed_form, leaks, outline
 from .edges import Edges, edges
@@ -173,13 +174,14 @@ class Planner:
         conditions.demand_normal(self.terms)
         self._edges = edges(terms)
         # Half of the width is kept for the questions that follow.
-        self._share = 0.5 if several else 1.0
+        self._share, self._several = 0.5 if several else 1.0, several
+        self._sides: tuple[Planner, ...] | None = None
         self._last: tuple[Rung, Evaluator] | None = None
 
     def answer(self, point: Point, accuracy: float) -> Answer:
         """The straight path: known edges, then the ladder of engines until one is narrow enough."""
         conditions.demand_normal(point)
-        known = self._known(point, accuracy)
+        known = self._known(point, accuracy) or self._joined(point, accuracy)
         if known is not None:
             return known
         best: Answer | None = None
@@ -271,6 +273,22 @@ class Planner:
                 if delta_above(self.terms, NEXT_TO_NOTHING, upper_float(self._edges.mass)) <= point.given:
                     lines = budget_lines(truncation=point.given)
                     return _answer(OUTLINE, outline.prepare(self.terms), 0.0, NEXT_TO_NOTHING, Budget(lines, lines))
+        return None
+
+    def _joined(self, point: Point, accuracy: float) -> Answer | None:
+        """Samples of samples as one: the rate is between two doubles, so the answer is between theirs."""
+        if self._sides is None:
+            sides = [tuple((sampled_once(pair)[side], count) for pair, count in self.terms) for side in (0, 1)]
+            made = () if sides[0] == self.terms else dict.fromkeys(sides)
+            self._sides = tuple(Planner(side, self._question, self._several) for side in made)
+        if not self._sides:
+            return None
+        with suppress(UnsupportedMechanism):
+            with work.part(1.0 / len(self._sides)):
+                below = self._sides[0].answer(point, accuracy)
+            above = self._sides[-1].answer(point, accuracy) if len(self._sides) > 1 else below
+            self.unfinished |= {engine for side in self._sides for engine in side.unfinished}
+            return replace(above, lower=min(below.lower, above.upper))
         return None
 
     def _climb(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer:

@@ -12,7 +12,9 @@ Reference: Zhu, Dong, Wang 2021, Thm 11.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +44,26 @@ class Inner(NamedTuple):
 
     factor: arb
     epsilon: arb | None
+
+
+def sampled_once(pair: Pair) -> tuple[Pair, Pair]:
+    """A sample of a sample is one sample, at the product of the rates: the pairs at the doubles below and above it.
+
+    The first is dominated by the pair, the second dominates it; where there is nothing to join, both are the pair.
+    Proof: docs/proofs/poisson.md.
+    """
+    rate, base = Fraction(1), pair
+    while isinstance(base, PoissonRemove | PoissonAdd) and type(base) is type(pair):
+        rate, base = rate * Fraction(base.rate), base.base
+    if not isinstance(pair, PoissonRemove | PoissonAdd) or base is pair.base or rate < LEAST_RATE:
+        return pair, pair
+    near = float(rate)
+    below = near if Fraction(near) <= rate else math.nextafter(near, 0.0)
+    above = near if Fraction(near) >= rate else math.nextafter(near, 1.0)
+    return tuple(base if each == 1.0 else type(pair)(base, each) for each in (below, above))  # type: ignore[return-value]
+
+
+LEAST_RATE = 2.0**-1000  # its neighbours are normal doubles
 
 
 @dataclass(frozen=True, slots=True)
