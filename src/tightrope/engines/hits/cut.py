@@ -51,6 +51,7 @@ SHARES = np.geomspace(0.2, 4.0, 40)  # of the saddle's tilt
 UNKNOWN = 1e-3  # of Chernoff's bound: about delta, where nothing else tells
 STEEPEST = 600.0  # log of the weights at both ends of a law
 THINNED = 4  # points of a sketch, for choices only
+LEAST = 1e-9  # of epsilon, for the same: at 0 nothing cancels that a tilt could mend
 NOISE, NOISY_USES = 1e-13, 20.0  # of the tilted law: what rounding hides, and the uses that double it
 NEAR_ZERO, ZERO_WIDTH = 1e-3, 5e-13  # below this epsilon so much is narrow enough
 SEARCHES_MOST = 6  # for the place of epsilon, on coarse grids
@@ -342,7 +343,9 @@ def _tilt(
     thetas = high * SHARES
     cgf = np.array([moments(float(theta))[0] for theta in thetas])
     log_delta = math.log(delta) if delta > 0.0 else float(np.min(cgf - thetas * epsilon)) + math.log(UNKNOWN)
-    log_noise = math.log(NOISE * (1.0 + sum(counts) / NOISY_USES) / min(epsilon, 1.0))  # P - e^eps Q cancels
+    log_noise = math.log(
+        NOISE * (1.0 + sum(counts) / NOISY_USES) / max(min(epsilon, 1.0), LEAST)
+    )  # P - e^eps Q cancels
     choices = []
     for index in range(len(thetas) - 1):
         if SHARES[index] > 1.0:
