@@ -261,7 +261,10 @@ class Planner:
         variation = arb(0)
         with working_precision(BITS_START):
             for pair, count in self.terms:
-                variation += count * pair.ball_profile(arb(0))
+                try:
+                    variation += count * pair.ball_profile(arb(0))
+                except UnsupportedMechanism:
+                    return None  # a product is known by its engine only
                 if not (variation <= point.given or variation < SMALL):
                     return None
         if variation <= point.given:
