@@ -9,15 +9,25 @@ import pytest
 from flint import arb
 
 from tests.oracle.precision import precision
+from tightrope import work
 from tightrope.engines.contour.decay_density import DensityDecay, far_bound
 from tightrope.engines.lattice import law as lattice_law
 from tightrope.engines.lattice import masses as lattice_masses
 from tightrope.engines.lattice.atoms import Atoms
 from tightrope.engines.lattice.law import Side
-from tightrope.errors import UnsupportedMechanism
+from tightrope.errors import UnsupportedMechanism, WorkExhausted
 from tightrope.kernels.approx import around, exact
+from tightrope.kernels.contour_decay_ball import ball_decay
+from tightrope.kernels.contour_decay_float import decay
 from tightrope.kernels.contour_hits import hits
+from tightrope.kernels.contour_sum import power
+from tightrope.kernels.directed import exp_down, exp_up
 from tightrope.kernels.quadrature import NO_ERROR, TiltedLaw, Transform, transform
+from tightrope.kernels.quadrature_ball import sampled_normal_ball
+from tightrope.kernels.quadrature_grid import PLAIN
+from tightrope.kernels.quadrature_marked import marked_normal
+from tightrope.kernels.quadrature_normal import sampled_normal
+from tightrope.kernels.window import Edge, Window
 from tightrope.pairs.laplace import LaplacePair
 
 
@@ -67,13 +77,13 @@ def test_coarser_chords_under_any_step(width: float, slope: float) -> None:
 
 def test_decay_of_a_density_close_to_one() -> None:
     """1 - drop is not rounded: at 2^-25 the drop is a few units, and half a unit would be a third of it."""
-    decay = DensityDecay(((1.0,),), (0.0, 1.0), (1.0, 0.9))
+    law = DensityDecay(((1.0,),), (0.0, 1.0), (1.0, 0.9))
     for radius in (2.0**-25 * 1.0000001, 2.0**-26 * 1.3, 2.0**-20, 0.3):
         doublings = math.ceil(-math.log2(radius))
         with precision(200):
             drop = (1 - arb(0.9) ** 2) / arb(4) ** doublings
             allowed = (1 - drop).log() / 2
-            found = arb(decay.log_bound(radius))
+            found = arb(law.log_bound(radius))
             assert found >= allowed
             assert found <= allowed * (1 - arb(1e-9))
 
@@ -118,3 +128,48 @@ def test_a_transform_of_uncertain_weights_claims_no_more_than_it_knows() -> None
             true = weights.value * np.array([low, high])
             phi = [np.sum(true * np.exp(0.5j * j * offsets.value)) / np.sum(true) for j in range(6)]
             assert np.all(abs(np.array(phi) - 1.0 - found.deviation) <= found.rounding + 1e-14), share
+
+
+def test_exponentials_beyond_doubles_are_not_taken_for_their_limit() -> None:
+    assert exp_up(710.5, 1.0) == math.inf
+    assert exp_up(math.inf, 0.5) == math.inf
+    assert exp_up(-math.inf, math.inf) == math.inf
+    assert exp_up(math.nan, 1.0) == exp_up(1.0, math.nan) == math.inf
+    assert exp_up(3.0, 0.0) == 0.0
+    assert 0.0 < exp_up(-math.inf, 1.0) < 1e-300
+    with precision(100):
+        for log, factor in ((700.0, 0.25), (-700.0, 3.0), (-744.0, 1.0), (1e-9, 1e-9)):
+            assert arb(exp_up(log, factor)) >= arb(log).exp() * arb(factor) >= arb(exp_down(log, factor))
+
+
+def test_the_growth_of_a_steep_power_off_the_axis_keeps_its_digits() -> None:
+    """a log cos(mu y/2) where the cosine is nearly 1 and a is large."""
+    for mu, y, exponent in ((1e-6, 10.0, -1e8), (1e-4, 12.0, -1e9), (0.5, 5.0, -3.0)):
+        found = PLAIN.log_kappa(mu, y, exponent)
+        with precision(200):
+            truth = arb(exponent) * (arb(mu) * arb(y) / 2).cos().log()
+            assert abs(arb(found) - truth) <= 1e-14 * truth
+
+
+def test_a_transform_that_vanishes_has_no_unknown_error() -> None:
+    plain = Transform(np.array([0.0, -1.0 + 0.0j]), np.zeros(2), np.full(2, 1e-17))
+    found = power(plain, 3.0)
+    assert np.all(found.quadrature == 0.0)
+    assert not np.any(np.isnan(found.rounding))
+
+
+def test_no_array_of_nodes_grows_before_its_size_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "MEMORY_MOST", 1000)
+    for formula in (
+        lambda: sampled_normal(exact(1.0), 0.01, 1, 5.0, 40.0, 30.0),
+        lambda: sampled_normal_ball(arb(1), 0.01, 1, 5.0, 40.0, 30.0),
+        lambda: marked_normal(exact(1.0), 0.01, 5.0, 40.0, 30.0, Window((Edge(3.0, 0.5, 1),), 9.0)),
+    ):
+        with pytest.raises(WorkExhausted):
+            formula()
+
+
+def test_the_decay_of_a_sampled_normal_is_metered() -> None:
+    for formula in (lambda: decay(10.0, 0.01, 1.4), lambda: ball_decay(arb(10), 0.01, 1.4)):
+        with work.allowance(1e-6), pytest.raises(WorkExhausted):
+            formula()

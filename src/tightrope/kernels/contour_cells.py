@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from .. import work
 from .quadrature_grid import log_odds, logistic, mode, softplus, window
 from .window import WHOLE, Window, log_phi
 
@@ -26,6 +27,7 @@ DEEP, DEEPER, STEEP = -45.0, 32.0, 2.0  # log odds from where on a steep share m
 FINENESS = 15.0  # in e-folds of missing mass: how fast cells may grow
 RISE_MOST = 0.3  # U stays negative with such cells
 LIFT_MOST = 600.0
+CELL, SPENT_AT_ONCE = 1e4, 256  # units of work for a cell
 TINIEST = 1e-12  # of the whole range: no cell is shorter
 
 
@@ -45,6 +47,8 @@ def cell_edges(mu: float, rate: float, power: float, marked: Window = WHOLE) -> 
     cells = _Even(fine, saturated, marked) if even <= EVEN_MOST else _Graded.of(mu, rate, power, marked)
     edges = [low]
     while edges[-1] < high and len(edges) <= CELLS_MOST:
+        if len(edges) % SPENT_AT_ONCE == 0:
+            work.spend(CELL * SPENT_AT_ONCE)
         following = edges[-1] + max(cells.width(edges[-1]), TINIEST * (abs(low) + abs(high)))
         edges.append(following)
     if len(edges) > CELLS_MOST:

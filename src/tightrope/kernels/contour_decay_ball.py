@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 from flint import arb
 
+from .. import work
 from .ball import upper_float, working_precision
 from .contour_cells import cell_edges
 from .contour_decay import Cell, Mark, exponent, log_masses, shift_height, shifts, tail_slopes
 from .window import WHOLE, Edge, Window
 
 DECAY_BITS = 64
+CELL = 3e4  # units of work for a cell, to make it and to bound its U
 
 
 class _Balls:
@@ -74,6 +76,7 @@ class BallDecay:
         """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
         if not radius >= 0.0:
             return 0.0
+        work.spend(CELL * len(self.cells))
         with working_precision(DECAY_BITS):
             return min(0.0, *(self._with_shift(radius, *shift) for shift in shifts(self.marked)))
 
@@ -102,6 +105,7 @@ def ball_decay(mu: arb, rate: float, power: float, marked: Window = WHOLE) -> Ba
         points = cell_edges(float(mu.mid()), rate, power, marked)
         if len(points) < 2:
             return None
+        work.spend(CELL * len(points))
         share = arb(rate)
         logit = share.log() - (-share).log1p() - mu * mu / 2
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
+from .. import work
 from .approx import FloatArray
 from .ball import lower_float, upper_float, working_precision
 from .contour_cells import cell_edges
@@ -23,6 +24,7 @@ from .window import WHOLE, Edge, Window
 
 SLACK = 1e-9
 WEIGHT_BITS = 64
+CELL, MARK = 300.0, 2e4  # units of work for a cell, and for the weight of an edge at the end of one
 ODDS_MOST, RISE_MOST = 1e12, 600.0
 EXPONENT_ERROR, SHARE_ERROR = (
     64.0 * UNIT,
@@ -59,6 +61,7 @@ class Decay:
         """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
         if not radius >= 0.0:
             return 0.0
+        work.spend(CELL * len(self.least))
         return min((self._with_shift(radius, *shift) for shift in shifts(self.marked)), default=0.0)
 
     def _with_shift(self, radius: float, fraction: float, eagerness: float, limit: float) -> float:
@@ -84,6 +87,7 @@ def decay(mu: float, rate: float, power: float, marked: Window = WHOLE) -> Decay
     edges: FloatArray = np.array(cell_edges(mu, rate, power, marked))
     if edges.size < 2:
         return None
+    work.spend(MARK * len(marked.edges) * edges.size)
     odds = log_odds(mu, rate)
     left, right = edges[:-1], edges[1:]
     logs = mu * edges + odds

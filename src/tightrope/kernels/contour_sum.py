@@ -53,7 +53,8 @@ def power(transform: Transform, count: float) -> Factor:
         error = transform.quadrature + rounding
         last = UNIT * count * ((LOG + 4.0) * abs(log) + (ARCTANGENT + 4.0) * abs(angle))
         last = np.where(np.isfinite(last), last, np.inf)
-        spread = [count * 1.01 * np.log1p(part / modulus) for part in (transform.quadrature, rounding)]
+        shares = [np.where(part > 0.0, part / modulus, 0.0) for part in (transform.quadrature, rounding)]
+        spread = [count * 1.01 * np.log1p(share) for share in shares]  # 1.01 is for the rounding of modulus and log
         top = np.log(modulus + 1.01 * error)
         reach = count * (top + 16.0 * UNIT * (abs(top) + 2.0)) + np.where(np.isfinite(last), 2.0 * last, 0.0)
     return Factor(count * log, count * angle, reach, spread[0], spread[1] + last)

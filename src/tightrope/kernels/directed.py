@@ -17,13 +17,16 @@ def log_expm1(x: float) -> float:
 
 
 def exp_up(log: float, factor: float) -> float:
-    """At or above e^log factor."""
+    """At or above e^log factor; inf where that is beyond doubles or nothing is known."""
+    if not (factor < math.inf and log < math.inf):
+        return math.inf
+    if factor <= 0.0:
+        return 0.0
     if log == -math.inf:
         return TINIEST
-    if not factor > 0.0 or math.isnan(log):
-        return 0.0 if factor <= 0.0 else math.inf
     total = log + math.log(factor)
-    return math.exp(min(total + 1e-15 * (2.0 + abs(log) + abs(total)), 709.0)) * (1.0 + 1e-15) + TINIEST
+    raised = total + 1e-15 * (2.0 + abs(log) + abs(total))
+    return math.exp(raised) * (1.0 + 1e-15) + TINIEST if raised < 709.0 else math.inf
 
 
 def exp_down(log: float, factor: float) -> float:

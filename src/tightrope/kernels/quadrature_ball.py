@@ -14,8 +14,11 @@ from typing import Protocol
 
 from flint import acb, arb, arb_mat
 
+from .. import work
 from .quadrature_grid import SHARE_LIFT, SHARE_TURN, Grid, choose_grid, error_modes, mode_heights
 from .window import WHOLE, Window
+
+NODE_BYTES, NODE = 1024.0, 4e3  # bytes and units of work for a node in balls
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,8 @@ def sampled_normal_ball(
     power = 1.0 + tilt if sign > 0 else -tilt  # rounded: it chooses the grid only
     exact_power = 1 + arb(tilt) if sign > 0 else -arb(tilt)
     grid = choose_grid(float(mu.mid()), rate, power, reach, log_tolerance, marked)
+    work.hold(NODE_BYTES * grid.size)
+    work.spend(NODE * grid.size)
     share = arb(rate)
 
     def loss_and_weight(x: arb) -> tuple[arb, arb]:

@@ -39,8 +39,10 @@ class Strip:
     has_kappa: bool = False
 
     def log_kappa(self, mu: float, y: float, power: float) -> float:
-        """log of cos(mu y/2)^a for a < 0."""
-        return 0.0 if self.has_kappa or power >= 0.0 else power * math.log(math.cos(mu * y / 2.0))
+        """log of cos(mu y/2)^a for a < 0; through the sine, which keeps its digits where the cosine is nearly 1."""
+        if self.has_kappa or power >= 0.0:
+            return 0.0
+        return 0.5 * power * math.log1p(-(math.sin(mu * y / 2.0) ** 2))
 
 
 PLAIN = Strip()

@@ -13,12 +13,18 @@ import math
 import numpy as np
 from flint import arb
 
+from .. import work
 from .approx import Approx, FloatArray, enclosing, exact
 from .ball import BITS_START, lower_float, upper_float, working_precision
 from .quadrature import QuadratureError, TiltedLaw, widened
 from .quadrature_grid import Grid, choose_grid, error_modes, mode_heights
 from .quadrature_normal import ROOT_TWO_PI, centre_values, log_ratios, log_sum, scaled
 from .window import Window, ball_phi
+
+BALL_BYTES, MARK = (
+    1024.0,
+    2e4,
+)  # of a node with its weights in balls; units of work for the weights of one edge at a node
 
 
 def marked_normal(
@@ -50,6 +56,8 @@ class _Nodes:
     ) -> None:
         mu_up = float(mu.upper)
         grid = choose_grid(mu_up, rate, 1.0 + tilt, reach, log_tolerance, marked)
+        work.hold(BALL_BYTES * grid.size)
+        work.spend(MARK * len(marked.edges) * grid.size)
         # The last point is the hard end, half a step beyond the last node.
         places = np.append(np.arange(-grid.left, grid.right + 1, dtype=np.float64), grid.right + 0.5)
         steps: FloatArray = places * grid.step

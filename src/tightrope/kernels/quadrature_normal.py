@@ -15,11 +15,14 @@ import math
 
 import numpy as np
 
+from .. import work
 from .approx import Approx, FloatArray, exact, where
 from .quadrature import QuadratureError, TiltedLaw, widened
 from .quadrature_grid import Grid, choose_grid, error_modes, mode_heights
 
 ROOT_TWO_PI = Approx(np.asarray(2.5066282746310002), np.asarray(4e-16))
+NODE_BYTES = 512.0  # a node in some thirty arrays of doubles
+CANCELLED = 1e-15  # more than the rounding of a power, of mu and of their product, where a difference of such is small
 OFFSET_SPLIT = 30.0  # above this exponent expm1 is traded for logs, far below overflow
 
 
@@ -29,6 +32,7 @@ def sampled_normal(mu: Approx, rate: float, sign: int, tilt: float, reach: float
     power = base + sign * tilt
     mu_up = float(mu.upper)
     grid = choose_grid(mu_up, rate, power, reach, log_tolerance)
+    work.hold(NODE_BYTES * grid.size)
     steps: FloatArray = np.arange(-grid.left, grid.right + 1, dtype=np.float64) * grid.step
     if grid.end < math.inf:
         steps = np.append(steps, (grid.right + 0.5) * grid.step)  # the hard end
@@ -104,13 +108,15 @@ def _ends(mu: float, grid: Grid, weights: Approx, odds: float, power: float) -> 
     """
     left = grid.left * grid.step - grid.centre
     if power < 0.0:
-        left += power * mu * min(1.0, odds * np.exp(-mu * (1.0 - 1e-9) * grid.left * grid.step) * (1.0 + 1e-9))
+        pull = power * mu * min(1.0, odds * np.exp(-mu * (1.0 - 1e-9) * grid.left * grid.step) * (1.0 + 1e-9))
+        left += pull - CANCELLED * (abs(pull) + abs(left))
     cut = grid.end < math.inf
     if cut:
         at_end = odds * math.exp(min(700.0, mu * (grid.right + 0.5) * grid.step)) * (1.0 - 1e-6)
         right = grid.end - power * mu * at_end / (1.0 + at_end)
     else:
-        right = grid.centre + grid.right * grid.step - max(power, 0.0) * mu
+        last, pull = grid.centre + grid.right * grid.step, max(power, 0.0) * mu
+        right = last - pull - CANCELLED * (abs(last) + pull)
     if not (right > 0.0 and left > 0.0):
         return np.inf
     first, last = weights.upper[0], weights.upper[-1]

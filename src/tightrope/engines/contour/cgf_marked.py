@@ -13,6 +13,7 @@ from functools import cached_property
 
 from flint import arb
 
+from ... import work
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.contour_decay_ball import ball_decay
 from ...kernels.quadrature_ball import sampled_normal_ball
@@ -22,7 +23,7 @@ from ...pairs.gaussian import GaussianPair
 from .cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay
 from .cgf_gaussian import mu_value
 from .cgf_law import LawBallTilted, LawTilted
-from .cgf_sampled import mu_bounds
+from .cgf_sampled import COARSE, mu_bounds
 
 LEAST = -8.0  # standard deviations: where plain sums begin
 CELLS = 2.0  # nodes of plain sums per width of an edge
@@ -44,6 +45,7 @@ class MarkedCgf(Cgf):
         step = max((self.marked.end - LEAST) / COARSE_MOST, min(FINE, 0.6 / mu, self.marked.narrowest / CELLS))
         size = math.floor((self.marked.end - LEAST) / step)
         shift, unit = log_odds(mu, self.rate), math.log(step) - 0.5 * math.log(2.0 * math.pi)
+        work.spend(COARSE * size * (1 + len(self.marked.edges)))
         kept = math.log1p(-self.rate)
         found = []
         for index in range(size):
@@ -54,6 +56,7 @@ class MarkedCgf(Cgf):
 
     def cumulants(self, tilt: float) -> Cumulants:
         logs = [log + tilt * loss for loss, log in self._points]
+        work.spend(COARSE * len(logs))
         top = max(logs)
         masses = [math.exp(log - top) for log in logs]
         total = sum(masses)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ... import work
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.contour_decay_ball import ball_decay
@@ -24,6 +25,7 @@ ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 ALIAS_SLACK = 1e-9
 EXPONENT_MOST = 1e5
 COARSE_MOST = 20_000
+COARSE = 500.0  # units of work for a point of such a sum
 
 
 def mu_bounds(base: GaussianPair) -> tuple[float, float]:
@@ -81,6 +83,7 @@ class SampledCgf(Cgf):
         size = math.ceil((high - low) / step) + 1
         if size > COARSE_MOST:
             raise UnsupportedMechanism(repr(self.base), "its losses are too large for a contour; try engine='lattice'")
+        work.spend(COARSE * size)
         values, logs = [], []
         for index in range(size):
             x = low + index * step
