@@ -153,6 +153,15 @@ def test_the_command_line_reads_its_working_folder(
         assert SECRET not in capsys.readouterr().err
 
 
+def test_a_calibration_reads_its_files_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tightrope.expression import parse_template
+
+    template = parse_template("Histograms(a='a.csv', b='deeper/b.csv') * 3 + Gaussian(sigma=?)", files=folder)
+    monkeypatch.setattr(os, "open", lambda *_: pytest.fail("a file was opened again"))
+    assert template(2.0) == tr.Histograms([900, 100], [880, 120]) * 3 + tr.Gaussian(2.0)
+    assert template(3.0) == tr.Histograms([900, 100], [880, 120]) * 3 + tr.Gaussian(3.0)
+
+
 def test_standard_input_names_no_file(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -28,7 +28,7 @@ from .calls import checked
 from .errors import ExpressionError, InvalidParameter, TightropeError
 from .kernels.nearest import FUNCTIONS, nearest_power
 from .mechanisms.base import Mechanism
-from .mechanisms.data_file import Folder, allowed_file
+from .mechanisms.data_file import DataFile, Folder, allowed_file
 from .registry import check_arguments, find_mechanism, find_transform, keywords, quoted, usage
 from .transforms.composition import compose
 
@@ -41,6 +41,7 @@ CHAIN = "too long a chain of operators; JSON has no such limit"
 BITS_MOST = 1023  # whole numbers stay within the range of a double
 
 Number = int | float
+Measured = dict[ast.expr, Mechanism]  # what was read from files, by the call that names them
 Value = Number | tuple[Number, ...] | str | Mechanism
 
 _TOKEN = re.compile(r"'[^'\\\n]*'|\"[^\"\\\n]*\"|\d\w*|[A-Za-z_]\w*|\s+|[-+]|.", re.ASCII | re.DOTALL)
@@ -62,10 +63,11 @@ class Template:
     integer: bool
     tree: ast.expr = field(compare=False, repr=False)
     files: Folder | None = None
+    measured: Measured = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self, value: float) -> Mechanism:
-        """The mechanism with the unknown filled in."""
-        return _Reader(self.text, value, self.files).mechanism(self.tree)
+        """The mechanism with the unknown filled in; files were read when the text was."""
+        return _Reader(self.text, value, self.files, self.measured).mechanism(self.tree)
 
 
 @checked
@@ -85,16 +87,19 @@ def parse_template(text: str, files: Folder | None = None) -> Template:
         raise ExpressionError("nothing to calibrate: write ? for the unknown, as in Gaussian(sigma=?)", text, 1)
     tree = _tree(text)
     refused: TightropeError | None = None
+    measured: Measured = {}
     # A value that is accepted: only then has all of the text been read.
     for power in POWERS if len(text) <= TRIED_LENGTH_MOST else POWERS[:3]:
-        reader = _Reader(text, 2**power, files)
+        reader = _Reader(text, 2**power, files, measured)
         try:
             reader.mechanism(tree)
         except (ExpressionError, InvalidParameter) as error:
             refused = refused or error
             continue
         places = dict.fromkeys(reader.places)
-        return Template(text, "?" if "?" in places else " and ".join(places) or "?", reader.whole, tree, files)
+        return Template(
+            text, "?" if "?" in places else " and ".join(places) or "?", reader.whole, tree, files, measured
+        )
     assert refused is not None
     raise refused
 
@@ -179,9 +184,12 @@ def _check_word(word: str, text: str, column: int) -> None:
 class _Reader:
     """Reads a syntax tree; knows the text only to tell columns."""
 
-    def __init__(self, text: str, unknown: float | None, files: Folder | None = None) -> None:
+    def __init__(
+        self, text: str, unknown: float | None, files: Folder | None = None, measured: Measured | None = None
+    ) -> None:
         self.text = text
         self.files = files  # the folder whose files may be named
+        self.measured = {} if measured is None else measured
         self.start = len(text) - len(text.lstrip())
         self.unknown = unknown
         self.places: list[str] = []  # what the unknown stands for
@@ -232,9 +240,15 @@ class _Reader:
             case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
                 return self.function(name, node)
             case ast.Call(func=ast.Name(id=name) as called):
+                if node in self.measured:
+                    return self.measured[node]
                 with self.at(called):
                     mechanism = find_mechanism(name)
-                return mechanism(**self.arguments(name, mechanism, node))
+                given = self.arguments(name, mechanism, node)
+                made = mechanism(**given)
+                if any(isinstance(value, DataFile) for value in given.values()) and not _has_unknown(node):
+                    self.measured[node] = made
+                return made
             case ast.Call(func=ast.Attribute(value=inner, attr=name) as called):
                 with self.at(called):
                     transform = find_transform(name)
@@ -397,7 +411,7 @@ class _Reader:
 
     def note(self, place: str, node: ast.expr, whole: bool) -> None:
         """Remembers what the unknown stands for."""
-        if any(isinstance(part, ast.Name) and part.id == UNKNOWN for part in ast.walk(node)):
+        if _has_unknown(node):
             self.places.append(place if isinstance(node, ast.Name) else "?")
             self.whole |= whole
 
@@ -411,6 +425,10 @@ class _Reader:
 
     def error(self, message: str, node: ast.expr | ast.keyword) -> ExpressionError:
         return ExpressionError(message, self.text, self.start + node.col_offset + 1)
+
+
+def _has_unknown(node: ast.expr) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == UNKNOWN for part in ast.walk(node))
 
 
 def _kind(value: Value) -> str:

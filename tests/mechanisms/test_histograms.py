@@ -14,8 +14,10 @@ import pytest
 
 from tightrope.errors import DataError, InvalidParameter
 from tightrope.mechanisms import histograms
+from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.finite import Finite
 from tightrope.mechanisms.histograms import Histograms
+from tightrope.pairs.finite import RationalLaw
 from tightrope.pairs.histogram import law_within, lower_limit, upper_limit
 from tightrope.relation import Direction
 
@@ -175,3 +177,38 @@ def test_the_stated_confidence_is_covered_in_two_thousand_draws(monkeypatch: pyt
             held = held and bool(np.all(bound >= truth - 1e-13))
         covered += held
     assert covered >= confidence * draws
+
+
+@pytest.mark.parametrize(
+    "a, b, finite",
+    [
+        ([900, 100, 3], [880, 120, 3], True),
+        ([900, 100, 3], [880, 120, 0], False),
+        ([5 * i % 41 for i in range(200)], [7 * i % 41 for i in range(200)], False),
+        ([10**8, 10**7, 1], [10**8, 10**7, 0], False),
+        ([200 + 97 * i % 1000 for i in range(60)], [210 + 97 * i % 1000 for i in range(60)], True),
+    ],
+)
+def test_a_million_uses_at_99_per_cent(a: list[int], b: list[int], finite: bool) -> None:
+    """Nearly all of the loss may be infinite: delta next to 1 is an answer, and so is an infinite epsilon."""
+    run = Histograms(a, b, confidence=0.99) * 10**6
+    delta, epsilon = run.delta(1.0), run.epsilon(1e-6)
+    assert delta.upper == 1.0
+    infinite = max(
+        float(1 - (1 - sum(law.p[i] for i in range(len(law.p)) if not law.q[i])) ** 10) for law in _laws(run)
+    )
+    assert infinite <= delta.lower <= 1.0
+    assert delta.lower > 0.99
+    assert (epsilon.upper < math.inf) == finite
+    if finite:
+        assert run.delta(epsilon.upper).lower <= 1e-6 * (1 + 1e-9)
+        assert epsilon.width <= 1e-4 * epsilon.upper
+    else:
+        assert epsilon.lower == math.inf
+        assert epsilon.certificate is not None
+        assert "infinite" in epsilon.certificate.reason
+
+
+def _laws(run: Mechanism) -> list[RationalLaw]:
+    """Those of one use, in both directions; ten uses have less infinite mass than a million."""
+    return [run.terms[0][0].pair(direction).law for direction in Direction]  # type: ignore[attr-defined]

@@ -284,3 +284,15 @@ def test_titles_name_the_files_and_repr_holds_the_numbers(tmp_path: Path) -> Non
     assert one == Histograms([5, 6], [5, 7], confidence=0.9)
     many = Histograms(list(range(100)), list(range(100)))
     assert str(many) == "Histograms(a=[100 numbers], b=[100 numbers])"
+
+
+@pytest.mark.parametrize(
+    "text, word",
+    [(b"1\n2\n\xff\n3\n", "text"), (b"1\n2\n" + b"9" * 70_000, "bytes"), (b'1\n2\n"' + b"3\n" * 9, "number")],
+)
+def test_trouble_further_down_is_named_by_line(tmp_path: Path, text: bytes, word: str) -> None:
+    (tmp_path / "bad.csv").write_bytes(text)
+    with pytest.raises(DataError, match=word) as caught:
+        Histograms(tmp_path / "bad.csv", B, samples=True, bins=[0, 1, 2])
+    assert caught.value.line is not None
+    assert caught.value.line >= 3
