@@ -30,6 +30,7 @@ from ...kernels.ulps import UNIT
 from ...pairs.discrete_gaussian import DiscreteGaussianPair
 from ...pairs.discrete_laplace import DiscreteLaplaceLaw
 from ...pairs.finite import FinitePair, RationalLaw, ResponseLaw
+from ...pairs.lattice import Step
 from ..evaluation import Evaluation, Evaluator, Term
 from .aim import narrowed
 from .atoms import atoms, listable
@@ -37,18 +38,6 @@ from .compose import Total, compose
 from .law import Side, tilted
 from .sketch import sketch_of_atoms
 from .sum import dot, infinite_mass, weighted
-
-
-class Step(NamedTuple):
-    """A step: the number itself, or its logarithm."""
-
-    number: Fraction
-    logarithm: bool
-
-    def ball(self) -> arb:
-        """The step at the working precision."""
-        ball = arb(fmpq(self.number.numerator, self.number.denominator))
-        return ball.log() if self.logarithm else ball
 
 
 class Positions(NamedTuple):
