@@ -28,7 +28,7 @@ def ask(
     mechanism: Mechanism, question: Question, given: float | Iterable[float], aim: float = AIM
 ) -> Bound | tuple[Bound, ...]:
     """Answers for one value or for each of a sequence; see Mechanism.epsilon and Mechanism.delta."""
-    several = isinstance(given, Iterable) and not isinstance(given, str)
+    several = isinstance(given, Iterable) and not isinstance(given, (str, bytes))
     values: Iterable[float] = given if isinstance(given, Iterable) and several else (given,)  # type: ignore[assignment]
     points = [_point(question.quantity, value) for value in values]
     with work.allowance(question.seconds):

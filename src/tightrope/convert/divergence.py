@@ -22,6 +22,7 @@ from ..engines.evaluation import Term
 from ..errors import InvalidParameter
 from ..kernels.ball import lower_float, upper_float, working_precision
 from ..mechanisms.base import Mechanism, confidence
+from ..mechanisms.parameters import real
 from ..relation import Direction
 
 ORDER_MOST = 2.0**53  # beyond, order - 1 is no double
@@ -44,6 +45,9 @@ def renyi(
 
 def composed_cgf(mechanism: Mechanism, z: complex, direction: str) -> acb:
     """K(z) of the composition in one direction; its imaginary part is known up to multiples of 2 pi."""
+    given: object = z
+    if isinstance(given, (str, bytes)):
+        raise InvalidParameter(f"z must be a complex number, not {z!r:.40}")
     parts = [(cgf(pair, z), count) for pair, count in _terms(mechanism, _direction(direction))]
     with working_precision(SUM_BITS):
         return sum((count * value for value, count in parts), acb(0))
@@ -51,7 +55,7 @@ def composed_cgf(mechanism: Mechanism, z: complex, direction: str) -> acb:
 
 def phi(mechanism: Mechanism, t: float, direction: str) -> acb:
     """The phi-function E_P[e^{i t l}; l finite] of the composition in one direction."""
-    found = composed_cgf(mechanism, complex(0.0, t), direction)
+    found = composed_cgf(mechanism, complex(0.0, real("t", t)), direction)
     with working_precision(SUM_BITS):
         return found.exp()
 

@@ -17,6 +17,7 @@ from ..pair import Pair
 from ..pairs.finite import FinitePair, RationalLaw
 from ..relation import Direction
 from .base import Leaf
+from .parameters import real
 
 SUM_TOLERANCE = Fraction(1, 10**12)
 
@@ -42,8 +43,8 @@ class Finite(Leaf):
 
 def _masses(name: str, values: Sequence[float]) -> tuple[float, ...]:
     try:
-        masses = tuple(float(value) + 0.0 for value in values)
-    except (TypeError, ValueError):
+        masses = tuple(real(f"{name}[{index}]", value) + 0.0 for index, value in enumerate(values))
+    except TypeError:
         raise InvalidParameter(f"{name} must be a list of probabilities, not {values!r:.60}") from None
     if not masses:
         raise InvalidParameter(f"{name} must have at least one outcome")

@@ -11,7 +11,7 @@ WHOLE_MOST = 2**1000  # larger ones do not fit into a double
 
 def positive(name: str, value: float) -> float:
     """A finite number above zero, as a float."""
-    number = _number(name, value)
+    number = real(name, value)
     if not 0.0 < number < math.inf:
         raise InvalidParameter(f"{name} must be a finite number above 0, not {value!r}")
     return number
@@ -19,7 +19,7 @@ def positive(name: str, value: float) -> float:
 
 def nonnegative(name: str, value: float) -> float:
     """A finite number, zero or above, as a float."""
-    number = _number(name, value)
+    number = real(name, value)
     if not 0.0 <= number < math.inf:
         raise InvalidParameter(f"{name} must be a finite number, 0 or above, not {value!r}")
     return number + 0.0
@@ -27,7 +27,7 @@ def nonnegative(name: str, value: float) -> float:
 
 def probability(name: str, value: float) -> float:
     """A number in [0, 1], as a float."""
-    number = _number(name, value)
+    number = real(name, value)
     if not 0.0 <= number <= 1.0:
         raise InvalidParameter(f"{name} must lie in [0, 1], not {value!r}")
     return number + 0.0
@@ -35,7 +35,7 @@ def probability(name: str, value: float) -> float:
 
 def whole(name: str, value: float, least: int) -> int:
     """An integer (integral floats count) of at least `least`."""
-    number = value if isinstance(value, int) and not isinstance(value, bool) else _number(name, value)
+    number = value if isinstance(value, int) and not isinstance(value, bool) else real(name, value)
     if isinstance(number, float) and not number.is_integer():
         hint = f"; round up to {math.ceil(number):,}" if least <= number < math.inf else ""
         raise InvalidParameter(f"{name} must be a whole number, {least} or more, not {value!r}{hint}")
@@ -44,7 +44,8 @@ def whole(name: str, value: float, least: int) -> int:
     return int(number)
 
 
-def _number(name: str, value: object) -> float:
+def real(name: str, value: object) -> float:
+    """Any number, as a float; a text is none, whatever it says."""
     if isinstance(value, str):
         raise InvalidParameter(f"{name} must be a number, not the text {value!r:.40}")
     if isinstance(value, (bool, bytes)) or not hasattr(value, "__float__"):

@@ -11,7 +11,7 @@ from ..errors import InvalidParameter
 from ..pair import Pair
 from ..pairs.truncated import ClampedPair, CutPair, Edge
 from ..pairs.truncated_noise import ShiftedNoise
-from .parameters import positive
+from .parameters import positive, real
 
 MODES = ("cut", "clamp")
 
@@ -44,8 +44,10 @@ def truncation(mean: float, bounds: Sequence[float], mode: str, integer: bool, s
     if not isinstance(integer, bool):
         raise InvalidParameter(f"integer must be True or False, not {integer!r}")
     try:
-        low, high = (float(bound) + 0.0 for bound in bounds)
-        centre = float(mean) + 0.0
+        low, high = (real("bounds", bound) + 0.0 for bound in bounds)
+        centre = real("mean", mean) + 0.0
+    except InvalidParameter:
+        raise
     except (TypeError, ValueError):
         raise InvalidParameter(
             f"mean must be a number and bounds two of them, not {mean!r} and {bounds!r:.60}"

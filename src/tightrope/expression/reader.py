@@ -1,187 +1,29 @@
-"""Text to mechanism: a small language that looks like Python and is never evaluated.
-
-    sum      := product ("+" product)*
-    product  := mechanism ("*" count)* | count "*" product
-    mechanism:= Name(keyword=number, ...) | mechanism.transformation(keyword=number, ...) | "(" sum ")"
-
-Numbers are literals, `inf`, `pi`, + - * / ** of numbers, sqrt, exp or log of a number; lists of numbers stand for
-masses, bounds and counts, quoted words for a choice or, where the caller allows it, for a file, True and False for
-themselves. A linear scan bounds length, nesting and alphabet before Python's parser sees the text; its syntax tree is
-read against the registry, and what is not in the registry does not exist. A decimal means the double nearest to it, and
-so do pi, ** and the functions: each gives the double nearest to the exact value for the numbers that it is given.
-repr(mechanism) is an expression.
-"""
+"""Reads a syntax tree against the registry: what is not in the registry does not exist."""
 
 from __future__ import annotations
 
 import ast
-import keyword
 import math
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
-from .calibrate.domain import POWERS
-from .calls import checked
-from .errors import ExpressionError, InvalidParameter, TightropeError
-from .kernels.nearest import FUNCTIONS, nearest_power
-from .mechanisms.base import Mechanism
-from .mechanisms.data_file import DataFile, Folder, allowed_file
-from .registry import check_arguments, find_mechanism, find_transform, keywords, quoted, usage
-from .transforms.composition import compose
+from ..errors import ExpressionError, InvalidParameter
+from ..kernels.nearest import FUNCTIONS, nearest_power
+from ..mechanisms.base import Mechanism
+from ..mechanisms.data_file import DataFile, Folder, allowed_file
+from ..registry import check_arguments, find_mechanism, find_transform, keywords, quoted, usage
+from ..transforms.composition import compose
+from .scan import CHAIN, UNKNOWN
 
-UNKNOWN = "_"  # what ? becomes for Python's parser
-LENGTH_MOST = 100_000
-TRIED_LENGTH_MOST = 10_000  # of a text with an unknown, for which more than a few values are tried
-DEPTH_MOST = 100
-SIGNS_MOST = 20
-CHAIN = "too long a chain of operators; JSON has no such limit"
 BITS_MOST = 1023  # whole numbers stay within the range of a double
 
 Number = int | float
 Measured = dict[ast.expr, Mechanism]  # what was read from files, by the call that names them
 Value = Number | tuple[Number, ...] | str | Mechanism
 
-_TOKEN = re.compile(r"'[^'\\\n]*'|\"[^\"\\\n]*\"|\d\w*|[A-Za-z_]\w*|\s+|[-+]|.", re.ASCII | re.DOTALL)
-_DIGITS = re.compile(r"\d[\d_]*([eE]\d*)?", re.ASCII)
-_WORD = re.compile(r"[\w?]", re.ASCII)
-_CLOSES = {")": "(", "]": "["}
-_ALPHABET = frozenset("()[].,=*/")
 
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A text with one unknown, written ?; parameter is what it stands for, integer whether it must be whole.
-
-    Where ? is a part of a value (1/?), it stands for itself only.
-    """
-
-    text: str
-    parameter: str
-    integer: bool
-    tree: ast.expr = field(compare=False, repr=False)
-    files: Folder | None = None
-    measured: Measured = field(default_factory=dict, compare=False, repr=False)
-
-    def __call__(self, value: float) -> Mechanism:
-        """The mechanism with the unknown filled in; files were read when the text was."""
-        return _Reader(self.text, value, self.files, self.measured).mechanism(self.tree)
-
-
-@checked
-def parse(text: str, files: Folder | None = None) -> Mechanism:
-    """The mechanism that the text describes; ExpressionError, InvalidParameter or DataError if it describes none.
-
-    files: the folder whose files the text may name; without it, it may name none.
-    """
-    _scan(text, unknown=False)
-    return _Reader(text, None, files).mechanism(_tree(text))
-
-
-def parse_template(text: str, files: Folder | None = None) -> Template:
-    """A text in which ? stands for the number that is wanted; every ? is the same one. files as for `parse`."""
-    _scan(text, unknown=True)
-    if "?" not in text:
-        raise ExpressionError("nothing to calibrate: write ? for the unknown, as in Gaussian(sigma=?)", text, 1)
-    tree = _tree(text)
-    refused: TightropeError | None = None
-    measured: Measured = {}
-    # A value that is accepted: only then has all of the text been read.
-    for power in POWERS if len(text) <= TRIED_LENGTH_MOST else POWERS[:3]:
-        reader = _Reader(text, 2**power, files, measured)
-        try:
-            reader.mechanism(tree)
-        except (ExpressionError, InvalidParameter) as error:
-            refused = refused or error
-            continue
-        places = dict.fromkeys(reader.places)
-        return Template(
-            text, "?" if "?" in places else " and ".join(places) or "?", reader.whole, tree, files, measured
-        )
-    assert refused is not None
-    raise refused
-
-
-def _tree(text: str) -> ast.expr:
-    """The syntax tree of a text that was scanned."""
-    start = len(text) - len(text.lstrip())
-    line = re.sub(r"\s", " ", text).replace("?", UNKNOWN)
-    try:
-        return ast.parse(line.strip(), mode="eval").body
-    except SyntaxError as error:
-        raise ExpressionError(f"cannot be read: {error.msg}", text, start + (error.offset or 1)) from None
-    except (RecursionError, MemoryError):
-        raise ExpressionError(CHAIN, text, start + 1) from None
-    except ValueError:
-        raise ExpressionError("a number has too many digits", text, start + 1) from None
-
-
-def _scan(text: str, unknown: bool) -> None:
-    """Bounds what Python's parser will have to work on, in one pass."""
-    if not isinstance(text, str):
-        raise InvalidParameter(f"an expression is a text, not {type(text).__name__}")
-    if len(text) > LENGTH_MOST:
-        raise ExpressionError(
-            f"longer than {LENGTH_MOST} characters; use counts (* 1000) for repeated mechanisms",
-            text[:LENGTH_MOST],
-            LENGTH_MOST + 1,
-        )
-    if not text.strip():
-        raise ExpressionError("the expression is empty; try Gaussian(sigma=2) * 10", text, 1)
-    opened: list[tuple[str, int]] = []
-    signs = 0
-    for match in _TOKEN.finditer(text):
-        token, column = match.group(), match.start() + 1
-        if token.isspace():
-            continue
-        if token[0] in "'\"":
-            _check_text(token, text, column)
-            signs = 0
-            continue
-        signs = signs + 1 if token in "+-" else 0
-        if signs > SIGNS_MOST:
-            raise ExpressionError(f"more than {SIGNS_MOST} signs in a row", text, column)
-        if token[0].isalnum() or token[0] == "_":
-            _check_word(token, text, column)
-        elif token == "?" and unknown:
-            if _WORD.fullmatch(text[match.end() : match.end() + 1]) or _WORD.fullmatch(text[column - 2 : column - 1]):
-                raise ExpressionError("? stands for a number, with no digit, letter or ? beside it", text, column)
-            continue
-        elif token == "?":
-            raise ExpressionError("? marks the unknown of a calibration; give a number here", text, column)
-        elif token not in _ALPHABET and token not in "+-":
-            raise ExpressionError(f"the character {token!r} has no meaning in an expression", text, column)
-        if token in "([":
-            opened.append((token, column))
-            if len(opened) > DEPTH_MOST:
-                raise ExpressionError(f"brackets nested more than {DEPTH_MOST} deep", text, column)
-        elif token in _CLOSES and (not opened or opened.pop()[0] != _CLOSES[token]):
-            raise ExpressionError(f"unbalanced bracket: {token!r} closes nothing", text, column)
-    if opened:
-        raise ExpressionError(f"unbalanced bracket: {opened[-1][0]!r} is never closed", text, opened[-1][1])
-
-
-def _check_text(token: str, text: str, column: int) -> None:
-    if len(token) == 1:
-        raise ExpressionError("a quote that is never closed, or a backslash within", text, column)
-    if not token.isprintable() or "?" in token:
-        raise ExpressionError("only printable characters, and no ?, may stand between quotes", text, column)
-
-
-def _check_word(word: str, text: str, column: int) -> None:
-    if word == UNKNOWN:
-        raise ExpressionError("'_' has no meaning in an expression; the unknown of a calibration is ?", text, column)
-    if not word.isascii():
-        raise ExpressionError(f"the character {word[0]!r} has no meaning in an expression", text, column)
-    if word[0].isdigit() and not _DIGITS.fullmatch(word):
-        raise ExpressionError(f"{quoted(word)} is not a decimal number", text, column)
-    if keyword.iskeyword(word) and word not in ("True", "False"):
-        raise ExpressionError(f"{word!r} has no meaning in an expression", text, column)
-
-
-class _Reader:
+class Reader:
     """Reads a syntax tree; knows the text only to tell columns."""
 
     def __init__(
