@@ -27,8 +27,8 @@ class Question:
     seconds: float = SECONDS
 
     def __post_init__(self) -> None:
-        number = self.accuracy is None or isinstance(self.accuracy, (int, float))
-        if not number or (self.accuracy is not None and not 0.0 < self.accuracy < math.inf):
+        given: object = self.accuracy
+        if isinstance(given, str) or (self.accuracy is not None and not 0.0 < self.accuracy < math.inf):
             raise InvalidParameter(f"accuracy must be a finite number above 0, not {self.accuracy!r}")
         if isinstance(self.seconds, bool) or not isinstance(self.seconds, (int, float)) or not self.seconds > 0.0:
             raise InvalidParameter(f"seconds must be a number above 0 (inf for no end), not {self.seconds!r}")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from ..errors import BracketNotFound, InvalidParameter
 from ..mechanisms.base import Mechanism
+from ..mechanisms.parameters import real
 
 REAL_LEAST, REAL_MOST = 1e-15, 1e15
 WHOLE_MOST = 10**30
@@ -42,7 +43,7 @@ class Domain:
         self._ends: list[tuple[float, float]] = []  # an accepted value, and the refused one that was wanted
 
     def _limit(self, name: str, value: float, rounded: Callable[[float], int], first: float, last: float) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0.0:
+        if not real(name, value) >= 0.0:
             raise InvalidParameter(f"{name} must be a number, 0 or above, not {value!r}")
         within = min(max(value, first), last)
         return rounded(within) if self.integer else float(within)
