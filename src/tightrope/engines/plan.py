@@ -22,6 +22,7 @@ from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhaus
 from ..kernels import conditions
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..pairs.poisson import sampled_once
+from ..pairs.product import serves_several
 from ..question import Question
 from . import closed_form, leaks, outline
 from .edges import Edges, edges
@@ -165,7 +166,10 @@ class Planner:
             raise InvalidParameter(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
         self.terms, self._question = tuple(terms), question
         self.unfinished: set[str] = set()
-        asked = LADDER if engine == "auto" else [rung for rung in LADDER + ON_REQUEST if rung.engine == engine]
+        # The law of a product is for one engine, which asks the others.
+        joint = any(serves_several(pair) for pair, _ in terms)
+        auto = [rung for rung in LADDER if (rung.engine == JOINT) == joint]
+        asked = auto if engine == "auto" else [rung for rung in LADDER + ON_REQUEST if rung.engine == engine]
         # Without proof the lattice ends the ladder: in exact integers it has fewer points and is wider still.
         escalating = [rung for rung in asked if not (rung.ball and rung.engine in (LATTICE, JOINT))]
         # Where float64 is not what its bounds rest on, balls answer.

@@ -21,6 +21,7 @@ from ..pair import BallTails, LossRange, Pair, Tails
 from .finite import FiniteLaw, FinitePair, ResponseLaw
 from .finite_product import ProductLaw, listed_atoms
 from .gaussian import GaussianPair
+from .poisson import PoissonAdd, PoissonRemove
 
 LISTED_MOST = 1024  # atoms of a finite part: what every engine goes through in no time
 
@@ -92,6 +93,20 @@ def product_pair(factors: Iterable[Factor]) -> Pair:
     if not joined:
         return FinitePair(ResponseLaw(0.0, 0.0, 2))
     return joined[0][0] if len(joined) == 1 and joined[0][1] == 1 else ProductPair(tuple(joined))
+
+
+def peeled(pair: Pair) -> tuple[tuple[PoissonRemove | PoissonAdd, ...], Pair]:
+    """The layers of sampling around a pair, from the outermost on, and the pair."""
+    layers: list[PoissonRemove | PoissonAdd] = []
+    while isinstance(pair, PoissonRemove | PoissonAdd):
+        layers.append(pair)
+        pair = pair.base
+    return tuple(layers), pair
+
+
+def serves_several(pair: Pair) -> bool:
+    """Whether one sample, or none, stands before a product: only the joint engine knows its law."""
+    return isinstance(peeled(pair)[1], ProductPair)
 
 
 def _flat(factors: Iterable[Factor]) -> list[Factor]:

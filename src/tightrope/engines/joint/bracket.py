@@ -115,7 +115,8 @@ def _part(pair: Pair, uses: int, fine: Fineness) -> _Part:
     rare, few = np.flatnonzero(above <= fine.tail / (64.0 * uses)), np.flatnonzero(below <= LOW_TAIL / (64.0 * uses))
     high = drawn.edge[rare[0]] if len(rare) else drawn.edge[-1]
     low = drawn.edge[few[-1]] if len(few) else drawn.edge[0] - drawn.width[0]
-    return _Part(inside, drawn, max(float(low), -LOSS_MOST), min(float(high), LOSS_MOST), uses)
+    low, high = (min(max(float(end), -LOSS_MOST), LOSS_MOST) for end in (low, high))
+    return _Part(inside, drawn, low, high, uses)
 
 
 def _window(parts: Sequence[_Part], tail: float) -> tuple[float, float]:
@@ -125,7 +126,7 @@ def _window(parts: Sequence[_Part], tail: float) -> tuple[float, float]:
     for tilt in TILTS:
         up, down = (float(np.dot(drawn.counts, drawn.cgf(side * tilt))) for side in (1.0, -1.0))
         high, low = min(high, (up - math.log(tail)) / tilt), max(low, -(down - math.log(LOW_TAIL)) / tilt)
-    low, high = max(low, -LOSS_MOST), min(high, LOSS_MOST)
+    low, high = (min(max(end, -LOSS_MOST), LOSS_MOST) for end in (low, high))
     room = NARROWEST * max(abs(low), abs(high), 1e-300)
     return (low, high) if high - low > room else (min(low, high) - room, max(low, high) + room)
 

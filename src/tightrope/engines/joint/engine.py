@@ -12,12 +12,11 @@ from collections.abc import Sequence
 
 from ...errors import UnsupportedMechanism
 from ...pair import Pair
-from ...pairs.poisson import PoissonAdd, PoissonRemove
-from ...pairs.product import ProductPair
+from ...pairs.product import ProductPair, peeled, serves_several
 from ...question import Question
 from ..evaluation import Evaluator, Term, named
 from ..plan import Planner
-from .once import Layer, OnceEvaluator
+from .once import OnceEvaluator
 from .several import prepare_several
 
 NAME = "joint"
@@ -33,13 +32,13 @@ def prepare(
 ) -> Evaluator:
     """An evaluator for terms of which some are samples of a product."""
     flat = tuple(unfolded(terms))
-    if not any(isinstance(peeled(pair)[1], ProductPair) for pair, _ in terms):
+    if not any(serves_several(pair) for pair, _ in terms):
         raise UnsupportedMechanism(named(terms), "no sample here serves several mechanisms; leave out engine='joint'")
     if len(flat) == 1 and flat[0][1] == 1:
         layers, base = peeled(flat[0][0])
         inner = base.factors if isinstance(base, ProductPair) else ((base, 1),)
         return OnceEvaluator(layers, Planner(inner, Question("delta", proof=proof), several=True), accuracy)
-    if not any(isinstance(peeled(pair)[1], ProductPair) for pair, _ in flat):
+    if not any(serves_several(pair) for pair, _ in flat):
         return OnceEvaluator((), Planner(flat, Question("delta", proof=proof), several=True), accuracy)
     return prepare_several(flat, epsilon, delta, accuracy, proof)
 
@@ -51,12 +50,3 @@ def unfolded(terms: Sequence[Term]) -> list[Term]:
         for each, uses in pair.factors if isinstance(pair, ProductPair) else ((pair, 1),):
             found[each] = found.get(each, 0) + uses * count
     return list(found.items())
-
-
-def peeled(pair: Pair) -> tuple[tuple[Layer, ...], Pair]:
-    """The layers of sampling around a pair, from the outermost on, and the pair."""
-    layers: list[Layer] = []
-    while isinstance(pair, PoissonRemove | PoissonAdd):
-        layers.append(pair)
-        pair = pair.base
-    return tuple(layers), pair

@@ -27,6 +27,10 @@ TAIL_SHARE = 1e-4  # of the accuracy: what may go to infinite loss
 TAIL_FIRST, TAIL_LEAST = 1e-30, 1e-290
 PLAN_SHARE = 0.25  # of the width: what the engines may leave open
 ROUNDS_MOST = 4
+FASTEST = 64.0  # times as many points as before
+HELPS = 0.3  # of the width: less between the two pairs is not worth finer ones
+SHALLOW = 1e-3  # of the tail before: the upper pair counted too much as infinite
+WORK_SHARE = 0.3
 HALF = 0.5  # of the work: for the pairs above
 
 
@@ -82,35 +86,53 @@ def prepare_several(
     uses = sum(count for _, count in terms)
     quantity, given = ("epsilon", delta) if epsilon is None else ("delta", epsilon)
     assert given is not None
-    most = PROOF_POINTS_MOST if proof else POINTS_MOST
-    points, aim = POINTS_FIRST, max(accuracy * PLAN_SHARE, LOOSE)
-    tail = _tail(delta, accuracy, uses) if delta else TAIL_FIRST
-    best: tuple[float, SeveralEvaluator] | None = None
+    fine = Fineness(POINTS_FIRST, _tail(delta, accuracy, uses) if delta else TAIL_FIRST, proof)
+    aim = max(accuracy * PLAN_SHARE, LOOSE)
+    best: tuple[tuple[float, float], SeveralEvaluator] | None = None
     for _ in range(ROUNDS_MOST):
+        before = work.left()
         try:
-            made = _made(terms, Fineness(points, tail, proof), aim)
+            made = _made(terms, fine, aim)
+            spent = before - work.left()
             below, above = made.answers(quantity, given)
         except (UnsupportedMechanism, WorkExhausted):
             if best is None:
                 raise
             break
-        width = (above.upper - below.lower) / above.upper if 0.0 < above.upper < math.inf else math.inf
-        width = 0.0 if above.upper == below.lower else width
-        if best is None or width < best[0]:
-            best = width, made
+        width = _relative(below.lower, above.upper)
+        if best is None or (width, above.upper) < best[0]:
+            best = (width, above.upper), made
         if width <= accuracy:
             break
-        wanted = _tail(below.lower or above.upper, accuracy, uses) if epsilon is not None else tail
-        deeper = wanted < 1e-3 * tail
-        tail = min(tail, wanted)
-        ratio = math.sqrt(2.0 * width / accuracy) if width < math.inf else 8.0
-        finer = min(int(points * min(max(ratio, 2.0), 64.0)), most)
-        if finer <= points and not deeper:
+        # Between the pairs themselves: what finer ones can narrow.
+        between = _relative(min(below.upper, above.lower), above.lower)
+        tail = fine.tail
+        if epsilon is not None:
+            tail = min(tail, _tail(below.lower, accuracy, uses) if below.lower else TAIL_LEAST)
+        deeper = tail < SHALLOW * fine.tail
+        if not deeper and between < HELPS * width:
             break
-        aim = max(PLAN_SHARE * accuracy, min(aim, PLAN_SHARE * width * (points / finer) ** 2))
-        points = max(finer, points)
+        most = min(PROOF_POINTS_MOST if proof else POINTS_MOST, _affordable(fine.points, spent))
+        wanted = fine.points * min(max(math.sqrt(2.0 * width / accuracy), 2.0), FASTEST) if width < 1.0 else fine.points
+        finer = max(min(int(wanted), most), fine.points)
+        if finer == fine.points and not deeper:
+            break
+        aim = max(PLAN_SHARE * accuracy, min(aim, PLAN_SHARE * width * (fine.points / finer) ** 2))
+        fine = Fineness(finer, tail, proof)
     assert best is not None
     return best[1]
+
+
+def _relative(lower: float, upper: float) -> float:
+    if lower >= upper:
+        return 0.0
+    return (upper - lower) / upper if upper < math.inf else math.inf
+
+
+def _affordable(points: int, spent: float) -> int:
+    """So many points take half of the work that is left; none is counted where there is no end to it."""
+    left = work.left()
+    return POINTS_MOST if left == math.inf or not spent > 0.0 else int(points * WORK_SHARE * left / spent)
 
 
 def _tail(delta: float, accuracy: float, uses: int) -> float:

@@ -26,7 +26,7 @@ from ..lattice import masses as lattice_masses
 ENTRY_UNITS = 32.0  # roundings of one entry in float64: a difference of tails, and this factor
 LENGTH_MOST = 1 << 19
 # Units of work: for each limb and each entry of a product, for the masses of a point in float64 and in balls.
-LIMB, ENTRY, POINT, BALL_POINT = 60.0, 500.0, 2e3, 3e5
+LIMB, ENTRY, POINT, BALL_POINT = 600.0, 500.0, 1e4, 3e5
 
 
 @dataclass(frozen=True, slots=True)
