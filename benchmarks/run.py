@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 
 REPEATS = 7
 
@@ -26,6 +27,11 @@ def _mix(entries: int) -> str:
         "ApproximateDP(epsilon=1/{0}, delta=1e-9)",
     )
     return " + ".join(kinds[index % 4].format(20 + index / 8) for index in range(entries))
+
+
+def _distinct(part: str, values: Iterable[float]) -> str:
+    """One part for each of many values."""
+    return " + ".join(part.format(value) for value in values)
 
 
 # expression, quantity, given, proof
@@ -51,6 +57,17 @@ CASES: tuple[tuple[str, str, float, bool], ...] = (
     ("DiscreteLaplace(scale=1, sensitivity=199999)", "delta", 1.0, False),
     ("Exponential(epsilon=68719476736.0) * 10**7", "delta", 1.0, False),
     *((_mix(entries), "epsilon", 1e-6, False) for entries in (10, 50, 100, 200)),
+    (_distinct("Laplace(scale={0})", (100 + i / 5 for i in range(500))), "epsilon", 1e-5, False),
+    (
+        _distinct("Gaussian(sigma={0}).poisson(rate=256/60000)", (1 + i / 500 for i in range(500))),
+        "epsilon",
+        1e-5,
+        False,
+    ),
+    ("TruncatedGaussian(sigma=283, bounds=[-2500, 2500]) * 512", "delta", 0.2, False),
+    ("Laplace(scale=10) * 500", "epsilon", 1e-6, False),
+    ("RandomizedResponse(p=0.6).poisson(rate=0.1) * 256 + Laplace(scale=5) * 10", "epsilon", 1e-5, False),
+    ("Gaussian(sigma=1).poisson(rate=0.1).poisson(rate=0.3) * 100", "epsilon", 1e-6, False),
     ("Gaussian(sigma=1.059).poisson(rate=1.31e-4) * 19", "epsilon", 4.67e-10, False),
     ("Gaussian(sigma=1.059).poisson(rate=1.31e-4) * 19", "delta", 0.0174075, False),
     ("Gaussian(sigma=1).poisson(rate=6.5e-4) * 25", "epsilon", 1e-6, False),

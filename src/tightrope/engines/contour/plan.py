@@ -20,7 +20,7 @@ from .saddle import Saddle, Step, choose_step
 
 NODES_MOST = 1 << 17
 FLOAT_WORK_MOST, BALL_WORK_MOST = 1.5e8, 1e7  # nodes times inner points: seconds at most
-FLOAT_UNITS, BALL_UNITS = 20.0, 450.0  # of work, for one node and inner point
+FLOAT_UNITS, BALL_UNITS = 6.0, 450.0  # of work, for one node and inner point
 WHOLE_LEAST = 256  # nodes of a period that are not worth counting
 REFUSAL = "its transform does not fall fast enough for a contour; try engine='lattice'"
 

@@ -164,7 +164,7 @@ def choose_step(shape: Shape, saddle: Saddle, log_tolerance: float) -> Step:
     distance = math.sqrt(2.0 * log_tolerance / saddle.curvature)
     few = shape.sample()
     if few is not shape:
-        distance = (_least_period(few, saddle, allowed, distance)[1] - c) / SEARCH_FACTOR**2
+        distance = (_least_period(few, saddle, allowed, distance)[1] - c) / SEARCH_FACTOR
     best, chosen = _least_period(shape, saddle, allowed, distance)
     period = max(best, -allowed / c)
     return Step(dyadic(2.0 * math.pi / period, STEP_BITS), chosen)
