@@ -134,3 +134,12 @@ def test_below_every_double() -> None:
     assert bound.certificate.parameters["way"] == "union bound"
     near = nothing.SomeUse(((tr.Gaussian(sigma=1.0).poisson(rate=0.1).pair(tr.relation.Direction.REMOVE), 2),))
     assert near.delta(0.5).upper >= delta_of_two(Use(1.0, 0.1), Use(1.0, 0.1), 0.5)
+
+
+def test_little_time_keeps_the_coarse_grid() -> None:
+    """Where the fine grid does not fit the time, the coarse one answers."""
+    run = tr.Gaussian(sigma=0.54).poisson(rate=3.17e-5) * 1337
+    bound = run.epsilon(2e-6, engine="hits", direction="remove", seconds=0.5)
+    assert bound.lower <= 0.1337583 * (1 + 1e-5)
+    assert 0.1337583 * (1 - 1e-5) <= bound.upper
+    assert bound.width < 0.01 * bound.upper

@@ -21,7 +21,7 @@ import numpy as np
 
 from ... import work
 from ...bound import Budget, budget_lines
-from ...errors import Refusal, UnsupportedMechanism
+from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
 from ...kernels.approx import FloatArray, exact
 from ...kernels.ball import BITS_START, lower_float, working_precision
 from ...kernels.twofold import twofold
@@ -182,20 +182,31 @@ def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, a
 def _for_epsilon(asked: Question, delta: float, accuracy: float) -> Narrowest:
     """Looks for the place of epsilon on coarse grids, then makes a fine one there."""
     near = _single_epsilon(asked, delta)
+    coarse: CutEvaluator | None = None
     for _ in range(SEARCHES_MOST):
         asked.check(near)
         reach = near * (1.0 + ROOM)
-        coarse = grid(asked, reach, FIRST_POINTS, 0.1, delta)
+        try:
+            coarse = grid(asked, reach, FIRST_POINTS, 0.1, delta)
+        except WorkExhausted:
+            if coarse is None:
+                raise
+            break
         found = Narrowest((coarse,), asked.terms, math.inf, near, coarse.theta, math.inf).inverse(delta, math.inf, 1e-3)
         before, near = near, found.lower + (min(found.upper, 2.0 * reach) - found.lower) / 2.0
         if not near > 0.0 or (found.upper <= reach and abs(near - before) < ROOM * near):
             break
+    assert coarse is not None
     if not near > 0.0:
         return Narrowest((coarse,), asked.terms, math.inf, 0.0, coarse.theta, math.inf)
     low, high = (coarse.delta(near * factor).middle for factor in (1.0 - ROOM, 1.0 + ROOM))
     slope = math.log(low / high) / (2.0 * ROOM) if low > high > 0.0 else 1.0  # of log delta, per log epsilon
     accuracy = max(accuracy, ZERO_WIDTH / near) if near < NEAR_ZERO else accuracy
-    made = _refined(asked, near, reach, min(accuracy * slope, 0.1), delta)
+    wanted = min(accuracy * slope, 0.1)
+    try:
+        made = _refined(asked, near, reach, wanted, delta)
+    except WorkExhausted:
+        made = Narrowest((coarse,), asked.terms, math.inf, near, coarse.theta, math.inf)
     return replace(made, slope=slope / near)
 
 
@@ -218,7 +229,12 @@ def _refined(asked: Question, epsilon: float, reach: float, wanted: float, delta
     points = FIRST_POINTS
     best: tuple[float, CutEvaluator] | None = None
     for _ in range(ROUNDS_MOST):
-        made = grid(asked, reach, points, wanted, delta)
+        try:
+            made = grid(asked, reach, points, wanted, delta)
+        except WorkExhausted:
+            if best is None:
+                raise
+            break
         value = made.delta(epsilon)
         width = relative_width(value)
         if best is None or width < best[0]:
