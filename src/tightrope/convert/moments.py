@@ -23,8 +23,9 @@ from ..pairs.finite import FinitePair
 from ..pairs.gaussian import GaussianPair
 from ..pairs.laplace import LaplacePair
 from ..pairs.poisson import PoissonAdd, PoissonRemove
+from ..pairs.product import ProductPair
 from ..pairs.truncated import ClampedPair, CutPair
-from .outward import at_or_above
+from .outward import at_or_above, weighted_sum
 
 QUADRATURE_MOST = 3e4  # orders beyond would take many points for what simpler bounds tell as well
 MOMENT_WORK = 5e5  # units, of one moment of one part
@@ -43,6 +44,8 @@ def log_moment(pair: Pair, order: float) -> float:
             )
         if isinstance(pair, LaplacePair):
             return at_or_above(_laplace, pair, order)
+        if isinstance(pair, ProductPair):  # moments of a product multiply
+            return at_or_above(weighted_sum, [(log_moment(each, order), count) for each, count in pair.factors])
         if order > QUADRATURE_MOST and not isinstance(pair, GaussianPair | FinitePair):
             return min(_by_supremum(pair, order), _by_convexity(pair, order))
         if isinstance(pair, PoissonRemove | PoissonAdd):

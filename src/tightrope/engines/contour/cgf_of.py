@@ -58,4 +58,4 @@ def cgf_of(pair: Pair) -> Cgf:
             return density_cgf(base, rate, 1)
         case PoissonAdd(DensityPair() as base, rate):
             return density_cgf(base, rate, -1)
-    raise UnsupportedMechanism(repr(pair), "its cgf is not known; try engine='lattice'")
+    raise UnsupportedMechanism(repr(pair), "its cgf is not known; epsilon and delta need none: leave engine out")

@@ -110,7 +110,7 @@ def prepare_several(
         if epsilon is not None:
             tail = min(tail, _tail(below.lower, accuracy, uses) if below.lower else TAIL_LEAST)
         deeper = tail < SHALLOW * fine.tail
-        if not deeper and between < HELPS * width:
+        if not deeper and between < HELPS * width and aim <= PLAN_SHARE * accuracy:
             break
         most = min(PROOF_POINTS_MOST if proof else POINTS_MOST, _affordable(fine.points, spent))
         wanted = fine.points * min(max(math.sqrt(2.0 * width / accuracy), 2.0), FASTEST) if width < 1.0 else fine.points
