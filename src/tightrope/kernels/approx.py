@@ -125,7 +125,7 @@ class Approx:
         """Square root of a number known to be >= 0: |sqrt X - sqrt x| <= min(r / sqrt x, sqrt r)."""
         with np.errstate(all="ignore"):
             value = np.sqrt(self.value)
-            return _made(value, np.fmin(self.radius / value, np.sqrt(self.radius)), 1.0)
+            return _made(value, np.fmin(self.radius / abs(value), np.sqrt(self.radius)), 1.0)  # the root of -0 is -0
 
     def sum(self) -> Approx:
         """Sum of all entries; n - 1 additions in any order err by at most 1.01 n u sum|x| for n <= 2**40."""
