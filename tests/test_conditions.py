@@ -15,6 +15,7 @@ import tightrope as tr
 from tightrope.engines import plan
 from tightrope.kernels import ball, conditions
 from tightrope.kernels.ball import lower_float, upper_float
+from tightrope.question import Question
 
 
 def run(code: str, *options: str) -> str:
@@ -61,10 +62,11 @@ def test_balls_answer_where_a_library_fails(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_change_between_two_questions_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    planner = plan.Planner(((tr.Laplace(scale=2.0).pair(tr.Direction.REMOVE), 3),), False, "auto", True)
-    first = planner.answer(plan.Question("delta", 0.5), 1e-6)
+    terms = ((tr.Laplace(scale=2.0).pair(tr.Direction.REMOVE), 3),)
+    planner = plan.Planner(terms, Question("delta"), several=True)
+    first = planner.answer(plan.Point("delta", 0.5), 1e-6)
     monkeypatch.setattr(conditions, "modes_hold", lambda: False)
-    again = planner.answer(plan.Question("delta", 0.5), 1e-6)
+    again = planner.answer(plan.Point("delta", 0.5), 1e-6)
     assert again.arithmetic == "ball"
     assert first.lower <= again.upper
     assert again.lower <= first.upper
