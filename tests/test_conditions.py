@@ -12,6 +12,7 @@ import pytest
 from flint import arb
 
 import tightrope as tr
+from tightrope import work
 from tightrope.engines import plan
 from tightrope.kernels import ball, conditions
 from tightrope.kernels.ball import lower_float, upper_float
@@ -171,13 +172,19 @@ def own() -> tr.Density:
     return _OWN[0]
 
 
+def asked(name: str) -> object:
+    """The answer, with so much time that eight threads on one slow core end by themselves."""
+    with work.allowance(600.0):
+        return MIXED[name]()
+
+
 def test_eight_threads_agree_with_one() -> None:
     own()
-    serial = {name: ask() for name, ask in MIXED.items()}
+    serial = {name: asked(name) for name in MIXED}
     rows = [list(MIXED)[start:] + list(MIXED)[:start] for start in range(8)]
 
     def all_of(names: list[str]) -> dict[str, object]:
-        return {name: MIXED[name]() for name in names}
+        return {name: asked(name) for name in names}
 
     with ThreadPoolExecutor(8) as pool:
         for found in pool.map(all_of, rows):
@@ -200,9 +207,9 @@ def test_a_cache_that_another_thread_empties() -> None:
 
 @pytest.mark.parametrize("name", MIXED)
 def test_numpy_that_raises_changes_nothing(name: str) -> None:
-    expected = MIXED[name]()
+    expected = asked(name)
     with np.errstate(all="raise"):
-        assert MIXED[name]() == expected
+        assert asked(name) == expected
 
 
 def test_no_warning_leaves_a_process_where_they_are_errors() -> None:
