@@ -21,7 +21,7 @@ SHARP = 1e-6  # what is aimed at where no accuracy is asked for
 LADDER = (0.05, 1e-3, 1e-5, SHARP)  # accuracies to ask for until a value is decided
 FAR, NEAR = 0, 1  # where to start on it
 PRINTED = 1e-4  # the width of an epsilon that is shown
-SHARE = 0.5  # of the time that is left: what one question may take
+SHARE, FAR_SHARE = 0.5, 0.15  # of the time that is left: what one question may take, and one for a far value
 CLEAR = 0.25  # of what two values differ by: how wide their bounds may be to tell where to look next
 
 
@@ -138,7 +138,7 @@ class Target:
         given, how = self.delta if quantity == "epsilon" else self.epsilon, self.question
         direction = None if how.direction is None else how.direction.value
         try:
-            with work.part(SHARE):
+            with work.part(FAR_SHARE if accuracy == LADDER[FAR] else SHARE):
                 return ask(given, accuracy=accuracy, proof=how.proof, engine=how.engine, direction=direction)
         except AccuracyNotReached as wide:
             return wide.bound
