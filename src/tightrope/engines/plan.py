@@ -141,14 +141,14 @@ class Answer:
         return self.lower > 0.0 or self.upper < (1.0 if point.quantity == "delta" else math.inf)
 
     def meets(self, accuracy: float, quantity: str) -> bool:
-        """Whether this interval is as narrow as asked."""
-        return meets(self.lower, self.upper, accuracy, quantity)
+        """Whether this interval is as narrow as asked, or as doubles are."""
+        return math.nextafter(self.lower, math.inf) >= self.upper or meets(self.lower, self.upper, accuracy, quantity)
 
 
 def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
     """Whether an interval is as narrow as asked; near epsilon 0 a width of 1e-12 will do."""
-    if math.nextafter(lower, math.inf) >= upper:
-        return True  # no double lies between
+    if lower == upper:
+        return True
     width = upper - lower
     near_zero = quantity == "epsilon" and upper <= 1e-3 and width <= 1e-12
     return width < math.inf and (width <= accuracy * upper or near_zero)
