@@ -137,3 +137,14 @@ def test_sequences_answer_like_single_questions() -> None:
     epsilons, deltas = (0.0, 0.06, 0.1), (1e-3, 1e-2)
     assert mechanism.delta(epsilon=epsilons) == tuple(mechanism.delta(epsilon=epsilon) for epsilon in epsilons)
     assert mechanism.epsilon(delta=deltas) == tuple(mechanism.epsilon(delta=delta) for delta in deltas)
+
+
+@pytest.mark.parametrize("epsilon", [1e4, 1e15, 1e300, 1.7e308])
+def test_an_epsilon_beyond_all_losses_is_answered_in_integers_too(epsilon: float) -> None:
+    from tightrope.engines.lattice.engine import prepare
+    from tightrope.relation import Direction
+
+    run = tr.Laplace(scale=2.0) * 3 + tr.ApproximateDP(epsilon=0.5, delta=1e-3)
+    terms = [(part.pair(Direction.REMOVE), count) for part, count in run.terms]
+    value = prepare(terms, epsilon=1.0, accuracy=1e-3, proof=True).delta(epsilon)
+    assert value.lower <= 1e-3 <= value.upper < 1.1e-3

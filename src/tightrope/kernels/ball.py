@@ -20,6 +20,7 @@ _LOCK = threading.RLock()
 BITS_START = 128
 BALLS = 1e4  # units of work: what a formula in balls takes at least
 BITS_MOST = 1 << 14
+INTEGER_BITS = 1 << 20
 LEAST_NORMAL = 2.0**-1022
 
 
@@ -106,6 +107,17 @@ def upper_float(ball: arb) -> float:
     if abs(guess) < LEAST_NORMAL and not gradual_underflow():
         return 0.0 if ball <= 0 else LEAST_NORMAL
     return guess if arb(guess) >= ball else math.nextafter(guess, math.inf)
+
+
+def integer(ball: arb) -> int | None:
+    """The only integer in the ball; None where there is none or another, or where it is too long to be written down.
+
+    Arb ends the process where an integer has more bits than memory, so its size is looked at first.
+    """
+    if not ball.abs_upper() < arb(2) ** INTEGER_BITS:
+        return None
+    found = ball.unique_fmpz()
+    return None if found is None else int(found)
 
 
 def hull(lower: arb, upper: arb) -> arb:

@@ -18,7 +18,7 @@ from flint import arb, ctx
 
 from ..errors import Refusal, UnsupportedMechanism
 from ..kernels.approx import Approx, FloatArray, around, exact
-from ..kernels.ball import BITS_START, working_precision
+from ..kernels.ball import BITS_START, integer, working_precision
 from ..kernels.twofold import Twofold, twofold
 from ..pair import BallTails, LossRange, Pair, Tails
 from .finite import read
@@ -136,7 +136,7 @@ class DiscreteGaussianPair(Pair, OnLattice):
     def _first_outputs(self, t: arb) -> list[int]:
         """The first output whose loss exceeds t; two where the ball holds an integer, none where it holds many."""
         edge = t * arb(self.sigma) ** 2 / self.sensitivity + arb(self.sensitivity) / 2
-        low, high = edge.lower().floor().unique_fmpz(), edge.upper().floor().unique_fmpz()
+        low, high = integer(edge.lower().floor()), integer(edge.upper().floor())
         if low is None or high is None or high - low > 2:
             return []
         return [m + 1 for m in range(int(low), int(high) + 1)]

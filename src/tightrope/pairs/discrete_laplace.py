@@ -18,6 +18,7 @@ from flint import arb
 from .. import work
 from ..errors import UnsupportedMechanism
 from ..kernels.approx import exact, where
+from ..kernels.ball import integer
 from ..kernels.twofold import twofold
 from ..pair import LossRange, Tails
 from .finite import Atom, FiniteLaw, FloatAtoms
@@ -92,7 +93,7 @@ class DiscreteLaplaceLaw(FiniteLaw):
         """P[x >= m] - e^eps Q[x >= m], m the first output whose loss exceeds eps; the true one attains the maximum."""
         size, rate = self.sensitivity, -1 / arb(self.scale)
         edge = (epsilon * arb(self.scale) + size) / 2
-        low, high = edge.lower().floor().unique_fmpz(), edge.upper().floor().unique_fmpz()
+        low, high = integer(edge.lower().floor()), integer(edge.upper().floor())
         if low is None or high is None or high - low > 2:
             return arb(0).union(arb(1))
         whole, best = 1 + rate.exp(), arb(0)

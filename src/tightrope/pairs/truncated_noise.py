@@ -20,7 +20,7 @@ from flint import arb, fmpq
 
 from ..errors import UnsupportedMechanism
 from ..kernels.approx import Approx, FloatArray, enclosing
-from ..kernels.ball import BITS_START, erfc, lower_float, upper_float, working_precision
+from ..kernels.ball import BITS_START, erfc, integer, lower_float, upper_float, working_precision
 from ..kernels.normal import normal_tails
 from ..kernels.twofold import Twofold, twofold
 from .gaussian import GaussianPair
@@ -387,7 +387,7 @@ def floor(number: Twofold) -> FloatArray:
 
 def floors(number: arb) -> tuple[int, int] | None:
     """The least and the greatest floor within the ball; None where there are more than a few."""
-    low, high = number.lower().floor().unique_fmpz(), number.upper().floor().unique_fmpz()
+    low, high = integer(number.lower().floor()), integer(number.upper().floor())
     if low is None or high is None or high - low > 2:
         return None
     return int(low), int(high)

@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from flint import arb, fmpz
 
-from ...kernels.ball import BITS_START, working_precision
+from ...kernels.ball import BITS_START, integer, working_precision
 from ...pair import Pair
 from ...pairs.dyadic import DyadicPair, dyadic_pair
 from ...pairs.poisson import PoissonAdd, PoissonRemove
@@ -218,4 +218,4 @@ def _extend(hull: list[tuple[int, int]], point: tuple[int, int]) -> None:
 
 def _whole(ball: arb) -> int:
     """At or below, and not below 0."""
-    return max(int(ball.lower().floor().unique_fmpz() or 0), 0)
+    return max(integer(ball.lower().floor()) or 0, 0)

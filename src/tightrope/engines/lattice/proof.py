@@ -22,7 +22,7 @@ from flint import arb, fmpz, fmpz_poly
 from ... import work
 from ...bound import Budget, budget_lines
 from ...errors import UnsupportedMechanism
-from ...kernels.ball import lower_float, upper_float, working_precision
+from ...kernels.ball import integer, lower_float, upper_float, working_precision
 from ...pair import Pair
 from ..evaluation import Evaluation, Evaluator, Term
 from .aim import Aim
@@ -109,7 +109,8 @@ class ProofEvaluator(Evaluator):
     def _lower(self, epsilon: float) -> float:
         """The best suffix of P - e^eps Q in exact integers, e^eps rounded up."""
         with working_precision(self.bits + 2 * GUARD_BITS):
-            odds = fmpz(_ceil(arb(epsilon).exp() * arb(2) ** ODDS_BITS))
+            # With odds of 2^(bits + 1) no event that has Q-mass counts, nor with larger ones.
+            odds = fmpz(_ceil(arb(min(epsilon, self.bits + 1.0)).exp() * arb(2) ** ODDS_BITS))
             best = running = fmpz(0)
             p, q = self.below.p.coeffs(), self.below.q.coeffs()
             one = fmpz(1) << ODDS_BITS
@@ -258,7 +259,7 @@ def _ceil(ball: arb) -> int:
 
 
 def _whole(ball: arb) -> int:
-    number = ball.unique_fmpz()
+    number = integer(ball)
     if number is None:
         raise UnsupportedMechanism("this composition", "its masses cannot be enclosed at this precision")
-    return int(number)
+    return number
