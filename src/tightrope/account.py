@@ -101,6 +101,7 @@ class _Case:
         worst, chosen = max(answers.items(), key=lambda item: (item[1].upper, item[1].lower))
         lower = max(each.lower for each in answers.values())
         narrow = meets(lower, chosen.upper, self.aim, point.quantity)
+        ended = meter.exhausted if self.planners else "time"
         bound = Bound(
             lower,
             chosen.upper,
@@ -113,8 +114,8 @@ class _Case:
                 parameters=dict(chosen.parameters),
                 budget=chosen.budget,
                 confidence=confidence(self.mechanism),
-                exhausted=meter.exhausted if meter.late or not narrow else None,
-                advice={} if narrow and not meter.late else self._advice(chosen, meter),
+                exhausted=ended if meter.late or not narrow else None,
+                advice={} if narrow and not meter.late else self._advice(chosen, ended),
             ),
         )
         accuracy = self.question.accuracy
@@ -137,17 +138,17 @@ class _Case:
                 answers[direction] = planner.answer(point, self.aim)
         return answers
 
-    def _advice(self, chosen: Answer, meter: work.Meter) -> dict[str, object]:
+    def _advice(self, chosen: Answer, ended: str | None) -> dict[str, object]:
         """The arguments that may narrow a wide answer: more time where that ended it, engines that did not finish."""
         advice: dict[str, object] = {}
         seconds = self.question.seconds
-        if meter.exhausted == "time" and seconds < FINITE_SECONDS:
+        if ended == "time" and seconds < FINITE_SECONDS:
             advice["seconds"] = float(f"{MORE_SECONDS * seconds:.3g}")
         unfinished = {engine for planner in self.planners.values() for engine in planner.unfinished}
         if self.question.engine != "auto":
             advice["engine"] = "auto"
         elif others := sorted(unfinished - {chosen.engine}):
             advice["engine"] = others[0]
-        if chosen.budget.widest == "rounding" and chosen.arithmetic == "float64" and meter.exhausted is None:
+        if chosen.budget.widest == "rounding" and chosen.arithmetic == "float64" and ended is None:
             advice["proof"] = True
         return advice

@@ -1,0 +1,136 @@
+"""Time and memory as part of a question: the narrowest interval so far, said to be so, and never a wrong one."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+
+import pytest
+from click.testing import CliRunner
+
+import tightrope as tr
+from tightrope import work
+from tightrope.cli.app import app
+
+SLACK = 4.0  # seconds by the clock, for a machine with other work to do
+
+# Where all the time is given, these are narrow, and other tests hold them against the oracle.
+QUESTIONS = (
+    ("Gaussian(sigma=1).poisson(rate=0.01) * 1000", "epsilon", 1e-6),
+    ("Gaussian(sigma=0.6).poisson(rate=1e-4) * 1000000", "epsilon", 1e-8),
+    ("Gaussian(sigma=1).poisson(rate=6.5e-4) * 25", "epsilon", 1e-6),
+    ("Gaussian(sigma=10) * 100", "epsilon", 1e-12),
+    ("Laplace(scale=10) * 10 + Gaussian(sigma=10) * 10", "epsilon", 1e-6),
+    ("DiscreteGaussian(sigma=10) * 100", "delta", 1.0),
+    ("Laplace(scale=100) * 3000", "epsilon", 1e-6),
+    ("RandomizedResponse(p=0.75).poisson(rate=0.1) * 256", "delta", 1.0),
+    ("(Gaussian(sigma=3) * 10 + Laplace(scale=5)).poisson(rate=0.01) * 5", "epsilon", 1e-6),
+    ("ApproximateDP(epsilon=0.5, delta=1e-5) * 3 + Gaussian(sigma=1).poisson(rate=0.01) * 100", "epsilon", 2e-4),
+)
+HARD = (
+    "Gaussian(sigma=0.7).poisson(rate=1e-4) * 1000",
+    "Gaussian(sigma=1e6).poisson(rate=0.1) * 10",
+    "Laplace(scale=3).poisson(rate=0.02) * 100 + DiscreteGaussian(sigma=50).poisson(rate=0.1) * 77",
+    "TruncatedGaussian(sigma=283, bounds=[-2500, 2500]) * 512",
+)
+
+
+def asked(expression: str, quantity: str, given: float, **settings: float) -> tr.Bound:
+    run = tr.parse(expression)
+    return run.epsilon(given, **settings) if quantity == "epsilon" else run.delta(given, **settings)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def full() -> dict[str, tr.Bound]:
+    """The answers with all the time that they need: intervals around the truth."""
+    return {row[0]: asked(*row, seconds=600.0) for row in QUESTIONS}
+
+
+@pytest.mark.parametrize("units", [1e2, 1e4, 3e5, 3e6, 1e7, 3e7, 1e8])
+@pytest.mark.parametrize("row", QUESTIONS, ids=[row[0] for row in QUESTIONS])
+def test_wherever_the_work_ends_the_answer_holds(
+    row: tuple[str, str, float], units: float, full: dict[str, tr.Bound], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The allowance ends at seven places between nothing and plenty; the clock is far away."""
+    monkeypatch.setattr(work, "UNITS_PER_SECOND", units / 100.0)
+    expression, quantity, given = row
+    bound = asked(expression, quantity, given, seconds=100.0)
+    truth = full[expression]
+    assert bound.lower <= truth.upper
+    assert truth.lower <= bound.upper
+    again = asked(expression, quantity, given, seconds=100.0)
+    assert (again.lower, again.upper) == (bound.lower, bound.upper), "work does not depend on the machine's load"
+    assert bound.certificate is not None
+    narrow = bound.width <= 1e-6 * bound.upper
+    assert narrow or bound.certificate.exhausted == "time"
+
+
+@pytest.mark.parametrize("expression", HARD)
+@pytest.mark.parametrize("seconds", [0.2, 1.0])
+def test_the_deadline_is_honoured(expression: str, seconds: float) -> None:
+    began = time.monotonic()
+    bound = tr.parse(expression).epsilon(1e-6, seconds=seconds)
+    assert time.monotonic() - began < seconds + SLACK
+    assert 0.0 <= bound.lower <= bound.upper
+
+
+def test_many_points_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = tr.parse(HARD[0])
+    began = time.monotonic()
+    bounds = run.epsilon([10.0**-power for power in range(2, 22)], seconds=1.0)
+    assert time.monotonic() - began < 1.0 + SLACK
+    assert len(bounds) == 20
+    monkeypatch.setattr(work, "UNITS_PER_SECOND", 1e5)
+    curve = tr.parse(QUESTIONS[0][0]).curve(0.0, 4.0, 9, seconds=100.0)
+    for epsilon, bound in curve:
+        assert bound.lower <= (2.5e-6 if epsilon >= 2.0 else 1.0)
+
+
+def test_a_wide_answer_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "UNITS_PER_SECOND", 1e4)
+    bound = tr.parse(QUESTIONS[0][0]).epsilon(1e-6, seconds=10.0)
+    certificate = bound.certificate
+    assert certificate is not None
+    assert certificate.exhausted == "time"
+    assert certificate.advice["seconds"] == 60.0
+    assert bound.wide is not None
+    assert bound.wide.startswith("time ran out")
+    assert "seconds=60.0" in bound.wide
+    assert bound.wide.endswith("may narrow it")
+
+
+def test_the_command_line_adds_one_line_and_keeps_its_exit_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "UNITS_PER_SECOND", 1e4)
+    arguments = ["epsilon", QUESTIONS[0][0], "--delta", "1e-6"]
+    found = CliRunner().invoke(app, arguments, standalone_mode=False)
+    assert not found.return_value
+    (line,) = (line for line in found.output.splitlines() if line.strip().startswith("wide:"))
+    assert "time ran out" in line
+    assert "--seconds 60" in line
+    assert "=" not in line
+    document = json.loads(CliRunner().invoke(app, [*arguments, "--json"], standalone_mode=False).output)
+    assert document["certificate"]["exhausted"] == "time"
+    assert document["certificate"]["advice"]["seconds"] == 60.0
+    late = CliRunner().invoke(app, [*arguments, "--accuracy", "1e-6"], standalone_mode=False)
+    assert late.return_value == 3
+    with pytest.raises(tr.AccuracyNotReached):
+        tr.parse(QUESTIONS[0][0]).epsilon(1e-6, accuracy=1e-6)
+
+
+def test_a_narrow_answer_says_nothing() -> None:
+    bound = tr.parse(QUESTIONS[0][0]).epsilon(1e-6)
+    assert bound.wide is None
+    assert bound.certificate is not None
+    assert bound.certificate.exhausted is None
+    assert not bound.certificate.advice
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, math.nan, "10", True])
+def test_seconds_are_a_positive_number(seconds: float) -> None:
+    with pytest.raises(tr.InvalidParameter, match="seconds must be a number above 0"):
+        tr.Gaussian(sigma=1.0).epsilon(1e-6, seconds=seconds)
+
+
+def test_without_an_end() -> None:
+    assert tr.Gaussian(sigma=1.0).epsilon(1e-6, seconds=math.inf).wide is None
