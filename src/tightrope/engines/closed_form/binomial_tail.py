@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
+from ...kernels.ball import integer
 from ...pairs.finite import FinitePair
 from ..evaluation import BallFormula
 
@@ -46,21 +47,27 @@ class BinomialEvaluator(BallFormula):
             return arb(0).union(arb(1))  # the order is not known at this precision
         kept_p, kept_q = (1 - law.infinite_mass()) ** self.count, (1 - law.lost_mass()) ** self.count
         edge = (epsilon - self.count * low.loss) / (high.loss - low.loss)
-        first, last = edge.lower().floor().unique_fmpz(), edge.upper().floor().unique_fmpz()
+        first, last = integer(edge.lower().floor()), integer(edge.upper().floor())
         if first is None or last is None or last - first > 2:
             return arb(0).union(arb(1))
         best = arb(0)
         # The true threshold attains the maximum, so the others that the ball admits do no harm.
-        for uses in range(int(first) + 1, int(last) + 2):
-            p = kept_p * self._tail(high.p / (high.p + low.p), uses)
-            q = kept_q * self._tail(high.q / (high.q + low.q), uses)
+        for uses in range(first + 1, last + 2):
+            p = kept_p * self._tail(high.p, low.p, uses)
+            q = kept_q * self._tail(high.q, low.q, uses)
             best = best.max(p - epsilon.exp() * q)
         return (1 - kept_p) + best
 
-    def _tail(self, probability: arb, least: int) -> arb:
-        """P[J >= least] for J binomial."""
+    def _tail(self, high: arb, low: arb, least: int) -> arb:
+        """P[J >= least] for J binomial of probability high/(high + low); from its complement where that is smaller.
+
+        Arb takes seconds for a tail next to 1, and loses all digits.
+        """
         if least <= 0:
             return arb(1)
         if least > self.count:
             return arb(0)
-        return probability.beta_lower(arb(least), arb(self.count - least + 1), True)
+        first, second = arb(least), arb(self.count - least + 1)
+        if least < self.count * high / (high + low):
+            return 1 - (low / (high + low)).beta_lower(second, first, True)
+        return (high / (high + low)).beta_lower(first, second, True)
