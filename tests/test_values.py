@@ -14,7 +14,7 @@ import pytest
 from flint import arb
 
 import tightrope as tr
-from tightrope.engines.plan import ENGINES
+from tightrope.engines.ladder import ENGINES
 from tightrope.errors import Refusal, WorkExhausted
 from tightrope.frozen import FrozenMapping
 from tightrope.registry import MECHANISMS

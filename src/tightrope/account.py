@@ -9,7 +9,8 @@ from itertools import pairwise
 from . import work
 from .bound import Bound, Certificate
 from .curve import Curve
-from .engines.plan import Answer, Planner, Point, meets, nothing_known
+from .engines.answer import Answer, Point, meets, nothing_known
+from .engines.plan import Planner
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
 from .mechanisms.base import Mechanism, confidence
 from .mechanisms.parameters import nonnegative, probability, whole

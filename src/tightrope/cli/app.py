@@ -12,7 +12,7 @@ import click
 
 from .. import __version__, work
 from ..bound import Bound
-from ..engines.plan import ENGINES
+from ..engines.ladder import ENGINES
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse, parse_template
 from ..mechanisms.base import Mechanism

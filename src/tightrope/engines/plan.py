@@ -2,17 +2,15 @@
 
 Every engine bounds delta at an epsilon; an epsilon is found by a certified search on those bounds. The engines are
 tried from the cheapest on, each in float64 and then in balls where it has them, until the interval is as narrow as
-asked; what is too wide everywhere is answered by the narrowest.
+asked or the work is used up; what is too wide everywhere is answered by the narrowest.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, replace
-from functools import partial
-from importlib import import_module
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 from flint import arb
 
@@ -25,69 +23,10 @@ from ..pairs.poisson import sampled_once
 from ..pairs.product import serves_several
 from ..question import Question
 from . import closed_form, leaks, outline
-from .edges import Edges, edges
+from .answer import Answer, Point, answered, exact, from_edges, meets, nothing_known
+from .edges import edges
 from .evaluation import Evaluator, SelfInverse, Term, inverse, named
-
-# What a search on a cheap engine aims at in any case; the interval ends where its rounding does.
-FLOAT_TOLERANCE = 1e-12
-
-
-# An engine's way to prepare for one question: (terms, *, epsilon, delta, accuracy) -> Evaluator, with `beat` where it
-# weighs its work; it refuses with UnsupportedMechanism.
-Prepare = Callable[..., Evaluator]
-
-
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """One engine in one arithmetic, and when it is the one to ask.
-
-    settles: it goes to balls by itself. weighs: it takes `beat`, a relative width that is known already, and refuses
-    work that cannot halve it. aims: it may miss where epsilon lies, and finds it at a second aim. finest: the relative
-    width that a search on it aims at in any case.
-    """
-
-    engine: str
-    prepare: Prepare
-    ball: bool
-    reason: str
-    settles: bool = False
-    weighs: bool = False
-    aims: bool = False
-    finest: float = FLOAT_TOLERANCE
-
-
-HITS, CONTOUR, LATTICE, JOINT, BUCKETS = "hits", "contour", "lattice", "joint", "buckets"
-
-
-def _late(engine: str, **options: bool) -> Prepare:
-    """The engine's prepare, imported when it is first asked: exact answers need no other engine."""
-
-    def prepare(*terms: Sequence[Term], **question: float | None) -> Evaluator:
-        made: Evaluator = import_module(f".{engine}", __package__).prepare(*terms, **question, **options)
-        return made
-
-    return prepare
-
-
-# From the cheapest on.
-LADDER = (
-    Rung(closed_form.NAME, closed_form.prepare, False, "an exact formula covers every term"),
-    Rung(closed_form.NAME, partial(closed_form.prepare, proof=True), True, "an exact formula covers every term"),
-    Rung(HITS, _late(HITS), False, "few hits decide, or every hit is seen"),
-    Rung(HITS, _late(HITS, proof=True), True, "every hit is seen"),
-    Rung(CONTOUR, _late(CONTOUR), False, "every term has a cgf, and the integral is proven to converge", settles=True),
-    Rung(CONTOUR, _late(CONTOUR, proof=True), True, "every term has a cgf, and the integral converges", settles=True),
-    Rung(LATTICE, _late(LATTICE), False, "any pair can be put on a grid", weighs=True, aims=True),
-    Rung(LATTICE, _late(LATTICE, proof=True), True, "any pair can be put on a grid", aims=True),
-    Rung(JOINT, _late(JOINT), False, "one sample serves several mechanisms"),
-    Rung(JOINT, _late(JOINT, proof=True), True, "one sample serves several mechanisms"),
-)
-# The historical reference answers when asked by name.
-ON_REQUEST = (Rung(BUCKETS, _late(BUCKETS), False, "privacy buckets as published"),)
-ENGINES = ("auto", *dict.fromkeys(rung.engine for rung in LADDER + ON_REQUEST))
-
-# What is given where no engine came to an end in time.
-OUTLINE = Rung(outline.NAME, outline.prepare, False, "moments above, single events below", finest=outline.TOLERANCE)
+from .ladder import CONTOUR, ENGINES, JOINT, LADDER, ON_REQUEST, OUTLINE, Rung
 
 # Of the work that is left: an engine that takes more leaves the rest to the next.
 RUNG_SHARE = 0.6
@@ -97,61 +36,6 @@ NEXT_TO_NOTHING, SMALL = 1e-12, 1e-9
 
 # Good enough to see that one direction is not the worse one.
 LOOSE = 0.02
-
-# Of epsilon: an engine that leaves so much open did not aim well.
-WIDE = 0.01
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One value of a question: its quantity (epsilon or delta) at the given value of the other one."""
-
-    quantity: str
-    given: float
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One direction's interval and how it came about."""
-
-    lower: float
-    upper: float
-    engine: str
-    arithmetic: str
-    reason: str
-    parameters: Mapping[str, object]
-    budget: Budget
-
-    @property
-    def width(self) -> float:
-        """upper - lower."""
-        return self.upper - self.lower
-
-    def wide_epsilon(self, question: Point) -> bool:
-        """Whether the engine missed where epsilon lies: its lower end is then a better place to aim at."""
-        return question.quantity == "epsilon" and 0.0 < self.lower < (1.0 - WIDE) * self.upper < math.inf
-
-    @property
-    def relative_width(self) -> float:
-        """width / upper; inf where the upper end is infinite."""
-        return self.width / self.upper if 0.0 < self.upper < math.inf else math.inf if self.upper else 0.0
-
-    def tells(self, point: Point) -> bool:
-        """Whether this says more than that delta is a probability, or that epsilon is not negative."""
-        return self.lower > 0.0 or self.upper < (1.0 if point.quantity == "delta" else math.inf)
-
-    def meets(self, accuracy: float, quantity: str) -> bool:
-        """Whether this interval is as narrow as asked, or as doubles are."""
-        return math.nextafter(self.lower, math.inf) >= self.upper or meets(self.lower, self.upper, accuracy, quantity)
-
-
-def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
-    """Whether an interval is as narrow as asked; near epsilon 0 a width of 1e-12 will do."""
-    if lower == upper:
-        return True
-    width = upper - lower
-    near_zero = quantity == "epsilon" and upper <= 1e-3 and width <= 1e-12
-    return width < math.inf and (width <= accuracy * upper or near_zero)
 
 
 class Planner:
@@ -170,8 +54,8 @@ class Planner:
         joint = any(serves_several(pair) for pair, _ in terms)
         auto = [rung for rung in LADDER if (rung.engine == JOINT) == joint]
         asked = auto if engine == "auto" else [rung for rung in LADDER + ON_REQUEST if rung.engine == engine]
-        # Without proof the lattice ends the ladder: in exact integers it has fewer points and is wider still.
-        escalating = [rung for rung in asked if not (rung.ball and rung.engine in (LATTICE, JOINT))]
+        # Without proof the lattice ends the ladder: in exact integers it has fewer points.
+        escalating = [rung for rung in asked if not rung.chooses]
         # Where float64 is not what its bounds rest on, balls answer.
         self._proof, self._auto = question.proof or not conditions.hold(), engine == "auto"
         self._ladder = [rung for rung in asked if rung.ball] if self._proof else escalating
@@ -185,7 +69,7 @@ class Planner:
     def answer(self, point: Point, accuracy: float) -> Answer:
         """The straight path: known edges, then the ladder of engines until one is narrow enough."""
         conditions.demand_normal(point)
-        known = self._known(point, accuracy) or self._joined(point, accuracy)
+        known = self._known(point, accuracy)
         if known is not None:
             return known
         best: Answer | None = None
@@ -233,10 +117,11 @@ class Planner:
         """What needs no engine, or none again."""
         with suppress(WorkExhausted):
             return (
-                _from_edges(self._edges, point)
+                from_edges(self._edges, point)
                 or self._again(point, accuracy)
                 or self._next_to_nothing(point)
                 or self._sealed(point, accuracy)
+                or self._joined(point, accuracy)
             )
         return None
 
@@ -272,14 +157,14 @@ class Planner:
                 if not (variation <= point.given or variation < SMALL):
                     return None
         if variation <= point.given:
-            return _exact(arb(0), arb(0), "delta is at least the total variation of all parts together")
-        if not self._proof:
+            return exact(arb(0), arb(0), "delta is at least the total variation of all parts together")
+        if self._auto and not self._proof:
             from .contour.chernoff import delta_above
 
             with conditions.float64():
                 if delta_above(self.terms, NEXT_TO_NOTHING, upper_float(self._edges.mass)) <= point.given:
                     lines = budget_lines(truncation=point.given)
-                    return _answer(OUTLINE, outline.prepare(self.terms), 0.0, NEXT_TO_NOTHING, Budget(lines, lines))
+                    return answered(OUTLINE, outline.prepare(self.terms), 0.0, NEXT_TO_NOTHING, Budget(lines, lines))
         return None
 
     def _joined(self, point: Point, accuracy: float) -> Answer | None:
@@ -313,18 +198,18 @@ class Planner:
         with work.grace():
             if self._last is not None:
                 rung, evaluator = self._last
-                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), _arithmetic(rung):
+                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), rung.arithmetic():
                     known.append(self._read(rung, evaluator, point, outline.TOLERANCE))
             if best is None or not best.width < math.inf:
                 rung = replace(OUTLINE, ball=self._proof)
-                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), _arithmetic(rung):
+                with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), rung.arithmetic():
                     rough = outline.prepare(self.terms, proof=self._proof)
                     known.append(self._read(rung, rough, point, outline.TOLERANCE))
         if not known:
             return self._unknown(point)
         narrowest = min(known, key=lambda each: (each.width, -each.lower))
-        lower, upper = max(each.lower for each in known), min(each.upper for each in known)
-        return replace(narrowest, lower=min(lower, upper), upper=upper)
+        # Each holds, so what they have in common does; Bound refuses an interval without a point.
+        return replace(narrowest, lower=max(each.lower for each in known), upper=min(each.upper for each in known))
 
     def _unknown(self, point: Point) -> Answer:
         """What holds without any engine: the infinite mass, and the supremum of the loss."""
@@ -359,10 +244,10 @@ class Planner:
         rung, evaluator = self._last
         if not (rung.ball or conditions.hold()):
             return None
-        with _arithmetic(rung):
+        with rung.arithmetic():
             value = evaluator.delta(point.given)
             if meets(value.lower, value.upper, accuracy, "delta"):
-                return _answer(rung, evaluator, value.lower, value.upper, value.budget)
+                return answered(rung, evaluator, value.lower, value.upper, value.budget)
         return None
 
     def _ask(
@@ -370,7 +255,7 @@ class Planner:
     ) -> Answer:
         """The engine's answer; for epsilon, prepared at an epsilon that is near if there is one."""
         epsilon = point.given if point.quantity == "delta" else near
-        with _arithmetic(rung):
+        with rung.arithmetic():
             evaluator = rung.prepare(
                 self.terms,
                 epsilon=epsilon,
@@ -385,7 +270,7 @@ class Planner:
         """What a prepared evaluator says."""
         if point.quantity == "delta":
             value = evaluator.delta(point.given)
-            return _answer(rung, evaluator, value.lower, value.upper, value.budget)
+            return answered(rung, evaluator, value.lower, value.upper, value.budget)
         ends = self._edges
         ceiling = upper_float(ends.supremum) if ends.mass <= point.given else math.inf
         if isinstance(evaluator, SelfInverse):
@@ -397,45 +282,4 @@ class Planner:
             (found.at_upper.budget if found.at_upper else nothing).upper,
             (found.at_lower.budget if found.at_lower else nothing).lower,
         )
-        return _answer(rung, evaluator, found.lower, min(found.upper, ceiling), budget)
-
-
-def _arithmetic(rung: Rung) -> AbstractContextManager[None]:
-    """float64 where it can be trusted; the lattice in integers takes its grid from it, other balls do without."""
-    if not rung.ball:
-        return conditions.float64()
-    return conditions.quiet() if rung.engine in (LATTICE, JOINT) else nullcontext()
-
-
-def _from_edges(ends: Edges, point: Point) -> Answer | None:
-    """Answers that need no engine: beyond the supremum of the loss, below the infinite mass, at delta 0 and 1."""
-    if point.quantity == "delta":
-        if ends.supremum <= point.given:
-            return _exact(ends.mass, ends.mass, "epsilon is at or above every finite loss")
-        return None
-    if ends.mass > point.given:
-        return _exact(arb.pos_inf(), arb.pos_inf(), ends.why_infinite(point.given))
-    if point.given >= 1.0:
-        return _exact(arb(0), arb(0), "delta 1 promises nothing")
-    if ends.mass <= point.given and ends.supremum <= 0:
-        return _exact(arb(0), arb(0), "no finite loss is above 0")
-    if point.given == 0.0:
-        upper = ends.supremum if ends.mass.is_zero() else arb.pos_inf()
-        return _exact(ends.supremum, upper, "delta 0 asks for the supremum of the loss")
-    return None
-
-
-def nothing_known(point: Point) -> Answer:
-    """delta is a probability, epsilon is not negative."""
-    upper = 1.0 if point.quantity == "delta" else math.inf
-    return Answer(0.0, upper, outline.NAME, "ball", "nothing was proven in the time that was given", {}, Budget())
-
-
-def _exact(lower: arb, upper: arb, reason: str) -> Answer:
-    low, high = max(lower_float(lower), 0.0), max(upper_float(upper), 0.0)
-    lines = budget_lines(rounding=high - low if math.isfinite(high) else 0.0)
-    return Answer(low, high, closed_form.NAME, "ball", reason, {}, Budget(lines, lines))
-
-
-def _answer(rung: Rung, evaluator: Evaluator, lower: float, upper: float, budget: Budget) -> Answer:
-    return Answer(lower, upper, rung.engine, evaluator.arithmetic, rung.reason, dict(evaluator.parameters), budget)
+        return answered(rung, evaluator, found.lower, min(found.upper, ceiling), budget)

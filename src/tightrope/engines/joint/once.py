@@ -20,8 +20,9 @@ from ...bound import Budget, budget_lines
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.search import Inverse
 from ...pairs.poisson import PoissonAdd, PoissonRemove
+from ..answer import Answer, Point
 from ..evaluation import Evaluation, SelfInverse, inverse
-from ..plan import Answer, Planner, Point
+from ..plan import Planner
 
 Layer = PoissonRemove | PoissonAdd
 

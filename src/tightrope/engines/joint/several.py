@@ -17,8 +17,9 @@ from ...bound import Budget, budget_lines
 from ...errors import UnsupportedMechanism, WorkExhausted
 from ...kernels.search import Inverse
 from ...question import Question
+from ..answer import Answer, Point
 from ..evaluation import Evaluation, SelfInverse, Term
-from ..plan import Answer, Planner, Point
+from ..plan import Planner
 from .bracket import Fineness, bracket
 
 POINTS_FIRST, POINTS_MOST, PROOF_POINTS_MOST = 512, 1 << 16, 1 << 11

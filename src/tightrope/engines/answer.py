@@ -1,0 +1,107 @@
+"""One value of a question, one direction's answer to it, and the answers that need no engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flint import arb
+
+from ..bound import Budget, budget_lines
+from ..kernels.ball import lower_float, upper_float
+from . import closed_form, outline
+from .edges import Edges
+from .evaluation import Evaluator
+from .ladder import Rung
+
+# Of epsilon: an engine that leaves so much open did not aim well.
+WIDE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One value of a question: its quantity (epsilon or delta) at the given value of the other one."""
+
+    quantity: str
+    given: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One direction's interval and how it came about."""
+
+    lower: float
+    upper: float
+    engine: str
+    arithmetic: str
+    reason: str
+    parameters: Mapping[str, object]
+    budget: Budget
+
+    @property
+    def width(self) -> float:
+        """upper - lower."""
+        return self.upper - self.lower
+
+    def wide_epsilon(self, point: Point) -> bool:
+        """Whether the engine missed where epsilon lies: its lower end is then a better place to aim at."""
+        return point.quantity == "epsilon" and 0.0 < self.lower < (1.0 - WIDE) * self.upper < math.inf
+
+    @property
+    def relative_width(self) -> float:
+        """width / upper; inf where the upper end is infinite."""
+        return self.width / self.upper if 0.0 < self.upper < math.inf else math.inf if self.upper else 0.0
+
+    def tells(self, point: Point) -> bool:
+        """Whether this says more than that delta is a probability, or that epsilon is not negative."""
+        return self.lower > 0.0 or self.upper < (1.0 if point.quantity == "delta" else math.inf)
+
+    def meets(self, accuracy: float, quantity: str) -> bool:
+        """Whether this interval is as narrow as asked, or as doubles are."""
+        return math.nextafter(self.lower, math.inf) >= self.upper or meets(self.lower, self.upper, accuracy, quantity)
+
+
+def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
+    """Whether an interval is as narrow as asked; near epsilon 0 a width of 1e-12 will do."""
+    if lower == upper:
+        return True
+    width = upper - lower
+    near_zero = quantity == "epsilon" and upper <= 1e-3 and width <= 1e-12
+    return width < math.inf and (width <= accuracy * upper or near_zero)
+
+
+def from_edges(ends: Edges, point: Point) -> Answer | None:
+    """Answers that need no engine: beyond the supremum of the loss, below the infinite mass, at delta 0 and 1."""
+    if point.quantity == "delta":
+        if ends.supremum <= point.given:
+            return exact(ends.mass, ends.mass, "epsilon is at or above every finite loss")
+        return None
+    if ends.mass > point.given:
+        return exact(arb.pos_inf(), arb.pos_inf(), ends.why_infinite(point.given))
+    if point.given >= 1.0:
+        return exact(arb(0), arb(0), "delta 1 promises nothing")
+    if ends.mass <= point.given and ends.supremum <= 0:
+        return exact(arb(0), arb(0), "no finite loss is above 0")
+    if point.given == 0.0:
+        upper = ends.supremum if ends.mass.is_zero() else arb.pos_inf()
+        return exact(ends.supremum, upper, "delta 0 asks for the supremum of the loss")
+    return None
+
+
+def nothing_known(point: Point) -> Answer:
+    """delta is a probability, epsilon is not negative."""
+    upper = 1.0 if point.quantity == "delta" else math.inf
+    return Answer(0.0, upper, outline.NAME, "ball", "nothing was proven in the time that was given", {}, Budget())
+
+
+def exact(lower: arb, upper: arb, reason: str) -> Answer:
+    """A formula in balls."""
+    low, high = max(lower_float(lower), 0.0), max(upper_float(upper), 0.0)
+    lines = budget_lines(rounding=high - low if math.isfinite(high) else 0.0)
+    return Answer(low, high, closed_form.NAME, "ball", reason, {}, Budget(lines, lines))
+
+
+def answered(rung: Rung, evaluator: Evaluator, lower: float, upper: float, budget: Budget) -> Answer:
+    """What an evaluator said."""
+    return Answer(lower, upper, rung.engine, evaluator.arithmetic, rung.reason, dict(evaluator.parameters), budget)
