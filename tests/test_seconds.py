@@ -66,6 +66,7 @@ def test_wherever_the_work_ends_the_answer_holds(
     assert narrow or bound.certificate.exhausted == "time"
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("expression", HARD)
 @pytest.mark.parametrize("seconds", [0.2, 1.0])
 def test_the_deadline_is_honoured(expression: str, seconds: float) -> None:
@@ -75,6 +76,7 @@ def test_the_deadline_is_honoured(expression: str, seconds: float) -> None:
     assert 0.0 <= bound.lower <= bound.upper
 
 
+@pytest.mark.clock
 def test_many_points_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     run = tr.parse(HARD[0])
     began = time.monotonic()

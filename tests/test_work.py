@@ -51,6 +51,7 @@ def test_something_is_kept_for_the_answer() -> None:
             assert work.left() == pytest.approx(0.9 * work.GRACE * work.UNITS_PER_SECOND)
 
 
+@pytest.mark.clock
 def test_the_clock_is_a_backstop_and_leaves_a_mark() -> None:
     with work.allowance(0.01) as whole:
         time.sleep(0.02)

@@ -13,10 +13,10 @@ The allowance belongs to the running thread or task, as a decimal context does.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from time import monotonic
 from typing import NoReturn
 
 from .errors import WorkExhausted
@@ -53,9 +53,14 @@ class Meter:
             yield each
             each = each.whole
 
+    @property
+    def over(self) -> bool:
+        """Whether the clock says that it is enough."""
+        return monotonic() > self.deadline
+
     def spend(self, units: float) -> None:
         """Takes units, or raises WorkExhausted before the work is done."""
-        late = time.monotonic() > self.deadline
+        late = self.over
         if late or units > min(each.left for each in self.chain()):
             self.end("time", late)
         for each in self.chain():
@@ -79,7 +84,7 @@ def allowance(seconds: float) -> Iterator[Meter]:
     if outer is not None:
         yield outer
         return
-    now, units = time.monotonic(), seconds * UNITS_PER_SECOND
+    now, units = monotonic(), seconds * UNITS_PER_SECOND
     grace = Meter(GRACE * units, now + seconds + GRACE_LEAST)
     yield from _in_force(Meter((1.0 - GRACE) * units, now + (1.0 - GRACE) * seconds, None, grace))
 

@@ -10,7 +10,6 @@ that contradict one another end the search.
 from __future__ import annotations
 
 import math
-import time
 from contextlib import nullcontext
 from typing import NamedTuple
 
@@ -95,7 +94,7 @@ class Search:
     # ----------------------------------------------------------------------------------------------------------------
 
     def _left(self) -> bool:
-        return self.meter.left >= LEFT_LEAST * self.units and time.monotonic() < self.meter.deadline
+        return self.meter.left >= LEFT_LEAST * self.units and not self.meter.over
 
     def _look(self, value: float, distance: float) -> Tried:
         """Asks for a value that is believed to be so far off, in logs."""
