@@ -29,6 +29,7 @@ NUDGE = 0.25  # of the tolerance, beyond where the root is expected, so that bot
 SILENT_MOST = 4  # values without any delta that are asked for epsilon
 PROBE = 4  # times further out, to see whether privacy is monotone
 LEFT_LEAST = 0.01  # of the work: with less there is no time for a question
+QUESTION = 1e6  # units of work: what any question takes
 
 
 class Found(NamedTuple):
@@ -94,7 +95,7 @@ class Search:
     # ----------------------------------------------------------------------------------------------------------------
 
     def _left(self) -> bool:
-        return self.meter.left >= LEFT_LEAST * self.units and not self.meter.over
+        return self.meter.left >= max(LEFT_LEAST * self.units, QUESTION) and not self.meter.over
 
     def _look(self, value: float, distance: float) -> Tried:
         """Asks for a value that is believed to be so far off, in logs."""
