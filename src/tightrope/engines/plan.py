@@ -162,7 +162,7 @@ class Planner:
             from .contour.chernoff import delta_above
 
             with conditions.float64():
-                if delta_above(self.terms, NEXT_TO_NOTHING, upper_float(self._edges.mass)) <= point.given:
+                if delta_above(self.terms, NEXT_TO_NOTHING, upper_float(self._edges.mass), point.given) <= point.given:
                     lines = budget_lines(truncation=point.given)
                     return answered(OUTLINE, outline.prepare(self.terms), 0.0, NEXT_TO_NOTHING, Budget(lines, lines))
         return None
@@ -233,7 +233,7 @@ class Planner:
             from .contour.chernoff import delta_above
 
             with suppress(WorkExhausted), conditions.float64():
-                if delta_above(self.terms, epsilon, upper_float(self._edges.mass)) <= delta:
+                if delta_above(self.terms, epsilon, upper_float(self._edges.mass), delta) <= delta:
                     return True
         return self.answer(Point("delta", epsilon), LOOSE).upper <= delta
 

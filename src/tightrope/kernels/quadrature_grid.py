@@ -21,6 +21,7 @@ from .window import WHOLE, Window
 STRIP_FRACTIONS = (0.3, 0.5, 0.7, 0.85, 0.95)
 COARSE_CELLS = 600
 END_PLACES = 1024.0
+MODE_WIDTH = 1e-6
 MANY_NODES = 1500  # for so many a hard end is worth its loss of precision in log M
 SHARE_EXPONENT_MOST = 1e5  # an error of 1e-9 at most
 SHARE_TURN, SHARE_LIFT = 0.3, 1.2  # -log(1 - u) <= 1.2 u for u <= 0.3
@@ -212,7 +213,9 @@ def window(mu: float, rate: float, power: float, width: float) -> tuple[float, f
 def mode(mu: float, rate: float, power: float) -> float:
     """The mode of n g^a for a < 0, where the log density is concave with curvature at least 1."""
     odds, low, high = log_odds(mu, rate), power * mu, 0.0
-    for _ in range(40):
+    for _ in range(80):
+        if high - low < MODE_WIDTH:
+            break
         middle = 0.5 * (low + high)
         low, high = (low, middle) if middle > power * mu * logistic(mu * middle + odds) else (middle, high)
     return 0.5 * (low + high)

@@ -1,8 +1,9 @@
 """An upper bound of delta without a contour: delta <= w + kappa(s) e^{K(s) - s eps}, kappa(s) = s^s/(1+s)^{1+s}.
 
-It holds for every s > 0. It is too large by a factor near sqrt(2 pi s^2 K''), and more where few large losses decide:
-enough to see that the better of two directions is not the worse one.
-Guarantee: upper. Proof: docs/proofs/contour.md, sections 1 and 7.
+It holds for every s > 0, and without outputs that are rare, where their probability is added. It is too large by a
+factor near sqrt(2 pi s^2 K''), and more where few large losses decide: enough to see that the better of two directions
+is not the worse one.
+Guarantee: upper. Proof: docs/proofs/contour.md, sections 1, 7 and 10.
 Reference: Chernoff 1952, Thm 1.
 """
 
@@ -10,24 +11,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 
 from ...errors import UnsupportedMechanism
 from ...kernels.directed import exp_up
 from ..evaluation import Term
 from .cgf import Terms
 from .cgf_of import cgf_of
-from .saddle import Composition, find_saddle, log_alias_height
+from .parts import Parts, sampled, without_rare
+from .saddle import find_saddle, log_alias_height
+
+RARE = 1e-3  # of the delta that is wanted: what may be left out
 
 
-def delta_above(terms: Sequence[Term], epsilon: float, mass: float) -> float:
-    """At or above delta at a finite epsilon, for an infinite mass of at most `mass`; inf where nothing is known."""
+def delta_above(terms: Sequence[Term], epsilon: float, mass: float, wanted: float = 0.0) -> float:
+    """At or above delta at a finite epsilon, for an infinite mass of at most `mass`; inf where nothing is known.
+
+    Where that is above a delta that is wanted, outputs far rarer than that delta are left out.
+    """
     try:
         cgfs = [(cgf_of(pair), count) for pair, count in terms]
-        s = find_saddle(Composition(cgfs).sample(), epsilon, None).tilt
-        log = log_above(log_mgf_above(cgfs, s), s, epsilon)
+    except UnsupportedMechanism:
+        return math.inf
+    above = _above(Parts(cgfs), epsilon, mass)
+    if above > wanted > mass and any(sampled(cgf) for cgf, _ in cgfs):
+        with suppress(UnsupportedMechanism, OverflowError):
+            log_rare = math.log(RARE * (wanted - mass))
+            parts, _ = without_rare(cgfs, log_rare, lambda shape: find_saddle(shape, epsilon, None))
+            above = min(above, _above(parts, epsilon, math.nextafter(mass + parts.rare_above(), math.inf)))
+    return above
+
+
+def _above(parts: Parts, epsilon: float, left_out: float) -> float:
+    """The bound of what the parts sum, with what they leave out."""
+    try:
+        s = find_saddle(parts.sample(), epsilon, None).tilt
+        log = log_above(log_mgf_above(parts.terms, s), s, epsilon)
     except (UnsupportedMechanism, OverflowError):
         return math.inf
-    return math.nextafter(mass + exp_up(log, 1.0), math.inf)
+    return math.nextafter(left_out + exp_up(log, 1.0), math.inf)
 
 
 def log_mgf_above(terms: Terms, s: float) -> float:
@@ -38,5 +60,5 @@ def log_mgf_above(terms: Terms, s: float) -> float:
 
 def log_above(log_mgf: float, s: float, epsilon: float) -> float:
     """At or above log of kappa(s) e^{K(s) - s eps}, given K(s) at most log_mgf."""
-    size = abs(log_mgf) + s * epsilon + (1.0 + s) * (abs(math.log(s)) + math.log1p(s))
+    size = abs(log_mgf) + s * epsilon + 1.0 + math.log1p(s)
     return log_alias_height(log_mgf, s, epsilon) + 1e-14 * size

@@ -28,6 +28,7 @@ from .cgf_sampled import SampledCgf
 from .saddle import TILT_MOST, Composition, Saddle, Shape, find_saddle, log_alias_height
 
 WIDTHS = (0.25, 0.125, 0.0625, 0.03125, 0.015625)  # of the cut, until the tilted law is low enough at its end
+SMOOTH, SMOOTH_WIDTH = 0.05, 4.0  # below this mu losses are nearly straight in x, and cuts may be wider so many times
 ENDS = (12.0, 16.0)  # widths from the cut to the hard end
 BODY_ENDS = (10.0, 12.0, 14.0, 16.0, 20.0, 25.0, 32.0)  # widths from the split to the hard end of the body
 DEPTH = 40.0  # e-folds that are low enough
@@ -121,6 +122,7 @@ def cut_at(terms: Terms, log_left_out: float, width: float, end: float = ENDS[0]
 
 
 def _cut(cgf: SampledCgf, log_mass: float, width: float, end: float) -> MarkedCgf:
+    width *= SMOOTH_WIDTH if mu_value(cgf.base) < SMOOTH else 1.0
     at = _place(_cut_place(cgf, log_mass, width))
     return MarkedCgf(cgf.base, cgf.rate, Window((Edge(at, width, -1),), at + end * width))
 

@@ -18,7 +18,7 @@ from ...errors import UnsupportedMechanism
 from ...kernels.quadrature_grid import dyadic
 from .cgf import Cgf, Cumulants
 
-TILT_LEAST, TILT_MOST = 1e-9, 1e10
+TILT_LEAST, TILT_MOST = 1e-9, 2.0**51  # of so many bits, 1 + c is a double
 TILT_BITS, STEP_BITS = 16, 20
 SEARCH_STEPS, SEARCH_FACTOR = 24, 0.6
 BRACKET_LEAST = 1e-4  # where K turns sharply no tilt has the wanted epsilon; any tilt is valid
@@ -189,5 +189,5 @@ def _period(shape: Shape, saddle: Saddle, allowed: float, s: float) -> float:
 
 
 def log_alias_height(value: float, s: float, epsilon: float) -> float:
-    """log of kappa(s) e^{K(s) - s eps}, kappa(s) = s^s/(1+s)^{1+s}."""
-    return value - s * epsilon + s * math.log(s) - (1.0 + s) * math.log1p(s)
+    """log of kappa(s) e^{K(s) - s eps}, kappa(s) = s^s/(1+s)^{1+s} = (1 + 1/s)^{-s}/(1 + s)."""
+    return value - s * epsilon - s * math.log1p(1.0 / s) - math.log1p(s)

@@ -33,6 +33,7 @@ LOOSENED, TOLERANCE_MOST = 1e3, 0.1
 CHEAP, MODERATE = 0.02, 0.1
 HIT_TERMS_MOST = 8  # a split is searched, term by term
 SPLIT_WIDTHS, SHARP = 8.0, 32.0  # of the split, to a loss of epsilon
+LOG_TINIEST = -745.0  # no double is a smaller delta
 LEFT_OUT = 0.03  # of the accuracy: for what is rare, and for the body
 
 
@@ -128,23 +129,35 @@ class Search:
 
     def cut(self, before: Found | None) -> tuple[Parts, Saddle]:
         """Everything but what is rare."""
-        saddle = self.saddle(Parts(self.cgfs))
+        saddle = self._first()
         log_delta = (before or saddle).log_delta if self.log_delta is None else self.log_delta
-        least = log_one_hit(self.cgfs, saddle.epsilon)  # one use alone makes delta this large, about
         for _ in range(CORRECTIONS_MOST):
             left_out = self.log_left_out(saddle, log_delta)
             parts, saddle = without_rare(self.cgfs, left_out, lambda shape: self.saddle(shape, before))
-            if self.log_delta is not None or max(saddle.log_delta, least) >= log_delta - 1.0:
+            estimate = max(saddle.log_delta, self._log_one_hit(saddle))
+            if self.log_delta is not None or estimate >= log_delta - 1.0:
                 break
-            log_delta = max(saddle.log_delta, least)
+            log_delta = estimate
         return parts, saddle
+
+    def _log_one_hit(self, saddle: Saddle) -> float:
+        """One use alone makes delta this large, about: it exceeds epsilon by 1/c or so, where it does."""
+        return log_one_hit(self.cgfs, saddle.epsilon) - math.log1p(saddle.tilt)
+
+    def _first(self) -> Saddle:
+        """The saddle of the whole law; where it has none, of what is left without outputs far rarer than delta."""
+        with suppress(UnsupportedMechanism):
+            return self.saddle(Parts(self.cgfs))
+        log_delta = LOG_TINIEST if self.log_delta is None else self.log_delta
+        _, saddle = without_rare(self.cgfs, log_delta + math.log(LEFT_OUT * self.accuracy), self.saddle)
+        return saddle
 
     def hits(self, before: Found | None) -> tuple[Parts, Saddle]:
         """What has at least one hit; a smaller tilt allows a softer cut than that of the whole."""
         cut, saddle = self.cut(before)
         epsilon, log_delta = self.epsilon, self.log_delta
         if log_delta is None:
-            log_delta = before.log_delta if before else log_one_hit(self.cgfs, saddle.epsilon)
+            log_delta = before.log_delta if before else self._log_one_hit(saddle)
         if epsilon is None:
             epsilon = max(before.epsilon, before.aimed / CORRECTION_MOST) if before else one_hit(cut, log_delta)
         left_out = self.log_left_out(saddle, log_delta)

@@ -108,6 +108,8 @@ class Question:
         )
         if not (body <= BODY_MOST * epsilon and all(bottom < top < math.inf for bottom, top in windows)):
             raise UnsupportedMechanism(named(self.terms), "many small losses count: there is nothing to cut off")
+        if not max(top - bottom for bottom, top in windows) <= POINTS_MOST * epsilon:
+            raise UnsupportedMechanism(named(self.terms), "epsilon is shorter than a step of the finest grid")
         if not max(top - bottom for bottom, top in windows) <= BODY_POINTS_MOST * max(map(abs, ends)):
             raise UnsupportedMechanism(named(self.terms), "its hits are too large beside its other losses")
         for (pair, _), (bottom, top), low in zip(self.terms, windows, self.lows, strict=True):
