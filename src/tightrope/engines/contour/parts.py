@@ -36,6 +36,8 @@ SPLIT_STEPS = 9
 SPLIT_LEAST = -5.0
 PLACE = 2.0**-8  # where edges lie
 LARGE = 40.0  # e^loss - 1 + rate is e^loss above
+NEXT, FAR = 0.01, 4.0  # a step along a tail, and as far as any is followed
+TINY_EXCESS = 1e-18
 RARE_HITS = -40.0  # log of a ratio of hits to body that needs no second order
 
 
@@ -155,10 +157,17 @@ def one_hit(cut: Parts, log_delta: float) -> float:
 
 
 def log_one_hit(terms: Terms, epsilon: float) -> float:
-    """log of the probability that a single use loses more than epsilon, about, and at most 1."""
+    """log of the delta that a single use makes by itself, about, and at most 1."""
     removals = [(found, count) for found, count in ((sampled(cgf), count) for cgf, count in terms) if found is not None]
-    logs = (math.log(count) + _log_beyond(cgf, _place_of(cgf, epsilon), 0.0) for cgf, count in removals)
-    return min(0.0, max(logs))
+    return min(0.0, max(math.log(count) + _log_alone(cgf, epsilon) for cgf, count in removals))
+
+
+def _log_alone(cgf: SampledCgf, epsilon: float) -> float:
+    """log of P[loss > epsilon] (1 - e^-excess), with the loss where the tail has fallen by a factor of e."""
+    x = _place_of(cgf, epsilon)
+    log, further = _log_beyond(cgf, x, 0.0), _log_beyond(cgf, x + NEXT, 0.0)
+    excess = _loss(cgf, x + min(NEXT / max(log - further, 1e-9), FAR)) - _loss(cgf, x)
+    return log + math.log(max(-math.expm1(-excess), TINY_EXCESS))
 
 
 def with_hits(cut: Parts, epsilon: float, log_left_out: float, widths: float) -> Parts:
@@ -223,7 +232,7 @@ def split_at(cut: Parts, loss: float, epsilon: float, log_left_out: float, width
     return Parts(terms, tuple(hits), cut.rare)
 
 
-def _loss(cgf: MarkedCgf, x: float) -> float:
+def _loss(cgf: SampledCgf | MarkedCgf, x: float) -> float:
     """The loss of an output."""
     mu = mu_value(cgf.base)
     return math.log1p(-cgf.rate) + softplus(mu * x + log_odds(mu, cgf.rate))

@@ -134,15 +134,11 @@ class Search:
         for _ in range(CORRECTIONS_MOST):
             left_out = self.log_left_out(saddle, log_delta)
             parts, saddle = without_rare(self.cgfs, left_out, lambda shape: self.saddle(shape, before))
-            estimate = max(saddle.log_delta, self._log_one_hit(saddle))
+            estimate = max(saddle.log_delta, log_one_hit(self.cgfs, saddle.epsilon))
             if self.log_delta is not None or estimate >= log_delta - 1.0:
                 break
             log_delta = estimate
         return parts, saddle
-
-    def _log_one_hit(self, saddle: Saddle) -> float:
-        """One use alone makes delta this large, about: it exceeds epsilon by 1/c or so, where it does."""
-        return log_one_hit(self.cgfs, saddle.epsilon) - math.log1p(saddle.tilt)
 
     def _first(self) -> Saddle:
         """The saddle of the whole law; where it has none, of what is left without outputs far rarer than delta."""
@@ -157,7 +153,7 @@ class Search:
         cut, saddle = self.cut(before)
         epsilon, log_delta = self.epsilon, self.log_delta
         if log_delta is None:
-            log_delta = before.log_delta if before else self._log_one_hit(saddle)
+            log_delta = before.log_delta if before else log_one_hit(self.cgfs, saddle.epsilon)
         if epsilon is None:
             epsilon = max(before.epsilon, before.aimed / CORRECTION_MOST) if before else one_hit(cut, log_delta)
         left_out = self.log_left_out(saddle, log_delta)
