@@ -51,6 +51,18 @@ def test_narrow_and_both_arithmetics_overlap(sigma: float, rate: float, count: i
     assert meets(found.lower, found.upper, 1e-6, "epsilon")
 
 
+@pytest.mark.parametrize(
+    ("sigma", "rate", "count", "delta"), [(4.653791, 1.0614e-07, 3, 9.96e-59), (0.3378, 0.0028646, 8, 5e-34)]
+)
+def test_hits_that_join(sigma: float, rate: float, count: int, delta: float) -> None:
+    """Few uses decide, and more than one of them; delta on both sides agrees."""
+    mechanism = uses(sigma, rate, count)
+    found = mechanism.epsilon(delta)
+    assert meets(found.lower, found.upper, 1e-6, "epsilon")
+    above, below = (mechanism.delta(epsilon) for epsilon in (found.lower, found.upper))
+    assert above.upper >= delta >= below.lower
+
+
 @pytest.mark.parametrize("direction", list(Direction))
 @pytest.mark.parametrize(("sigma", "rate", "count", "delta"), [KNOWN[0], KNOWN[2], KNOWN[6]])
 def test_questions_for_delta(sigma: float, rate: float, count: int, delta: float, direction: Direction) -> None:

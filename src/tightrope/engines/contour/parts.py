@@ -151,20 +151,27 @@ def _place(x: float) -> float:
 
 
 def one_hit(cut: Parts, log_delta: float) -> float:
-    """The loss that a single use exceeds with probability delta, about; not below 0."""
-    marked = [(cgf, log_delta - math.log(count)) for cgf, count in cut.rare]
-    return max(0.0, *(_loss(cgf, _cut_place(cgf, log_mass, 0.0)) for cgf, log_mass in marked))
+    """The epsilon at which a single use alone makes this delta, about; not below 0."""
+    return max(0.0, *(_loss(cgf, _alone_place(cgf, log_delta - math.log(count))) for cgf, count in cut.rare))
+
+
+def _alone_place(cgf: MarkedCgf, log_delta: float) -> float:
+    """The output whose loss is the epsilon of one use at this delta."""
+    low, high = -10.0, _cut_place(cgf, log_delta, 0.0)
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if _log_alone(cgf, middle) > log_delta else (low, middle)
+    return high
 
 
 def log_one_hit(terms: Terms, epsilon: float) -> float:
     """log of the delta that a single use makes by itself, about, and at most 1."""
     removals = [(found, count) for found, count in ((sampled(cgf), count) for cgf, count in terms) if found is not None]
-    return min(0.0, max(math.log(count) + _log_alone(cgf, epsilon) for cgf, count in removals))
+    return min(0.0, max(math.log(count) + _log_alone(cgf, _place_of(cgf, epsilon)) for cgf, count in removals))
 
 
-def _log_alone(cgf: SampledCgf, epsilon: float) -> float:
-    """log of P[loss > epsilon] (1 - e^-excess), with the loss where the tail has fallen by a factor of e."""
-    x = _place_of(cgf, epsilon)
+def _log_alone(cgf: SampledCgf | MarkedCgf, x: float) -> float:
+    """log of P[output > x] (1 - e^-excess), the excess of the loss being that where the tail is e times lower."""
     log, further = _log_beyond(cgf, x, 0.0), _log_beyond(cgf, x + NEXT, 0.0)
     excess = _loss(cgf, x + min(NEXT / max(log - further, 1e-9), FAR)) - _loss(cgf, x)
     return log + math.log(max(-math.expm1(-excess), TINY_EXCESS))

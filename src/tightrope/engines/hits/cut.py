@@ -54,6 +54,7 @@ THINNED = 4  # points of a sketch, for choices only
 LEAST = 1e-9  # of epsilon, for the same: at 0 nothing cancels that a tilt could mend
 NOISE, NOISY_USES = 1e-13, 20.0  # of the tilted law: what rounding hides, and the uses that double it
 NEAR_ZERO, ZERO_WIDTH = 1e-3, 5e-13  # below this epsilon so much is narrow enough
+TOGETHER = 1e10  # times delta, where one use alone has delta: several uses make epsilon
 SEARCHES_MOST = 6  # for the place of epsilon, on coarse grids
 ROOM = 1e-3  # of epsilon: how far above its place the cut stays exact
 POINT_WORK, ENTRY_WORK = 600.0, 250.0  # units: one point of a law, one entry of a transform, all three laws
@@ -194,6 +195,8 @@ def _for_epsilon(asked: Question, delta: float, accuracy: float) -> Narrowest:
             if coarse is None:
                 raise
             break
+        if coarse.delta(near).lower > TOGETHER * delta:
+            raise UnsupportedMechanism(named(asked.terms), "many hits count together: there is nothing to cut off")
         found = Narrowest((coarse,), asked.terms, math.inf, near, coarse.theta, math.inf).inverse(delta, math.inf, 1e-3)
         before, near = near, found.lower + (min(found.upper, 2.0 * reach) - found.lower) / 2.0
         if not near > 0.0 or (found.upper <= reach and abs(near - before) < ROOM * near):
