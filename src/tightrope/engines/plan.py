@@ -31,7 +31,8 @@ from .ladder import CONTOUR, ENGINES, JOINT, LADDER, ON_REQUEST, OUTLINE, Rung
 # Of the work that is left: an engine that takes more leaves the rest to the next.
 RUNG_SHARE = 0.6
 
-# An epsilon that is as good as 0 (a width of 1e-12 is narrow, however it is rounded), and the total variation from which on it is not expected.
+# An epsilon that is as good as 0 (below 1e-12 however a width is rounded), and the total variation from which on it is
+# not expected.
 NEXT_TO_NOTHING, SMALL = 9.9e-13, 1e-9
 
 # Good enough to see that one direction is not the worse one.
