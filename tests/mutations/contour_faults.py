@@ -51,7 +51,7 @@ def drop_ball_aliases(patch: Patch) -> None:
 
 
 def drop_float_truncation(patch: Patch) -> None:
-    patch.setattr(contour_float, "log_truncation", lambda *arguments: -700.0)
+    patch.setattr(contour_plan, "log_truncation", lambda *arguments: -700.0)
 
 
 def drop_ball_truncation(patch: Patch) -> None:
