@@ -14,13 +14,11 @@ from .engines.plan import Planner
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
 from .mechanisms.base import Mechanism, confidence
 from .mechanisms.parameters import nonnegative, probability, whole
-from .question import Question
+from .question import SECONDS, Question
 from .relation import Direction
 
 AIM = 1e-6
 CURVE_AIM = 1e-4  # far below what a plot shows, and few grids serve all points
-FIRST_SHARE = 0.6  # of the work: for the direction that is looked at first
-POINT_SHARE = 0.25  # of the work that is left: the first points of many prepare for the others
 MORE_SECONDS = 6.0  # times as long may be worth a try
 FINITE_SECONDS = 1e6
 
@@ -36,7 +34,7 @@ def ask(
         case = _Case.of(mechanism, question, several, aim)
         bounds = []
         for index, point in enumerate(points):
-            with work.part(max(1.0 / (len(points) - index), POINT_SHARE)) as meter:
+            with work.part(max(1.0 / (len(points) - index), work.POINT_SHARE)) as meter:
                 bounds.append(case.bound(point, meter))
     return tuple(bounds) if several else bounds[0]
 
@@ -135,7 +133,7 @@ class _Case:
                 if same or planner.stays_below(point, answers[Direction.REMOVE]):
                     continue
             last = len(answers) + 1 == len(self.planners)
-            with work.part(1.0 if last else FIRST_SHARE):
+            with work.part(1.0 if last else work.DIRECTION_SHARE):
                 answers[direction] = planner.answer(point, self.aim)
         return answers
 
@@ -144,11 +142,11 @@ class _Case:
         advice: dict[str, object] = {}
         seconds = self.question.seconds
         if ended == "time" and seconds < FINITE_SECONDS:
-            advice["seconds"] = float(f"{MORE_SECONDS * seconds:.3g}")
-        unfinished = {engine for planner in self.planners.values() for engine in planner.unfinished}
+            advice["seconds"] = max(float(f"{MORE_SECONDS * seconds:.3g}"), SECONDS)
+        skipped = {engine for planner in self.planners.values() for engine in planner.skipped}
         if self.question.engine != "auto":
             advice["engine"] = "auto"
-        elif others := sorted(unfinished - {chosen.engine}):
+        elif others := sorted(skipped - {chosen.engine}):
             advice["engine"] = others[0]
         if chosen.budget.widest == "rounding" and chosen.arithmetic == "float64" and ended is None:
             advice["proof"] = True

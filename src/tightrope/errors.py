@@ -76,8 +76,8 @@ class AccuracyNotReached(TightropeError):
 
     def __init__(self, bound: Bound, wanted: float) -> None:
         super().__init__(
-            f"reached [{bound.lower!r}, {bound.upper!r}], wider than the accuracy {wanted:g} "
-            "that was asked for: ask for less, or use proof"
+            f"reached {bound}, wider than the accuracy {wanted:g} that was asked for: "
+            f"{bound.wide or 'doubles or engines end here; ask for less'}"
         )
         self.bound = bound
         self.wanted = wanted

@@ -22,10 +22,14 @@ from typing import NoReturn
 from .errors import WorkExhausted
 
 # A quiet core of 2024 does about this in a second, so the units end before the clock does.
-UNITS_PER_SECOND = 0.6e9
-GRACE = 0.15  # of a call: kept for making an answer of what there is when the rest is used up
+UNITS_PER_SECOND = 0.8e9
+GRACE = 0.1  # of a call: kept for making an answer of what there is when the rest is used up
 GRACE_LEAST = 0.2  # seconds by the clock, however busy the machine is
 SIZE_LEAST = 512  # entries of an array: shorter ones take no longer than counting them
+# What one attempt may take of what is left. Attempts know their cost and refuse what does not fit, so most of it is
+# theirs; nested, the first direction's first engine's first way has a little over half of the call.
+DIRECTION_SHARE, ENGINE_SHARE, WAY_SHARE = 0.85, 0.8, 0.8
+POINT_SHARE = 0.25  # of many points: the first ones prepare for the others
 MEMORY_MOST = 1 << 30  # bytes that one array, or one list, may hold
 
 

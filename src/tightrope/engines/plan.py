@@ -28,9 +28,6 @@ from .edges import edges
 from .evaluation import Evaluator, SelfInverse, Term, inverse, named
 from .ladder import CONTOUR, ENGINES, JOINT, LADDER, ON_REQUEST, OUTLINE, Rung
 
-# Of the work that is left: an engine that takes more leaves the rest to the next.
-RUNG_SHARE = 0.6
-
 # An epsilon that is as good as 0 (below 1e-12 however a width is rounded), and the total variation from which on it is
 # not expected.
 NEXT_TO_NOTHING, SMALL = 9.9e-13, 1e-9
@@ -42,7 +39,7 @@ LOOSE = 0.02
 class Planner:
     """Answers questions about one direction of one composition; what was prepared for one serves the next if it can.
 
-    unfinished names the engines that time or memory ended, and those that were not expected to pay.
+    unfinished names the engines that time or memory ended, skipped those that were not expected to pay.
     """
 
     def __init__(self, terms: Sequence[Term], question: Question, several: bool) -> None:
@@ -51,6 +48,7 @@ class Planner:
             raise InvalidParameter(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
         self.terms, self._question = tuple(terms), question
         self.unfinished: set[str] = set()
+        self.skipped: set[str] = set()
         # The law of a product is for one engine, which asks the others.
         joint = any(serves_several(pair) for pair, _ in terms)
         auto = [rung for rung in LADDER if (rung.engine == JOINT) == joint]
@@ -82,12 +80,12 @@ class Planner:
             if rung.engine in refused:
                 continue  # what is not proven to converge is not in balls either
             try:
-                with work.part(1.0 if rung is self._ladder[-1] else RUNG_SHARE):
+                with work.part(1.0 if rung is self._ladder[-1] else work.ENGINE_SHARE):
                     found = self._climb(rung, point, accuracy, math.inf if best is None else best.relative_width)
             except UnsupportedMechanism as refusal:
                 refusals.append(refusal)
                 if refusal.kind is Refusal.TOO_MUCH_WORK:
-                    self.unfinished.add(rung.engine)
+                    self.skipped.add(rung.engine)
                 if refusal.kind is not Refusal.NEEDS_BALLS:
                     refused.add(rung.engine)
                 continue
@@ -102,9 +100,9 @@ class Planner:
             exact = (found.engine, found.arithmetic) == (closed_form.NAME, "ball")
             if exact or best.meets(accuracy, point.quantity):
                 return best  # exact formulas in balls are the last word
-        if self.unfinished or (best is None and self._auto):
+        if self.unfinished or self.skipped or (best is None and self._auto):
             rough = self._outlined(point, best)
-            if self.unfinished or rough.tells(point):
+            if self.unfinished or self.skipped or rough.tells(point):
                 return rough
         if best is not None:
             return best
@@ -136,9 +134,14 @@ class Planner:
         with suppress(UnsupportedMechanism):
             found = inner.answer(Point("epsilon", levels[0]), accuracy)
             other = found if levels[1] == levels[0] else inner.answer(Point("epsilon", levels[1]), accuracy)
-            self.unfinished |= inner.unfinished
+            self._heard(inner)
             return replace(found, lower=min(other.lower, found.upper))
         return None
+
+    def _heard(self, other: Planner) -> None:
+        """What another planner did not finish, this one did not either."""
+        self.unfinished |= other.unfinished
+        self.skipped |= other.skipped
 
     def _next_to_nothing(self, point: Point) -> Answer | None:
         """Epsilon where it is 0, or too small to matter, by two bounds that cost little.
@@ -180,7 +183,8 @@ class Planner:
             with work.part(1.0 / len(self._sides)):
                 below = self._sides[0].answer(point, accuracy)
             above = self._sides[-1].answer(point, accuracy) if len(self._sides) > 1 else below
-            self.unfinished |= {engine for side in self._sides for engine in side.unfinished}
+            for side in self._sides:
+                self._heard(side)
             return replace(above, lower=min(below.lower, above.upper))
         return None
 

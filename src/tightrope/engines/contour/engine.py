@@ -25,7 +25,6 @@ from .plan import BALL_WORK_MOST, FLOAT_WORK_MOST
 from .search import MODERATE, Found, Search, narrower
 
 NAME = "contour"
-WAY_SHARE = 0.5  # of the work that is left, for one way; the next may be the one that helps
 
 
 def prepare(
@@ -56,7 +55,7 @@ def prepare(
     while ways:
         way, choose = ways.popleft()
         try:
-            with work.part(WAY_SHARE):
+            with work.part(work.WAY_SHARE):
                 found = way.settle(choose)
         except (UnsupportedMechanism, WorkExhausted) as refusal:
             refusals.append(refusal)
