@@ -157,7 +157,7 @@ def test_many_uses_are_told_apart_by_what_is_certain() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 3.0])
 def test_what_is_not_monotone_is_refused(epsilon: float) -> None:
-    with pytest.raises(tr.BracketNotFound, match=r"privacy is not monotone in value, see .* give least and most"):
+    with pytest.raises(tr.BracketNotFound, match=r"privacy is not monotone in x, see .* give least and most"):
         tr.calibrate(lambda x: tr.Gaussian(sigma=abs(x - 3) + 0.5), epsilon=epsilon, delta=1e-6)
     with pytest.raises(tr.BracketNotFound, match=r"not monotone in p, see .*0\.5 \((delta|epsilon) in \[0, 0\]\)"):
         tr.calibrate(lambda p: tr.RandomizedResponse(p=p), epsilon=epsilon, delta=1e-6, parameter="p")
@@ -310,7 +310,7 @@ def test_when_time_is_up_the_best_so_far_is_the_answer() -> None:
 
 
 def test_when_time_is_up_before_anything_is_found_it_says_so() -> None:
-    with pytest.raises(tr.BracketNotFound, match=r"time ran out; value = 2 misses it"):
+    with pytest.raises(tr.BracketNotFound, match=r"time ran out; sigma = 2 misses it"):
         tr.calibrate(spending(4), epsilon=1.0, delta=1e-6)
     with pytest.raises(tr.BracketNotFound, match="time ran out"):
         tr.calibrate(tr.Gaussian, epsilon=1.0, delta=1e-6, seconds=1e-9)
@@ -318,3 +318,10 @@ def test_when_time_is_up_before_anything_is_found_it_says_so() -> None:
         app, ["calibrate", "Gaussian(sigma=?)", "--epsilon", "1", "--delta", "1e-6", "--seconds", "1e-9"]
     )
     assert "time ran out" in str(outcome.exception)
+
+
+def test_the_unknown_is_called_what_the_caller_calls_it() -> None:
+    found = tr.calibrate(lambda sigma: tr.Gaussian(sigma=sigma), epsilon=1.0, delta=1e-6, tolerance=1e-3)
+    assert found.parameter == "sigma"
+    with pytest.raises(tr.InvalidParameter, match="calibrate takes a function of the unknown"):
+        tr.calibrate("Gaussian(sigma=?)", epsilon=1.0, delta=1e-6)  # type: ignore[arg-type]

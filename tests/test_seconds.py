@@ -136,3 +136,15 @@ def test_seconds_are_a_positive_number(seconds: float) -> None:
 
 def test_without_an_end() -> None:
     assert tr.Gaussian(sigma=1.0).epsilon(1e-6, seconds=math.inf).wide is None
+
+
+def test_a_curve_says_that_it_is_wide_and_keeps_its_exit_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "UNITS_PER_SECOND", 1e4)
+    arguments = ["curve", QUESTIONS[0][0], "--points", "5"]
+    found = CliRunner().invoke(app, arguments, standalone_mode=False)
+    assert not found.return_value
+    assert "wide at some points: time ran out" in found.stderr
+    late = CliRunner().invoke(app, [*arguments, "--accuracy", "1e-6"], standalone_mode=False)
+    assert late.return_value == 3
+    with pytest.raises(tr.InvalidParameter, match="either epsilons, or start, stop and points"):
+        tr.Gaussian(sigma=1.0).curve(0.0, epsilons=[1.0])

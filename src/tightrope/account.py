@@ -54,10 +54,8 @@ def spaced(start: float, stop: float, points: int) -> tuple[float, ...]:
     return tuple(start + (stop - start) * index / (points - 1) for index in range(points))
 
 
-def chosen(epsilons: object, start: float, stop: float, points: int) -> tuple[float, ...]:
-    """Epsilons of one's own; start, stop and points must be as if they were not given."""
-    if not (start == 0.0 and stop == 4.0 and points == 50):
-        raise InvalidParameter("a curve takes either epsilons, or start, stop and points")
+def chosen(epsilons: object) -> tuple[float, ...]:
+    """Epsilons of one's own, which must rise."""
     if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
         raise InvalidParameter(f"epsilons must be a list of numbers, not {epsilons!r:.60}")
     found = tuple(nonnegative("epsilon", each) for each in epsilons)

@@ -63,7 +63,7 @@ def calibrate(
     *,
     epsilon: float,
     delta: float,
-    parameter: str = "value",
+    parameter: str | None = None,
     integer: bool = False,
     least: float | None = None,
     most: float | None = None,
@@ -81,11 +81,17 @@ def calibrate(
     tolerance: relative distance to the value that is shown to miss the target. seconds: what the whole search may take;
     then the best value so far is the answer. The other arguments are those of Mechanism.epsilon.
     """
+    parameter = parameter or _first_argument(make)
     epsilon, delta = nonnegative("epsilon", epsilon), probability("delta", delta)
     if delta == 1.0:
         raise InvalidParameter("delta 1 promises nothing: every value meets it")
     if not positive("tolerance", tolerance) < 1.0:
         raise InvalidParameter(f"tolerance must lie between 0 and 1, not {tolerance!r}")
+    if not callable(make):
+        raise InvalidParameter(
+            f"calibrate takes a function of the unknown, such as lambda sigma: ..., not {make!r:.60}; "
+            "text with a ? is for the command line"
+        )
     domain = Domain(make, parameter, integer, least, most)
     question = Question("epsilon", None, proof, engine, parsed(direction), seconds)
     target = Target(epsilon, delta, question)
@@ -93,3 +99,9 @@ def calibrate(
         found = Search(domain, target, max(tolerance, 1e-14), meter).run()
     missed = None if found.bad is None else Missed(found.bad.value, target.shown(found.bad))
     return Calibration(parameter, found.good.value, found.good.mechanism, target.shown(found.good), missed, found.ended)
+
+
+def _first_argument(make: object) -> str:
+    """The name that the caller gave to the unknown."""
+    code = getattr(make, "__code__", None)
+    return str(code.co_varnames[0]) if code is not None and code.co_argcount else "value"

@@ -11,7 +11,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 import click
 
 from .. import __version__, work
-from ..bound import Bound
+from ..bound import Bound, why_wide
 from ..engines.ladder import ENGINES
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse, parse_template
@@ -22,6 +22,7 @@ from .output import (
     INTERRUPTED,
     Answer,
     as_json,
+    as_option,
     as_text,
     assured,
     calibration_json,
@@ -148,17 +149,17 @@ def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **set
 
 @app.command()
 @question
-@click.option("--from", "start", type=float, default=0.0, help="First epsilon; default: 0.")
-@click.option("--to", "stop", type=float, default=4.0, help="Last epsilon; default: 4.")
-@click.option("--points", type=click.IntRange(2, POINTS_MOST), default=50, help="How many epsilons; default: 50.")
+@click.option("--from", "start", type=float, help="First epsilon; default: 0.")
+@click.option("--to", "stop", type=float, help="Last epsilon; default: 4.")
+@click.option("--points", type=click.IntRange(2, POINTS_MOST), help="How many epsilons; default: 50.")
 @click.option("--epsilon", "epsilons", type=float, multiple=True, help="These epsilons instead; repeated, rising.")
 @click.option("--csv", "table", metavar="FILE", help="Write epsilon, lower, upper; - for standard output.")
 @click.option("--plot", "picture", metavar="FILE", help="Draw the curve as .png, .pdf or .svg.")
 def curve(
     expression: str,
-    start: float,
-    stop: float,
-    points: int,
+    start: float | None,
+    stop: float | None,
+    points: int | None,
     epsilons: tuple[float, ...],
     table: str | None,
     picture: str | None,
@@ -179,7 +180,11 @@ def curve(
     mechanism = read(expression)
     began = time.perf_counter()
     with spinner("delta at many epsilons"):
-        found = mechanism.curve(start, stop, points, epsilons=epsilons or None, **settings)
+        try:
+            found = mechanism.curve(start, stop, points, epsilons=epsilons or None, **settings)
+        except AccuracyNotReached as missed:
+            complain(str(missed))
+            return NOT_REACHED
     seconds = time.perf_counter() - began
     if picture is not None:
         found.plot(picture, label=str(mechanism))
@@ -198,6 +203,9 @@ def curve(
     else:
         files = ", ".join(name for name in (table, picture) if name is not None)
         say("\n".join([f"{found}: {files}", *assured(found.bounds[0])]))
+    lines = {line for bound in found.bounds if (line := why_wide(bound, as_option)) is not None}
+    if lines:
+        complain(f"wide at some points: {min(lines)}")
     return 0
 
 

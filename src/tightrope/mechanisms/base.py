@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Self, overload
 
 from ..calls import check_keywords, checked, question
+from ..errors import InvalidParameter
 from ..question import SECONDS, Question, parsed
 from ..relation import Direction, Relation
 
@@ -168,9 +169,9 @@ class Mechanism(ABC):
     @question
     def curve(
         self,
-        start: float = 0.0,
-        stop: float = 4.0,
-        points: int = 50,
+        start: float | None = None,
+        stop: float | None = None,
+        points: int | None = None,
         *,
         epsilons: Iterable[float] | None = None,
         accuracy: float | None = None,
@@ -179,15 +180,20 @@ class Mechanism(ABC):
         direction: str | None = None,
         seconds: float = SECONDS,
     ) -> Curve:
-        """delta at equally spaced epsilons from start to stop, or at these epsilons, which must rise.
+        """delta at equally spaced epsilons (50 from 0 to 4), or at these epsilons, which must rise.
 
         Without accuracy, 1e-4 is aimed at; the other arguments are those of `epsilon`.
         """
         from .. import account
 
-        grid = (
-            account.spaced(start, stop, points) if epsilons is None else account.chosen(epsilons, start, stop, points)
-        )
+        if epsilons is None:
+            grid = account.spaced(
+                0.0 if start is None else start, 4.0 if stop is None else stop, 50 if points is None else points
+            )
+        elif start is None and stop is None and points is None:
+            grid = account.chosen(epsilons)
+        else:
+            raise InvalidParameter("a curve takes either epsilons, or start, stop and points")
         asked = Question("delta", accuracy, proof, engine, parsed(direction), seconds)
         return account.curve(self, asked, grid)
 
