@@ -180,7 +180,7 @@ def test_least_and_most_make_a_part_monotone(ends: dict[str, float], value: floa
 
 def test_what_does_not_matter_is_refused() -> None:
     for sigma, met in ((1.0, "do not meet"), (100.0, "meet the target")):
-        with pytest.raises(tr.BracketNotFound, match=f"not shown to depend on value.*{met}"):
+        with pytest.raises(tr.BracketNotFound, match=f"not shown to depend on x.*{met}"):
             tr.calibrate(lambda x, sigma=sigma: tr.Gaussian(sigma=sigma), epsilon=1.0, delta=1e-6)  # type: ignore[misc]
 
 

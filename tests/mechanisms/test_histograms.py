@@ -212,3 +212,13 @@ def test_a_million_uses_at_99_per_cent(a: list[int], b: list[int], finite: bool)
 def _laws(run: Mechanism) -> list[RationalLaw]:
     """Those of one use, in both directions; ten uses have less infinite mass than a million."""
     return [run.terms[0][0].pair(direction).law for direction in Direction]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_sorted_draws_choose_no_bins_with_confidence(order: int) -> None:
+
+    draws = np.sort(np.random.default_rng(1).normal(size=500))[::order]
+    with pytest.raises(DataError, match="draws of a are sorted"):
+        Histograms(a=draws, b=draws + 0.1, samples=True, bins=8, confidence=0.95)
+    Histograms(a=draws, b=draws + 0.1, samples=True, bins=[-1.0, 0.0, 1.0], confidence=0.95)
+    Histograms(a=draws, b=draws + 0.1, samples=True, bins=8)

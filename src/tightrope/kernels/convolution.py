@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import work
 from .approx import FloatArray
 from .fft import backward, fast_length, forward, transform_error
 from .ulps import UNIT
@@ -32,12 +33,18 @@ class Convolved(NamedTuple):
     noise: float
 
 
+PRODUCT, ENTRY = 0.5, 150.0  # units of work: one product of a direct sum, one entry of the transforms
+
+
 def convolve(x: FloatArray, y: FloatArray, slope: float, direct: bool | None = None) -> Convolved:
     """x * y; direct=None takes direct sums where they are as fast. Equal objects are transformed once."""
     if direct or (direct is None and min(len(x), len(y)) <= DIRECT_MOST):
+        work.spend(PRODUCT * len(x) * len(y))
         return _direct(x, y)
     if direct is None and min(np.count_nonzero(x), np.count_nonzero(y)) <= SPARSE_MOST:
+        work.spend(PRODUCT * SPARSE_MOST * max(len(x), len(y)))
         return _sparse(x, y)
+    work.spend(ENTRY * (len(x) + len(y)))
     return _fast(x, y, slope)
 
 

@@ -4,7 +4,8 @@ Edges e_0 < ... < e_n make n bins [e_i, e_(i+1)); the first reaches down to -inf
 draw has its bin. A width w has its edges at multiples of w, a number of bins has them at equal distances; both need to
 know where the draws lie, and limits that hold with a confidence need bins that do not depend on the draws they are for.
 So with confidence a random tenth of the draws chooses the bins and the other nine tenths are counted.
-Guarantee: given the bins, the counted draws are independent of them. Proof: docs/proofs/classic.md, section 6.
+Guarantee: given the bins, the counted draws are independent of them, if the order of the draws says nothing of their
+values; sorted ones are refused. Proof: docs/proofs/classic.md, section 6.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ def counted(
     if isinstance(asked, np.ndarray):
         edges = asked
     else:
-        ends = [_ends(_pilot(read(index), index, True) if split else read(index), "ab"[index]) for index in (0, 1)]
+        ends = [
+            _ends(_pilot(_as_drawn(read(index), "ab"[index]), index, True) if split else read(index), "ab"[index])
+            for index in (0, 1)
+        ]
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         edges = _equal(low, high, asked) if isinstance(asked, int) else _multiples(low, high, asked)
     first, second = (
@@ -136,6 +140,22 @@ def _counts(draws: Iterator[FloatArray], edges: FloatArray, name: str) -> tuple[
     if not total.any():
         raise DataError(f"no draws in {name}")
     return tuple(int(count) for count in total)
+
+
+def _as_drawn(draws: Iterator[FloatArray], name: str) -> Iterator[FloatArray]:
+    """The draws themselves; refuses those that were sorted, where a fixed choice of places is one of values."""
+    rising = falling = True
+    first = last = None
+    for values in draws:
+        if len(values):
+            steps = np.diff(values, prepend=values[0] if last is None else last)
+            rising, falling = rising and bool(np.all(steps >= 0.0)), falling and bool(np.all(steps <= 0.0))
+            first, last = float(values[0]) if first is None else first, float(values[-1])
+        yield values
+    if (rising or falling) and first != last:
+        raise DataError(
+            f"the draws of {name} are sorted: with confidence, give edges as bins, or the draws as they were drawn"
+        )
 
 
 def _pilot(draws: Iterator[FloatArray], index: int, chosen: bool) -> Iterator[FloatArray]:

@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, ctx
 
+from .. import work
 from ..errors import Refusal, UnsupportedMechanism
 from ..kernels.approx import Approx, FloatArray, around, exact
 from ..kernels.ball import BITS_START, integer, working_precision
@@ -162,6 +163,9 @@ class DiscreteGaussianPair(Pair, OnLattice):
         return LossRange(arb.neg_inf(), arb.pos_inf())
 
 
+TERM = 2000.0  # units of work, for one weight in balls
+
+
 def _weight_from(sigma: float, k: int) -> arb:
     """Sum of exp(-x^2 / (2 sigma^2)) over x >= k >= 1, by ratios, with a geometric remainder."""
     bits = ctx.prec
@@ -170,6 +174,7 @@ def _weight_from(sigma: float, k: int) -> arb:
         weight, ratio, step = (-k * k * unit).exp(), (-(2 * k + 1) * unit).exp(), (-2 * unit).exp()
         first, total = weight, arb(0)
         while weight > first * arb(2) ** -(bits + 8):
+            work.spend(TERM)
             total += weight
             weight *= ratio
             ratio *= step

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ...errors import InvalidParameter, UnsupportedMechanism
+from ... import work
+from ...errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
 from ...kernels.search import Inverse
 from ..evaluation import Evaluation, SelfInverse, Term
 from .choice import Saddles, reach
@@ -30,6 +32,7 @@ NAME = "buckets"
 
 N_START = 1024
 N_DEFAULT_MOST = 1 << 17
+REFINING = 0.6  # of the work that is left: the answer is read off with the rest
 N_GRAIN = 512  # losses that lie on buckets stay on them in nine squarings
 SLOPE_MOST = 0.5  # a tilt steeper than e^0.5 per bucket gains nothing
 DELTA_AIM = 1e-6  # where a question names neither epsilon nor delta
@@ -158,15 +161,17 @@ def prepare(
     if n is not None or factor is not None:
         return _evaluator(terms, epsilon, delta, accuracy, factor, n, free_infinity_budget)
     trial = _evaluator(terms, epsilon, delta, accuracy, None, N_START, free_infinity_budget)
-    for _ in range(3):
-        width = _relative_width(trial, epsilon, delta)
-        size = trial.plan.n
-        if width <= accuracy or size >= N_DEFAULT_MOST:
-            break
-        wanted = min(max(1.25 * width / accuracy, 2.0) * size, N_DEFAULT_MOST)
-        trial = _evaluator(
-            terms, epsilon, delta, accuracy, None, N_GRAIN * math.ceil(wanted / N_GRAIN), free_infinity_budget
-        )
+    with suppress(WorkExhausted):  # fewer buckets are an answer too
+        for _ in range(3):
+            with work.part(REFINING):
+                width = _relative_width(trial, epsilon, delta)
+                size = trial.plan.n
+                if width <= accuracy or size >= N_DEFAULT_MOST:
+                    break
+                wanted = min(max(1.25 * width / accuracy, 2.0) * size, N_DEFAULT_MOST)
+                trial = _evaluator(
+                    terms, epsilon, delta, accuracy, None, N_GRAIN * math.ceil(wanted / N_GRAIN), free_infinity_budget
+                )
     return trial
 
 

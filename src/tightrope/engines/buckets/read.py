@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ... import work
 from ...bound import Budget, budget_lines
 from ...errors import InvalidParameter
 from ...kernels.approx import FloatArray
@@ -37,12 +38,16 @@ class Integral(NamedTuple):
     doubt: float
 
 
+ENTRY = 60.0  # units of work, for one bucket
+
+
 def integral(measure: Measure, first: int, weight: FloatArray, at_infinity: float, moved: FloatArray) -> Integral:
     """The integral of W = `weight` >= 0 from index `first` on, whose numbers err by 16 units and by `moved` absolutely.
 
     By partial summation the error D of the measure adds at most sum over s of |W(s) - W(s - 1)| times the bound on
     D(inf) + sum_{i >= s} D(i). NaN where a number leaves the doubles: then nothing is known.
     """
+    work.spend(ENTRY * len(weight))
     scale, units = measure.weights(first, first + len(weight))
     values = measure.values[first + measure.n : first + measure.n + len(weight)]
     with np.errstate(all="ignore"):

@@ -104,7 +104,7 @@ class FiniteCgf(LatticeCgf):
             place = ((atom.loss - base) / width + arb(0.5)).floor().unique_fmpz()
             if place is None:
                 return arb(0)
-            weights[int(place)] = atom.p * (arb(tilt) * (atom.loss - top)).exp()
+            weights[int(place)] = weights.get(int(place), arb(0)) + atom.p * (arb(tilt) * (atom.loss - top)).exp()
         shared = sum((weight * weights[n + 1] for n, weight in weights.items() if n + 1 in weights), arb(0))
         return shared / sum(weights.values(), arb(0)) ** 2
 

@@ -104,7 +104,12 @@ def _product(pair: ProductPair, fine: Fineness) -> Bracket:
             uppers.append(_power(above, part.uses, levels, finest, bits, cut))
             below = cells_law(part.inside.lower, points, finest, start, bits, fine.proof)
             cells.append(_power(below, part.uses, levels, finest, bits, cut))
-        lower = _polygon(_together(cells, bits, cut), _whole(pair.infinite_mass() * arb(2) ** bits), bits)
+        kept = arb(
+            1
+        )  # of the lower pairs: where a factor is bracketed, the rest of its infinite mass is in finite rows
+        for part in parts:
+            kept *= (1 - part.inside.lower.infinite_mass()) ** part.uses
+        lower = _polygon(_together(cells, bits, cut), _whole((1 - kept) * arb(2) ** bits), bits)
         return Bracket(lower, _dominating(_together(uppers, bits, cut), step, bits))
 
 
