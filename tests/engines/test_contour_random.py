@@ -21,7 +21,7 @@ from tightrope.pairs.poisson import PoissonAdd, PoissonRemove
 
 from . import contour_truth
 
-CASES, ACCURACY = 60, 1e-6
+CASES, ACCURACY = 36, 1e-6
 FUZZ = Path(__file__).parents[2] / "benchmarks" / "fuzz.py"
 
 
@@ -66,7 +66,7 @@ def test_overlap(block: int) -> None:
             assert found[0].lower <= found[1].upper, (sigma, rate, count, delta, sign)
             assert found[1].lower <= found[0].upper, (sigma, rate, count, delta, sign)
         narrow += any(each.upper - each.lower <= max(ACCURACY * each.upper, 1e-12) for each in found)
-    assert narrow >= 9, "nearly all questions are the contour's"
+    assert narrow >= 5, "nearly all questions are the contour's"
 
 
 @pytest.mark.parametrize("sign", [1, -1])
