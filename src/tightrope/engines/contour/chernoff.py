@@ -36,7 +36,7 @@ def delta_above(terms: Sequence[Term], epsilon: float, mass: float, wanted: floa
     above = _above(Parts(cgfs), epsilon, mass)
     if above > wanted > mass and any(sampled(cgf) for cgf, _ in cgfs):
         with suppress(UnsupportedMechanism, OverflowError):
-            log_rare = math.log(RARE * (wanted - mass))
+            log_rare = math.log(RARE) + math.log(wanted - mass)  # apart: their product may be below every double
             parts, _ = without_rare(cgfs, log_rare, lambda shape: find_saddle(shape, epsilon, None))
             above = min(above, _above(parts, epsilon, math.nextafter(mass + parts.rare_above(), math.inf)))
     return above
