@@ -134,6 +134,8 @@ def relative_width(bound: tr.Bound) -> float:
     """As `accuracy` counts it: next to epsilon 0 a width of 1e-12 will do."""
     if bound.upper <= 1e-3 and bound.width <= 1e-12:
         return 0.0
+    if bound.width == math.inf:
+        return math.inf
     return bound.width / bound.upper if bound.width else 0.0
 
 
