@@ -19,6 +19,7 @@ CELL_RISE = 0.06  # change of the log odds over a cell
 CELL_WIDTH = 0.125
 CELLS_MOST = 3000  # more take longer than any other engine
 EVEN_MOST = 600  # up to so many, cells of two widths are as good as any
+PLAIN_MOST = 1500  # the same without a window: their edges take no time
 LOG_TOLERANCE = 45.0  # mass beyond the cells, about e^-45
 EDGE_REACH, EDGE_CELLS = 14.0, 2.0  # in widths of an edge: where its cells are fine, and how fine
 SATURATED = 12.0  # log odds from which on the share is nearly one
@@ -44,6 +45,8 @@ def cell_edges(mu: float, rate: float, power: float, marked: Window = WHOLE) -> 
         return []
     fine = min(CELL_WIDTH, CELL_RISE / mu)
     even = max(0.0, min(high, saturated) - low) / fine + max(0.0, high - max(low, saturated)) / CELL_WIDTH
+    if even <= PLAIN_MOST and not marked.edges and marked.end == math.inf:
+        return _plain(low, high, fine, saturated)
     cells = _Even(fine, saturated, marked) if even <= EVEN_MOST else _Graded.of(mu, rate, power, marked)
     edges = [low]
     while edges[-1] < high and len(edges) <= CELLS_MOST:
@@ -56,6 +59,14 @@ def cell_edges(mu: float, rate: float, power: float, marked: Window = WHOLE) -> 
     if marked.end < math.inf:
         edges[-1] = marked.end
     return edges
+
+
+def _plain(low: float, high: float, fine: float, saturated: float) -> list[float]:
+    """Even cells up to where the share is nearly one, and beyond, until the end is reached."""
+    first = math.ceil(max(min(high, saturated) - low, 0.0) / fine)
+    edges = [low + fine * index for index in range(first + 1)]
+    more = math.ceil(max(high - edges[-1], 0.0) / CELL_WIDTH)
+    return edges + [edges[-1] + CELL_WIDTH * index for index in range(1, more + 1)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,20 +21,21 @@ from .cgf_of import cgf_of
 from .parts import Parts, sampled, without_rare
 from .saddle import find_saddle, log_alias_height
 
+FAR = 1e3  # times the delta that is wanted: what rare outputs make of the bound, and no other law does
 RARE = 1e-3  # of the delta that is wanted: what may be left out
 
 
 def delta_above(terms: Sequence[Term], epsilon: float, mass: float, wanted: float = 0.0) -> float:
     """At or above delta at a finite epsilon, for an infinite mass of at most `mass`; inf where nothing is known.
 
-    Where that is above a delta that is wanted, outputs far rarer than that delta are left out.
+    Where that is far above a delta that is wanted, outputs far rarer than that delta are left out.
     """
     try:
         cgfs = [(cgf_of(pair), count) for pair, count in terms]
     except UnsupportedMechanism:
         return math.inf
     above = _above(Parts(cgfs), epsilon, mass)
-    if above > wanted > mass and any(sampled(cgf) for cgf, _ in cgfs):
+    if above > FAR * wanted > FAR * mass and any(sampled(cgf) for cgf, _ in cgfs):
         with suppress(UnsupportedMechanism, OverflowError):
             log_rare = math.log(RARE) + math.log(wanted - mass)  # apart: their product may be below every double
             parts, _ = without_rare(cgfs, log_rare, lambda shape: find_saddle(shape, epsilon, None))
