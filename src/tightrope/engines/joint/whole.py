@@ -10,7 +10,6 @@ Reference: Meiser, Mohammadi 2018, Def. 3 and 8 (buckets, squaring).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -22,6 +21,7 @@ from ...kernels.approx import FloatArray
 from ...kernels.ulps import UNIT
 from ...pair import Pair
 from ..lattice import masses as lattice_masses
+from ..lattice.proof import light
 
 ENTRY_UNITS = 32.0  # roundings of one entry in float64: a difference of tails, and this factor
 LENGTH_MOST = 1 << 19
@@ -60,11 +60,11 @@ class Upper:
 
     def _trimmed(self, cut: int) -> Upper:
         masses = self.masses
-        top = len(masses) - _light(reversed(masses), cut)
+        top = len(masses) - light(reversed(masses), cut)
         if top == 0:
             return self
         infinite = self.infinite + int(sum(masses[top:], fmpz(0)))
-        bottom = min(_light(masses[:top], cut), top - 1)
+        bottom = min(light(masses[:top], cut), top - 1)
         first = sum(masses[: bottom + 1], fmpz(0))
         return Upper([first, *masses[bottom + 1 : top]], self.start + bottom, infinite)
 
@@ -84,7 +84,7 @@ class Cells:
         q = [-(-each >> bits) for each in (fmpz_poly(self.q) * fmpz_poly(other.q)).coeffs()]
         size, start = max(len(p), len(q)), self.start + other.start
         p, q = p + [fmpz(0)] * (size - len(p)), q + [fmpz(0)] * (size - len(q))  # a polynomial forgets zeros at its end
-        bottom, top = _light(p, cut), size - _light(reversed(p), cut)
+        bottom, top = light(p, cut), size - light(reversed(p), cut)
         if bottom >= top:
             return Cells(p, q, start)
         q[top - 1] = sum(q[top - 1 :], fmpz(0))
@@ -135,17 +135,6 @@ def cells_law(pair: Pair, points: FloatArray, step: float, start: int, bits: int
         [max(_above((here - after) * scale), fmpz(0)) for here, after in pairwise(q)],
         start,
     )
-
-
-def _light(masses: Iterable[fmpz], cut: int) -> int:
-    """How many of the first entries hold at most the cut together."""
-    total, size = fmpz(0), 0
-    for mass in masses:
-        total += mass
-        if total > cut:
-            break
-        size += 1
-    return size
 
 
 def _pay(length: int, bits: int) -> None:

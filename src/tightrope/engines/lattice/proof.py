@@ -217,10 +217,10 @@ def _times(one: Whole, other: Whole, bits: int, cut: int) -> Whole:
     _pay(one.masses, other.masses, bits)
     masses = [-(-coefficient >> bits) for coefficient in (one.masses * other.masses).coeffs()]
     infinite = one.infinite + other.infinite - (one.infinite * other.infinite >> bits)
-    top = _light(reversed(masses), cut)
+    top = light(reversed(masses), cut)
     infinite += int(sum(masses[len(masses) - top :], fmpz(0)))
     masses = masses[: len(masses) - top]
-    bottom = _light(masses, cut)
+    bottom = light(masses, cut)
     if bottom < len(masses):
         masses[bottom] += sum(masses[:bottom], fmpz(0))
     else:
@@ -234,12 +234,12 @@ def _times_cells(one: Cells, other: Cells, bits: int, cut: int) -> Cells:
     p = [coefficient >> bits for coefficient in (one.p * other.p).coeffs()]
     _pay(one.q, other.q, bits)
     q = [-(-coefficient >> bits) for coefficient in (one.q * other.q).coeffs()]
-    bottom, top = _light(p, cut), len(p) - _light(reversed(p), cut)
+    bottom, top = light(p, cut), len(p) - light(reversed(p), cut)
     start = one.start + other.start + bottom * one.step
     return Cells(fmpz_poly(p[bottom:top]), fmpz_poly(q[bottom:top]), start, one.step)
 
 
-def _light(masses: Iterable[fmpz], cut: int) -> int:
+def light(masses: Iterable[fmpz], cut: int) -> int:
     """How many of the first entries hold at most the cut together."""
     total, size = fmpz(0), 0
     for mass in masses:
