@@ -8,6 +8,7 @@ import mpmath as mp
 import pytest
 
 import tightrope as tr
+from tightrope.engines.contour import chernoff
 from tightrope.engines.contour.chernoff import delta_above
 from tightrope.relation import Direction
 
@@ -72,3 +73,23 @@ def test_the_worse_direction_wins(delta: float) -> None:
         assert both.upper >= max(one.lower for one in each)
         assert both.lower <= max(one.upper for one in each)
         assert both.width <= 4.0 * max(one.width for one in each) + 1e-12
+
+
+@pytest.mark.parametrize("epsilon", [2.0, 3.0, 5.0])
+def test_what_a_moment_leaves_out_is_added(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So much is called rare that the losses beyond epsilon are all left out: their probability alone is the bound."""
+    sigma, rate = 1.0, 0.01
+    inner = math.log1p(math.expm1(epsilon) / rate)
+    truth = rate * gaussian_delta(1.0 / sigma, inner)
+    monkeypatch.setattr(chernoff, "RARE", 1e7)
+    pair = tr.Gaussian(sigma=sigma).poisson(rate=rate).pair(Direction.REMOVE)
+    wanted = float(truth) * 1e-5
+    plain = delta_above([(pair, 1)], epsilon, 0.0)
+    found = delta_above([(pair, 1)], epsilon, 0.0, wanted)
+    assert truth <= found <= plain
+    parts, _ = chernoff.without_rare(
+        [(chernoff.cgf_of(pair), 1)],
+        math.log(1e7 * wanted),
+        lambda shape: chernoff.find_saddle(shape, epsilon, None),
+    )
+    assert parts.rare_above() > truth, "what is left out decides"

@@ -10,9 +10,12 @@ import pytest
 from flint import arb
 
 import tightrope as tr
+from tightrope.engines.contour import plan as contour_plan
 from tightrope.engines.contour.engine import prepare
 from tightrope.engines.contour.newton import ContourEvaluator
 from tightrope.engines.contour.period import Period, period_of
+from tightrope.engines.contour.reach import Fallen, Falling, LogBounds
+from tightrope.engines.contour.saddle import Saddle
 from tightrope.engines.evaluation import Evaluation
 from tightrope.errors import UnsupportedMechanism
 from tightrope.pairs.lattice import Step, common_step, ratio_lattice
@@ -233,3 +236,23 @@ def test_a_single_sharp_loss_at_any_count() -> None:
         assert bound.lower <= loss * (1 - 1e-6 / loss) * (1 + 1e-14)
         assert bound.upper >= loss * (1 - 1e-6 / loss) * (1 - 1e-14)
         assert bound.upper - bound.lower <= 1e-12 * loss
+
+
+@pytest.mark.parametrize("proof", [False, True])
+def test_a_period_that_is_cut_far_too_early(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
+    """Only the bound of what is left out keeps the truth inside."""
+
+    def early(falling: list[Falling], saddle: Saddle, *rest: object) -> tuple[float, LogBounds]:
+        height = 1.2 / math.sqrt(saddle.curvature)
+        return height, tuple(Fallen(decay.log_bound(height), uses, ratio) for decay, uses, ratio in falling)
+
+    monkeypatch.setattr(contour_plan, "find_reach", early)
+    monkeypatch.setattr(contour_plan, "WHOLE_LEAST", 0)
+    with precision(160):
+        row, width = discrete_gaussian(4.0, 1, 160)
+        truth = fold([(row, 16)], width).delta(1.0)
+        found = made(tr.DiscreteGaussian(4.0) * 16, 1.0, proof)
+        value = found.delta(1.0)
+        assert holds(value, truth)
+        middle = (value.lower + value.upper) / 2.0
+        assert not abs(arb(middle) / truth - 1) < 1e-4, "the cut was too small to see"
