@@ -12,11 +12,11 @@ import math
 import platform
 import time
 
+from tightrope.engines.buckets.bucket_list import Buckets
 from tightrope.engines.buckets.compose import repeat
 from tightrope.engines.buckets.leaf import pair_leaf
-from tightrope.engines.buckets.list import Buckets
 from tightrope.engines.buckets.read import delta
-from tightrope.pairs.gaussian import GaussianPair
+from tightrope.pairs.gaussian.pair import GaussianPair
 
 N = 50_000
 SIGMA = 200.0 * math.sqrt(2.0)

@@ -193,7 +193,7 @@ def test_eight_threads_agree_with_one() -> None:
 
 def test_a_cache_that_another_thread_empties() -> None:
     """The laws of a density are kept; a full cache is emptied while others read from it."""
-    from tightrope.engines.contour.cgf_density import LAWS_KEPT, density_cgf
+    from tightrope.pairs.density.cgf import LAWS_KEPT, density_cgf
 
     cgf = density_cgf(own().pair(tr.Direction.REMOVE), 1.0, 1)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from flint import arb
 
-    from .kernels.approx import Approx, FloatArray
+    from .kernels.enclosure import Enclosure, FloatArray
     from .kernels.twofold import Twofold
 
 # Relative error of every tail in float64 where the tail is at least 1e-300; below, at most 1e-313 absolute.
@@ -58,7 +58,7 @@ class Pair(ABC):
         """
 
     @abstractmethod
-    def profile(self, epsilon: Approx) -> Approx:
+    def profile(self, epsilon: Enclosure) -> Enclosure:
         """H(e^epsilon) for any finite epsilon, without cancellation, with its radius."""
 
     @abstractmethod

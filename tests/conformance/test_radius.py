@@ -22,7 +22,7 @@ from tests.oracle.fold import GaussianFold
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
 from tightrope.engines.closed_form import engine as closed_form
-from tightrope.kernels.approx import Approx, exact
+from tightrope.kernels.enclosure import Enclosure, exact
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class Group:
 
     name: str
     points: Floats
-    computed: Callable[[Floats], Approx]
+    computed: Callable[[Floats], Enclosure]
     truth: Callable[[float], arb]
 
 
@@ -51,7 +51,7 @@ class Measured:
 
 def measure(group: Group) -> Measured:
     computed = group.computed(group.points)
-    bare = Approx(computed.value, np.zeros_like(computed.radius))
+    bare = Enclosure(computed.value, np.zeros_like(computed.radius))
     errors, radii, missed = [], [], 0
     for index, point in enumerate(group.points):
         truth = group.truth(float(point))
@@ -66,22 +66,22 @@ def measure(group: Group) -> Measured:
     return Measured(np.array(errors), np.array(radii), missed)
 
 
-def profile(mechanism: tr.Mechanism) -> Callable[[Floats], Approx]:
+def profile(mechanism: tr.Mechanism) -> Callable[[Floats], Enclosure]:
     pair = mechanism.pair(tr.Direction.REMOVE)
     return lambda points: pair.profile(exact(points))
 
 
-def engine(mechanism: tr.Mechanism) -> Callable[[Floats], Approx]:
+def engine(mechanism: tr.Mechanism) -> Callable[[Floats], Enclosure]:
     """The closed form of a composition, one point at a time; half the interval is its radius."""
     terms = [(part.pair(tr.Direction.REMOVE), count) for part, count in mechanism.terms]
     evaluator = closed_form.prepare(terms, proof=False)
     assert evaluator.arithmetic == "float64"
 
-    def computed(points: Floats) -> Approx:
+    def computed(points: Floats) -> Enclosure:
         ends = [(result.lower, result.upper) for result in (evaluator.delta(float(point)) for point in points)]
         low, high = np.array(ends).T
         middle = low + (high - low) / 2.0
-        return Approx(middle, np.nextafter(np.maximum(high - middle, middle - low), np.inf))
+        return Enclosure(middle, np.nextafter(np.maximum(high - middle, middle - low), np.inf))
 
     return computed
 
@@ -199,6 +199,7 @@ def test_answers_miss_the_truth_where_rounding_is_not_counted(monkeypatch: pytes
 
     assert wrong() == 0
     monkeypatch.setattr(
-        "tightrope.kernels.approx._made", lambda value, spread, units: Approx(np.asarray(value), np.zeros_like(value))
+        "tightrope.kernels.enclosure._made",
+        lambda value, spread, units: Enclosure(np.asarray(value), np.zeros_like(value)),
     )
     assert wrong() > 0

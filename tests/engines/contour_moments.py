@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tightrope.engines.contour.cgf import LOG_TOLERANCE
 from tightrope.engines.contour.cgf_at import cgf
 from tightrope.engines.contour.cgf_of import cgf_of
+from tightrope.facets.cgf import LOG_TOLERANCE
 from tightrope.kernels.ball import lower_float, upper_float
 from tightrope.pair import Pair
 

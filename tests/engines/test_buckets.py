@@ -12,9 +12,9 @@ import pytest
 from tests.oracle import bucket_truth
 from tests.oracle.bucket_truth import Tree
 from tightrope.engines.buckets import read as buckets_read
+from tightrope.engines.buckets.bucket_list import Buckets
 from tightrope.engines.buckets.compose import compose, square
 from tightrope.engines.buckets.leaf import arrays_leaf
-from tightrope.engines.buckets.list import Buckets
 from tightrope.errors import InvalidParameter
 
 EPSILONS = (0.0, 0.013, 0.2, 0.7, 1.5, 3.0)

@@ -14,15 +14,15 @@ import pytest
 
 from tightrope import parse
 from tightrope.engines.buckets import engine as buckets
+from tightrope.engines.buckets.bucket_list import Buckets
 from tightrope.engines.buckets.compose import compose_sequence, repeat, square
 from tightrope.engines.buckets.leaf import arrays_leaf, pair_leaf
-from tightrope.engines.buckets.list import Buckets
 from tightrope.engines.buckets.read import delta, delta_uncorrected, first_index, probabilistic, renyi
 from tightrope.errors import InvalidParameter, UnsupportedMechanism
 from tightrope.kernels import convolution
-from tightrope.pairs.finite import FinitePair, RationalLaw, ResponseLaw, response_law
-from tightrope.pairs.gaussian import GaussianPair
-from tightrope.pairs.laplace import LaplacePair
+from tightrope.pairs.finite.pair import FinitePair, RationalLaw, ResponseLaw, response_law
+from tightrope.pairs.gaussian.pair import GaussianPair
+from tightrope.pairs.laplace.pair import LaplacePair
 from tightrope.relation import Direction
 
 

@@ -16,15 +16,16 @@ import tightrope as tr
 from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour import plan as contour_plan
 from tightrope.engines.contour.reach import Fallen, Falling, LogBounds
-from tightrope.engines.contour.saddle import Step
 from tightrope.engines.evaluation import Evaluation
-from tightrope.kernels import quadrature, quadrature_ball, quadrature_normal
-from tightrope.kernels.approx import exact
+from tightrope.engines.saddle import NodeStep
+from tightrope.kernels import quadrature, quadrature_ball
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.contour_kernel import smooth
-from tightrope.kernels.contour_sum import Spectrum, bell, contour_sum, power
+from tightrope.kernels.contour_sum import NodeSpectrum, bell, contour_sum, power
+from tightrope.kernels.enclosure import exact
 from tightrope.kernels.quadrature import Transform
-from tightrope.kernels.quadrature_grid import PLAIN, Grid
+from tightrope.pairs.sampled_gaussian import quadrature_float as quadrature_normal
+from tightrope.pairs.sampled_gaussian.grid import PLAIN, Grid
 from tightrope.relation import Direction
 
 from . import contour_truth
@@ -54,7 +55,7 @@ def test_aliases(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
     """A step far too long: the sum exceeds the truth, and only the aliases keep the lower end below it."""
     plain = contour_plan.choose_step
 
-    def longer(*arguments: object) -> Step:
+    def longer(*arguments: object) -> NodeStep:
         step = plain(*arguments)  # type: ignore[arg-type]
         return dataclasses.replace(step, step=3.0 * step.step)
 
@@ -123,7 +124,7 @@ def test_the_power_needs_all_of_its_radius() -> None:
     times = step * np.arange(nodes, dtype=np.float64)
     variance, tilt = 2e-3, 3.0
     phi = np.exp(-0.5 * variance * times**2)
-    truth = Spectrum(tilt, times, step, exact(0.0), exact(0.0), bell(exact(variance * count), times))
+    truth = NodeSpectrum(tilt, times, step, exact(0.0), exact(0.0), bell(exact(variance * count), times))
     value = contour_sum(truth, smooth(tilt, times, 0.0)).value
     for claimed, enough in ((error, True), (0.5 * error, False)):
         moved = Transform((phi - 1.0 + error).astype(np.complex128), np.full(nodes, claimed), np.zeros(nodes))

@@ -9,10 +9,10 @@ from flint import acb, arb
 
 import tightrope as tr
 from tightrope.kernels.ball import working_precision
-from tightrope.kernels.contour_cells import CELLS_MOST, cell_edges
-from tightrope.kernels.contour_decay_ball import ball_decay
-from tightrope.kernels.contour_decay_float import decay
-from tightrope.kernels.quadrature_grid import window
+from tightrope.pairs.sampled_gaussian.cells import CELLS_MOST, cell_edges
+from tightrope.pairs.sampled_gaussian.decay_ball import ball_decay
+from tightrope.pairs.sampled_gaussian.decay_float import decay
+from tightrope.pairs.sampled_gaussian.grid import window
 
 from . import contour_truth
 

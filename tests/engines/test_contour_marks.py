@@ -7,19 +7,20 @@ import math
 import pytest
 from flint import acb, arb
 
-from tightrope.engines.contour.cgf_marked import MarkedCgf
 from tightrope.engines.contour.parts import Parts
-from tightrope.kernels import quadrature_grid
-from tightrope.kernels.approx import exact
 from tightrope.kernels.ball import working_precision
-from tightrope.kernels.contour_decay_ball import ball_decay
-from tightrope.kernels.contour_decay_float import decay
+from tightrope.kernels.enclosure import exact
 from tightrope.kernels.quadrature import transform
-from tightrope.kernels.quadrature_ball import sampled_normal_ball, transform_ball
-from tightrope.kernels.quadrature_marked import log_mgf_above, marked_normal
-from tightrope.kernels.quadrature_normal import sampled_normal
-from tightrope.kernels.window import Edge, Window, log_phi
-from tightrope.pairs.gaussian import GaussianPair
+from tightrope.kernels.quadrature_ball import transform_ball
+from tightrope.pairs.gaussian.pair import GaussianPair
+from tightrope.pairs.sampled_gaussian import grid as quadrature_grid
+from tightrope.pairs.sampled_gaussian.decay_ball import ball_decay
+from tightrope.pairs.sampled_gaussian.decay_float import decay
+from tightrope.pairs.sampled_gaussian.marked import MarkedCgf
+from tightrope.pairs.sampled_gaussian.quadrature_ball import sampled_normal_ball
+from tightrope.pairs.sampled_gaussian.quadrature_float import sampled_normal
+from tightrope.pairs.sampled_gaussian.quadrature_marked import log_mgf_above, marked_normal
+from tightrope.pairs.sampled_gaussian.window import Edge, MarkWindow, log_phi
 
 from . import contour_truth
 
@@ -35,8 +36,8 @@ CASES = [
 ]
 
 
-def window(edges: tuple[tuple[float, float, int], ...], end: float) -> Window:
-    return Window(tuple(Edge(*edge) for edge in edges), end)
+def window(edges: tuple[tuple[float, float, int], ...], end: float) -> MarkWindow:
+    return MarkWindow(tuple(Edge(*edge) for edge in edges), end)
 
 
 @pytest.mark.parametrize(("sigma", "rate", "tilt", "edges", "end", "reach"), CASES)
@@ -141,9 +142,9 @@ def test_masses(sigma: float, rate: float, short: float) -> None:
     """What is rare, what leaks out of a body that ends early, and the two parts: nothing is lost."""
     base = GaussianPair(((sigma, 1.0, 1),))
     split, cut, end = Edge(2.0, 0.25, 1), Edge(4.0, 0.5, -1), 6.0
-    hit = MarkedCgf(base, rate, Window((split, cut), end))
-    body = MarkedCgf(base, rate, Window((Edge(2.0, 0.25, -1), cut), short))
-    whole = MarkedCgf(base, rate, Window((cut,), end))
+    hit = MarkedCgf(base, rate, MarkWindow((split, cut), end))
+    body = MarkedCgf(base, rate, MarkWindow((Edge(2.0, 0.25, -1), cut), short))
+    whole = MarkedCgf(base, rate, MarkWindow((cut,), end))
     with working_precision(140):
         kept = [
             contour_truth.marked_normal(

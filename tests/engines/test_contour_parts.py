@@ -16,12 +16,12 @@ from tightrope.engines.contour import parts as contour_parts
 from tightrope.engines.contour import search as contour_search
 from tightrope.engines.contour.cgf_of import cgf_of
 from tightrope.engines.contour.reach import Fallen, log_product
-from tightrope.engines.contour.saddle import find_saddle
-from tightrope.engines.contour.search import Search
-from tightrope.kernels.approx import exact
+from tightrope.engines.contour.search import ContourSearch
+from tightrope.engines.saddle import find_saddle
 from tightrope.kernels.contour_hits import hits
 from tightrope.kernels.contour_kernel import smooth
-from tightrope.kernels.contour_sum import Spectrum, contour_sum, power
+from tightrope.kernels.contour_sum import NodeSpectrum, contour_sum, power
+from tightrope.kernels.enclosure import exact
 from tightrope.kernels.quadrature import Transform
 from tightrope.relation import Direction
 
@@ -78,11 +78,11 @@ def test_all_engines_overlap(expression: str, delta: float) -> None:
     assert asked[0].upper - asked[0].lower <= 1e-5 * asked[0].upper
 
 
-def cut_and_split(share: float) -> tuple[Search, contour_parts.Parts, float]:
+def cut_and_split(share: float) -> tuple[ContourSearch, contour_parts.Parts, float]:
     """Two uses whose split lies at `share` of epsilon: for more than 1, hits that count are left to the body."""
     sigma, rate, epsilon = TWO_USES[1]
     cgfs = [(cgf_of(pair), count) for pair, count in sampled(sigma, rate, 2)]
-    search = Search(cgfs, arb(0), (0.0, 0.0), epsilon, None, None, 1e-6, False, 1e9)
+    search = ContourSearch(cgfs, arb(0), (0.0, 0.0), epsilon, None, None, 1e-6, False, 1e9)
     log_left_out = math.log(1e-25)
     cut = contour_parts.cut_at(cgfs, log_left_out, 0.25)
     parts = contour_parts.split_at(cut, share * epsilon, epsilon, log_left_out, 8.0)
@@ -104,7 +104,7 @@ def test_rare(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
     monkeypatch.setattr(contour_search, "LEFT_OUT", 3e5)
     monkeypatch.setattr(contour_search, "CORRECTIONS_MOST", 1)
     sigma, rate, epsilon = TWO_USES[1]
-    monkeypatch.setattr(Search, "ways", lambda self: iter([(self, Search.hits)]))
+    monkeypatch.setattr(ContourSearch, "ways", lambda self: iter([(self, ContourSearch.hits)]))
     found = contour.prepare(sampled(sigma, rate, 2), epsilon=epsilon, accuracy=1e-6, proof=proof).delta(epsilon)
     exact_delta = contour_truth.two_uses(sigma, rate, epsilon)
     assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
@@ -126,7 +126,7 @@ def test_hits_need_all_of_their_radius(part: str, claimed: float, enough: bool) 
     times = np.zeros(1)
     at_body, at_hits = near(body, off_body), near(hit, off_hit)
     found = hits(at_body, at_hits, exact(math.log(ratio)), exact(0.0), times, float(count))
-    spectrum = Spectrum(1.0, times, math.pi, exact(0.0), exact(0.0), power(at_body, float(count)), found)
+    spectrum = NodeSpectrum(1.0, times, math.pi, exact(0.0), exact(0.0), power(at_body, float(count)), found)
     value = contour_sum(spectrum, smooth(1.0, times, 0.0))
     with mp.workdps(50):
         small = hit * mp.exp(mpf(math.log(ratio)))
@@ -163,7 +163,7 @@ def test_a_saddle_that_promises_too_much(proof: bool) -> None:
     """A log delta above 0 would ask for a negative step, and a bound of the decay before it begins."""
     terms = removal("Gaussian(sigma=1) + Laplace(scale=2)")
     cgfs = [(cgf_of(pair), count) for pair, count in terms]
-    search = Search(cgfs, arb(0), (0.0, 0.0), 1.0, None, None, 1e-6, proof, 1e9)
+    search = ContourSearch(cgfs, arb(0), (0.0, 0.0), 1.0, None, None, 1e-6, proof, 1e9)
     parts = contour_parts.Parts(cgfs)
     saddle = dataclasses.replace(find_saddle(parts, 1.0, None), log_delta=30.0)
     found = search.through(parts, saddle).evaluator.delta(1.0)

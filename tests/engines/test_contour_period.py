@@ -15,10 +15,10 @@ from tightrope.engines.contour.engine import prepare
 from tightrope.engines.contour.newton import ContourEvaluator
 from tightrope.engines.contour.period import Period, period_of
 from tightrope.engines.contour.reach import Fallen, Falling, LogBounds
-from tightrope.engines.contour.saddle import Saddle
 from tightrope.engines.evaluation import Evaluation
+from tightrope.engines.saddle import Saddle
 from tightrope.errors import UnsupportedMechanism
-from tightrope.pairs.lattice import Step, common_step, ratio_lattice
+from tightrope.facets.lattice import LatticeStep, common_step, ratio_lattice
 from tightrope.relation import Direction
 
 from ..oracle.lattice_fold import atoms, discrete_gaussian, fold, response
@@ -135,7 +135,7 @@ def test_ratios_that_are_powers_of_one(direction: str, proof: bool) -> None:
 
 def test_a_loss_equal_to_epsilon_between_logarithms() -> None:
     """Losses log(2/3) + log(3/2) n: 0 is one of them, and no digits show it; what may have been moved is nothing."""
-    period = Period(Step(Fraction(3, 2), True), Fraction(0), ((Fraction(2, 3), 5),))
+    period = Period(LatticeStep(Fraction(3, 2), True), Fraction(0), ((Fraction(2, 3), 5),))
     found = period.first(0.0)
     with precision(BITS):
         assert abs(found.point) < arb(2) ** -100
@@ -147,20 +147,22 @@ def test_a_loss_equal_to_epsilon_between_logarithms() -> None:
 
 
 def test_common_steps() -> None:
-    def rational(*numbers: float) -> Step | None:
-        return common_step(Step(Fraction(number), False) for number in numbers)
+    def rational(*numbers: float) -> LatticeStep | None:
+        return common_step(LatticeStep(Fraction(number), False) for number in numbers)
 
-    assert rational(0.5, 0.75) == Step(Fraction(1, 4), False)
-    assert rational(0.0, 0.75) == Step(Fraction(3, 4), False)
+    assert rational(0.5, 0.75) == LatticeStep(Fraction(1, 4), False)
+    assert rational(0.0, 0.75) == LatticeStep(Fraction(3, 4), False)
     tenths = rational(0.1, 0.3)
     assert tenths is not None
     assert tenths.number < Fraction(1, 2**50)  # 0.3 is no multiple of 0.1 in doubles
-    assert common_step([Step(Fraction(27, 8), True), Step(Fraction(9, 4), True)]) == Step(Fraction(3, 2), True)
-    assert common_step([Step(Fraction(27, 8), True), Step(Fraction(9, 5), True)]) is None
-    assert common_step([Step(Fraction(2), True), Step(Fraction(2), False)]) is None
+    assert common_step([LatticeStep(Fraction(27, 8), True), LatticeStep(Fraction(9, 4), True)]) == LatticeStep(
+        Fraction(3, 2), True
+    )
+    assert common_step([LatticeStep(Fraction(27, 8), True), LatticeStep(Fraction(9, 5), True)]) is None
+    assert common_step([LatticeStep(Fraction(2), True), LatticeStep(Fraction(2), False)]) is None
     found = ratio_lattice([Fraction(1, 2), Fraction(4), Fraction(1)])
     assert found is not None
-    assert (found.step, found.factor) == (Step(Fraction(2), True), Fraction(1, 2))
+    assert (found.step, found.factor) == (LatticeStep(Fraction(2), True), Fraction(1, 2))
 
 
 @pytest.mark.parametrize("proof", [False, True])

@@ -16,7 +16,7 @@ from tightrope.errors import UnsupportedMechanism
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.search import Inverse
 from tightrope.pair import Pair
-from tightrope.pairs.gaussian import GaussianPair
+from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.poisson import PoissonAdd, PoissonRemove
 
 from . import contour_truth

@@ -9,10 +9,10 @@ import pytest
 from flint import acb, arb
 
 import tightrope as tr
-from tightrope.engines.contour.cgf_discrete_gaussian import DiscreteGaussianCgf
 from tightrope.engines.contour.engine import prepare
 from tightrope.engines.contour.period import period_of
-from tightrope.pairs.discrete_gaussian import DiscreteGaussianPair
+from tightrope.pairs.discrete_gaussian.cgf import DiscreteGaussianCgf
+from tightrope.pairs.discrete_gaussian.pair import DiscreteGaussianPair
 from tightrope.relation import Direction
 
 from ..oracle.lattice_fold import atoms, discrete_gaussian, fold

@@ -10,8 +10,8 @@ from flint import arb
 
 import tightrope as tr
 from tightrope.kernels.ball import working_precision
-from tightrope.pairs.discrete_laplace import DiscreteLaplaceLaw
-from tightrope.pairs.finite import floats_of
+from tightrope.pairs.finite.discrete_laplace import DiscreteLaplaceLaw
+from tightrope.pairs.finite.pair import floats_of
 
 
 @pytest.mark.parametrize(("scale", "size"), [(1.3, 7), (0.1, 4), (1e4, 3), (2.0, 1), (0.01, 20), (40.0, 300)])

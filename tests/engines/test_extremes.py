@@ -10,25 +10,25 @@ from flint import arb
 
 from tests.oracle.precision import precision
 from tightrope import work
-from tightrope.engines.contour.decay_density import DensityDecay, far_bound
 from tightrope.engines.lattice import law as lattice_law
 from tightrope.engines.lattice import masses as lattice_masses
 from tightrope.engines.lattice.atoms import Atoms
 from tightrope.engines.lattice.law import Side
 from tightrope.errors import UnsupportedMechanism, WorkExhausted
-from tightrope.kernels.approx import around, exact
-from tightrope.kernels.contour_decay_ball import ball_decay
-from tightrope.kernels.contour_decay_float import decay
 from tightrope.kernels.contour_hits import hits
 from tightrope.kernels.contour_sum import power
 from tightrope.kernels.directed import exp_down, exp_up
+from tightrope.kernels.enclosure import around, exact
 from tightrope.kernels.quadrature import NO_ERROR, TiltedLaw, Transform, transform
-from tightrope.kernels.quadrature_ball import sampled_normal_ball
-from tightrope.kernels.quadrature_grid import PLAIN
-from tightrope.kernels.quadrature_marked import marked_normal
-from tightrope.kernels.quadrature_normal import sampled_normal
-from tightrope.kernels.window import Edge, Window
-from tightrope.pairs.laplace import LaplacePair
+from tightrope.pairs.density.decay import DensityDecay, far_bound
+from tightrope.pairs.laplace.pair import LaplacePair
+from tightrope.pairs.sampled_gaussian.decay_ball import ball_decay
+from tightrope.pairs.sampled_gaussian.decay_float import decay
+from tightrope.pairs.sampled_gaussian.grid import PLAIN
+from tightrope.pairs.sampled_gaussian.quadrature_ball import sampled_normal_ball
+from tightrope.pairs.sampled_gaussian.quadrature_float import sampled_normal
+from tightrope.pairs.sampled_gaussian.quadrature_marked import marked_normal
+from tightrope.pairs.sampled_gaussian.window import Edge, MarkWindow
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_no_array_of_nodes_grows_before_its_size_is_checked(monkeypatch: pytest.
     for formula in (
         lambda: sampled_normal(exact(1.0), 0.01, 1, 5.0, 40.0, 30.0),
         lambda: sampled_normal_ball(arb(1), 0.01, 1, 5.0, 40.0, 30.0),
-        lambda: marked_normal(exact(1.0), 0.01, 5.0, 40.0, 30.0, Window((Edge(3.0, 0.5, 1),), 9.0)),
+        lambda: marked_normal(exact(1.0), 0.01, 5.0, 40.0, 30.0, MarkWindow((Edge(3.0, 0.5, 1),), 9.0)),
     ):
         with pytest.raises(WorkExhausted):
             formula()

@@ -12,8 +12,8 @@ from tests.oracle.enumeration import Outcomes, composed, delta, merged, sampled
 from tightrope.engines.joint.bracket import Fineness, bracket
 from tightrope.pair import Pair
 from tightrope.pairs import product
-from tightrope.pairs.dyadic import DyadicPair
-from tightrope.pairs.finite import FinitePair, RationalLaw
+from tightrope.pairs.finite.dyadic import DyadicPair
+from tightrope.pairs.finite.pair import FinitePair, RationalLaw
 from tightrope.pairs.poisson import PoissonAdd, PoissonRemove
 from tightrope.pairs.product import ProductPair
 

@@ -16,8 +16,8 @@ from tightrope.engines.lattice import masses as lattice_masses
 from tightrope.engines.lattice import native as lattice_native
 from tightrope.engines.lattice.law import Side
 from tightrope.kernels.fft import Circular
-from tightrope.pairs.finite import FinitePair, response_law
-from tightrope.pairs.gaussian import GaussianPair
+from tightrope.pairs.finite.pair import FinitePair, response_law
+from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.poisson import PoissonRemove
 
 STEP = 2.0**-22

@@ -15,10 +15,10 @@ from tightrope import work
 from tightrope.errors import WorkExhausted
 from tightrope.kernels import fft_tree
 from tightrope.kernels.fft import Circular
-from tightrope.kernels.fft_tree import Factor
+from tightrope.kernels.fft_tree import TreeFactor
 
 
-def factors(seed: int, size: int) -> list[Factor]:
+def factors(seed: int, size: int) -> list[TreeFactor]:
     """Short laws of different lengths and counts, some known up to a radius."""
     rng = np.random.default_rng(seed)
     found = []
@@ -26,7 +26,7 @@ def factors(seed: int, size: int) -> list[Factor]:
         masses = rng.random(int(rng.integers(2, 9)))
         masses[rng.random(len(masses)) < 0.2] = 0.0
         masses[0] += 0.1
-        found.append(Factor(masses / masses.sum(), 1 + (index % 7 == 0), 1e-9 if index % 5 == 0 else 0.0))
+        found.append(TreeFactor(masses / masses.sum(), 1 + (index % 7 == 0), 1e-9 if index % 5 == 0 else 0.0))
     return found
 
 

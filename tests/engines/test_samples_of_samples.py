@@ -12,7 +12,7 @@ import tightrope as tr
 from tests.oracle import continuous
 from tests.oracle.truth import Truth
 from tightrope.engines import lattice
-from tightrope.pairs.gaussian import GaussianPair
+from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.poisson import PoissonAdd, PoissonRemove, sampled_once
 from tightrope.relation import Direction
 

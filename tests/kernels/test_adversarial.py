@@ -1,4 +1,4 @@
-"""Approx at the doubles that break formulas: zeros of both signs, subnormals, neighbours of 1, ends of the range."""
+"""Enclosure at the doubles that break formulas: zeros of both signs, subnormals, neighbours of 1, ends of the range."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 from flint import arb
 
 from tests.oracle.precision import precision
-from tightrope.kernels.approx import Approx, around
+from tightrope.kernels.enclosure import Enclosure, around
 
 SIZES = (0.0, 5e-324, 1e-310, 2.0**-1022, 1e-160, 2.0**-53, 1.0 - 2.0**-53, 1.0, 1.0 + 2.0**-52)
 SIZES += (1.5, 700.0, 709.78, 745.1, 1e16, 1e154, 1.7e308)
 POINTS = SIZES + tuple(-size for size in SIZES)
 
 
-def holds(found: Approx, truth: arb) -> bool:
+def holds(found: Enclosure, truth: arb) -> bool:
     """Whether the interval meets the ball of the truth, which is far narrower than any double can tell."""
     low, high = float(found.lower), float(found.upper)
     below = low == -math.inf or arb(low) <= truth.upper()
@@ -40,12 +40,12 @@ def test_arithmetic() -> None:
                         assert holds(one / other, x / y), (a, b, r, s)
 
 
-FUNCTIONS: dict[str, tuple[Callable[[Approx], Approx], Callable[[arb], arb], float, float]] = {
-    "exp": (Approx.exp, arb.exp, -1e6, 1e6),
-    "expm1": (Approx.expm1, arb.expm1, -1e6, 1e6),
-    "log": (Approx.log, arb.log, 5e-324, math.inf),
-    "log1p": (Approx.log1p, arb.log1p, -1.0 + 2.0**-53, math.inf),
-    "sqrt": (Approx.sqrt, arb.sqrt, 0.0, math.inf),
+FUNCTIONS: dict[str, tuple[Callable[[Enclosure], Enclosure], Callable[[arb], arb], float, float]] = {
+    "exp": (Enclosure.exp, arb.exp, -1e6, 1e6),
+    "expm1": (Enclosure.expm1, arb.expm1, -1e6, 1e6),
+    "log": (Enclosure.log, arb.log, 5e-324, math.inf),
+    "log1p": (Enclosure.log1p, arb.log1p, -1.0 + 2.0**-53, math.inf),
+    "sqrt": (Enclosure.sqrt, arb.sqrt, 0.0, math.inf),
 }
 
 

@@ -13,7 +13,7 @@ import pytest
 from flint import arb
 
 from tests.oracle.precision import precision
-from tightrope.kernels.approx import Approx, approx_count, around, enclosing, exact, mills, where
+from tightrope.kernels.enclosure import Enclosure, around, count_enclosure, enclosing, exact, mills, where
 
 BITS = 400
 POINTS = 10_000
@@ -28,7 +28,7 @@ def _wide(rng: np.random.Generator, low: float, high: float, size: int = POINTS)
 
 
 class Operation(NamedTuple):
-    computed: Callable[..., Approx]
+    computed: Callable[..., Enclosure]
     truth: Callable[..., arb]
     points: Callable[[np.random.Generator], tuple[np.ndarray, ...]]
 
@@ -40,13 +40,13 @@ OPERATIONS = {
     "quotient": Operation(
         operator.truediv, operator.truediv, lambda rng: (_wide(rng, -150, 150), _wide(rng, -150, 150))
     ),
-    "exp": Operation(Approx.exp, arb.exp, lambda rng: (rng.uniform(-700.0, 700.0, POINTS),)),
-    "expm1": Operation(Approx.expm1, arb.expm1, lambda rng: (_wide(rng, -300, 2.8),)),
-    "log": Operation(Approx.log, arb.log, lambda rng: (10.0 ** rng.uniform(-300.0, 300.0, POINTS),)),
-    "log next to 1": Operation(Approx.log, arb.log, lambda rng: (rng.uniform(0.5, 2.0, POINTS),)),
-    "log1p": Operation(Approx.log1p, arb.log1p, lambda rng: (10.0 ** rng.uniform(-300.0, 300.0, POINTS),)),
-    "log1p left of 0": Operation(Approx.log1p, arb.log1p, lambda rng: (-rng.uniform(0.0, 0.999, POINTS),)),
-    "sqrt": Operation(Approx.sqrt, arb.sqrt, lambda rng: (10.0 ** rng.uniform(-300.0, 300.0, POINTS),)),
+    "exp": Operation(Enclosure.exp, arb.exp, lambda rng: (rng.uniform(-700.0, 700.0, POINTS),)),
+    "expm1": Operation(Enclosure.expm1, arb.expm1, lambda rng: (_wide(rng, -300, 2.8),)),
+    "log": Operation(Enclosure.log, arb.log, lambda rng: (10.0 ** rng.uniform(-300.0, 300.0, POINTS),)),
+    "log next to 1": Operation(Enclosure.log, arb.log, lambda rng: (rng.uniform(0.5, 2.0, POINTS),)),
+    "log1p": Operation(Enclosure.log1p, arb.log1p, lambda rng: (10.0 ** rng.uniform(-300.0, 300.0, POINTS),)),
+    "log1p left of 0": Operation(Enclosure.log1p, arb.log1p, lambda rng: (-rng.uniform(0.0, 0.999, POINTS),)),
+    "sqrt": Operation(Enclosure.sqrt, arb.sqrt, lambda rng: (10.0 ** rng.uniform(-300.0, 300.0, POINTS),)),
     "mills": Operation(mills, _mills, lambda rng: (rng.uniform(0.0, 60.0, POINTS),)),
     "mills left of 0": Operation(mills, _mills, lambda rng: (rng.uniform(-37.0, 0.0, POINTS),)),
 }
@@ -58,7 +58,7 @@ def _within(centres: np.ndarray, radii: np.ndarray, shares: np.ndarray) -> list[
     return [arb(centre) + arb(radius) * arb(share) for centre, radius, share in rows]
 
 
-def _errors(result: Approx, truths: list[arb]) -> np.ndarray:
+def _errors(result: Enclosure, truths: list[arb]) -> np.ndarray:
     """|value - truth| rounded up, with containment asserted on the way; 0 where there is no truth to compare with."""
     errors = []
     values, lower, upper = result.value.tolist(), result.lower.tolist(), result.upper.tolist()
@@ -105,7 +105,7 @@ def test_propagation_through_one_operation(name: str, size: float) -> None:
     assert (worst[known] / result.radius[known]).max() > 1e-3
 
 
-UNARY: list[tuple[Callable[[Approx], Approx], Callable[[arb], arb]]] = [
+UNARY: list[tuple[Callable[[Enclosure], Enclosure], Callable[[arb], arb]]] = [
     (lambda x: (x * x * -0.5).exp(), lambda x: (x * x * -0.5).exp()),
     (lambda x: (x * 0.25).expm1(), lambda x: (x * 0.25).expm1()),
     (lambda x: (x * x).log1p(), lambda x: (x * x).log1p()),
@@ -120,7 +120,7 @@ BINARY = [operator.add, operator.sub, operator.mul, operator.truediv]
 
 
 def _formula(rng: np.random.Generator, depth: int) -> Callable[[list, int], object]:
-    """A random formula that runs on a list of leaves: in Approx with side 0, in Arb with side 1."""
+    """A random formula that runs on a list of leaves: in Enclosure with side 0, in Arb with side 1."""
     if depth == 0:
         leaf = int(rng.integers(3))
         return lambda leaves, side: leaves[leaf]
@@ -141,7 +141,7 @@ def test_random_formulas_enclose_the_truth() -> None:
         centres = [_wide(rng, -2, 1, 25) for _ in range(3)]
         radii = [abs(x) * 10.0 ** rng.uniform(-17.0, -5.0) * rng.choice([0.0, 1.0], 25) for x in centres]
         result = formula([around(x, r) for x, r in zip(centres, radii, strict=True)], 0)
-        assert isinstance(result, Approx)
+        assert isinstance(result, Enclosure)
         with precision(BITS):
             leaves = [_within(x, r, rng.uniform(-1.0, 1.0, 25)) for x, r in zip(centres, radii, strict=True)]
             for low, high, *row in zip(result.lower.tolist(), result.upper.tolist(), *leaves, strict=True):
@@ -220,7 +220,7 @@ def test_root_at_zero() -> None:
     ],
     ids=str,
 )
-def test_what_is_not_known_reaches_upward_without_end(unknown: Approx) -> None:
+def test_what_is_not_known_reaches_upward_without_end(unknown: Enclosure) -> None:
     assert unknown.upper == math.inf
     assert not np.isnan(unknown.lower)
 
@@ -233,7 +233,7 @@ def test_what_is_exact_stays_exact() -> None:
 
 @pytest.mark.parametrize("count", [0, 3, 10**15, 2**53 + 1, 2**200 + 2**140 + 2**87 + 1, 10**300 + 1])
 def test_whole_numbers_of_any_size(count: int) -> None:
-    number = approx_count(count)
+    number = count_enclosure(count)
     assert Fraction(float(number.lower)) <= count <= Fraction(float(number.upper))
     assert abs(Fraction(float(number.value)) - count) <= Fraction(float(number.radius))
     assert (number.radius == 0.0) == (count <= 2**53)
@@ -259,6 +259,6 @@ def test_choice_clipping_and_arrays_on_the_left() -> None:
     np.testing.assert_array_equal(clipped.value, [1.0, 0.0, 0.0])
     np.testing.assert_array_equal(clipped.radius, [0.1, 0.2, 0.0])
     left = np.array([1.0, 2.0]) * x
-    assert isinstance(left, Approx)
+    assert isinstance(left, Enclosure)
     np.testing.assert_array_equal(left.value, [1.0, -4.0])
     np.testing.assert_array_equal(x[1:].value, [-2.0])

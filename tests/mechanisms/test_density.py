@@ -19,7 +19,7 @@ from tests.oracle.precision import precision
 from tests.oracle.smooth_fold import fold_delta
 from tightrope.engines.contour.cgf_of import cgf_of
 from tightrope.errors import Refusal
-from tightrope.kernels.approx import exact
+from tightrope.kernels.enclosure import exact
 from tightrope.kernels.twofold import twofold
 from tightrope.pair import TAIL_ERROR
 
@@ -392,7 +392,7 @@ def test_everything_a_formula_may_say() -> None:
     """Recorded and evaluated, it is what the same function gives on a series."""
     from flint import arb_series, fmpq, fmpz
 
-    from tightrope.pairs.density_formula import FUNCTIONS, recorded
+    from tightrope.pairs.density.formula import FUNCTIONS, recorded
 
     def said(x: Any) -> Any:
         y = +x * 2 + arb(1.5) - fmpq(1, 3) / (3 - x) + (-x) ** 2 - 0.25 * x / 2 + x**0.5

@@ -16,11 +16,11 @@ from mpmath import mp, mpf
 import tightrope as tr
 from tightrope.engines.contour.cgf_of import cgf_of
 from tightrope.errors import InvalidParameter
-from tightrope.kernels.approx import around, exact
 from tightrope.kernels.ball import working_precision
+from tightrope.kernels.enclosure import around, exact
 from tightrope.kernels.twofold import twofold
 from tightrope.pair import TAIL_ERROR
-from tightrope.pairs.logistic import LogisticPair
+from tightrope.pairs.logistic.pair import LogisticPair
 from tightrope.relation import Direction
 
 DIGITS = 60

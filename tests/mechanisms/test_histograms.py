@@ -17,8 +17,8 @@ from tightrope.mechanisms import histograms
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.finite import Finite
 from tightrope.mechanisms.histograms import Histograms
-from tightrope.pairs.finite import RationalLaw
-from tightrope.pairs.histogram import law_within, lower_limit, upper_limit
+from tightrope.pairs.finite.histogram import law_within, lower_limit, upper_limit
+from tightrope.pairs.finite.pair import RationalLaw
 from tightrope.relation import Direction
 
 

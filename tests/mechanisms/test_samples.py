@@ -14,7 +14,7 @@ import pytest
 from tightrope.errors import DataError, InvalidParameter
 from tightrope.mechanisms import binning, data_file, histograms, samples
 from tightrope.mechanisms.histograms import Histograms
-from tightrope.pairs.histogram import lower_limit, upper_limit
+from tightrope.pairs.finite.histogram import lower_limit, upper_limit
 
 A = [0.5, 1.5, 1.7, 2.5, -3.0, 9.0]
 B = [0.1, 0.2, 1.1, 2.9, 2.0, 4.0]

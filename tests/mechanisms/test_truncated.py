@@ -196,7 +196,7 @@ def test_delta_is_that_of_the_best_half_line(setting: Setting, direction: Direct
 
 @pytest.mark.parametrize("setting", [*INTEGER, *CONTINUOUS], ids=_name)
 def test_float_tails_and_profiles_agree_with_balls(setting: Setting) -> None:
-    from tightrope.kernels.approx import around
+    from tightrope.kernels.enclosure import around
 
     for direction in DIRECTIONS:
         pair = setting.mechanism().pair(direction)

@@ -11,9 +11,9 @@ from flint import arb
 
 import tightrope as tr
 from tightrope.errors import InvalidParameter
-from tightrope.kernels.approx import around, exact
 from tightrope.kernels.ball import BITS_START, enclose, working_precision
-from tightrope.pairs.truncated import ClampedPair, CutPair, by_formula
+from tightrope.kernels.enclosure import around, exact
+from tightrope.pairs.truncated.pair import ClampedPair, CutPair, by_formula
 from tightrope.relation import Direction
 
 

@@ -14,21 +14,17 @@ from tests.engines import test_contour_budget as budget
 from tests.engines import test_contour_decay as decay_tests
 from tests.engines import test_contour_marks as marks_tests
 from tests.engines import test_contour_parts as parts_tests
-from tightrope.engines.contour import ball as contour_ball
-from tightrope.engines.contour import cgf_marked
-from tightrope.engines.contour import float as contour_float
+from tightrope.engines.contour import ball_sum as contour_ball
+from tightrope.engines.contour import float_sum as contour_float
 from tightrope.engines.contour import parts as contour_parts
 from tightrope.engines.contour import plan as contour_plan
-from tightrope.kernels import (
-    contour_decay,
-    contour_decay_ball,
-    contour_decay_float,
-    contour_sum,
-    quadrature,
-    quadrature_ball,
-    quadrature_marked,
-    quadrature_normal,
-)
+from tightrope.kernels import contour_sum, quadrature, quadrature_ball
+from tightrope.pairs.sampled_gaussian import decay as contour_decay
+from tightrope.pairs.sampled_gaussian import decay_ball as contour_decay_ball
+from tightrope.pairs.sampled_gaussian import decay_float as contour_decay_float
+from tightrope.pairs.sampled_gaussian import marked as cgf_marked
+from tightrope.pairs.sampled_gaussian import quadrature_float as quadrature_normal
+from tightrope.pairs.sampled_gaussian import quadrature_marked
 
 Patch = pytest.MonkeyPatch
 

@@ -20,7 +20,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import nonnegative, positive, probability
 from ..question import SECONDS, Question, parsed
 from .domain import Domain
-from .search import Search
+from .search import RootSearch
 from .target import Target
 
 TOLERANCE = 1e-6
@@ -96,7 +96,7 @@ def calibrate(
     question = Question("epsilon", None, proof, engine, parsed(direction), seconds)
     target = Target(epsilon, delta, question)
     with work.allowance(question.seconds) as meter:
-        found = Search(domain, target, max(tolerance, 1e-14), meter).run()
+        found = RootSearch(domain, target, max(tolerance, 1e-14), meter).run()
     missed = None if found.bad is None else Missed(found.bad.value, target.shown(found.bad))
     return Calibration(parameter, found.good.value, found.good.mechanism, target.shown(found.good), missed, found.ended)
 

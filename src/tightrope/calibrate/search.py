@@ -32,7 +32,7 @@ LEFT_LEAST = 0.01  # of the work: with less there is no time for a question
 QUESTION = 1e6  # units of work: what any question takes
 
 
-class Found(NamedTuple):
+class Root(NamedTuple):
     """The best value that meets the target, the nearest that misses it, and why there is none nearer."""
 
     good: Tried
@@ -44,7 +44,7 @@ class _TimeUpError(Exception):
     """No time is left for another question."""
 
 
-class Search:
+class RootSearch:
     """All that was tried so far, and what to try next."""
 
     def __init__(self, domain: Domain, target: Target, tolerance: float, meter: work.Meter) -> None:
@@ -59,7 +59,7 @@ class Search:
         self.rise: tuple[Tried, Tried] | None = None  # two values of which the larger certainly loses more
         self.fall: tuple[Tried, Tried] | None = None  # two of which it loses less
 
-    def run(self) -> Found:
+    def run(self) -> Root:
         """Direction, bracket, then a look further out."""
         try:
             self._orient()
@@ -72,7 +72,7 @@ class Search:
         if good is None:
             raise self._nowhere(ended or "", bad)
         with nullcontext() if self._left() else work.grace():
-            return Found(self.target.printed(good), None if bad is None else self.target.printed(bad), ended)
+            return Root(self.target.printed(good), None if bad is None else self.target.printed(bad), ended)
 
     @property
     def safe(self) -> int:

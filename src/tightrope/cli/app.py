@@ -20,7 +20,7 @@ from ..question import SECONDS
 from .compare import compare
 from .output import (
     INTERRUPTED,
-    Answer,
+    Shown,
     as_json,
     as_option,
     as_text,
@@ -195,7 +195,7 @@ def curve(
         expression = repr(mechanism)
         share = seconds / len(found)
         answers = [
-            Answer(expression, "delta", "epsilon", value, bound, share, settings["direction"]) for value, bound in found
+            Shown(expression, "delta", "epsilon", value, bound, share, settings["direction"]) for value, bound in found
         ]
         say(as_json(answers, several=True))
     elif table == "-" or (table is None and picture is None):
@@ -222,13 +222,13 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
     tightrope renyi "Laplace(scale=2)" --order 1 --order 2 --order inf --json
     """
     mechanism = read(expression)
-    answers: list[Answer] = []
+    answers: list[Shown] = []
     for order in orders:
         began = time.perf_counter()
         with spinner(f"renyi at order {short(order)}"):
             bound = mechanism.renyi(order, direction=direction)
         seconds = time.perf_counter() - began
-        answers.append(Answer(repr(mechanism), "renyi", "order", order, bound, seconds, direction))
+        answers.append(Shown(repr(mechanism), "renyi", "order", order, bound, seconds, direction))
     say(as_json(answers, len(answers) > 1) if as_document else "\n".join(map(as_text, answers)))
     return 0
 
@@ -319,7 +319,7 @@ def answer(
     settings: Settings,
 ) -> int:
     """Asks one value after the other; a bound wider than asked for is printed all the same."""
-    answers: list[Answer] = []
+    answers: list[Shown] = []
     missed: AccuracyNotReached | None = None
     expression = repr(mechanism)
     with work.allowance(settings["seconds"]):
@@ -331,7 +331,7 @@ def answer(
                 except AccuracyNotReached as error:
                     missed, bound = error, error.bound
             seconds = time.perf_counter() - began
-            answers.append(Answer(expression, quantity, given, value, bound, seconds, settings["direction"]))
+            answers.append(Shown(expression, quantity, given, value, bound, seconds, settings["direction"]))
     say(as_json(answers, len(answers) > 1) if as_document else "\n".join(map(as_text, answers)))
     if missed is not None:
         complain(str(missed))

@@ -24,7 +24,7 @@ PIPE_CLOSED = 141
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Shown:
     """One question with its bound."""
 
     expression: str
@@ -52,7 +52,7 @@ def complain(message: str) -> None:
     click.echo(f"tightrope: {line if len(line) <= LINE_MOST else line[:LINE_MOST] + ' ...'}", err=True)
 
 
-def as_text(answer: Answer) -> str:
+def as_text(answer: Shown) -> str:
     """The interval first; how it came about, dimmed, beneath."""
     lines = [f"{answer.quantity} in {answer.bound} at {answer.given} {short(answer.value)}"]
     certificate = answer.bound.certificate
@@ -80,7 +80,7 @@ def as_option(name: str, value: object) -> str:
     return f"--{name} {short(value) if isinstance(value, float) else value}"
 
 
-def as_json(answers: Sequence[Answer], several: bool) -> str:
+def as_json(answers: Sequence[Shown], several: bool) -> str:
     """One object for one question; a list of results for several."""
     results = [_record(answer) for answer in answers]
     document = {"schema": SCHEMA, "results": results} if several else {"schema": SCHEMA, **results[0]}
@@ -140,7 +140,7 @@ def short(value: float) -> str:
     return repr(value).removesuffix(".0")
 
 
-def _record(answer: Answer) -> dict[str, Any]:
+def _record(answer: Shown) -> dict[str, Any]:
     certificate = answer.bound.certificate
     if certificate is None:
         raise TightropeError("this bound came without a certificate")

@@ -20,11 +20,11 @@ from flint import arb
 from ..kernels.ball import BITS_START, working_precision
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
-from ..pairs.discrete_gaussian import DiscreteGaussianPair
-from ..pairs.gaussian import GaussianPair
+from ..pairs.discrete_gaussian.pair import DiscreteGaussianPair
+from ..pairs.gaussian.pair import GaussianPair
 from ..pairs.poisson import PoissonAdd, PoissonRemove
-from ..pairs.truncated import ClampedPair
-from ..pairs.truncated_noise import GaussianNoise
+from ..pairs.truncated.noise import GaussianNoise
+from ..pairs.truncated.pair import ClampedPair
 from ..relation import Direction
 from .moments import log_moment
 from .outward import at_or_above, weighted_sum

@@ -13,18 +13,18 @@ import math
 from flint import arb
 
 from .. import work
-from ..engines.contour.cgf import LOG_TOLERANCE
 from ..engines.contour.cgf_of import cgf_of
 from ..errors import UnsupportedMechanism
+from ..facets.cgf import LOG_TOLERANCE
 from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..pair import Pair
-from ..pairs.discrete_gaussian import DiscreteGaussianPair
-from ..pairs.finite import FinitePair
-from ..pairs.gaussian import GaussianPair
-from ..pairs.laplace import LaplacePair
+from ..pairs.discrete_gaussian.pair import DiscreteGaussianPair
+from ..pairs.finite.pair import FinitePair
+from ..pairs.gaussian.pair import GaussianPair
+from ..pairs.laplace.pair import LaplacePair
 from ..pairs.poisson import PoissonAdd, PoissonRemove
 from ..pairs.product import ProductPair
-from ..pairs.truncated import ClampedPair, CutPair
+from ..pairs.truncated.pair import ClampedPair, CutPair
 from .outward import at_or_above, weighted_sum
 
 QUADRATURE_MOST = 3e4  # orders beyond would take many points for what simpler bounds tell as well

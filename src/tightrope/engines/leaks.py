@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from flint import arb
 
 from ..kernels.ball import lower_float, upper_float, working_precision
-from ..pairs.finite import FiniteLaw, FinitePair, RationalLaw, ResponseLaw
+from ..pairs.finite.pair import FiniteLaw, FinitePair, RationalLaw, ResponseLaw
 from .edges import EDGE_BITS
 from .evaluation import Term
 

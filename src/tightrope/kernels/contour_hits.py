@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ..errors import Refusal, UnsupportedMechanism
-from .approx import Approx, FloatArray
+from .enclosure import Enclosure, FloatArray
 from .quadrature import Transform
 from .ulps import ANGLE_MOST, UNIT
 
@@ -36,7 +36,9 @@ class Hits:
     spread: FloatArray
 
 
-def hits(body: Transform, hit: Transform, log_ratio: Approx, drift: Approx, times: FloatArray, count: float) -> Hits:
+def hits(
+    body: Transform, hit: Transform, log_ratio: Enclosure, drift: Enclosure, times: FloatArray, count: float
+) -> Hits:
     """H of one term: log_ratio = log B(c)/A(c) at t = 0, drift that of the hits minus that of the body."""
     if not float(times[-1]) * abs(float(drift.value)) <= ANGLE_MOST:
         raise UnsupportedMechanism(

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from .approx import Approx, FloatArray, enclosing, exact
 from .ball import lower_float, upper_float
+from .enclosure import Enclosure, FloatArray, enclosing, exact
 from .ulps import UNIT
 
 ComplexArray = npt.NDArray[np.complexfloating[Any, Any]]
@@ -29,7 +29,7 @@ TIME_ERROR = 8.0 * UNIT  # of a node 2 pi n/(N h), relative: two products and a 
 class Kernel:
     """Values at the nodes, turned by e^{-z at}: k, and that of the derivative by eps, divided by the scale."""
 
-    at: Approx
+    at: Enclosure
     value: ComplexArray
     slope: ComplexArray
     size: FloatArray  # at or above |k|

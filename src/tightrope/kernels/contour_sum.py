@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .approx import Approx, FloatArray
 from .contour_hits import Hits
 from .contour_kernel import Kernel
+from .enclosure import Enclosure, FloatArray
 from .quadrature import Transform
 from .ulps import ANGLE_MOST, ARCTANGENT, LOG, UNIT
 
@@ -60,7 +60,7 @@ def power(transform: Transform, count: float) -> Factor:
     return Factor(count * log, count * angle, reach, spread[0], spread[1] + last)
 
 
-def bell(variance: Approx, times: FloatArray) -> Factor:
+def bell(variance: Enclosure, times: FloatArray) -> Factor:
     """e^{-variance t^2/2}, the modulus of a normal transform."""
     log = -0.5 * variance.value * times * times
     rounding = abs(log) * 8.0 * UNIT + 0.51 * variance.radius * times * times
@@ -68,14 +68,14 @@ def bell(variance: Approx, times: FloatArray) -> Factor:
 
 
 @dataclass(frozen=True, slots=True)
-class Spectrum:
+class NodeSpectrum:
     """All that the sum needs at any epsilon; with hits, only what has at least one of them is summed."""
 
     tilt: float
     times: FloatArray
     step: float
-    log_scale: Approx
-    drift: Approx
+    log_scale: Enclosure
+    drift: Enclosure
     product: Factor
     hits: Hits | None = None
 
@@ -87,7 +87,7 @@ class ContourSum:
     moved: what is to be added to the radius of scale S.
     """
 
-    log_scale: Approx
+    log_scale: Enclosure
     value: float
     quadrature: float
     rounding: float
@@ -105,7 +105,7 @@ def multiply(factors: Iterable[Factor]) -> Factor:
     return Factor(sums[0], sums[1], sums[2] + added, sums[3], sums[4] + added)
 
 
-def contour_sum(spectrum: Spectrum, kernel: Kernel) -> ContourSum:
+def contour_sum(spectrum: NodeSpectrum, kernel: Kernel) -> ContourSum:
     """S at the epsilon that the kernel is for."""
     t, product = spectrum.times, spectrum.product
     turning = spectrum.drift - kernel.at
@@ -151,7 +151,7 @@ def _errors(product: Factor, turned: FloatArray, error: float) -> tuple[FloatArr
     return whole, np.exp(product.reach) * -np.expm1(-product.quadrature), np.exp(product.log_modulus) * error
 
 
-def _hit_errors(spectrum: Spectrum, turned: FloatArray, error: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _hit_errors(spectrum: NodeSpectrum, turned: FloatArray, error: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The same for prod (A + B)^k - prod A^k: what larger moduli would add, and the rounding of H and of expm1."""
     product, hits = spectrum.product, spectrum.hits
     assert hits is not None

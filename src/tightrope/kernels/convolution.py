@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import work
-from .approx import FloatArray
+from .enclosure import FloatArray
 from .fft import backward, fast_length, forward, transform_error
 from .ulps import UNIT
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
-from .approx import FloatArray
+from .enclosure import FloatArray
 from .ulps import UNIT
 
 ComplexArray = npt.NDArray[np.complex128]
@@ -34,7 +34,7 @@ UNDERFLOW = 1e-290  # what underflow can hide in a product of at most 2^40 facto
 GROWTH_MOST = 50.0
 
 
-class Spectrum(NamedTuple):
+class Transformed(NamedTuple):
     """The transform of nonnegative masses: values for half of the frequencies, error of each, sum of the masses."""
 
     values: ComplexArray
@@ -89,16 +89,16 @@ def backward(values: ComplexArray, length: int) -> FloatArray:
     return transformed
 
 
-def spectrum(masses: FloatArray, length: int) -> Spectrum:
+def spectrum(masses: FloatArray, length: int) -> Transformed:
     """Transforms masses >= 0, padded with zeros."""
     if len(masses) > length:
         raise InvalidParameter(f"{len(masses)} masses do not fit a transform of length {length}")
     total = upper_sum(masses)
     values = forward(masses, length)
-    return Spectrum(values, transform_error(length) * total * SLACK, total, length)
+    return Transformed(values, transform_error(length) * total * SLACK, total, length)
 
 
-def convolve(factors: Sequence[tuple[Spectrum, int]]) -> Circular:
+def convolve(factors: Sequence[tuple[Transformed, int]]) -> Circular:
     """The circular convolution of each factor's masses taken count times."""
     length = factors[0][0].length
     uses = sum(count for _, count in factors)
@@ -114,7 +114,7 @@ def convolve(factors: Sequence[tuple[Spectrum, int]]) -> Circular:
     return Circular(backward(product, length), made * SLACK + UNDERFLOW)
 
 
-def _product(factors: Sequence[tuple[Spectrum, int]]) -> ComplexArray:
+def _product(factors: Sequence[tuple[Transformed, int]]) -> ComplexArray:
     """prod F_i^k_i by repeated squaring: relative error (1 + COMPLEX_PRODUCT UNIT)^(sum k_i) - 1."""
     result: ComplexArray | None = None
     with np.errstate(under="ignore"):
@@ -130,7 +130,7 @@ def _product(factors: Sequence[tuple[Spectrum, int]]) -> ComplexArray:
     return result
 
 
-def _propagated(factors: Sequence[tuple[Spectrum, int]]) -> float:
+def _propagated(factors: Sequence[tuple[Transformed, int]]) -> float:
     """Sum over all frequencies of what the errors of the forward transforms become in the product.
 
     B = prod M_i^k_i and S = B sum_i k_i e_i/M_i grow factor by factor: (B, S) becomes (B b, S b + B s). All terms are

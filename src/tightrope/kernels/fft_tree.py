@@ -18,14 +18,14 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import work
-from .approx import FloatArray
+from .enclosure import FloatArray
 from .fft import SLACK, convolve, fast_length, spectrum, upper_sum
 
 GROUP = 8  # fewer make more levels and more noise, more make longer transforms for the same factors
 POINT_UNITS = 20.0  # of work per point of a transform: the spectrum, its modulus, the product
 
 
-class Factor(NamedTuple):
+class TreeFactor(NamedTuple):
     """Nonnegative masses, each within `radius` of the truth, taken so many times."""
 
     masses: FloatArray
@@ -41,7 +41,7 @@ class Factor(NamedTuple):
 class Gathered(NamedTuple):
     """Fewer factors of the same convolution, and how far any entry of it is off because of their radii."""
 
-    factors: list[Factor]
+    factors: list[TreeFactor]
     radius: float
     lengths: list[int]
 
@@ -54,7 +54,7 @@ def levels_of(factors: int) -> int:
     return found
 
 
-def gather(factors: Sequence[Factor], length: int) -> Gathered:
+def gather(factors: Sequence[TreeFactor], length: int) -> Gathered:
     """Groups of factors that are short for a transform of this length become one, level by level."""
     left = list(factors)
     lengths: list[int] = []
@@ -68,7 +68,7 @@ def gather(factors: Sequence[Factor], length: int) -> Gathered:
         left = nodes + left[short:]
 
 
-def carried(factors: Sequence[Factor]) -> float:
+def carried(factors: Sequence[TreeFactor]) -> float:
     """sum_i k_i r_i / M_i prod_j M_j^k_j, rounded up."""
     if not any(each.radius for each in factors):
         return 0.0
@@ -79,14 +79,14 @@ def carried(factors: Sequence[Factor]) -> float:
     return size * share * SLACK
 
 
-def _entries(factor: Factor) -> int:
+def _entries(factor: TreeFactor) -> int:
     return factor.entries
 
 
-def _joined(group: Sequence[Factor]) -> Factor:
+def _joined(group: Sequence[TreeFactor]) -> TreeFactor:
     """One factor of all entries of the group's composition; the truth is nowhere below 0, so nor is it."""
     entries = sum(each.entries - 1 for each in group) + 1
     length = fast_length(entries)
     work.spend(POINT_UNITS * length * (len(group) + 1))
     power = convolve([(spectrum(each.masses, length), each.uses) for each in group])
-    return Factor(np.maximum(power.masses[:entries], 0.0), 1, (power.radius + carried(group)) * SLACK)
+    return TreeFactor(np.maximum(power.masses[:entries], 0.0), 1, (power.radius + carried(group)) * SLACK)

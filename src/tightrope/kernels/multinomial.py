@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from .approx import Approx, FloatArray, around, exact, where
 from .ball import BITS_START, lower_float, upper_float, working_precision
+from .enclosure import Enclosure, FloatArray, around, exact, where
 from .ulps import UNIT
 
 SERIES_FROM = 16
 
 
-def multinomial_masses(counts: npt.NDArray[np.int64], probabilities: Approx) -> Approx:
+def multinomial_masses(counts: npt.NDArray[np.int64], probabilities: Enclosure) -> Enclosure:
     """Masses of the rows of counts; the row sums are equal and below 2^53, the probabilities sum to 1."""
     total = int(counts[0].sum())
     table = _stirling_table()
@@ -34,13 +34,13 @@ def multinomial_masses(counts: npt.NDArray[np.int64], probabilities: Approx) -> 
     return exponent.exp()
 
 
-def _half_log(n: FloatArray) -> Approx:
+def _half_log(n: FloatArray) -> Enclosure:
     """log(2 pi n)/2, and 0 for n = 0, where the factor is absent."""
     two_pi = around(2.0 * math.pi, 2.0**-51)
     return where(n > 0.0, (two_pi * exact(np.maximum(n, 1.0))).log() * 0.5, exact(np.zeros_like(n)))
 
 
-def _deviance(n: FloatArray, mean: Approx) -> Approx:
+def _deviance(n: FloatArray, mean: Enclosure) -> Enclosure:
     """D(n, m) = m ((1 + v) log(1 + v) - v), v = (n - m)/m.
 
     Evaluated at the double m, where v has relative error 2 units; the radius of m enters with the slope 1 - n/m' = -v'.
@@ -54,10 +54,10 @@ def _deviance(n: FloatArray, mean: Approx) -> Approx:
         steepest = abs(v.value) + (n / least) * (2.0 * mean.radius / least) + 4.0 * UNIT * n / least
         slope = np.where(least > 0.0, steepest, np.inf)
         extra = mean.radius * np.where(n > 0.0, slope + 4.0 * UNIT, 1.0) * (1.0 + 1e-9)
-    return Approx(value.value, value.radius + extra)
+    return Enclosure(value.value, value.radius + extra)
 
 
-def _stirling_table() -> Approx:
+def _stirling_table() -> Enclosure:
     """e(n) for n below SERIES_FROM, from balls; the entry for 0 stands for its absence."""
     with working_precision(BITS_START):
         balls = [arb(0)] + [
@@ -65,10 +65,10 @@ def _stirling_table() -> Approx:
             for n in range(1, SERIES_FROM)
         ]
         low, high = np.array([lower_float(ball) for ball in balls]), np.array([upper_float(ball) for ball in balls])
-    return Approx((low + high) / 2.0, (high - low) + 1e-18)
+    return Enclosure((low + high) / 2.0, (high - low) + 1e-18)
 
 
-def _stirling_error(n: FloatArray, table: Approx) -> Approx:
+def _stirling_error(n: FloatArray, table: Enclosure) -> Enclosure:
     """e(n) by table or by the asymptotic series, whose remainder is below the first term left out."""
     small = n < SERIES_FROM
     looked_up = table[np.where(small, n, 0.0).astype(np.int64)]
@@ -79,4 +79,4 @@ def _stirling_error(n: FloatArray, table: Approx) -> Approx:
         series = series * square + exact(1.0) / denominator
     series = series * inverse
     remainder = 691.0 / 360360.0 * inverse.value**11 * (1.0 + 1e-9)
-    return where(small, looked_up, Approx(series.value, series.radius + remainder))
+    return where(small, looked_up, Enclosure(series.value, series.radius + remainder))

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import Refusal, UnsupportedMechanism
-from .approx import Approx, FloatArray, exact
+from .enclosure import Enclosure, FloatArray, exact
 from .ulps import ANGLE_MOST, COSINE, SINE, UNIT
 
 # Error of a computed e^{ip} - 1 = -2 sin^2(p/2) + 2i sin(p/2) cos(p/2) for a given p, in units of min(|p|, 2) UNIT.
@@ -54,10 +54,10 @@ class TiltedLaw:
     The true weights sum to what `weights` enclose, up to `error`.
     """
 
-    drift: Approx
-    log_mgf: Approx
-    offsets: Approx
-    weights: Approx
+    drift: Enclosure
+    log_mgf: Enclosure
+    offsets: Enclosure
+    weights: Enclosure
     error: QuadratureError
 
 
@@ -146,17 +146,17 @@ def _rounding(law: TiltedLaw, times: FloatArray, dot: float) -> FloatArray:
 def blurred(law: TiltedLaw, time_error: float) -> TiltedLaw:
     """The law for transforms at times that are known up to this relative error: the same as errors of the offsets."""
     radius = law.offsets.radius + time_error * abs(law.offsets.value)
-    return replace(law, offsets=Approx(law.offsets.value, radius))
+    return replace(law, offsets=Enclosure(law.offsets.value, radius))
 
 
-def widened(value: Approx, relative: float) -> Approx:
+def widened(value: Enclosure, relative: float) -> Enclosure:
     """log of a number known up to this relative error: |log(1 + x)| <= 1.01 |x| for |x| <= 0.0197."""
     slack = 1.01 * relative if relative < 0.01 else np.inf
-    return Approx(value.value, value.radius + slack)
+    return Enclosure(value.value, value.radius + slack)
 
 
 def point_law(
-    masses: Approx, offsets: Approx, centre: float, missing: Approx, tilt: float, error: QuadratureError
+    masses: Enclosure, offsets: Enclosure, centre: float, missing: Enclosure, tilt: float, error: QuadratureError
 ) -> TiltedLaw:
     """The law of given points at centre + offsets, tilted by e^{tilt loss}; the masses sum to 1 - missing.
 

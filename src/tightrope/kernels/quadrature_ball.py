@@ -1,9 +1,8 @@
-"""Fourier transforms of tilted laws in balls: the trapezoid rule for a sampled normal, and finite sums.
+"""Fourier transforms of tilted laws in balls.
 
-The formulas of kernels.quadrature_normal and kernels.quadrature without their detours: balls carry every rounding, so
+The formulas of kernels.quadrature without their detours: balls carry every rounding, so
 phi(t) = sum_x f_x e^{i t l_x} / sum_x f_x is summed as it stands, the quadrature error added as a radius.
 Guarantee: every ball contains the truth. Proof: docs/proofs/contour.md, section 5.
-Reference: Trefethen, Weideman 2014, Thm 5.1.
 """
 
 from __future__ import annotations
@@ -13,65 +12,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from flint import acb, arb, arb_mat
-
-from .. import work
-from .quadrature_grid import SHARE_LIFT, SHARE_TURN, Grid, choose_grid, error_modes, mode_heights
-from .window import WHOLE, Window
-
-NODE_BYTES, NODE = 1024.0, 4e3  # bytes and units of work for a node in balls
-
-
-@dataclass(frozen=True, slots=True)
-class StripError:
-    """The relative error of a trapezoid sum at t, e^{lift y^2/2 + t mu s y} 2 kappa/(e^{2 pi y/h} - 1), and its ends.
-
-    edge: twice the integrand at the hard end of a window, divided by its integral.
-    """
-
-    mu: arb
-    rate: float
-    power: float
-    grid: Grid
-    ends: arb
-    marked: Window
-    edge: arb
-
-    def at(self, t: float) -> arb:
-        """An upper bound at t >= 0, without the ends."""
-        mu, grid = float(self.mu.mid()), self.grid
-        heights = mode_heights(mu, grid.step, grid.strip)
-        if not heights:
-            return arb.pos_inf()
-        modes = error_modes(mu, self.power, grid.step, grid.strip)
-        best = min(range(len(modes)), key=lambda index: modes[index][0] + modes[index][1] * t)
-        y = arb(heights[best])
-        turn, share = self.mu * y, self._share()
-        if not turn < arb.pi():
-            return arb.pos_inf()
-        lift, kappa = 1 + sum((1 / arb(edge.width) ** 2 for edge in self.marked.edges), arb(0)), arb(1)
-        if self.power < 0.0 and grid.strip.has_kappa:
-            if not (share < 0.5 and share * turn * turn <= SHARE_TURN):
-                return arb.pos_inf()
-            lift += arb(SHARE_LIFT) * -arb(self.power) * share * self.mu * self.mu
-        elif self.power < 0.0:
-            kappa = (turn / 2).cos() ** arb(self.power)
-        growth = lift * y * y / 2 + turn * share * t
-        if not growth <= 2 * arb.pi() * y / grid.step:
-            return arb.pos_inf()  # what a hard end costs is known below only
-        return 2 * kappa * growth.exp() / (2 * arb.pi() * y / grid.step).expm1() + self.edge * y
-
-    def _share(self) -> arb:
-        """The share of the shifted component at the hard end if that is below 1/2, else 1."""
-        if self.grid.end == math.inf:
-            return arb(1)
-        share = _share(self.mu, self.rate, arb(self.grid.end))
-        return share if share < 0.5 else arb(1)
-
-
-def _share(mu: arb, rate: float, x: arb) -> arb:
-    """The share of the shifted component at x."""
-    odds = arb(rate) / (1 - arb(rate)) * (mu * x - mu * mu / 2).exp()
-    return odds / (1 + odds)
 
 
 class BallError(Protocol):
@@ -107,52 +47,6 @@ def point_law_ball(losses: tuple[arb, ...], masses: tuple[arb, ...], tilt: float
     """The law of given points, tilted by e^{tilt loss}."""
     weights = tuple(mass * (arb(tilt) * loss).exp() for loss, mass in zip(losses, masses, strict=True))
     return BallLaw(losses, weights, total_mass(weights, error).log(), error)
-
-
-def sampled_normal_ball(
-    mu: arb, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float, marked: Window = WHOLE
-) -> BallLaw:
-    """The loss sign log g of a sampled normal, tilted by e^{tilt loss}; the marked part of it if there is a window."""
-    power = 1.0 + tilt if sign > 0 else -tilt  # rounded: it chooses the grid only
-    exact_power = 1 + arb(tilt) if sign > 0 else -arb(tilt)
-    grid = choose_grid(float(mu.mid()), rate, power, reach, log_tolerance, marked)
-    work.hold(NODE_BYTES * grid.size)
-    work.spend(NODE * grid.size)
-    share = arb(rate)
-
-    def loss_and_weight(x: arb) -> tuple[arb, arb]:
-        log = (1 - share + share * (mu * x - mu * mu / 2).exp()).log()
-        return log, (exact_power * log - x * x / 2).exp() * marked.ball_weight(x)
-
-    nodes = [arb(grid.centre + index * grid.step) for index in range(-grid.left, grid.right + 1)]
-    logs, weights = zip(*(loss_and_weight(x) for x in nodes), strict=True)
-    mass = sum(weights, arb(0))
-    ends, edge = _ends(mu, grid, exact_power, rate, marked, weights, mass), arb(0)
-    if grid.end < math.inf:
-        # Relative to the sum, which is the integral up to a factor of 2, or else everything is lost anyway.
-        edge = 4 * loss_and_weight(arb(grid.end))[1] / (mass * arb(grid.step))
-        if marked is WHOLE:  # what lies beyond the end: the density falls at the rate e - a mu pi(e) at least
-            falls = arb(grid.end) - exact_power * mu * _share(mu, rate, arb(grid.end))
-            ends = ends + edge / (4 * falls) if falls > 0 and exact_power < 0 else arb.pos_inf()
-    error = StripError(mu, rate, power, grid, ends, marked, edge)
-    log_mgf = (total_mass(weights, error) * arb(grid.step) / (2 * arb.pi()).sqrt()).log()
-    return BallLaw(tuple(sign * log for log in logs), weights, log_mgf, error)
-
-
-def _ends(mu: arb, grid: Grid, power: arb, rate: float, marked: Window, weights: tuple[arb, ...], mass: arb) -> arb:
-    """Mass beyond the nodes relative to the mass on them, by a geometric series; on the left if there is a hard end."""
-    step, first = arb(grid.step), arb(grid.centre - grid.left * grid.step)
-    left = -first + mu * power.min(arb(0)) * _share(mu, rate, first)
-    left += marked.ball_slope_left_of(first)
-    if not left > 0:
-        return arb.pos_inf()
-    ends = weights[0] / -(-step * left).expm1()
-    if grid.end == math.inf:
-        right = arb(grid.centre + grid.right * grid.step) - mu * power.max(arb(0))
-        if not right > 0:
-            return arb.pos_inf()
-        ends += weights[-1] / -(-step * right).expm1()
-    return ends / mass
 
 
 def transform_ball(law: BallLaw, step: float | arb, nodes: int) -> list[acb]:

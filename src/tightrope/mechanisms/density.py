@@ -22,9 +22,9 @@ from ..bound import Bound
 from ..errors import InvalidParameter
 from ..kernels.ball import lower_float, upper_float
 from ..pair import Pair
-from ..pairs.density import DensityPair, density_pair
-from ..pairs.density_formula import Function
-from ..pairs.density_series import piece_of
+from ..pairs.density.formula import Function
+from ..pairs.density.pair import DensityPair, density_pair
+from ..pairs.density.series import piece_of
 from ..relation import Direction
 from .base import Leaf
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..pair import Pair
-from ..pairs.discrete_gaussian import DiscreteGaussianPair
+from ..pairs.discrete_gaussian.pair import DiscreteGaussianPair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import positive, whole

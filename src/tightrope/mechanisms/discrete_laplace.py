@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..pair import Pair
-from ..pairs.discrete_laplace import DiscreteLaplaceLaw
-from ..pairs.finite import FinitePair
+from ..pairs.finite.discrete_laplace import DiscreteLaplaceLaw
+from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import positive, whole

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.finite import FinitePair, ResponseLaw
-from ..pairs.logistic import LogisticPair
+from ..pairs.finite.pair import FinitePair, ResponseLaw
+from ..pairs.logistic.pair import LogisticPair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import nonnegative

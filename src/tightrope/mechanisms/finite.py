@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.finite import FinitePair, RationalLaw
+from ..pairs.finite.pair import FinitePair, RationalLaw
 from ..relation import Direction
 from .base import Leaf
 from .parameters import real

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..pair import Pair
-from ..pairs.gaussian import GaussianPair
+from ..pairs.gaussian.pair import GaussianPair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import positive

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..pair import Pair
-from ..pairs.laplace import LaplacePair
+from ..pairs.laplace.pair import LaplacePair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import positive

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.finite import FinitePair, ResponseLaw, response_law
+from ..pairs.finite.pair import FinitePair, ResponseLaw, response_law
 from ..relation import Direction
 from .base import Leaf
 from .parameters import nonnegative, probability, whole

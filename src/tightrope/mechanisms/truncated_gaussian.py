@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..pair import Pair
-from ..pairs.truncated_noise import GaussianNoise
+from ..pairs.truncated.noise import GaussianNoise
 from ..relation import Direction
 from .base import Leaf
 from .parameters import positive

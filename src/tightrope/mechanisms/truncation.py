@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.truncated import ClampedPair, CutPair, Edge
-from ..pairs.truncated_noise import ShiftedNoise
+from ..pairs.truncated.noise import ShiftedNoise
+from ..pairs.truncated.pair import ClampedPair, CutPair, Edge
 from .parameters import positive, real
 
 MODES = ("cut", "clamp")

@@ -6,7 +6,7 @@ ADD, (P, (1 - r) P + r Q) of the base pair of that direction: a loss l becomes -
 u(t) = -log(1 + (e^-t - 1)/r), p'(t) = p(u), q'(t) = (1 - r) p(u) + r q(u) and
 H'(alpha) = (1 - (1 - r) alpha) H(r alpha / (1 - (1 - r) alpha)) for alpha < 1/(1 - r), 0 above.
 Both profiles are products: nothing cancels.
-Guarantee: exact; float64 with the radius of kernels.approx. Proof: docs/proofs/poisson.md.
+Guarantee: exact; float64 with the radius of kernels.enclosure. Proof: docs/proofs/poisson.md.
 Reference: Zhu, Dong, Wang 2021, Thm 11.
 """
 
@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from ..kernels.approx import Approx, enclosing, exact, where
+from ..kernels.enclosure import Enclosure, enclosing, exact, where
 from ..kernels.twofold import Twofold, twofold
 from ..kernels.twofold import where as choose
 from ..pair import BallTails, LossRange, Pair, Tails
 from ..relation import Direction
-from .finite import FinitePair, ResponseLaw, SampledAddLaw, SampledRemoveLaw, sampled_loss
+from .finite.pair import FinitePair, ResponseLaw, SampledAddLaw, SampledRemoveLaw, sampled_loss
 
 
 def poisson_pair(base: Pair, rate: float, direction: Direction) -> Pair:
@@ -84,7 +84,7 @@ class PoissonRemove(Pair):
             q_below=np.where(reach, inner.q_below, 0.0),
         )
 
-    def profile(self, epsilon: Approx) -> Approx:
+    def profile(self, epsilon: Enclosure) -> Enclosure:
         with np.errstate(all="ignore"):
             growth = epsilon.expm1() / self.rate
             inside = growth.lower > -1.0
@@ -168,7 +168,7 @@ class PoissonAdd(Pair):
             q_below=np.where(reach, kept * inner.p_below + self.rate * inner.q_below, 1.0),
         )
 
-    def profile(self, epsilon: Approx) -> Approx:
+    def profile(self, epsilon: Enclosure) -> Enclosure:
         with np.errstate(all="ignore"):
             growth = (-epsilon).expm1() / self.rate  # in (-1, inf) where the loss can exceed eps
             factor = 1.0 - (1.0 - exact(self.rate)) * epsilon.exp()

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from flint import arb
 
 from ..errors import UnsupportedMechanism
-from ..kernels.approx import Approx
+from ..kernels.enclosure import Enclosure
 from ..kernels.twofold import Twofold
 from ..pair import BallTails, LossRange, Pair, Tails
-from .finite import FiniteLaw, FinitePair, ResponseLaw
-from .finite_product import ProductLaw, listed_atoms
-from .gaussian import GaussianPair
+from .finite.pair import FiniteLaw, FinitePair, ResponseLaw
+from .finite.product import ProductLaw, listed_atoms
+from .gaussian.pair import GaussianPair
 from .poisson import PoissonAdd, PoissonRemove
 
 LISTED_MOST = 1024  # atoms of a finite part: what every engine goes through in no time
@@ -37,7 +37,7 @@ class ProductPair(Pair):
     def tails(self, t: Twofold) -> Tails:
         raise self._refusal()
 
-    def profile(self, epsilon: Approx) -> Approx:
+    def profile(self, epsilon: Enclosure) -> Enclosure:
         raise self._refusal()
 
     def ball_tails(self, t: arb) -> BallTails:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...kernels.approx import FloatArray
 from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...kernels.enclosure import FloatArray
 from ...kernels.twofold import twofold
 from ...pair import Pair
 from ..evaluation import Term

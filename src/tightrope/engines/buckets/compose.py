@@ -18,10 +18,10 @@ from dataclasses import replace
 import numpy as np
 
 from ...errors import InvalidParameter
-from ...kernels.approx import FloatArray
 from ...kernels.convolution import convolve, upper_total
+from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
-from .list import LOG_2, Buckets, Measure, check_composable
+from .bucket_list import LOG_2, Buckets, Measure, check_composable
 
 GROWTH = 2.2  # squaring is worth it where one composition with itself grows B(infinity) by more
 ROUND = 1.0 + 1e-9  # covers the few roundings of a radius

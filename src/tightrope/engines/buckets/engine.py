@@ -22,10 +22,10 @@ from ... import work
 from ...errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
 from ...kernels.search import Inverse
 from ..evaluation import Evaluation, SelfInverse, Term
+from .bucket_list import Buckets
 from .choice import Saddles, reach
 from .compose import compose_sequence
 from .leaf import REACH_MOST, pair_leaf
-from .list import Buckets
 from .read import delta, probabilistic, renyi
 
 NAME = "buckets"
@@ -41,7 +41,7 @@ ROUNDING_SHARE = 0.05  # of the width; above it a list with a tilt of its own is
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BucketPlan:
     """The terms with everything that fixes their tree: initial log factor, n and free_infinity_budget."""
 
     terms: tuple[Term, ...]
@@ -64,7 +64,7 @@ class BucketsEvaluator(SelfInverse):
     single: one tilt for all, as for a search whose other steps need not be sharp.
     """
 
-    plan: Plan
+    plan: BucketPlan
     saddles: Saddles
     tilt: float
     single: bool
@@ -199,7 +199,7 @@ def _evaluator(
             "a mechanism with losses this large", f"buckets reach up to a loss of {REACH_MOST:g}; use another engine"
         )
     tilt = saddles.at_epsilon(point)
-    plan = Plan(terms, step, size, budget if free is None else free)
+    plan = BucketPlan(terms, step, size, budget if free is None else free)
     return BucketsEvaluator(plan, saddles, tilt, single=delta is not None)
 
 

@@ -17,15 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, UnsupportedMechanism
-from ...kernels.approx import Approx, FloatArray, exact
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.convolution import upper_total
+from ...kernels.enclosure import Enclosure, FloatArray, exact
 from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
-from ...pairs.finite import FinitePair
+from ...pairs.finite.pair import FinitePair
+from .bucket_list import LOG_2, Buckets, Measure, check_shape
 from .compose import with_plain_corner
-from .list import LOG_2, Buckets, Measure, check_shape
 
 SUM_TOLERANCE = 1e-12
 TAIL_UNDERFLOW = 1e-300  # covers the absolute error of tails below 1e-300, and sums of it
@@ -39,8 +39,8 @@ DOUBT_MOST = 0.01  # error of a loss beyond which nothing is claimed
 class Events:
     """Atomic events with P_A > 0 and P_B > 0, and the masses where one of them is 0."""
 
-    p: Approx
-    loss: Approx
+    p: Enclosure
+    loss: Enclosure
     infinite: tuple[float, float]
     lost: float  # at or above the P_B-mass where P_A = 0
 
@@ -59,7 +59,7 @@ def arrays_leaf(p: npt.ArrayLike, q: npt.ArrayLike, step: float, n: int, slope: 
         raise InvalidParameter(f"p and q must have the same length, not {len(first)} and {len(second)}")
     both = (first > 0.0) & (second > 0.0)
     # fsum is correctly rounded, so each sum is known to one unit.
-    p_sum, q_sum = (Approx(np.asarray(math.fsum(each)), np.asarray(2.0 * UNIT)) for each in (first, second))
+    p_sum, q_sum = (Enclosure(np.asarray(math.fsum(each)), np.asarray(2.0 * UNIT)) for each in (first, second))
     loss = (exact(first[both]) / exact(second[both]) * (q_sum / p_sum)).log()
     infinite = (exact(first[second == 0.0]) / p_sum).sum()
     lost = (exact(second[first == 0.0]) / q_sum).sum()

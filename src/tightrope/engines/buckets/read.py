@@ -21,10 +21,10 @@ import numpy.typing as npt
 from ... import work
 from ...bound import Budget, budget_lines
 from ...errors import InvalidParameter
-from ...kernels.approx import FloatArray
+from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from ..evaluation import Evaluation
-from .list import Buckets, Measure
+from .bucket_list import Buckets, Measure
 
 TINY = 1e-290
 EPSILON_MOST = 600.0

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from flint import arb
 
 from ...kernels.ball import integer
-from ...pairs.finite import FinitePair
+from ...pairs.finite.pair import FinitePair
 from ..evaluation import BallFormula
 
 COUNT_LEAST = 20_000  # below, listing the atoms is faster

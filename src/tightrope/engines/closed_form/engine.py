@@ -18,27 +18,28 @@ from flint import arb, ctx
 
 from ...bound import Budget, budget_lines
 from ...errors import Refusal, UnsupportedMechanism
-from ...kernels.approx import Approx, exact
 from ...kernels.ball import lower_float, upper_float, working_precision
+from ...kernels.enclosure import Enclosure, exact
 from ...pair import Pair
-from ...pairs.discrete_gaussian import DiscreteGaussianPair
-from ...pairs.finite import Atom, FinitePair
-from ...pairs.gaussian import GaussianPair
-from ...pairs.laplace import LaplacePair
+from ...pairs.discrete_gaussian.pair import DiscreteGaussianPair
+from ...pairs.finite.pair import Atom, FinitePair
+from ...pairs.gaussian.pair import GaussianPair
+from ...pairs.laplace import several as laplace_sum
+from ...pairs.laplace.pair import LaplacePair
+from ...pairs.laplace.several import LaplaceTerm
 from ...pairs.poisson import PoissonAdd, PoissonRemove
 from ..edges import edges
 from ..evaluation import BallFormula, Evaluation, Evaluator, Term, named
-from . import binomial_tail, finite_part, laplace_sum
+from . import binomial_tail, finite_part
 from .binomial_tail import BinomialEvaluator
-from .finite_part import BallLaw, FiniteTerm, FloatLaw
-from .laplace_sum import LaplaceTerm
+from .finite_part import BallList, FiniteTerm, FloatList
 
 NAME = "closed_form"
 LISTED_MOST = 3e3  # sigma of one discrete Gaussian: beyond, a contour answers sooner
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Sorted:
     """A composition sorted by what is known of it."""
 
     finite: tuple[FiniteTerm, ...]
@@ -46,10 +47,10 @@ class Parts:
     other: Pair | None
 
 
-def split(terms: Sequence[Term], atoms_most: int) -> Parts:
+def split(terms: Sequence[Term], atoms_most: int) -> Sorted:
     """Sorts the terms, or raises UnsupportedMechanism with the reason."""
     if len(terms) == 1 and terms[0][1] == 1 and isinstance(terms[0][0], FinitePair) and terms[0][0].has_formula:
-        return Parts((), (), terms[0][0])
+        return Sorted((), (), terms[0][0])
     finite = tuple((pair, count) for pair, count in terms if isinstance(pair, FinitePair))
     laplace = tuple((pair, count) for pair, count in terms if isinstance(pair, LaplacePair))
     shifts = [
@@ -73,8 +74,8 @@ def split(terms: Sequence[Term], atoms_most: int) -> Parts:
     if laplace_sum.work(laplace) > laplace_sum.WORK_MOST:
         raise UnsupportedMechanism(named(terms), "there are too many Laplace mechanisms to expand")
     if len(laplace) == 1 and laplace[0][1] == 1:
-        return Parts(finite, (), laplace[0][0])
-    return Parts(finite, laplace, others[0] if others else rest[0][0] if rest else None)
+        return Sorted(finite, (), laplace[0][0])
+    return Sorted(finite, laplace, others[0] if others else rest[0][0] if rest else None)
 
 
 def _profile_cost(pair: Pair) -> int:
@@ -108,10 +109,10 @@ def prepare(
 class FloatEvaluator(Evaluator):
     """float64 with a radius."""
 
-    def __init__(self, parts: Parts, mass: tuple[float, float]) -> None:
+    def __init__(self, parts: Sorted, mass: tuple[float, float]) -> None:
         self._parts = parts
         self._mass = mass
-        self._law: FloatLaw | None = finite_part.float_law(parts.finite) if parts.finite else None
+        self._law: FloatList | None = finite_part.float_law(parts.finite) if parts.finite else None
 
     @property
     def arithmetic(self) -> str:
@@ -137,7 +138,7 @@ class FloatEvaluator(Evaluator):
             Budget(budget_lines(rounding=rounding, truncation=dropped), budget_lines(rounding=rounding)),
         )
 
-    def _sum(self, epsilon: float) -> tuple[Approx, float]:
+    def _sum(self, epsilon: float) -> tuple[Enclosure, float]:
         point, other = exact(epsilon), self._parts.other
         if self._law is None:
             return (_no_loss(point) if other is None else other.profile(point)), 0.0
@@ -148,7 +149,7 @@ class FloatEvaluator(Evaluator):
         return (mass * other.profile(point - loss)).sum(), dropped
 
 
-def _no_loss(epsilon: Approx) -> Approx:
+def _no_loss(epsilon: Enclosure) -> Enclosure:
     return (-epsilon.expm1()).clip_below(0.0)
 
 
@@ -163,7 +164,7 @@ class SuffixLaw:
     highest: list[arb]  # at or above every loss before i
 
     @staticmethod
-    def of(law: BallLaw) -> SuffixLaw | None:
+    def of(law: BallList) -> SuffixLaw | None:
         """None where a loss is not known at this precision."""
         if not all(atom.loss.is_finite() for atom in law.atoms):
             return None
@@ -197,8 +198,8 @@ def _least(one: arb, other: arb) -> arb:
 class BallEvaluator(BallFormula):
     """Balls: every rounding enclosed; the finite part is listed once per precision."""
 
-    parts: Parts
-    _laws: dict[int, BallLaw] = field(default_factory=dict)
+    parts: Sorted
+    _laws: dict[int, BallList] = field(default_factory=dict)
     _suffixes: dict[int, SuffixLaw | None] = field(default_factory=dict)
 
     @property
@@ -230,7 +231,7 @@ class BallEvaluator(BallFormula):
             return self.parts.other.ball_profile(epsilon)
         return (-epsilon.expm1()).max(arb(0))
 
-    def _law(self) -> BallLaw:
+    def _law(self) -> BallList:
         bits = ctx.prec
         if bits not in self._laws:
             # Ratios of neighbours and running sums lose a bit per doubling of their number.

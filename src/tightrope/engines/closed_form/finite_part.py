@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from ...kernels.approx import Approx, approx_count, exact
+from ...kernels.enclosure import Enclosure, count_enclosure, exact
 from ...kernels.multinomial import multinomial_masses
-from ...pairs.finite import Atom, FinitePair
+from ...pairs.finite.pair import Atom, FinitePair
 
 WINDOW = 381.5  # 2 exp(-763) < 2.3e-331
 DROPPED = 5e-324
@@ -31,15 +31,15 @@ ROWS_MOST = 200_000  # where three or more atoms make the number of rows grow fa
 FiniteTerm = tuple[FinitePair, int]
 
 
-class FloatLaw(NamedTuple):
+class FloatList(NamedTuple):
     """Losses and P-masses of the composition in float64, and a bound on the P-mass left out."""
 
-    loss: Approx
-    mass: Approx
+    loss: Enclosure
+    mass: Enclosure
     dropped: float
 
 
-class BallLaw(NamedTuple):
+class BallList(NamedTuple):
     """Atoms of the composition in balls, and a bound on the P-mass left out."""
 
     atoms: list[Atom]
@@ -67,32 +67,32 @@ def _rows(atoms: int, count: int) -> int:
     return rows if rows <= ROWS_MOST else ATOMS_MOST + 1
 
 
-def float_law(terms: Sequence[FiniteTerm]) -> FloatLaw:
+def float_law(terms: Sequence[FiniteTerm]) -> FloatList:
     """The composition in float64."""
     loss, mass, dropped = exact(np.zeros(1)), exact(np.ones(1)), 0.0
     for pair, count in terms:
         more_loss, more_mass, cut = _float_power(pair, count)
-        loss = Approx(loss.value[:, None], loss.radius[:, None]) + more_loss
-        mass = Approx(mass.value[:, None], mass.radius[:, None]) * more_mass
+        loss = Enclosure(loss.value[:, None], loss.radius[:, None]) + more_loss
+        mass = Enclosure(mass.value[:, None], mass.radius[:, None]) * more_mass
         loss, mass = _flat(loss), _flat(mass)
         dropped += cut
-    return FloatLaw(loss, mass, dropped)
+    return FloatList(loss, mass, dropped)
 
 
-def _float_power(pair: FinitePair, count: int) -> FloatLaw:
+def _float_power(pair: FinitePair, count: int) -> FloatList:
     floats, atoms = pair.floats, pair.size
     if count == 1 or atoms == 0:
-        return FloatLaw(floats.loss, floats.p, 0.0)
-    times = approx_count(count)
+        return FloatList(floats.loss, floats.p, 0.0)
+    times = count_enclosure(count)
     survival = ((-floats.infinite).log1p() * times).exp()
     if atoms == 1:
-        return FloatLaw(floats.loss * times, exact(np.ones(1)) * survival, 0.0)
+        return FloatList(floats.loss * times, exact(np.ones(1)) * survival, 0.0)
     kept = 1.0 - floats.infinite
     rows, dropped = _float_rows(floats.p.value / float(kept.value), count)
     loss = exact(np.zeros(len(rows)))
     for index in range(atoms):
         loss = loss + exact(rows[:, index].astype(np.float64)) * floats.loss[index]
-    return FloatLaw(loss, multinomial_masses(rows, floats.p / kept) * survival, dropped)
+    return FloatList(loss, multinomial_masses(rows, floats.p / kept) * survival, dropped)
 
 
 def _float_rows(probabilities: npt.NDArray[np.float64], count: int) -> tuple[npt.NDArray[np.int64], float]:
@@ -117,18 +117,18 @@ def _compositions(count: int, parts: int) -> Iterator[tuple[int, ...]]:
         yield tuple(after - before - 1 for before, after in itertools.pairwise(ends))
 
 
-def _flat(numbers: Approx) -> Approx:
-    return Approx(numbers.value.ravel(), numbers.radius.ravel())
+def _flat(numbers: Enclosure) -> Enclosure:
+    return Enclosure(numbers.value.ravel(), numbers.radius.ravel())
 
 
-def ball_law(terms: Sequence[FiniteTerm]) -> BallLaw:
+def ball_law(terms: Sequence[FiniteTerm]) -> BallList:
     """The composition in balls, at the working precision."""
     atoms, dropped = [Atom(arb(1), arb(1), arb(0))], 0.0
     for pair, count in terms:
         power, cut = _ball_power(pair.law.atoms(), count)
         atoms = [Atom(a.p * b.p, a.q * b.q, a.loss + b.loss) for a in atoms for b in power]
         dropped += cut
-    return BallLaw(atoms, dropped)
+    return BallList(atoms, dropped)
 
 
 def _ball_power(atoms: list[Atom], count: int) -> tuple[list[Atom], float]:

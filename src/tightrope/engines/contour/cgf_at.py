@@ -17,9 +17,9 @@ from flint import acb, arb
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import working_precision
 from ...pair import Pair
-from ...pairs.discrete_gaussian import DiscreteGaussianPair
-from ...pairs.logistic import LogisticPair
-from ...pairs.truncated import ClampedPair, CutPair
+from ...pairs.discrete_gaussian.pair import DiscreteGaussianPair
+from ...pairs.logistic.pair import LogisticPair
+from ...pairs.truncated.pair import ClampedPair, CutPair
 from .cgf_of import cgf_of
 
 BITS_WANTED = 60  # of K, relative to max(1, |K|)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from ...errors import UnsupportedMechanism
+from ...facets.cgf import Cgf
 from ...kernels.ball import working_precision
 from ...pair import Pair
-from ...pairs.density import DensityPair
-from ...pairs.discrete_gaussian import DiscreteGaussianPair
-from ...pairs.finite import FinitePair
-from ...pairs.gaussian import GaussianPair
-from ...pairs.laplace import LaplacePair
-from ...pairs.logistic import LogisticPair
+from ...pairs.density.cgf import density_cgf
+from ...pairs.density.pair import DensityPair
+from ...pairs.discrete_gaussian.cgf import DiscreteGaussianCgf
+from ...pairs.discrete_gaussian.pair import DiscreteGaussianPair
+from ...pairs.finite.cgf import finite_cgf
+from ...pairs.finite.pair import FinitePair
+from ...pairs.gaussian.cgf import GaussianCgf
+from ...pairs.gaussian.pair import GaussianPair
+from ...pairs.laplace.cgf import laplace_cgf
+from ...pairs.laplace.pair import LaplacePair
+from ...pairs.logistic.cgf import logistic_cgf
+from ...pairs.logistic.pair import LogisticPair
 from ...pairs.poisson import PoissonAdd, PoissonRemove
-from .cgf import Cgf
-from .cgf_density import density_cgf
-from .cgf_discrete_gaussian import DiscreteGaussianCgf
-from .cgf_finite import finite_cgf
-from .cgf_gaussian import GaussianCgf
-from .cgf_laplace import laplace_cgf
-from .cgf_logistic import logistic_cgf
-from .cgf_sampled import SampledCgf
+from ...pairs.sampled_gaussian.cgf import SampledCgf
 
 MOMENT_BITS = 128
 ORDINARY = (1e-150, 1e150)  # squares of mu and of the edge stay within doubles

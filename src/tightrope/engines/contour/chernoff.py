@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from ...errors import UnsupportedMechanism
+from ...facets.cgf import Terms
 from ...kernels.directed import exp_up
 from ..evaluation import Term
-from .cgf import Terms
+from ..saddle import find_saddle, log_alias_height
 from .cgf_of import cgf_of
 from .parts import Parts, sampled, without_rare
-from .saddle import find_saddle, log_alias_height
 
 FAR = 1e3  # times the delta that is wanted: what rare outputs make of the bound, and no other law does
 RARE = 1e-3  # of the delta that is wanted: what may be left out

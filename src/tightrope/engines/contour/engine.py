@@ -22,7 +22,7 @@ from .cgf_of import cgf_of
 from .newton import ContourEvaluator
 from .period import period_of
 from .plan import BALL_WORK_MOST, FLOAT_WORK_MOST
-from .search import MODERATE, Found, Search, narrower
+from .search import MODERATE, ContourSearch, Trial, narrower
 
 NAME = "contour"
 
@@ -48,8 +48,8 @@ def prepare(
         raise UnsupportedMechanism("this composition", "delta is not above its infinite mass")
     log_delta = None if delta is None else math.log(delta - mass[1])
     most = BALL_WORK_MOST if proof else FLOAT_WORK_MOST
-    search = Search(cgfs, infinite, mass, epsilon, delta, log_delta, accuracy, proof, most, period_of(terms))
-    best: Found | None = None
+    search = ContourSearch(cgfs, infinite, mass, epsilon, delta, log_delta, accuracy, proof, most, period_of(terms))
+    best: Trial | None = None
     refusals: list[UnsupportedMechanism | WorkExhausted] = []
     ways = deque(search.ways())
     while ways:
@@ -70,7 +70,7 @@ def prepare(
         best = narrower(best, found)
         if best.width <= accuracy:
             break
-        if found.lost_digits and choose is Search.whole:
+        if found.lost_digits and choose is ContourSearch.whole:
             ways.appendleft((way.in_balls(MODERATE), choose))
         elif found.lost_digits:
             ways.append((way.in_balls(), choose))  # after all that is cheaper

@@ -18,14 +18,15 @@ from itertools import product
 from flint import arb
 
 from ...errors import UnsupportedMechanism
+from ...facets.cgf import Cgf, Cumulants, Terms
 from ...kernels.ball import BITS_START, upper_float, working_precision
-from ...kernels.quadrature_grid import dyadic, log_odds, softplus
-from ...kernels.window import Edge, Window, log_phi
-from .cgf import Cgf, Cumulants, Terms
-from .cgf_gaussian import mu_value
-from .cgf_marked import MarkedCgf
-from .cgf_sampled import SampledCgf
-from .saddle import TILT_MOST, Composition, Saddle, Shape, find_saddle, log_alias_height
+from ...kernels.plain import dyadic, softplus
+from ...pairs.gaussian.cgf import mu_value
+from ...pairs.sampled_gaussian.cgf import SampledCgf
+from ...pairs.sampled_gaussian.grid import log_odds
+from ...pairs.sampled_gaussian.marked import MarkedCgf
+from ...pairs.sampled_gaussian.window import Edge, MarkWindow, log_phi
+from ..saddle import TILT_MOST, CgfSum, Saddle, Shape, find_saddle, log_alias_height
 
 WIDTHS = (0.25, 0.125, 0.0625, 0.03125, 0.015625)  # of the cut, until the tilted law is low enough at its end
 SMOOTH, SMOOTH_WIDTH = 0.05, 4.0  # below this mu losses are nearly straight in x, and cuts may be wider so many times
@@ -77,9 +78,9 @@ class Parts(Shape):
         return Cumulants(body.value + log, body.mean + slope * first, body.variance + bend * first + slope**2 * second)
 
     @property
-    def body(self) -> Composition:
+    def body(self) -> CgfSum:
         """What `terms` are: all that is summed, or with hits all uses as body."""
-        return Composition(self.terms)
+        return CgfSum(self.terms)
 
     def sample(self) -> Shape:
         return self if self.hits else self.body.sample()
@@ -126,7 +127,7 @@ def cut_at(terms: Terms, log_left_out: float, width: float, end: float = ENDS[0]
 def _cut(cgf: SampledCgf, log_mass: float, width: float, end: float) -> MarkedCgf:
     width *= SMOOTH_WIDTH if mu_value(cgf.base) < SMOOTH else 1.0
     at = _place(_cut_place(cgf, log_mass, width))
-    return MarkedCgf(cgf.base, cgf.rate, Window((Edge(at, width, -1),), at + end * width))
+    return MarkedCgf(cgf.base, cgf.rate, MarkWindow((Edge(at, width, -1),), at + end * width))
 
 
 def _cut_place(cgf: SampledCgf | MarkedCgf, log_mass: float, width: float) -> float:
@@ -228,7 +229,7 @@ def split_at(cut: Parts, loss: float, epsilon: float, log_left_out: float, width
             # What is neither hit nor below its own end is so rare that the body may end there.
             ends = ((-1, min(end, _body_end(cgf, at, width, log_left_out - math.log(count)))), (1, end))
             body, hit = (
-                MarkedCgf(cgf.base, cgf.rate, Window((Edge(at, width, side), *cgf.marked.edges), last))
+                MarkedCgf(cgf.base, cgf.rate, MarkWindow((Edge(at, width, side), *cgf.marked.edges), last))
                 for side, last in ends
             )
             terms.append((body, count))

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flint import arb
 
+from ...facets.lattice import Lattice, LatticeStep, OnLattice, common_step, ratio_ball
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ...pairs.lattice import Lattice, OnLattice, Step, common_step, ratio_ball
 from ..evaluation import Term
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class First(NamedTuple):
 class Period:
     """The lattice shift + sum count log factor + n step of a composition."""
 
-    step: Step
+    step: LatticeStep
     shift: Fraction
     factors: tuple[tuple[Fraction, int], ...]
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ...errors import Refusal, UnsupportedMechanism
-from .cgf import LOG_TOLERANCE
+from ...facets.cgf import LOG_TOLERANCE
+from ..saddle import NodeStep, Saddle, choose_step
 from .parts import Parts
 from .period import Period
 from .reach import Falling, LogBounds, find_reach, log_period_truncation, log_truncation
-from .saddle import Saddle, Step, choose_step
 
 NODES_MOST = 1 << 17
 FLOAT_WORK_MOST, BALL_WORK_MOST = 1.5e8, 1e7  # nodes times inner points: seconds at most
@@ -26,11 +26,11 @@ REFUSAL = "its transform does not fall fast enough for a contour; try engine='la
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ContourPlan:
     """Where the contour runs and how far; log_bounds are proven bounds of log |phi_i(t)| beyond the last node."""
 
     saddle: Saddle
-    step: Step
+    step: NodeStep
     nodes: int
     log_bounds: LogBounds
     work: float  # nodes times inner points
@@ -77,7 +77,7 @@ def plan_contour(
     tolerances: Sequence[float],
     work_most: float,
     period: Period | None = None,
-) -> Plan:
+) -> ContourPlan:
     """The first tolerance (relative, on delta) that needs little enough work."""
     log_scale = parts.body.cumulants(saddle.tilt).value if parts.hits else saddle.cumulants.value
     cgfs = [*parts.terms, *((hit, 1) for hit in parts.hits if hit is not None)]
@@ -90,7 +90,7 @@ def plan_contour(
         cycle = 0
         if period is not None:
             cycle = 2 * math.floor(math.pi / (step.step * period.width)) + 3
-            step = Step(2.0 * math.pi / (cycle * period.width), step.alias_tilt)
+            step = NodeStep(2.0 * math.pi / (cycle * period.width), step.alias_tilt)
         most = step.step * (NODES_MOST - 1)
         found = find_reach(falling, saddle, log_scale, log_tolerance, most)
         if found is not None:
@@ -106,7 +106,7 @@ def plan_contour(
         last = step.step * (nodes - 1)
         points = sum(cgf.points(saddle.tilt, last, LOG_TOLERANCE + math.log(count)) for cgf, count in cgfs)
         if nodes * points <= work_most:
-            return Plan(saddle, step, nodes, log_bounds, float(nodes * points), period, cycle)
+            return ContourPlan(saddle, step, nodes, log_bounds, float(nodes * points), period, cycle)
         refusal = Refusal.TOO_MUCH_WORK
     raise UnsupportedMechanism("this composition", REFUSAL, refusal)
 

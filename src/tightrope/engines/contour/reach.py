@@ -10,10 +10,10 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...facets.cgf import Decay
 from ...kernels.directed import log_expm1
-from ...kernels.quadrature_grid import softplus
-from .cgf import Decay
-from .saddle import SAMPLE, Saddle
+from ...kernels.plain import softplus
+from ..saddle import SAMPLE, Saddle
 
 FIRST_GUESS = 1.2  # the bound keeps about 70 % of the exponent
 GROWTH_MOST = 4.0

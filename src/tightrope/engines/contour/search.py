@@ -15,14 +15,14 @@ from flint import arb
 
 from ... import work
 from ...errors import UnsupportedMechanism, WorkExhausted
+from ...facets.cgf import LOG_TOLERANCE, Cgf, LatticeCgf, Terms
 from ...kernels.ball import BITS_START, upper_float, working_precision
-from .cgf import LOG_TOLERANCE, Cgf, LatticeCgf, Terms
+from ..saddle import TILT_MOST, Saddle, Shape, find_saddle
 from .newton import ContourEvaluator
 from .parts import Parts, log_one_hit, one_hit, sampled, with_hits, without_rare
 from .period import Period
 from .plan import BALL_UNITS, BALL_WORK_MOST, FLOAT_UNITS, plan_contour, sensitivity
 from .reach import Falling
-from .saddle import TILT_MOST, Saddle, Shape, find_saddle
 
 FLOAT_AIM, BALL_AIM = 1e-10, 1e-13  # relative errors that cost little enough to aim at in any case
 CORRECTIONS_MOST = 3
@@ -38,7 +38,7 @@ LEFT_OUT = 0.03  # of the accuracy: for what is rare, and for the body
 
 
 @dataclass(frozen=True)
-class Found:
+class Trial:
     """An evaluator, the epsilon and log delta that it found, how wide it is there, and the epsilon of its saddle."""
 
     evaluator: ContourEvaluator
@@ -50,13 +50,13 @@ class Found:
     lost_digits: bool  # its own rounding is what makes it wide
 
 
-def narrower(one: Found | None, other: Found) -> Found:
+def narrower(one: Trial | None, other: Trial) -> Trial:
     """The one that leaves less open."""
     return other if one is None or other.width < one.width else one
 
 
 @dataclass(frozen=True)
-class Search:
+class ContourSearch:
     """One question, and the ways to a contour for it."""
 
     cgfs: Terms
@@ -71,26 +71,26 @@ class Search:
     period: Period | None = None  # of losses that all lie on one lattice
     split_widths: float = SPLIT_WIDTHS
 
-    def ways(self) -> Iterator[tuple[Search, Choose]]:
+    def ways(self) -> Iterator[tuple[ContourSearch, Choose]]:
         """The law whole; where rare outputs would rule it, without them; where hits are few, what has at least one."""
         if not any(sampled(cgf) for cgf, _ in self.cgfs):
-            yield self, Search.whole
+            yield self, ContourSearch.whole
             return
         if len(self.cgfs) > HIT_TERMS_MOST:
-            yield self, Search.whole
-            yield self, Search.cut
+            yield self, ContourSearch.whole
+            yield self, ContourSearch.cut
             return
         # From the cheapest on: a cut is cheap where it helps, and where it does not, hits are.
-        yield replace(self, work=MODERATE * self.work), Search.whole
-        yield replace(self, work=CHEAP * self.work), Search.cut
-        yield self, Search.hits
-        yield replace(self, split_widths=SHARP), Search.hits
-        yield self, Search.whole
-        yield self, Search.cut
+        yield replace(self, work=MODERATE * self.work), ContourSearch.whole
+        yield replace(self, work=CHEAP * self.work), ContourSearch.cut
+        yield self, ContourSearch.hits
+        yield replace(self, split_widths=SHARP), ContourSearch.hits
+        yield self, ContourSearch.whole
+        yield self, ContourSearch.cut
         # Where small hits join large ones, leaving out more is the only way.
-        yield replace(self, accuracy=min(LOOSENED * self.accuracy, TOLERANCE_MOST)), Search.hits
+        yield replace(self, accuracy=min(LOOSENED * self.accuracy, TOLERANCE_MOST)), ContourSearch.hits
 
-    def settle(self, choose: Choose) -> Found:
+    def settle(self, choose: Choose) -> Trial:
         """Tries again from what was found, where that is wide and far from what the saddle promised.
 
         The saddle-point estimate fails where rare large losses and many small ones meet.
@@ -106,11 +106,11 @@ class Search:
                     break
         return best
 
-    def in_balls(self, share: float = 1.0) -> Search:
+    def in_balls(self, share: float = 1.0) -> ContourSearch:
         """The same in balls, where no digits are lost, with this share of the work that they may take."""
         return replace(self, proof=True, work=share * BALL_WORK_MOST)
 
-    def saddle(self, shape: Shape, before: Found | None = None) -> Saddle:
+    def saddle(self, shape: Shape, before: Trial | None = None) -> Saddle:
         """The saddle of the question, or of what was found before."""
         tilt_most = TILT_MOST if self.period is None else min(TILT_MOST, self.period.tilt_most)
         if before is None:
@@ -122,12 +122,12 @@ class Search:
         share = min(LEFT_OUT * self.accuracy, TOLERANCE_MOST)
         return log_delta + math.log(share * sensitivity(saddle, self.epsilon is not None))
 
-    def whole(self, before: Found | None) -> tuple[Parts, Saddle]:
+    def whole(self, before: Trial | None) -> tuple[Parts, Saddle]:
         """Everything."""
         parts = Parts(self.cgfs)
         return parts, self.saddle(parts, before)
 
-    def cut(self, before: Found | None) -> tuple[Parts, Saddle]:
+    def cut(self, before: Trial | None) -> tuple[Parts, Saddle]:
         """Everything but what is rare."""
         saddle = self._first()
         log_delta = (before or saddle).log_delta if self.log_delta is None else self.log_delta
@@ -148,7 +148,7 @@ class Search:
         _, saddle = without_rare(self.cgfs, log_delta + math.log(LEFT_OUT * self.accuracy), self.saddle)
         return saddle
 
-    def hits(self, before: Found | None) -> tuple[Parts, Saddle]:
+    def hits(self, before: Trial | None) -> tuple[Parts, Saddle]:
         """What has at least one hit; a smaller tilt allows a softer cut than that of the whole."""
         cut, saddle = self.cut(before)
         epsilon, log_delta = self.epsilon, self.log_delta
@@ -166,7 +166,7 @@ class Search:
         # The estimate is poor where hits of any size are hardly likelier than delta, so epsilon leads.
         return parts, replace(find_saddle(parts, epsilon, None), log_delta=log_delta)
 
-    def through(self, parts: Parts, saddle: Saddle) -> Found:
+    def through(self, parts: Parts, saddle: Saddle) -> Trial:
         """The evaluator whose contour runs through this saddle, and what it finds."""
         share = sensitivity(saddle, self.epsilon is not None)
         aim = BALL_AIM if self.proof else FLOAT_AIM
@@ -180,11 +180,11 @@ class Search:
         work.spend(units * plan.work)
         evaluator: ContourEvaluator
         if self.proof:
-            from .ball import ball_contour
+            from .ball_sum import ball_contour
 
             evaluator = ball_contour(parts, plan, self.infinite)
         else:
-            from .float import float_contour
+            from .float_sum import float_contour
 
             evaluator = float_contour(parts, plan, self.mass)
         return self.found(evaluator, saddle)
@@ -209,7 +209,7 @@ class Search:
         hits, body = (law.tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf for law in (hit, cgf))
         return Falling(decay, count, float((hits - body).upper))
 
-    def found(self, evaluator: ContourEvaluator, saddle: Saddle) -> Found:
+    def found(self, evaluator: ContourEvaluator, saddle: Saddle) -> Trial:
         """What the evaluator says at the question, in plain floats."""
         at = evaluator.solve(self.delta)[0] if self.epsilon is None and self.delta is not None else saddle.epsilon
         log_delta, rate = evaluator.slope(at)
@@ -229,7 +229,7 @@ class Search:
         lost_digits = not self.proof and not lines["rounding"] < max(
             lines[name] for name in lines if name != "rounding"
         )
-        return Found(evaluator, at, log_delta, width, saddle.epsilon, far, lost_digits)
+        return Trial(evaluator, at, log_delta, width, saddle.epsilon, far, lost_digits)
 
 
-Choose = Callable[[Search, Found | None], tuple[Parts, Saddle]]
+Choose = Callable[[ContourSearch, Trial | None], tuple[Parts, Saddle]]

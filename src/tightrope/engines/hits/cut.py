@@ -22,8 +22,8 @@ import numpy as np
 from ... import work
 from ...bound import Budget, budget_lines
 from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
-from ...kernels.approx import FloatArray, exact
 from ...kernels.ball import BITS_START, lower_float, working_precision
+from ...kernels.enclosure import FloatArray, exact
 from ...kernels.twofold import twofold
 from ...pair import Pair
 from ..evaluation import Evaluation, Evaluator, Term, named
@@ -32,7 +32,7 @@ from ..lattice.compose import Part, Total, compose, compose_alike, longest
 from ..lattice.law import Side, tilted
 from ..lattice.narrowest import Narrowest, relative_width, rounding_rules
 from ..lattice.plan import Ruler
-from ..lattice.sum import LowerSum, infinite_mass, lower_sum_at, upper_sum_at
+from ..lattice.tail_sum import LowerSum, infinite_mass, lower_sum_at, upper_sum_at
 
 TERMS_MOST = 8
 HITS_MOST = 0.4  # expected in all, about; with more the contour's integrand falls soon
@@ -61,7 +61,7 @@ POINT_WORK, ENTRY_WORK = 600.0, 250.0  # units: one point of a law, one entry of
 
 
 @dataclass(frozen=True)
-class Question:
+class CutQuestion:
     """A composition, its ends, and the width of delta that is wanted."""
 
     terms: tuple[Term, ...]
@@ -69,7 +69,7 @@ class Question:
     highs: tuple[float, ...]
 
     @staticmethod
-    def of(terms: Sequence[Term]) -> Question:
+    def of(terms: Sequence[Term]) -> CutQuestion:
         """The ends of the losses of every term, as doubles."""
         with working_precision(BITS_START):
             ranges = [pair.loss_range() for pair, _ in terms]
@@ -77,7 +77,7 @@ class Question:
                 tuple(float(each.mid()) for each in ends)
                 for ends in ([one.lowest for one in ranges], [one.highest for one in ranges])
             )
-        return Question(tuple(terms), lows, highs)
+        return CutQuestion(tuple(terms), lows, highs)
 
     def window(self, index: int, epsilon: float) -> tuple[float, float]:
         """[bottom, top] of a term, about: any range is valid, and one that is a hair too short costs a hair."""
@@ -172,7 +172,7 @@ class CutEvaluator(Evaluator):
 
 def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float) -> Narrowest:
     """An evaluator for one direction and one question; UnsupportedMechanism where hits are many or have no ends."""
-    asked = Question.of(terms)
+    asked = CutQuestion.of(terms)
     if not asked.short():
         raise UnsupportedMechanism(named(terms), "it has many hits, or losses without ends that would cut them short")
     if epsilon is not None:
@@ -182,7 +182,7 @@ def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, a
     return _for_epsilon(asked, delta, accuracy)
 
 
-def _for_epsilon(asked: Question, delta: float, accuracy: float) -> Narrowest:
+def _for_epsilon(asked: CutQuestion, delta: float, accuracy: float) -> Narrowest:
     """Looks for the place of epsilon on coarse grids, then makes a fine one there."""
     near = _single_epsilon(asked, delta)
     coarse: CutEvaluator | None = None
@@ -215,7 +215,7 @@ def _for_epsilon(asked: Question, delta: float, accuracy: float) -> Narrowest:
     return replace(made, slope=slope / near)
 
 
-def _single_epsilon(asked: Question, delta: float) -> float:
+def _single_epsilon(asked: CutQuestion, delta: float) -> float:
     """The epsilon where one use among all has about this delta."""
     low, high = 1e-12, 1.0
     while float(asked.single(np.array([high]))[0]) > delta and high < 1e15:
@@ -229,7 +229,7 @@ def _single_epsilon(asked: Question, delta: float) -> float:
     return high
 
 
-def _refined(asked: Question, epsilon: float, reach: float, wanted: float, delta: float) -> Narrowest:
+def _refined(asked: CutQuestion, epsilon: float, reach: float, wanted: float, delta: float) -> Narrowest:
     """Grids of more points until delta at epsilon is as narrow as wanted, or the next one would take too long."""
     points = FIRST_POINTS
     best: tuple[float, CutEvaluator] | None = None
@@ -253,7 +253,7 @@ def _refined(asked: Question, epsilon: float, reach: float, wanted: float, delta
     return Narrowest((best[1],), asked.terms, wanted, epsilon, best[1].theta, math.inf)
 
 
-def grid(asked: Question, epsilon: float, points: int, wanted: float, delta: float) -> CutEvaluator:
+def grid(asked: CutQuestion, epsilon: float, points: int, wanted: float, delta: float) -> CutEvaluator:
     """The three laws composed on grids whose longest has so many points."""
     windows = [asked.window(index, epsilon) for index in range(len(asked.terms))]
     longest_range = max(top - bottom for bottom, top in windows)
@@ -310,7 +310,7 @@ def _above(pair: Pair, ruler: Ruler, unit: float) -> tuple[FloatArray, lattice_m
 
 
 def _below(
-    asked: Question, rulers: Sequence[Ruler], unit: float, theta: float, tolerance: float
+    asked: CutQuestion, rulers: Sequence[Ruler], unit: float, theta: float, tolerance: float
 ) -> tuple[Total, Total] | None:
     """P and Q of the merged cells, on one window; None where nothing is left of them."""
     p_parts: list[Part] = []

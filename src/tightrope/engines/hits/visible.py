@@ -23,8 +23,8 @@ from ...bound import Budget, budget_lines
 from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import erfc, lower_float, upper_float, working_precision
 from ...kernels.search import Inverse
-from ...pairs.finite import FinitePair
-from ...pairs.gaussian import GaussianPair
+from ...pairs.finite.pair import FinitePair
+from ...pairs.gaussian.pair import GaussianPair
 from ...pairs.poisson import PoissonAdd, PoissonRemove
 from ..closed_form import finite_part
 from ..edges import edges
@@ -41,7 +41,7 @@ BISECTIONS, NEWTON_MOST = 60, 30
 STEP, STEPS_MOST = 1e-15, 40  # of epsilon: the distance of the proving points, taken further until they do
 
 
-class Hits(NamedTuple):
+class SampledUses(NamedTuple):
     """One sampled term that is removed: uses, rate, and the variance mu^2 of a hit's loss."""
 
     uses: int
@@ -49,7 +49,7 @@ class Hits(NamedTuple):
     variance: arb
 
 
-class Atom(NamedTuple):
+class Outcome(NamedTuple):
     """A number of hits per term: its mass, the loss that it has for certain, the variance of the rest."""
 
     mass: arb
@@ -61,7 +61,7 @@ class Atom(NamedTuple):
 class Seen:
     """A composition with visible hits: sampled terms, and what all of it has in any case."""
 
-    hits: tuple[Hits, ...]
+    hits: tuple[SampledUses, ...]
     finite: tuple[tuple[FinitePair, int], ...]
     loss: arb  # of additions
     variance: arb  # of plain Gaussians
@@ -72,14 +72,14 @@ class Seen:
 
 def seen(terms: Sequence[Term]) -> Seen:
     """The composition sorted, or UnsupportedMechanism; at the working precision."""
-    hits: list[Hits] = []
+    hits: list[SampledUses] = []
     finite: list[tuple[FinitePair, int]] = []
     loss, variance, hidden, blur = arb(0), arb(0), arb(0), arb(0)
     for pair, count in terms:
         match pair:
             case PoissonRemove(GaussianPair() as base, chance):
                 rate, square = arb(chance), base.ball_mu() ** 2
-                hits.append(Hits(count, rate, square))
+                hits.append(SampledUses(count, rate, square))
                 missed, mistaken = _overlap(rate, square)
                 hidden += count * (rate * missed + (1 - rate) * mistaken)
             case PoissonAdd(GaussianPair() as base, chance):
@@ -133,11 +133,11 @@ def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, a
 
 
 def _listed(
-    terms: Sequence[Term], parts: Seen, finite: finite_part.BallLaw, log_least: float
-) -> tuple[list[Atom], arb]:
+    terms: Sequence[Term], parts: Seen, finite: finite_part.BallList, log_least: float
+) -> tuple[list[Outcome], arb]:
     """Every number of hits that is likelier than e^log_least, and a bound of the mass of the others."""
     least = arb(log_least).exp()
-    atoms = [Atom(each.p, parts.loss + each.loss, parts.variance) for each in finite.atoms]
+    atoms = [Outcome(each.p, parts.loss + each.loss, parts.variance) for each in finite.atoms]
     dropped = arb(finite.dropped)
     for term in parts.hits:
         masses, first, cut = _binomial(term, least)
@@ -147,12 +147,12 @@ def _listed(
         dropped += cut
         hit, missed = term.rate.log(), (-term.rate).log1p()
         rows = [(mass, m * hit + (term.uses - m) * missed, m * term.variance) for m, mass in enumerate(masses, first)]
-        joined: list[Atom] = []
+        joined: list[Outcome] = []
         for before in atoms:
             for mass, loss, variance in rows:
                 both = before.mass * mass
                 if both > least:
-                    joined.append(Atom(both, before.loss + loss, before.variance + variance))
+                    joined.append(Outcome(both, before.loss + loss, before.variance + variance))
                 else:
                     dropped += both
         atoms = joined
@@ -161,7 +161,7 @@ def _listed(
     return atoms, dropped
 
 
-def _binomial(term: Hits, least: arb) -> tuple[list[arb], int, arb]:
+def _binomial(term: SampledUses, least: arb) -> tuple[list[arb], int, arb]:
     """Binomial masses down to `least` on both sides of the mode, the first number, and a bound of the rest."""
     count, odds = term.uses, term.rate / (1 - term.rate)
     mode = min(int(count * float(term.rate.mid())), count)  # or next to it: any start will do
@@ -196,7 +196,7 @@ class VisibleEvaluator(SelfInverse):
     """delta as a sum of Gaussian profiles, one for each number of hits."""
 
     parts: Seen
-    atoms: list[Atom]
+    atoms: list[Outcome]
     dropped: arb
 
     @property
@@ -310,7 +310,7 @@ def _profile(epsilon: arb, variance: arb) -> tuple[arb, arb]:
     return erfc(-a / root) / 2 - falling, falling
 
 
-def _log_most(atom: Atom, epsilon: arb) -> float:
+def _log_most(atom: Outcome, epsilon: arb) -> float:
     """At or above log of an atom's part of delta: H(e^eps) <= e^(-z^2/2), z = eps/mu - mu/2 >= 0, and H <= 1."""
     above = epsilon - atom.loss - atom.variance / 2
     if not above > 0:

@@ -23,12 +23,12 @@ from flint import arb, fmpz
 
 from ...kernels.ball import BITS_START, integer, working_precision
 from ...pair import Pair
-from ...pairs.dyadic import DyadicPair, dyadic_pair
+from ...pairs.finite.dyadic import DyadicPair, dyadic_pair
 from ...pairs.poisson import PoissonAdd, PoissonRemove
 from ...pairs.product import ProductPair
 from ..lattice.sketch import Sketch, sketch
 from ..lattice.sketches import gathered
-from .whole import Cells, Upper, cells_law, upper_law
+from .whole import SampleCells, Upper, cells_law, upper_law
 
 BLOCK = 4  # uses that become one law on a grid twice as coarse: a law of four uses is twice as wide
 LOW_TAIL = 1e-22  # P-mass below: moved up, where it weighs no more than that
@@ -38,7 +38,7 @@ LONGER = 8  # than the whole law, in points: what one use may be
 NARROWEST = 1e-6  # of the losses: a law of one atom needs no finer grid
 TILTS = np.geomspace(1e-3, 1e4, 29)
 
-L = TypeVar("L", Upper, Cells)
+L = TypeVar("L", Upper, SampleCells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _product(pair: ProductPair, fine: Fineness) -> Bracket:
     bits = math.ceil(log_least + math.log2(math.e) * max(high, 0.0)) + GUARD_BITS
     cut = max(int(Fraction(fine.tail) * (1 << bits)) // (4 * len(parts)), 1)
     uppers: list[Upper] = []
-    cells: list[Cells] = []
+    cells: list[SampleCells] = []
     with working_precision(bits + GUARD_BITS):
         for part in parts:
             levels = _levels(part, step, fine.points)
@@ -192,7 +192,7 @@ def _dominating(law: Upper, step: float, bits: int) -> DyadicPair:
     return dyadic_pair([(infinite + room, 0), *rows, (0, q_room)], bits)
 
 
-def _polygon(cells: Cells, leaked: int, bits: int) -> DyadicPair:
+def _polygon(cells: SampleCells, leaked: int, bits: int) -> DyadicPair:
     """The upper hull of the points (Q(A), P(A)), as differences; whole numbers, so nothing is rounded."""
     one = 1 << bits
     hull = [(0, leaked)]

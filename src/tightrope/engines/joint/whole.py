@@ -1,8 +1,8 @@
 """Laws on an even grid in whole numbers: nothing cancels, no transform adds noise, and every rounding has its side.
 
 Entry i of a law has the mass masses_i / 2^bits at the label (start + i) h. An Upper law dominates: its top goes to
-infinite loss, its bottom moves up, products are rounded up. A Cells law speaks of events "sum of labels >= c": P is
-rounded down, Q up, and labels may be merged.
+infinite loss, its bottom moves up, products are rounded up. A SampleCells law speaks of events "sum of labels >= c":
+P is rounded down, Q up, and labels may be merged.
 Guarantee: every function here keeps the side. Proof: docs/proofs/joint.md, section 3, and docs/proofs/lattice.md,
 lemmas 1 to 3 and 10.
 Reference: Meiser, Mohammadi 2018, Def. 3 and 8 (buckets, squaring).
@@ -17,7 +17,7 @@ from flint import arb, fmpz, fmpz_poly
 
 from ... import work
 from ...errors import Refusal, UnsupportedMechanism
-from ...kernels.approx import FloatArray
+from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from ...pair import Pair
 from ..lattice import masses as lattice_masses
@@ -70,14 +70,14 @@ class Upper:
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class SampleCells:
     """P-masses rounded down and Q-masses rounded up, on the same labels."""
 
     p: list[fmpz]
     q: list[fmpz]
     start: int
 
-    def times(self, other: Cells, bits: int, cut: int) -> Cells:
+    def times(self, other: SampleCells, bits: int, cut: int) -> SampleCells:
         """Both together, without the ends where P is light: what Q has at the top stays above every label."""
         _pay(2 * (len(self.p) + len(other.p)), bits)
         p = [each >> bits for each in (fmpz_poly(self.p) * fmpz_poly(other.p)).coeffs()]
@@ -86,16 +86,16 @@ class Cells:
         p, q = p + [fmpz(0)] * (size - len(p)), q + [fmpz(0)] * (size - len(q))  # a polynomial forgets zeros at its end
         bottom, top = light(p, cut), size - light(reversed(p), cut)
         if bottom >= top:
-            return Cells(p, q, start)
+            return SampleCells(p, q, start)
         q[top - 1] = sum(q[top - 1 :], fmpz(0))
-        return Cells(p[bottom:top], q[bottom:top], start + bottom)
+        return SampleCells(p[bottom:top], q[bottom:top], start + bottom)
 
-    def coarser(self, step: float, bits: int) -> Cells:
+    def coarser(self, step: float, bits: int) -> SampleCells:
         """Two labels become one; P and Q alike."""
         lead = self.start % 2
         p, q = ([fmpz(0)] * lead + column + [fmpz(0)] for column in (self.p, self.q))
         p, q = ([a + b for a, b in zip(each[::2], each[1::2], strict=False)] for each in (p, q))
-        return Cells(p, q, (self.start - lead) // 2)
+        return SampleCells(p, q, (self.start - lead) // 2)
 
 
 def upper_law(pair: Pair, points: FloatArray, step: float, start: int, median: float, bits: int, proof: bool) -> Upper:
@@ -115,13 +115,13 @@ def upper_law(pair: Pair, points: FloatArray, step: float, start: int, median: f
     return Upper(masses, start, max(int(_above(profile[-1] * scale)), 0))
 
 
-def cells_law(pair: Pair, points: FloatArray, step: float, start: int, bits: int, proof: bool) -> Cells:
+def cells_law(pair: Pair, points: FloatArray, step: float, start: int, bits: int, proof: bool) -> SampleCells:
     """Merged cells around the points; the outer ones reach to the ends of the finite losses."""
     if not proof:
         work.spend(POINT * len(points))
         found = lattice_masses.below(pair, points, step)
         down, up = found.p * (1.0 - ENTRY_UNITS * UNIT), found.q * (1.0 + ENTRY_UNITS * UNIT)
-        return Cells([_floor(each, bits) for each in down], [_ceil(each, bits) for each in up], start)
+        return SampleCells([_floor(each, bits) for each in down], [_ceil(each, bits) for each in up], start)
     scale, half = arb(2) ** bits, arb(step) / 2
     tails = []
     for point in points[1:]:
@@ -130,7 +130,7 @@ def cells_law(pair: Pair, points: FloatArray, step: float, start: int, bits: int
     leaked = pair.infinite_mass()
     p = [1 - leaked, *(each.p_above - leaked for each in tails), arb(0)]
     q = [1 - pair.reversed().infinite_mass(), *(each.q_above for each in tails), arb(0)]
-    return Cells(
+    return SampleCells(
         [max(_below((here - after) * scale), fmpz(0)) for here, after in pairwise(p)],
         [max(_above((here - after) * scale), fmpz(0)) for here, after in pairwise(q)],
         start,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.approx import FloatArray
+from ...kernels.enclosure import FloatArray
 from ..evaluation import Term
 from .sketch import Sketch
 from .sketches import Sketches, gathered, sketched
@@ -37,7 +37,7 @@ AIMS_MOST = 4
 NOISE = 1e-15  # per use: a tilted law is known no better, so a tilt that asks for more does not pay
 
 
-class Saddle(NamedTuple):
+class GridSaddle(NamedTuple):
     """The tilt, the epsilon it belongs to, log delta there, and the deviation of the tilted total loss."""
 
     theta: float
@@ -46,16 +46,16 @@ class Saddle(NamedTuple):
     deviation: float
 
 
-def saddle(sketches: Sketches, epsilon: float | None, delta: float | None) -> Saddle:
+def saddle(sketches: Sketches, epsilon: float | None, delta: float | None) -> GridSaddle:
     """The saddle of the question: epsilon given, or the epsilon where delta is met."""
 
-    def at(theta: float) -> Saddle:
+    def at(theta: float) -> GridSaddle:
         cgf, mean, variance = (float(np.dot(sketches.counts, each)) for each in sketches.moments(theta))
         here = mean - 1.0 / theta - 1.0 / (1.0 + theta)
         spread = variance + theta**-2 + (1.0 + theta) ** -2
         asked = here if epsilon is None else epsilon
         height = cgf - theta * asked - math.log(theta * (1.0 + theta)) - 0.5 * math.log(2.0 * math.pi * spread)
-        return Saddle(theta, here, height, math.sqrt(variance))
+        return GridSaddle(theta, here, height, math.sqrt(variance))
 
     if epsilon is not None:
 
@@ -90,7 +90,7 @@ class Aim:
     """
 
     sketches: Sketches
-    point: Saddle
+    point: GridSaddle
     wanted: float
     theta: float
     tolerance: float
@@ -157,7 +157,7 @@ def _single_epsilon(sketches: Sketches, goal: float) -> float:
     return low
 
 
-def _wanted(point: Saddle, for_delta: bool, accuracy: float) -> float:
+def _wanted(point: GridSaddle, for_delta: bool, accuracy: float) -> float:
     """The width of log delta: an error of epsilon counts theta times in it; next to epsilon 0 there is an end to
     that."""
     return min(accuracy if for_delta else accuracy * max(point.epsilon * point.theta, EPSILON_LEAST), WANTED_MOST)
@@ -173,7 +173,7 @@ def narrowed(
     return _tilted(both, point, wanted)
 
 
-def _tilted(sketches: Sketches, point: Saddle, wanted: float) -> Aim:
+def _tilted(sketches: Sketches, point: GridSaddle, wanted: float) -> Aim:
     """At the saddle a few huge losses may spread the law; a smaller tilt pays with a smaller tolerance and may win.
 
     By Chernoff K(s) - K(theta) - (s - theta) end = log tolerance at either end of the window, s on that side of theta.

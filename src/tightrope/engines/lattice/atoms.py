@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import work
-from ...kernels.approx import Approx, exact
+from ...kernels.enclosure import Enclosure, exact
 from ...pair import Pair
-from ...pairs.discrete_gaussian import DiscreteGaussianPair
-from ...pairs.dyadic import DyadicPair
-from ...pairs.finite import FinitePair
+from ...pairs.discrete_gaussian.pair import DiscreteGaussianPair
+from ...pairs.finite.dyadic import DyadicPair
+from ...pairs.finite.pair import FinitePair
 from ...pairs.poisson import PoissonAdd, PoissonRemove
 
 REACH = 38.0  # in sigma: the mass beyond is below 1e-310
@@ -28,9 +28,9 @@ OUTPUT_UNITS = 200.0  # of work, for one output in the list
 class Atoms(NamedTuple):
     """P-masses, Q-masses and losses; infinite bounds the P-mass of infinite loss, listed or left out."""
 
-    p: Approx
-    q: Approx
-    loss: Approx
+    p: Enclosure
+    q: Enclosure
+    loss: Enclosure
     infinite: float
     lost: float  # bounds the Q-mass where P = 0
 

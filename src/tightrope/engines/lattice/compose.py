@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import work
-from ...kernels.approx import FloatArray
+from ...kernels.enclosure import FloatArray
 from ...kernels.fft import convolve, fast_length, spectrum
-from ...kernels.fft_tree import POINT_UNITS, Factor, gather
+from ...kernels.fft_tree import POINT_UNITS, TreeFactor, gather
 from ...kernels.ulps import UNIT
 from .law import Law, Side, trimmed
 
@@ -36,7 +36,7 @@ FLOOR = 1e-15  # a transform knows no law better than that: less outside a windo
 WINDOW_MOST = 1 << 21  # entries; a wider law is cut to the middle of it, and what lies outside is bounded as always
 
 
-class Window(NamedTuple):
+class MassWindow(NamedTuple):
     """Total labels first ... first + length - 1, and the tilted mass outside of them at most."""
 
     first: int
@@ -84,7 +84,7 @@ def compose_alike(parts: Sequence[Part], total: Total) -> Total:
     ahead = total.start - sum(count * law.start for law, count in parts)
     if ahead % total.step:
         raise AssertionError("laws of one composition share their grid")
-    window = Window(ahead // total.step, len(total.masses), 0.0)
+    window = MassWindow(ahead // total.step, len(total.masses), 0.0)
     return _composed(parts, window._replace(outside=_outside(parts, window)))
 
 
@@ -93,9 +93,9 @@ def longest(parts: Sequence[Part]) -> int:
     return max(len(law.masses) for law, _ in parts)
 
 
-def _composed(parts: Sequence[Part], window: Window) -> Total:
+def _composed(parts: Sequence[Part], window: MassWindow) -> Total:
     first, length, outside = window
-    gathered = gather([Factor(law.masses, count) for law, count in parts], length)
+    gathered = gather([TreeFactor(law.masses, count) for law, count in parts], length)
     work.hold(8.0 * length * len(gathered.factors))
     work.spend(POINT_UNITS * length * (len(gathered.factors) + 1))
     power = convolve([(spectrum(each.masses, length), each.uses) for each in gathered.factors])
@@ -166,7 +166,7 @@ def _lost(parts: Sequence[Part]) -> float:
     )
 
 
-def _window(parts: Sequence[Part], tolerance: float, least: int, room: float) -> Window:
+def _window(parts: Sequence[Part], tolerance: float, least: int, room: float) -> MassWindow:
     """The shortest window whose sides hold all but the tolerance, centred in the length that the transform takes."""
     top = sum(count * (len(law.masses) - 1) for law, count in parts)
     bounds = _Sides.of(parts, tolerance)
@@ -175,7 +175,7 @@ def _window(parts: Sequence[Part], tolerance: float, least: int, room: float) ->
     size = max(min(high - low + 1, WINDOW_MOST), longest(parts), least)
     length = fast_length(size)
     if top < length:
-        return Window(0, length, 0.0)
+        return MassWindow(0, length, 0.0)
     if room > 1.0 and max(longest(parts), least) <= length // 2:
         shorter = bounds.around(low, high, length // 2, top)
         if shorter.outside <= room * tolerance:
@@ -183,7 +183,7 @@ def _window(parts: Sequence[Part], tolerance: float, least: int, room: float) ->
     return bounds.around(low, high, length, top)
 
 
-def _outside(parts: Sequence[Part], window: Window) -> float:
+def _outside(parts: Sequence[Part], window: MassWindow) -> float:
     top = sum(count * (len(law.masses) - 1) for law, count in parts)
     if window.first <= 0 and top < window.first + window.length:
         return 0.0
@@ -214,10 +214,10 @@ class _Sides:
         distance = min((log_moment - math.log(tolerance)) / d for d, log_moment in bounds)
         return math.ceil(min(distance, 1e15))
 
-    def around(self, low: int, high: int, length: int, top: int) -> Window:
+    def around(self, low: int, high: int, length: int, top: int) -> MassWindow:
         """The window of this length around the middle of low and high, within 0 to top."""
         first = max(min(low - (length - (high - low + 1)) // 2, top - length + 1), 0)
-        return Window(first, length, self.outside(first, first + length - 1, top))
+        return MassWindow(first, length, self.outside(first, first + length - 1, top))
 
     def outside(self, low: int, high: int, top: int) -> float:
         """Tilted mass of the sums below low or above high, of those from 0 to top."""

@@ -20,8 +20,8 @@ import numpy as np
 from ... import work
 from ...bound import Budget, budget_lines
 from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
-from ...kernels.approx import FloatArray
 from ...kernels.ball import BITS_START, lower_float, working_precision
+from ...kernels.enclosure import FloatArray
 from ..evaluation import Evaluation, Evaluator, Term, named
 from . import masses as lattice_masses
 from . import native as lattice_native
@@ -29,10 +29,10 @@ from .aim import Aim, aim
 from .compose import COARSER, Part, Total, compose, compose_alike, evolve, longest
 from .law import Law, Side, coarsened_by_chords, coarsened_by_merging, tilted
 from .narrowest import Narrowest, best_ends, relative_width, rounding_rules
-from .plan import WORK_MOST, Plan, Ruler, blown_up, plan
+from .plan import WORK_MOST, GridPlan, Ruler, blown_up, plan
 from .proof import prepare_proof
 from .sketch import Sketch
-from .sum import LowerSum, UpperSum, infinite_mass, lower_sum_at, upper_sum_at
+from .tail_sum import LowerSum, UpperSum, infinite_mass, lower_sum_at, upper_sum_at
 
 NAME = "lattice"
 ATTEMPTS_MOST = 5
@@ -89,7 +89,7 @@ def _refined(terms: tuple[Term, ...], target: Aim, most: float, hair: float) -> 
     """
     near, finer, evolving = target.point.epsilon, 1.0, True
     done, width, noisy = 0.0, math.inf, False
-    tried: list[Plan] = []
+    tried: list[GridPlan] = []
     kept: tuple[Evaluator, ...] = ()
     hopeless = target.tolerance < HOPELESS * target.wanted
     allowed = min(WORK_MOST, WORK_SHARE * work.left() / UNITS)
@@ -149,7 +149,7 @@ class LatticeEvaluator(Evaluator):
     upper: Total
     below: tuple[Total, Total] | None  # None where nothing is left after rounding
     infinite: tuple[float, float]  # at or below the true infinite mass; at or above what the upper law put there
-    plan: Plan
+    plan: GridPlan
     grids: tuple[int, ...]
     noise: float  # tilted mass that rounding added on the levels before the last
     uses: int
@@ -231,7 +231,7 @@ def _lower_end(bound: LowerSum) -> float:
     return bound.lower
 
 
-def _evaluator(terms: Sequence[Term], target: Aim, made: Plan) -> LatticeEvaluator:
+def _evaluator(terms: Sequence[Term], target: Aim, made: GridPlan) -> LatticeEvaluator:
     upper, grids, leaked_high, noise = _upper(terms, target.sketches.each, made, target.tolerance)
     with working_precision(BITS_START):
         leaked_low = [(max(lower_float(pair.infinite_mass()), 0.0), count) for pair, count in terms]
@@ -251,7 +251,7 @@ def _evaluator(terms: Sequence[Term], target: Aim, made: Plan) -> LatticeEvaluat
 
 
 def _upper(
-    terms: Sequence[Term], sketches: Sequence[Sketch], made: Plan, tolerance: float
+    terms: Sequence[Term], sketches: Sequence[Sketch], made: GridPlan, tolerance: float
 ) -> tuple[Total, tuple[int, ...], list[tuple[float, int]], float]:
     """The law above, its grids, what went to infinite loss per term, and the noise of all levels."""
     parts: list[Part] = []
@@ -276,7 +276,7 @@ def _upper(
     return total, (*grids, len(total.masses)), leaked, noise
 
 
-def _lower(terms: Sequence[Term], made: Plan, tolerance: float) -> tuple[Total, Total]:
+def _lower(terms: Sequence[Term], made: GridPlan, tolerance: float) -> tuple[Total, Total]:
     """P and Q of the merged cells, on one window."""
     p_parts: list[Part] = []
     q_parts: list[Part] = []
@@ -298,6 +298,6 @@ def _points(ruler: Ruler, unit: float) -> FloatArray:
     return np.asarray((ruler.start + np.arange(ruler.size, dtype=np.int64) * ruler.step) * unit, dtype=np.float64)
 
 
-def _slope(made: Plan, theta: float, ruler: Ruler) -> float:
+def _slope(made: GridPlan, theta: float, ruler: Ruler) -> float:
     """theta per point; a power of two below that of the common step, so that coarsening meets it exactly."""
     return theta * made.step / float(COARSER**ruler.levels)

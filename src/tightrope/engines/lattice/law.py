@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...errors import UnsupportedMechanism
-from ...kernels.approx import FloatArray
+from ...kernels.enclosure import FloatArray
 from ...kernels.fft import upper_sum
 from ...kernels.ulps import UNIT
 

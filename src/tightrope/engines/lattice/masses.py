@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import work
-from ...kernels.approx import UNDERFLOW, Approx, FloatArray, exact
 from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...kernels.enclosure import UNDERFLOW, Enclosure, FloatArray, exact
 from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
@@ -65,7 +65,7 @@ def above(pair: Pair, points: FloatArray, step: float, median: float) -> Above:
     return Above(np.concatenate([np.diff(prefix), [middle], -np.diff(suffix)]), infinite)
 
 
-def rounded_chord(tail: Approx, upward: bool) -> FloatArray:
+def rounded_chord(tail: Enclosure, upward: bool) -> FloatArray:
     """The end of the chord's own error: the difference of two profiles cancels to a few units over h."""
     return tail.upper if upward else tail.lower
 

@@ -24,27 +24,27 @@ from flint import arb, fmpq
 
 from ... import work
 from ...bound import Budget, budget_lines
-from ...kernels.approx import Approx, FloatArray
+from ...facets.lattice import LatticeStep
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.ulps import UNIT
-from ...pairs.discrete_gaussian import DiscreteGaussianPair
-from ...pairs.discrete_laplace import DiscreteLaplaceLaw
-from ...pairs.finite import FinitePair, RationalLaw, ResponseLaw
-from ...pairs.lattice import Step
+from ...pairs.discrete_gaussian.pair import DiscreteGaussianPair
+from ...pairs.finite.discrete_laplace import DiscreteLaplaceLaw
+from ...pairs.finite.pair import FinitePair, RationalLaw, ResponseLaw
 from ..evaluation import Evaluation, Evaluator, Term
 from .aim import narrowed
 from .atoms import atoms, listable
 from .compose import Total, compose
 from .law import Side, tilted
 from .sketch import sketch_of_atoms
-from .sum import dot, infinite_mass, weighted
+from .tail_sum import dot, infinite_mass, weighted
 
 
 class Positions(NamedTuple):
     """One use: P-masses at the losses (offset + place) step."""
 
     places: npt.NDArray[np.int64]
-    masses: Approx
+    masses: Enclosure
     offset: Fraction
     infinite: tuple[float, float]
 
@@ -87,25 +87,25 @@ def prepare(
     return NativeEvaluator(totals[0], totals[1], step, offset, infinite, target.theta, target.point.epsilon)
 
 
-def _step(pair: object) -> Step | None:
+def _step(pair: object) -> LatticeStep | None:
     """The step of the pair's lattice."""
     if isinstance(pair, DiscreteGaussianPair):
-        return Step(pair.sensitivity / Fraction(pair.sigma) ** 2, False) if listable(pair) else None
+        return LatticeStep(pair.sensitivity / Fraction(pair.sigma) ** 2, False) if listable(pair) else None
     if isinstance(pair, FinitePair):
         law = pair.law
         if isinstance(law, ResponseLaw) and law.epsilon > 0.0 and law.delta < 1.0:
-            return Step(Fraction(law.epsilon), False)
+            return LatticeStep(Fraction(law.epsilon), False)
         if isinstance(law, DiscreteLaplaceLaw):
-            return Step(1 / Fraction(law.scale), False)
+            return LatticeStep(1 / Fraction(law.scale), False)
         if isinstance(law, RationalLaw):
             ratios = {p / q for p, q in zip(law.p, law.q, strict=True) if p and q}
             base = max(ratios, default=Fraction(1))
             if base > 1 and ratios <= {base, 1 / base, Fraction(1)}:
-                return Step(base, True)
+                return LatticeStep(base, True)
     return None
 
 
-def _positions(pair: object, step: Step) -> Positions:
+def _positions(pair: object, step: LatticeStep) -> Positions:
     """Where on the lattice the pair's atoms lie; atoms come by rising loss."""
     if isinstance(pair, DiscreteGaussianPair):
         listed = atoms(pair)
@@ -129,7 +129,7 @@ class NativeEvaluator(Evaluator):
 
     upper: Total
     lower: Total
-    step: Step
+    step: LatticeStep
     offset: Fraction
     infinite: tuple[float, float]
     theta: float

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...kernels.approx import FloatArray
+from ...kernels.enclosure import FloatArray
 from ...kernels.fft_tree import GROUP, levels_of
 from ..evaluation import Term
-from .aim import TOP_SHARE, Aim, Saddle
+from .aim import TOP_SHARE, Aim, GridSaddle
 from .compose import BLOCK, COARSER, FLOOR
 from .sketch import Sketch
 
@@ -46,7 +46,7 @@ class Ruler:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class GridPlan:
     """One ruler per term; all of them reach the same step after their levels.
 
     work: points times transforms. expected: about the width it leads to, in units of the one wanted.
@@ -56,7 +56,7 @@ class Plan:
     unit: float
     step: float
     theta: float
-    saddle: Saddle
+    saddle: GridSaddle
     levels: int
     work: float
     expected: float
@@ -69,7 +69,7 @@ def plan(
     most: int = POINTS_MOST,
     evolving: bool = True,
     work: float = WORK_MOST,
-) -> Plan:
+) -> GridPlan:
     """Rulers for the target; without evolving there is one grid only.
 
     finer: above 1, the step wanted is divided by it; below 1, the step that the work allows is.
@@ -94,7 +94,9 @@ def plan(
         top = math.ceil(high / unit) + 2  # an atom at the supremum must not fall behind the last point
         size = max(-(-(top - start) // fine) + 1, 2)
         rulers.append(Ruler(start, fine, size, own))
-    return Plan(tuple(rulers), unit, grid * unit, target.theta, point, levels, task.work(grid * unit, levels), expected)
+    return GridPlan(
+        tuple(rulers), unit, grid * unit, target.theta, point, levels, task.work(grid * unit, levels), expected
+    )
 
 
 def _bounded(each: Sketch) -> bool:

@@ -26,7 +26,7 @@ from ...kernels.ball import integer, lower_float, upper_float, working_precision
 from ...pair import Pair
 from ..evaluation import Evaluation, Evaluator, Term
 from .aim import Aim
-from .plan import Plan, Ruler, plan
+from .plan import GridPlan, Ruler, plan
 
 POINTS_MOST = 1 << 16
 # Seconds for a proof, for a limb of a product, for a coefficient, for the masses of a point: they choose the grid only.
@@ -50,7 +50,7 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Cells:
+class GridCells:
     """P-masses rounded down and Q-masses rounded up, on the same labels."""
 
     p: fmpz_poly
@@ -64,10 +64,10 @@ class ProofEvaluator(Evaluator):
     """The composed law above, the composed cells below."""
 
     above: Whole
-    below: Cells
+    below: GridCells
     leaked: int
     bits: int
-    plan: Plan
+    plan: GridPlan
 
     @property
     def arithmetic(self) -> str:
@@ -131,7 +131,7 @@ def prepare_proof(terms: Sequence[Term], target: Aim) -> ProofEvaluator:
     made = _affordable(terms, replace(target, window=target.plain), bits)
     step = made.rulers[0].step
     above = Whole(fmpz_poly([1 << bits]), 0, step, 0)
-    below = Cells(fmpz_poly([1 << bits]), fmpz_poly([1 << bits]), 0, step)
+    below = GridCells(fmpz_poly([1 << bits]), fmpz_poly([1 << bits]), 0, step)
     with working_precision(bits + 2 * GUARD_BITS):
         survival, cut = arb(1), _floor(arb(log_least).exp() * arb(2) ** bits)
         for (pair, count), ruler in zip(terms, made.rulers, strict=True):
@@ -144,7 +144,7 @@ def prepare_proof(terms: Sequence[Term], target: Aim) -> ProofEvaluator:
     return ProofEvaluator(above, below, max(leaked, 0), bits, made)
 
 
-def _affordable(terms: Sequence[Term], target: Aim, bits: int) -> Plan:
+def _affordable(terms: Sequence[Term], target: Aim, bits: int) -> GridPlan:
     """The finest grid that the time allows: so many limbs in each product, and masses in balls at every point."""
     limbs = bits / 64.0
     seconds = min(SECONDS, WORK_SHARE * work.left() / work.UNITS_PER_SECOND)
@@ -155,7 +155,7 @@ def _affordable(terms: Sequence[Term], target: Aim, bits: int) -> Plan:
     return made if late <= 1.0 else plan(terms, target, finer=1.0 / late, most=most, evolving=False)
 
 
-def _above(pair: Pair, ruler: Ruler, made: Plan, bits: int) -> Whole:
+def _above(pair: Pair, ruler: Ruler, made: GridPlan, bits: int) -> Whole:
     """Chords: the mass from l_i on is H_i + (H_(i-1) - H_i) / (1 - e^-h), one before the first point."""
     scale, span = arb(2) ** bits, -(-arb(ruler.step * made.unit)).expm1()
     profile = [pair.ball_profile(arb((ruler.start + i * ruler.step) * made.unit)) for i in _paid(0, ruler.size, bits)]
@@ -165,7 +165,7 @@ def _above(pair: Pair, ruler: Ruler, made: Plan, bits: int) -> Whole:
     return Whole(fmpz_poly(masses), ruler.start, ruler.step, max(_ceil(profile[-1] * scale), 0))
 
 
-def _below(pair: Pair, ruler: Ruler, made: Plan, bits: int) -> Cells:
+def _below(pair: Pair, ruler: Ruler, made: GridPlan, bits: int) -> GridCells:
     """Merged cells around the points; the outer ones reach to the ends of the finite losses."""
     scale = arb(2) ** bits
     half = ruler.step // 2
@@ -174,7 +174,7 @@ def _below(pair: Pair, ruler: Ruler, made: Plan, bits: int) -> Cells:
     ]
     p = [1 - pair.infinite_mass(), *(each.p_above - pair.infinite_mass() for each in tails), arb(0)]
     q = [1 - pair.reversed().infinite_mass(), *(each.q_above for each in tails), arb(0)]
-    return Cells(
+    return GridCells(
         fmpz_poly([max(_floor((p[i] - p[i + 1]) * scale), 0) for i in range(ruler.size)]),
         fmpz_poly([max(_ceil((q[i] - q[i + 1]) * scale), 0) for i in range(ruler.size)]),
         ruler.start,
@@ -228,7 +228,7 @@ def _times(one: Whole, other: Whole, bits: int, cut: int) -> Whole:
     return Whole(fmpz_poly(masses[bottom:]), one.start + other.start + bottom * one.step, one.step, infinite)
 
 
-def _times_cells(one: Cells, other: Cells, bits: int, cut: int) -> Cells:
+def _times_cells(one: GridCells, other: GridCells, bits: int, cut: int) -> GridCells:
     """The products, P rounded down and Q up; both without the ends where P is light."""
     _pay(one.p, other.p, bits)
     p = [coefficient >> bits for coefficient in (one.p * other.p).coeffs()]
@@ -236,7 +236,7 @@ def _times_cells(one: Cells, other: Cells, bits: int, cut: int) -> Cells:
     q = [-(-coefficient >> bits) for coefficient in (one.q * other.q).coeffs()]
     bottom, top = light(p, cut), len(p) - light(reversed(p), cut)
     start = one.start + other.start + bottom * one.step
-    return Cells(fmpz_poly(p[bottom:top]), fmpz_poly(q[bottom:top]), start, one.step)
+    return GridCells(fmpz_poly(p[bottom:top]), fmpz_poly(q[bottom:top]), start, one.step)
 
 
 def light(masses: Iterable[fmpz], cut: int) -> int:

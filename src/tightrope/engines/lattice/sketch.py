@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import UnsupportedMechanism
-from ...kernels.approx import FloatArray
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.enclosure import FloatArray
 from ...kernels.twofold import twofold
 from ...pair import Pair
 

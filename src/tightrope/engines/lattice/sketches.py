@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import work
-from ...kernels.approx import FloatArray
+from ...kernels.enclosure import FloatArray
 from ..evaluation import Term
 from .sketch import Sketch, sketch
 

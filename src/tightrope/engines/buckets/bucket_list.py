@@ -1,0 +1,158 @@
+"""A privacy bucket list with error-correction terms, rounding enclosed.
+
+For a composition tree T with factor f = e^step and even n, B_T(i), l_T(i) (real error) and l~_T(i) (virtual error) are
+those of definitions 4 and 7, i = -n ... n, infinity. A list holds three measures on these indices:
+    masses       B_T(i),  the P_A-mass of bucket i
+    real         C_T(i) = B_T(i)/f^i + l_T(i),   what the real error lets us know of its P_B-mass
+    alternative  Q_T(i) = B_T(i)/f^i + l~_T(i),  its P_B-mass itself (lemma 11)
+because V of definition 7 makes C and Q plain convolutions: (B1/f^j + x)(B2/f^k + y) = B1 B2/f^(j+k) + V(j, k, x, y).
+With slack s >= 0, the rounding of indices, every event x of index i < infinity satisfies
+    P_A(x) <= e^s f^i P_B(x)  and  C_T(x) <= e^s min(P_B(x), P_A(x) f^(u - i)),
+which for s = 0 are lemma 6, lemmas 10 with 11, and lemma 12.
+Reference: Meiser, Mohammadi 2018, Defs. 3, 4, 6, 7, 8, Lemmas 6 to 12. Proof: docs/proofs/buckets.md, lemmas 1 to 4.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import InvalidParameter
+from ...kernels.enclosure import FloatArray
+from ...kernels.ulps import UNIT
+
+N_MOST = 1 << 23  # 4 n + 1 points must fit the longest transform
+LOG_2 = math.log(2.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measure:
+    """A measure X on the indices -n ... n and infinity, in numbers tilted to be largest where delta is made.
+
+    X(i) is about 2^scale e^(-slope i) values[i + n], X(infinity) about `infinity`. With D the exact minus these,
+    |D(infinity) + sum over i >= s of D(i)| <= 2^scale e^(-slope s) radius + floor for s = -n ... n,
+    |D(infinity)| <= floor.
+    Capping at -n and at infinity leaves such sums alone and composition only adds them up, so two numbers are enough.
+    total is at or above the sum of all these numbers, untilted.
+    log_moments[j] is at or above log sum over finite i of X(i) e^(rates[j] i step), for the exact X, with
+    rates[0] step = slope. They bound what lies above n (Chernoff) without help from the rounded numbers.
+    """
+
+    values: FloatArray
+    infinity: float
+    slope: float
+    scale: int
+    radius: float
+    floor: float
+    total: float
+    rates: FloatArray
+    log_moments: FloatArray
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.rates, self.log_moments):
+            array.setflags(write=False)
+
+    @property
+    def moment(self) -> float:
+        """At or above 2^-scale sum over finite i of X(i) e^(slope i)."""
+        exponent = float(self.log_moments[0]) - self.scale * LOG_2
+        return math.exp(exponent) * (1.0 + 1e-12) if exponent < 700.0 else math.inf
+
+    @property
+    def n(self) -> int:
+        return len(self.values) // 2
+
+    def weights(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
+        """2^scale e^(-slope i) for i = first ... last, and the relative error of each."""
+        exponent = self.scale * LOG_2 - self.slope * np.arange(first, last + 1, dtype=np.float64)
+        with np.errstate(under="ignore", over="ignore"):
+            return np.exp(exponent), (4.0 * (abs(self.scale) + np.abs(exponent)) + 8.0) * UNIT
+
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Doubles around X(i), i = -n ... n: D(i) is a difference of two neighbouring sums."""
+        weight, units = self.weights(-self.n, self.n)
+        doubt = self.radius * (1.0 + math.exp(-self.slope)) * (1.0 + 1e-12)
+        flat = 2.0 * self.floor * (1.0 + 1e-12)
+        with np.errstate(all="ignore"):
+            low = np.maximum((self.values - doubt) * weight * (1.0 - units) - flat, 0.0)
+            high = (self.values + doubt) * weight * (1.0 + units) + flat
+        return np.nextafter(low, 0.0), np.nextafter(high, np.inf)
+
+    def infinity_bounds(self) -> tuple[float, float]:
+        """Doubles around X(infinity)."""
+        low, high = self.infinity - self.floor, self.infinity + self.floor
+        return max(low - abs(low) * 4.0 * UNIT, 0.0), min(high * (1.0 + 4.0 * UNIT), 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buckets:
+    """The list of one valid composition tree (definition 3)."""
+
+    step: float  # log of the factor
+    u: int  # how many buckets too high the real error may be, definition 7
+    leaves: int
+    squarings: int
+    masses: Measure
+    real: Measure
+    alternative: Measure
+    leaked: float  # at or below the P_A-mass of events that have P_B = 0; they all have index infinity
+    bounded: bool  # no event at all has index infinity
+    slack: float
+    top: int  # no finite index above
+
+    def __post_init__(self) -> None:
+        check_shape(self.step, self.n)
+
+    @property
+    def n(self) -> int:
+        return self.masses.n
+
+    @property
+    def factor(self) -> float:
+        """f_T, to the nearest double."""
+        return math.exp(self.step)
+
+    @property
+    def infinity(self) -> tuple[float, float]:
+        """Doubles around B_T(infinity)."""
+        low, high = (0.0, 0.0) if self.bounded else self.masses.infinity_bounds()
+        return max(low, self.leaked), max(high, self.leaked)
+
+    def real_error_bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Doubles around l_T(i) = C_T(i) - B_T(i)/f^i, i = -n ... n; never below 0 (lemma 9)."""
+        return self._error_bounds(self.real)
+
+    def virtual_error_bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Doubles around l~_T(i) = Q_T(i) - B_T(i)/f^i."""
+        return self._error_bounds(self.alternative)
+
+    def _error_bounds(self, measure: Measure) -> tuple[FloatArray, FloatArray]:
+        (low, high), (b_low, b_high) = measure.bounds(), self.masses.bounds()
+        label = np.arange(-self.n, self.n + 1) * self.step
+        fall, units = np.exp(-label), (2.0 * np.abs(label) + 16.0) * UNIT
+        least = low - b_high * fall * (1.0 + units)
+        most = high - b_low * fall * (1.0 - units)
+        wide = 8.0 * UNIT * (high + b_high * fall)
+        return np.maximum(least - wide, 0.0), np.maximum(most + wide, 0.0)
+
+
+def check_shape(step: float, n: int) -> None:
+    """The validity rules of definition 3: f > 1 and n an even natural number."""
+    if not 0.0 < step < math.inf:
+        raise InvalidParameter(f"the factor of a bucket list must be above 1 and finite, not e^{step!r}")
+    if n < 2 or n % 2 or n > N_MOST:
+        raise InvalidParameter(f"n must be an even number from 2 to {N_MOST}, not {n}")
+
+
+def check_composable(one: Buckets, other: Buckets) -> None:
+    """Definition 3: f and n of a composition node are defined only where both children agree."""
+    if one.n != other.n:
+        raise InvalidParameter(f"only lists of equal n can be composed, not {one.n} and {other.n}")
+    if one.step != other.step:
+        raise InvalidParameter(
+            f"only lists of equal factor can be composed, not {one.factor!r} and {other.factor!r}: square the finer one"
+        )
+    if one.masses.slope != other.masses.slope:
+        raise InvalidParameter("only lists of equal tilt can be composed")

@@ -1,0 +1,120 @@
+"""Cumulant generating functions: K(z) = log E_P[e^{z l}; l < inf] of a pair, tilted and transformed.
+
+Composition adds cgfs, so one of these per distinct pair is all that a contour needs. The phi-function is the value at
+z = i t; the Renyi divergence of order a is K(a - 1)/(a - 1).
+Each quantity comes twice: in float64 with radii, and in balls without numpy. `cumulants` is neither: plain floats that
+only choose where the contour runs.
+Reference: Zhu, Dong, Wang 2021, Sec. 4 (characteristic functions).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from flint import acb, arb
+
+    from ..kernels.contour_sum import Factor
+    from ..kernels.enclosure import Enclosure
+    from .lattice import LatticeStep
+
+# Inner quadrature aims at this relative error, times the count: far below the rounding of a double.
+LOG_TOLERANCE = 42.0
+
+
+class Cumulants(NamedTuple):
+    """K(c), K'(c) and K''(c), approximately."""
+
+    value: float
+    mean: float
+    variance: float
+
+
+class Tilted(ABC):
+    """The loss under the law tilted by e^{c l}, in float64."""
+
+    @property
+    @abstractmethod
+    def log_mgf(self) -> Enclosure:
+        """K(c)."""
+
+    @property
+    @abstractmethod
+    def drift(self) -> Enclosure:
+        """m such that phi(t) = e^{i t m} times what `factor` gives."""
+
+    @abstractmethod
+    def factor(self, step: float, nodes: int, count: int) -> Factor:
+        """(phi(t) e^{-i t m})^count at t = 0, step, ..., (nodes - 1) step."""
+
+
+class BallTilted(ABC):
+    """The loss under the law tilted by e^{c l}, in balls at the working precision."""
+
+    @property
+    @abstractmethod
+    def log_mgf(self) -> arb:
+        """K(c)."""
+
+    @abstractmethod
+    def phi(self, step: float | arb, nodes: int) -> list[acb]:
+        """phi(t) at t = 0, step, ..., (nodes - 1) step; a step that is no double only for losses on a lattice."""
+
+
+class Decay(Protocol):
+    """How |phi(t)| falls under the law tilted by e^{c l}."""
+
+    def log_bound(self, radius: float) -> float:
+        """At or above log |phi(t)| for every t >= radius; 0 where nothing is known."""
+
+
+class NoDecay:
+    """|phi| <= 1 is all that is known: atoms make a transform return."""
+
+    def log_bound(self, radius: float) -> float:
+        return 0.0
+
+
+class Cgf(ABC):
+    """K of one pair."""
+
+    @abstractmethod
+    def cumulants(self, tilt: float) -> Cumulants:
+        """K, K' and K'' at tilt, approximately, in plain Python."""
+
+    @abstractmethod
+    def log_mgf_above(self, tilt: float) -> float:
+        """An upper bound of K(tilt) in float64, cheap and close: it only weighs aliases."""
+
+    @abstractmethod
+    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
+        """How many points a transform up to |t| = reach sums over."""
+
+    @abstractmethod
+    def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
+        """The tilted law for transforms up to |t| = reach, quadrature errors near e^-log_tolerance."""
+
+    @abstractmethod
+    def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
+        """The same in balls."""
+
+    @abstractmethod
+    def decay(self, tilt: float) -> Decay:
+        """Bounds of |phi| in float64."""
+
+    @abstractmethod
+    def ball_decay(self, tilt: float) -> Decay:
+        """Bounds of |phi| proven in balls."""
+
+
+class LatticeCgf(Cgf):
+    """K of a pair whose losses may lie on a lattice; its transforms hold at times known up to TIME_ERROR."""
+
+    @abstractmethod
+    def period_decay(self, tilt: float, step: LatticeStep) -> Decay:
+        """Bounds of |phi(t)|, in balls, for every t from the radius on up to pi/step."""
+
+
+Terms = Sequence[tuple[Cgf, int]]

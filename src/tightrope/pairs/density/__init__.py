@@ -1,0 +1,1 @@
+"""Pairs given by two smooth densities."""

@@ -1,0 +1,386 @@
+"""One run of cells, read by losses: two measures whose loss rises from cell to cell.
+
+Seen from the top of a cell, at distance y with the loss t = top - rise(y): P[l > t] is the mass of the cells above plus
+that between, p(y), and with b = e^top Q[l > top] the profile is
+H(e^t) = H(e^top) + b (1 - e^(t - top)) + (p(y) - e^t q(y)):
+three terms that are never negative, the last one a series that starts with y^2. From the bottom likewise for the masses
+below.
+In float64 y solves rise(y) = top - t up to a residual r, and the event {above y} is used as it is: P - e^t Q of any
+event is at most H(e^t), and falls short of it by at most e^|r| - 1 times the mass of the cell.
+Guarantee: float64 with the radii stated; balls contain the truth. Proof: docs/proofs/density.md, section 3.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from flint import arb, arb_poly, arb_series
+
+from ...kernels.enclosure import Enclosure, FloatArray, enclosing
+from ...kernels.twofold import Twofold
+from ...kernels.ulps import UNIT
+from .series import FLOAT_DEGREE, DensityCell, End, series_arithmetic
+
+STEPS_MOST = 40
+FINER = 100  # quarters of an octave: the last part of a loss range is cut down to 2^-25 of it
+HORNER = (2.0 * FLOAT_DEGREE + 10.0) * UNIT  # of the sum of moduli: products, sums, coefficients rounded, and the rest
+SUMS = 32.0 * UNIT
+CLOSE = 1e-12  # a residual above it makes the profile unknown; relative to the loss
+TINY = 1e-318  # what underflow may hide
+BRACKETS = (220, 180, 140, 100, 60, 30, 10, 3, -3, -10, -20)  # how close to a root, in bits, a sign is tried
+APART = 160  # bits: how far from a boundary a loss can be told from it in any case
+
+IntArray = npt.NDArray[np.int64]
+
+
+class Masses(NamedTuple):
+    """P and Q above a loss, and at or below it."""
+
+    p_above: arb
+    q_above: arb
+    p_below: arb
+    q_below: arb
+
+
+class BranchSums(NamedTuple):
+    """Masses of all cells above cell i, and of all below it, for every i."""
+
+    p_above: list[arb]
+    q_above: list[arb]
+    p_below: list[arb]
+    q_below: list[arb]
+
+
+class View(NamedTuple):
+    """Cells from their tops (or bottoms) in float64: polynomials in y/width by rows of degrees 1, 2, ..."""
+
+    loss: Twofold
+    rise: FloatArray
+    rest: FloatArray  # what the rise leaves out
+    p: FloatArray
+    q: FloatArray
+    p_beyond: FloatArray  # masses of the cells above the top (below the bottom)
+    q_beyond: FloatArray
+
+
+class Gap(NamedTuple):
+    """For the profile, at the tops: p(y) - e^t q(y) as polynomials, H(e^top), and e^top Q[l > top]."""
+
+    series: FloatArray
+    rest: FloatArray
+    profile: FloatArray
+    weight: FloatArray
+    blur: FloatArray  # the radii of these two as balls
+    mass: FloatArray  # P of the cell and its neighbours
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A run of cells; flipped: P and Q exchanged, so that losses change their sign."""
+
+    run: tuple[DensityCell, ...]
+    flipped: bool
+
+    @cached_property
+    def cells(self) -> tuple[DensityCell, ...]:
+        """In the order of rising losses."""
+        return self.run if self._upright else self.run[::-1]
+
+    @property
+    def _upright(self) -> bool:
+        """Whether the loss, with its sign, rises from left to right."""
+        return self.run[0].rising != self.flipped
+
+    @cached_property
+    def bottoms(self) -> tuple[End, ...]:
+        """The ends of the lowest loss."""
+        return self._oriented([cell.left if self._upright else cell.right for cell in self.cells])
+
+    @cached_property
+    def tops(self) -> tuple[End, ...]:
+        """The ends of the highest loss."""
+        return self._oriented([cell.right if self._upright else cell.left for cell in self.cells])
+
+    def _oriented(self, ends: list[End]) -> tuple[End, ...]:
+        with series_arithmetic(FLOAT_DEGREE + 1):  # whoever asks first: even a change of sign rounds
+            return tuple(End(-end.loss, end.rise, end.q, end.p) if self.flipped else end for end in ends)
+
+    def masses(self, of: str) -> list[arb]:
+        """P or Q of each cell."""
+        name = of if not self.flipped else {"p": "q", "q": "p"}[of]
+        return [cell.mass(name) for cell in self.cells]
+
+    @cached_property
+    def _sums(self) -> BranchSums:
+        with series_arithmetic(FLOAT_DEGREE + 1):
+            p, q = self.masses("p"), self.masses("q")
+            above = [list(accumulate(reversed(mass[1:]), initial=arb(0)))[::-1] for mass in (p, q)]
+            below = [list(accumulate(mass[:-1], initial=arb(0))) for mass in (p, q)]
+            return BranchSums(*above, *below)
+
+    def parts(self, count: int) -> list[tuple[float, float]]:
+        """(P, Q) between neighbouring losses, in plain floats: count of one width, and ever finer ones at both ends."""
+        with series_arithmetic(FLOAT_DEGREE + 1):
+            low, high = float(self.bottoms[0].loss), float(self.tops[-1].loss)
+            shares = [index / count for index in range(1, count)]
+            finer = [2.0 ** (-0.25 * index) / count for index in range(1, FINER)]
+            cuts = [low + (high - low) * share for share in sorted([*shares, *finer])]
+            cuts += [high - (high - low) * share for share in finer[::-1]]
+            masses = [self.ball_masses(arb(cut)) for cut in sorted(set(cuts)) if low < cut < high]
+            above = [self._total, *((each.p_above, each.q_above) for each in masses), (arb(0), arb(0))]
+            return [(float(p - p_next), float(q - q_next)) for (p, q), (p_next, q_next) in pairwise(above)]
+
+    # Balls
+
+    def ball_masses(self, t: arb) -> Masses:
+        """The four masses at t; where t is not one point, or too close to a boundary, the hull of both sides."""
+        lower, upper = t.lower(), t.upper()
+        if (upper - lower).is_zero() and self._place(lower) is not None:
+            return self._exactly(lower)
+        ends = [self._exactly(self._moved(lower, -1)), self._exactly(self._moved(upper, 1))]
+        return Masses(*(one.union(two) for one, two in zip(*ends, strict=True)))
+
+    def _moved(self, t: arb, way: int) -> arb:
+        """A point at or beyond t that can be told from all boundaries."""
+        step = (1 + abs(t)) * arb(2) ** -APART
+        while self._place(t) is None:
+            t, step = (t + way * step).mid(), 2 * step
+        return t
+
+    @cached_property
+    def _boundaries(self) -> list[arb]:
+        return [end.loss.mid() for end in self.bottoms] + [self.tops[-1].loss.mid()]
+
+    def _place(self, t: arb) -> int | None:
+        """The cell whose losses hold t, -1 below all, their number above all; None if that cannot be told."""
+        index = bisect.bisect_left(self._boundaries, t) - 1
+        low = self.bottoms[index].loss if index < len(self.cells) and index >= 0 else None
+        if index < 0:
+            return -1 if t < self.bottoms[0].loss else None
+        if index == len(self.cells):
+            return index if t > self.tops[-1].loss else None
+        return index if low is not None and t > low and t < self.tops[index].loss else None
+
+    def _exactly(self, t: arb) -> Masses:
+        place, sums = self._place(t), self._sums
+        assert place is not None
+        if place < 0:
+            return Masses(*self._total, arb(0), arb(0))
+        if place == len(self.cells):
+            return Masses(arb(0), arb(0), *self._total)
+        top, bottom, width = self.tops[place], self.bottoms[place], self.cells[place].width
+        down, up = _root(top.rise, top.loss - t, width), _root(bottom.rise, t - bottom.loss, width)
+        return Masses(
+            sums.p_above[place] + top.p(down),
+            sums.q_above[place] + top.q(down),
+            sums.p_below[place] + bottom.p(up),
+            sums.q_below[place] + bottom.q(up),
+        )
+
+    @cached_property
+    def _total(self) -> tuple[arb, arb]:
+        with series_arithmetic(FLOAT_DEGREE + 1):
+            return sum(self.masses("p"), arb(0)), sum(self.masses("q"), arb(0))
+
+    # float64
+
+    def tails(self, t: Twofold) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """The four masses at t, which may be infinite."""
+        index, found = self._index(t.hi), []
+        for view, sign in ((self._above, -1.0), (self._below, 1.0)):
+            with np.errstate(invalid="ignore"):
+                distance = sign * (t - view.loss[index]).collapse()
+            y = _solved(view.rise, index, np.where(np.isinf(t.hi), sign * t.hi, distance))
+            found += [
+                view.p_beyond[index] + _horner(view.p, index, y),
+                view.q_beyond[index] + _horner(view.q, index, y),
+            ]
+        return found[0], found[1], found[2], found[3]
+
+    def profile(self, epsilon: FloatArray) -> Enclosure:
+        """H(e^epsilon) at finite points."""
+        view, gap = self._above, self._gap
+        index = self._index(epsilon)
+        loss = view.loss[index]
+        distance = (loss - Twofold(epsilon, np.zeros_like(epsilon))).collapse()
+        y = _solved(view.rise, index, distance)
+        reached, between, p = (_horner(rows, index, y) for rows in (view.rise, gap.series, view.p))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            left = np.maximum(distance - reached, -1.0)  # far above the highest loss nothing is left to be moved
+            inner = np.maximum(p - between, 0.0)  # e^t q(y) at the loss t of y
+            # H(e^top) + (e^top - e^eps) Q[l > top] + the part of the cell, which is known at t and moved to eps.
+            outer, shift = -gap.weight[index] * np.expm1(np.minimum(-distance, 1.0)), -np.expm1(-left)
+            value = gap.profile[index] + outer + between + inner * shift
+            size = _horner(abs(gap.series), index, y)
+            near = 1e-30 * (abs(loss.hi) + abs(epsilon) + 1.0)
+            doubt = (
+                HORNER * _horner(abs(view.rise), index, y) + view.rest[index] * y + 8.0 * UNIT * abs(distance) + near
+            )
+            ends = ((index == 0) & (y == 1.0)) | ((index == len(self.cells) - 1) & (y == 0.0))
+            off = np.where(ends, np.where(abs(left) > 2.0 * doubt, 0.0, doubt), doubt + abs(left))
+            rounding = (
+                gap.blur[index]
+                + SUMS * (gap.profile[index] + abs(outer) + between + inner * abs(shift))
+                + near * gap.weight[index] * np.exp(np.minimum(-distance, 0.0))
+                + HORNER * (size + (size + _horner(abs(view.p), index, y)) * abs(shift))
+                + gap.rest[index] * y * y * (1.0 + abs(shift))
+                + inner * np.exp(-left) * doubt
+            )
+            radius = 1.01 * (gap.mass[index] * np.expm1(off) + rounding) + TINY
+            known = np.isfinite(radius) & (off < CLOSE * (1.0 + abs(loss.hi)))
+        return Enclosure(np.where(known, value, 0.5), np.where(known, radius, 0.5))
+
+    def _index(self, t: FloatArray) -> IntArray:
+        return np.clip(np.searchsorted(self._cuts, t, side="left") - 1, 0, len(self.cells) - 1).astype(np.int64)
+
+    @cached_property
+    def _cuts(self) -> FloatArray:
+        return np.array([float(loss) for loss in self._boundaries])
+
+    @cached_property
+    def _above(self) -> View:
+        return self._view(self.tops, self._sums.p_above, self._sums.q_above)
+
+    @cached_property
+    def _below(self) -> View:
+        return self._view(self.bottoms, self._sums.p_below, self._sums.q_below)
+
+    def _view(self, ends: tuple[End, ...], p_beyond: list[arb], q_beyond: list[arb]) -> View:
+        with series_arithmetic(FLOAT_DEGREE + 1):
+            widths = [cell.width for cell in self.cells]
+            high = [float(end.loss.mid()) for end in ends]
+            low = [float((end.loss - rounded).mid()) for end, rounded in zip(ends, high, strict=True)]
+            rests = [
+                float((abs(cell.whole.loss[FLOAT_DEGREE]) * width**FLOAT_DEGREE).abs_upper()) * 1.01
+                for cell, width in zip(self.cells, widths, strict=True)
+            ]
+
+            def scaled(of: Callable[[End], arb_poly], degree: int) -> FloatArray:
+                rows = [_scaled(of(end), width, degree) for end, width in zip(ends, widths, strict=True)]
+                return np.array(rows).T.copy()
+
+            return View(
+                Twofold(np.array(high), np.array(low)),
+                scaled(lambda end: end.rise, FLOAT_DEGREE - 1),
+                np.array(rests),
+                scaled(lambda end: end.p, FLOAT_DEGREE),
+                scaled(lambda end: end.q, FLOAT_DEGREE),
+                np.array([float(mass.mid()) for mass in p_beyond]),
+                np.array([float(mass.mid()) for mass in q_beyond]),
+            )
+
+    @cached_property
+    def _gap(self) -> Gap:
+        with series_arithmetic(FLOAT_DEGREE + 1):
+            rows, rests, profiles, weights, blurs = [], [], [], [], []
+            for index, (cell, end) in enumerate(zip(self.cells, self.tops, strict=True)):
+                length = FLOAT_DEGREE + 1
+                p, q, rise = (arb_series(poly.coeffs()[:length], length) for poly in (end.p, end.q, end.rise))
+                gap = p - (end.loss - rise).exp() * q
+                rows.append([0.0, *(float((gap[j] * cell.width**j).mid()) for j in range(2, FLOAT_DEGREE))])
+                rest = self._gap_rest(cell)
+                rests.append(float((rest * cell.width**FLOAT_DEGREE).abs_upper()) * 1.01)
+                weight = end.loss.exp() * self._sums.q_above[index]
+                profile = self._sums.p_above[index] - weight
+                weights.append(float(weight.mid()))
+                profiles.append(float(profile.mid()))
+                blurs.append(1.01 * float(profile.rad() + weight.rad()))
+            columns = (rests, profiles, weights, blurs, self._masses_near())
+            return Gap(np.array(rows).T.copy(), *(np.array(each) for each in columns))
+
+    def _masses_near(self) -> list[float]:
+        """P of each cell and of all whose losses are CLOSE to its own."""
+        masses = [float(mass.mid()) for mass in self.masses("p")]
+        room = CLOSE * (1.0 + abs(self._cuts))
+        first = np.maximum(np.searchsorted(self._cuts, self._cuts[:-1] - room[:-1]) - 1, 0)
+        last = np.searchsorted(self._cuts, self._cuts[1:] + room[1:])
+        return [1.01 * math.fsum(masses[start:stop]) for start, stop in zip(first, last, strict=True)]
+
+    def _gap_rest(self, cell: DensityCell) -> arb:
+        """Coefficient FLOAT_DEGREE of p(y) - e^t q(y) at every distance y from the top."""
+        way = -1 if self._upright else 1
+        log_p, loss = (
+            arb_series([way**j * series[j] for j in range(FLOAT_DEGREE + 1)], FLOAT_DEGREE + 1) for series in cell.whole
+        )
+        if self.flipped:
+            log_p, loss = log_p - loss, -loss
+        masses = []
+        for density in (log_p.exp(), (log_p - loss).exp()):
+            rest = [density[j - 1] / j for j in range(1, FLOAT_DEGREE + 1)]
+            masses.append(arb_series([arb(0).union(density[0] * cell.width), *rest], FLOAT_DEGREE + 1))
+        found: arb = (masses[0] - loss.exp() * masses[1])[FLOAT_DEGREE]
+        return found
+
+
+def _root(rise: arb_poly, distance: arb, width: arb) -> arb:
+    """A ball around the y in [0, width] with rise(y) = distance, which is known to exist; rise grows."""
+    slope, goal = rise.derivative(), distance.mid()
+    guess = (goal / slope(arb(0)).mid()).mid() if slope(arb(0)) > 0 else arb.nan()
+    y = guess if guess > 0 and guess < width else width / 2
+    low, high = arb(0), width
+    for _ in range(STEPS_MOST):
+        excess = rise(y).mid() - goal
+        low, high = (low, y) if excess > 0 else (y, high)
+        following = (y - excess / slope(y).mid()).mid() if not slope(y).mid().is_zero() else arb.nan()
+        if following > high and high is width:
+            following = width
+        elif not (following >= low and following <= high):
+            following = ((low + high) / 2).mid()
+        if abs(following - y) <= abs(y) * arb(2) ** -240:
+            break
+        y = following
+    trials = [arb(2) ** -bits for bits in BRACKETS]
+    before = next((x for x in ((y * (1 - share)).mid() for share in trials) if rise(x) <= distance), arb(0))
+    after = next((x for x in ((y * (1 + share)).mid() for share in trials) if x < width and rise(x) >= distance), width)
+    return before.union(after)
+
+
+def _scaled(poly: arb_poly, width: arb, degree: int) -> list[float]:
+    """Coefficients 1, ..., degree for the argument y/width, rounded."""
+    return [float((poly[j] * width**j).mid()) for j in range(1, degree + 1)]
+
+
+def _horner(rows: FloatArray, index: IntArray, y: FloatArray) -> FloatArray:
+    """y (c_1 + y (c_2 + ...)) with the coefficients of each one's cell."""
+    total = np.zeros_like(y)
+    for row in rows[::-1]:
+        total = (total + row[index]) * y
+    return total
+
+
+def _solved(rise: FloatArray, index: IntArray, distance: FloatArray) -> FloatArray:
+    """The y in [0, 1] where the rise reaches the distance, nearly; 0 or 1 where it lies beyond."""
+    whole = np.sum(rise, axis=0)[index]
+    with np.errstate(all="ignore"):
+        share = np.clip(np.nan_to_num(distance / whole, posinf=1.0, neginf=0.0), 0.0, 1.0)
+        y = np.where(abs(rise[0][index]) > 0.1 * whole, share, np.sqrt(share))
+        low, high = np.zeros_like(y), np.ones_like(y)
+        slopes = rise * np.arange(1, len(rise) + 1)[:, None]
+        for _ in range(STEPS_MOST):
+            excess = _horner(rise, index, y) - distance
+            slope = _horner(slopes, index, y) / y
+            low, high = np.where(excess < 0.0, y, low), np.where(excess > 0.0, y, high)
+            following = y - excess / slope
+            following = np.where((following >= low) & (following <= high), following, 0.5 * (low + high))
+            following = np.where((share <= 0.0) | (share >= 1.0), share, following)
+            settled = np.max(abs(following - y) - 4.0 * UNIT * y, initial=-1.0) <= 0.0
+            y = following
+            if settled:
+                break
+    return np.asarray(np.where(np.isnan(y), share, y))
+
+
+def sum_of(parts: list[Enclosure]) -> Enclosure:
+    """The sum, as an enclosure."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return enclosing(total.lower, total.upper)

@@ -1,0 +1,228 @@
+"""How the transform of a smooth tilted loss falls, proven for all t beyond a radius.
+
+Far out, by parts: with f the tilted density, h_0 = f/l' and h_{j+1} = h_j'/l', the integral of f e^{itl} over a run of
+cells with monotone loss is at most sum_{j<n} t^{-j-1} (|h_j| at both ends) + t^{-n} integral |h_n l'|; cells where l'
+vanishes, or which cost more than they hold, count with their mass instead.
+Nearer, by nodes: |phi| changes by at most E|l - m| per unit of t, for any m.
+Near zero, by doubling: 1 - |phi(t)|^2 >= 4^-k (1 - |phi(2^k t)|^2).
+Guarantee: upper, in balls; used for both arithmetics. Proof: docs/proofs/density.md, section 5.
+Reference: Erdelyi 1956, Sec. 2.8 (repeated integration by parts); Lukacs 1970, Thm 4.1.2 (doubling).
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+from flint import arb, arb_series
+
+from ...kernels.ball import lower_float, upper_float, working_precision
+from ...kernels.plain import dyadic
+from ...kernels.quadrature_ball import BallLaw, transform_ball
+from .series import DensityCell, Logs, everywhere, series_arithmetic
+
+if TYPE_CHECKING:
+    from .cgf import SmoothLaw
+
+PARTS = 6  # how often to integrate by parts
+LEFT_OUT = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)  # cells at the ends of a run that count with their mass
+CHANGE_MOST, SPLIT_MOST = 0.25, 128  # of log f over a part of a cell; parts of one cell
+NEGLIGIBLE = 1e-8  # of all: a cell that holds less is not worth splitting
+FAR_BELOW = 0.75  # nodes are looked at until integration by parts says this
+FINE = 0.006  # distance of the first nodes, in 1/E|l - m|
+FINE_NODES, COARSER, COARSE_NODES_MOST = 240, 10, 600  # the first ones end where the coarser ones start
+GRID_TOLERANCE = 14.0
+GRID_BITS = 64
+STEP_BITS = 20
+DOUBLINGS_MOST = 40
+ROUNDING = 1e-10  # of a running sum of up to 10^5 terms, relative to its last
+NEAR_ZERO, UNDERFLOW = 1e-40, 1e-290  # t^-PARTS neither overflows nor, for t below 1e40, vanishes
+UP = 1.0 + 1e-9  # outweighs the rounding of sums of thousands of doubles
+
+
+@dataclass(frozen=True, slots=True)
+class CellBound:
+    """Upper bounds on one cell: tilted mass, |h_j| for j <= PARTS, integrals of |h_n l'|, and of f |l - m|."""
+
+    mass: float
+    sizes: tuple[float, ...]
+    integrals: tuple[float, ...]
+    spread: float
+
+
+@dataclass(frozen=True)
+class DensityDecay:
+    """Polynomials in 1/t that bound |phi| for every t, and bounds on all t from each node on."""
+
+    powers: tuple[tuple[float, ...], ...]
+    nodes: tuple[float, ...]
+    beyond: tuple[float, ...]  # of |phi| at and after each node
+
+    def log_bound(self, radius: float) -> float:
+        """An upper bound of log |phi(t)| for every t >= radius."""
+        here, scale, drop = self._beyond(radius), 1.0, 0.0
+        for _ in range(DOUBLINGS_MOST):
+            size = self._beyond(radius)
+            # 1 - size is exact or rounded once, 1 + size once: far less than the factor gives away.
+            drop = max(drop, scale * ((1.0 - size) * (1.0 + size)) * (1.0 - 1e-12))
+            if radius >= self.nodes[-1]:
+                break
+            radius, scale = 2.0 * radius, scale / 4.0
+        with working_precision(GRID_BITS):
+            # 1 - drop would be rounded to nearest, which is no bound where drop is a few units.
+            return min(upper_float((-arb(drop)).log1p() / 2), upper_float(arb(here).log()))
+
+    def _beyond(self, radius: float) -> float:
+        """At or above |phi(t)| for every t >= radius."""
+        near = self.beyond[max(bisect.bisect_right(self.nodes, radius) - 1, 0)]
+        return min(near, far_bound(self.powers, radius))
+
+
+def far_bound(powers: tuple[tuple[float, ...], ...], t: float) -> float:
+    """The least of the polynomials in 1/t."""
+    if not t > NEAR_ZERO:
+        return 1.0
+    found = min((math.fsum(c * t**-j for j, c in enumerate(row)) for row in powers), default=1.0)
+    return min(found * UP + UNDERFLOW, 1.0) if found == found else 1.0
+
+
+def density_decay(
+    law: SmoothLaw, nodes_of: Callable[[float, float, float], BallLaw], tilt: float
+) -> DensityDecay | None:
+    """The bounds for one tilt; None where nothing falls."""
+    plain = nodes_of(tilt, 0.0, GRID_TOLERANCE)
+    with series_arithmetic(PARTS + 2):
+        shift = plain.log_mgf.mid()
+        mgf = (plain.log_mgf - shift).exp()
+        middle = sum((loss * weight for loss, weight in zip(plain.losses, plain.weights, strict=True)), arb(0))
+        middle = (middle / plain.log_mgf.exp()).mid()
+        runs = [
+            [bound for cell in run for bound in _cell_bounds(law, cell, tilt, middle, shift)]
+            for run in law.pair.analysis.runs
+        ]
+        atoms = [(atom.mass * (arb(tilt) * atom.loss - shift).exp(), abs(atom.loss - middle)) for atom in law.atoms()]
+        extra = math.fsum(upper_float(mass) for mass, _ in atoms)
+        least = lower_float(mgf)
+        spread = math.fsum(cell.spread for run in runs for cell in run)
+        spread += math.fsum(upper_float(mass * distance) for mass, distance in atoms)
+    if not (least > 0.0 and 0.0 < spread < math.inf):
+        return None
+    speed = spread / least * UP
+    powers = tuple(
+        tuple(value / least * UP for value in row) for row in _options(runs, extra) if all(map(math.isfinite, row))
+    )
+    return _with_nodes(powers, nodes_of, tilt, speed)
+
+
+def _with_nodes(
+    powers: tuple[tuple[float, ...], ...], nodes_of: Callable[[float, float, float], BallLaw], tilt: float, speed: float
+) -> DensityDecay | None:
+    """Adds what is known between zero and where integration by parts takes over."""
+    fine = dyadic(FINE / speed, STEP_BITS)
+    coarse, first, count = COARSER * fine, FINE_NODES // COARSER, 8
+    while far_bound(powers, coarse * (first + count)) > FAR_BELOW:
+        count *= 2
+        if count > COARSE_NODES_MOST:
+            return None
+    last = first + count
+    law = nodes_of(tilt, coarse * last, GRID_TOLERANCE)
+    times: list[float] = []
+    sizes: list[float] = []
+    with working_precision(GRID_BITS):
+        for step, start, stop in ((fine, 0, FINE_NODES), (coarse, first, last)):
+            values = [upper_float(abs(value)) for value in transform_ball(law, step, stop + 1)]
+            times += [step * index for index in range(start, stop)]
+            sizes += [
+                min(1.0, ((values[i] + values[i + 1]) / 2.0 + 0.5 * speed * step) * UP) for i in range(start, stop)
+            ]
+    beyond = [*sizes, far_bound(powers, coarse * last)]
+    for index in range(len(beyond) - 2, -1, -1):
+        beyond[index] = max(beyond[index], beyond[index + 1])
+    return DensityDecay(powers, (*times, coarse * last), tuple(beyond))
+
+
+def _cell_bounds(law: SmoothLaw, cell: DensityCell, tilt: float, middle: arb, shift: arb) -> Iterator[CellBound]:
+    """Bounds of the cell for f = p e^{c l - shift}, or of its parts where that changes too much for one."""
+    length = PARTS + 2
+    short = law.sampled(Logs(*(arb_series([series[j] for j in range(length)], length) for series in cell.whole)))
+    change = abs(short.log_p[1] + arb(tilt) * short.loss[1]) * cell.width
+    parts = min(max(math.ceil(upper_float(change / CHANGE_MOST)), 1), SPLIT_MOST) if change.is_finite() else 1
+    if parts == 1 or (short.log_p[0] + arb(tilt) * short.loss[0] - shift).exp() * cell.width < NEGLIGIBLE:
+        yield _cell_bound(short, cell.width, tilt, middle, shift)
+        return
+    piece, step = law.pair.pieces[cell.piece], (cell.high - cell.low) / parts
+    ends = [cell.low, *((cell.low + step * index).mid() for index in range(1, parts)), cell.high]
+    for low, high in pairwise(ends):
+        whole = everywhere(partial(law.at, piece), low, high, length - 1)
+        yield _cell_bound(whole, (high - low).upper(), tilt, middle, shift)
+
+
+def _cell_bound(whole: Logs, width: arb, tilt: float, middle: arb, shift: arb) -> CellBound:
+    """All bounds of one cell from its series at the ball of all its points."""
+    log_p, loss = whole
+    density, slope = (log_p + arb(tilt) * loss - shift).exp(), loss.derivative()
+    mass = upper_float(density[0] * width)
+    spread = upper_float(density[0] * width * abs(loss[0] - middle))
+    if slope[0].contains(0):
+        unknown = (math.inf,) * (PARTS + 1)
+        return CellBound(mass, unknown, unknown, spread)
+    part, sizes, integrals = density / slope, [], []
+    for _ in range(PARTS + 1):
+        sizes.append(upper_float(abs(part[0])))
+        integrals.append(upper_float(abs(part[0] * slope[0]) * width))
+        part = part.derivative() / slope
+    return CellBound(mass, tuple(sizes), tuple(integrals), spread)
+
+
+class _Run:
+    """The bounds of one run of cells, with sums over any part of it."""
+
+    def __init__(self, cells: list[CellBound]) -> None:
+        self.cells = cells
+        self._mass = _Running([cell.mass for cell in cells])
+        self._integrals = [_Running([cell.integrals[n] for cell in cells]) for n in range(PARTS + 1)]
+
+    def add(self, row: list[float], parts: int, ends: int, others: int) -> None:
+        """Adds what is left out to row[0] and the rest to the powers; ends where l' vanishes lose `ends` cells."""
+        first, last = (ends if math.isinf(cell.sizes[0]) else others for cell in (self.cells[0], self.cells[-1]))
+        stop = len(self.cells) - last
+        if first >= stop:
+            row[0] += self._mass.over(0, len(self.cells))
+            return
+        row[0] += self._mass.over(0, first) + self._mass.over(stop, len(self.cells))
+        row[parts] += self._integrals[parts].over(first, stop)
+        for j in range(parts):
+            row[j + 1] += self.cells[first].sizes[j] + self.cells[stop - 1].sizes[j]
+
+
+class _Running:
+    """Sums over ranges from running sums, raised by more than their rounding; infinite terms make a range infinite."""
+
+    def __init__(self, values: list[float]) -> None:
+        finite = [value if math.isfinite(value) else 0.0 for value in values]
+        self._sums = list(accumulate(finite, initial=0.0))
+        self._infinite = list(accumulate((not math.isfinite(value) for value in values), initial=0))
+
+    def over(self, start: int, stop: int) -> float:
+        """At or above the sum of values[start:stop]."""
+        if self._infinite[stop] > self._infinite[start]:
+            return math.inf
+        return self._sums[stop] - self._sums[start] + ROUNDING * self._sums[-1] if stop > start else 0.0
+
+
+def _options(cells: list[list[CellBound]], extra: float) -> list[tuple[float, ...]]:
+    """Coefficients of 1, 1/t, 1/t^2, ... for every way to leave cells out and every number of parts."""
+    runs, rows = [_Run(each) for each in cells], []
+    for at_all_ends in (False, True):
+        for count in LEFT_OUT:
+            for parts in range(1, PARTS + 1):
+                row = [extra] + [0.0] * parts
+                for run in runs:
+                    run.add(row, parts, max(count, 1), count if at_all_ends else 0)
+                rows.append(tuple(row))
+    return rows

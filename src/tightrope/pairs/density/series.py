@@ -1,0 +1,325 @@
+"""Two log densities, taken apart into cells on which the loss rises or falls and everything is a short polynomial.
+
+The formulas are evaluated on real power series with ball coefficients: coefficient j at a ball of points encloses the
+j-th derivative over j! at each of them. So f(a + y) = sum_{j<n} f_j(a) y^j + f_n(cell) y^n is an enclosure on a cell,
+masses are its integrals, and a sign of l' on a cell is a proof that the loss l = log p - log q is monotone there.
+Around a zero of l' that a sign of l'' makes unique, at most 2^-BITS of the line is left out; what is left out of the
+support, there and beyond its ends, is `outside`.
+Guarantee: every ball contains the truth. Proof: docs/proofs/density.md, sections 1 and 2.
+Reference: Tucker 2011, Validated Numerics, Sec. 5 (Taylor enclosures).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from flint import arb, arb_poly, arb_series, ctx
+
+from ...errors import InvalidParameter, Refusal, UnsupportedMechanism
+from ...kernels.ball import working_precision
+from ...work import spend
+from .formula import Formula, Function, recorded
+
+BITS = 256  # of every ball here: masses are known to some 1e-70, whatever the working precision outside
+DEGREE = 40  # of the polynomials in balls
+FLOAT_DEGREE = 24  # of those in float64
+# What a cell may leave uncertain of its masses, and how many cells are looked at for it: where a formula is wild, as
+# around a spike, what lies outside of the support is known to fewer digits.
+FINENESS = ((2.0**-228, 2500), (2.0**-120, 5000))
+LOOK = 6e5  # units of work, about
+RELATIVE = 2.0**-56  # what the polynomials in float64 may miss, relative to the size of what they describe
+TAME = 12.0  # how much larger the sum of moduli of a mass polynomial may be than the mass
+UNEVEN = 0.46875  # where a cell is cut
+DEPTH_MOST = 50
+
+
+class Piece(NamedTuple):
+    """Two log densities on [low, high]."""
+
+    log_p: Formula
+    log_q: Formula
+    low: float
+    high: float
+
+
+class Logs(NamedTuple):
+    """Series of log p and of the loss log p - log q."""
+
+    log_p: arb_series
+    loss: arb_series
+
+
+@contextmanager
+def series_arithmetic(length: int) -> Iterator[None]:
+    """Balls of BITS bits and series of so many terms; the lock of `working_precision` guards both settings."""
+    with working_precision(BITS):
+        before = ctx.cap
+        ctx.cap = length
+        try:
+            yield
+        finally:
+            ctx.cap = before
+
+
+def piece_of(log_p: Function, log_q: Function, low: float, high: float) -> Piece:
+    """Both functions as formulas, with their constants to all bits."""
+    with series_arithmetic(DEGREE + 1):
+        return Piece(recorded("log_p", log_p), recorded("log_q", log_q), low, high)
+
+
+def logs(piece: Piece, x: arb, length: int) -> Logs:
+    """Both series at a point or a ball of points, inside `series_arithmetic`."""
+    log_p = _series(piece.log_p, x, length)
+    return Logs(log_p, log_p - _series(piece.log_q, x, length))
+
+
+def _series(formula: Formula, x: arb, length: int) -> arb_series:
+    """One formula on a series; not finite where a denominator may be 0 at some of the points."""
+    try:
+        found = formula(arb_series([x, 1], length))
+    except (ValueError, ArithmeticError):
+        return arb_series([arb.nan()] * length, length)
+    return found if isinstance(found, arb_series) else arb_series([found], length)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A cell as seen from one of its ends, y the distance from it."""
+
+    loss: arb  # at the end
+    rise: arb_poly  # how far the loss is from that at y: 0 at 0, and growing
+    p: arb_poly  # P-mass between the end and y
+    q: arb_poly
+
+
+@dataclass(frozen=True, slots=True)
+class DensityCell:
+    """[low, high], on which the loss rises, or falls, strictly."""
+
+    piece: int
+    low: arb
+    high: arb
+    rising: bool
+    left: End
+    right: End
+    whole: Logs  # series at the ball of all points
+
+    @property
+    def width(self) -> arb:
+        """At or above, by a rounding at most."""
+        return (self.high - self.low).upper()
+
+    def mass(self, of: str) -> arb:
+        """p or q: two halves, each from its own end."""
+        half = (self.high - self.low) / 2
+        found: arb = getattr(self.left, of)(half) + getattr(self.right, of)(half)
+        return found
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Runs of neighbouring cells in which the loss keeps its direction, and the masses outside of all."""
+
+    runs: tuple[tuple[DensityCell, ...], ...]
+    outside_p: arb
+    outside_q: arb
+
+
+def analyse(pieces: Sequence[Piece]) -> Analysis:
+    """Takes the densities apart, or says why they cannot be."""
+    with series_arithmetic(DEGREE + 1):
+        cells = _taken_apart(pieces)
+        runs = tuple(_runs(cells))
+        return Analysis(
+            runs,
+            _outside("log_p", sum((cell.mass("p") for cell in cells), arb(0))),
+            _outside("log_q", sum((cell.mass("q") for cell in cells), arb(0))),
+        )
+
+
+def _taken_apart(pieces: Sequence[Piece]) -> list[DensityCell]:
+    """The cells of all pieces, as fine as can be paid for."""
+    for absolute, most in FINENESS:
+        found: list[DensityCell] = []
+        try:
+            for index, piece in enumerate(pieces):
+                cells, used = _cells(index, piece, absolute, most)
+                found += cells
+                most -= used
+        except UnsupportedMechanism as refusal:
+            if refusal.kind is not Refusal.TOO_MUCH_WORK or absolute == FINENESS[-1][0]:
+                raise
+        else:
+            return found
+    raise AssertionError("the last one returns or raises")
+
+
+def _outside(name: str, inside: arb) -> arb:
+    """1 - inside, and not below 0."""
+    missing = 1 - inside
+    if missing < 0:
+        raise InvalidParameter(
+            f"{name} is not the log of a density: it integrates to {float(inside.mid())!r} over the support, "
+            f"{float(-missing.mid()):.3g} above 1; give logarithms, with constants as flint.arb and not rounded"
+        )
+    if not missing < 0.5:
+        raise InvalidParameter(
+            f"{name} integrates to {float(inside.mid())!r} over the support: at least half of a density must lie "
+            "there; widen the support, or normalise it"
+        )
+    return missing if missing > 0 else arb(0).union(missing.upper())
+
+
+def _runs(cells: Sequence[DensityCell]) -> Iterator[tuple[DensityCell, ...]]:
+    """Neighbours in one direction together."""
+    start = 0
+    for index in range(1, len(cells) + 1):
+        if index < len(cells):
+            before, here = cells[index - 1], cells[index]
+            if (before.piece, before.rising) == (here.piece, here.rising) and (before.high - here.low).is_zero():
+                continue
+        yield tuple(cells[start:index])
+        start = index
+
+
+def _cells(index: int, piece: Piece, absolute: float, most: int) -> tuple[list[DensityCell], int]:
+    """Cells from left to right, halved until each is monotone and its polynomials are good; how many were looked at."""
+    found: list[DensityCell] = []
+    looks = 0
+    waiting = [(arb(piece.low), arb(piece.high), 0, 0)]
+    while waiting:
+        low, high, depth, sign = waiting.pop()
+        looks += 1
+        if depth > DEPTH_MOST or looks > most:
+            kind = Refusal.NOT_KNOWN if depth > DEPTH_MOST else Refusal.TOO_MUCH_WORK
+            raise UnsupportedMechanism("Density", _trouble(piece, low, high), kind)
+        whole = everywhere(partial(logs, piece), low, high, DEGREE)
+        sign = sign or _sign(whole.loss[1])
+        good = _good(whole, high - low, absolute)
+        cell = _cell(index, piece, low, high, sign > 0, whole) if sign and good else None
+        if cell is not None and _tame(cell):
+            found.append(cell)
+            continue
+        turn = _turn(piece, low, high, whole) if good and not sign else None
+        if turn is not None:
+            (first, last), direction = turn
+            waiting += [(last, high, depth + 1, direction), (low, first, depth + 1, -direction)]
+        else:
+            # Not in the middle: symmetric densities turn there, and a boundary on a zero of l' is no cell's end.
+            middle = (low + (high - low) * UNEVEN).mid()
+            waiting += [(middle, high, depth + 1, sign), (low, middle, depth + 1, sign)]
+    return found, looks
+
+
+def everywhere(at: Callable[[arb, int], Logs], low: arb, high: arb, degree: int) -> Logs:
+    """Series at the ball of all points of the cell: from its middle, with the plain ones as remainders.
+
+    With f_j the coefficients in the middle, coefficient k at distance y is sum_j binomial(j, k) f_j y^(j-k): far
+    narrower than a formula evaluated on the ball, which forgets that its parts move together.
+    """
+    spend(LOOK)
+    plain, middle = at(low.union(high), degree + 1), ((low + high) / 2).mid()
+    shift = arb_poly([low.union(high) - middle, 1])
+    centred = (
+        arb_poly([*(here[j] for j in range(degree)), over[degree]])(shift)
+        for here, over in zip(at(middle, degree + 1), plain, strict=True)
+    )
+    return Logs(*(arb_series(poly.coeffs(), degree + 1) for poly in centred))
+
+
+def _sign(ball: arb) -> int:
+    return 1 if ball > 0 else -1 if ball < 0 else 0
+
+
+def _turn(piece: Piece, low: arb, high: arb, whole: Logs) -> tuple[tuple[arb, arb], int] | None:
+    """Exact points around the only zero of l' in the cell, and the sign of l' after it; None if there is no such."""
+    bend = _sign(whole.loss[2])
+    if not bend or _slope_sign(piece, low) != -bend or _slope_sign(piece, high) != bend:
+        return None
+    while high - low > arb(2) ** -BITS:
+        middle = ((low + high) / 2).mid()
+        sign = _slope_sign(piece, middle)
+        if not sign:
+            # The slope is too close to 0 to tell: a little to either side it is not.
+            step = (high - low) / 1024
+            left, right = (middle - step).mid(), (middle + step).mid()
+            if _slope_sign(piece, left) == -bend and _slope_sign(piece, right) == bend:
+                low, high = left, right
+                continue
+            break
+        low, high = (middle, high) if sign == -bend else (low, middle)
+    return (low, high), bend
+
+
+def _slope_sign(piece: Piece, x: arb) -> int:
+    return _sign(logs(piece, x, 2).loss[1])
+
+
+def _good(whole: Logs, width: arb, absolute: float) -> bool:
+    """Whether what the polynomials leave out is small enough, for both densities and the loss."""
+    if not all(series[index].is_finite() for series in whole for index in range(DEGREE + 1)):
+        return False
+    slope = abs(whole.loss[1]) + abs(whole.loss[2]) * width
+    for degree in (FLOAT_DEGREE, DEGREE):
+        if not abs(whole.loss[degree]) * width ** (degree - 1) <= RELATIVE * slope.abs_upper():
+            return False
+    for log in (whole.log_p, whole.log_p - whole.loss):
+        density = log.exp()
+        least = density[0].lower()
+        if not all(abs(density[n]) * width**n <= RELATIVE * least for n in (FLOAT_DEGREE, DEGREE)):
+            return False
+        if not abs(density[DEGREE]) * width ** (DEGREE + 1) <= absolute:
+            return False
+    return True
+
+
+def _tame(cell: DensityCell) -> bool:
+    """Whether the terms of the mass polynomials are not much larger than their sums, so that float64 can add them."""
+    width = cell.width
+    for of, log in (("p", cell.whole.log_p), ("q", cell.whole.log_p - cell.whole.loss)):
+        most = TAME * log[0].exp().lower() * width
+        for end in (cell.left, cell.right):
+            coefficients = getattr(end, of).coeffs()[: FLOAT_DEGREE + 1]
+            if not arb_poly([abs(c) for c in coefficients])(width) <= most:
+                return False
+    return True
+
+
+def _cell(index: int, piece: Piece, low: arb, high: arb, rising: bool, whole: Logs) -> DensityCell:
+    at_ends = [logs(piece, end, DEGREE + 1) for end in (low, high)]
+    left, right = (_end(here, whole, way, rising) for here, way in zip(at_ends, (1, -1), strict=True))
+    return DensityCell(index, low, high, rising, left, right, whole)
+
+
+def _end(here: Logs, whole: Logs, way: int, rising: bool) -> End:
+    """Polynomials in the distance y from an end, x = end + way y; the last coefficient covers the cell."""
+    towards = way if rising else -way
+    rise = [arb(0), *(towards * c for c in _seen(here.loss, whole.loss, way)[1:])]
+    masses = []
+    for log, log_whole in ((here.log_p, whole.log_p), (here.log_p - here.loss, whole.log_p - whole.loss)):
+        density = _seen(log.exp(), log_whole.exp(), way)
+        masses.append(arb_poly([arb(0), *(c / (j + 1) for j, c in enumerate(density))]))
+    return End(here.loss[0], arb_poly(rise), *masses)
+
+
+def _seen(here: arb_series, whole: arb_series, way: int) -> list[arb]:
+    """Taylor coefficients at the end, walking into the cell, with the remainder as the last."""
+    return [*(way**j * here[j] for j in range(DEGREE)), way**DEGREE * whole[DEGREE]]
+
+
+def _trouble(piece: Piece, low: arb, high: arb) -> str:
+    """Why the cells became too small or too many."""
+    place = f"near x = {float(low.mid()):.6g}"
+    whole = everywhere(partial(logs, piece), low, high, DEGREE)
+    if not all(series[0].is_finite() for series in whole):
+        return f"its log densities are not finite {place}; choose a support on which both are smooth and positive"
+    if whole.loss[1].contains(0) and whole.loss[2].contains(0):
+        return (
+            f"the loss log p - log q cannot be shown to rise or fall {place}; where it is constant it has an atom "
+            "that this mechanism cannot hold: leave such a place out of the support, or use Finite"
+        )
+    return f"its log densities are not smooth enough {place}; end a piece of the support there"

@@ -1,0 +1,212 @@
+"""The discrete Gaussian pair: integer noise, shifted by an integer sensitivity D.
+
+Mass exp(-x^2 / (2 sigma^2)) / Z, loss D (2x - D) / (2 sigma^2) at output x. With S(k) the mass at k and above around 0,
+P[l > t] = S(m - D) and Q[l > t] = S(m) for m the first output whose loss exceeds t.
+Guarantee: exact; float64 with the radius of kernels.enclosure, dropped ends bounded by a geometric series.
+Reference: Canonne, Kamath, Steinke 2020, Def. 1 and Thm 7.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, ctx
+
+from ... import work
+from ...errors import Refusal, UnsupportedMechanism
+from ...facets.lattice import Lattice, LatticeStep, OnLattice
+from ...kernels.ball import BITS_START, integer, working_precision
+from ...kernels.enclosure import Enclosure, FloatArray, around, exact
+from ...kernels.twofold import Twofold, twofold
+from ...pair import BallTails, LossRange, Pair, Tails
+from ..finite.pair import read
+
+SIGMA_MOST = 1e5
+TAILS_SIGMA_MOST = 2e4  # tails hold an array of 78 sigma
+SIGMA_LEAST = 1e-150  # below, sigma^2 underflows; balls do not mind
+WINDOW = 9.5  # in sigma: beyond, the mass is below 1e-19 of what is kept
+REACH = 39.0  # in sigma: beyond, the mass is below the smallest double
+CHUNK = 1 << 19
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussianPair(Pair, OnLattice):
+    """Noise around `sensitivity` against noise around 0."""
+
+    sigma: float
+    sensitivity: int
+
+    def _listed_up_to(self, most: float) -> None:
+        """Refuses to list outputs where there are too many of them."""
+        if self.sigma > most:
+            raise UnsupportedMechanism(
+                f"DiscreteGaussian(sigma={self.sigma!r})",
+                f"its outputs are listed up to sigma {most:g}; divide the query, sigma and sensitivity",
+                Refusal.TOO_MUCH_WORK,
+            )
+
+    def tails(self, t: Twofold) -> Tails:
+        self._listed_up_to(TAILS_SIGMA_MOST)
+        size = math.ceil(REACH * self.sigma) + 2
+        outputs = np.arange(-size, size + 1, dtype=np.float64)
+        exponents = twofold(outputs * outputs) / (twofold(self.sigma) * twofold(self.sigma) * 2.0)
+        masses = (-exponents).exp().collapse() / float(self._norm().value)
+        above = np.append(_running(masses[::-1])[::-1], 0.0)  # above[i]: mass at outputs[i] and beyond
+        below = np.insert(_running(masses), 0, 0.0)  # below[i]: mass before outputs[i]
+        edge = t * (twofold(self.sigma) * twofold(self.sigma)) / float(self.sensitivity) + self.sensitivity / 2.0
+        first = np.clip(_floor(edge) + 1.0, -1e18, 1e18)  # the first output whose loss exceeds t
+        from_q = np.clip(first + size, 0, len(outputs)).astype(np.int64)
+        from_p = np.clip(first - self.sensitivity + size, 0, len(outputs)).astype(np.int64)
+        return Tails(above[from_p], above[from_q], below[from_p], below[from_q])
+
+    def profile(self, epsilon: Enclosure) -> Enclosure:
+        """A sum of positive terms P(x) (1 - e^(eps - loss(x))), window by window."""
+        pairs = [
+            self._profile_at(value, radius)
+            for value, radius in zip(epsilon.value.ravel(), epsilon.radius.ravel(), strict=True)
+        ]
+        shape = epsilon.value.shape
+        return Enclosure(
+            np.array([float(each.value) for each in pairs]).reshape(shape),
+            np.array([float(each.radius) for each in pairs]).reshape(shape),
+        )
+
+    def _profile_at(self, value: float, radius: float) -> Enclosure:
+        self._listed_up_to(SIGMA_MOST)
+        shift, half_width = self.sensitivity, math.ceil(WINDOW * self.sigma) + 2
+        edge = (value + radius) * self.sigma**2 / shift + shift / 2.0
+        if not math.isfinite(edge) or self.sigma < SIGMA_LEAST:
+            return around(0.0, np.inf)
+        # Terms before the first positive one are clipped to 0, so it may start early but not late.
+        middle = (value - radius) * self.sigma**2 / shift
+        first = math.floor(middle - 1e-12 * abs(middle) + shift / 2.0) - 2
+        first = min(first, math.floor(edge) - 2)
+        start = max(first, shift - half_width)
+        stop = max(math.ceil(edge), shift) + half_width
+        if max(abs(start), abs(stop)) > 2**52:
+            return around(0.0, np.inf)
+        epsilon = around(value, radius)
+        twice_square = exact(self.sigma) * self.sigma * 2.0
+        total = exact(0.0)
+        for low in range(start, stop, CHUNK):
+            outputs = np.arange(low, min(low + CHUNK, stop), dtype=np.float64)
+            distance = exact(outputs - shift)
+            loss = exact(2.0 * outputs - shift) * float(shift) / twice_square
+            mass = (-(distance * distance / twice_square)).exp()
+            total = total + (mass * (-(epsilon - loss).expm1()).clip_below(0.0)).sum()
+        dropped = self._beyond(stop - shift)
+        if start > first:
+            dropped += self._beyond(shift - start + 1)
+        return (total + around(0.0, dropped)) / self._norm()
+
+    def _beyond(self, distance: int) -> float:
+        """Bounds the weight from this distance on: neighbours have a ratio of e^(-d/sigma^2) or less."""
+        exponent = distance * distance / (2.0 * self.sigma * self.sigma)
+        return math.exp(-exponent * (1 - 1e-12)) * (2.0 + self.sigma * self.sigma / distance) * 1.001 + 5e-324
+
+    def _norm(self) -> Enclosure:
+        with working_precision(BITS_START):
+            return read([_norm_ball(self.sigma)])[0]
+
+    def ball_tails(self, t: arb) -> BallTails:
+        tails = [
+            BallTails(
+                self._tail_ball(m - self.sensitivity),
+                self._tail_ball(m),
+                self._tail_ball(self.sensitivity - m + 1),
+                self._tail_ball(1 - m),
+            )
+            for m in self._first_outputs(t)
+        ]
+        if not tails:
+            return BallTails(*(arb(0).union(arb(1)) for _ in range(4)))
+        return BallTails(*(one.union(other) for one, other in zip(tails[0], tails[-1], strict=True)))
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        """S(m - D) - e^eps S(m); an unsure m is harmless, because the true one attains the maximum."""
+        values = [
+            self._tail_ball(m - self.sensitivity) - epsilon.exp() * self._tail_ball(m)
+            for m in self._first_outputs(epsilon)
+        ]
+        return functools.reduce(lambda one, other: one.max(other), values) if values else arb(0).union(arb(1))
+
+    def _first_outputs(self, t: arb) -> list[int]:
+        """The first output whose loss exceeds t; two where the ball holds an integer, none where it holds many."""
+        edge = t * arb(self.sigma) ** 2 / self.sensitivity + arb(self.sensitivity) / 2
+        low, high = integer(edge.lower().floor()), integer(edge.upper().floor())
+        if low is None or high is None or high - low > 2:
+            return []
+        return [m + 1 for m in range(int(low), int(high) + 1)]
+
+    def _tail_ball(self, k: int) -> arb:
+        """S(k), from the side where the terms fall."""
+        self._listed_up_to(SIGMA_MOST)
+        if k <= 0:
+            return 1 - self._tail_ball(1 - k)
+        return _weight_from(self.sigma, k) / _norm_ball(self.sigma)
+
+    def reversed(self) -> DiscreteGaussianPair:
+        return self
+
+    def lattice(self) -> Lattice | None:
+        step = self.sensitivity / Fraction(self.sigma) ** 2
+        return Lattice(LatticeStep(step, False), -self.sensitivity * step / 2)
+
+    def infinite_mass(self) -> arb:
+        return arb(0)
+
+    def loss_range(self) -> LossRange:
+        return LossRange(arb.neg_inf(), arb.pos_inf())
+
+
+TERM = 2000.0  # units of work, for one weight in balls
+
+
+def _weight_from(sigma: float, k: int) -> arb:
+    """Sum of exp(-x^2 / (2 sigma^2)) over x >= k >= 1, by ratios, with a geometric remainder."""
+    bits = ctx.prec
+    with working_precision(bits + 2 * k.bit_length() + 2 * int(sigma + 2).bit_length() + 32):
+        unit = 1 / (2 * arb(sigma) ** 2)
+        weight, ratio, step = (-k * k * unit).exp(), (-(2 * k + 1) * unit).exp(), (-2 * unit).exp()
+        first, total = weight, arb(0)
+        while weight > first * arb(2) ** -(bits + 8):
+            work.spend(TERM)
+            total += weight
+            weight *= ratio
+            ratio *= step
+        remainder = weight / (1 - ratio)
+        return total + arb(0).union(remainder)
+
+
+def _norm_ball(sigma: float) -> arb:
+    """Z, directly for a small sigma and by Poisson summation, sigma sqrt(2 pi) sum exp(-2 pi^2 sigma^2 k^2), else."""
+    if sigma < 0.4:
+        return 1 + 2 * _weight_from(sigma, 1)
+    dual = 1 / (2 * arb.pi() * arb(sigma))
+    factor = arb(sigma) * (2 * arb.pi()).sqrt()
+    total, k = arb(1), 1
+    while True:
+        term = 2 * (-((arb(k) / dual) ** 2) / 2).exp()
+        if term < arb(2) ** -(ctx.prec + 8):
+            return factor * (total + arb(0).union(2 * term))
+        total += term
+        k += 1
+
+
+def _running(masses: FloatArray) -> FloatArray:
+    """Running sums by blocks of 64: the error is 64 units per level, not one per term."""
+    if len(masses) <= 64:
+        return np.cumsum(masses)
+    padded = np.pad(masses, (0, -len(masses) % 64)).reshape(-1, 64)
+    inner = np.cumsum(padded, axis=1)
+    before = np.insert(_running(inner[:, -1])[:-1], 0, 0.0)
+    return (inner + before[:, None]).ravel()[: len(masses)]
+
+
+def _floor(number: Twofold) -> FloatArray:
+    high: FloatArray = np.floor(number.hi)
+    return np.where(high == number.hi, high + np.floor(number.lo), high)

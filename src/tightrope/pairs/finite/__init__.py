@@ -1,0 +1,1 @@
+"""Pairs with finitely many losses."""

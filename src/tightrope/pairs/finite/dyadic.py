@@ -1,0 +1,207 @@
+"""Pairs of many atoms whose masses are whole numbers over a power of two.
+
+Rows (p_i, q_i) by falling ratio, either may be 0; both columns sum to 2^bits. With P_c, Q_c the sums of the first c
+rows, H(alpha) = P_c - alpha Q_c for the c rows with p_i > alpha q_i. Sums and mixtures of whole numbers are
+exact, so that thousands of atoms cost no digits and no balls.
+Guarantee: exact; float64 with the radius of kernels.enclosure.
+Reference: Zhu, Dong, Wang 2021, Lemma 9, Thm 11.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, cmp_to_key
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+from flint import arb, fmpz
+
+from ...kernels.enclosure import Enclosure, FloatArray, around, enclosing, exact
+from ...kernels.twofold import Twofold
+from ...kernels.ulps import UNIT
+from ...pair import BallTails, LossRange, Pair, Tails
+
+Row = tuple[int, int]
+
+MARGIN = 1e-12  # far above the rounding of a loss
+
+
+class FloatRows(NamedTuple):
+    """Rows of finite loss by rising loss, in float64, and the tails after 0, 1, ... of them."""
+
+    p: Enclosure
+    q: Enclosure
+    loss: Enclosure
+    infinite: Enclosure
+    lost: Enclosure
+    tails: Tails
+
+
+@dataclass(frozen=True)
+class DyadicPair(Pair):
+    """Masses p_i / 2^bits and q_i / 2^bits, by falling p_i / q_i."""
+
+    rows: tuple[Row, ...]
+    bits: int
+
+    def tails(self, t: Twofold) -> Tails:
+        index = np.searchsorted(self.floats.loss.value, t.collapse(), side="right")
+        return Tails(*(column[index] for column in self.floats.tails))
+
+    def profile(self, epsilon: Enclosure) -> Enclosure:
+        """w plus the sum of p (1 - e^(eps - l)) over the losses above: nothing cancels."""
+        floats, totals = self.floats, []
+        for value, radius in zip(epsilon.value.ravel(), epsilon.radius.ravel(), strict=True):
+            # Losses are sorted up to their rounding; what lies below by more adds nothing.
+            first = int(np.searchsorted(floats.loss.value, value - radius - MARGIN * (1.0 + abs(value))))
+            gains = (-(around(value, radius) - floats.loss[first:]).expm1()).clip_below(0.0)
+            totals.append((floats.p[first:] * gains).sum() + floats.infinite)
+        shape = epsilon.value.shape
+        return Enclosure(
+            np.array([float(total.value) for total in totals]).reshape(shape),
+            np.array([float(total.radius) for total in totals]).reshape(shape),
+        )
+
+    def ball_tails(self, t: arb) -> BallTails:
+        (first, last), one = self._place(t.exp()), 1 << self.bits
+        above = [self._ball(self._sums[first][side]).union(self._ball(self._sums[last][side])) for side in (0, 1)]
+        below = [
+            self._ball(one - self._sums[first][side]).union(self._ball(one - self._sums[last][side])) for side in (0, 1)
+        ]
+        return BallTails(*above, *below)
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        alpha = epsilon.exp()
+        first, last = self._place(alpha)
+        p, q = self._sums[first]
+        total = self._ball(p) - alpha * self._ball(q)
+        for p, q in self.rows[first:last]:
+            total += (self._ball(p) - alpha * self._ball(q)).max(arb(0))
+        return total
+
+    def reversed(self) -> DyadicPair:
+        return DyadicPair(tuple((q, p) for p, q in reversed(self.rows)), self.bits)
+
+    def infinite_mass(self) -> arb:
+        return self._ball(sum(p for p, q in self.rows if not q))
+
+    def loss_range(self) -> LossRange:
+        finite = [row for row in self.rows if row[0] and row[1]]
+        return LossRange(_loss(finite[-1]), _loss(finite[0])) if finite else LossRange(arb(0), arb(0))
+
+    def sampled(self, rate: float, remove: bool) -> DyadicPair:
+        """((1 - rate) Q + rate P, Q) for remove, (P, (1 - rate) P + rate Q) for add: whole numbers still."""
+        taken, one = rate.as_integer_ratio()
+        left = one - taken
+        if remove:
+            rows = tuple((left * q + taken * p, one * q) for p, q in self.rows)
+        else:
+            rows = tuple((one * p, left * p + taken * q) for p, q in self.rows)
+        return DyadicPair(rows, self.bits + one.bit_length() - 1)
+
+    def _ball(self, mass: int) -> arb:
+        return arb(fmpz(mass)) * arb(2) ** -self.bits
+
+    @cached_property
+    def _sums(self) -> list[Row]:
+        """P_c and Q_c."""
+        p, q = (
+            accumulate((row[0] for row in self.rows), initial=0),
+            accumulate((row[1] for row in self.rows), initial=0),
+        )
+        return list(zip(p, q, strict=True))
+
+    def _place(self, alpha: arb) -> tuple[int, int]:
+        """first <= c <= last, c the number of rows with p > alpha q; they differ where that cannot be told."""
+        ends = []
+        for unsure in (False, True):
+            low, high = 0, len(self.rows)
+            while low < high:
+                middle = (low + high) // 2
+                p, q = self.rows[middle]
+                rest = arb(fmpz(p)) - alpha * arb(fmpz(q))
+                counted = not rest <= 0 if unsure else bool(rest > 0)
+                low, high = (middle + 1, high) if counted else (low, middle)
+            ends.append(low)
+        return ends[0], max(ends)
+
+    @cached_property
+    def floats(self) -> FloatRows:
+        """Each number is rounded from whole ones a few times, and enclosed."""
+        rising = [row for row in reversed(self.rows) if row[0] and row[1]]
+        sums = [each for each, row in zip(self._sums[1:], self.rows, strict=True) if row[0] and row[1]]
+        one = 1 << self.bits
+        infinite = sum(p for p, q in self.rows if not q)
+        lost = sum(q for p, q in self.rows if not p)
+        above = [(infinite, 0), *sums][::-1]
+        return FloatRows(
+            p=self._read([p for p, _ in rising]),
+            q=self._read([q for _, q in rising]),
+            loss=_losses(rising),
+            infinite=self._read([infinite])[0],
+            lost=self._read([lost])[0],
+            tails=Tails(
+                *(self._read([each[side] for each in above]).value for side in (0, 1)),
+                *(self._read([one - each[side] for each in above]).value for side in (0, 1)),
+            ),
+        )
+
+    def _read(self, masses: Sequence[int]) -> Enclosure:
+        value: FloatArray = np.array([_quotient(mass, self.bits) for mass in masses], dtype=np.float64)
+        exactly = np.array([mass == 0 for mass in masses], dtype=np.bool_)
+        return Enclosure(value, np.where(exactly, 0.0, 4.0 * UNIT * value + 5e-324))
+
+
+def dyadic_pair(rows: Iterable[Row], bits: int) -> DyadicPair:
+    """Rows in any order; those without mass are left out."""
+
+    def falling(one: Row, other: Row) -> int:
+        gap = one[0] * other[1] - other[0] * one[1]
+        return (gap < 0) - (gap > 0)
+
+    return DyadicPair(tuple(sorted((row for row in rows if row[0] or row[1]), key=cmp_to_key(falling))), bits)
+
+
+def _quotient(mass: int, bits: int) -> float:
+    """mass / 2^bits to one unit; the top 60 bits say it all."""
+    shift = max(mass.bit_length() - 60, 0)
+    return math.ldexp(float(mass >> shift), shift - bits)
+
+
+def _loss(row: Row) -> arb:
+    """log(p / q), with relative precision next to 0."""
+    p, q = row
+    return (arb(fmpz(p - q)) / arb(fmpz(q))).log1p() if 2 * p > q else (arb(fmpz(p)) / arb(fmpz(q))).log()
+
+
+def _losses(rows: Sequence[Row]) -> Enclosure:
+    """The same in float64: next to 0 from the difference, elsewhere from the quotient's mantissa and exponent."""
+    near = np.zeros(len(rows))
+    far_log, far_power = np.ones(len(rows)), np.zeros(len(rows))
+    close = np.zeros(len(rows), dtype=np.bool_)
+    for index, (p, q) in enumerate(rows):
+        if 2 * p > q and p < 2 * q:
+            close[index] = True
+            near[index] = _ratio(abs(p - q), q) * (1.0 if p >= q else -1.0)
+        else:
+            power = p.bit_length() - q.bit_length()
+            up, down = (p, q << power) if power >= 0 else (p << -power, q)
+            far_log[index], far_power[index] = _ratio(up, down), float(power)
+    quotient = Enclosure(near, 4.0 * UNIT * abs(near) + 5e-324 * (near != 0.0)).log1p()
+    mantissa = Enclosure(far_log, 4.0 * UNIT * far_log).log()
+    far = mantissa + exact(far_power) * LOG_2
+    return Enclosure(np.where(close, quotient.value, far.value), np.where(close, quotient.radius, far.radius))
+
+
+LOG_2 = enclosing(0.6931471805599453, 0.6931471805599454)
+
+
+def _ratio(one: int, other: int) -> float:
+    """one / other to 2 units."""
+    if not one:
+        return 0.0
+    shift = max(64 - one.bit_length() + other.bit_length(), 0)
+    return math.ldexp(float((one << shift) // other), -shift)

@@ -1,0 +1,127 @@
+"""Gaussian shifts: K(z) = mu^2 (z + z^2)/2 for all complex z.
+
+|phi(t)| = e^{-mu^2 t^2/2} at every tilt c, and the drift is mu^2 (c + 1/2).
+Guarantee: exact.
+Reference: Balle, Wang 2018, Lemma 6 (the loss is normal).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flint import acb, arb
+
+from ...facets.cgf import BallTilted, Cgf, Cumulants, Decay, Tilted
+from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from .pair import GaussianPair
+
+if TYPE_CHECKING:
+    from ...kernels.contour_sum import Factor
+    from ...kernels.enclosure import Enclosure
+
+
+def square_bounds(pair: GaussianPair) -> tuple[float, float]:
+    """Doubles around mu^2."""
+    with working_precision(BITS_START):
+        square = pair.ball_mu() ** 2
+        return lower_float(square), upper_float(square)
+
+
+@dataclass(frozen=True)
+class GaussianTilted(Tilted):
+    """A normal loss."""
+
+    square: Enclosure
+    tilt: float
+
+    @property
+    def log_mgf(self) -> Enclosure:
+        return self.square * (0.5 * self.tilt) * (1.0 + self.tilt)
+
+    @property
+    def drift(self) -> Enclosure:
+        return self.square * (self.tilt + 0.5)
+
+    def factor(self, step: float, nodes: int, count: int) -> Factor:
+        import numpy as np
+
+        from ...kernels.contour_sum import bell
+
+        return bell(self.square * float(count), step * np.arange(nodes, dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class GaussianBallTilted(BallTilted):
+    """A normal loss in balls."""
+
+    square: arb
+    tilt: float
+
+    @property
+    def log_mgf(self) -> arb:
+        return self.square * self.tilt * (1 + arb(self.tilt)) / 2
+
+    def phi(self, step: float | arb, nodes: int) -> list[acb]:
+        mean = self.square * (arb(self.tilt) + arb(0.5))
+        times = [arb(step) * index for index in range(nodes)]
+        return [acb(-self.square * t * t / 2, mean * t).exp() for t in times]
+
+
+@dataclass(frozen=True)
+class GaussianDecay:
+    """The modulus itself: it falls with t."""
+
+    least_square: float
+
+    def log_bound(self, radius: float) -> float:
+        return -0.5 * self.least_square * radius * radius * (1.0 - 1e-15)
+
+
+@dataclass(frozen=True)
+class GaussianBallDecay:
+    """The same in balls."""
+
+    square: arb
+
+    def log_bound(self, radius: float) -> float:
+        with working_precision(BITS_START):
+            return upper_float(-self.square * arb(radius) ** 2 / 2)
+
+
+@dataclass(frozen=True)
+class GaussianCgf(Cgf):
+    """K of a Gaussian pair."""
+
+    pair: GaussianPair
+
+    def cumulants(self, tilt: float) -> Cumulants:
+        square = sum(count * (shift / sigma) ** 2 for sigma, shift, count in self.pair.shifts)
+        return Cumulants(0.5 * square * tilt * (1.0 + tilt), square * (tilt + 0.5), square)
+
+    def log_mgf_above(self, tilt: float) -> float:
+        return 0.5 * square_bounds(self.pair)[1] * tilt * (1.0 + tilt) * (1.0 + 1e-15)
+
+    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
+        return 1
+
+    def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
+        from ...kernels.enclosure import enclosing
+
+        return GaussianTilted(enclosing(*square_bounds(self.pair)), tilt)
+
+    def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
+        return GaussianBallTilted(self.pair.ball_mu() ** 2, tilt)
+
+    def decay(self, tilt: float) -> Decay:
+        return GaussianDecay(square_bounds(self.pair)[0])
+
+    def ball_decay(self, tilt: float) -> Decay:
+        with working_precision(BITS_START):
+            return GaussianBallDecay(self.pair.ball_mu() ** 2)
+
+
+def mu_value(pair: GaussianPair) -> float:
+    """mu, approximately."""
+    return math.hypot(*(math.sqrt(count) * (shift / sigma) for sigma, shift, count in pair.shifts))

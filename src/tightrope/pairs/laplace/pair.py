@@ -1,0 +1,85 @@
+"""The Laplace pair.
+
+With e = sensitivity / scale the loss lies in [-e, e]: P has atoms 1/2 at e and exp(-e)/2 at -e and the density
+exp((l - e)/2)/4 between; Q is its mirror image. For -e <= t < e:
+P[l > t] = 1 - exp((t - e)/2)/2,  Q[l > t] = exp(-(t + e)/2)/2,  H(e^t) = 1 - exp((t - e)/2).
+Guarantee: exact; float64 with the radius of kernels.enclosure.
+Reference: Koskela, Jaelkoe, Honkela 2020, Sec. 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb
+
+from ...kernels.enclosure import Enclosure, enclosing, exact
+from ...kernels.twofold import Twofold, twofold
+from ...pair import BallTails, LossRange, Pair, Tails
+
+
+@dataclass(frozen=True, slots=True)
+class LaplacePair(Pair):
+    """Laplace(sensitivity, scale) against Laplace(0, scale)."""
+
+    scale: float
+    sensitivity: float
+
+    def tails(self, t: Twofold) -> Tails:
+        edge = twofold(self.sensitivity) / twofold(self.scale)
+        with np.errstate(all="ignore"):
+            before, after = t - edge, t + edge
+            over, under = before.collapse() >= 0.0, after.collapse() < 0.0
+            p_below = before.half().exp_collapsed() / 2.0
+            q_above = (-after).half().exp_collapsed() / 2.0
+        # Inside, both p_below and q_above are at most 1/2: their complements lose nothing.
+        return Tails(
+            p_above=np.where(over, 0.0, np.where(under, 1.0, 1.0 - p_below)),
+            q_above=np.where(over, 0.0, np.where(under, 1.0, q_above)),
+            p_below=np.where(over, 1.0, np.where(under, 0.0, p_below)),
+            q_below=np.where(over, 1.0, np.where(under, 0.0, 1.0 - q_above)),
+        )
+
+    def profile(self, epsilon: Enclosure) -> Enclosure:
+        """H(e^eps) = max(0, 1 - e^((eps - e)/2), 1 - e^eps); the maximum of intervals, end by end."""
+        edge = exact(self.sensitivity) / exact(self.scale)
+        middle = -((epsilon - edge) * 0.5).expm1()
+        left = -epsilon.expm1()
+        low = np.maximum(np.maximum(middle.lower, left.lower), 0.0)
+        high = np.maximum(np.maximum(middle.upper, left.upper), 0.0)
+        certainly_zero = (middle.upper <= 0.0) & (left.upper <= 0.0)
+        return enclosing(low, np.where(certainly_zero, 0.0, high))
+
+    def ball_tails(self, t: arb) -> BallTails:
+        edge = self.ball_edge()
+        if t >= edge:
+            return BallTails(arb(0), arb(0), arb(1), arb(1))
+        if t < -edge:
+            return BallTails(arb(1), arb(1), arb(0), arb(0))
+        p_below, q_above = ((t - edge) / 2).exp() / 2, (-(t + edge) / 2).exp() / 2
+        tails = BallTails(1 - p_below, q_above, p_below, 1 - q_above)
+        # A ball may reach beyond one end of the losses, or beyond both.
+        if not t < edge:
+            tails = BallTails(*(one.union(arb(other)) for one, other in zip(tails, (0, 0, 1, 1), strict=True)))
+        if not t >= -edge:
+            tails = BallTails(*(one.union(arb(other)) for one, other in zip(tails, (1, 1, 0, 0), strict=True)))
+        return tails
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        middle = -((epsilon - self.ball_edge()) / 2).expm1()
+        return middle.max(-epsilon.expm1()).max(arb(0))
+
+    def reversed(self) -> LaplacePair:
+        return self
+
+    def infinite_mass(self) -> arb:
+        return arb(0)
+
+    def loss_range(self) -> LossRange:
+        edge = self.ball_edge()
+        return LossRange(-edge, edge)
+
+    def ball_edge(self) -> arb:
+        """e = sensitivity / scale."""
+        return arb(self.sensitivity) / arb(self.scale)

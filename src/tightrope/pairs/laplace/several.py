@@ -1,0 +1,77 @@
+"""The profile of any composition of Laplace pairs, by residues.
+
+With s = z + 1/2 one pair has E_P[e^(z l)] = e^(-e/2) [e^(es) (2s+1) + e^(-es) (2s-1)] / (4s). The product over K
+pairs expands into terms with exponents x = sum of +-e - eps, and closing the contour of I(eps) to the left leaves
+for every x > 0 e^((eps - sum e)/2) 4^(1-K) C [s^(K-1)] (2s+1)^(J-1) (2s-1)^(K-J-1) e^(sx), J pluses, C choices, plus
+1 for J = K and -e^eps for J = 0 from the poles at s = +-1/2.
+Guarantee: exact, in balls; the alternating sum is paid for with precision. Proof: docs/proofs/closed_forms.md.
+Reference: Zhu, Dong, Wang 2021, Sec. 5 (phi-functions); the expansion is ours.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from flint import arb
+
+from .pair import LaplacePair
+
+WORK_MOST = 40_000  # terms times uses
+
+LaplaceTerm = tuple[LaplacePair, int]
+
+
+def work(terms: Sequence[LaplaceTerm]) -> int:
+    """Number of terms of the expansion times number of uses."""
+    return math.prod(count + 1 for _, count in terms) * sum(count for _, count in terms)
+
+
+def laplace_profile(terms: Sequence[LaplaceTerm], epsilon: arb) -> arb:
+    """H(e^eps) for any real eps, at the working precision."""
+    uses = sum(count for _, count in terms)
+    edges = [(pair.ball_edge(), count) for pair, count in terms]
+    reach = sum((count * edge for edge, count in edges), arb(0))
+    scale = ((epsilon - reach) / 2).exp() * arb(4) ** (1 - uses)
+    factorials = [arb(1)]
+    for n in range(1, uses):
+        factorials.append(factorials[-1] * n)
+    total = arb(0)
+    polynomials: dict[int, list[arb]] = {}
+    for signs in itertools.product(*(range(count + 1) for _, count in terms)):
+        x = sum(((2 * plus - count) * edge for plus, (edge, count) in zip(signs, edges, strict=True)), arb(0)) - epsilon
+        if x <= 0:
+            continue
+        pluses = sum(signs)
+        if pluses not in polynomials:
+            polynomials[pluses] = _polynomial(pluses - 1, uses - pluses - 1, factorials)
+        choices = math.prod(math.comb(count, plus) for plus, (_, count) in zip(signs, terms, strict=True))
+        term = choices * scale * _horner(polynomials[pluses], x)
+        if pluses == uses:
+            term += 1
+        if pluses == 0:
+            term -= epsilon.exp()
+        # Each term is continuous and 0 at x = 0, so an unsure sign is covered by both values.
+        total += term if x > 0 else term.union(arb(0))
+    return total
+
+
+def _polynomial(a: int, b: int, factorials: list[arb]) -> list[arb]:
+    """Coefficients in x, highest first, of [s^(a+b+1)] (2s+1)^a (2s-1)^b e^(sx), for a, b >= -1.
+
+    The Taylor coefficients c of (1+2s)^a (1-2s)^b obey (n+1) c[n+1] = 2 (a-b) c[n] + 4 (n-1-a-b) c[n-1].
+    """
+    order = a + b + 1
+    c = [1, 2 * (a - b)]
+    for n in range(1, order):
+        c.append((2 * (a - b) * c[n] + 4 * (n - 1 - a - b) * c[n - 1]) // (n + 1))
+    sign = -1 if b % 2 else 1
+    return [arb(sign * c[n]) / factorials[order - n] for n in range(order + 1)]
+
+
+def _horner(coefficients: list[arb], x: arb) -> arb:
+    value = arb(0)
+    for coefficient in coefficients:
+        value = value * x + coefficient
+    return value

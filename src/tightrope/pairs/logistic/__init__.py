@@ -1,0 +1,1 @@
+"""The logistic family: tight for the exponential mechanism."""

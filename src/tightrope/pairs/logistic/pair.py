@@ -1,0 +1,82 @@
+"""The logistic pair: what dominates every mechanism of bounded range.
+
+P = Logistic(e) and Q = Logistic(0), e = epsilon > 0: the loss lies in [-e, e] and has no atoms. For -e <= t <= e, with
+a = (e - t)/2, b = (e + t)/2, A = (1 - exp(-a))/(1 - exp(-e)), B = (1 - exp(-b))/(1 - exp(-e)):
+P[l > t] = A,  Q[l > t] = exp(-b) A,  P[l <= t] = exp(-a) B,  Q[l <= t] = B,  H(e^t) = (1 - exp(-a)) A,
+and H(e^t) = 1 - e^t below -e, 0 above e. Nothing cancels.
+Guarantee: exact; float64 with the radius of kernels.enclosure.
+Reference: Dong, Durfee, Rogers 2020, Sec. 3 (bounded range). Proof: docs/proofs/exponential.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb
+
+from ...kernels.enclosure import Enclosure, exact, where
+from ...kernels.twofold import Twofold, twofold
+from ...pair import BallTails, LossRange, Pair, Tails
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticPair(Pair):
+    """Logistic(epsilon) against Logistic(0), both of scale 1; epsilon at least 1e-280, so that halves do not vanish."""
+
+    epsilon: float
+
+    def tails(self, t: Twofold) -> Tails:
+        edge, half = twofold(self.epsilon), twofold(self.epsilon) / 2.0
+        with np.errstate(all="ignore"):
+            over, under = (t - edge).collapse() >= 0.0, (t + edge).collapse() < 0.0
+            a, b, total = half - t / 2.0, half + t / 2.0, -(-edge).expm1()
+            p_above, q_below = -(-a).expm1() / total, -(-b).expm1() / total
+            q_above, p_below = p_above * (-b).exp(), q_below * (-a).exp()
+        return Tails(
+            p_above=np.where(over, 0.0, np.where(under, 1.0, p_above.collapse())),
+            q_above=np.where(over, 0.0, np.where(under, 1.0, q_above.collapse())),
+            p_below=np.where(over, 1.0, np.where(under, 0.0, p_below.collapse())),
+            q_below=np.where(over, 1.0, np.where(under, 0.0, q_below.collapse())),
+        )
+
+    def profile(self, epsilon: Enclosure) -> Enclosure:
+        """H = (1 - e^-a) A with a clipped to [0, e], plus e^-e (1 - e^(eps + e)) where eps < -e."""
+        edge = exact(self.epsilon)
+        a = ((edge - epsilon) * 0.5).clip_below(0.0)
+        a = -((-a).clip_below(-self.epsilon))
+        share = -(-a).expm1()
+        beyond = -((-(epsilon + edge)).clip_below(0.0))
+        value = share * (share / -(-edge).expm1()) - (-edge).exp() * beyond.expm1()
+        return where(epsilon.lower >= self.epsilon, exact(np.zeros_like(value.value)), value)
+
+    def ball_tails(self, t: arb) -> BallTails:
+        edge = arb(self.epsilon)
+        if t >= edge:
+            return BallTails(arb(0), arb(0), arb(1), arb(1))
+        if t < -edge:
+            return BallTails(arb(1), arb(1), arb(0), arb(0))
+        a, b, total = self._halves(t)
+        p_above, q_below = -(-a).expm1() / total, -(-b).expm1() / total
+        return BallTails(p_above, (-b).exp() * p_above, (-a).exp() * q_below, q_below)
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        edge = arb(self.epsilon)
+        a, _, total = self._halves(epsilon)
+        beyond = (epsilon + edge).min(arb(0))
+        return (-a).expm1() ** 2 / total - (-edge).exp() * beyond.expm1()
+
+    def reversed(self) -> LogisticPair:
+        return self
+
+    def infinite_mass(self) -> arb:
+        return arb(0)
+
+    def loss_range(self) -> LossRange:
+        return LossRange(-arb(self.epsilon), arb(self.epsilon))
+
+    def _halves(self, t: arb) -> tuple[arb, arb, arb]:
+        """a and b at the point of [-e, e] next to t, and 1 - e^-e; continuous tails need no hull."""
+        edge = arb(self.epsilon)
+        inside = t.min(edge).max(-edge)
+        return (edge - inside) / 2, (edge + inside) / 2, -(-edge).expm1()

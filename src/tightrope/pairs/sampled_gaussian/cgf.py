@@ -1,0 +1,122 @@
+"""Poisson-sampled Gaussian shifts, in both directions, by certified quadrature.
+
+x is standard normal, g = 1 - rate + rate e^{mu x - mu^2/2}: M(z) = E[g^{1+z}] for remove and E[g^{-z}] for add.
+Guarantee: errors as stated by quadrature_float, kernels.quadrature_ball and decay.
+Reference: Zhu, Dong, Wang 2021, Thm 11; Trefethen, Weideman 2014, Thm 5.1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ... import work
+from ...errors import UnsupportedMechanism
+from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
+from ...facets.quadrature import LawBallTilted, LawTilted
+from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ..gaussian.cgf import mu_value
+from ..gaussian.pair import GaussianPair
+from .decay_ball import ball_decay
+from .grid import choose_grid, choose_step, error_modes, window
+from .quadrature_ball import sampled_normal_ball
+
+ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
+ALIAS_SLACK = 1e-9
+EXPONENT_MOST = 1e5
+COARSE_MOST = 20_000
+COARSE = 500.0  # units of work for a point of such a sum
+
+
+def mu_bounds(base: GaussianPair) -> tuple[float, float]:
+    """Doubles around mu."""
+    with working_precision(BITS_START):
+        mu = base.ball_mu()
+        return lower_float(mu), upper_float(mu)
+
+
+@dataclass(frozen=True)
+class SampledCgf(Cgf):
+    """K of ((1 - rate) Q + rate P, Q) (sign 1) or of its reverse (sign -1), for Gaussian (P, Q)."""
+
+    base: GaussianPair
+    rate: float
+    sign: int
+
+    def power(self, tilt: float) -> float:
+        """The exponent a of the tilted density n g^a."""
+        return 1.0 + tilt if self.sign > 0 else -tilt
+
+    def cumulants(self, tilt: float) -> Cumulants:
+        """Trapezoid sums in plain floats, coarse but far better than the choice of a contour needs."""
+        mu = mu_value(self.base)
+        step = min(0.7, 1.2 / mu)
+        losses, logs = self._coarse(mu, tilt, step, 7.0)
+        top = max(logs)
+        masses = [math.exp(log - top) for log in logs]
+        total = sum(masses)
+        mean = sum(mass * loss for mass, loss in zip(masses, losses, strict=True)) / total
+        variance = sum(mass * (loss - mean) ** 2 for mass, loss in zip(masses, losses, strict=True)) / total
+        return Cumulants(top + math.log(total * step / ROOT_TWO_PI), self.sign * mean, variance)
+
+    def log_mgf_above(self, tilt: float) -> float:
+        """The trapezoid sum, raised by its error and by more than all roundings; K grows with mu.
+
+        The nodes reach 9 beyond everything heavy, so that what lies outside weighs less than e^-30.
+        """
+        mu, power = mu_bounds(self.base)[1], self.power(tilt)
+        step = choose_step(mu, power, 0.0, 25.0)
+        if COARSE_MOST * step < 20.0:
+            return float(self.tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf.upper)
+        _, logs = self._coarse(mu, tilt, step, 9.0)
+        top = max(logs)
+        error = math.exp(min(constant for constant, _ in error_modes(mu, power, step)))
+        if not (error < 1e-6 and max(map(abs, logs)) < EXPONENT_MOST):
+            return math.inf
+        total = sum(math.exp(log - top) for log in logs)
+        return top + math.log(total * step / ROOT_TWO_PI) + 2.0 * error + ALIAS_SLACK
+
+    def _coarse(self, mu: float, tilt: float, step: float, width: float) -> tuple[list[float], list[float]]:
+        """Values of log g and logs of the tilted density on a grid, each to a few roundings of its parts."""
+        rate, power = self.rate, self.power(tilt)
+        low, high = window(mu, rate, power, width)
+        size = math.ceil((high - low) / step) + 1
+        if size > COARSE_MOST:
+            raise UnsupportedMechanism(repr(self.base), "its losses are too large for a contour; try engine='lattice'")
+        work.spend(COARSE * size)
+        values, logs = [], []
+        for index in range(size):
+            x = low + index * step
+            rise = mu * x - 0.5 * mu * mu
+            if rise > 30.0:
+                value = rise + math.log(rate + (1.0 - rate) * math.exp(-rise))
+            elif rise > -1.0 or rate < 0.5:
+                value = math.log1p(rate * math.expm1(rise))
+            else:
+                value = math.log((1.0 - rate) + rate * math.exp(rise))
+            values.append(value)
+            logs.append(power * value - 0.5 * x * x)
+        return values, logs
+
+    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
+        return choose_grid(mu_value(self.base), self.rate, self.power(tilt), reach, log_tolerance).size
+
+    def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
+        from ...kernels.enclosure import enclosing
+        from .quadrature_float import sampled_normal
+
+        mu = enclosing(*mu_bounds(self.base))
+        return LawTilted(sampled_normal(mu, self.rate, self.sign, tilt, reach, log_tolerance))
+
+    def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
+        law = sampled_normal_ball(self.base.ball_mu(), self.rate, self.sign, tilt, reach, log_tolerance)
+        return LawBallTilted(law)
+
+    def decay(self, tilt: float) -> Decay:
+        from .decay_float import decay
+
+        return decay(mu_value(self.base), self.rate, self.power(tilt)) or NoDecay()
+
+    def ball_decay(self, tilt: float) -> Decay:
+        with working_precision(BITS_START):
+            return ball_decay(self.base.ball_mu(), self.rate, self.power(tilt)) or NoDecay()

@@ -1,0 +1,165 @@
+"""The decay bound of decay in balls, cell by cell.
+
+Guarantee: upper, every rounding enclosed. Proof: docs/proofs/contour.md, section 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from flint import arb
+
+from ... import work
+from ...kernels.ball import upper_float, working_precision
+from .cells import cell_edges
+from .decay import DecayCell, Mark, exponent, log_masses, shift_height, shifts, tail_slopes
+from .window import WHOLE, Edge, MarkWindow
+
+DECAY_BITS = 64
+CELL = 3e4  # units of work for a cell, to make it and to bound its U
+
+
+class _Balls:
+    @staticmethod
+    def exp(x: arb) -> arb:
+        return x.exp()
+
+    @staticmethod
+    def log(x: arb) -> arb:
+        return x.log()
+
+    @staticmethod
+    def expm1(x: arb) -> arb:
+        return x.expm1()
+
+    @staticmethod
+    def log1p(x: arb) -> arb:
+        return x.log1p()
+
+    @staticmethod
+    def sin(x: arb) -> arb:
+        return x.sin()
+
+    @staticmethod
+    def cos(x: arb) -> arb:
+        return x.cos()
+
+    @staticmethod
+    def angle(y: arb, x: arb) -> arb:
+        return arb.atan2(y, x)
+
+    @staticmethod
+    def smaller(x: arb, y: arb) -> arb:
+        return x.min(y)
+
+    @staticmethod
+    def softplus(x: arb) -> arb:
+        return x.exp().log1p()
+
+
+@dataclass(frozen=True, slots=True)
+class BallDecay:
+    """Cells of a tilted law with bounds of their masses; the tails are the last cells, with no least mass.
+
+    end: the density at the hard end of the window, in the unit of the masses; 0 without one.
+    """
+
+    mu: arb
+    power: float
+    cells: tuple[tuple[DecayCell, arb, arb], ...]
+    marked: MarkWindow
+    end: arb
+
+    def log_bound(self, radius: float) -> float:
+        """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
+        if not radius >= 0.0:
+            return 0.0
+        work.spend(CELL * len(self.cells))
+        with working_precision(DECAY_BITS):
+            return min(0.0, *(self._with_shift(radius, *shift) for shift in shifts(self.marked)))
+
+    def _with_shift(self, radius: float, fraction: float, eagerness: float, limit: float) -> float:
+        height = shift_height(_Balls, self.mu, self.power, radius, fraction * arb.pi() / self.mu, limit)
+        least, most = arb(0), arb(0)
+        falls, rises, far = arb(0), arb(0), arb(0)
+        for cell, low, high in self.cells:
+            bound, _ = exponent(_Balls, cell, self.mu, self.power, radius, height, eagerness)
+            gain = bound.expm1()
+            least, most, far = least + low, most + high, far + high * bound.exp()
+            if gain < 0:
+                falls += low * gain
+            else:
+                rises += high * gain.max(arb(0))
+        lift = 1 + sum((1 / arb(edge.width) ** 2 for edge in self.marked.edges), arb(0))
+        back = self.end * height * (lift * height * height / 2).exp()
+        near = falls / most + (rises + back) / least
+        bounds = [upper_float(near.log1p()), upper_float(((far + back) / least).log())]
+        return min(bounds)
+
+
+def ball_decay(mu: arb, rate: float, power: float, marked: MarkWindow = WHOLE) -> BallDecay | None:
+    """The cells for the law with density proportional to n g^power; None where the tails cannot be bounded."""
+    with working_precision(DECAY_BITS):
+        points = cell_edges(float(mu.mid()), rate, power, marked)
+        if len(points) < 2:
+            return None
+        work.spend(CELL * len(points))
+        share = arb(rate)
+        logit = share.log() - (-share).log1p() - mu * mu / 2
+
+        def shares(x: arb) -> tuple[arb, arb]:
+            odds = (mu * x + logit).exp()
+            return odds / (1 + odds), 1 / (1 + odds)
+
+        def log_density(x: arb) -> arb:
+            return arb(power) * (mu * x + logit).exp().log1p() - x * x / 2
+
+        edges = [arb(point) for point in points]
+        known = [shares(edge) for edge in edges]
+        slope_left, slope_right = tail_slopes(edges[0], edges[-1], known[0][0], mu, power)
+        slope_left += marked.ball_slope_left_of(edges[0])
+        cut = marked.end < math.inf
+        if not (slope_left > 0 and (cut or slope_right > 0)):
+            return None
+        weights = [[(edge.ball_weight(x), edge.ball_missing(x)) for x in edges] for edge in marked.edges]
+        top = log_density(edges[len(edges) // 2])
+        at_edges = [log_density(edge) - top for edge in edges]
+        cells = []
+        for index in range(len(edges) - 1):
+            left, right = edges[index], edges[index + 1]
+            marks, least, most = _marks(marked.edges, [weight[index : index + 2] for weight in weights])
+            cell = DecayCell(
+                left, right, known[index][0], known[index + 1][0], known[index][1], known[index + 1][1], marks
+            )
+            logs = at_edges[index], log_density((left + right) / 2) - top, at_edges[index + 1]
+            low, high = log_masses(_Balls, cell, logs, mu, power)
+            width = right - left
+            cells.append((cell, width * low.exp() * least, width * high.exp() * most))
+        first, last = (_product(weight[index][0] for weight in weights) for index in (0, -1))
+        unknown = tuple(Mark(edge.width, arb(0), arb.pos_inf()) for edge in marked.edges)
+        tail = DecayCell(edges[0], edges[0], arb(0), known[0][0], arb(1), known[0][1], unknown)
+        cells.append((tail, arb(0), first * at_edges[0].exp() / slope_left))
+        end = last * at_edges[-1].exp()
+        if not cut:
+            tail = DecayCell(edges[-1], edges[-1], known[-1][0], arb(1), known[-1][1], arb(0), unknown)
+            cells.append((tail, arb(0), end / slope_right))
+        return BallDecay(mu, power, tuple(cells), marked, end if cut else arb(0))
+
+
+def _marks(edges: tuple[Edge, ...], weights: list[list[tuple[arb, arb]]]) -> tuple[tuple[Mark, ...], arb, arb]:
+    """The marks of a cell, and the least and the largest weight on it; each edge is monotone."""
+    marks, least, most = [], arb(1), arb(1)
+    for edge, ((left, left_missing), (right, right_missing)) in zip(edges, weights, strict=True):
+        low, missing = (left, left_missing) if edge.side > 0 else (right, right_missing)
+        marks.append(Mark(edge.width, missing.log(), -low.log()))
+        least, most = least * low, most * (right if edge.side > 0 else left)
+    return tuple(marks), least, most
+
+
+def _product(factors: Iterable[arb]) -> arb:
+    product = arb(1)
+    for factor in factors:
+        product *= factor
+    return product

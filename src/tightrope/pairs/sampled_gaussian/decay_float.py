@@ -1,0 +1,180 @@
+"""The decay bound of decay in float64.
+
+Every exponent errs by units of the size of its parts, which moves each mass and each U to its safe side; SLACK does so
+for all that is left, whose relative error is far below it.
+Guarantee: upper. Proof: docs/proofs/contour.md, sections 4 and 7.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb
+
+from ... import work
+from ...kernels.ball import lower_float, upper_float, working_precision
+from ...kernels.enclosure import FloatArray
+from ...kernels.ulps import UNIT
+from .cells import cell_edges
+from .decay import DecayCell, Mark, exponent, log_masses, shift_height, shifts, tail_slopes
+from .grid import log_odds
+from .window import WHOLE, Edge, MarkWindow
+
+SLACK = 1e-9
+WEIGHT_BITS = 64
+CELL, MARK = 300.0, 2e4  # units of work for a cell, and for the weight of an edge at the end of one
+ODDS_MOST, RISE_MOST = 1e12, 600.0
+EXPONENT_ERROR, SHARE_ERROR = (
+    64.0 * UNIT,
+    32.0 * UNIT,
+)  # of an exponent, and of U through the log odds, per unit of size
+
+
+class _Arrays:
+    exp, expm1, log, log1p = np.exp, np.expm1, np.log, np.log1p
+    sin, cos, angle, smaller = np.sin, np.cos, np.arctan2, np.minimum
+
+    @staticmethod
+    def softplus(x: FloatArray) -> FloatArray:
+        return np.logaddexp(0.0, x)
+
+
+@dataclass(frozen=True, slots=True)
+class FloatDecay:
+    """Cells of a tilted law and bounds of their masses, the tails included as last cells.
+
+    end: the density at the hard end of the window, in the unit of the masses; 0 without one.
+    """
+
+    mu: float
+    power: float
+    cells: DecayCell
+    least: FloatArray
+    most: FloatArray
+    slack: FloatArray
+    marked: MarkWindow = WHOLE
+    end: float = 0.0
+
+    def log_bound(self, radius: float) -> float:
+        """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
+        if not radius >= 0.0:
+            return 0.0
+        work.spend(CELL * len(self.least))
+        return min((self._with_shift(radius, *shift) for shift in shifts(self.marked)), default=0.0)
+
+    def _with_shift(self, radius: float, fraction: float, eagerness: float, limit: float) -> float:
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            height = float(shift_height(_Arrays, self.mu, self.power, radius, fraction * math.pi / self.mu, limit))
+            bound, sizes = exponent(_Arrays, self.cells, self.mu, self.power, radius, height, eagerness)
+            bound = bound + self.slack * sizes
+            gain = np.expm1(bound)
+            falls = float(np.sum(np.where(gain < 0.0, self.least * gain, 0.0))) / float(np.sum(self.most))
+            rises = float(np.sum(np.where(gain < 0.0, 0.0, self.most * gain))) / float(np.sum(self.least))
+            back = self.end * height * math.exp(0.5 * self.marked.lift * height * height) if self.end else 0.0
+            beyond = back / float(np.sum(self.least)) * (1.0 + SLACK)
+            near = falls * (1.0 - SLACK) + rises * (1.0 + SLACK) + beyond
+            far = float(np.sum(self.most * np.exp(bound))) / float(np.sum(self.least)) * (1.0 + SLACK) + beyond
+        # 1 + E[expm1 U] is sharp where phi is close to 1, E[exp U] where it is small.
+        if not (math.isfinite(near) and math.isfinite(far)):
+            return 0.0
+        return min(0.0, math.log1p(near) * (1.0 - SLACK) if near < 0.0 else 0.0, math.log(max(far, 1e-300)) + SLACK)
+
+
+def decay(mu: float, rate: float, power: float, marked: MarkWindow = WHOLE) -> FloatDecay | None:
+    """The cells for the law with density proportional to n g^power; None where they cannot be trusted."""
+    edges: FloatArray = np.array(cell_edges(mu, rate, power, marked))
+    if edges.size < 2:
+        return None
+    work.spend(MARK * len(marked.edges) * edges.size)
+    odds = log_odds(mu, rate)
+    left, right = edges[:-1], edges[1:]
+    logs = mu * edges + odds
+    with np.errstate(over="ignore"):
+        share, other = 1.0 / (1.0 + np.exp(-logs)), 1.0 / (1.0 + np.exp(logs))
+    parts = abs(mu * edges) + abs(odds) + 0.5 * mu * mu
+    at_edges, middles, scale = _log_densities(mu, odds, power, edges)
+    slopes = tail_slopes(edges[0], edges[-1], share[0], mu, power)
+    slopes = slopes if marked is WHOLE else (slopes[0] + marked.slope_left_of(float(edges[0])), 1.0)
+    if not (np.max(parts) < ODDS_MOST and min(slopes) > 0.0):
+        return None
+    weights = [_EdgeWeights(edge, edges) for edge in marked.edges]
+    top = float(np.max(middles + sum(weight.most for weight in weights)))
+    at_edges, density = at_edges - top, middles - top
+    cells = DecayCell(left, right, share[:-1], share[1:], other[:-1], other[1:])
+    low, high = log_masses(_Arrays, cells, (at_edges[:-1], density, at_edges[1:]), mu, power)
+    width = right - left
+    pull = abs(power) * mu * share[1:] * (1.0 + 0.25 * np.maximum(parts[:-1], parts[1:]))
+    error = EXPONENT_ERROR * (np.maximum(scale[:-1], scale[1:]) + (pull + abs(left) + abs(right)) * width)
+    low = low - error + sum(weight.least for weight in weights)
+    high = high + error + sum(weight.most for weight in weights)
+    tails = at_edges[[0, -1]] + EXPONENT_ERROR * scale[[0, -1]] + sum(weight.logs[[0, -1]] for weight in weights)
+    with np.errstate(under="ignore", over="ignore"):
+        end = 0.0 if marked is WHOLE else math.exp(min(700.0, tails[1])) * (1.0 + SLACK) + 1e-300
+        beyond = np.exp(tails) / np.array(slopes) * (1.0 if marked is WHOLE else np.array([1.0, 0.0]))
+        least = np.concatenate([width * np.exp(low), [0.0, 0.0]]) * (1.0 - SLACK)
+        most = np.concatenate([width * np.exp(high), beyond]) * (1.0 + SLACK) + 1e-300  # what underflowed
+    cells = DecayCell(
+        left=np.append(left, [-np.inf, edges[-1]]),
+        right=np.append(right, [edges[0], np.inf]),
+        share_left=np.append(share[:-1], [0.0, share[-1]]),
+        share_right=np.append(share[1:], [share[0], 1.0]),
+        other_left=np.append(other[:-1], [1.0, other[-1]]),
+        other_right=np.append(other[1:], [other[0], 0.0]),
+        marks=tuple(weight.mark for weight in weights),
+    )
+    slack = SLACK + SHARE_ERROR * np.append(np.maximum(parts[:-1], parts[1:]), parts[[0, -1]])
+    return FloatDecay(mu, power, cells, least, most, slack, marked, end)
+
+
+def _log_densities(
+    mu: float, odds: float, power: float, edges: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """a log g - x^2/2 at the edges and in the middle of the cells, up to a constant, and the size of its parts.
+
+    With x0 where the density is large, d = log(g(x)/g(x0)) = log1p(pi0 expm1(mu (x - x0))), or from the other end of
+    the share where pi0 > 1/2. It errs by units of |d|, of max(pi, pi0) |mu (x - x0)| and of |pi - pi0| times the log
+    odds; a log g by itself would err by units of a log g(x0), which may be far larger than anything that changes.
+    """
+    points = np.concatenate([edges, 0.5 * (edges[:-1] + edges[1:])])
+    centre = points[np.argmax(power * np.logaddexp(0.0, mu * points + odds) - 0.5 * points * points)]
+    log0, rise = mu * centre + odds, mu * (points - centre)
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        if log0 > 0.0:
+            ratio = rise + np.log1p(np.expm1(-rise) / (1.0 + np.exp(log0)))
+        else:
+            ratio = np.log1p(np.expm1(rise) / (1.0 + np.exp(-log0)))
+        far = np.logaddexp(0.0, mu * points + odds) - np.logaddexp(0.0, log0)
+        ratio = np.where(abs(rise) > RISE_MOST, far, ratio)
+        share, share0 = 1.0 / (1.0 + np.exp(-mu * points - odds)), 1.0 / (1.0 + np.exp(-log0))
+    logs = power * ratio - 0.5 * points * points
+    parts = abs(mu * points) + abs(mu * centre) + abs(odds) + 0.5 * mu * mu
+    # Far from x0 two logs are subtracted, and each errs on its own.
+    moved = np.where(abs(rise) > RISE_MOST, share + 2.0 * share0, abs(share - share0))
+    scale = 0.5 * points * points + abs(power) * (abs(ratio) + moved * parts + np.maximum(share, share0) * abs(rise))
+    count = len(edges)
+    at_ends = np.maximum(scale[:count], np.append(scale[count:], 0.0))
+    return logs[:count], logs[count:], at_ends
+
+
+class _EdgeWeights:
+    """Logs of the weight of one edge at the ends of the cells, of its least and largest value on each, and its mark.
+
+    On the two tails nothing better is known than that the weight lifts like a bell.
+    """
+
+    def __init__(self, edge: Edge, edges: FloatArray) -> None:
+        with working_precision(WEIGHT_BITS):
+            balls = [arb(float(x)) for x in edges]
+            weights = [edge.ball_weight(x).log() for x in balls]
+            missing = [edge.ball_missing(x).log() for x in balls]
+            lower = np.array([lower_float(log) for log in weights])
+            upper = np.array([upper_float(log) for log in weights])
+            outside = np.array([upper_float(log) for log in missing])
+        self.logs = upper
+        self.least = np.minimum(lower[:-1], lower[1:])
+        self.most = np.maximum(upper[:-1], upper[1:])
+        tails = [np.inf, np.inf]
+        log_missing = np.append(np.maximum(outside[:-1], outside[1:]), [0.0, 0.0])
+        self.mark = Mark(edge.width, log_missing, np.append(-self.least, tails))

@@ -1,0 +1,1 @@
+"""Noise that is cut or clamped to bounds."""
