@@ -14,7 +14,7 @@ import pytest
 from flint import arb
 
 import tightrope as tr
-from tightrope.engines.ladder import ENGINES
+from tightrope.engines.ladder import ENGINE_NAMES
 from tightrope.errors import Refusal, WorkExhausted
 from tightrope.frozen import FrozenMapping
 from tightrope.registry import MECHANISMS
@@ -61,7 +61,7 @@ def test_values_are_pickled_and_copied(name: str) -> None:
 @pytest.mark.parametrize("proof", [False, True])
 def test_bounds_keep_their_certificates(proof: bool) -> None:
     asked = set()
-    for engine, run in product(ENGINES, (SAMPLED, RUN, TINY, JOINT, DISCRETE)):
+    for engine, run in product(ENGINE_NAMES, (SAMPLED, RUN, TINY, JOINT, DISCRETE)):
         with suppress(tr.UnsupportedMechanism):
             if engine not in asked:
                 check_copies(run.delta(0.5, engine=engine, proof=proof, seconds=3.0))

@@ -14,7 +14,7 @@ from .engines.plan import Planner
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
 from .mechanisms.base import Mechanism, confidence
 from .mechanisms.parameters import nonnegative, probability, whole
-from .question import SECONDS, Question
+from .question import AUTO, SECONDS, Question
 from .relation import Direction
 
 AIM = 1e-6
@@ -103,7 +103,7 @@ class _Case:
             lower,
             chosen.upper,
             Certificate(
-                engine=chosen.engine,
+                engine=chosen.engine.name,
                 arithmetic=chosen.arithmetic,
                 reason=chosen.reason,
                 direction=worst,
@@ -142,9 +142,9 @@ class _Case:
         if ended == "time" and seconds < FINITE_SECONDS:
             advice["seconds"] = max(float(f"{MORE_SECONDS * seconds:.3g}"), SECONDS)
         skipped = {engine for planner in self.planners.values() for engine in planner.skipped}
-        if self.question.engine != "auto":
-            advice["engine"] = "auto"
-        elif others := sorted(skipped - {chosen.engine}):
+        if self.question.engine != AUTO:
+            advice["engine"] = AUTO
+        elif others := sorted(each.name for each in skipped - {chosen.engine}):
             advice["engine"] = others[0]
         if chosen.budget.widest == "rounding" and chosen.arithmetic == "float64" and ended is None:
             advice["proof"] = True

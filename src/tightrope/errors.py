@@ -2,7 +2,7 @@
 
     TightropeError
     ├── InvalidParameter (ValueError)     a number outside its domain
-    ├── UnsupportedMechanism              no engine can prove a bound; .mechanism .hint .kind
+    ├── UnsupportedMechanism              no bound can be proven; .mechanism .engine .hint .kind
     ├── ExpressionError (ValueError)      text that is no mechanism; .text .column
     ├── AccuracyNotReached                .bound is the one reached, .wanted the accuracy
     ├── WorkExhausted                     the time or memory of a call is used up; .resource
@@ -48,18 +48,21 @@ class Refusal(Enum):
 
 
 class UnsupportedMechanism(TightropeError):
-    """No engine can prove a bound for this question."""
+    """No engine, or not the engine insisted on, can prove a bound for this question."""
 
     def __init__(self, mechanism: str, hint: str, kind: Refusal = Refusal.NOT_KNOWN) -> None:
         super().__init__()
+        self.mechanism = mechanism
         self.hint = hint
         self.kind = kind
-        self.rename(mechanism)
+        self.engine: str | None = None
+        self.rename()
 
-    def rename(self, mechanism: str) -> None:
-        """Speaks of the mechanism by this name from now on."""
-        self.mechanism = mechanism
-        self.args = (f"no engine can answer for {mechanism}: {self.hint}",)
+    def rename(self, mechanism: str | None = None, engine: str | None = None) -> None:
+        """Speaks of the mechanism, or of the engine insisted on, by this name from now on."""
+        self.mechanism, self.engine = mechanism or self.mechanism, engine or self.engine
+        who = "no engine can" if self.engine is None else f"the engine {self.engine} cannot"
+        self.args = (f"{who} answer for {self.mechanism}: {self.hint}",)
 
 
 class ExpressionError(TightropeError, ValueError):

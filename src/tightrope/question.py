@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .errors import InvalidParameter
 from .relation import Direction
 
+AUTO = "auto"  # the engine is chosen
 SECONDS = 10.0  # what a call may take where nobody says
 
 
@@ -22,7 +23,7 @@ class Question:
     quantity: str
     accuracy: float | None = None
     proof: bool = False
-    engine: str = "auto"
+    engine: str = AUTO
     direction: Direction | None = None
     seconds: float = SECONDS
 

@@ -7,7 +7,6 @@ import pytest
 
 import tightrope as tr
 from tests.oracle.sampled_twice import Use, delta_of_two
-from tightrope.engines import hits, plan
 
 ORACLE_ERROR = mpmath.mpf(10) ** -17
 TWICE = [
@@ -83,4 +82,3 @@ def test_says_no_to_ordinary_noise() -> None:
     run = tr.Gaussian(sigma=1.0).poisson(rate=0.01) * 1000
     with pytest.raises(tr.UnsupportedMechanism):
         run.epsilon(1e-6, engine="hits")
-    assert hits.NAME in plan.ENGINES

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
 import tightrope as tr
-from tightrope.engines import plan
+from tightrope.engines.evaluation import Evaluator, Term
+from tightrope.engines.ladder import Engine
 
 
 @pytest.mark.parametrize(
@@ -26,14 +27,13 @@ def test_a_curve_needs_few_preparations(
 ) -> None:
     made: Counter[str] = Counter()
 
-    def counting(rung: plan.Rung) -> plan.Rung:
-        def prepare(*terms: object, **named: object) -> object:
-            made[rung.engine] += 1
-            return rung.prepare(*terms, **named)  # type: ignore[arg-type]
+    prepare = Engine.prepare
 
-        return dataclasses.replace(rung, prepare=prepare)  # type: ignore[arg-type]
+    def counting(engine: Engine, terms: Sequence[Term], **question: float | None) -> Evaluator:
+        made[engine.name] += 1
+        return prepare(engine, terms, **question)
 
-    monkeypatch.setattr(plan, "LADDER", tuple(map(counting, plan.LADDER)))
+    monkeypatch.setattr(Engine, "prepare", counting)
     epsilons = [0.1 * index for index in range(31)]
     bounds = mechanism.delta(epsilons, accuracy=1e-3, engine=engine, proof=proof, direction="remove")
     assert made[engine] <= 6

@@ -18,7 +18,7 @@ from ..calls import checked
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import nonnegative, positive, probability
-from ..question import SECONDS, Question, parsed
+from ..question import AUTO, SECONDS, Question, parsed
 from .domain import Domain
 from .search import RootSearch
 from .target import Target
@@ -69,7 +69,7 @@ def calibrate(
     most: float | None = None,
     tolerance: float = TOLERANCE,
     proof: bool = False,
-    engine: str = "auto",
+    engine: str = AUTO,
     direction: str | None = None,
     seconds: float = SECONDS,
 ) -> Calibration:

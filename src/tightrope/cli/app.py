@@ -12,11 +12,11 @@ import click
 
 from .. import __version__, work
 from ..bound import Bound, why_wide
-from ..engines.ladder import ENGINES
+from ..engines.ladder import ENGINE_NAMES
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse, parse_template
 from ..mechanisms.base import Mechanism
-from ..question import SECONDS
+from ..question import AUTO, SECONDS
 from .compare import compare
 from .output import (
     INTERRUPTED,
@@ -105,7 +105,7 @@ def question(command: Command) -> Command:
     shared: tuple[Callable[[Command], Command], ...] = (
         click.option("--json", "as_document", is_flag=True, help="Answer as JSON, with certificate and error budget."),
         click.option("--direction", type=click.Choice(DIRECTIONS), help="One direction only; default: the worse."),
-        click.option("--engine", type=click.Choice(ENGINES), default="auto", help="Who computes; default: auto."),
+        click.option("--engine", type=click.Choice(ENGINE_NAMES), default=AUTO, help="Who computes; default: auto."),
         click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed."),
         click.option("--accuracy", type=float, help="Width wanted, relative to the upper end; else exit code 3."),
         click.option(
@@ -236,7 +236,7 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
 @app.command()
 @click.option("--json", "as_document", is_flag=True, help="Answer as JSON.")
 @click.option("--direction", type=click.Choice(DIRECTIONS), help="One direction only; default: the worse.")
-@click.option("--engine", type=click.Choice(ENGINES), default="auto", help="Who computes; default: auto.")
+@click.option("--engine", type=click.Choice(ENGINE_NAMES), default=AUTO, help="Who computes; default: auto.")
 @click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
 @click.option("--seconds", type=float, default=SECONDS, help="For the whole search; then the best so far. Default: 10.")
 @click.option("--integer", is_flag=True, help="The unknown is a whole number (a batch, a count).")

@@ -19,6 +19,7 @@ from ..bound import Bound, Budget, Certificate, budget_lines
 from ..engines.contour.cgf_at import cgf
 from ..engines.edges import edges
 from ..engines.evaluation import Term
+from ..engines.ladder import CONTOUR
 from ..errors import InvalidParameter
 from ..kernels.ball import lower_float, upper_float, working_precision
 from ..mechanisms.base import Mechanism, confidence
@@ -92,7 +93,7 @@ def _bound(mechanism: Mechanism, order: float, direction: str | None) -> Bound:
         lower,
         upper,
         Certificate(
-            engine="contour",
+            engine=CONTOUR.name,
             arithmetic="ball",
             reason="cgfs add up, and K(order - 1)/(order - 1) is the divergence",
             direction=worst,

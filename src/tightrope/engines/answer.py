@@ -10,10 +10,9 @@ from flint import arb
 
 from ..bound import Budget, budget_lines
 from ..kernels.ball import lower_float, upper_float
-from . import closed_form, outline
 from .edges import Edges
 from .evaluation import Evaluator
-from .ladder import Rung
+from .ladder import CLOSED_FORM, OUTLINE, Engine, Rung
 
 # Of epsilon: an engine that leaves so much open did not aim well.
 WIDE = 0.01
@@ -33,7 +32,7 @@ class Answer:
 
     lower: float
     upper: float
-    engine: str
+    engine: Engine
     arithmetic: str
     reason: str
     parameters: Mapping[str, object]
@@ -43,6 +42,11 @@ class Answer:
     def width(self) -> float:
         """upper - lower."""
         return self.upper - self.lower
+
+    @property
+    def final(self) -> bool:
+        """Whether no other engine can say more: an exact formula in balls."""
+        return self.engine.exact and self.arithmetic == "ball"
 
     def wide_epsilon(self, point: Point) -> bool:
         """Whether the engine missed where epsilon lies: its lower end is then a better place to aim at."""
@@ -92,14 +96,14 @@ def from_edges(ends: Edges, point: Point) -> Answer | None:
 def nothing_known(point: Point) -> Answer:
     """delta is a probability, epsilon is not negative."""
     upper = 1.0 if point.quantity == "delta" else math.inf
-    return Answer(0.0, upper, outline.NAME, "ball", "nothing was proven in the time that was given", {}, Budget())
+    return Answer(0.0, upper, OUTLINE, "ball", "nothing was proven in the time that was given", {}, Budget())
 
 
 def exact(lower: arb, upper: arb, reason: str) -> Answer:
     """A formula in balls."""
     low, high = max(lower_float(lower), 0.0), max(upper_float(upper), 0.0)
     lines = budget_lines(rounding=high - low if math.isfinite(high) else 0.0)
-    return Answer(low, high, closed_form.NAME, "ball", reason, {}, Budget(lines, lines))
+    return Answer(low, high, CLOSED_FORM, "ball", reason, {}, Budget(lines, lines))
 
 
 def answered(rung: Rung, evaluator: Evaluator, lower: float, upper: float, budget: Budget) -> Answer:

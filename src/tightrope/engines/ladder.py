@@ -1,82 +1,120 @@
-"""The engines in the order in which they are asked, and what each can do: data, so that adding one touches one row."""
+"""The engines as data, in the order in which they are asked: adding one touches its package and one row here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 
 from ..kernels import conditions
-from . import closed_form, outline
+from ..question import AUTO
+from . import outline
 from .evaluation import Evaluator, Term
 
 # What a search on a cheap engine aims at in any case; the interval ends where its rounding does.
 FLOAT_TOLERANCE = 1e-12
 
 
-# An engine's way to prepare for one question: (terms, *, epsilon, delta, accuracy) -> Evaluator, with `beat` where it
-# weighs its work; it refuses with UnsupportedMechanism.
-Prepare = Callable[..., Evaluator]
-
-
 @dataclass(frozen=True, slots=True)
-class Rung:
-    """One engine in one arithmetic, and when it is the one to ask.
+class Engine:
+    """An engine, and when it is the one to ask; its package in this folder has its name.
 
-    settles: it goes to balls by itself. weighs: it takes `beat`, a relative width that is known already, and refuses
-    work that cannot halve it. aims: it may miss where epsilon lies, and finds it at a second aim. chooses:
-    its balls take their grid from float64, and without proof they are wider still. finest: the relative width that a
-    search on it aims at in any case.
+    reason, ball_reason: why it may answer, in float64 and in balls; None where it has no balls.
+    automatic: asked without being named. products: made for the law of several mechanisms on one sample, and for no
+    other. exact: its balls are the last word. settles: it goes to balls by itself. moments: it rests on cgfs, so
+    moments are known as well. weighs: in float64 it takes `beat`, a relative width that is known already, and refuses
+    work that cannot halve it. aims: it may miss where epsilon lies, and finds it at a second aim. chooses: its balls
+    take their grid from float64, and without proof they are wider still. finest: the relative width that a search on
+    it aims at in any case.
     """
 
-    engine: str
-    prepare: Prepare
-    ball: bool
+    name: str
     reason: str
+    ball_reason: str | None
+    automatic: bool = True
+    products: bool = False
+    exact: bool = False
     settles: bool = False
+    moments: bool = False
     weighs: bool = False
     aims: bool = False
     chooses: bool = False
     finest: float = FLOAT_TOLERANCE
 
+    def prepare(self, terms: Sequence[Term], **question: float | None) -> Evaluator:
+        """Prepares for one question: epsilon or delta, accuracy, proof, beat; refuses with UnsupportedMechanism.
+
+        The package is imported when it is first asked: exact answers need no other engine.
+        """
+        made: Evaluator = import_module(f".{self.name}", __package__).prepare(terms, **question)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One engine in one arithmetic."""
+
+    engine: Engine
+    ball: bool
+
+    @property
+    def reason(self) -> str:
+        """Why it may answer."""
+        return (self.engine.ball_reason if self.ball else None) or self.engine.reason
+
     def arithmetic(self) -> AbstractContextManager[None]:
         """float64 where it can be trusted; some balls take choices from it, others do without."""
         if not self.ball:
             return conditions.float64()
-        return conditions.quiet() if self.chooses else nullcontext()
+        return conditions.quiet() if self.engine.chooses else nullcontext()
+
+    def prepare(self, terms: Sequence[Term], beat: float, **question: float | None) -> Evaluator:
+        """The engine's evaluator in this arithmetic."""
+        if self.ball:
+            return self.engine.prepare(terms, **question, proof=True)
+        return self.engine.prepare(terms, **question, **({"beat": beat} if self.engine.weighs else {}))
 
 
-HITS, CONTOUR, LATTICE, JOINT, BUCKETS = "hits", "contour", "lattice", "joint", "buckets"
-
-
-def _late(engine: str, **options: bool) -> Prepare:
-    """The engine's prepare, imported when it is first asked: exact answers need no other engine."""
-
-    def prepare(*terms: Sequence[Term], **question: float | None) -> Evaluator:
-        made: Evaluator = import_module(f".{engine}", __package__).prepare(*terms, **question, **options)
-        return made
-
-    return prepare
-
-
-# From the cheapest on.
-LADDER = (
-    Rung(closed_form.NAME, closed_form.prepare, False, "an exact formula covers every term"),
-    Rung(closed_form.NAME, partial(closed_form.prepare, proof=True), True, "an exact formula covers every term"),
-    Rung(HITS, _late(HITS), False, "few hits decide, or every hit is seen"),
-    Rung(HITS, _late(HITS, proof=True), True, "every hit is seen"),
-    Rung(CONTOUR, _late(CONTOUR), False, "every term has a cgf, and the integral is proven to converge", settles=True),
-    Rung(CONTOUR, _late(CONTOUR, proof=True), True, "every term has a cgf, and the integral converges", settles=True),
-    Rung(LATTICE, _late(LATTICE), False, "any pair can be put on a grid", weighs=True, aims=True),
-    Rung(LATTICE, _late(LATTICE, proof=True), True, "any pair can be put on a grid", aims=True, chooses=True),
-    Rung(JOINT, _late(JOINT), False, "one sample serves several mechanisms"),
-    Rung(JOINT, _late(JOINT, proof=True), True, "one sample serves several mechanisms", chooses=True),
+FORMULA, GRID, ONE_SAMPLE = (
+    "an exact formula covers every term",
+    "any pair can be put on a grid",
+    "one sample serves several mechanisms",
 )
-# The historical reference answers when asked by name.
-ON_REQUEST = (Rung(BUCKETS, _late(BUCKETS), False, "privacy buckets as published"),)
-ENGINES = ("auto", *dict.fromkeys(rung.engine for rung in LADDER + ON_REQUEST))
+CLOSED_FORM = Engine("closed_form", FORMULA, FORMULA, exact=True)
+CONTOUR = Engine(
+    "contour",
+    "every term has a cgf, and the integral is proven to converge",
+    "every term has a cgf, and the integral converges",
+    settles=True,
+    moments=True,
+)
+# From the cheapest on; the historical reference answers when asked by name.
+ENGINES = (
+    CLOSED_FORM,
+    Engine("hits", "few hits decide, or every hit is seen", "every hit is seen"),
+    CONTOUR,
+    Engine("lattice", GRID, GRID, weighs=True, aims=True, chooses=True),
+    Engine("joint", ONE_SAMPLE, ONE_SAMPLE, products=True, chooses=True),
+    Engine("buckets", "privacy buckets as published", None, automatic=False),
+)
+ENGINE_NAMES = (AUTO, *(engine.name for engine in ENGINES))
 
 # What is given where no engine came to an end in time.
-OUTLINE = Rung(outline.NAME, outline.prepare, False, "moments above, single events below", finest=outline.TOLERANCE)
+OUTLINE = Engine("outline", "moments above, single events below", None, finest=outline.TOLERANCE)
+
+
+def ladder(name: str, products: bool, proof: bool) -> list[Rung]:
+    """The rungs of the engine insisted on, or of all that are asked: each in float64, then in balls.
+
+    With proof in balls only. Without, the lattice ends the ladder: in exact integers it has fewer points.
+    """
+    asked = [
+        each
+        for each in ENGINES
+        if (each.name == name if name != AUTO else each.automatic and each.products == products)
+    ]
+    if proof:
+        return [Rung(each, True) for each in asked if each.ball_reason]
+    kinds = [(each, ball) for each in asked for ball in (False, True)]
+    return [Rung(each, ball) for each, ball in kinds if not ball or (each.ball_reason and not each.chooses)]

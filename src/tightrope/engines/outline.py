@@ -17,7 +17,6 @@ from .edges import edges
 from .evaluation import Evaluation, Evaluator, Term
 from .events import lower_by_events
 
-NAME = "outline"
 TERMS_MOST = 8  # events are looked for term by term
 TOLERANCE = 0.02  # of epsilon: the bounds themselves are wider than that
 

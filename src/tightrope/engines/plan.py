@@ -21,12 +21,12 @@ from ..kernels import conditions
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..pairs.poisson import sampled_once
 from ..pairs.product import serves_several
-from ..question import Question
-from . import closed_form, leaks, outline
+from ..question import AUTO, Question
+from . import leaks, outline
 from .answer import Answer, Point, answered, exact, from_edges, meets, nothing_known
 from .edges import edges
 from .evaluation import Evaluator, SelfInverse, Term, inverse, named
-from .ladder import CONTOUR, ENGINES, JOINT, LADDER, ON_REQUEST, OUTLINE, Rung
+from .ladder import ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
 
 # An epsilon that is as good as 0 (below 1e-12 however a width is rounded), and the total variation from which on it is
 # not expected.
@@ -44,20 +44,15 @@ class Planner:
 
     def __init__(self, terms: Sequence[Term], question: Question, several: bool) -> None:
         engine = question.engine
-        if engine not in ENGINES:
-            raise InvalidParameter(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
+        if engine not in ENGINE_NAMES:
+            raise InvalidParameter(f"engine must be one of {', '.join(ENGINE_NAMES)}, not {engine!r}")
         self.terms, self._question = tuple(terms), question
-        self.unfinished: set[str] = set()
-        self.skipped: set[str] = set()
-        # The law of a product is for one engine, which asks the others.
-        joint = any(serves_several(pair) for pair, _ in terms)
-        auto = [rung for rung in LADDER if (rung.engine == JOINT) == joint]
-        asked = auto if engine == "auto" else [rung for rung in LADDER + ON_REQUEST if rung.engine == engine]
-        # Without proof the lattice ends the ladder: in exact integers it has fewer points.
-        escalating = [rung for rung in asked if not rung.chooses]
+        self.unfinished: set[Engine] = set()
+        self.skipped: set[Engine] = set()
         # Where float64 is not what its bounds rest on, balls answer.
-        self._proof, self._auto = question.proof or not conditions.hold(), engine == "auto"
-        self._ladder = [rung for rung in asked if rung.ball] if self._proof else escalating
+        self._proof, self._auto = question.proof or not conditions.hold(), engine == AUTO
+        # The law of a product is for one engine, which asks the others.
+        self._ladder = ladder(engine, any(serves_several(pair) for pair, _ in terms), self._proof)
         conditions.demand_normal(self.terms)
         self._edges = edges(terms)
         # Half of the width is kept for the questions that follow.
@@ -73,9 +68,9 @@ class Planner:
             return known
         best: Answer | None = None
         refusals: list[UnsupportedMechanism] = []
-        refused: set[str] = set()
+        refused: set[Engine] = set()
         for rung in self._ladder:
-            if best is not None and best.engine == rung.engine and (best.arithmetic == "ball" or rung.settles):
+            if best is not None and best.engine == rung.engine and (best.arithmetic == "ball" or rung.engine.settles):
                 continue  # it went to balls by itself where that helps
             if rung.engine in refused:
                 continue  # what is not proven to converge is not in balls either
@@ -97,20 +92,18 @@ class Planner:
                 continue
             if best is None or found.width < best.width:
                 best = found
-            exact = (found.engine, found.arithmetic) == (closed_form.NAME, "ball")
-            if exact or best.meets(accuracy, point.quantity):
-                return best  # exact formulas in balls are the last word
+            if found.final or best.meets(accuracy, point.quantity):
+                return best
         if self.unfinished or self.skipped or (best is None and self._auto):
             rough = self._outlined(point, best)
             if self.unfinished or self.skipped or rough.tells(point):
                 return rough
         if best is not None:
             return best
-        if refusals:
-            raise refusals[-1]
-        raise UnsupportedMechanism(
-            named(self.terms), "this engine has no ball arithmetic; leave out proof, or choose another engine"
-        )
+        hint = "it has no ball arithmetic; leave out proof, or choose another engine"
+        last = refusals[-1] if refusals else UnsupportedMechanism(named(self.terms), hint)
+        last.rename(engine=None if self._auto else self._question.engine)
+        raise last
 
     def _known(self, point: Point, accuracy: float) -> Answer | None:
         """What needs no engine, or none again."""
@@ -168,7 +161,9 @@ class Planner:
             with conditions.float64():
                 if delta_above(self.terms, NEXT_TO_NOTHING, upper_float(self._edges.mass), point.given) <= point.given:
                     lines = budget_lines(truncation=point.given)
-                    return answered(OUTLINE, outline.prepare(self.terms), 0.0, NEXT_TO_NOTHING, Budget(lines, lines))
+                    return answered(
+                        Rung(OUTLINE, False), outline.prepare(self.terms), 0.0, NEXT_TO_NOTHING, Budget(lines, lines)
+                    )
         return None
 
     def _joined(self, point: Point, accuracy: float) -> Answer | None:
@@ -191,7 +186,7 @@ class Planner:
     def _climb(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer:
         """One rung's answer; an engine that missed where epsilon lies is asked once more at its lower end."""
         found = self._ask(rung, point, accuracy, beat=beat)
-        if not (rung.aims and found.wide_epsilon(point)):
+        if not (rung.engine.aims and found.wide_epsilon(point)):
             return found
         with suppress(UnsupportedMechanism, OverflowError, WorkExhausted):
             return min(found, self._ask(rung, point, accuracy, near=found.lower), key=lambda each: each.width)
@@ -206,7 +201,7 @@ class Planner:
                 with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), rung.arithmetic():
                     known.append(self._read(rung, evaluator, point, outline.TOLERANCE))
             if best is None or not best.width < math.inf:
-                rung = replace(OUTLINE, ball=self._proof)
+                rung = Rung(OUTLINE, self._proof)
                 with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), rung.arithmetic():
                     rough = outline.prepare(self.terms, proof=self._proof)
                     known.append(self._read(rung, rough, point, outline.TOLERANCE))
@@ -234,7 +229,7 @@ class Planner:
         if epsilon == math.inf and not for_delta:
             return True
         # The moments cost a fraction of a contour, and mostly they are enough.
-        if self._last is None and (other.engine, other.arithmetic) == (CONTOUR, "float64"):
+        if self._last is None and other.engine.moments and other.arithmetic == "float64":
             from .contour.chernoff import delta_above
 
             with suppress(WorkExhausted), conditions.float64():
@@ -263,10 +258,10 @@ class Planner:
         with rung.arithmetic():
             evaluator = rung.prepare(
                 self.terms,
+                beat,
                 epsilon=epsilon,
                 delta=point.given if epsilon is None else None,
                 accuracy=accuracy * self._share,
-                **({"beat": beat} if rung.weighs else {}),
             )
             self._last = rung, evaluator
             return self._read(rung, evaluator, point, accuracy)
@@ -281,7 +276,7 @@ class Planner:
         if isinstance(evaluator, SelfInverse):
             found = evaluator.inverse(point.given, ceiling, accuracy)
         else:
-            found = inverse(evaluator, point.given, ceiling, min(rung.finest, accuracy / 8.0))
+            found = inverse(evaluator, point.given, ceiling, min(rung.engine.finest, accuracy / 8.0))
         nothing = Budget()
         budget = Budget(
             (found.at_upper.budget if found.at_upper else nothing).upper,

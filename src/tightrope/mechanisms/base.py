@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, overload
 
 from ..calls import check_keywords, checked, question
 from ..errors import InvalidParameter
-from ..question import SECONDS, Question, parsed
+from ..question import AUTO, SECONDS, Question, parsed
 from ..relation import Direction, Relation
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Mechanism(ABC):
         *,
         accuracy: float | None = None,
         proof: bool = False,
-        engine: str = "auto",
+        engine: str = AUTO,
         direction: str | None = None,
         seconds: float = SECONDS,
     ) -> Bound | tuple[Bound, ...]:
@@ -157,7 +157,7 @@ class Mechanism(ABC):
         *,
         accuracy: float | None = None,
         proof: bool = False,
-        engine: str = "auto",
+        engine: str = AUTO,
         direction: str | None = None,
         seconds: float = SECONDS,
     ) -> Bound | tuple[Bound, ...]:
@@ -176,7 +176,7 @@ class Mechanism(ABC):
         epsilons: Iterable[float] | None = None,
         accuracy: float | None = None,
         proof: bool = False,
-        engine: str = "auto",
+        engine: str = AUTO,
         direction: str | None = None,
         seconds: float = SECONDS,
     ) -> Curve:

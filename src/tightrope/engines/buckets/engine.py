@@ -28,8 +28,6 @@ from .compose import compose_sequence
 from .leaf import REACH_MOST, pair_leaf
 from .read import delta, probabilistic, renyi
 
-NAME = "buckets"
-
 N_START = 1024
 N_DEFAULT_MOST = 1 << 17
 REFINING = 0.6  # of the work that is left: the answer is read off with the rest

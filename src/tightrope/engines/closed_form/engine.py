@@ -34,7 +34,6 @@ from . import binomial_tail, finite_part
 from .binomial_tail import BinomialEvaluator
 from .finite_part import BallList, FiniteTerm, FloatList
 
-NAME = "closed_form"
 LISTED_MOST = 3e3  # sigma of one discrete Gaussian: beyond, a contour answers sooner
 
 

@@ -2,5 +2,4 @@
 
 from __future__ import annotations
 
-from .engine import NAME as NAME
 from .engine import prepare as prepare

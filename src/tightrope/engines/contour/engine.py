@@ -24,8 +24,6 @@ from .period import period_of
 from .plan import BALL_WORK_MOST, FLOAT_WORK_MOST
 from .search import MODERATE, ContourSearch, Trial, narrower
 
-NAME = "contour"
-
 
 def prepare(
     terms: Sequence[Term],

@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from .engine import NAME, prepare
-
-__all__ = ["NAME", "prepare"]
+from .engine import prepare as prepare

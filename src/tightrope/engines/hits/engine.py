@@ -14,8 +14,6 @@ from ...pairs.poisson import PoissonAdd, PoissonRemove
 from ..evaluation import Evaluator, Term
 from . import nothing, visible
 
-NAME = "hits"
-
 
 def prepare(
     terms: Sequence[Term],

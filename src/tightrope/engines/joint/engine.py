@@ -19,8 +19,6 @@ from ..plan import Planner
 from .once import OnceEvaluator
 from .several import prepare_several
 
-NAME = "joint"
-
 
 def prepare(
     terms: Sequence[Term],

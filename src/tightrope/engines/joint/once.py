@@ -57,7 +57,7 @@ class OnceEvaluator(SelfInverse):
         if not self._asked:
             return {"uses": 1}
         last = self._asked[-1]
-        return {"uses": 1, "product": last.engine, **last.parameters}
+        return {"uses": 1, "product": last.engine.name, **last.parameters}
 
     def delta(self, epsilon: float) -> Evaluation:
         factor, low, high = self._mapped(epsilon)

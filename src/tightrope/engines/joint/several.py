@@ -52,7 +52,7 @@ class SeveralEvaluator(SelfInverse):
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        engines = sorted({each.engine for pair in self._known.values() for each in pair})
+        engines = sorted({each.engine.name for pair in self._known.values() for each in pair})
         return {"atoms": self.atoms, "product": "lattice", "composed_by": engines}
 
     def answers(self, quantity: str, given: float) -> tuple[Answer, Answer]:

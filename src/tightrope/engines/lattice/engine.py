@@ -34,7 +34,6 @@ from .proof import prepare_proof
 from .sketch import Sketch
 from .tail_sum import LowerSum, UpperSum, infinite_mass, lower_sum_at, upper_sum_at
 
-NAME = "lattice"
 ATTEMPTS_MOST = 5
 HAIR, DELTA_HAIR = 0.7, 0.95  # of the width asked for: what a search for epsilon adds must fit too
 COARSER_TRIAL = 0.125  # of the grid before, where its rounding was too wide
