@@ -8,7 +8,7 @@ PEERS := .venv-peers
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench bench-peers fuzz reproduce clean
+.PHONY: help demo test check house bench bench-peers fuzz reproduce clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ check: $(STAMP) ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff format --check src tests benchmarks studies
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+house: $(STAMP) ## what a reader meets, counted on the tree, into docs/house.md
+	@$(BIN)/python -m benchmarks.house write
 
 bench: $(STAMP) ## time, memory and width of standard questions and of the lattice, as JSON
 	@$(BIN)/python benchmarks/run.py

@@ -1,0 +1,46 @@
+"""The ruler of the house runs, and what docs/house.md shows as reached stays reached."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import house
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_what_was_reached_stays_reached() -> None:
+    page = (ROOT / "docs" / "house.md").read_text("utf-8")
+    shown = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    rows = {row.what: row for row in house.measured(house.house_at(ROOT))}
+    assert [cells[0] for cells in shown[1:]] == list(rows)
+    for what, _, now, wanted, reached in shown[1:]:
+        row = rows[what]
+        places = "\n".join(row.where)
+        assert row.reached or reached == "no" or not row.held, (
+            f"{what}: was {now}, is {row.now}, wanted {wanted}\n{places}"
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "measure"),
+    [
+        ("def f(pair):\n    return isinstance(pair, Room)\n", "recognition"),
+        ("def f(pair):\n    match pair:\n        case Room():\n            return 1\n", "recognition"),
+        ("def f(pair):\n    return type(pair) is Room\n", "recognition"),
+        ("def f(pair):\n    from ..pairs.room import Room\n    return Room\n", "family_imports"),
+        ("def f(x):\n    return x * (1.0 + 1e-12)\n", "slack_lines"),
+        ("def f(x):\n    return math.nextafter(x, math.inf)\n", "slack_lines"),
+        ("def f(a, b, c, d, e, f, g, h):\n    return a\n", "wide_functions"),
+        ("class Room:\n    pass\n", "duplicate_classes"),
+        ("LIMIT, OTHER = 3, 5.0\n", "scattered_constants"),
+    ],
+)
+def test_the_ruler_sees(tmp_path: Path, text: str, measure: str) -> None:
+    for name, body in (("pairs/room.py", "class Room:\n    pass\n"), ("engines/asking.py", text)):
+        path = tmp_path / "src" / "tightrope" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(body, "utf-8")
+    assert not getattr(house, measure)(house.house_at(tmp_path)).reached
