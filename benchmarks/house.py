@@ -356,7 +356,7 @@ def scattered_constants(house: House) -> Row:
     ]
     gathered = len(chosen) - len(where)
     return Row(
-        "plain numbers named in engines/ outside a tuning.py (all named numbers of src)",
+        "plain numbers named in engines/ outside a file for tuning (all named numbers of src)",
         "273 (537)",
         f"{len(where)} ({len(found)}), {gathered} gathered",
         "0: value, meaning and the benchmark that chose it in one file per engine",

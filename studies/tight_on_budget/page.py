@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
@@ -11,6 +12,8 @@ from studies.tight_on_budget.claim import Claim, Finding
 from studies.tight_on_budget.claims import CLAIMS
 from studies.tight_on_budget.timings import DELTA, FACTOR, distance, hiding_noise, leakage, read
 from tightrope import Bound
+
+COLUMNS = 119
 
 OPENING = """# The paper's figures, from certified bounds
 
@@ -58,7 +61,15 @@ class Drawn:
 def page(drawn: Sequence[Drawn], findings: Mapping[str, Finding]) -> str:
     """The whole page."""
     figures = "\n".join(_figure(each) for each in drawn)
-    return "\n".join((OPENING, CLAIMS_OPENING, table(findings), READINGS, timings(), "## Figures\n", figures))
+    whole = "\n".join((OPENING, CLAIMS_OPENING, table(findings), READINGS, timings(), "## Figures\n", figures))
+    return "\n".join(line if line.startswith("|") else fitted(line) for line in whole.split("\n"))
+
+
+def fitted(text: str) -> str:
+    """Prose in lines that fit; a line that does stays as it is."""
+    return (
+        text if len(text) <= COLUMNS else textwrap.fill(text, COLUMNS, break_long_words=False, break_on_hyphens=False)
+    )
 
 
 def table(findings: Mapping[str, Finding]) -> str:

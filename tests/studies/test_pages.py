@@ -10,7 +10,7 @@ import pytest
 from studies.reproduce import FIGURES, compute
 from studies.tight_on_budget import claim
 from studies.tight_on_budget.claims import CLAIMS
-from studies.tight_on_budget.page import table
+from studies.tight_on_budget.page import fitted, table
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -32,7 +32,7 @@ def test_every_figure_is_drawn_and_shown(module: str) -> None:
 
 @pytest.mark.parametrize("module", ["tight_on_budget.figure_01", "characteristic_function.experiment_1"])
 def test_captions_on_the_page_are_those_of_the_code(module: str) -> None:
-    assert compute(module).caption in (DOCS / "paper.md").read_text("utf-8")
+    assert fitted(compute(module).caption) in (DOCS / "paper.md").read_text("utf-8")
 
 
 def test_names_on_the_map_exist() -> None:
