@@ -105,7 +105,7 @@ def test_atoms_on_the_tops() -> None:
         if not 1e-6 < epsilon < sum(map(max, losses)) - 1e-6:
             epsilon = 0.5 * max(sum(map(max, losses)), 0.2)
         terms = [(FinitePair(RationalLaw(tuple(p), tuple(q))), 1) for p, q in laws]
-        asked = cut.Question.of(terms)
+        asked = cut.CutQuestion.of(terms)
         if not any(bottom < top for bottom, top in (asked.window(index, epsilon) for index in range(3))):
             continue
         with np.errstate(all="raise", under="ignore"):
