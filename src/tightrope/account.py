@@ -107,6 +107,7 @@ class _Case:
                 arithmetic=chosen.arithmetic,
                 reason=chosen.reason,
                 direction=worst,
+                relation=self.mechanism.relation,
                 tight=self.mechanism.tight,
                 parameters=dict(chosen.parameters),
                 budget=chosen.budget,

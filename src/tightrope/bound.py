@@ -12,7 +12,7 @@ from typing import NoReturn
 from .digits import outward, rounded
 from .errors import InvalidParameter
 from .frozen import FrozenMapping
-from .relation import Direction
+from .relation import Direction, Relation, neighbours
 
 WIDE = 1e-3  # of the upper end: from here on an answer says why it is so wide
 ERROR_SOURCES = ("discretisation", "truncation", "wrap_around", "quadrature", "rounding")
@@ -62,7 +62,8 @@ class Budget:
 class Certificate:
     """Who computed a bound, how, and what the interval accounts for.
 
-    direction is the one that attains the upper end. tight says that one real pair of neighbours attains the
+    direction is the one that attains the upper end. relation says which datasets are neighbours; None where nothing was
+    sampled, so that each mechanism's own relation counts. tight says that one real pair of neighbours attains the
     dominating pair's profile; if it is False, the lower end speaks of the dominating pair only. confidence is the
     probability, over the draws that measured histograms rest on, with which the upper end holds; None without such.
     exhausted is what ran out before the interval was as narrow as wanted, time or memory; advice holds the arguments
@@ -73,6 +74,7 @@ class Certificate:
     arithmetic: str
     reason: str
     direction: Direction
+    relation: Relation | None = None
     tight: bool = True
     parameters: Mapping[str, object] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
@@ -104,6 +106,7 @@ class Certificate:
         lines = [
             ("engine", self.engine),
             ("arithmetic", self.arithmetic),
+            ("neighbours", neighbours(self.relation)),
             ("direction", self.direction.value),
             ("reason", self.reason),
             ("widest", self.budget.line(self.budget.widest) if self.budget.widest else str(self.budget)),

@@ -44,7 +44,7 @@ def checked(function: Function) -> Function:
     return cast(Function, call)
 
 
-def question(method: Function) -> Function:
+def checked_method(method: Function) -> Function:
     """A checked method of a mechanism; what is refused is named as the user wrote it, not as an engine sees it."""
     answer = checked(method)
 
@@ -62,3 +62,8 @@ def question(method: Function) -> Function:
 def shortened(text: str, most: int = NAME_SHOWN) -> str:
     """The text, or its beginning and end where it is long."""
     return text if len(text) <= most else f"{text[: most - 30].rstrip()} ... {text[-25:].lstrip()}"
+
+
+def quoted(word: str) -> str:
+    """The word as it may stand in a message: on one line, and not longer than one."""
+    return repr(word) if len(word) <= WORD_SHOWN else repr(word[:WORD_SHOWN] + "...")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from .errors import InvalidParameter
 from .relation import Direction
 
 AUTO = "auto"  # the engine is chosen
+# What is given where a quantity is asked for.
+GIVEN = MappingProxyType({"epsilon": "delta", "delta": "epsilon", "renyi": "order"})
 SECONDS = 10.0  # what a call may take where nobody says
 
 
@@ -42,9 +45,4 @@ class Question:
 
 def parsed(direction: Direction | str | None) -> Direction | None:
     """A direction by its name; None for both."""
-    if direction is None:
-        return None
-    try:
-        return Direction(direction.value if isinstance(direction, Direction) else direction)
-    except ValueError:
-        raise InvalidParameter(f"direction must be 'add', 'remove' or None, not {direction!r}") from None
+    return None if direction is None else Direction(direction)

@@ -7,7 +7,7 @@ from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .calls import WORD_SHOWN, nearest
+from .calls import nearest, quoted
 from .errors import InvalidParameter
 from .mechanisms.approximate_dp import ApproximateDP
 from .mechanisms.base import Leaf, Mechanism
@@ -113,8 +113,3 @@ def find_transform(name: str) -> type[Poisson]:
 
 def known_names(known: Iterable[str]) -> str:
     return f"; known: {', '.join(known)}"
-
-
-def quoted(word: str) -> str:
-    """The word as it may stand in a message: on one line, and not longer than one."""
-    return repr(word) if len(word) <= WORD_SHOWN else repr(word[:WORD_SHOWN] + "...")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Never
+
+from .errors import InvalidParameter
 
 
 class Direction(Enum):
@@ -11,9 +14,20 @@ class Direction(Enum):
     REMOVE = "remove"
     ADD = "add"
 
+    @classmethod
+    def _missing_(cls, value: object) -> Never:
+        raise InvalidParameter(f"direction must be 'add' or 'remove', not {value!r:.40}")
+
 
 class Relation(Enum):
     """What a transformation means by neighbours; leaf mechanisms leave it open."""
 
     ADD_REMOVE = "add_remove"
     REPLACE = "replace"
+
+
+def neighbours(relation: Relation | None) -> str:
+    """The relation in words."""
+    if relation is None:
+        return "whatever each mechanism calls so: nothing is sampled"
+    return {"add_remove": "one record is added or removed", "replace": "one record is replaced"}[relation.value]

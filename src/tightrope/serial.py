@@ -5,24 +5,21 @@
           | {TRANSFORMATION: {..., "of": TREE}}
           | {"compose": [{"count": N, "of": TREE}, ...]}
 
-Guarantee: load(dump(m)) == m; doubles are written with all their digits, infinity as "inf".
+Guarantee: load(dump(m)) == m.
 """
 
 from __future__ import annotations
 
-import json
-import math
 from typing import Any
 
-from .calls import checked
+from .calls import checked, quoted
+from .documents import DEPTH_MOST, plain, read, write
 from .errors import DataError, TightropeError
 from .mechanisms.base import Leaf, Mechanism
 from .mechanisms.data_file import Folder, allowed_file
-from .registry import MECHANISMS, TRANSFORMS, check_arguments, find_mechanism, find_transform, keywords, quoted
+from .registry import MECHANISMS, TRANSFORMS, check_arguments, find_mechanism, find_transform, keywords
 from .transforms.composition import compose, repeat
 
-SCHEMA = 1
-DEPTH_MOST = 100
 INFINITIES = ("inf", "-inf")
 BITS_MOST = 1023  # whole numbers stay within the range of a double
 
@@ -30,7 +27,7 @@ BITS_MOST = 1023  # whole numbers stay within the range of a double
 @checked
 def dump(mechanism: Mechanism) -> str:
     """The mechanism as a JSON document on one line."""
-    return json.dumps({"schema": SCHEMA, "run": _tree(mechanism)}, allow_nan=False)
+    return write({"run": _tree(mechanism)})
 
 
 @checked
@@ -39,23 +36,7 @@ def load(text: str, files: Folder | None = None) -> Mechanism:
 
     files: the folder whose files the document may name; without it, it may name none.
     """
-    try:
-        document = json.loads(
-            text,
-            object_pairs_hook=_distinct,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
-        )
-    except DataError:
-        raise
-    except json.JSONDecodeError as error:
-        raise DataError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
-    except RecursionError:
-        raise DataError(f"nested more than {DEPTH_MOST} deep") from None
-    except (TypeError, ValueError):
-        raise DataError("not JSON: a text, with numbers within the range of a double, is needed") from None
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA or isinstance(document["schema"], bool):
-        raise DataError(f'this is not a mechanism of schema {SCHEMA}: {{"schema": {SCHEMA}, "run": ...}} is needed')
+    document = read(text, "a mechanism")
     _expect_keys(document, {"schema", "run"}, "the document")
     try:
         return _mechanism(document["run"], DEPTH_MOST, files)
@@ -69,19 +50,13 @@ def _tree(mechanism: Mechanism) -> dict[str, Any]:
     if isinstance(mechanism, Leaf):
         if type(mechanism).__name__ not in MECHANISMS:
             raise DataError(f"{type(mechanism).__name__} is given by functions, which have no JSON; build it in Python")
-        parameters = {key: _plain(value) for key, value in mechanism.parameters.items()}
+        parameters = {key: plain(value) for key, value in mechanism.parameters.items()}
         return {"mechanism": type(mechanism).__name__, "parameters": parameters}
     for name, entry in TRANSFORMS.items():
         if isinstance(mechanism, entry.make):
-            given = {item.name: _plain(getattr(mechanism, item.name)) for item in keywords(entry.make)}
+            given = {item.name: plain(getattr(mechanism, item.name)) for item in keywords(entry.make)}
             return {name: {**given, "of": _tree(mechanism.base)}}
     return {"compose": [{"count": count, "of": _tree(part)} for part, count in mechanism.terms]}
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return ("inf" if value > 0 else "-inf") if isinstance(value, float) and math.isinf(value) else value
 
 
 def _mechanism(tree: object, depth: int, files: Folder | None) -> Mechanism:
@@ -152,23 +127,3 @@ def _number(name: str, value: object) -> float:
 def _expect_keys(given: dict[str, Any], expected: set[str], place: str) -> None:
     if set(given) != expected:
         raise DataError(f"{place} has the keys {', '.join(sorted(expected))}, not {quoted(', '.join(sorted(given)))}")
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise DataError(f"the key {quoted(key)} is repeated")
-        found[key] = value
-    return found
-
-
-def _refuse_constant(word: str) -> float:
-    raise DataError(f'{word} is not JSON; infinity is written "inf"')
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if math.isinf(number):
-        raise DataError(f'{quoted(digits)} is beyond the range of a double; infinity is written "inf"')
-    return number

@@ -19,6 +19,7 @@ from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import nonnegative, positive, probability
 from ..question import AUTO, SECONDS, Question, parsed
+from ..relation import Direction
 from .domain import Domain
 from .search import RootSearch
 from .target import Target
@@ -70,7 +71,7 @@ def calibrate(
     tolerance: float = TOLERANCE,
     proof: bool = False,
     engine: str = AUTO,
-    direction: str | None = None,
+    direction: Direction | str | None = None,
     seconds: float = SECONDS,
 ) -> Calibration:
     """The value closest to the target (epsilon, delta) from the safe side.

@@ -136,10 +136,9 @@ class Target:
         """The bound, however wide, or why there is none."""
         ask = mechanism.epsilon if quantity == "epsilon" else mechanism.delta
         given, how = self.delta if quantity == "epsilon" else self.epsilon, self.question
-        direction = None if how.direction is None else how.direction.value
         try:
             with work.part(FAR_SHARE if accuracy == LADDER[FAR] else SHARE):
-                return ask(given, accuracy=accuracy, proof=how.proof, engine=how.engine, direction=direction)
+                return ask(given, accuracy=accuracy, proof=how.proof, engine=how.engine, direction=how.direction)
         except AccuracyNotReached as wide:
             return wide.bound
         except WorkExhausted as error:

@@ -10,22 +10,21 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 import click
 
-from .. import __version__, work
+from .. import __version__, result, work
 from ..bound import Bound, why_wide
 from ..engines.ladder import ENGINE_NAMES
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse, parse_template
 from ..mechanisms.base import Mechanism
-from ..question import AUTO, SECONDS
+from ..question import AUTO, GIVEN, SECONDS, parsed
+from ..relation import Direction
+from ..result import Result
 from .compare import compare
 from .output import (
     INTERRUPTED,
-    Shown,
-    as_json,
     as_option,
     as_text,
     assured,
-    calibration_json,
     calibration_text,
     complain,
     say,
@@ -35,7 +34,7 @@ from .spinner import spinner
 
 BAD_INPUT = 2
 NOT_REACHED = 3
-DIRECTIONS = ("add", "remove")
+DIRECTIONS = tuple(each.value for each in Direction)
 POINTS_MOST = 100_000
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -100,7 +99,7 @@ def app(context: click.Context) -> None:
         say(context.get_help())
 
 
-def question(command: Command) -> Command:
+def question_options(command: Command) -> Command:
     """The argument and the options that every question shares."""
     shared: tuple[Callable[[Command], Command], ...] = (
         click.option("--json", "as_document", is_flag=True, help="Answer as JSON, with certificate and error budget."),
@@ -119,7 +118,7 @@ def question(command: Command) -> Command:
 
 
 @app.command()
-@question
+@question_options
 @click.option("--delta", "deltas", type=float, multiple=True, required=True, help="In [0, 1]; may be repeated.")
 def epsilon(expression: str, deltas: tuple[float, ...], as_document: bool, **settings: Unpack[Settings]) -> int:
     """Epsilon at a given delta.
@@ -130,11 +129,11 @@ def epsilon(expression: str, deltas: tuple[float, ...], as_document: bool, **set
     echo "Gaussian(sigma=2)" | tightrope epsilon - --delta 1e-6 --proof
     """
     mechanism = read(expression)
-    return answer(mechanism, "epsilon", "delta", deltas, mechanism.epsilon, as_document, settings)
+    return answer(mechanism, "epsilon", deltas, as_document, settings)
 
 
 @app.command()
-@question
+@question_options
 @click.option("--epsilon", "epsilons", type=float, multiple=True, required=True, help="0 or above; may be repeated.")
 def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **settings: Unpack[Settings]) -> int:
     """Delta at a given epsilon.
@@ -144,11 +143,11 @@ def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **set
     tightrope delta "Gaussian(sigma=1)" --epsilon 1 --epsilon 2 --accuracy 1e-9
     """
     mechanism = read(expression)
-    return answer(mechanism, "delta", "epsilon", epsilons, mechanism.delta, as_document, settings)
+    return answer(mechanism, "delta", epsilons, as_document, settings)
 
 
 @app.command()
-@question
+@question_options
 @click.option("--from", "start", type=float, help="First epsilon; default: 0.")
 @click.option("--to", "stop", type=float, help="Last epsilon; default: 4.")
 @click.option("--points", type=click.IntRange(2, POINTS_MOST), help="How many epsilons; default: 50.")
@@ -192,12 +191,10 @@ def curve(
         with open(str(table), "w", encoding="utf-8") as file:
             file.write(found.to_csv())
     if as_document:
+        share, asked = seconds / len(found), parsed(settings["direction"])
         expression = repr(mechanism)
-        share = seconds / len(found)
-        answers = [
-            Shown(expression, "delta", "epsilon", value, bound, share, settings["direction"]) for value, bound in found
-        ]
-        say(as_json(answers, several=True))
+        results = [Result(expression, "delta", value, bound, share, asked) for value, bound in found]
+        say(result.write(results, several=True))
     elif table == "-" or (table is None and picture is None):
         say(found.to_csv().rstrip("\n"))
     else:
@@ -222,14 +219,14 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
     tightrope renyi "Laplace(scale=2)" --order 1 --order 2 --order inf --json
     """
     mechanism = read(expression)
-    answers: list[Shown] = []
+    answers: list[Result] = []
     for order in orders:
         began = time.perf_counter()
         with spinner(f"renyi at order {short(order)}"):
             bound = mechanism.renyi(order, direction=direction)
         seconds = time.perf_counter() - began
-        answers.append(Shown(repr(mechanism), "renyi", "order", order, bound, seconds, direction))
-    say(as_json(answers, len(answers) > 1) if as_document else "\n".join(map(as_text, answers)))
+        answers.append(Result(repr(mechanism), "renyi", order, bound, seconds, parsed(direction)))
+    say(result.write(answers, len(answers) > 1) if as_document else "\n".join(map(as_text, answers)))
     return 0
 
 
@@ -275,7 +272,7 @@ def calibrate(
             **settings,
         )
     seconds = time.perf_counter() - began
-    show = calibration_json if as_document else calibration_text
+    show = result.calibration if as_document else calibration_text
     say(show(found, target_epsilon, target_delta, seconds))
     return 0
 
@@ -312,27 +309,26 @@ def text_of(expression: str) -> str:
 def answer(
     mechanism: Mechanism,
     quantity: str,
-    given: str,
     values: Sequence[float],
-    ask: Callable[..., Bound],
     as_document: bool,
     settings: Settings,
 ) -> int:
     """Asks one value after the other; a bound wider than asked for is printed all the same."""
-    answers: list[Shown] = []
+    ask: Callable[..., Bound] = mechanism.epsilon if quantity == "epsilon" else mechanism.delta
+    answers: list[Result] = []
     missed: AccuracyNotReached | None = None
     expression = repr(mechanism)
     with work.allowance(settings["seconds"]):
         for index, value in enumerate(values):
             began = time.perf_counter()
-            with spinner(f"{quantity} at {given} {short(value)}"), work.part(1.0 / (len(values) - index)):
+            with spinner(f"{quantity} at {GIVEN[quantity]} {short(value)}"), work.part(1.0 / (len(values) - index)):
                 try:
                     bound = ask(value, **settings)
                 except AccuracyNotReached as error:
                     missed, bound = error, error.bound
             seconds = time.perf_counter() - began
-            answers.append(Shown(expression, quantity, given, value, bound, seconds, settings["direction"]))
-    say(as_json(answers, len(answers) > 1) if as_document else "\n".join(map(as_text, answers)))
+            answers.append(Result(expression, quantity, value, bound, seconds, parsed(settings["direction"])))
+    say(result.write(answers, len(answers) > 1) if as_document else "\n".join(map(as_text, answers)))
     if missed is not None:
         complain(str(missed))
         return NOT_REACHED

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import math
-
 import click
 
+from .. import result
 from ..compare.comparison import Comparison, growth
 from ..compare.comparison import compare as compared
 from ..errors import InvalidParameter
 from ..question import SECONDS
-from .output import SCHEMA, as_option, say
+from .output import as_option, say
 from .spinner import spinner
 
 COUNTS_MOST = 60
@@ -66,8 +64,7 @@ def compare(
         else:
             draw_growth(found, times, str(run), picture)
     if as_document:
-        records = [_record(each) for each in found]
-        say(json.dumps({"schema": SCHEMA, **({"results": records} if times else records[0])}, allow_nan=False))
+        say(result.comparisons(found, several=times is not None))
     else:
         from ..compare.report import text
 
@@ -83,31 +80,3 @@ def _counts(text: str) -> list[int]:
     if len(counts) > COUNTS_MOST:
         raise InvalidParameter(f"--over takes at most {COUNTS_MOST} counts, not {len(counts)}")
     return counts
-
-
-def _record(comparison: Comparison) -> dict[str, object]:
-    other = "delta" if comparison.quantity == "epsilon" else "epsilon"
-    return {
-        "quantity": comparison.quantity,
-        other: comparison.given,
-        "expression": comparison.expression,
-        "lower": _plain(comparison.truth.lower),
-        "upper": _plain(comparison.truth.upper),
-        "confidence": None if comparison.truth.certificate is None else comparison.truth.certificate.confidence,
-        "seconds": comparison.seconds,
-        "methods": [
-            {
-                "method": row.method,
-                "value": _plain(row.value),
-                "kind": row.kind.value,
-                "distance": row.distance,
-                "why": row.why,
-                "seconds": row.seconds,
-            }
-            for row in comparison.rows
-        ],
-    }
-
-
-def _plain(value: float) -> float | str:
-    return value if math.isfinite(value) else str(value)

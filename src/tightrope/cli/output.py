@@ -1,39 +1,21 @@
-"""Answers as text and as JSON; schema/result.json describes the latter."""
+"""Answers as text."""
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import click
 
 from ..bound import Bound, why_wide
 from ..calibrate import Calibration
 from ..digits import timed
-from ..errors import TightropeError
+from ..result import Result
 
-SCHEMA = 1
 LINE_MOST = 400
 INTERRUPTED = 130
 PIPE_CLOSED = 141
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """One question with its bound."""
-
-    expression: str
-    quantity: str  # epsilon, delta or renyi
-    given: str  # delta, epsilon or order
-    value: float
-    bound: Bound
-    seconds: float
-    only: str | None  # the direction asked for; None for the worse of both
 
 
 def say(text: str) -> None:
@@ -52,24 +34,24 @@ def complain(message: str) -> None:
     click.echo(f"tightrope: {line if len(line) <= LINE_MOST else line[:LINE_MOST] + ' ...'}", err=True)
 
 
-def as_text(answer: Shown) -> str:
+def as_text(result: Result) -> str:
     """The interval first; how it came about, dimmed, beneath."""
-    lines = [f"{answer.quantity} in {answer.bound} at {answer.given} {short(answer.value)}"]
-    certificate = answer.bound.certificate
-    about = [timed(answer.seconds)]
+    lines = [f"{result.quantity} in {result.bound} at {result.given} {short(result.value)}"]
+    certificate = result.bound.certificate
+    about = [timed(result.seconds)]
     if certificate is not None:
         about = [certificate.engine, certificate.arithmetic, f"direction {certificate.direction.value}", *about]
     lines.append(click.style("  " + ", ".join(about), dim=True))
-    wide = why_wide(answer.bound, as_option)
+    wide = why_wide(result.bound, as_option)
     if wide is not None:
         lines.append(f"  wide: {wide}")
-    if certificate is not None and answer.bound.lower == math.inf:
+    if certificate is not None and result.bound.lower == math.inf:
         lines.append(f"  note: {certificate.reason}")
-    if answer.only is not None:
-        lines.append(f"  note: direction {answer.only} only; the other one may cost more")
+    if result.direction is not None:
+        lines.append(f"  note: direction {result.direction.value} only; the other one may cost more")
     if certificate is not None and not certificate.tight:
         lines.append("  note: the lower end is that of the dominating pair; the mechanism itself may lose less")
-    lines += assured(answer.bound)
+    lines += assured(result.bound)
     return "\n".join(lines)
 
 
@@ -78,13 +60,6 @@ def as_option(name: str, value: object) -> str:
     if value is True:
         return f"--{name}"
     return f"--{name} {short(value) if isinstance(value, float) else value}"
-
-
-def as_json(answers: Sequence[Shown], several: bool) -> str:
-    """One object for one question; a list of results for several."""
-    results = [_record(answer) for answer in answers]
-    document = {"schema": SCHEMA, "results": results} if several else {"schema": SCHEMA, **results[0]}
-    return json.dumps(document, allow_nan=False)
 
 
 def assured(bound: Bound) -> list[str]:
@@ -113,66 +88,6 @@ def calibration_text(found: Calibration, epsilon: float, delta: float, seconds: 
     return "\n".join(lines)
 
 
-def calibration_json(found: Calibration, epsilon: float, delta: float, seconds: float) -> str:
-    """The calibration as one object; schema/calibration.json describes it."""
-    missed = found.missed
-    document = {
-        "schema": SCHEMA,
-        "quantity": "calibration",
-        "parameter": found.parameter,
-        "value": _plain(found.value),
-        "epsilon": epsilon,
-        "delta": delta,
-        "bound": {"lower": _plain(found.bound.lower), "upper": _plain(found.bound.upper)},
-        "missed": None
-        if missed is None
-        else {"value": _plain(missed.value), "lower": _plain(missed.bound.lower), "upper": _plain(missed.bound.upper)},
-        "confidence": None if found.bound.certificate is None else found.bound.certificate.confidence,
-        "ended": found.ended,
-        "expression": repr(found.mechanism),
-        "seconds": seconds,
-    }
-    return json.dumps(document, allow_nan=False)
-
-
 def short(value: float) -> str:
     """All digits of a double, without a needless .0."""
     return repr(value).removesuffix(".0")
-
-
-def _record(answer: Shown) -> dict[str, Any]:
-    certificate = answer.bound.certificate
-    if certificate is None:
-        raise TightropeError("this bound came without a certificate")
-    return {
-        "quantity": answer.quantity,
-        "lower": _plain(answer.bound.lower),
-        "upper": _plain(answer.bound.upper),
-        answer.given: _plain(answer.value),
-        "expression": answer.expression,
-        "direction": certificate.direction.value,
-        "tight": certificate.tight,
-        "confidence": certificate.confidence,
-        "seconds": answer.seconds,
-        "certificate": {
-            "engine": certificate.engine,
-            "arithmetic": certificate.arithmetic,
-            "reason": certificate.reason,
-            "parameters": _plain(certificate.parameters),
-            "budget": {"upper": _plain(certificate.budget.upper), "lower": _plain(certificate.budget.lower)},
-            "widest": certificate.budget.widest or None,
-            "exhausted": certificate.exhausted,
-            "advice": _plain(certificate.advice),
-        },
-    }
-
-
-def _plain(value: object) -> Any:
-    """What JSON can hold: infinities as text, mappings and sequences by item, anything else as its text."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..bound import why_wide
 from ..calls import shortened
 from ..digits import rounded, timed
+from ..question import GIVEN
 from .methods import CERTIFIED_WHY, Kind
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def text(
     statements = [", ".join(filter(None, (row.kind, row.distance))) for row in rows]
     columns = ([row.name for row in rows], [row.value for row in rows], statements)
     widths = [max(map(len, column)) for column in columns]
-    shown = [question(comparison), ""]
+    shown = [title(comparison), ""]
     for row, statement in zip(rows, statements, strict=True):
         cells = (f"{cell:<{width}}" for cell, width in zip((row.name, row.value, statement), widths, strict=True))
         shown += [f"  {'  '.join(cells)}  {row.seconds:>9}", dimmed(f"    {row.why}")]
@@ -65,19 +66,18 @@ def html(comparison: Comparison, picture: bytes | None) -> str:
     )
     head = "".join(f"<th>{name}</th>" for name in ("method", comparison.quantity, "kind", "distance", "time", "why"))
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in lines(comparison))
-    table = f"<table><caption>{escape(question(comparison))}</caption><tr>{head}</tr>{body}</table>"
+    table = f"<table><caption>{escape(title(comparison))}</caption><tr>{head}</tr>{body}</table>"
     return image + table + assurance(comparison)
 
 
-def question(comparison: Comparison) -> str:
+def title(comparison: Comparison) -> str:
     """The question, on one line."""
     return f"{heading(comparison)} of {shortened(comparison.title or comparison.expression, TITLE_MOST)}"
 
 
 def heading(comparison: Comparison) -> str:
     """What is compared, such as epsilon at delta 1e-06."""
-    other = "delta" if comparison.quantity == "epsilon" else "epsilon"
-    return f"{comparison.quantity} at {other} {repr(comparison.given).removesuffix('.0')}"
+    return f"{comparison.quantity} at {GIVEN[comparison.quantity]} {repr(comparison.given).removesuffix('.0')}"
 
 
 def _line(row: Row, quantity: str) -> Line:

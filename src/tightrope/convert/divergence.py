@@ -36,7 +36,7 @@ Ends = tuple[float, float]
 
 
 def renyi(
-    mechanism: Mechanism, order: float | Iterable[float], direction: str | None = None
+    mechanism: Mechanism, order: float | Iterable[float], direction: Direction | None = None
 ) -> Bound | tuple[Bound, ...]:
     """The Renyi divergence of this order, for the worse direction or for one; a sequence gives a tuple."""
     if isinstance(order, Iterable):
@@ -44,17 +44,17 @@ def renyi(
     return _bound(mechanism, _order(order), direction)
 
 
-def composed_cgf(mechanism: Mechanism, z: complex, direction: str) -> acb:
+def composed_cgf(mechanism: Mechanism, z: complex, direction: Direction) -> acb:
     """K(z) of the composition in one direction; its imaginary part is known up to multiples of 2 pi."""
     given: object = z
     if isinstance(given, (str, bytes)):
         raise InvalidParameter(f"z must be a complex number, not {z!r:.40}")
-    parts = [(cgf(pair, z), count) for pair, count in _terms(mechanism, _direction(direction))]
+    parts = [(cgf(pair, z), count) for pair, count in _terms(mechanism, direction)]
     with working_precision(SUM_BITS):
         return sum((count * value for value, count in parts), acb(0))
 
 
-def phi(mechanism: Mechanism, t: float, direction: str) -> acb:
+def phi(mechanism: Mechanism, t: float, direction: Direction) -> acb:
     """The phi-function E_P[e^{i t l}; l finite] of the composition in one direction."""
     found = composed_cgf(mechanism, complex(0.0, real("t", t)), direction)
     with working_precision(SUM_BITS):
@@ -71,20 +71,13 @@ def _order(order: float) -> float:
     return value
 
 
-def _direction(direction: str | Direction) -> Direction:
-    try:
-        return Direction(direction.value if isinstance(direction, Direction) else direction)
-    except ValueError:
-        raise InvalidParameter(f"direction must be 'add' or 'remove', not {direction!r}") from None
-
-
 def _terms(mechanism: Mechanism, direction: Direction) -> list[Term]:
     return [(part.pair(direction), count) for part, count in mechanism.terms]
 
 
-def _bound(mechanism: Mechanism, order: float, direction: str | None) -> Bound:
+def _bound(mechanism: Mechanism, order: float, direction: Direction | None) -> Bound:
     """The maximum over the directions, for each end."""
-    asked = tuple(Direction) if direction is None else (_direction(direction),)
+    asked = tuple(Direction) if direction is None else (direction,)
     found = {each: _divergence(_terms(mechanism, each), order) for each in asked}
     worst = max(found, key=lambda each: (found[each][1], found[each][0]))
     lower, upper = max(low for low, _ in found.values()), found[worst][1]
@@ -97,6 +90,7 @@ def _bound(mechanism: Mechanism, order: float, direction: str | None) -> Bound:
             arithmetic="ball",
             reason="cgfs add up, and K(order - 1)/(order - 1) is the divergence",
             direction=worst,
+            relation=mechanism.relation,
             tight=mechanism.tight,
             parameters=MappingProxyType({"order": order}),
             budget=Budget(lines, lines),

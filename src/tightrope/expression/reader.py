@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..calls import quoted
 from ..errors import ExpressionError, InvalidParameter
 from ..kernels.nearest import FUNCTIONS, nearest_power
 from ..mechanisms.base import Mechanism
 from ..mechanisms.data_file import DataFile, Folder, allowed_file
-from ..registry import check_arguments, find_mechanism, find_transform, keywords, quoted, usage
+from ..registry import check_arguments, find_mechanism, find_transform, keywords, usage
 from ..transforms.composition import compose
 from .scan import CHAIN, UNKNOWN
 

@@ -6,8 +6,8 @@ import ast
 import keyword
 import re
 
+from ..calls import quoted
 from ..errors import ExpressionError, InvalidParameter
-from ..registry import quoted
 
 UNKNOWN = "_"  # what ? becomes for Python's parser
 LENGTH_MOST = 100_000

@@ -13,7 +13,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self, overload
 
-from ..calls import check_keywords, checked, question
+from ..calls import check_keywords, checked, checked_method
 from ..errors import InvalidParameter
 from ..question import AUTO, SECONDS, Question, parsed
 from ..relation import Direction, Relation
@@ -92,7 +92,7 @@ class Mechanism(ABC):
         accuracy: float | None = ...,
         proof: bool = ...,
         engine: str = ...,
-        direction: str | None = ...,
+        direction: Direction | str | None = ...,
         seconds: float = ...,
     ) -> Bound: ...
     @overload
@@ -103,10 +103,10 @@ class Mechanism(ABC):
         accuracy: float | None = ...,
         proof: bool = ...,
         engine: str = ...,
-        direction: str | None = ...,
+        direction: Direction | str | None = ...,
         seconds: float = ...,
     ) -> tuple[Bound, ...]: ...
-    @question
+    @checked_method
     def epsilon(
         self,
         delta: float | Iterable[float],
@@ -114,7 +114,7 @@ class Mechanism(ABC):
         accuracy: float | None = None,
         proof: bool = False,
         engine: str = AUTO,
-        direction: str | None = None,
+        direction: Direction | str | None = None,
         seconds: float = SECONDS,
     ) -> Bound | tuple[Bound, ...]:
         """The smallest epsilon for which this is (epsilon, delta)-DP; a sequence gives a tuple.
@@ -136,7 +136,7 @@ class Mechanism(ABC):
         accuracy: float | None = ...,
         proof: bool = ...,
         engine: str = ...,
-        direction: str | None = ...,
+        direction: Direction | str | None = ...,
         seconds: float = ...,
     ) -> Bound: ...
     @overload
@@ -147,10 +147,10 @@ class Mechanism(ABC):
         accuracy: float | None = ...,
         proof: bool = ...,
         engine: str = ...,
-        direction: str | None = ...,
+        direction: Direction | str | None = ...,
         seconds: float = ...,
     ) -> tuple[Bound, ...]: ...
-    @question
+    @checked_method
     def delta(
         self,
         epsilon: float | Iterable[float],
@@ -158,7 +158,7 @@ class Mechanism(ABC):
         accuracy: float | None = None,
         proof: bool = False,
         engine: str = AUTO,
-        direction: str | None = None,
+        direction: Direction | str | None = None,
         seconds: float = SECONDS,
     ) -> Bound | tuple[Bound, ...]:
         """The smallest delta for which this is (epsilon, delta)-DP; arguments as for `epsilon`."""
@@ -166,7 +166,7 @@ class Mechanism(ABC):
 
         return account.ask(self, Question("delta", accuracy, proof, engine, parsed(direction), seconds), epsilon)
 
-    @question
+    @checked_method
     def curve(
         self,
         start: float | None = None,
@@ -177,7 +177,7 @@ class Mechanism(ABC):
         accuracy: float | None = None,
         proof: bool = False,
         engine: str = AUTO,
-        direction: str | None = None,
+        direction: Direction | str | None = None,
         seconds: float = SECONDS,
     ) -> Curve:
         """delta at equally spaced epsilons (50 from 0 to 4), or at these epsilons, which must rise.
@@ -198,35 +198,37 @@ class Mechanism(ABC):
         return account.curve(self, asked, grid)
 
     @overload
-    def renyi(self, order: float, *, direction: str | None = ...) -> Bound: ...
+    def renyi(self, order: float, *, direction: Direction | str | None = ...) -> Bound: ...
     @overload
-    def renyi(self, order: Iterable[float], *, direction: str | None = ...) -> tuple[Bound, ...]: ...
-    @question
-    def renyi(self, order: float | Iterable[float], *, direction: str | None = None) -> Bound | tuple[Bound, ...]:
+    def renyi(self, order: Iterable[float], *, direction: Direction | str | None = ...) -> tuple[Bound, ...]: ...
+    @checked_method
+    def renyi(
+        self, order: float | Iterable[float], *, direction: Direction | str | None = None
+    ) -> Bound | tuple[Bound, ...]:
         """The Renyi divergence of any order from 0 to inf, always in ball arithmetic; a sequence gives a tuple.
 
         Order 1 is the Kullback-Leibler divergence, order inf the supremum of the loss. direction as for `epsilon`.
         """
         from ..convert import divergence
 
-        return divergence.renyi(self, order, direction)
+        return divergence.renyi(self, order, parsed(direction))
 
-    @question
-    def cgf(self, z: complex, *, direction: str = "remove") -> acb:
+    @checked_method
+    def cgf(self, z: complex, *, direction: Direction | str = "remove") -> acb:
         """A ball (flint.acb) around K(z) = log E_P[e^{z l}; l finite], l the privacy loss; any z where it is finite.
 
         Compositions add up; the imaginary part is known up to multiples of 2 pi.
         """
         from ..convert import divergence
 
-        return divergence.composed_cgf(self, z, direction)
+        return divergence.composed_cgf(self, z, Direction(direction))
 
-    @question
-    def phi(self, t: float, *, direction: str = "remove") -> acb:
+    @checked_method
+    def phi(self, t: float, *, direction: Direction | str = "remove") -> acb:
         """A ball (flint.acb) around the phi-function E_P[e^{i t l}; l finite] of the privacy loss."""
         from ..convert import divergence
 
-        return divergence.phi(self, t, direction)
+        return divergence.phi(self, t, Direction(direction))
 
 
 class Leaf(Mechanism):

@@ -1,0 +1,185 @@
+"""Answers as JSON documents, whoever asks: the command line, a server, another program.
+
+schema/result.json, schema/calibration.json and schema/comparison.json describe them.
+Guarantee: read(write(results)) has the same bounds and certificates, and writes the same document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import documents
+from .bound import Bound, Budget, Certificate, budget_lines
+from .documents import plain
+from .errors import DataError, InvalidParameter
+from .question import GIVEN, parsed
+from .relation import Direction, Relation
+
+if TYPE_CHECKING:
+    from .calibrate import Calibration
+    from .compare import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A question and its bound: the quantity (epsilon, delta or renyi) at a value of what is given for it.
+
+    expression parses to the mechanism that was asked; seconds is wall time; direction is the one asked for, None for
+    the worse of both.
+    """
+
+    expression: str
+    quantity: str
+    value: float
+    bound: Bound
+    seconds: float = field(default=0.0, compare=False)
+    direction: Direction | None = None
+
+    @property
+    def given(self) -> str:
+        """What the value is of: delta, epsilon or order."""
+        return GIVEN[self.quantity]
+
+    def document(self) -> dict[str, Any]:
+        """The result as JSON holds it."""
+        certificate = self.bound.certificate
+        if certificate is None:
+            raise InvalidParameter("a bound without a certificate has no document")
+        return {
+            "quantity": self.quantity,
+            **_ends(self.bound),
+            self.given: plain(self.value),
+            "expression": self.expression,
+            "direction": certificate.direction.value,
+            "only": None if self.direction is None else self.direction.value,
+            "tight": certificate.tight,
+            "confidence": certificate.confidence,
+            "seconds": self.seconds,
+            "certificate": _certificate(certificate),
+        }
+
+    @staticmethod
+    def of(document: Mapping[str, Any]) -> Result:
+        """The result of a document; DataError where it is none."""
+        try:
+            quantity = document["quantity"]
+            return Result(
+                expression=_text(document["expression"]),
+                quantity=quantity,
+                value=_number(document[GIVEN[quantity]]),
+                bound=Bound(_number(document["lower"]), _number(document["upper"]), _certified(document)),
+                seconds=_number(document["seconds"]),
+                direction=parsed(document["only"]),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DataError(f"this is not a result: {type(error).__name__}, {error!s:.100}") from None
+
+
+def write(results: Sequence[Result], several: bool) -> str:
+    """One object for one question; a list of results for several."""
+    found = [result.document() for result in results]
+    return documents.write({"results": found} if several else found[0])
+
+
+def read(text: str) -> tuple[Result, ...]:
+    """What `write` wrote; DataError for anything else."""
+    document = documents.read(text, "a result")
+    found = document.get("results", [document])
+    if not isinstance(found, list):
+        raise DataError('"results" holds a list of results')
+    return tuple(map(Result.of, found))
+
+
+def calibration(found: Calibration, epsilon: float, delta: float, seconds: float) -> str:
+    """A calibration for the target (epsilon, delta) as one object."""
+    missed, certificate = found.missed, found.bound.certificate
+    return documents.write(
+        {
+            "quantity": "calibration",
+            "parameter": found.parameter,
+            "value": plain(found.value),
+            "epsilon": epsilon,
+            "delta": delta,
+            "bound": _ends(found.bound),
+            "missed": None if missed is None else {"value": plain(missed.value), **_ends(missed.bound)},
+            "confidence": None if certificate is None else certificate.confidence,
+            "ended": found.ended,
+            "expression": repr(found.mechanism),
+            "seconds": seconds,
+        }
+    )
+
+
+def comparisons(found: Sequence[Comparison], several: bool) -> str:
+    """One object for one comparison; a list of results for several."""
+    records = [_comparison(each) for each in found]
+    return documents.write({"results": records} if several else records[0])
+
+
+def _comparison(found: Comparison) -> dict[str, Any]:
+    shown = ("method", "value", "kind", "distance", "why", "seconds")
+    certificate = found.truth.certificate
+    return {
+        "quantity": found.quantity,
+        GIVEN[found.quantity]: found.given,
+        "expression": found.expression,
+        **_ends(found.truth),
+        "confidence": None if certificate is None else certificate.confidence,
+        "seconds": found.seconds,
+        "methods": [{name: plain(getattr(row, name)) for name in shown} for row in found.rows],
+    }
+
+
+def _ends(bound: Bound) -> dict[str, Any]:
+    return {"lower": plain(bound.lower), "upper": plain(bound.upper)}
+
+
+def _certificate(certificate: Certificate) -> dict[str, Any]:
+    return {
+        "engine": certificate.engine,
+        "arithmetic": certificate.arithmetic,
+        "reason": certificate.reason,
+        "relation": None if certificate.relation is None else certificate.relation.value,
+        "parameters": plain(certificate.parameters),
+        "budget": {"upper": plain(certificate.budget.upper), "lower": plain(certificate.budget.lower)},
+        "widest": certificate.budget.widest or None,
+        "exhausted": certificate.exhausted,
+        "advice": plain(certificate.advice),
+    }
+
+
+def _certified(document: Mapping[str, Any]) -> Certificate:
+    """The certificate of a result, some of which is written beside it."""
+    inner = document["certificate"]
+    above, below = (
+        budget_lines(**{name: _number(line) for name, line in inner["budget"][side].items()})
+        for side in ("upper", "lower")
+    )
+    return Certificate(
+        engine=_text(inner["engine"]),
+        arithmetic=_text(inner["arithmetic"]),
+        reason=_text(inner["reason"]),
+        direction=Direction(document["direction"]),
+        relation=None if inner["relation"] is None else Relation(inner["relation"]),
+        tight=bool(document["tight"]),
+        parameters={key: float(value) if value == "inf" else value for key, value in inner["parameters"].items()},
+        budget=Budget(above, below),
+        confidence=document["confidence"],
+        exhausted=inner["exhausted"],
+        advice=inner["advice"],
+    )
+
+
+def _number(value: object) -> float:
+    """A double; infinity is written as text."""
+    if value == "inf" or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        return float(value)
+    raise TypeError(f"{value!r:.40} is no number")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise TypeError(f"{value!r:.40} is no text")
