@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from flint import arb
 
+    from .facets.atoms import Atoms
+    from .facets.lattice import Lattice
     from .kernels.enclosure import Enclosure, FloatArray
     from .kernels.twofold import Twofold
 
@@ -80,3 +82,11 @@ class Pair(ABC):
     @abstractmethod
     def loss_range(self) -> LossRange:
         """Where the finite losses lie; may be infinite on either side."""
+
+    def atoms(self) -> Atoms | None:
+        """All of its loss as a list of atoms; None where it is not discrete, or the list too long."""
+        return None
+
+    def lattice(self) -> Lattice | None:
+        """The coarsest lattice that is known to hold all finite losses."""
+        return None

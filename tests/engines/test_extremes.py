@@ -12,9 +12,9 @@ from tests.oracle.precision import precision
 from tightrope import work
 from tightrope.engines.lattice import law as lattice_law
 from tightrope.engines.lattice import masses as lattice_masses
-from tightrope.engines.lattice.atoms import Atoms
 from tightrope.engines.lattice.law import Side
 from tightrope.errors import UnsupportedMechanism, WorkExhausted
+from tightrope.facets.atoms import Atoms
 from tightrope.kernels.contour_hits import hits
 from tightrope.kernels.contour_sum import power
 from tightrope.kernels.directed import exp_down, exp_up
@@ -41,7 +41,7 @@ def test_shares_of_an_atom_under_any_step(points: tuple[float, ...]) -> None:
     inside = np.array([points[0], points[0] + 0.3 * step, points[0] + 0.999 * step, points[1] + 0.1, points[2] - 1e-3])
     losses = inside[(inside >= points[0]) & (inside <= points[2])]
     for loss in losses:
-        listed = Atoms(exact(np.array([0.5])), exact(np.array([0.5])), exact(np.array([loss])), 0.0, 0.0)
+        listed = Atoms(exact(np.array([0.5])), exact(np.array([0.5])), exact(np.array([loss])), exact(0.0), exact(0.0))
         found = lattice_masses._split_atoms(listed, places, step).masses
         left = int(np.searchsorted(places, loss, side="right")) - 1
         left = min(left, len(points) - 2)

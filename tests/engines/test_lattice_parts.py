@@ -109,14 +109,13 @@ def _exact_mass(law: lattice_law.Law, tilt: float = 0.0) -> Fraction:
 def narrow_evaluator(tolerance: float, theta: float) -> lattice_native.NativeEvaluator:
     """Forty randomized responses in a window that leaves as much out as told."""
     pair = FinitePair(response_law(CHANCE, 2))
-    step = lattice_native.Step(Fraction(3), True)
     floats, totals = pair.floats, []
     for side in Side:
         ends = floats.p.upper if side is Side.UP else floats.p.lower
         law = lattice_law.tilted(np.array([ends[0], 0.0, ends[1]]), -1, 1, theta * math.log(3.0), side)
         totals.append(lattice_compose.compose([(law, USES)], tolerance))
     assert len(totals[0].masses) < 2 * USES, "the window must be narrower than the law"
-    return lattice_native.NativeEvaluator(totals[0], totals[1], step, Fraction(0), (0.0, 0.0), theta)
+    return lattice_native.NativeEvaluator(totals[0], totals[1], arb(3).log(), arb(0), (0.0, 0.0), theta)
 
 
 def exact_response(epsilon: float) -> tuple[Fraction, Fraction]:

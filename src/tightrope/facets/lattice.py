@@ -10,8 +10,7 @@ Reference: Canonne, Kamath, Steinke 2020, Thm 7 (discrete Gaussian); Kairouz, Oh
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -43,12 +42,26 @@ class Lattice(NamedTuple):
     factor: Fraction = Fraction(1)
 
 
-class OnLattice(ABC):
-    """What may have all of its finite losses on a lattice."""
+class SumLattice(NamedTuple):
+    """shift + sum over factors of count log factor + n step: where the total losses of a composition lie."""
 
-    @abstractmethod
-    def lattice(self) -> Lattice | None:
-        """The coarsest lattice that is known to hold all finite losses."""
+    step: LatticeStep
+    shift: Fraction
+    factors: tuple[tuple[Fraction, int], ...]
+
+    def base(self) -> arb:
+        """The point n = 0 at the working precision."""
+        return sum((count * ratio_ball(factor).log() for factor, count in self.factors), ratio_ball(self.shift))
+
+
+def sum_lattice(lattices: Sequence[tuple[Lattice | None, int]]) -> SumLattice | None:
+    """The lattice of a composition, where it has one with more than one point."""
+    found = [(lattice, count) for lattice, count in lattices if lattice is not None]
+    step = common_step(lattice.step for lattice, _ in found) if len(found) == len(lattices) else None
+    if step is None or step.trivial:
+        return None
+    shift = sum((count * lattice.shift for lattice, count in found), Fraction(0))
+    return SumLattice(step, shift, tuple((lattice.factor, count) for lattice, count in found if lattice.factor != 1))
 
 
 def common_step(steps: Iterable[LatticeStep]) -> LatticeStep | None:

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
+from ..facets.atoms import Atoms
 from ..kernels.enclosure import Enclosure, enclosing, exact, where
 from ..kernels.twofold import Twofold, twofold
 from ..kernels.twofold import where as choose
@@ -136,6 +137,10 @@ class PoissonRemove(Pair):
     def reversed(self) -> Pair:
         return PoissonAdd(self.base.reversed(), self.rate)
 
+    def atoms(self) -> Atoms | None:
+        base = self.base.atoms()
+        return None if base is None else _mixed(base, self.rate)
+
     def infinite_mass(self) -> arb:
         return arb(self.rate) * self.base.infinite_mass()
 
@@ -217,6 +222,10 @@ class PoissonAdd(Pair):
     def reversed(self) -> Pair:
         return PoissonRemove(self.base.reversed(), self.rate)
 
+    def atoms(self) -> Atoms | None:
+        base = self.base.atoms()
+        return None if base is None else _mixed(base.reversed(), self.rate).reversed()
+
     def infinite_mass(self) -> arb:
         return arb(0)
 
@@ -239,6 +248,25 @@ def _inner_loss(t: Twofold, rate: float) -> tuple[Twofold, npt.NDArray[np.bool_]
     if large.any():
         loss = choose(large, t - twofold(rate).log() + ((twofold(rate) - 1.0) * (-t).exp()).log1p(), loss)
     return loss, np.asarray(reach)
+
+
+def _mixed(base: Atoms, rate: float) -> Atoms:
+    """(p, q, l) -> ((1 - r) q + r p, q, log(1 + r (e^l - 1))); what was lost is an atom at log(1 - r)."""
+    kept = 1.0 - exact(rate)
+    near = (base.loss.expm1() * rate).log1p()
+    far = base.loss + exact(rate).log() + (kept / rate * (-base.loss).exp()).log1p()  # e^l would overflow
+    p, q, loss = kept * base.q + base.p * rate, base.q, where(base.loss.value > FAR, far, near)
+    if base.lost.upper > 0.0:
+        p, q, loss = _after(kept * base.lost, p), _after(base.lost, q), _after((-exact(rate)).log1p(), loss)
+    infinite = base.infinite * rate if base.infinite.upper > 0.0 else base.infinite
+    return Atoms(p, q, loss, infinite, exact(0.0), base.left_out)
+
+
+def _after(first: Enclosure, others: Enclosure) -> Enclosure:
+    return Enclosure(np.append(first.value, others.value), np.append(first.radius, others.radius))
+
+
+FAR = 600.0  # loss; the doubles end at 709
 
 
 def _either(one: BallTails, other: BallTails) -> BallTails:

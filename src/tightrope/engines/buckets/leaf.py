@@ -11,19 +11,18 @@ Reference: Meiser, Mohammadi 2018, Defs. 4, 6, 7, Secs. 5.1 and 5.2. Proof: docs
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, UnsupportedMechanism
+from ...facets.atoms import Atoms
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.convolution import upper_total
 from ...kernels.enclosure import Enclosure, FloatArray, exact
 from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
-from ...pairs.finite.pair import FinitePair
 from .bucket_list import LOG_2, Buckets, Measure, check_shape
 from .compose import with_plain_corner
 
@@ -35,21 +34,12 @@ TIE = 16.0 * UNIT  # relative distance at which a loss counts as lying on a boun
 DOUBT_MOST = 0.01  # error of a loss beyond which nothing is claimed
 
 
-@dataclass(frozen=True, slots=True)
-class Events:
-    """Atomic events with P_A > 0 and P_B > 0, and the masses where one of them is 0."""
-
-    p: Enclosure
-    loss: Enclosure
-    infinite: tuple[float, float]
-    lost: float  # at or above the P_B-mass where P_A = 0
-
-
 def pair_leaf(pair: Pair, step: float, n: int, slope: float = 0.0) -> Buckets:
-    """The leaf of any pair: atom by atom where it has finitely many, from its tails otherwise."""
-    if isinstance(pair, FinitePair):
-        return events_leaf(_finite_events(pair), step, n, slope)
-    return _tails_leaf(pair, step, n, slope)
+    """The leaf of any pair: atom by atom where all of them are listed, from its tails otherwise."""
+    listed = pair.atoms()
+    if listed is None or listed.left_out:
+        return _tails_leaf(pair, step, n, slope)
+    return events_leaf(listed, step, n, slope)
 
 
 def arrays_leaf(p: npt.ArrayLike, q: npt.ArrayLike, step: float, n: int, slope: float = 0.0) -> Buckets:
@@ -61,26 +51,20 @@ def arrays_leaf(p: npt.ArrayLike, q: npt.ArrayLike, step: float, n: int, slope: 
     # fsum is correctly rounded, so each sum is known to one unit.
     p_sum, q_sum = (Enclosure(np.asarray(math.fsum(each)), np.asarray(2.0 * UNIT)) for each in (first, second))
     loss = (exact(first[both]) / exact(second[both]) * (q_sum / p_sum)).log()
-    infinite = (exact(first[second == 0.0]) / p_sum).sum()
-    lost = (exact(second[first == 0.0]) / q_sum).sum()
-    return events_leaf(
-        Events(
-            exact(first[both]) / p_sum,
-            loss,
-            (max(float(infinite.lower), 0.0), float(infinite.upper) if infinite.value > 0.0 else 0.0),
-            float(lost.upper) if lost.value > 0.0 else 0.0,
-        ),
-        step,
-        n,
-        slope,
+    infinite, lost = (
+        (exact(mass[alone]) / total).sum() if np.any(alone) else exact(0.0)
+        for mass, total, alone in ((first, p_sum, ~both & (first > 0.0)), (second, q_sum, ~both & (second > 0.0)))
     )
+    listed = Atoms(exact(first[both]) / p_sum, exact(second[both]) / q_sum, loss, infinite, lost)
+    return events_leaf(listed, step, n, slope)
 
 
-def events_leaf(events: Events, step: float, n: int, slope: float) -> Buckets:
-    """The leaf of a list of events."""
+def events_leaf(events: Atoms, step: float, n: int, slope: float) -> Buckets:
+    """The leaf of a list of events that leaves none out."""
     _check(step, n, slope)
     if not np.all(np.isfinite(events.loss.value)):
         raise UnsupportedMechanism("this mechanism", "its losses are beyond doubles")
+    infinite = events.infinite_ends()
     doubt = events.loss.radius + TIE * np.abs(events.loss.value)
     index = np.ceil((events.loss.value - doubt) / step)
     beyond = index > n
@@ -112,12 +96,13 @@ def events_leaf(events: Events, step: float, n: int, slope: float) -> Buckets:
     crowd = 1.01 * (int(np.max(np.bincount(place + n), initial=0)) + 4) * UNIT
     masses_error += crowd * masses
     alternative_error += crowd * alternative
-    lost = events.lost * math.exp(-(slope + step) * n - scale * LOG_2)
+    lowest = math.exp(-(slope + step) * n - scale * LOG_2)
+    lost, lost_error = float(events.lost.value) * lowest, float(events.lost.radius) * lowest
     alternative[0] += lost
-    alternative_error[0] += lost * (8.0 * ((slope + step) * n + abs(scale)) + 64.0) * UNIT
-    infinity = (float(above_p.value) + events.infinite[0], float(above_q.value))
+    alternative_error[0] += lost_error * 1.01 + lost * (8.0 * ((slope + step) * n + abs(scale)) + 64.0) * UNIT
+    infinity = (float(above_p.value) + infinite[0], float(above_q.value))
     doubts = (
-        float(above_p.radius) + (events.infinite[1] - events.infinite[0]) + 4.0 * UNIT * infinity[0],
+        float(above_p.radius) + (infinite[1] - infinite[0]) + 4.0 * UNIT * infinity[0],
         float(above_q.radius) + 4.0 * UNIT * infinity[1],
     )
     filled = np.flatnonzero(masses > 0.0)
@@ -125,8 +110,8 @@ def events_leaf(events: Events, step: float, n: int, slope: float) -> Buckets:
         step=step,
         slack=slack * (1.0 + 1e-9),
         top=int(filled[-1]) - n if len(filled) else -n,
-        bounded=not beyond.any() and events.infinite[1] == 0.0,
-        leaked=events.infinite[0],
+        bounded=not beyond.any() and infinite[1] == 0.0,
+        leaked=infinite[0],
         masses=_measure(masses, _sums_from(masses_error), infinity[0], doubts[0], slope, scale, step),
         alternative=_measure(
             alternative, _sums_from(alternative_error), infinity[1], doubts[1], slope + step, scale, step
@@ -245,14 +230,6 @@ def _check(step: float, n: int, slope: float) -> None:
             f"buckets up to a loss of {step * n:g} with a tilt of {slope / step:g} leave the range of doubles: "
             f"(1 + tilt) n log(factor) may be at most {REACH_MOST:g}"
         )
-
-
-def _finite_events(pair: FinitePair) -> Events:
-    floats = pair.floats
-    with working_precision(BITS_START):
-        infinite, lost = pair.law.infinite_mass(), upper_float(pair.law.lost_mass())
-        bounds = max(lower_float(infinite), 0.0), upper_float(infinite)
-    return Events(floats.p, floats.loss, bounds, lost)
 
 
 def _vector(name: str, values: npt.ArrayLike) -> FloatArray:

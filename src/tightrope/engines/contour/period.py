@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flint import arb
 
-from ...facets.lattice import Lattice, LatticeStep, OnLattice, common_step, ratio_ball
+from ...facets.lattice import LatticeStep, ratio_ball, sum_lattice
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..evaluation import Term
 
@@ -110,14 +110,5 @@ def numerator(step: arb, beyond: arb) -> tuple[arb, arb]:
 
 def period_of(terms: Sequence[Term]) -> Period | None:
     """The lattice of a composition, where it has one with more than one point."""
-    found: list[tuple[Lattice, int]] = []
-    for pair, count in terms:
-        lattice = pair.lattice() if isinstance(pair, OnLattice) else None
-        if lattice is None:
-            return None
-        found.append((lattice, count))
-    step = common_step(lattice.step for lattice, _ in found)
-    if step is None or step.trivial:
-        return None
-    shift = sum((count * lattice.shift for lattice, count in found), Fraction(0))
-    return Period(step, shift, tuple((lattice.factor, count) for lattice, count in found if lattice.factor != 1))
+    found = sum_lattice([(pair.lattice(), count) for pair, count in terms])
+    return None if found is None else Period(*found)

@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import work
+from ...facets.atoms import Atoms
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.enclosure import UNDERFLOW, Enclosure, FloatArray, exact
 from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
-from .atoms import Atoms, atoms
 
 PROFILE_UNITS, TAILS_UNITS = 500.0, 1000.0  # of work per point, for a sampled Gaussian: the slowest of the many
 TAIL_FLOOR = 1e-312  # absolute error of a tail below 1e-300
@@ -48,7 +48,7 @@ class Below(NamedTuple):
 def above(pair: Pair, points: FloatArray, step: float, median: float) -> Above:
     """Chords on the points l_0 + i step, exact doubles; the median only tells which tails to use where."""
     work.spend(PROFILE_UNITS * len(points))
-    listed = atoms(pair)
+    listed = pair.atoms()
     if listed is not None:
         return _split_atoms(listed, points, step)
     pivot = int(np.clip(np.searchsorted(points, median), 0, len(points) - 1))
@@ -125,7 +125,8 @@ def _split_atoms(listed: Atoms, points: FloatArray, step: float) -> Above:
     # What lies beyond the last point is split between it and +inf, as chords that end there are.
     over = loss[top] - points[-1]
     with np.errstate(under="ignore"):
-        infinite = float(np.sum(mass[top] * -np.expm1(-over))) * (1.0 + (len(mass) + 24) * UNIT) + listed.infinite
+        infinite = float(np.sum(mass[top] * -np.expm1(-over))) * (1.0 + (len(mass) + 24) * UNIT)
+        infinite += float(listed.infinite.upper) + listed.left_out
         at_last = float(np.sum(mass[top] * np.exp(-over) * (1.0 + (24.0 + 2.0 * over) * UNIT) + UNDERFLOW))
     loss, mass = np.maximum(loss[~top], points[0]), mass[~top]
     left = np.clip(((loss - points[0]) / step).astype(np.int64), 0, len(points) - 2)

@@ -1,9 +1,8 @@
-"""Pairs whose losses already lie on one lattice: composed without any discretisation error.
+"""Losses that lie on one lattice already: composed without any discretisation error.
 
-All losses are (offset + i) step with the same step, a rational number or the logarithm of one: discrete Gaussian
-(step D / sigma^2), discrete
-Laplace (1 / scale), PureDP, ApproximateDP (epsilon), randomized response (log of its odds). Then delta is a sum over
-the k-fold law,
+All total losses are base + n step, the step a rational number or the logarithm of one (facets/lattice.py): discrete
+Gaussian, discrete Laplace, PureDP, ApproximateDP, randomized response, and their mixes where steps have a common part.
+Then delta is a sum over the k-fold law,
     delta = w + sum over l_j > eps of P_j (1 - e^(eps - l_j)),
 bounded above and below by two laws that differ in the direction of their roundings only.
 Guarantee: upper and lower. Proof: docs/proofs/lattice.md, lemma 9.
@@ -20,107 +19,94 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from flint import arb, fmpq
+from flint import arb
 
 from ... import work
 from ...bound import Budget, budget_lines
-from ...facets.lattice import LatticeStep
+from ...facets.lattice import Lattice, ratio_ball, sum_lattice
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.ulps import UNIT
-from ...pairs.discrete_gaussian.pair import DiscreteGaussianPair
-from ...pairs.finite.discrete_laplace import DiscreteLaplaceLaw
-from ...pairs.finite.pair import FinitePair, RationalLaw, ResponseLaw
+from ...pair import Pair
 from ..evaluation import Evaluation, Evaluator, Term
 from .aim import narrowed
-from .atoms import atoms, listable
-from .compose import Total, compose
-from .law import Side, tilted
+from .compose import WINDOW_MOST, Total, compose
+from .law import Law, Side, tilted
 from .sketch import sketch_of_atoms
 from .tail_sum import dot, infinite_mass, weighted
 
+LENGTH_MOST = 1 << 23
 
-class Positions(NamedTuple):
-    """One use: P-masses at the losses (offset + place) step."""
+
+class Placed(NamedTuple):
+    """One use: P-masses at the places n of its own lattice, by rising place, and its mass of infinite loss."""
 
     places: npt.NDArray[np.int64]
     masses: Enclosure
-    offset: Fraction
     infinite: tuple[float, float]
+    base: float  # about where place 0 lies
+
+    def law(self, slope: float, side: Side) -> Law:
+        """Tilted, every mass rounded to one side."""
+        length = int(self.places[-1] - self.places[0]) + 1
+        work.hold(8.0 * length)
+        masses = np.zeros(length)
+        rounded = self.masses.upper if side is Side.UP else self.masses.lower
+        masses[self.places - self.places[0]] = np.maximum(rounded, 0.0)
+        return tilted(masses, int(self.places[0]), 1, slope, side)
 
 
 def prepare(
     terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float
 ) -> NativeEvaluator | None:
-    """An evaluator for terms on one lattice, None for others."""
-    steps = {_step(pair) for pair, _ in terms}
-    if len(steps) != 1 or None in steps:
+    """An evaluator for terms on one lattice; None for others, and where the lattice is too fine."""
+    lattices = [(pair.lattice(), count) for pair, count in terms]
+    lattice = sum_lattice(lattices)
+    if lattice is None:
         return None
-    step = steps.pop()
-    assert step is not None
-    uses = [(_positions(term, step), count) for term, count in terms]
     with working_precision(BITS_START):
-        width = float(step.ball())
+        step, base = lattice.step.ball(), lattice.base()
+        width = float(step)
+    uses = []
+    for (pair, count), (own, _) in zip(terms, lattices, strict=True):
+        assert own is not None  # or there would be no lattice of all
+        placed = _placed(pair, own, width)
+        if placed is None:
+            return None
+        uses.append((placed, count))
     sketches = [
-        (sketch_of_atoms(np.asarray((float(each.offset) + each.places) * width), each.masses.value), count)
-        for each, count in uses
+        (sketch_of_atoms(np.asarray(each.base + each.places * width), each.masses.value), count) for each, count in uses
     ]
     target = narrowed(sketches, epsilon, delta, accuracy)
-    totals = []
-    for side in (Side.UP, Side.DOWN):
-        parts = []
-        for each, count in uses:
-            length = int(each.places[-1] - each.places[0]) + 1
-            work.hold(8.0 * length)
-            masses = np.zeros(length)
-            masses[each.places - each.places[0]] = np.maximum(
-                each.masses.upper if side is Side.UP else each.masses.lower, 0.0
-            )
-            law = tilted(masses, int(each.places[0]), 1, target.theta * width, side)
-            parts.append((law, count))
-        totals.append(compose(parts, target.tolerance))
+    if target.window > WINDOW_MOST * width:
+        return None
+    totals = [
+        compose([(each.law(target.theta * width, side), count) for each, count in uses], target.tolerance)
+        for side in (Side.UP, Side.DOWN)
+    ]
     infinite = (
         infinite_mass([(each.infinite[0], count) for each, count in uses], upward=False),
         infinite_mass([(each.infinite[1], count) for each, count in uses], upward=True),
     )
-    offset = sum((count * each.offset for each, count in uses), Fraction(0))
-    return NativeEvaluator(totals[0], totals[1], step, offset, infinite, target.theta, target.point.epsilon)
+    return NativeEvaluator(totals[0], totals[1], step, base, infinite, target.theta, target.point.epsilon)
 
 
-def _step(pair: object) -> LatticeStep | None:
-    """The step of the pair's lattice."""
-    if isinstance(pair, DiscreteGaussianPair):
-        return LatticeStep(pair.sensitivity / Fraction(pair.sigma) ** 2, False) if listable(pair) else None
-    if isinstance(pair, FinitePair):
-        law = pair.law
-        if isinstance(law, ResponseLaw) and law.epsilon > 0.0 and law.delta < 1.0:
-            return LatticeStep(Fraction(law.epsilon), False)
-        if isinstance(law, DiscreteLaplaceLaw):
-            return LatticeStep(1 / Fraction(law.scale), False)
-        if isinstance(law, RationalLaw):
-            ratios = {p / q for p, q in zip(law.p, law.q, strict=True) if p and q}
-            base = max(ratios, default=Fraction(1))
-            if base > 1 and ratios <= {base, 1 / base, Fraction(1)}:
-                return LatticeStep(base, True)
-    return None
-
-
-def _positions(pair: object, step: LatticeStep) -> Positions:
-    """Where on the lattice the pair's atoms lie; atoms come by rising loss."""
-    if isinstance(pair, DiscreteGaussianPair):
-        listed = atoms(pair)
-        if listed is not None:
-            outputs = np.rint(np.asarray(listed.loss.value) / float(step.number) + pair.sensitivity / 2.0).astype(
-                np.int64
-            )
-            return Positions(outputs, listed.p, Fraction(-pair.sensitivity, 2), (0.0, listed.infinite))
-    assert isinstance(pair, FinitePair)
-    floats = pair.floats
+def _placed(pair: Pair, own: Lattice, width: float) -> Placed | None:
+    """Where on its lattice the atoms lie: that they lie on it is known, so the only place near a loss is its own."""
+    listed = pair.atoms()
+    if listed is None:
+        return None
     with working_precision(BITS_START):
-        width = float(step.ball())
-        mass = pair.infinite_mass()
-        infinite = (max(lower_float(mass), 0.0), upper_float(mass))
-    return Positions(np.rint(floats.loss.value / width).astype(np.int64), floats.p, Fraction(0), infinite)
+        base = float(ratio_ball(own.shift) + ratio_ball(own.factor).log())
+    loss = listed.loss.value
+    near = np.rint((loss - base) / width)
+    doubt = listed.loss.radius + 8.0 * UNIT * (abs(loss) + abs(base)) + abs(loss - base - near * width)
+    # Doubles of this size are whole numbers and hold every sum of them.
+    if not (len(loss) and np.all(doubt < 0.5 * width) and np.all(np.diff(near) > 0.0) and np.all(abs(near) < 2.0**50)):
+        return None
+    if near[-1] - near[0] >= LENGTH_MOST:
+        return None
+    return Placed(near.astype(np.int64), listed.p, listed.infinite_ends(), base)
 
 
 @dataclass(frozen=True)
@@ -129,8 +115,8 @@ class NativeEvaluator(Evaluator):
 
     upper: Total
     lower: Total
-    step: LatticeStep
-    offset: Fraction
+    step: arb
+    base: arb  # the loss of place 0
     infinite: tuple[float, float]
     theta: float
     near: float = 1.0  # the epsilon that the tilt is for
@@ -141,20 +127,17 @@ class NativeEvaluator(Evaluator):
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        with working_precision(BITS_START):
-            step = float(self.step.ball())
         return {
             "native": True,
             "theta": self.theta,
-            "step": step,
+            "step": float(self.step),
             "grids": [len(self.upper.masses)],
             "length": len(self.upper.masses),
         }
 
     def delta(self, epsilon: float) -> Evaluation:
         with working_precision(BITS_START):
-            step = self.step.ball()
-            place = arb(epsilon) / step - arb(fmpq(self.offset.numerator, self.offset.denominator))
+            step, place = self.step, (arb(epsilon) - self.base) / self.step
             ends = lower_float(place), upper_float(place)
             widths = lower_float(step), upper_float(step)
             first = math.floor(ends[0]) + 1, math.floor(ends[1]) + 1

@@ -18,7 +18,8 @@ from flint import arb, ctx
 
 from ... import work
 from ...errors import Refusal, UnsupportedMechanism
-from ...facets.lattice import Lattice, LatticeStep, OnLattice
+from ...facets.atoms import Atoms
+from ...facets.lattice import Lattice, LatticeStep
 from ...kernels.ball import BITS_START, integer, working_precision
 from ...kernels.enclosure import Enclosure, FloatArray, around, exact
 from ...kernels.twofold import Twofold, twofold
@@ -31,10 +32,13 @@ SIGMA_LEAST = 1e-150  # below, sigma^2 underflows; balls do not mind
 WINDOW = 9.5  # in sigma: beyond, the mass is below 1e-19 of what is kept
 REACH = 39.0  # in sigma: beyond, the mass is below the smallest double
 CHUNK = 1 << 19
+LISTED_REACH, LEFT_OUT = 38.0, 1e-310  # in sigma, and the mass beyond, 2 phi(38) / 38 at most
+OUTPUTS_MOST = 1 << 22  # in a list of atoms
+OUTPUT_UNITS = 200.0  # of work, for one of them
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteGaussianPair(Pair, OnLattice):
+class DiscreteGaussianPair(Pair):
     """Noise around `sensitivity` against noise around 0."""
 
     sigma: float
@@ -151,6 +155,21 @@ class DiscreteGaussianPair(Pair, OnLattice):
 
     def reversed(self) -> DiscreteGaussianPair:
         return self
+
+    def atoms(self) -> Atoms | None:
+        reach = math.ceil(LISTED_REACH * self.sigma) + self.sensitivity + 2
+        if 2 * reach > OUTPUTS_MOST or self.sigma < SIGMA_LEAST:
+            return None
+        work.spend(OUTPUT_UNITS * 2.0 * reach)
+        outputs = np.arange(-reach, reach + self.sensitivity + 1, dtype=np.float64)
+        twice = exact(self.sigma) * self.sigma * 2.0
+        p, q = (
+            (-(exact(outputs - centre) * exact(outputs - centre) / twice)).exp()
+            for centre in (float(self.sensitivity), 0.0)
+        )
+        norm = p.sum()
+        loss = exact(2.0 * outputs - self.sensitivity) * float(self.sensitivity) / twice
+        return Atoms(p / norm, q / norm, loss, exact(0.0), exact(0.0), LEFT_OUT)
 
     def lattice(self) -> Lattice | None:
         step = self.sensitivity / Fraction(self.sigma) ** 2

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb, fmpz
 
+from ...facets.atoms import Atoms
 from ...kernels.enclosure import Enclosure, FloatArray, around, enclosing, exact
 from ...kernels.twofold import Twofold
 from ...kernels.ulps import UNIT
@@ -32,11 +33,7 @@ MARGIN = 1e-12  # far above the rounding of a loss
 class FloatRows(NamedTuple):
     """Rows of finite loss by rising loss, in float64, and the tails after 0, 1, ... of them."""
 
-    p: Enclosure
-    q: Enclosure
-    loss: Enclosure
-    infinite: Enclosure
-    lost: Enclosure
+    atoms: Atoms
     tails: Tails
 
 
@@ -48,12 +45,12 @@ class DyadicPair(Pair):
     bits: int
 
     def tails(self, t: Twofold) -> Tails:
-        index = np.searchsorted(self.floats.loss.value, t.collapse(), side="right")
+        index = np.searchsorted(self.floats.atoms.loss.value, t.collapse(), side="right")
         return Tails(*(column[index] for column in self.floats.tails))
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
         """w plus the sum of p (1 - e^(eps - l)) over the losses above: nothing cancels."""
-        floats, totals = self.floats, []
+        floats, totals = self.floats.atoms, []
         for value, radius in zip(epsilon.value.ravel(), epsilon.radius.ravel(), strict=True):
             # Losses are sorted up to their rounding; what lies below by more adds nothing.
             first = int(np.searchsorted(floats.loss.value, value - radius - MARGIN * (1.0 + abs(value))))
@@ -84,6 +81,9 @@ class DyadicPair(Pair):
 
     def reversed(self) -> DyadicPair:
         return DyadicPair(tuple((q, p) for p, q in reversed(self.rows)), self.bits)
+
+    def atoms(self) -> Atoms:
+        return self.floats.atoms
 
     def infinite_mass(self) -> arb:
         return self._ball(sum(p for p, q in self.rows if not q))
@@ -138,11 +138,13 @@ class DyadicPair(Pair):
         lost = sum(q for p, q in self.rows if not p)
         above = [(infinite, 0), *sums][::-1]
         return FloatRows(
-            p=self._read([p for p, _ in rising]),
-            q=self._read([q for _, q in rising]),
-            loss=_losses(rising),
-            infinite=self._read([infinite])[0],
-            lost=self._read([lost])[0],
+            atoms=Atoms(
+                p=self._read([p for p, _ in rising]),
+                q=self._read([q for _, q in rising]),
+                loss=_losses(rising),
+                infinite=self._read([infinite])[0],
+                lost=self._read([lost])[0],
+            ),
             tails=Tails(
                 *(self._read([each[side] for each in above]).value for side in (0, 1)),
                 *(self._read([one - each[side] for each in above]).value for side in (0, 1)),

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb, ctx
 
-from ...facets.lattice import Lattice, LatticeStep, OnLattice, ratio_ball, ratio_lattice
+from ...facets.atoms import Atoms
+from ...facets.lattice import Lattice, LatticeStep, ratio_ball, ratio_lattice
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.enclosure import Enclosure, FloatArray, around, enclosing
 from ...kernels.twofold import Twofold
@@ -267,7 +268,7 @@ def sampled_loss(loss: arb, rate: arb) -> arb:
 
 
 @dataclass(frozen=True)
-class FinitePair(Pair, OnLattice):
+class FinitePair(Pair):
     """The pair of a finite law."""
 
     law: FiniteLaw
@@ -288,7 +289,13 @@ class FinitePair(Pair, OnLattice):
             np.array([float(total.radius) for total in totals]).reshape(shape),
         )
 
-    def atoms(self) -> list[Atom]:
+    def atoms(self) -> Atoms:
+        p, loss, infinite, _ = self.floats
+        with working_precision(BITS_START):
+            lost = read([self.law.lost_mass()])[0]
+        return Atoms(p, p * (-loss).exp(), loss, infinite, lost)
+
+    def ball_atoms(self) -> list[Atom]:
         """The atoms at the working precision, listed once for each."""
         listed: dict[int, list[Atom]] = self.__dict__.setdefault("_atoms_by_precision", {})
         if ctx.prec not in listed:
@@ -296,7 +303,7 @@ class FinitePair(Pair, OnLattice):
         return listed[ctx.prec]
 
     def ball_tails(self, t: arb) -> BallTails:
-        atoms = self.atoms()
+        atoms = self.ball_atoms()
         infinite, lost = self.law.infinite_mass(), self.law.lost_mass()
         above, below = ([atom for atom in atoms if not atom.loss <= t], [atom for atom in atoms if not atom.loss > t])
         surely_above, surely_below = (
@@ -319,7 +326,7 @@ class FinitePair(Pair, OnLattice):
         if known is not None:
             return known
         total = self.law.infinite_mass()
-        for p, _, loss in self.atoms():
+        for p, _, loss in self.ball_atoms():
             total += p * (-(epsilon - loss).expm1()).max(arb(0))
         return total
 

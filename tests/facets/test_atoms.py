@@ -1,0 +1,71 @@
+"""Lists of atoms in float64: against the same laws in balls, also after sampling."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+
+from tests.oracle.precision import precision
+from tightrope.facets.atoms import Atoms
+from tightrope.kernels.enclosure import Enclosure
+from tightrope.pair import Pair
+from tightrope.pairs.discrete_gaussian.pair import DiscreteGaussianPair
+from tightrope.pairs.finite.dyadic import dyadic_pair
+from tightrope.pairs.finite.pair import FiniteLaw, FinitePair, RationalLaw, SampledAddLaw, SampledRemoveLaw
+from tightrope.pairs.poisson import PoissonAdd, PoissonRemove
+
+EIGHTHS = ((4, 2), (1, 4), (2, 0), (0, 1), (1, 1))
+LAW = RationalLaw(tuple(Fraction(p, 8) for p, _ in EIGHTHS), tuple(Fraction(q, 8) for _, q in EIGHTHS))
+BASES = (FinitePair(LAW), dyadic_pair(EIGHTHS, 3))
+
+
+def holds(found: Enclosure, truth: arb) -> bool:
+    return bool(arb(float(found.lower)) <= truth) and bool(truth <= arb(float(found.upper)))
+
+
+def check(listed: Atoms | None, law: FiniteLaw) -> None:
+    assert listed is not None
+    with precision(200):
+        truth = sorted(law.atoms(), key=lambda atom: float(atom.loss))
+        assert len(truth) == len(listed.loss.value)
+        for index, atom in enumerate(truth):
+            assert holds(listed.p[index], atom.p)
+            assert holds(listed.q[index], atom.q)
+            assert holds(listed.loss[index], atom.loss)
+        assert holds(listed.infinite, law.infinite_mass())
+        assert holds(listed.lost, law.lost_mass())
+        low, high = listed.infinite_ends()
+        assert arb(low) <= law.infinite_mass() <= arb(high)
+    radii = np.concatenate([listed.p.radius, listed.q.radius, listed.loss.radius])
+    assert float(np.max(radii)) < 1e-14
+    assert listed.left_out == 0.0
+
+
+@pytest.mark.parametrize("base", BASES, ids=("finite", "dyadic"))
+def test_lists_hold_every_atom_also_after_sampling(base: Pair) -> None:
+    check(base.atoms(), LAW)
+    for rate in (0.25, 1e-3):
+        check(PoissonRemove(base, rate).atoms(), SampledRemoveLaw(LAW, rate))
+        check(PoissonAdd(base, rate).atoms(), SampledAddLaw(LAW, rate))
+    twice = PoissonAdd(PoissonRemove(base, 0.5), 0.25).atoms()
+    check(twice, SampledAddLaw(SampledRemoveLaw(LAW, 0.5), 0.25))
+
+
+@pytest.mark.parametrize("sigma", [0.02, 0.3, 20.0])
+def test_lists_of_the_discrete_gaussian_stay_finite(sigma: float) -> None:
+    """Losses beyond the logarithm of the largest double are moved by another formula."""
+    for pair in (DiscreteGaussianPair(sigma, 2), PoissonRemove(DiscreteGaussianPair(sigma, 2), 0.01)):
+        listed = pair.atoms()
+        assert listed is not None
+        assert 0.0 < listed.left_out < 1e-300
+        assert np.all(np.isfinite(listed.loss.upper))
+        assert np.all(np.diff(listed.loss.value) >= 0.0)
+        assert abs(float(np.sum(listed.p.value)) - 1.0) < 1e-12
+
+
+def test_too_many_outputs_are_not_listed() -> None:
+    assert DiscreteGaussianPair(1e5, 1).atoms() is None
+    assert PoissonAdd(DiscreteGaussianPair(1e5, 1), 0.1).atoms() is None
