@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from flint import arb, ctx
 
 from .. import work
+from .directed import next_down, next_up
 
 _LOCK = threading.RLock()
 
@@ -96,7 +97,7 @@ def lower_float(ball: arb) -> float:
     guess = float(ball.lower())
     if abs(guess) < LEAST_NORMAL and not gradual_underflow():
         return 0.0 if ball >= 0 else -LEAST_NORMAL
-    return guess if arb(guess) <= ball else math.nextafter(guess, -math.inf)
+    return guess if arb(guess) <= ball else next_down(guess)
 
 
 def upper_float(ball: arb) -> float:
@@ -106,7 +107,7 @@ def upper_float(ball: arb) -> float:
     guess = float(ball.upper())
     if abs(guess) < LEAST_NORMAL and not gradual_underflow():
         return 0.0 if ball <= 0 else LEAST_NORMAL
-    return guess if arb(guess) >= ball else math.nextafter(guess, math.inf)
+    return guess if arb(guess) >= ball else next_up(guess)
 
 
 def integer(ball: arb) -> int | None:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from flint import arb
 
 from .ball import lower_float, upper_float
+from .directed import raised
 from .enclosure import Enclosure, FloatArray, enclosing, exact
 from .ulps import UNIT
 
@@ -48,7 +49,7 @@ class Relative(NamedTuple):
 def relative(ball: arb) -> Relative:
     """A number >= 0 read off its ball."""
     low, high = max(lower_float(ball), 0.0), upper_float(ball)
-    return Relative(high, (high - low) / high * (1.0 + 4.0 * UNIT) if high > 0.0 else 0.0)
+    return Relative(high, raised((high - low) / high, 4.0) if high > 0.0 else 0.0)
 
 
 def smooth(tilt: float, times: FloatArray, epsilon: float) -> Kernel:
@@ -95,7 +96,7 @@ class Geometric:
             size = width * (a.value + b.value * near.value) / (sizes[0] * sizes[1])
         slope = width * self.last.value / bottoms[1]
         error = TERM_ERROR + GEOMETRIC_ERROR + 2.0 * self._given()
-        return Kernel(enclosing(*self.at), value, slope, size * (1.0 + 64.0 * UNIT), error, TIME_ERROR, self.moved)
+        return Kernel(enclosing(*self.at), value, slope, raised(size, 64.0), error, TIME_ERROR, self.moved)
 
     def _given(self) -> float:
         """The error that the parts bring, relative to the size; fall |e^{-i theta} - 1| is at most |1 - e^{-zh}|."""

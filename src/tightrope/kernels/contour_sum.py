@@ -18,11 +18,10 @@ import numpy as np
 
 from .contour_hits import Hits
 from .contour_kernel import Kernel
+from .directed import MILLIONS, raised
 from .enclosure import Enclosure, FloatArray
 from .quadrature import Transform
 from .ulps import ANGLE_MOST, ARCTANGENT, LOG, UNIT
-
-SUM_SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +136,8 @@ def contour_sum(spectrum: NodeSpectrum, kernel: Kernel) -> ContourSum:
     return ContourSum(
         log_scale=spectrum.log_scale - kernel.at * spectrum.tilt,
         value=scale * math.fsum(terms),
-        quadrature=scale * inner * (1.0 + SUM_SLACK),
-        rounding=scale * (max(total - inner, 0.0) + 8.0 * UNIT * total) * (1.0 + SUM_SLACK)
+        quadrature=raised(scale * inner, MILLIONS),
+        rounding=raised(scale * (max(total - inner, 0.0) + 8.0 * UNIT * total), MILLIONS)
         + 8.0 * UNIT * scale * abs(math.fsum(terms)),
         slope=-scale * math.fsum(slopes),
         moved=kernel.moved,

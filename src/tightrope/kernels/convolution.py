@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import work
+from .directed import BILLION, MILLIONS, raised
 from .enclosure import FloatArray
 from .fft import backward, fast_length, forward, transform_error
 from .ulps import UNIT
@@ -51,12 +52,12 @@ def convolve(x: FloatArray, y: FloatArray, slope: float, direct: bool | None = N
 def upper_norm(x: FloatArray) -> float:
     """At or above the Euclidean norm; the error of a sum of up to 2^26 squares stays far below the slack."""
     with np.errstate(under="ignore"):
-        return float(np.sqrt(np.dot(x, x))) * (1.0 + 1e-7) + 1e-150
+        return raised(float(np.sqrt(np.dot(x, x))), BILLION) + 1e-150
 
 
 def upper_total(x: FloatArray) -> float:
     """At or above the sum of nonnegative numbers."""
-    return float(np.sum(x)) * (1.0 + 1e-7)
+    return raised(float(np.sum(x)), BILLION)
 
 
 def _direct(x: FloatArray, y: FloatArray) -> Convolved:
@@ -92,7 +93,7 @@ def _fast(x: FloatArray, y: FloatArray, slope: float) -> Convolved:
     bulk = max(upper_total(x) * upper_norm(y), upper_norm(x) * upper_total(y))
     error = 1.01 * (3.0 * transform_error(length) + 16.0 * UNIT) * bulk
     spread = min(math.sqrt(length), 1.0 / math.sqrt(-math.expm1(-2.0 * slope)) if slope > 0.0 else math.inf)
-    return Convolved(values, error * spread * (1.0 + 1e-9) + UNDERFLOW)
+    return Convolved(values, raised(error * spread, MILLIONS) + UNDERFLOW)
 
 
 def _trimmed(x: FloatArray) -> tuple[int, FloatArray]:

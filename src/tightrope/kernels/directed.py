@@ -1,14 +1,48 @@
-"""Exponentials and logarithms of plain doubles, moved to a safe side: for numbers whose logs are known.
+"""Plain doubles moved to a safe side: the words in which float64 code says what its roundings may cost.
 
-Each library function errs by a few units; the slack added is far more than that.
-Guarantee: upper or lower, as each function says.
+UNIT = 2^-53 is what one rounding to nearest may change, relatively; below 2^-1022 add TINIEST for each operation.
+Each library function errs by a few units; the slack added to exponentials and logarithms is far more than that.
+Guarantee: upper or lower, as each function says. Proof: docs/proofs/rounding.md, section 6.
 """
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, TypeVar
 
+from .ulps import UNIT
+
+if TYPE_CHECKING:
+    from .enclosure import FloatArray
+
+Number = TypeVar("Number", float, "FloatArray")
 TINIEST = 5e-324
+
+# Slacks in units: each pays for half as many roundings at least, in any order.
+FEW = 16.0
+THOUSANDS = 2.0**14  # 1.8e-12
+MILLIONS = 2.0**24  # 1.9e-9
+BILLION = 2.0**30  # 1.2e-7
+
+
+def raised(value: Number, units: float) -> Number:
+    """Further from 0 by so many units: at or above what a sum or product of positive numbers was before rounding."""
+    return value * (1.0 + units * UNIT)
+
+
+def lowered(value: Number, units: float) -> Number:
+    """Nearer to 0 by so many units: at or below what a sum or product of positive numbers was before rounding."""
+    return value * (1.0 - units * UNIT)
+
+
+def next_up(value: float) -> float:
+    """The next double: at or above the exact result of one operation that was rounded to nearest."""
+    return math.nextafter(value, math.inf)
+
+
+def next_down(value: float) -> float:
+    """The double before: at or below the exact result of one operation that was rounded to nearest."""
+    return math.nextafter(value, -math.inf)
 
 
 def log_expm1(x: float) -> float:

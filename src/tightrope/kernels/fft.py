@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
+from .directed import raised
 from .enclosure import FloatArray
 from .ulps import UNIT
 
@@ -68,7 +69,7 @@ def upper_sum(masses: FloatArray) -> float:
     """At or above the sum of nonnegative numbers; rows of 1024 first, so that the error is 1024 + n/1024 units."""
     rows = masses[: len(masses) // 1024 * 1024].reshape(-1, 1024).sum(axis=1)
     rest = masses[len(rows) * 1024 :]
-    return float(rows.sum() + rest.sum()) * (1.0 + (2100 + len(rows)) * UNIT)
+    return raised(float(rows.sum() + rest.sum()), 2100.0 + len(rows))
 
 
 def forward(values: FloatArray, length: int) -> ComplexArray:
@@ -139,7 +140,7 @@ def _propagated(factors: Sequence[tuple[Transformed, int]]) -> float:
     whole, share = np.ones(1), np.zeros(1)
     with np.errstate(under="ignore"):
         for each, count in factors:
-            modulus = np.abs(each.values) * (1.0 + 8.0 * UNIT)
+            modulus = raised(np.abs(each.values), 8.0)
             most = np.maximum(modulus, np.minimum(modulus + each.error, each.total)) + 1e-300
             if count == 1:
                 share = share * most + whole * each.error
@@ -150,7 +151,7 @@ def _propagated(factors: Sequence[tuple[Transformed, int]]) -> float:
             power = np.exp(logarithm + 1e-12 * np.abs(logarithm))
             share = share * power + whole * (power * (count * each.error / most))
             whole = whole * power
-        return _whole_sum(share, factors[0][0].length) * SLACK * (1.0 + 8.0 * len(factors) * UNIT)
+        return raised(_whole_sum(share, factors[0][0].length) * SLACK, 8.0 * len(factors))
 
 
 def _whole_sum(half: FloatArray, length: int) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import Refusal, UnsupportedMechanism
+from .directed import MILLIONS, raised
 from .enclosure import Enclosure, FloatArray, exact
 from .ulps import ANGLE_MOST, COSINE, SINE, UNIT
 
@@ -40,8 +41,7 @@ class QuadratureError:
             return np.full_like(t, self.fixed)
         exponents = np.min([constant + slope * t for constant, slope in self.modes], axis=0)
         with np.errstate(over="ignore", under="ignore"):
-            bound: FloatArray = (self.fixed + np.exp(exponents + 1e-9 * (1.0 + abs(exponents)))) * (1.0 + 1e-9)
-        return bound
+            return raised(np.asarray(self.fixed + np.exp(exponents + 1e-9 * (1.0 + abs(exponents)))), MILLIONS)
 
 
 NO_ERROR = QuadratureError(0.0, ())
@@ -135,7 +135,7 @@ def _rounding(law: TiltedLaw, times: FloatArray, dot: float) -> FloatArray:
     turns = levels[:, None] * sizes
     np.minimum(turns, 2.0, out=turns)
     mean, blurred = turns @ weights / total, turns @ radii / total
-    of_total = (float(np.sum(radii)) / total + dot) * (1.0 + 1e-9)
+    of_total = raised(float(np.sum(radii)) / total + dot, MILLIONS)
     if not of_total < OF_TOTAL_MOST:
         return np.full_like(times, np.inf)
     at_levels = mean * (TURN_ERROR * UNIT + 8.0 * dot + of_total) + blurred

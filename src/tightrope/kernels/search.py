@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from .directed import TINIEST, next_up
+
 T = TypeVar("T")
 
 
@@ -73,7 +75,7 @@ def invert(
             high, at_high = guess, found.value
         else:
             break
-        if (high < math.inf and high - low <= tolerance * high) or math.nextafter(low, math.inf) >= high:
+        if (high < math.inf and high - low <= tolerance * high) or next_up(low) >= high:
             return Inverse(low, high, at_low, at_high)
         guess = _next_guess(points, low, high, tolerance)
     return _widen(function, found.noise, points, Inverse(low, high, at_low, at_high), tolerance)
@@ -95,7 +97,7 @@ def _next_guess(points: list[tuple[float, float]], low: float, high: float, tole
     if low > 0.0 and high / low > 16.0:
         return math.sqrt(low) * math.sqrt(high)
     middle = low + (high - low) / 2.0
-    return middle if low < middle < high else math.nextafter(low, high)
+    return middle if low < middle < high else next_up(low)
 
 
 def _widen(
@@ -107,7 +109,7 @@ def _widen(
 ) -> Inverse[T]:
     """From a point that cannot be decided, steps out on both sides until the comparison holds."""
     centre = points[-1][0]
-    step = max(tolerance * centre * 0.25, math.ulp(centre), 5e-324)
+    step = max(tolerance * centre * 0.25, math.ulp(centre), TINIEST)
     slopes = [abs((y1 - y0) / (x1 - x0)) for (x0, y0), (x1, y1) in itertools.pairwise(points) if x0 != x1]
     if slopes and 0.0 < slopes[-1] < math.inf and math.isfinite(noise):
         step = max(step, 1.1 * noise / slopes[-1])

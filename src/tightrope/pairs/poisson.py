@@ -12,7 +12,6 @@ Reference: Zhu, Dong, Wang 2021, Thm 11.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -22,6 +21,7 @@ import numpy.typing as npt
 from flint import arb
 
 from ..facets.atoms import Atoms
+from ..kernels.directed import next_down, next_up
 from ..kernels.enclosure import Enclosure, enclosing, exact, where
 from ..kernels.twofold import Twofold, twofold
 from ..kernels.twofold import where as choose
@@ -59,8 +59,8 @@ def sampled_once(pair: Pair) -> tuple[Pair, Pair]:
     if not isinstance(pair, PoissonRemove | PoissonAdd) or base is pair.base or rate < LEAST_RATE:
         return pair, pair
     near = float(rate)
-    below = near if Fraction(near) <= rate else math.nextafter(near, 0.0)
-    above = near if Fraction(near) >= rate else math.nextafter(near, 1.0)
+    below = near if Fraction(near) <= rate else next_down(near)
+    above = near if Fraction(near) >= rate else next_up(near)
     return tuple(base if each == 1.0 else type(pair)(base, each) for each in (below, above))  # type: ignore[return-value]
 
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from flint import arb, arb_series
 
 from ...kernels.ball import lower_float, upper_float, working_precision
+from ...kernels.directed import THOUSANDS, lowered
 from ...kernels.plain import dyadic
 from ...kernels.quadrature_ball import BallLaw, transform_ball
 from .series import DensityCell, Logs, everywhere, series_arithmetic
@@ -69,7 +70,7 @@ class DensityDecay:
         for _ in range(DOUBLINGS_MOST):
             size = self._beyond(radius)
             # 1 - size is exact or rounded once, 1 + size once: far less than the factor gives away.
-            drop = max(drop, scale * ((1.0 - size) * (1.0 + size)) * (1.0 - 1e-12))
+            drop = max(drop, lowered(scale * ((1.0 - size) * (1.0 + size)), THOUSANDS))
             if radius >= self.nodes[-1]:
                 break
             radius, scale = 2.0 * radius, scale / 4.0

@@ -47,16 +47,11 @@ class DensityPair(Pair):
     def profile(self, epsilon: Enclosure) -> Enclosure:
         """H falls with epsilon, so its ends are those of the interval."""
         value, radius = np.atleast_1d(epsilon.value).ravel(), np.atleast_1d(epsilon.radius).ravel()
+        known = np.isfinite(value) & np.isfinite(radius)
+        least, most = (np.where(known, end.ravel(), 0.0) for end in (epsilon.lower, epsilon.upper))
         with np.errstate(invalid="ignore"):
-            known = np.isfinite(value) & np.isfinite(radius)
-            high = self._profile(
-                np.where(known, np.where(radius == 0.0, value, np.nextafter(value - radius, -np.inf)), 0.0)
-            )
-            low = (
-                high
-                if not np.any(radius)
-                else self._profile(np.where(known, np.nextafter(value + radius, np.inf), 0.0))
-            )
+            high = self._profile(least)
+            low = self._profile(most) if np.any(radius) else high
         lower = np.where(known, np.maximum(low.lower, 0.0), 0.0)
         upper = np.where(known, np.minimum(high.upper, 1.0), 1.0)
         shape = np.shape(epsilon.value)

@@ -21,6 +21,7 @@ from ...errors import Refusal, UnsupportedMechanism
 from ...facets.atoms import Atoms
 from ...facets.lattice import Lattice, LatticeStep
 from ...kernels.ball import BITS_START, integer, working_precision
+from ...kernels.directed import THOUSANDS, TINIEST, lowered
 from ...kernels.enclosure import Enclosure, FloatArray, around, exact
 from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, LossRange, Pair, Tails
@@ -110,7 +111,7 @@ class DiscreteGaussianPair(Pair):
     def _beyond(self, distance: int) -> float:
         """Bounds the weight from this distance on: neighbours have a ratio of e^(-d/sigma^2) or less."""
         exponent = distance * distance / (2.0 * self.sigma * self.sigma)
-        return math.exp(-exponent * (1 - 1e-12)) * (2.0 + self.sigma * self.sigma / distance) * 1.001 + 5e-324
+        return math.exp(-lowered(exponent, THOUSANDS)) * (2.0 + self.sigma * self.sigma / distance) * 1.001 + TINIEST
 
     def _norm(self) -> Enclosure:
         with working_precision(BITS_START):

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from flint import acb, arb
 
+from ...kernels.directed import THOUSANDS, lowered
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -58,7 +60,7 @@ def theta_factor(variance: Enclosure, place: Fraction, angles: FloatArray, count
     main = Factor(log, phase, log + 2.0 * rounding, zero, rounding)
     here, error = _neighbours(square, place, rest, off, blur)
     start, start_error = _neighbours(square, place, np.zeros(1), np.zeros(1), blur)
-    left_out = 8.0 * math.exp(-4.0 * math.pi**2 * square * (1.0 - 1e-12))
+    left_out = 8.0 * math.exp(-lowered(4.0 * math.pi**2 * square, THOUSANDS))
     deviation = (here - start[0]) / (1.0 + start[0])
     radius = 1.01 * (error + float(start_error[0]) + left_out) + 16.0 * UNIT * (abs(here) + abs(start[0])) + 1e-300
     return multiply([main, power(Transform(deviation, zero, radius), uses)])

@@ -15,6 +15,7 @@ from flint import acb, arb
 
 from ...facets.cgf import BallTilted, Cgf, Cumulants, Decay, Tilted
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.directed import FEW, lowered, raised
 from .pair import GaussianPair
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class GaussianDecay:
     least_square: float
 
     def log_bound(self, radius: float) -> float:
-        return -0.5 * self.least_square * radius * radius * (1.0 - 1e-15)
+        return lowered(-0.5 * self.least_square * radius * radius, FEW)
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class GaussianCgf(Cgf):
         return Cumulants(0.5 * square * tilt * (1.0 + tilt), square * (tilt + 0.5), square)
 
     def log_mgf_above(self, tilt: float) -> float:
-        return 0.5 * square_bounds(self.pair)[1] * tilt * (1.0 + tilt) * (1.0 + 1e-15)
+        return raised(0.5 * square_bounds(self.pair)[1] * tilt * (1.0 + tilt), FEW)
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return 1

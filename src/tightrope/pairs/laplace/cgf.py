@@ -22,6 +22,7 @@ from ...errors import UnsupportedMechanism
 from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
 from ...facets.quadrature import LawBallTilted, LawTilted
 from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...kernels.directed import next_up
 from ...kernels.quadrature_ball import point_law_ball
 from ...kernels.quadrature_ellipse import Ellipse, EllipseError, choose_rule, rule, rule_error
 from ..finite.cgf import approximate, point_cumulants
@@ -76,7 +77,7 @@ class LaplaceCgf(Cgf):
         centre = self.cumulants(tilt).mean
         with working_precision(BITS_START):
             losses, masses, error = self._points(tilt, reach, log_tolerance)
-            constant = math.nextafter(math.log(upper_float(error.size) + 1e-300), math.inf)
+            constant = next_up(math.log(upper_float(error.size) + 1e-300))
             floats = approximate(masses), approximate([loss - arb(centre) for loss in losses])
         quadrature = QuadratureError(0.0, ((constant, error.minor),))
         return LawTilted(point_law(*floats, centre, exact(0.0), tilt, quadrature))

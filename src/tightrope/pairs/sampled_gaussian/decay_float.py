@@ -15,6 +15,7 @@ from flint import arb
 
 from ... import work
 from ...kernels.ball import lower_float, upper_float, working_precision
+from ...kernels.directed import MILLIONS, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from .cells import cell_edges
@@ -73,13 +74,14 @@ class FloatDecay:
             falls = float(np.sum(np.where(gain < 0.0, self.least * gain, 0.0))) / float(np.sum(self.most))
             rises = float(np.sum(np.where(gain < 0.0, 0.0, self.most * gain))) / float(np.sum(self.least))
             back = self.end * height * math.exp(0.5 * self.marked.lift * height * height) if self.end else 0.0
-            beyond = back / float(np.sum(self.least)) * (1.0 + SLACK)
-            near = falls * (1.0 - SLACK) + rises * (1.0 + SLACK) + beyond
-            far = float(np.sum(self.most * np.exp(bound))) / float(np.sum(self.least)) * (1.0 + SLACK) + beyond
+            beyond = raised(back / float(np.sum(self.least)), MILLIONS)
+            near = lowered(falls, MILLIONS) + raised(rises, MILLIONS) + beyond
+            far = raised(float(np.sum(self.most * np.exp(bound))) / float(np.sum(self.least)), MILLIONS) + beyond
         # 1 + E[expm1 U] is sharp where phi is close to 1, E[exp U] where it is small.
         if not (math.isfinite(near) and math.isfinite(far)):
             return 0.0
-        return min(0.0, math.log1p(near) * (1.0 - SLACK) if near < 0.0 else 0.0, math.log(max(far, 1e-300)) + SLACK)
+        near = lowered(math.log1p(near), MILLIONS) if near < 0.0 else 0.0
+        return min(0.0, near, math.log(max(far, 1e-300)) + SLACK)
 
 
 def decay(mu: float, rate: float, power: float, marked: MarkWindow = WHOLE) -> FloatDecay | None:
@@ -111,10 +113,10 @@ def decay(mu: float, rate: float, power: float, marked: MarkWindow = WHOLE) -> F
     high = high + error + sum(weight.most for weight in weights)
     tails = at_edges[[0, -1]] + EXPONENT_ERROR * scale[[0, -1]] + sum(weight.logs[[0, -1]] for weight in weights)
     with np.errstate(under="ignore", over="ignore"):
-        end = 0.0 if marked is WHOLE else math.exp(min(700.0, tails[1])) * (1.0 + SLACK) + 1e-300
+        end = 0.0 if marked is WHOLE else raised(math.exp(min(700.0, tails[1])), MILLIONS) + 1e-300
         beyond = np.exp(tails) / np.array(slopes) * (1.0 if marked is WHOLE else np.array([1.0, 0.0]))
-        least = np.concatenate([width * np.exp(low), [0.0, 0.0]]) * (1.0 - SLACK)
-        most = np.concatenate([width * np.exp(high), beyond]) * (1.0 + SLACK) + 1e-300  # what underflowed
+        least = lowered(np.concatenate([width * np.exp(low), [0.0, 0.0]]), MILLIONS)
+        most = raised(np.concatenate([width * np.exp(high), beyond]), MILLIONS) + 1e-300  # what underflowed
     cells = DecayCell(
         left=np.append(left, [-np.inf, edges[-1]]),
         right=np.append(right, [edges[0], np.inf]),

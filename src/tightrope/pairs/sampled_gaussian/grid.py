@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
 from ...kernels.plain import dyadic, logistic, softplus
 from .window import WHOLE, MarkWindow
 
@@ -83,7 +84,8 @@ def marked_strip(mu: float, rate: float, marked: MarkWindow) -> Strip:
 def share_above(mu: float, rate: float, x: float) -> float:
     """The share of the shifted component at x, or 1; the slack covers rounding, and a mu that is off by a few units."""
     odds = log_odds(mu, rate)
-    return logistic(mu * x + odds) * (1.0 + 1e-9) if abs(mu * x) + abs(odds) + mu * mu < SHARE_EXPONENT_MOST else 1.0
+    known = abs(mu * x) + abs(odds) + mu * mu < SHARE_EXPONENT_MOST
+    return raised(logistic(mu * x + odds), MILLIONS) if known else 1.0
 
 
 def falling_strip(mu: float, rate: float, power: float, end: float) -> Strip | None:
@@ -94,8 +96,8 @@ def falling_strip(mu: float, rate: float, power: float, end: float) -> Strip | N
     share = share_above(mu, rate, end)
     if not 0.0 < share < 0.5:
         return None
-    lift = 1.0 + SHARE_LIFT * -power * share * mu * mu * (1.0 + 1e-9)
-    return Strip(lift, share, math.sqrt(SHARE_TURN / share) / mu * (1.0 - 1e-9), True)
+    lift = 1.0 + raised(SHARE_LIFT * -power * share * mu * mu, MILLIONS)
+    return Strip(lift, share, lowered(math.sqrt(SHARE_TURN / share) / mu, MILLIONS), True)
 
 
 def choose_step(mu: float, power: float, reach: float, log_tolerance: float, strip: Strip = PLAIN) -> float:
@@ -175,7 +177,7 @@ def error_modes(mu: float, power: float, step: float, strip: Strip = PLAIN) -> t
         log_kappa = strip.log_kappa(mu, y, power)
         constant = math.log(2.0) + bell + log_kappa - turns - math.log1p(-math.exp(-turns))
         slack = 1e-12 * (1.0 + 2.0 * bell + log_kappa + turns)
-        modes.append((constant + slack, mu * strip.share * y * (1.0 + 1e-12)))
+        modes.append((constant + slack, raised(mu * strip.share * y, THOUSANDS)))
     return tuple(modes) or ((math.inf, 0.0),)
 
 

@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from ... import work
+from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
 from ...kernels.enclosure import Enclosure, FloatArray, exact, where
 from ...kernels.quadrature import QuadratureError, TiltedLaw, widened
 from .grid import Grid, choose_grid, error_modes, mode_heights
@@ -108,7 +109,7 @@ def _ends(mu: float, grid: Grid, weights: Enclosure, odds: float, power: float) 
     """
     left = grid.left * grid.step - grid.centre
     if power < 0.0:
-        pull = power * mu * min(1.0, odds * np.exp(-mu * (1.0 - 1e-9) * grid.left * grid.step) * (1.0 + 1e-9))
+        pull = power * mu * min(1.0, raised(odds * np.exp(-lowered(mu, MILLIONS) * grid.left * grid.step), MILLIONS))
         left += pull - CANCELLED * (abs(pull) + abs(left))
     cut = grid.end < math.inf
     if cut:
@@ -125,8 +126,8 @@ def _ends(mu: float, grid: Grid, weights: Enclosure, odds: float, power: float) 
         ends += last / grid.step * (1.0 / right + 2.0 * max(mode_heights(mu, grid.step, grid.strip), default=np.inf))
     else:
         ends += last / -np.expm1(-grid.step * right)
-    mass = np.sum(weights.lower[: grid.size].clip(0.0)) * (1.0 - 1e-12)
-    return float(ends / mass * (1.0 + 1e-9))
+    mass = lowered(np.sum(weights.lower[: grid.size].clip(0.0)), THOUSANDS)
+    return float(raised(ends / mass, MILLIONS))
 
 
 def _log_mgf(

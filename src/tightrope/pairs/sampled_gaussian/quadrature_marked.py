@@ -15,6 +15,7 @@ from flint import arb
 
 from ... import work
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
 from ...kernels.enclosure import Enclosure, FloatArray, enclosing, exact
 from ...kernels.quadrature import QuadratureError, TiltedLaw, widened
 from .grid import Grid, choose_grid, error_modes, mode_heights
@@ -108,8 +109,8 @@ def _ends(grid: Grid, values: Enclosure, slope: float, height: float) -> float:
         return np.inf
     left = values.upper[0] / -np.expm1(-grid.step * slope)
     edge = 2.0 * height / grid.step * values.upper[-1]
-    mass = float(np.sum(values.lower[:-1].clip(0.0))) * (1.0 - 1e-12)
-    return float((left + edge) / mass * (1.0 + 1e-9)) if mass > 0.0 else np.inf
+    mass = lowered(float(np.sum(values.lower[:-1].clip(0.0))), THOUSANDS)
+    return float(raised((left + edge) / mass, MILLIONS)) if mass > 0.0 else np.inf
 
 
 def _beyond(mu: float, rate: float, end: float) -> float:

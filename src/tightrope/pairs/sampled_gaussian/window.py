@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from flint import arb
 
 from ...kernels.ball import BITS_START, erfc, lower_float, working_precision
+from ...kernels.directed import FEW, raised
 
 ROOT_HALF = math.sqrt(0.5)
 
@@ -64,7 +65,7 @@ class MarkWindow:
     @property
     def lift(self) -> float:
         """How much faster the integrand grows off the real axis than a bell, at most; 1 without edges."""
-        return 1.0 + sum(edge.width**-2 for edge in self.edges) * (1.0 + 1e-15)
+        return 1.0 + raised(sum(edge.width**-2 for edge in self.edges), FEW)
 
     @property
     def narrowest(self) -> float:

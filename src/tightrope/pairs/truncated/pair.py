@@ -323,15 +323,10 @@ def profile_by_balls(pair: CutPair | ClampedPair, epsilon: Enclosure) -> Enclosu
     values, radii = epsilon.value.ravel(), epsilon.radius.ravel()
     known = np.isfinite(values) & np.isfinite(radii)
     # H falls with epsilon, so its ends are those of the interval.
+    least, most = (np.where(known, end.ravel(), 0.0) for end in (epsilon.lower, epsilon.upper))
     with np.errstate(all="ignore"):
-        high = _profile_floats(
-            pair, np.where(known, np.where(radii == 0.0, values, np.nextafter(values - radii, -np.inf)), 0.0)
-        )
-        low = (
-            high
-            if not radii.any()
-            else _profile_floats(pair, np.where(known, np.nextafter(values + radii, np.inf), 0.0))
-        )
+        high = _profile_floats(pair, least)
+        low = _profile_floats(pair, most) if radii.any() else high
     lower = np.array([max(end, 0.0) if sure else -np.inf for (end, _), sure in zip(low, known, strict=True)])
     upper = np.array([end if sure else np.inf for (_, end), sure in zip(high, known, strict=True)])
     return enclosing(lower.reshape(epsilon.value.shape), upper.reshape(epsilon.value.shape))
