@@ -2,25 +2,31 @@
 
 l = +inf where Q = 0 < P, and l = -inf where P = 0 < Q. The profile is H(alpha) = P[l > log alpha] - alpha Q[l > log
 alpha]. Each quantity comes twice, on purpose by separate formulas: in float64 with an error bound, for speed, and in
-balls, for proof. Engines see (pair, count) terms and nothing else.
+balls, for proof. Engines see (pair, count) terms and nothing else; what a family knows beyond, they ask for by its
+facets, whose defaults say that nothing is known.
 Reference: Zhu, Dong, Wang 2021, Def. 7 (dominating pairs), Lemma 9 (profiles).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from flint import arb
 
     from .facets.atoms import Atoms
     from .facets.lattice import Lattice
+    from .facets.finite import FiniteLaw
+    from .facets.sampling import Sampling, Seen
     from .kernels.enclosure import Enclosure, FloatArray
     from .kernels.twofold import Twofold
+    from .relation import Direction
 
 # Relative error of every tail in float64 where the tail is at least 1e-300; below, at most 1e-313 absolute.
 TAIL_ERROR = 1e-13
+PROFILE_COST = 200  # of a profile that goes through balls
 
 
 class Tails(NamedTuple):
@@ -46,6 +52,16 @@ class LossRange(NamedTuple):
 
     lowest: arb
     highest: arb
+
+
+class Profile(Protocol):
+    """H of a pair, or of several together, in balls."""
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        """H(e^epsilon), for any real epsilon."""
+
+    def profile_cost(self) -> int:
+        """Evaluations of a Gaussian's profile, in an array, that take about as long as one of this."""
 
 
 class Pair(ABC):
@@ -89,4 +105,39 @@ class Pair(ABC):
 
     def lattice(self) -> Lattice | None:
         """The coarsest lattice that is known to hold all finite losses."""
+        return None
+
+    def profile_cost(self) -> int:
+        """How dear one evaluation of the profile is, in evaluations of a Gaussian's in an array; about."""
+        return PROFILE_COST
+
+    def finite(self) -> FiniteLaw | None:
+        """Its law, where it has finitely many losses that can be listed in balls."""
+        return None
+
+    def together(self, like: Sequence[tuple[Pair, int]]) -> Profile | None:
+        """The exact profile of (pair, count) uses of its family, itself among them; a Pair where they are one."""
+        return None
+
+    def sealed(self) -> Pair | None:
+        """The laws where both sides live, renormalised: itself where there is no infinite loss.
+
+        Exact; None where the two sides have not the same mass there, or that is not known.
+        """
+        return self if self.infinite_mass().is_zero() else None
+
+    def sampled(self, rate: float, direction: Direction) -> Pair | None:
+        """Its Poisson sample where that is a pair of its own family; else derived.poisson makes the mixture."""
+        return None
+
+    def sampling(self) -> Sampling | None:
+        """What it is a Poisson mixture of."""
+        return None
+
+    def factors(self) -> tuple[tuple[Pair, int], ...] | None:
+        """The (pair, count) uses that it is the product of, where nothing else tells its law."""
+        return None
+
+    def seen(self) -> Seen | None:
+        """One use, told apart into hits and misses, at the working precision."""
         return None

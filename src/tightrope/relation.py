@@ -18,6 +18,11 @@ class Direction(Enum):
     def _missing_(cls, value: object) -> Never:
         raise InvalidParameter(f"direction must be 'add' or 'remove', not {value!r:.40}")
 
+    @property
+    def opposite(self) -> Direction:
+        """The other direction."""
+        return Direction.ADD if self is Direction.REMOVE else Direction.REMOVE
+
 
 class Relation(Enum):
     """What a transformation means by neighbours; leaf mechanisms leave it open."""

@@ -20,7 +20,8 @@ from tightrope.engines.buckets.leaf import arrays_leaf, pair_leaf
 from tightrope.engines.buckets.read import delta, delta_uncorrected, first_index, probabilistic, renyi
 from tightrope.errors import InvalidParameter, UnsupportedMechanism
 from tightrope.kernels import convolution
-from tightrope.pairs.finite.pair import FinitePair, RationalLaw, ResponseLaw, response_law
+from tightrope.pairs.finite.laws import RationalLaw, ResponseLaw, response_law
+from tightrope.pairs.finite.pair import FinitePair
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.laplace.pair import LaplacePair
 from tightrope.relation import Direction

@@ -11,13 +11,13 @@ import pytest
 from flint import acb, arb
 
 from tests.engines.contour_moments import log_moment
+from tightrope.derived.poisson import PoissonAdd, PoissonRemove
 from tightrope.engines.contour.engine import prepare
 from tightrope.errors import UnsupportedMechanism
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.search import Inverse
 from tightrope.pair import Pair
 from tightrope.pairs.gaussian.pair import GaussianPair
-from tightrope.pairs.poisson import PoissonAdd, PoissonRemove
 
 from . import contour_truth
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from flint import acb, arb
 
+from tightrope.derived.poisson import PoissonAdd, PoissonRemove
 from tightrope.engines.contour.cgf_of import cgf_of
 from tightrope.facets.cgf import Cgf
 from tightrope.kernels.ball import working_precision
@@ -13,7 +14,6 @@ from tightrope.kernels.quadrature import transform
 from tightrope.pair import Pair
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.laplace.pair import LaplacePair
-from tightrope.pairs.poisson import PoissonAdd, PoissonRemove
 
 from . import contour_truth
 

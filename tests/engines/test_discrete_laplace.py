@@ -11,13 +11,13 @@ from flint import arb
 import tightrope as tr
 from tightrope.kernels.ball import working_precision
 from tightrope.pairs.finite.discrete_laplace import DiscreteLaplaceLaw
-from tightrope.pairs.finite.pair import floats_of
+from tightrope.pairs.finite.laws import floats_of
 
 
 @pytest.mark.parametrize(("scale", "size"), [(1.3, 7), (0.1, 4), (1e4, 3), (2.0, 1), (0.01, 20), (40.0, 300)])
 def test_arrays_against_the_list_in_balls(scale: float, size: int) -> None:
     law = DiscreteLaplaceLaw(scale, size)
-    quick, listed = law.floats(), floats_of(law)
+    quick, listed = law.floats, floats_of(law)
     for one, other in ((quick.p, listed.p), (quick.loss, listed.loss)):
         assert np.all(abs(one.value - other.value) <= one.radius + other.radius)
     for tail, exact in zip(quick.tails, listed.tails, strict=True):

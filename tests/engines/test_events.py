@@ -14,7 +14,8 @@ from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
 from tightrope.engines import events
 from tightrope.engines.lattice import engine as lattice
-from tightrope.pairs.finite.pair import FinitePair, RationalLaw
+from tightrope.pairs.finite.laws import RationalLaw
+from tightrope.pairs.finite.pair import FinitePair
 
 from . import contour_truth
 from .lattice_asking import terms_of

@@ -14,7 +14,8 @@ import pytest
 import tightrope as tr
 from tests.oracle.sampled_twice import Use, delta_of_two
 from tightrope.engines.hits import cut, nothing
-from tightrope.pairs.finite.pair import FinitePair, RationalLaw
+from tightrope.pairs.finite.laws import RationalLaw
+from tightrope.pairs.finite.pair import FinitePair
 
 ORACLE_ERROR = mpmath.mpf(10) ** -12
 

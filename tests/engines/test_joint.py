@@ -10,7 +10,7 @@ import pytest
 
 import tightrope as tr
 from tests.oracle.enumeration import Outcomes, composed, delta, merged, sampled
-from tightrope.pairs import product
+from tightrope.pairs.finite import pair as finite_pair
 
 RATES = (1e-6, 0.01, 0.25, 0.5, 0.9, 1.0)
 EPSILONS = (0.0, 1e-3, 0.1, 0.7, 2.0)
@@ -44,7 +44,7 @@ def dyadic(rng: random.Random, size: int) -> Outcomes:
 def test_one_use_of_finite_products(seed: int, listed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Product, mixture and hockey stick in exact fractions, both directions."""
     if not listed:
-        monkeypatch.setattr(product, "LISTED_MOST", 0)
+        monkeypatch.setattr(finite_pair, "PRODUCT_MOST", 0)
     rng = random.Random(seed)
     one, other = dyadic(rng, 3), dyadic(rng, 4)
     for rate in (1e-6, 0.25, 0.9, 1.0):
@@ -59,7 +59,7 @@ def test_one_use_of_finite_products(seed: int, listed: bool, monkeypatch: pytest
 
 
 def test_epsilon_of_one_use_is_where_delta_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(product, "LISTED_MOST", 0)
+    monkeypatch.setattr(finite_pair, "PRODUCT_MOST", 0)
     rng = random.Random(11)
     one, other = dyadic(rng, 3), dyadic(rng, 3)
     outcomes = sampled(composed([(one, 3), (other, 1)]), Fraction(0.25))

@@ -9,13 +9,14 @@ import pytest
 
 import tightrope as tr
 from tests.oracle.enumeration import Outcomes, composed, delta, merged, sampled
+from tightrope.derived.dyadic import DyadicPair
+from tightrope.derived.poisson import PoissonAdd, PoissonRemove
+from tightrope.derived.product import ProductPair
 from tightrope.engines.joint.bracket import Fineness, bracket
 from tightrope.pair import Pair
-from tightrope.pairs import product
-from tightrope.pairs.finite.dyadic import DyadicPair
-from tightrope.pairs.finite.pair import FinitePair, RationalLaw
-from tightrope.pairs.poisson import PoissonAdd, PoissonRemove
-from tightrope.pairs.product import ProductPair
+from tightrope.pairs.finite import pair as finite_pair
+from tightrope.pairs.finite.laws import RationalLaw
+from tightrope.pairs.finite.pair import FinitePair
 
 from .test_joint import contains, dyadic, finite
 
@@ -83,7 +84,7 @@ def test_samples_and_samples_of_samples_lie_between(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_several_uses_of_finite_products(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against every outcome of every use: product, mixture, composition, hockey stick."""
-    monkeypatch.setattr(product, "LISTED_MOST", 0)
+    monkeypatch.setattr(finite_pair, "PRODUCT_MOST", 0)
     rng = random.Random(200 + seed)
     one, other = dyadic(rng, 2), dyadic(rng, 2)
     rate, uses = rng.choice([0.01, 0.25, 0.9]), rng.choice([2, 3])
@@ -99,7 +100,7 @@ def test_several_uses_of_finite_products(seed: int, monkeypatch: pytest.MonkeyPa
 
 def test_fifty_uses_against_the_exact_law(monkeypatch: pytest.MonkeyPatch) -> None:
     """A response on a sample: the k-fold law of its three losses is short enough to list."""
-    monkeypatch.setattr(product, "LISTED_MOST", 0)
+    monkeypatch.setattr(finite_pair, "PRODUCT_MOST", 0)
     one = ((Fraction(3, 4), Fraction(1, 4)), (Fraction(1, 4), Fraction(3, 4)))
     for rate in (0.01, 0.5):
         once = sampled(composed([(one, 2)]), Fraction(rate))

@@ -9,7 +9,8 @@ import pytest
 
 from tests.oracle import enumeration
 from tightrope.engines.lattice import engine as lattice
-from tightrope.pairs.finite.pair import FinitePair, RationalLaw
+from tightrope.pairs.finite.laws import RationalLaw
+from tightrope.pairs.finite.pair import FinitePair
 
 EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0)
 

@@ -10,15 +10,16 @@ import pytest
 from flint import arb, ctx
 
 from tests.oracle import enumeration
+from tightrope.derived.poisson import PoissonRemove
 from tightrope.engines.lattice import compose as lattice_compose
 from tightrope.engines.lattice import law as lattice_law
 from tightrope.engines.lattice import masses as lattice_masses
 from tightrope.engines.lattice import native as lattice_native
 from tightrope.engines.lattice.law import Side
 from tightrope.kernels.fft import Circular
-from tightrope.pairs.finite.pair import FinitePair, response_law
+from tightrope.pairs.finite.laws import response_law
+from tightrope.pairs.finite.pair import FinitePair
 from tightrope.pairs.gaussian.pair import GaussianPair
-from tightrope.pairs.poisson import PoissonRemove
 
 STEP = 2.0**-22
 CHANCE, USES = 0.75, 40
@@ -109,7 +110,7 @@ def _exact_mass(law: lattice_law.Law, tilt: float = 0.0) -> Fraction:
 def narrow_evaluator(tolerance: float, theta: float) -> lattice_native.NativeEvaluator:
     """Forty randomized responses in a window that leaves as much out as told."""
     pair = FinitePair(response_law(CHANCE, 2))
-    floats, totals = pair.floats, []
+    floats, totals = pair.law.floats, []
     for side in Side:
         ends = floats.p.upper if side is Side.UP else floats.p.lower
         law = lattice_law.tilted(np.array([ends[0], 0.0, ends[1]]), -1, 1, theta * math.log(3.0), side)

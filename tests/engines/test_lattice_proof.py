@@ -11,7 +11,8 @@ from flint import fmpz_poly
 from tests.oracle import enumeration
 from tightrope.engines.lattice import engine as lattice
 from tightrope.engines.lattice import proof
-from tightrope.pairs.finite.pair import FinitePair, RationalLaw
+from tightrope.pairs.finite.laws import RationalLaw
+from tightrope.pairs.finite.pair import FinitePair
 
 from .lattice_asking import epsilon_ends, terms_of
 

@@ -18,7 +18,8 @@ from tightrope.engines.lattice import engine as lattice
 from tightrope.engines.lattice import plan as lattice_plan
 from tightrope.engines.lattice.aim import aim
 from tightrope.engines.lattice.narrowest import Narrowest
-from tightrope.pairs.finite.pair import FinitePair, RationalLaw
+from tightrope.pairs.finite.laws import RationalLaw
+from tightrope.pairs.finite.pair import FinitePair
 
 from .lattice_asking import terms_of
 

@@ -11,9 +11,9 @@ from flint import arb
 import tightrope as tr
 from tests.oracle import continuous
 from tests.oracle.truth import Truth
+from tightrope.derived.poisson import PoissonAdd, PoissonRemove, sampled_once
 from tightrope.engines import lattice
 from tightrope.pairs.gaussian.pair import GaussianPair
-from tightrope.pairs.poisson import PoissonAdd, PoissonRemove, sampled_once
 from tightrope.relation import Direction
 
 BASE = GaussianPair(((1.0, 1.0, 1),))

@@ -18,7 +18,7 @@ from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.finite import Finite
 from tightrope.mechanisms.histograms import Histograms
 from tightrope.pairs.finite.histogram import law_within, lower_limit, upper_limit
-from tightrope.pairs.finite.pair import RationalLaw
+from tightrope.pairs.finite.laws import RationalLaw
 from tightrope.relation import Direction
 
 

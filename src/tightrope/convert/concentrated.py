@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 from flint import arb
 
+from ..derived.poisson import PoissonAdd, PoissonRemove
 from ..kernels.ball import BITS_START, working_precision
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from ..pairs.discrete_gaussian.pair import DiscreteGaussianPair
 from ..pairs.gaussian.pair import GaussianPair
-from ..pairs.poisson import PoissonAdd, PoissonRemove
 from ..pairs.truncated.noise import GaussianNoise
 from ..pairs.truncated.pair import ClampedPair
 from ..relation import Direction

@@ -13,6 +13,8 @@ import math
 from flint import arb
 
 from .. import work
+from ..derived.poisson import PoissonAdd, PoissonRemove
+from ..derived.product import ProductPair
 from ..engines.contour.cgf_of import cgf_of
 from ..errors import UnsupportedMechanism
 from ..facets.cgf import LOG_TOLERANCE
@@ -22,8 +24,6 @@ from ..pairs.discrete_gaussian.pair import DiscreteGaussianPair
 from ..pairs.finite.pair import FinitePair
 from ..pairs.gaussian.pair import GaussianPair
 from ..pairs.laplace.pair import LaplacePair
-from ..pairs.poisson import PoissonAdd, PoissonRemove
-from ..pairs.product import ProductPair
 from ..pairs.truncated.pair import ClampedPair, CutPair
 from .outward import at_or_above, weighted_sum
 
@@ -45,7 +45,7 @@ def log_moment(pair: Pair, order: float) -> float:
         if isinstance(pair, LaplacePair):
             return at_or_above(_laplace, pair, order)
         if isinstance(pair, ProductPair):  # moments of a product multiply
-            return at_or_above(weighted_sum, [(log_moment(each, order), count) for each, count in pair.factors])
+            return at_or_above(weighted_sum, [(log_moment(each, order), count) for each, count in pair.parts])
         if order > QUADRATURE_MOST and not isinstance(pair, GaussianPair | FinitePair):
             return min(_by_supremum(pair, order), _by_convexity(pair, order))
         if isinstance(pair, PoissonRemove | PoissonAdd):

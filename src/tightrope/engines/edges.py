@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from flint import arb
 
@@ -33,12 +34,24 @@ class Edges:
         return f"the loss is infinite with probability {low} at least, above delta {delta!r}; {finite} a finite epsilon"
 
 
-def edges(terms: Sequence[Term]) -> Edges:
-    """The edges of a composition."""
+class Leaky(Protocol):
+    """A pair, or a finite law."""
+
+    def infinite_mass(self) -> arb:
+        """P-mass of infinite loss."""
+
+
+def leaked(terms: Sequence[tuple[Leaky, int]]) -> arb:
+    """The infinite mass of a composition."""
     with working_precision(EDGE_BITS):
-        survival, supremum = arb(1), arb(0)
-        for pair, count in terms:
-            survival *= (1 - pair.infinite_mass()) ** count
-            highest = pair.loss_range().highest
-            supremum = supremum + count * highest  # what is not finite stays so: +inf, or nothing known
-        return Edges(1 - survival, supremum)
+        survival = arb(1)
+        for each, count in terms:
+            survival *= (1 - each.infinite_mass()) ** count
+        return 1 - survival
+
+
+def edges(terms: Sequence[Term]) -> Edges:
+    """The edges of a composition; a supremum that is not finite stays so: +inf, or nothing known."""
+    with working_precision(EDGE_BITS):
+        supremum = sum((count * pair.loss_range().highest for pair, count in terms), arb(0))
+        return Edges(leaked(terms), supremum)

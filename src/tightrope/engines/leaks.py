@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from flint import arb
 
 from ..kernels.ball import lower_float, upper_float, working_precision
-from ..pairs.finite.pair import FiniteLaw, FinitePair, RationalLaw, ResponseLaw
 from .edges import EDGE_BITS
 from .evaluation import Term
 
@@ -23,28 +22,9 @@ CLOSE = 1e-4  # of delta: a larger rest is as well known by itself
 
 def sealed(terms: Sequence[Term]) -> tuple[Term, ...] | None:
     """The terms renormalised without their leaks; None where one of them leaks in another way."""
-    kept: list[Term] = []
-    for pair, count in terms:
-        if pair.infinite_mass().is_zero():
-            kept.append((pair, count))
-            continue
-        law = _sealed(pair.law) if isinstance(pair, FinitePair) else None
-        if law is None:
-            return None
-        kept.append((FinitePair(law), count))
-    return tuple(kept)
-
-
-def _sealed(law: FiniteLaw) -> FiniteLaw | None:
-    match law:
-        case ResponseLaw(epsilon, delta, categories) if delta < 1.0:
-            return ResponseLaw(epsilon, 0.0, categories)
-        case RationalLaw():
-            shared = [(p, q) for p, q in zip(law.p, law.q, strict=True) if p and q]
-            first, second = sum(p for p, _ in shared), sum(q for _, q in shared)
-            if first and first == second:
-                return RationalLaw(tuple(p / first for p, _ in shared), tuple(q / second for _, q in shared))
-    return None
+    kept = [(pair.sealed(), count) for pair, count in terms]
+    found = tuple((pair, count) for pair, count in kept if pair is not None)
+    return found if len(found) == len(kept) else None
 
 
 def rest(mass: arb, delta: float) -> tuple[float, float] | None:

@@ -16,11 +16,11 @@ from flint import arb
 
 from .. import work
 from ..bound import Budget, budget_lines
+from ..derived.poisson import sampled_once
+from ..derived.product import serves_several
 from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted
 from ..kernels import conditions
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ..pairs.poisson import sampled_once
-from ..pairs.product import serves_several
 from ..question import AUTO, Question
 from . import leaks, outline
 from .answer import Answer, Point, answered, exact, from_edges, meets, nothing_known

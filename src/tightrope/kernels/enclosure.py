@@ -10,14 +10,17 @@ Guarantee: exact value in [lower, upper], under the constants of kernels.ulps. P
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from flint import arb
 
 from .. import work
 from . import ulps
+from .ball import lower_float, upper_float
 from .conditions import demand_erfcx
 from .ulps import SUBNORMAL, UNIT
 
@@ -164,6 +167,11 @@ def enclosing(lower: npt.ArrayLike, upper: npt.ArrayLike) -> Enclosure:
         middle = np.where(high == low, low, low + (high - low) / 2.0)
         reach = np.maximum(abs(high - middle), abs(middle - low))
         return Enclosure(middle, np.where(high == low, 0.0, np.nextafter(reach, np.inf)))
+
+
+def enclosed(balls: Sequence[arb]) -> Enclosure:
+    """Doubles with radii around balls."""
+    return enclosing(np.array([lower_float(ball) for ball in balls]), np.array([upper_float(ball) for ball in balls]))
 
 
 def where(condition: npt.NDArray[np.bool_], then: Enclosure, other: Enclosure) -> Enclosure:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..pair import Pair
-from ..pairs.finite.pair import FinitePair, ResponseLaw
+from ..pairs.finite.laws import ResponseLaw
+from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import nonnegative, probability

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.finite.pair import FinitePair, ResponseLaw
+from ..pairs.finite.laws import ResponseLaw
+from ..pairs.finite.pair import FinitePair
 from ..pairs.logistic.pair import LogisticPair
 from ..relation import Direction
 from .base import Leaf

@@ -14,7 +14,8 @@ from fractions import Fraction
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.finite.pair import FinitePair, RationalLaw
+from ..pairs.finite.laws import RationalLaw
+from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import real

@@ -19,7 +19,8 @@ from os import PathLike
 from ..errors import InvalidParameter
 from ..pair import Pair
 from ..pairs.finite.histogram import law_within, lower_limit, upper_limit
-from ..pairs.finite.pair import FinitePair, RationalLaw
+from ..pairs.finite.laws import RationalLaw
+from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
 from .binning import Bins, counted

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.finite.pair import FinitePair, ResponseLaw, response_law
+from ..pairs.finite.laws import ResponseLaw, response_law
+from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import nonnegative, probability, whole

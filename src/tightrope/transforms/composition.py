@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
 
+from ..derived.product import product_pair
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import WHOLE_MOST, whole
 from ..mechanisms.pure_dp import PureDP
 from ..pair import Pair
-from ..pairs.product import product_pair
 from ..relation import Direction, Relation
 
 IDENTITY = PureDP(epsilon=0.0)

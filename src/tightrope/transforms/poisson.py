@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..derived.poisson import poisson_pair
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import probability
 from ..pair import Pair
-from ..pairs.poisson import poisson_pair
 from ..relation import Direction, Relation
+from .composition import IDENTITY
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -59,7 +60,7 @@ class Poisson(Mechanism):
         return self.base.tight
 
     def pair(self, direction: Direction) -> Pair:
+        if self.rate == 0.0:
+            return IDENTITY.pair(direction)
         base = self.base.pair(direction)
-        if self.rate == 1.0:
-            return base
-        return poisson_pair(base, self.rate, direction)
+        return base if self.rate == 1.0 else poisson_pair(base, self.rate, direction)

@@ -14,24 +14,22 @@ from dataclasses import dataclass
 
 from flint import arb
 
+from ...facets.finite import FiniteLaw
 from ...kernels.ball import integer
-from ...pairs.finite.pair import FinitePair
 from ..evaluation import BallFormula
-
-COUNT_LEAST = 20_000  # below, listing the atoms is faster
-COUNT_MOST = 10**18  # beyond, the beta function takes long
+from .tuning import BINOMIAL_LEAST, BINOMIAL_MOST
 
 
-def applies(pair: FinitePair, count: int) -> bool:
-    """Whether the pair has two atoms and is used often."""
-    return COUNT_LEAST <= count <= COUNT_MOST and pair.size == 2
+def applies(law: FiniteLaw, count: int) -> bool:
+    """Whether the law has two atoms and is used often."""
+    return BINOMIAL_LEAST <= count <= BINOMIAL_MOST and law.size() == 2
 
 
 @dataclass(frozen=True)
 class BinomialEvaluator(BallFormula):
     """Binomial tails in balls."""
 
-    pair: FinitePair
+    law: FiniteLaw
     count: int
 
     @property
@@ -39,8 +37,8 @@ class BinomialEvaluator(BallFormula):
         return {"atoms": self.count + 1}
 
     def ball(self, epsilon: arb) -> arb:
-        law = self.pair.law
-        low, high = law.atoms()
+        law = self.law
+        low, high = law.listed()
         if high.loss < low.loss:
             low, high = high, low
         if not high.loss > low.loss:

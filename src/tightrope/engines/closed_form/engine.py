@@ -9,7 +9,6 @@ Reference: Zhu, Dong, Wang 2021, Thm 10; Balle, Wang 2018, Thm 8; Kairouz, Oh, V
 from __future__ import annotations
 
 import bisect
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -18,72 +17,57 @@ from flint import arb, ctx
 
 from ...bound import Budget, budget_lines
 from ...errors import Refusal, UnsupportedMechanism
-from ...kernels.ball import lower_float, upper_float, working_precision
+from ...facets.finite import Atom
+from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.enclosure import Enclosure, exact
-from ...pair import Pair
-from ...pairs.discrete_gaussian.pair import DiscreteGaussianPair
-from ...pairs.finite.pair import Atom, FinitePair
-from ...pairs.gaussian.pair import GaussianPair
-from ...pairs.laplace import several as laplace_sum
-from ...pairs.laplace.pair import LaplacePair
-from ...pairs.laplace.several import LaplaceTerm
-from ...pairs.poisson import PoissonAdd, PoissonRemove
-from ..edges import edges
+from ...pair import Pair, Profile
+from ..edges import leaked
 from ..evaluation import BallFormula, Evaluation, Evaluator, Term, named
-from . import binomial_tail, finite_part
+from . import binomial_tail, finite_part, tuning
 from .binomial_tail import BinomialEvaluator
 from .finite_part import BallList, FiniteTerm, FloatList
-
-LISTED_MOST = 3e3  # sigma of one discrete Gaussian: beyond, a contour answers sooner
 
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """A composition sorted by what is known of it."""
+    """A composition sorted by what is known of it: finite laws, and one profile for all the rest."""
 
     finite: tuple[FiniteTerm, ...]
-    laplace: tuple[LaplaceTerm, ...]  # empty where one use goes through its own profile
-    other: Pair | None
+    other: Profile | None
 
 
 def split(terms: Sequence[Term], atoms_most: int) -> Sorted:
     """Sorts the terms, or raises UnsupportedMechanism with the reason."""
-    if len(terms) == 1 and terms[0][1] == 1 and isinstance(terms[0][0], FinitePair) and terms[0][0].has_formula:
-        return Sorted((), (), terms[0][0])
-    finite = tuple((pair, count) for pair, count in terms if isinstance(pair, FinitePair))
-    laplace = tuple((pair, count) for pair, count in terms if isinstance(pair, LaplacePair))
-    shifts = [
-        (sigma, shift, uses * count)
-        for pair, count in terms
-        if isinstance(pair, GaussianPair)
-        for sigma, shift, uses in pair.shifts
-    ]
-    others = [GaussianPair(tuple(sorted(shifts)))] if shifts else []
-    rest = [(pair, count) for pair, count in terms if not isinstance(pair, FinitePair | LaplacePair | GaussianPair)]
-    if any(count > 1 for _, count in rest):
-        raise UnsupportedMechanism(named(rest), "it has no closed form for more than one use")
-    if not finite and any(isinstance(pair, DiscreteGaussianPair) and pair.sigma > LISTED_MOST for pair, _ in rest):
-        raise UnsupportedMechanism(named(rest), "its outputs are too many to list", Refusal.TOO_MUCH_WORK)
-    if (laplace and (shifts or rest)) or len(rest) + bool(shifts) > 1:
-        raise UnsupportedMechanism(named(terms), "there is no closed form for this product")
-    binomial = len(finite) == len(terms) == 1 and binomial_tail.applies(*finite[0])
-    cost = max([_profile_cost(pair) for pair, _ in rest] + [laplace_sum.work(laplace) if laplace else 1])
-    if finite and not binomial and finite_part.listed_atoms(finite) * cost > atoms_most:
+    if _formula(terms):
+        return Sorted((), terms[0][0])
+    laws = [(pair.finite(), count) for pair, count in terms]
+    finite = tuple((law, count) for law, count in laws if law is not None)
+    other = _together([term for term, (law, _) in zip(terms, laws, strict=True) if law is None])
+    if len(finite) == len(terms) == 1 and binomial_tail.applies(*finite[0]):
+        return Sorted(finite, None)
+    cost = 1 if other is None else other.profile_cost()
+    if not finite and cost > tuning.PROFILE_MOST:
+        raise UnsupportedMechanism(named(terms), "its profile has too many terms to sum", Refusal.TOO_MUCH_WORK)
+    if finite and finite_part.listed_atoms(finite) * cost > atoms_most:
         raise UnsupportedMechanism(named(terms), "its finite part has too many atoms to list")
-    if laplace_sum.work(laplace) > laplace_sum.WORK_MOST:
-        raise UnsupportedMechanism(named(terms), "there are too many Laplace mechanisms to expand")
-    if len(laplace) == 1 and laplace[0][1] == 1:
-        return Sorted(finite, (), laplace[0][0])
-    return Sorted(finite, laplace, others[0] if others else rest[0][0] if rest else None)
+    return Sorted(finite, other)
 
 
-def _profile_cost(pair: Pair) -> int:
-    """Evaluations of a profile that take about as long as one of a Gaussian's in an array."""
-    while isinstance(pair, PoissonRemove | PoissonAdd):
-        pair = pair.base
-    if isinstance(pair, GaussianPair | LaplacePair):
-        return 1
-    return 200 + (20 * math.ceil(pair.sigma) if isinstance(pair, DiscreteGaussianPair) else 0)
+def _formula(terms: Sequence[Term]) -> bool:
+    """Whether this is one use of a finite law whose profile needs no list of atoms."""
+    law = terms[0][0].finite() if len(terms) == 1 and terms[0][1] == 1 else None
+    with working_precision(BITS_START):
+        return law is not None and law.profile(arb(1)) is not None
+
+
+def _together(rest: Sequence[Term]) -> Profile | None:
+    """One profile for what is not finite."""
+    if not rest or (len(rest) == 1 and rest[0][1] == 1):
+        return rest[0][0] if rest else None
+    found = rest[0][0].together(rest)
+    if found is None:
+        raise UnsupportedMechanism(named(rest), "there is no closed form for these together")
+    return found
 
 
 def prepare(
@@ -95,23 +79,22 @@ def prepare(
     proof: bool = False,
 ) -> Evaluator:
     """An evaluator in float64, or in balls for proofs and for sums of Laplaces; it suits every question alike."""
-    parts = split(terms, finite_part.BALL_ATOMS_MOST if proof else finite_part.ATOMS_MOST)
+    parts = split(terms, tuning.BALL_ATOMS_MOST if proof else tuning.ATOMS_MOST)
     if len(terms) == len(parts.finite) == 1 and binomial_tail.applies(*parts.finite[0]):
         return BinomialEvaluator(*parts.finite[0])
-    # The profile of the other part counts its own infinite mass.
-    mass = edges(parts.finite).mass
-    leaked = lower_float(mass), upper_float(mass)
-    in_balls = proof or parts.laplace or isinstance(parts.other, FinitePair)  # a formula is faster than a list
-    return BallEvaluator(parts) if in_balls else FloatEvaluator(parts, leaked)
+    # What is no pair is known in balls only, and a formula is faster than a list.
+    if proof or not isinstance(parts.other, Pair | None) or _formula(terms):
+        return BallEvaluator(parts)
+    mass = leaked(parts.finite)  # the profile of the other part counts its own
+    return FloatEvaluator(parts.finite, parts.other, (lower_float(mass), upper_float(mass)))
 
 
 class FloatEvaluator(Evaluator):
     """float64 with a radius."""
 
-    def __init__(self, parts: Sorted, mass: tuple[float, float]) -> None:
-        self._parts = parts
-        self._mass = mass
-        self._law: FloatList | None = finite_part.float_law(parts.finite) if parts.finite else None
+    def __init__(self, finite: Sequence[FiniteTerm], other: Pair | None, mass: tuple[float, float]) -> None:
+        self._other, self._mass = other, mass
+        self._law: FloatList | None = finite_part.float_law(finite) if finite else None
 
     @property
     def arithmetic(self) -> str:
@@ -138,7 +121,7 @@ class FloatEvaluator(Evaluator):
         )
 
     def _sum(self, epsilon: float) -> tuple[Enclosure, float]:
-        point, other = exact(epsilon), self._parts.other
+        point, other = exact(epsilon), self._other
         if self._law is None:
             return (_no_loss(point) if other is None else other.profile(point)), 0.0
         loss, mass, dropped = self._law
@@ -211,10 +194,10 @@ class BallEvaluator(BallFormula):
         if not finite:
             return self._other(epsilon)
         leaked = arb(1)
-        for pair, count in finite:
-            leaked *= (1 - pair.infinite_mass()) ** count
+        for law, count in finite:
+            leaked *= (1 - law.infinite_mass()) ** count
         listed = self._law()
-        if self.parts.other is None and not self.parts.laplace:
+        if self.parts.other is None:
             suffix = self._suffix()
             if suffix is None:
                 return arb(0).union(arb(1))
@@ -224,8 +207,6 @@ class BallEvaluator(BallFormula):
         return (1 - leaked) + total + arb(0).union(arb(listed.dropped))
 
     def _other(self, epsilon: arb) -> arb:
-        if self.parts.laplace:
-            return laplace_sum.laplace_profile(self.parts.laplace, epsilon)
         if self.parts.other is not None:
             return self.parts.other.ball_profile(epsilon)
         return (-epsilon.expm1()).max(arb(0))

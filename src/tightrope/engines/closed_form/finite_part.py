@@ -18,17 +18,15 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
+from ...facets.finite import Atom, FiniteLaw
 from ...kernels.enclosure import Enclosure, count_enclosure, exact
 from ...kernels.multinomial import multinomial_masses
-from ...pairs.finite.pair import Atom, FinitePair
+from .tuning import ATOMS_MOST
 
 WINDOW = 381.5  # 2 exp(-763) < 2.3e-331
 DROPPED = 5e-324
-ATOMS_MOST = 200_000
-BALL_ATOMS_MOST = 50_000
-ROWS_MOST = 200_000  # where three or more atoms make the number of rows grow fast
 
-FiniteTerm = tuple[FinitePair, int]
+FiniteTerm = tuple[FiniteLaw, int]
 
 
 class FloatList(NamedTuple):
@@ -49,8 +47,8 @@ class BallList(NamedTuple):
 def listed_atoms(terms: Sequence[FiniteTerm]) -> int:
     """How many atoms the composition lists; more than ATOMS_MOST where there are too many to count."""
     total = 1
-    for pair, count in terms:
-        total *= _rows(pair.size, count)
+    for law, count in terms:
+        total *= _rows(law.size(), count)
         if total > ATOMS_MOST:
             return ATOMS_MOST + 1
     return total
@@ -63,15 +61,15 @@ def _rows(atoms: int, count: int) -> int:
         return min(count + 1, 2 * math.isqrt(int(WINDOW * count)) + 8) if count < 2**52 else ATOMS_MOST + 1
     if count == 1:
         return atoms
-    rows = math.comb(count + atoms - 1, atoms - 1) if count + atoms < ROWS_MOST**0.5 else ATOMS_MOST + 1
-    return rows if rows <= ROWS_MOST else ATOMS_MOST + 1
+    rows = math.comb(count + atoms - 1, atoms - 1) if count + atoms < ATOMS_MOST**0.5 else ATOMS_MOST + 1
+    return min(rows, ATOMS_MOST + 1)
 
 
 def float_law(terms: Sequence[FiniteTerm]) -> FloatList:
     """The composition in float64."""
     loss, mass, dropped = exact(np.zeros(1)), exact(np.ones(1)), 0.0
-    for pair, count in terms:
-        more_loss, more_mass, cut = _float_power(pair, count)
+    for law, count in terms:
+        more_loss, more_mass, cut = _float_power(law, count)
         loss = Enclosure(loss.value[:, None], loss.radius[:, None]) + more_loss
         mass = Enclosure(mass.value[:, None], mass.radius[:, None]) * more_mass
         loss, mass = _flat(loss), _flat(mass)
@@ -79,8 +77,8 @@ def float_law(terms: Sequence[FiniteTerm]) -> FloatList:
     return FloatList(loss, mass, dropped)
 
 
-def _float_power(pair: FinitePair, count: int) -> FloatList:
-    floats, atoms = pair.floats, pair.size
+def _float_power(law: FiniteLaw, count: int) -> FloatList:
+    floats, atoms = law.floats, law.size()
     if count == 1 or atoms == 0:
         return FloatList(floats.loss, floats.p, 0.0)
     times = count_enclosure(count)
@@ -124,8 +122,8 @@ def _flat(numbers: Enclosure) -> Enclosure:
 def ball_law(terms: Sequence[FiniteTerm]) -> BallList:
     """The composition in balls, at the working precision."""
     atoms, dropped = [Atom(arb(1), arb(1), arb(0))], 0.0
-    for pair, count in terms:
-        power, cut = _ball_power(pair.law.atoms(), count)
+    for law, count in terms:
+        power, cut = _ball_power(law.listed(), count)
         atoms = [Atom(a.p * b.p, a.q * b.q, a.loss + b.loss) for a in atoms for b in power]
         dropped += cut
     return BallList(atoms, dropped)

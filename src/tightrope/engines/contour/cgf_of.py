@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...derived.poisson import PoissonAdd, PoissonRemove
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import Cgf
 from ...kernels.ball import working_precision
@@ -18,7 +19,6 @@ from ...pairs.laplace.cgf import laplace_cgf
 from ...pairs.laplace.pair import LaplacePair
 from ...pairs.logistic.cgf import logistic_cgf
 from ...pairs.logistic.pair import LogisticPair
-from ...pairs.poisson import PoissonAdd, PoissonRemove
 from ...pairs.sampled_gaussian.cgf import SampledCgf
 
 MOMENT_BITS = 128

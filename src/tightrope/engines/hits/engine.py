@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...errors import UnsupportedMechanism
-from ...pairs.poisson import PoissonAdd, PoissonRemove
 from ..evaluation import Evaluator, Term
 from . import nothing, visible
 
@@ -24,7 +23,7 @@ def prepare(
     proof: bool = False,
 ) -> Evaluator:
     """An evaluator for one direction and one question; a refusal takes a millisecond."""
-    if any(isinstance(pair, PoissonRemove | PoissonAdd) for pair, _ in terms):
+    if any(pair.sampling() is not None for pair, _ in terms):
         found = nothing.prepare(terms, epsilon)
         if found is not None:
             return found

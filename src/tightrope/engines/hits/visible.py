@@ -23,11 +23,9 @@ from ...bound import Budget, budget_lines
 from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import erfc, lower_float, upper_float, working_precision
 from ...kernels.search import Inverse
-from ...pairs.finite.pair import FinitePair
-from ...pairs.gaussian.pair import GaussianPair
-from ...pairs.poisson import PoissonAdd, PoissonRemove
 from ..closed_form import finite_part
-from ..edges import edges
+from ..closed_form.finite_part import FiniteTerm
+from ..edges import leaked
 from ..evaluation import Evaluation, SelfInverse, Term, inverse, named
 
 BITS = 256  # losses up to 1e30 and counts up to 2**60 leave more digits than a double has
@@ -58,11 +56,11 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenParts:
     """A composition with visible hits: sampled terms, and what all of it has in any case."""
 
     hits: tuple[SampledUses, ...]
-    finite: tuple[tuple[FinitePair, int], ...]
+    finite: tuple[FiniteTerm, ...]
     loss: arb  # of additions
     variance: arb  # of plain Gaussians
     infinite: arb
@@ -70,42 +68,28 @@ class Seen:
     blur: arb  # an addition's loss may be less by that
 
 
-def seen(terms: Sequence[Term]) -> Seen:
+def seen(terms: Sequence[Term]) -> SeenParts:
     """The composition sorted, or UnsupportedMechanism; at the working precision."""
     hits: list[SampledUses] = []
-    finite: list[tuple[FinitePair, int]] = []
+    finite: list[FiniteTerm] = []
     loss, variance, hidden, blur = arb(0), arb(0), arb(0), arb(0)
     for pair, count in terms:
-        match pair:
-            case PoissonRemove(GaussianPair() as base, chance):
-                rate, square = arb(chance), base.ball_mu() ** 2
-                hits.append(SampledUses(count, rate, square))
-                missed, mistaken = _overlap(rate, square)
-                hidden += count * (rate * missed + (1 - rate) * mistaken)
-            case PoissonAdd(GaussianPair() as base, chance):
-                rate = arb(chance)
-                missed, mistaken = _overlap(rate, base.ball_mu() ** 2)
-                loss -= count * (-rate).log1p()
-                hidden += count * mistaken
-                blur += count * (rate * missed / ((1 - rate) * (1 - mistaken))).log1p()
-            case GaussianPair():
-                variance += count * pair.ball_mu() ** 2
-            case FinitePair():
-                finite.append((pair, count))
-            case _:
-                raise UnsupportedMechanism(named([(pair, count)]), "its hits cannot be told from its misses")
+        law, use = pair.finite(), pair.seen()
+        if law is not None:
+            finite.append((law, count))
+        elif use is None:
+            raise UnsupportedMechanism(named([(pair, count)]), "its hits cannot be told from its misses")
+        elif 0.0 < use.chance < 1.0:
+            hits.append(SampledUses(count, arb(use.chance), use.variance))
+        else:
+            variance += count * use.variance
+        if use is not None:
+            loss, hidden, blur = loss + count * use.sure, hidden + count * use.hidden, blur + count * use.blur
         if not hidden + blur < HIDDEN_MOST:
             raise UnsupportedMechanism(named([(pair, count)]), "its noise hides whether a record took part")
     if hidden.is_zero():
         raise UnsupportedMechanism(named(terms), "nothing in it is sampled")
-    return Seen(tuple(hits), tuple(finite), loss, variance, edges(finite).mass, hidden, blur)
-
-
-def _overlap(rate: arb, square: arb) -> tuple[arb, arb]:
-    """P[l <= l0] and Q[l > l0] of the base, at l0 = log((1 - r)/r)."""
-    mu, threshold = square.sqrt(), ((1 - rate) / rate).log()
-    root = arb(2).sqrt()
-    return erfc((mu / 2 - threshold / mu) / root) / 2, erfc((mu / 2 + threshold / mu) / root) / 2
+    return SeenParts(tuple(hits), tuple(finite), loss, variance, leaked(finite), hidden, blur)
 
 
 def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float) -> VisibleEvaluator:
@@ -133,7 +117,7 @@ def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, a
 
 
 def _listed(
-    terms: Sequence[Term], parts: Seen, finite: finite_part.BallList, log_least: float
+    terms: Sequence[Term], parts: SeenParts, finite: finite_part.BallList, log_least: float
 ) -> tuple[list[Outcome], arb]:
     """Every number of hits that is likelier than e^log_least, and a bound of the mass of the others."""
     least = arb(log_least).exp()
@@ -195,7 +179,7 @@ def _binomial(term: SampledUses, least: arb) -> tuple[list[arb], int, arb]:
 class VisibleEvaluator(SelfInverse):
     """delta as a sum of Gaussian profiles, one for each number of hits."""
 
-    parts: Seen
+    parts: SeenParts
     atoms: list[Outcome]
     dropped: arb
 

@@ -21,11 +21,11 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from flint import arb, fmpz
 
+from ...derived.dyadic import DyadicPair, dyadic_pair
+from ...derived.poisson import poisson_pair
 from ...kernels.ball import BITS_START, integer, working_precision
 from ...pair import Pair
-from ...pairs.finite.dyadic import DyadicPair, dyadic_pair
-from ...pairs.poisson import PoissonAdd, PoissonRemove
-from ...pairs.product import ProductPair
+from ..evaluation import Term
 from ..lattice.sketch import Sketch, sketch
 from ..lattice.sketches import gathered
 from .whole import SampleCells, Upper, cells_law, upper_law
@@ -59,14 +59,15 @@ class Bracket(NamedTuple):
 
 def bracket(pair: Pair, fine: Fineness) -> Bracket:
     """The two pairs around a pair, its layers of sampling and its products inside."""
-    if isinstance(pair, PoissonRemove | PoissonAdd):
-        remove, (lower, upper) = isinstance(pair, PoissonRemove), bracket(pair.base, fine)
-        if lower is pair.base:
+    sampling = pair.sampling()
+    if sampling is not None:
+        base, rate, direction = sampling
+        lower, upper = bracket(base, fine)
+        if lower is base:
             return Bracket(pair, pair)
-        assert isinstance(lower, DyadicPair)
-        assert isinstance(upper, DyadicPair)
-        return Bracket(lower.sampled(pair.rate, remove), upper.sampled(pair.rate, remove))
-    return _product(pair, fine) if isinstance(pair, ProductPair) else Bracket(pair, pair)
+        return Bracket(poisson_pair(lower, rate, direction), poisson_pair(upper, rate, direction))
+    factors = pair.factors()
+    return Bracket(pair, pair) if factors is None else _product(factors, fine)
 
 
 class _Part(NamedTuple):
@@ -79,12 +80,12 @@ class _Part(NamedTuple):
     uses: int
 
 
-def _product(pair: ProductPair, fine: Fineness) -> Bracket:
+def _product(factors: Sequence[Term], fine: Fineness) -> Bracket:
     with working_precision(BITS_START):
-        if pair.infinite_mass() >= 1:
+        if any(pair.infinite_mass() >= 1 for pair, _ in factors):
             apart = dyadic_pair([(1, 0), (0, 1)], 0)
             return Bracket(apart, apart)
-    parts = [_part(factor, count, fine) for factor, count in pair.factors]
+    parts = [_part(factor, count, fine) for factor, count in factors]
     low, high = _window(parts, fine.tail)
     step = _five_bits((high - low) / fine.points)
     # Each mass of the tail keeps its guard bits, and so does its Q-mass p e^-l.

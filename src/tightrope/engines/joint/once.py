@@ -1,8 +1,9 @@
 """One use of several mechanisms on one sample: the profile of their product, mapped.
 
 remove: delta(eps) = r delta_product(u), u = log(1 + (e^eps - 1)/r); add: delta(eps) = f delta_product(u) with
-f = 1 - (1 - r) e^eps, u = -log(1 + (e^-eps - 1)/r). Samples of samples map again. What the product has at u comes from
-whichever engine answers for it; u lies between two doubles, and delta falls: each end is read at the one that is safe.
+f = 1 - (1 - r) e^eps, u = -log(1 + (e^-eps - 1)/r). What the product has at u comes from whichever engine answers for
+it; u lies between two doubles, and delta falls: each end is read at the one that is safe. Samples of samples were made
+one before (derived.poisson.sampled_once).
 Guarantee: as that of the engine asked, rounded outward. Proof: docs/proofs/joint.md, section 1.
 Reference: Zhu, Dong, Wang 2021, Thms 10 and 11.
 """
@@ -17,18 +18,17 @@ from typing import NamedTuple
 from flint import arb
 
 from ...bound import Budget, budget_lines
+from ...derived.poisson import ball_inner, ball_loss
+from ...facets.sampling import Sampling
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.search import Inverse
-from ...pairs.poisson import PoissonAdd, PoissonRemove
+from ...relation import Direction
 from ..answer import Answer, Point
 from ..evaluation import Evaluation, SelfInverse, inverse
 from ..plan import Planner
-
-Layer = PoissonRemove | PoissonAdd
+from .tuning import BACKWARDS, PREPARED
 
 MAP_BITS = 1200  # a rate of 5e-324 and its complement fit exactly
-BACKWARDS = (2.0**-50, 2.0**-40, 2.0**-30, 2.0**-20)  # of epsilon
-LOOSE = 0.5  # what was prepared before will do
 
 
 class _Mapped(NamedTuple):
@@ -41,9 +41,9 @@ class _Mapped(NamedTuple):
 
 @dataclass
 class OnceEvaluator(SelfInverse):
-    """The layers of sampling, from the outermost on, and who answers for the product."""
+    """The sampling, if there is one, and who answers for the product."""
 
-    layers: tuple[Layer, ...]
+    sampling: Sampling | None
     product: Planner
     accuracy: float
     _asked: list[Answer] = field(default_factory=list)
@@ -73,14 +73,12 @@ class OnceEvaluator(SelfInverse):
         return Evaluation(bottom, max(bottom, top), _scaled(Budget(above.budget.upper, below.budget.lower), factor))
 
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
-        if any(isinstance(layer, PoissonAdd) for layer in self.layers):
+        if self.sampling is not None and self.sampling.direction is Direction.ADD:
             start = self._outer(self._ask("epsilon", min(delta, 1.0)).upper)[1]
             start = start if 0.0 < start < math.inf else 1.0
             return inverse(self, delta, ceiling, min(1e-12, accuracy / 8.0), start)
         with working_precision(MAP_BITS):
-            level = arb(delta)
-            for layer in self.layers:
-                level /= arb(layer.rate)
+            level = arb(delta) / self._rate
             few, many = lower_float(level), upper_float(level)
         if few >= 1.0:
             return Inverse(0.0, 0.0, None, None)
@@ -93,7 +91,7 @@ class OnceEvaluator(SelfInverse):
         """A point just below epsilon where delta of the product is above a level that is a rounding error higher."""
         for share in BACKWARDS:
             point = epsilon * (1.0 - share)
-            if point == 0.0 or self.product.answer(Point("delta", point), LOOSE).lower > level:
+            if point == 0.0 or self.product.answer(Point("delta", point), PREPARED).lower > level:
                 return point
         return self._ask("epsilon", min(level, 1.0)).lower
 
@@ -104,31 +102,28 @@ class OnceEvaluator(SelfInverse):
 
     def _mapped(self, epsilon: float) -> _Mapped:
         with working_precision(MAP_BITS):
-            factor, inner = arb(1), arb(epsilon)
-            for layer in self.layers:
-                scale, mapped = layer.ball_inner(inner)
-                factor *= scale
-                if mapped is None:
-                    return _Mapped(arb(0).union(factor) if not factor.is_zero() else factor, math.nan, math.nan)
-                inner = mapped
+            if self.sampling is None:
+                return _Mapped(arb(1), epsilon, epsilon)
+            factor, inner = ball_inner(self.sampling, arb(epsilon))
+            if inner is None:
+                return _Mapped(factor, math.nan, math.nan)
             return _Mapped(factor, max(lower_float(inner), 0.0), upper_float(inner))
 
     def _outer(self, epsilon: float) -> tuple[float, float]:
         """Doubles around the epsilon of the sample that belongs to one of the product."""
-        if epsilon == math.inf:
+        if epsilon == math.inf or self.sampling is None:
             return epsilon, epsilon
         with working_precision(MAP_BITS):
-            loss = arb(epsilon)
-            for layer in reversed(self.layers):
-                loss = layer.ball_loss(loss)
+            loss = ball_loss(self.sampling, arb(epsilon))
             return lower_float(loss), upper_float(loss)
 
     def _evaluated(self, found: Answer) -> Evaluation:
         """The budget of an answer, as what the sampling makes of it."""
-        scale = arb(1)
-        for layer in self.layers:
-            scale *= arb(layer.rate)
-        return Evaluation(0.0, 1.0, _scaled(found.budget, scale))
+        return Evaluation(0.0, 1.0, _scaled(found.budget, self._rate))
+
+    @property
+    def _rate(self) -> arb:
+        return arb(1 if self.sampling is None else self.sampling.rate)
 
 
 def _scaled(budget: Budget, factor: arb) -> Budget:

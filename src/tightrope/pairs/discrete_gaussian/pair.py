@@ -22,10 +22,9 @@ from ...facets.atoms import Atoms
 from ...facets.lattice import Lattice, LatticeStep
 from ...kernels.ball import BITS_START, integer, working_precision
 from ...kernels.directed import THOUSANDS, TINIEST, lowered
-from ...kernels.enclosure import Enclosure, FloatArray, around, exact
+from ...kernels.enclosure import Enclosure, FloatArray, around, enclosed, exact
 from ...kernels.twofold import Twofold, twofold
-from ...pair import BallTails, LossRange, Pair, Tails
-from ..finite.pair import read
+from ...pair import PROFILE_COST, BallTails, LossRange, Pair, Tails
 
 SIGMA_MOST = 1e5
 TAILS_SIGMA_MOST = 2e4  # tails hold an array of 78 sigma
@@ -115,7 +114,7 @@ class DiscreteGaussianPair(Pair):
 
     def _norm(self) -> Enclosure:
         with working_precision(BITS_START):
-            return read([_norm_ball(self.sigma)])[0]
+            return enclosed([_norm_ball(self.sigma)])[0]
 
     def ball_tails(self, t: arb) -> BallTails:
         tails = [
@@ -181,6 +180,9 @@ class DiscreteGaussianPair(Pair):
 
     def loss_range(self) -> LossRange:
         return LossRange(arb.neg_inf(), arb.pos_inf())
+
+    def profile_cost(self) -> int:
+        return PROFILE_COST + 20 * math.ceil(self.sigma)
 
 
 TERM = 2000.0  # units of work, for one weight in balls

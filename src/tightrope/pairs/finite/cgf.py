@@ -71,14 +71,14 @@ class FiniteCgf(LatticeCgf):
 
         centre = self.cumulants(tilt).mean
         with working_precision(BITS_START):
-            balls = self.pair.ball_atoms()
+            balls = self.pair.law.listed()
             masses = approximate([atom.p for atom in balls])
             offsets = approximate([atom.loss - arb(centre) for atom in balls])
             missing = approximate([self.pair.infinite_mass()])[0]
         return LawTilted(blurred(point_law(masses, offsets, centre, missing, tilt, NO_ERROR), TIME_ERROR))
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
-        balls = self.pair.ball_atoms()
+        balls = self.pair.law.listed()
         losses, masses = tuple(atom.loss for atom in balls), tuple(atom.p for atom in balls)
         return LawBallTilted(point_law_ball(losses, masses, tilt, None))
 
@@ -100,7 +100,7 @@ class FiniteCgf(LatticeCgf):
         weights: dict[int, arb] = {}
         top = arb(max(loss for _, loss in self.atoms))
         base, width = ratio_ball(own.shift) + ratio_ball(own.factor).log(), own.step.ball()
-        for atom in self.pair.ball_atoms():
+        for atom in self.pair.law.listed():
             place = ((atom.loss - base) / width + arb(0.5)).floor().unique_fmpz()
             if place is None:
                 return arb(0)
@@ -124,10 +124,10 @@ class NeighbourDecay:
 
 def finite_cgf(pair: FinitePair) -> FiniteCgf:
     """The cgf of a finite pair that has finite losses, and not too many."""
-    if pair.size > ATOMS_MOST:
+    if pair.law.size() > ATOMS_MOST:
         raise UnsupportedMechanism(repr(pair), "it has too many atoms for a contour", Refusal.TOO_MUCH_WORK)
     with working_precision(BITS_START):
-        points = tuple((float(atom.p.mid()), float(atom.loss.mid())) for atom in pair.ball_atoms())
+        points = tuple((float(atom.p.mid()), float(atom.loss.mid())) for atom in pair.law.listed())
     if not points or not all(mass > 0.0 and math.isfinite(loss) for mass, loss in points):
         raise UnsupportedMechanism(repr(pair), "its atoms do not fit a contour; try engine='lattice'")
     return FiniteCgf(pair, points)

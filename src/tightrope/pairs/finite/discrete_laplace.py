@@ -11,24 +11,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from flint import arb
 
 from ... import work
 from ...errors import UnsupportedMechanism
+from ...facets.finite import Atom, FiniteLaw, FloatAtoms
 from ...facets.lattice import Lattice, LatticeStep
 from ...kernels.ball import integer
 from ...kernels.enclosure import exact, where
 from ...kernels.twofold import twofold
 from ...pair import LossRange, Tails
-from .pair import Atom, FiniteLaw, FloatAtoms
 
 ATOMS_MOST = 200_000
 ATOM_UNITS = 3e4  # of work, for one atom in balls
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DiscreteLaplaceLaw(FiniteLaw):
     """Noise around the sensitivity against noise around 0."""
 
@@ -60,6 +61,7 @@ class DiscreteLaplaceLaw(FiniteLaw):
         edge = self.sensitivity / arb(self.scale)
         return LossRange(-edge, edge)
 
+    @cached_property
     def floats(self) -> FloatAtoms:
         outputs = np.arange(self.size(), dtype=np.float64)
         distances = exact(self.sensitivity - outputs)  # to the centre of P

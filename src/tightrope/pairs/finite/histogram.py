@@ -15,7 +15,7 @@ from fractions import Fraction
 from flint import arb, fmpq
 
 from ...kernels.ball import BITS_START, working_precision
-from .pair import RationalLaw
+from .laws import RationalLaw
 
 
 def upper_limit(count: int, total: int, level: Fraction) -> Fraction:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 from flint import arb, fmpz
 
+from ...facets.finite import Atom, FiniteLaw
 from ...facets.lattice import Lattice
-from .pair import Atom, FiniteLaw, ListedLaw
+from .laws import ListedLaw
 
 TOO_MANY = 1 << 40
 
@@ -32,7 +33,7 @@ def listed_atoms(factors: Sequence[tuple[int, int]]) -> int:
     return total
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProductLaw(ListedLaw):
     """The product of (law, count) factors, with all atoms listed."""
 
@@ -41,7 +42,7 @@ class ProductLaw(ListedLaw):
     def atoms(self) -> list[Atom]:
         listed = [Atom(arb(1), arb(1), arb(0))]
         for law, count in self.factors:
-            power = _power(law.atoms(), count)
+            power = _power(law.listed(), count)
             listed = [Atom(a.p * b.p, a.q * b.q, a.loss + b.loss) for a in listed for b in power]
         return listed
 

@@ -8,11 +8,13 @@ Reference: Balle, Wang 2018, Thm 8; Dong, Roth, Su 2021, Cor. 3.3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from flint import arb
 
+from ...facets.sampling import Seen
 from ...kernels.ball import erfc
 from ...kernels.enclosure import Enclosure, around, count_enclosure, exact, mills, where
 from ...kernels.normal import normal_tails
@@ -72,6 +74,18 @@ class GaussianPair(Pair):
 
     def loss_range(self) -> LossRange:
         return LossRange(arb.neg_inf(), arb.pos_inf())
+
+    def profile_cost(self) -> int:
+        return 1
+
+    def together(self, like: Sequence[tuple[Pair, int]]) -> GaussianPair | None:
+        """One Gaussian: shifts add up as squares."""
+        known = [(pair, count) for pair, count in like if isinstance(pair, GaussianPair)]
+        shifts = [(sigma, shift, uses * count) for pair, count in known for sigma, shift, uses in pair.shifts]
+        return GaussianPair(tuple(sorted(shifts))) if len(known) == len(like) else None
+
+    def seen(self) -> Seen:
+        return Seen(1.0, self.ball_mu() ** 2, arb(0), arb(0), arb(0))
 
     def ball_mu(self) -> arb:
         """mu as a ball at the working precision."""

@@ -9,6 +9,7 @@ Reference: Koskela, Jaelkoe, Honkela 2020, Sec. 6.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,8 @@ from flint import arb
 
 from ...kernels.enclosure import Enclosure, enclosing, exact
 from ...kernels.twofold import Twofold, twofold
-from ...pair import BallTails, LossRange, Pair, Tails
+from ...pair import BallTails, LossRange, Pair, Profile, Tails
+from .several import LaplaceSum
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,14 @@ class LaplacePair(Pair):
     def loss_range(self) -> LossRange:
         edge = self.ball_edge()
         return LossRange(-edge, edge)
+
+    def profile_cost(self) -> int:
+        return 1
+
+    def together(self, like: Sequence[tuple[Pair, int]]) -> Profile | None:
+        """A sum over residues, in balls."""
+        uses = tuple((pair, count) for pair, count in like if isinstance(pair, LaplacePair))
+        return LaplaceSum(uses) if len(uses) == len(like) else None
 
     def ball_edge(self) -> arb:
         """e = sensitivity / scale."""

@@ -12,26 +12,33 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from flint import arb
 
-from .pair import LaplacePair
-
-WORK_MOST = 40_000  # terms times uses
-
-LaplaceTerm = tuple[LaplacePair, int]
+if TYPE_CHECKING:
+    from .pair import LaplacePair
 
 
-def work(terms: Sequence[LaplaceTerm]) -> int:
-    """Number of terms of the expansion times number of uses."""
-    return math.prod(count + 1 for _, count in terms) * sum(count for _, count in terms)
+@dataclass(frozen=True, slots=True)
+class LaplaceSum:
+    """(pair, count) of each."""
+
+    uses: tuple[tuple[LaplacePair, int], ...]
+
+    def profile_cost(self) -> int:
+        """Terms of the expansion times uses, each half as dear again as a Gaussian's profile."""
+        counts = [count for _, count in self.uses]
+        return 3 * math.prod(count + 1 for count in counts) * sum(counts) // 2
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        """H(e^eps) for any real eps, at the working precision."""
+        return _profile([(pair.ball_edge(), count) for pair, count in self.uses], epsilon)
 
 
-def laplace_profile(terms: Sequence[LaplaceTerm], epsilon: arb) -> arb:
-    """H(e^eps) for any real eps, at the working precision."""
-    uses = sum(count for _, count in terms)
-    edges = [(pair.ball_edge(), count) for pair, count in terms]
+def _profile(edges: list[tuple[arb, int]], epsilon: arb) -> arb:
+    uses = sum(count for _, count in edges)
     reach = sum((count * edge for edge, count in edges), arb(0))
     scale = ((epsilon - reach) / 2).exp() * arb(4) ** (1 - uses)
     factorials = [arb(1)]
@@ -39,14 +46,14 @@ def laplace_profile(terms: Sequence[LaplaceTerm], epsilon: arb) -> arb:
         factorials.append(factorials[-1] * n)
     total = arb(0)
     polynomials: dict[int, list[arb]] = {}
-    for signs in itertools.product(*(range(count + 1) for _, count in terms)):
+    for signs in itertools.product(*(range(count + 1) for _, count in edges)):
         x = sum(((2 * plus - count) * edge for plus, (edge, count) in zip(signs, edges, strict=True)), arb(0)) - epsilon
         if x <= 0:
             continue
         pluses = sum(signs)
         if pluses not in polynomials:
             polynomials[pluses] = _polynomial(pluses - 1, uses - pluses - 1, factorials)
-        choices = math.prod(math.comb(count, plus) for plus, (_, count) in zip(signs, terms, strict=True))
+        choices = math.prod(math.comb(count, plus) for plus, (_, count) in zip(signs, edges, strict=True))
         term = choices * scale * _horner(polynomials[pluses], x)
         if pluses == uses:
             term += 1

@@ -17,34 +17,26 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from flint import arb
 
 from ..facets.atoms import Atoms
+from ..facets.sampling import Sampling, Seen
 from ..kernels.directed import next_down, next_up
 from ..kernels.enclosure import Enclosure, enclosing, exact, where
-from ..kernels.twofold import Twofold, twofold
-from ..kernels.twofold import where as choose
+from ..kernels.mixture import mixed, mixed_enclosure, reaches, unmixed, unmixed_enclosure, unmixed_twofold
+from ..kernels.twofold import Twofold
 from ..pair import BallTails, LossRange, Pair, Tails
 from ..relation import Direction
-from .finite.pair import FinitePair, ResponseLaw, SampledAddLaw, SampledRemoveLaw, sampled_loss
+
+LEAST_RATE = 2.0**-1000  # its neighbours are normal doubles
 
 
 def poisson_pair(base: Pair, rate: float, direction: Direction) -> Pair:
-    """The sampled pair for a rate below 1; a finite pair stays finite."""
-    if rate == 0.0:
-        return FinitePair(ResponseLaw(0.0, 0.0, 2))
-    remove = direction is Direction.REMOVE
-    if isinstance(base, FinitePair):
-        return FinitePair(SampledRemoveLaw(base.law, rate) if remove else SampledAddLaw(base.law, rate))
-    return PoissonRemove(base, rate) if remove else PoissonAdd(base, rate)
-
-
-class Inner(NamedTuple):
-    """H'(e^epsilon) = factor H(e^u), H the profile of the base."""
-
-    factor: arb
-    epsilon: arb | None
+    """The sampled pair for a rate between 0 and 1: of the family of its base where that is one, else the mixture."""
+    known = base.sampled(rate, direction)
+    if known is not None:
+        return known
+    return PoissonRemove(base, rate) if direction is Direction.REMOVE else PoissonAdd(base, rate)
 
 
 def sampled_once(pair: Pair) -> tuple[Pair, Pair]:
@@ -53,18 +45,48 @@ def sampled_once(pair: Pair) -> tuple[Pair, Pair]:
     The first is dominated by the pair, the second dominates it; where there is nothing to join, both are the pair.
     Proof: docs/proofs/poisson.md.
     """
-    rate, base = Fraction(1), pair
-    while isinstance(base, PoissonRemove | PoissonAdd) and type(base) is type(pair):
-        rate, base = rate * Fraction(base.rate), base.base
-    if not isinstance(pair, PoissonRemove | PoissonAdd) or base is pair.base or rate < LEAST_RATE:
+    outer = pair.sampling()
+    rate, base, layers = Fraction(1), pair, 0
+    while outer is not None and (inner := base.sampling()) is not None and inner.direction is outer.direction:
+        rate, base, layers = rate * Fraction(inner.rate), inner.base, layers + 1
+    if outer is None or layers == 1 or rate < LEAST_RATE:
         return pair, pair
     near = float(rate)
     below = near if Fraction(near) <= rate else next_down(near)
     above = near if Fraction(near) >= rate else next_up(near)
-    return tuple(base if each == 1.0 else type(pair)(base, each) for each in (below, above))  # type: ignore[return-value]
+    found = [base if each == 1.0 else poisson_pair(base, each, outer.direction) for each in (below, above)]
+    return found[0], found[1]
 
 
-LEAST_RATE = 2.0**-1000  # its neighbours are normal doubles
+class Inner(NamedTuple):
+    """H'(e^epsilon) = factor H(e^u), H the profile of the base; without a u the factor encloses H' itself."""
+
+    factor: arb
+    epsilon: arb | None
+
+
+def ball_inner(sampling: Sampling, epsilon: arb) -> Inner:
+    """What the profile of a sample is in that of its base."""
+    rate = arb(sampling.rate)
+    if sampling.direction is Direction.REMOVE:
+        reach = reaches(epsilon, rate)
+        if reach:
+            return Inner(rate, unmixed(epsilon, rate))
+        outside = -epsilon.expm1()
+        # Where alpha cannot be told from 1 - r: 1 - alpha <= H' <= max(1 - alpha, r).
+        return Inner(outside if reach is False else outside.union(rate), None)
+    reach = reaches(-epsilon, rate)
+    if reach is False:
+        return Inner(arb(0), None)
+    factor = epsilon.exp() * rate * (1 + (-epsilon).expm1() / rate)
+    # Next to the supremum 0 <= H' <= factor, because the base profile lies in [0, 1].
+    return Inner(factor, -unmixed(-epsilon, rate)) if reach else Inner(arb(0).union(factor), None)
+
+
+def ball_loss(sampling: Sampling, loss: arb) -> arb:
+    """What a loss of the base becomes."""
+    rate = arb(sampling.rate)
+    return mixed(loss, rate) if sampling.direction is Direction.REMOVE else -mixed(-loss, rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +97,8 @@ class PoissonRemove(Pair):
     rate: float
 
     def tails(self, t: Twofold) -> Tails:
-        above, reach = _inner_loss(t, self.rate)
-        inner = self.base.tails(above)
-        kept = 1.0 - self.rate
+        loss, reach = unmixed_twofold(t, self.rate)
+        inner, kept = self.base.tails(loss), 1.0 - self.rate
         return Tails(
             p_above=np.where(reach, kept * inner.q_above + self.rate * inner.p_above, 1.0),
             q_above=np.where(reach, inner.q_above, 1.0),
@@ -87,52 +108,31 @@ class PoissonRemove(Pair):
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
         with np.errstate(all="ignore"):
-            growth = epsilon.expm1() / self.rate
-            inside = growth.lower > -1.0
-            near = where(inside, growth, exact(np.zeros_like(growth.value))).log1p()
-            kept = 1.0 - exact(self.rate)
-            far = epsilon - exact(self.rate).log() + (-(kept * (-epsilon).exp())).log1p()  # e^eps would overflow
-            large = epsilon.value > 1.0
-            amplified = self.base.profile(where(large, far, near)) * self.rate
+            loss, inside, below = unmixed_enclosure(epsilon, self.rate)
+            amplified = self.base.profile(loss) * self.rate
             outside = -epsilon.expm1()
             # Where alpha cannot be told from 1 - r: 1 - alpha <= H' <= max(1 - alpha, r).
             edge = enclosing(np.maximum(outside.lower, 0.0), np.maximum(outside.upper, self.rate))
-            return where(inside | large, amplified, where(growth.upper < -1.0, outside, edge))
+            return where(inside, amplified, where(below, outside, edge))
 
     def ball_tails(self, t: arb) -> BallTails:
-        rate, growth = arb(self.rate), t.expm1() / arb(self.rate)
+        rate = arb(self.rate)
+        reach = reaches(t, rate)
         before = BallTails(arb(1), arb(1), arb(0), arb(0))
-        if growth < -1:
+        if reach is False:
             return before
-        inner = self.base.ball_tails(growth.log1p())
+        inner = self.base.ball_tails(unmixed(t, rate))
         after = BallTails(
             (1 - rate) * inner.q_above + rate * inner.p_above,
             inner.q_above,
             (1 - rate) * inner.q_below + rate * inner.p_below,
             inner.q_below,
         )
-        return after if growth > -1 else _either(before, after)
-
-    def ball_inner(self, epsilon: arb) -> Inner:
-        """rate and u for any epsilon >= 0, without e^epsilon where that is large."""
-        rate = arb(self.rate)
-        if epsilon > 1:
-            return Inner(rate, epsilon - rate.log() + ((rate - 1) * (-epsilon).exp()).log1p())
-        return Inner(rate, (epsilon.expm1() / rate).log1p())
-
-    def ball_loss(self, loss: arb) -> arb:
-        """What a loss of the base becomes."""
-        return sampled_loss(loss, arb(self.rate))
+        return after if reach else BallTails(*(a.union(b) for a, b in zip(before, after, strict=True)))
 
     def ball_profile(self, epsilon: arb) -> arb:
-        growth = epsilon.expm1() / arb(self.rate)
-        if growth > -1:
-            return arb(self.rate) * self.base.ball_profile(growth.log1p())
-        outside = -epsilon.expm1()
-        if growth < -1:
-            return outside
-        # alpha cannot be told from 1 - r: 1 - alpha <= H' <= max(1 - alpha, r).
-        return outside.union(arb(self.rate))
+        factor, inner = ball_inner(self.sampling(), epsilon)
+        return factor if inner is None else factor * self.base.ball_profile(inner)
 
     def reversed(self) -> Pair:
         return PoissonAdd(self.base.reversed(), self.rate)
@@ -149,9 +149,22 @@ class PoissonRemove(Pair):
         rate = arb(self.rate)
         unbounded = not self.base.reversed().infinite_mass().is_zero() or not lowest.is_finite()
         return LossRange(
-            (-rate).log1p() if unbounded else (rate * lowest.expm1()).log1p(),
-            (rate * highest.expm1()).log1p() if highest.is_finite() else highest,
+            (-rate).log1p() if unbounded else mixed(lowest, rate),
+            mixed(highest, rate) if highest.is_finite() else highest,
         )
+
+    def profile_cost(self) -> int:
+        return self.base.profile_cost()
+
+    def sampling(self) -> Sampling:
+        return Sampling(self.base, self.rate, Direction.REMOVE)
+
+    def seen(self) -> Seen | None:
+        base, rate = self.base.seen(), arb(self.rate)
+        if base is None or base.chance < 1.0:
+            return None
+        missed, mistaken = _overlap(self.base, rate)
+        return Seen(self.rate, base.variance, arb(0), rate * missed + (1 - rate) * mistaken, arb(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +175,9 @@ class PoissonAdd(Pair):
     rate: float
 
     def tails(self, t: Twofold) -> Tails:
-        below, reach = _inner_loss(-t, self.rate)
-        reach &= below.hi > -np.inf
-        inner = self.base.tails(-below)
-        kept = 1.0 - self.rate
+        loss, reach = unmixed_twofold(-t, self.rate)
+        reach &= loss.hi > -np.inf
+        inner, kept = self.base.tails(-loss), 1.0 - self.rate
         return Tails(
             p_above=np.where(reach, inner.p_above, 0.0),
             q_above=np.where(reach, kept * inner.p_above + self.rate * inner.q_above, 0.0),
@@ -175,27 +187,24 @@ class PoissonAdd(Pair):
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
         with np.errstate(all="ignore"):
-            growth = (-epsilon).expm1() / self.rate  # in (-1, inf) where the loss can exceed eps
+            loss, inside, beyond = unmixed_enclosure(-epsilon, self.rate)
             factor = 1.0 - (1.0 - exact(self.rate)) * epsilon.exp()
-            better = epsilon.exp() * self.rate * (1.0 + growth)  # the same number, precise next to its zero
+            better = epsilon.exp() * self.rate * (1.0 + (-epsilon).expm1() / self.rate)  # precise next to its zero
             factor = where(better.radius < factor.radius, better, factor)
-            inside = growth.lower > -1.0
-            mapped = -(where(inside, growth, exact(np.zeros_like(growth.value))).log1p())
-            reduced = factor * self.base.profile(mapped)
             # Next to the supremum 0 <= H' <= factor, because the base profile lies in [0, 1].
             edge = enclosing(np.zeros_like(factor.value), np.clip(factor.upper, 0.0, 1.0))
-            certain = growth.upper <= -1.0
-            return where(inside, reduced, where(certain, exact(np.zeros_like(growth.value)), edge))
+            nothing = exact(np.zeros_like(factor.value))
+            return where(inside, factor * self.base.profile(-loss), where(beyond, nothing, edge))
 
     def ball_tails(self, t: arb) -> BallTails:
-        rate, growth = arb(self.rate), (-t).expm1() / arb(self.rate)
-        after = BallTails(arb(0), arb(0), arb(1), arb(1))
-        if growth <= -1:
-            return after
-        if not growth > -1:
+        rate = arb(self.rate)
+        reach = reaches(-t, rate)
+        if reach is False:
+            return BallTails(arb(0), arb(0), arb(1), arb(1))
+        if reach is None:
             # t cannot be told from the supremum: all that is known is the order of the tails.
-            return BallTails(*(arb(0).union(arb(1)) for _ in after))
-        inner = self.base.ball_tails(-growth.log1p())
+            return BallTails(*[arb(0).union(arb(1))] * 4)
+        inner = self.base.ball_tails(-unmixed(-t, rate))
         return BallTails(
             inner.p_above,
             (1 - rate) * inner.p_above + rate * inner.q_above,
@@ -203,20 +212,8 @@ class PoissonAdd(Pair):
             (1 - rate) * inner.p_below + rate * inner.q_below,
         )
 
-    def ball_inner(self, epsilon: arb) -> Inner:
-        """1 - (1 - rate) alpha and u; without u the factor is an enclosure of H' itself."""
-        growth = (-epsilon).expm1() / arb(self.rate)
-        if growth <= -1:
-            return Inner(arb(0), None)
-        factor = epsilon.exp() * arb(self.rate) * (1 + growth)
-        return Inner(factor, -growth.log1p()) if growth > -1 else Inner(arb(0).union(factor), None)
-
-    def ball_loss(self, loss: arb) -> arb:
-        """What a loss of the base becomes."""
-        return -sampled_loss(-loss, arb(self.rate))
-
     def ball_profile(self, epsilon: arb) -> arb:
-        factor, inner = self.ball_inner(epsilon)
+        factor, inner = ball_inner(self.sampling(), epsilon)
         return factor if inner is None else factor * self.base.ball_profile(inner)
 
     def reversed(self) -> Pair:
@@ -234,28 +231,29 @@ class PoissonAdd(Pair):
         rate = arb(self.rate)
         unbounded = not self.base.infinite_mass().is_zero() or not highest.is_finite()
         return LossRange(
-            -(rate * (-lowest).expm1()).log1p() if lowest.is_finite() else lowest,
-            -(-rate).log1p() if unbounded else -(rate * (-highest).expm1()).log1p(),
+            -mixed(-lowest, rate) if lowest.is_finite() else lowest,
+            -(-rate).log1p() if unbounded else -mixed(-highest, rate),
         )
 
+    def profile_cost(self) -> int:
+        return self.base.profile_cost()
 
-def _inner_loss(t: Twofold, rate: float) -> tuple[Twofold, npt.NDArray[np.bool_]]:
-    """u = log(1 + (e^t - 1)/r) and where it exists, -inf elsewhere; e^t may overflow where u does not."""
-    growth = t.expm1() / rate
-    reach = (growth + 1.0).collapse() >= 0.0
-    loss = choose(reach, growth, twofold(-1.0)).log1p()
-    large = t.hi > 1.0
-    if large.any():
-        loss = choose(large, t - twofold(rate).log() + ((twofold(rate) - 1.0) * (-t).exp()).log1p(), loss)
-    return loss, np.asarray(reach)
+    def sampling(self) -> Sampling:
+        return Sampling(self.base, self.rate, Direction.ADD)
+
+    def seen(self) -> Seen | None:
+        base, rate = self.base.seen(), arb(self.rate)
+        if base is None or base.chance < 1.0:
+            return None
+        missed, mistaken = _overlap(self.base, rate)
+        blur = (rate * missed / ((1 - rate) * (1 - mistaken))).log1p()
+        return Seen(0.0, arb(0), -(-rate).log1p(), mistaken, blur)
 
 
 def _mixed(base: Atoms, rate: float) -> Atoms:
     """(p, q, l) -> ((1 - r) q + r p, q, log(1 + r (e^l - 1))); what was lost is an atom at log(1 - r)."""
     kept = 1.0 - exact(rate)
-    near = (base.loss.expm1() * rate).log1p()
-    far = base.loss + exact(rate).log() + (kept / rate * (-base.loss).exp()).log1p()  # e^l would overflow
-    p, q, loss = kept * base.q + base.p * rate, base.q, where(base.loss.value > FAR, far, near)
+    p, q, loss = kept * base.q + base.p * rate, base.q, mixed_enclosure(base.loss, rate)
     if base.lost.upper > 0.0:
         p, q, loss = _after(kept * base.lost, p), _after(base.lost, q), _after((-exact(rate)).log1p(), loss)
     infinite = base.infinite * rate if base.infinite.upper > 0.0 else base.infinite
@@ -266,8 +264,7 @@ def _after(first: Enclosure, others: Enclosure) -> Enclosure:
     return Enclosure(np.append(first.value, others.value), np.append(first.radius, others.radius))
 
 
-FAR = 600.0  # loss; the doubles end at 709
-
-
-def _either(one: BallTails, other: BallTails) -> BallTails:
-    return BallTails(*(a.union(b) for a, b in zip(one, other, strict=True)))
+def _overlap(base: Pair, rate: arb) -> tuple[arb, arb]:
+    """P[l <= l0] and Q[l > l0] of the base, at l0 = log((1 - r)/r)."""
+    tails = base.ball_tails(((1 - rate) / rate).log())
+    return tails.p_below, tails.q_above

@@ -19,15 +19,15 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb, fmpz
 
-from ...facets.atoms import Atoms
-from ...kernels.enclosure import Enclosure, FloatArray, around, enclosing, exact
-from ...kernels.twofold import Twofold
-from ...kernels.ulps import UNIT
-from ...pair import BallTails, LossRange, Pair, Tails
+from ..facets.atoms import Atoms
+from ..facets.finite import listed_profile
+from ..kernels.enclosure import Enclosure, FloatArray, enclosing, exact
+from ..kernels.twofold import Twofold
+from ..kernels.ulps import UNIT
+from ..pair import BallTails, LossRange, Pair, Tails
+from ..relation import Direction
 
 Row = tuple[int, int]
-
-MARGIN = 1e-12  # far above the rounding of a loss
 
 
 class FloatRows(NamedTuple):
@@ -49,18 +49,8 @@ class DyadicPair(Pair):
         return Tails(*(column[index] for column in self.floats.tails))
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
-        """w plus the sum of p (1 - e^(eps - l)) over the losses above: nothing cancels."""
-        floats, totals = self.floats.atoms, []
-        for value, radius in zip(epsilon.value.ravel(), epsilon.radius.ravel(), strict=True):
-            # Losses are sorted up to their rounding; what lies below by more adds nothing.
-            first = int(np.searchsorted(floats.loss.value, value - radius - MARGIN * (1.0 + abs(value))))
-            gains = (-(around(value, radius) - floats.loss[first:]).expm1()).clip_below(0.0)
-            totals.append((floats.p[first:] * gains).sum() + floats.infinite)
-        shape = epsilon.value.shape
-        return Enclosure(
-            np.array([float(total.value) for total in totals]).reshape(shape),
-            np.array([float(total.radius) for total in totals]).reshape(shape),
-        )
+        atoms = self.floats.atoms
+        return listed_profile(atoms.p, atoms.loss, atoms.infinite, epsilon)
 
     def ball_tails(self, t: arb) -> BallTails:
         (first, last), one = self._place(t.exp()), 1 << self.bits
@@ -92,11 +82,11 @@ class DyadicPair(Pair):
         finite = [row for row in self.rows if row[0] and row[1]]
         return LossRange(_loss(finite[-1]), _loss(finite[0])) if finite else LossRange(arb(0), arb(0))
 
-    def sampled(self, rate: float, remove: bool) -> DyadicPair:
-        """((1 - rate) Q + rate P, Q) for remove, (P, (1 - rate) P + rate Q) for add: whole numbers still."""
+    def sampled(self, rate: float, direction: Direction) -> DyadicPair:
+        """Whole numbers still."""
         taken, one = rate.as_integer_ratio()
         left = one - taken
-        if remove:
+        if direction is Direction.REMOVE:
             rows = tuple((left * q + taken * p, one * q) for p, q in self.rows)
         else:
             rows = tuple((one * p, left * p + taken * q) for p, q in self.rows)

@@ -1,0 +1,1 @@
+"""Pairs made of other pairs, or of whole numbers: no family is known in here."""

@@ -1,0 +1,13 @@
+"""What the closed form takes on: limits that weigh its time against that of the engines that follow.
+
+None of them is needed for a bound to hold. `make bench` and `benchmarks/still.py` ('one use', 'engine closed_form')
+show what moving one does to times.
+"""
+
+from __future__ import annotations
+
+ATOMS_MOST = 200_000  # of a finite part in float64, times the cost of the other part's profile: a tenth of a second
+BALL_ATOMS_MOST = 50_000  # the same in balls: a second
+PROFILE_MOST = 60_000  # cost of one profile without a finite part: beyond, a contour answers sooner
+BINOMIAL_LEAST = 20_000  # uses of two atoms: below, listing the atoms is faster than a beta function
+BINOMIAL_MOST = 10**18  # beyond, Arb's beta function takes long

@@ -1,0 +1,109 @@
+"""Pairs with finitely many losses: what their laws tell.
+
+A law lists its atoms in balls at whatever precision is current; float64 arrays are read off those balls, so that there
+is one formula per law.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, NamedTuple
+
+from flint import ctx
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from ..kernels.enclosure import Enclosure
+    from ..pair import LossRange, Tails
+    from .lattice import Lattice
+
+MARGIN = 1e-12  # of a loss: far above its rounding
+
+
+class Atom(NamedTuple):
+    """One finite loss = log(p / q) and its masses, both above zero."""
+
+    p: arb
+    q: arb
+    loss: arb
+
+
+class FloatAtoms(NamedTuple):
+    """The atoms in float64, by rising loss, and the tails after 0, 1, ... of them."""
+
+    p: Enclosure
+    loss: Enclosure
+    infinite: Enclosure
+    tails: Tails
+
+
+class FiniteLaw(ABC):
+    """The atoms of a finite pair. Instances are frozen values; what was listed once is kept."""
+
+    @abstractmethod
+    def atoms(self) -> list[Atom]:
+        """All atoms of finite loss."""
+
+    def listed(self) -> list[Atom]:
+        """The atoms at the working precision, listed once for each."""
+        kept: dict[int, list[Atom]] = self.__dict__.setdefault("_listed", {})
+        if ctx.prec not in kept:
+            kept[ctx.prec] = self.atoms()
+        return kept[ctx.prec]
+
+    @abstractmethod
+    def size(self) -> int:
+        """How many atoms of finite loss there are."""
+
+    @abstractmethod
+    def loss_range(self) -> LossRange:
+        """The least and the greatest finite loss; 0 where there is none."""
+
+    @property
+    @abstractmethod
+    def floats(self) -> FloatAtoms:
+        """The atoms in float64."""
+
+    @abstractmethod
+    def profile(self, epsilon: arb) -> arb | None:
+        """H(e^epsilon) by a formula; None where only the list of atoms tells."""
+
+    @abstractmethod
+    def infinite_mass(self) -> arb:
+        """P-mass where Q = 0."""
+
+    @abstractmethod
+    def lost_mass(self) -> arb:
+        """Q-mass where P = 0."""
+
+    @abstractmethod
+    def reversed(self) -> FiniteLaw:
+        """The law with P and Q exchanged."""
+
+    @abstractmethod
+    def lattice(self) -> Lattice | None:
+        """The lattice of its finite losses, where one is known."""
+
+    def sealed(self) -> FiniteLaw | None:
+        """The law of the outcomes that both sides have, renormalised; None unless both give them the same mass."""
+        return None
+
+
+def listed_profile(p: Enclosure, loss: Enclosure, infinite: Enclosure, epsilon: Enclosure) -> Enclosure:
+    """H(e^eps) = w + the sum of p (1 - e^(eps - l)) over the losses above, which rise: nothing cancels."""
+    import numpy as np
+
+    from ..kernels.enclosure import Enclosure, around
+
+    shape, totals = epsilon.value.shape, []
+    for value, radius in zip(epsilon.value.ravel(), epsilon.radius.ravel(), strict=True):
+        # Losses are sorted up to their rounding; what lies below by more adds nothing, unless eps is not known.
+        start = value - radius - MARGIN * (1.0 + abs(value))
+        first = int(np.searchsorted(loss.value, start)) if np.isfinite(start) else 0
+        gains = (-(around(value, radius) - loss[first:]).expm1()).clip_below(0.0)
+        totals.append((p[first:] * gains).sum() + infinite)
+    return Enclosure(
+        np.array([float(total.value) for total in totals]).reshape(shape),
+        np.array([float(total.radius) for total in totals]).reshape(shape),
+    )

@@ -1,0 +1,210 @@
+"""Laws with finitely many losses.
+
+Leaky randomized response, two probability vectors, and samples of any of these.
+Guarantee: exact; float64 with the radius of kernels.enclosure.
+Reference: Meiser, Mohammadi 2018, Def. 2; Kairouz, Oh, Viswanath 2017, Thm 3.2 (response laws).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from flint import arb
+
+from ...facets.finite import Atom, FiniteLaw, FloatAtoms
+from ...facets.lattice import Lattice, LatticeStep, ratio_ball, ratio_lattice
+from ...kernels.ball import BITS_START, working_precision
+from ...kernels.enclosure import enclosed
+from ...kernels.mixture import mixed
+from ...pair import LossRange, Tails
+from ...relation import Direction
+
+
+class ListedLaw(FiniteLaw):
+    """A law of which the list of its atoms is all that is known."""
+
+    def size(self) -> int:
+        with working_precision(BITS_START):
+            return len(self.listed())
+
+    def loss_range(self) -> LossRange:
+        atoms = self.listed()
+        if not atoms:
+            return LossRange(arb(0), arb(0))
+        lowest, highest = atoms[0].loss, atoms[0].loss
+        for atom in atoms[1:]:
+            lowest, highest = lowest.min(atom.loss), highest.max(atom.loss)
+        return LossRange(lowest, highest)
+
+    @cached_property
+    def floats(self) -> FloatAtoms:
+        return floats_of(self)
+
+    def profile(self, epsilon: arb) -> arb | None:
+        return None
+
+
+@dataclass(frozen=True)
+class RationalLaw(ListedLaw):
+    """Two probability vectors in exact fractions; outcomes of equal ratio are one atom."""
+
+    p: tuple[Fraction, ...]
+    q: tuple[Fraction, ...]
+
+    def atoms(self) -> list[Atom]:
+        merged: dict[Fraction, tuple[Fraction, Fraction]] = {}
+        for p, q in zip(self.p, self.q, strict=True):
+            if p and q:
+                before = merged.get(p / q, (Fraction(0), Fraction(0)))
+                merged[p / q] = (before[0] + p, before[1] + q)
+        return [Atom(ratio_ball(p), ratio_ball(q), ratio_ball(ratio).log()) for ratio, (p, q) in merged.items()]
+
+    def infinite_mass(self) -> arb:
+        return ratio_ball(sum((p for p, q in zip(self.p, self.q, strict=True) if not q), Fraction(0)))
+
+    def lost_mass(self) -> arb:
+        return ratio_ball(sum((q for p, q in zip(self.p, self.q, strict=True) if not p), Fraction(0)))
+
+    def reversed(self) -> FiniteLaw:
+        return RationalLaw(self.q, self.p)
+
+    def lattice(self) -> Lattice | None:
+        return ratio_lattice(p / q for p, q in zip(self.p, self.q, strict=True) if p and q)
+
+    def sealed(self) -> FiniteLaw | None:
+        shared = [(p, q) for p, q in zip(self.p, self.q, strict=True) if p and q]
+        first, second = sum(p for p, _ in shared), sum(q for _, q in shared)
+        if not first or first != second:
+            return None
+        return RationalLaw(tuple(p / first for p, _ in shared), tuple(q / second for _, q in shared))
+
+
+def response_law(p: float, categories: int) -> FiniteLaw:
+    """Randomized response that tells the truth with probability p; the other categories share the rest."""
+    truth = Fraction(p)
+    other = (1 - truth) / (categories - 1)
+    rest = other * (categories - 2)
+    return RationalLaw((truth, other, rest), (other, truth, rest))
+
+
+@dataclass(frozen=True)
+class ResponseLaw(ListedLaw):
+    """Leaky randomized response: infinite loss with probability delta, else odds e^epsilon for the truth."""
+
+    epsilon: float
+    delta: float
+    categories: int
+
+    def atoms(self) -> list[Atom]:
+        if self.delta == 1.0:
+            return []
+        kept, odds = 1 - arb(self.delta), (-arb(self.epsilon)).exp()
+        truth = kept / (1 + (self.categories - 1) * odds)
+        other = truth * odds
+        atoms = [Atom(truth, other, arb(self.epsilon)), Atom(other, truth, -arb(self.epsilon))]
+        if self.categories > 2:
+            rest = other * (self.categories - 2)
+            atoms.append(Atom(rest, rest, arb(0)))
+        return atoms
+
+    def infinite_mass(self) -> arb:
+        return arb(self.delta)
+
+    def lost_mass(self) -> arb:
+        return arb(self.delta)
+
+    def reversed(self) -> FiniteLaw:
+        return self
+
+    def lattice(self) -> Lattice | None:
+        edge = Fraction(self.epsilon)
+        if self.delta == 1.0:
+            return None
+        return (
+            Lattice(LatticeStep(2 * edge, False), -edge) if self.categories == 2 else Lattice(LatticeStep(edge, False))
+        )
+
+    def sealed(self) -> FiniteLaw | None:
+        return ResponseLaw(self.epsilon, 0.0, self.categories) if self.delta < 1.0 else None
+
+
+@dataclass(frozen=True)
+class SampledLaw(FiniteLaw):
+    """((1 - rate) Q + rate P, Q) for REMOVE, (P, (1 - rate) P + rate Q) for ADD.
+
+    What only the side that stays alone has, Q or P, becomes an atom at log(1 - rate) or -log(1 - rate).
+    """
+
+    base: FiniteLaw
+    rate: float
+    direction: Direction
+
+    def atoms(self) -> list[Atom]:
+        rate, kept, alone = arb(self.rate), 1 - arb(self.rate), self._alone()
+        if self.direction is Direction.REMOVE:
+            atoms = [Atom(kept * q + rate * p, q, mixed(loss, rate)) for p, q, loss in self.base.atoms()]
+            last = Atom(kept * alone, alone, (-rate).log1p())
+        else:
+            atoms = [Atom(p, kept * p + rate * q, -mixed(-loss, rate)) for p, q, loss in self.base.atoms()]
+            last = Atom(alone, kept * alone, -(-rate).log1p())
+        return atoms if alone.is_zero() else [*atoms, last]
+
+    def _alone(self) -> arb:
+        """The mass that the side that is no mixture has where the other has none."""
+        return self.base.lost_mass() if self.direction is Direction.REMOVE else self.base.infinite_mass()
+
+    def size(self) -> int:
+        return self.base.size() + (not self._alone().is_zero())
+
+    def loss_range(self) -> LossRange:
+        rate, (lowest, highest) = arb(self.rate), self.base.loss_range()
+        sign = 1 if self.direction is Direction.REMOVE else -1
+        near, far = (lowest, highest) if sign > 0 else (-highest, -lowest)
+        least = (-rate).log1p()
+        bottom = mixed(near, rate) if self.base.size() and self._alone().is_zero() else least
+        top = mixed(far, rate) if self.base.size() else least
+        return LossRange(bottom, top) if sign > 0 else LossRange(-top, -bottom)
+
+    @cached_property
+    def floats(self) -> FloatAtoms:
+        return floats_of(self)
+
+    def profile(self, epsilon: arb) -> arb | None:
+        return None
+
+    def infinite_mass(self) -> arb:
+        return arb(self.rate) * self.base.infinite_mass() if self.direction is Direction.REMOVE else arb(0)
+
+    def lost_mass(self) -> arb:
+        return arb(0) if self.direction is Direction.REMOVE else arb(self.rate) * self.base.lost_mass()
+
+    def reversed(self) -> FiniteLaw:
+        return SampledLaw(self.base.reversed(), self.rate, self.direction.opposite)
+
+    def lattice(self) -> Lattice | None:
+        return None
+
+
+def floats_of(law: FiniteLaw) -> FloatAtoms:
+    """Atoms and tails read off the balls."""
+    with working_precision(BITS_START):
+        atoms = sorted(law.atoms(), key=lambda atom: float(atom.loss.mid()))
+        infinite, lost = law.infinite_mass(), law.lost_mass()
+        p_below, q_below = _running([atom.p for atom in atoms], arb(0)), _running([atom.q for atom in atoms], lost)
+        p_above = _running([atom.p for atom in reversed(atoms)], infinite)[::-1]
+        q_above = _running([atom.q for atom in reversed(atoms)], arb(0))[::-1]
+        return FloatAtoms(
+            p=enclosed([atom.p for atom in atoms]),
+            loss=enclosed([atom.loss for atom in atoms]),
+            infinite=enclosed([infinite])[0],
+            tails=Tails(*(enclosed(column).value for column in (p_above, q_above, p_below, q_below))),
+        )
+
+
+def _running(masses: list[arb], start: arb) -> list[arb]:
+    totals = [start]
+    for mass in masses:
+        totals.append(totals[-1] + mass)
+    return totals
