@@ -13,9 +13,12 @@ from tightrope.facets.atoms import Atoms
 from tightrope.kernels.enclosure import Enclosure
 from tightrope.pair import Pair
 from tightrope.pairs.discrete_gaussian.pair import DiscreteGaussianPair
-from tightrope.pairs.finite.dyadic import dyadic_pair
-from tightrope.pairs.finite.pair import FiniteLaw, FinitePair, RationalLaw, SampledAddLaw, SampledRemoveLaw
-from tightrope.pairs.poisson import PoissonAdd, PoissonRemove
+from tightrope.derived.dyadic import dyadic_pair
+from tightrope.facets.finite import FiniteLaw
+from tightrope.pairs.finite.laws import RationalLaw, SampledLaw
+from tightrope.pairs.finite.pair import FinitePair
+from tightrope.derived.poisson import PoissonAdd, PoissonRemove
+from tightrope.relation import Direction
 
 EIGHTHS = ((4, 2), (1, 4), (2, 0), (0, 1), (1, 1))
 LAW = RationalLaw(tuple(Fraction(p, 8) for p, _ in EIGHTHS), tuple(Fraction(q, 8) for _, q in EIGHTHS))
@@ -48,10 +51,10 @@ def check(listed: Atoms | None, law: FiniteLaw) -> None:
 def test_lists_hold_every_atom_also_after_sampling(base: Pair) -> None:
     check(base.atoms(), LAW)
     for rate in (0.25, 1e-3):
-        check(PoissonRemove(base, rate).atoms(), SampledRemoveLaw(LAW, rate))
-        check(PoissonAdd(base, rate).atoms(), SampledAddLaw(LAW, rate))
+        check(PoissonRemove(base, rate).atoms(), SampledLaw(LAW, rate, Direction.REMOVE))
+        check(PoissonAdd(base, rate).atoms(), SampledLaw(LAW, rate, Direction.ADD))
     twice = PoissonAdd(PoissonRemove(base, 0.5), 0.25).atoms()
-    check(twice, SampledAddLaw(SampledRemoveLaw(LAW, 0.5), 0.25))
+    check(twice, SampledLaw(SampledLaw(LAW, 0.5, Direction.REMOVE), 0.25, Direction.ADD))
 
 
 @pytest.mark.parametrize("sigma", [0.02, 0.3, 20.0])
