@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from flint import arb
 
     from .facets.atoms import Atoms
-    from .facets.lattice import Lattice
     from .facets.finite import FiniteLaw
+    from .facets.lattice import Lattice
     from .facets.sampling import Sampling, Seen
     from .kernels.enclosure import Enclosure, FloatArray
     from .kernels.twofold import Twofold

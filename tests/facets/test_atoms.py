@@ -9,15 +9,15 @@ import pytest
 from flint import arb
 
 from tests.oracle.precision import precision
+from tightrope.derived.dyadic import dyadic_pair
+from tightrope.derived.poisson import PoissonAdd, PoissonRemove
 from tightrope.facets.atoms import Atoms
+from tightrope.facets.finite import FiniteLaw
 from tightrope.kernels.enclosure import Enclosure
 from tightrope.pair import Pair
 from tightrope.pairs.discrete_gaussian.pair import DiscreteGaussianPair
-from tightrope.derived.dyadic import dyadic_pair
-from tightrope.facets.finite import FiniteLaw
 from tightrope.pairs.finite.laws import RationalLaw, SampledLaw
 from tightrope.pairs.finite.pair import FinitePair
-from tightrope.derived.poisson import PoissonAdd, PoissonRemove
 from tightrope.relation import Direction
 
 EIGHTHS = ((4, 2), (1, 4), (2, 0), (0, 1), (1, 1))
