@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from flint import arb
+    from flint import acb, arb
 
     from .facets.atoms import Atoms
+    from .facets.cgf import Cgf
     from .facets.finite import FiniteLaw
     from .facets.lattice import Lattice
     from .facets.sampling import Sampling, Seen
@@ -99,12 +100,45 @@ class Pair(ABC):
     def loss_range(self) -> LossRange:
         """Where the finite losses lie; may be infinite on either side."""
 
+    # Facets: what a family may know of itself. None says "not known"; a facet may refuse what is out of its range.
+
+    def cgf(self) -> Cgf | None:
+        """K in both arithmetics, as contours need it. Guarantee: facets.cgf."""
+        return None
+
+    def sampled_cgf(self, rate: float, direction: Direction) -> Cgf | None:
+        """K of the Poisson sample of this pair at a rate below 1."""
+        return None
+
+    def log_moment(self, z: acb) -> acb | None:
+        """K(z) by a formula, at the working precision; None where there is none at this z. Guarantee: exact."""
+        return None
+
+    def log_moment_above(self, order: float) -> arb | None:
+        """At or above K(order), order > 0, by an inequality, where there is no formula. Guarantee: upper."""
+        return None
+
+    def rho(self) -> arb | None:
+        """zCDP: K(c) <= c (c + 1) rho for every c > 0; L^2/2 where all losses lie in [-L, L]. Guarantee: upper.
+
+        Reference: Bun, Steinke 2016, Prop. 3.3.
+        """
+        lowest, highest = self.loss_range()
+        return (highest**2).max(lowest**2) / 2 if self.bounded() else None
+
+    def bounded(self) -> bool:
+        """Whether the loss is bounded for certain, and finite under both laws."""
+        lowest, highest = self.loss_range()
+        if not (lowest.is_finite() and highest.is_finite()):
+            return False
+        return bool(self.infinite_mass().is_zero() and self.reversed().infinite_mass().is_zero())
+
     def atoms(self) -> Atoms | None:
         """All of its loss as a list of atoms; None where it is not discrete, or the list too long."""
         return None
 
     def lattice(self) -> Lattice | None:
-        """The coarsest lattice that is known to hold all finite losses."""
+        """The coarsest lattice that is known to hold all finite losses. Guarantee: exact."""
         return None
 
     def profile_cost(self) -> int:

@@ -14,10 +14,10 @@ import tightrope as tr
 from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour import parts as contour_parts
 from tightrope.engines.contour import search as contour_search
-from tightrope.engines.contour.cgf_of import cgf_of
 from tightrope.engines.contour.reach import Fallen, log_product
 from tightrope.engines.contour.search import ContourSearch
 from tightrope.engines.saddle import find_saddle
+from tightrope.facets.cumulant import cgf_of
 from tightrope.kernels.contour_hits import hits
 from tightrope.kernels.contour_kernel import smooth
 from tightrope.kernels.contour_sum import NodeSpectrum, contour_sum, power

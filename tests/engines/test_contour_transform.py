@@ -7,8 +7,8 @@ import pytest
 from flint import acb, arb
 
 from tightrope.derived.poisson import PoissonAdd, PoissonRemove
-from tightrope.engines.contour.cgf_of import cgf_of
 from tightrope.facets.cgf import Cgf
+from tightrope.facets.cumulant import cgf_of
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.quadrature import transform
 from tightrope.pair import Pair

@@ -17,8 +17,8 @@ import tightrope as tr
 from tests.oracle.densities import SmoothTruth
 from tests.oracle.precision import precision
 from tests.oracle.smooth_fold import fold_delta
-from tightrope.engines.contour.cgf_of import cgf_of
 from tightrope.errors import Refusal
+from tightrope.facets.cumulant import cgf_of
 from tightrope.kernels.enclosure import exact
 from tightrope.kernels.twofold import twofold
 from tightrope.pair import TAIL_ERROR

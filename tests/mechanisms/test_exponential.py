@@ -14,8 +14,8 @@ from flint import arb
 from mpmath import mp, mpf
 
 import tightrope as tr
-from tightrope.engines.contour.cgf_of import cgf_of
 from tightrope.errors import InvalidParameter
+from tightrope.facets.cumulant import cgf_of
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.enclosure import around, exact
 from tightrope.kernels.twofold import twofold

@@ -17,16 +17,11 @@ from typing import NamedTuple
 
 from flint import arb
 
-from ..derived.poisson import PoissonAdd, PoissonRemove
-from ..kernels.ball import BITS_START, working_precision
+from ..facets.cumulant import cumulant_above
+from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
-from ..pairs.discrete_gaussian.pair import DiscreteGaussianPair
-from ..pairs.gaussian.pair import GaussianPair
-from ..pairs.truncated.noise import GaussianNoise
-from ..pairs.truncated.pair import ClampedPair
 from ..relation import Direction
-from .moments import log_moment
 from .outward import at_or_above, weighted_sum
 from .renyi import delta_from, epsilon_from
 
@@ -62,49 +57,20 @@ def fitted_delta(run: Mechanism, epsilon: float) -> float:
 
 def zcdp(pair: Pair) -> Parabola:
     """rho, as the parabola (rho, 2 rho)."""
-    rho = _rho(pair)
-    return Parabola(rho, at_or_above(lambda: 2 * arb(rho)) if math.isfinite(rho) else math.inf)
+    with working_precision(BITS_START):
+        known = pair.rho()
+        rho = math.inf if known is None else upper_float(known)
+    return Parabola(rho, 2.0 * rho)
 
 
 def fitted(pair: Pair) -> Parabola:
-    """The narrower of the subgaussian fit and zCDP."""
-    if isinstance(pair, GaussianPair) or not _bounded(pair):
-        return zcdp(pair)
-    mean = at_or_above(lambda: arb(log_moment(pair, NEAR_ZERO)) / NEAR_ZERO)
-    spread = at_or_above(_hoeffding, pair)
-    return Parabola(mean, spread) if math.isfinite(mean) else zcdp(pair)
-
-
-def _rho(pair: Pair) -> float:
-    if isinstance(pair, PoissonRemove | PoissonAdd):
-        return min(_rho(pair.base), at_or_above(_largest_square, pair) if _bounded(pair) else math.inf)
-    if isinstance(pair, GaussianPair):
-        return at_or_above(lambda: pair.ball_mu() ** 2 / 2)
-    if isinstance(pair, DiscreteGaussianPair):
-        return at_or_above(lambda: (arb(pair.sensitivity) / arb(pair.sigma)) ** 2 / 2)
-    if isinstance(pair, ClampedPair) and isinstance(pair.noise, GaussianNoise):
-        sigma = pair.noise.sigma
-        return at_or_above(lambda: (pair.noise.ball_shift / arb(sigma)) ** 2 / 2)
-    if not _bounded(pair):
-        return math.inf
-    return at_or_above(_largest_square, pair)
-
-
-def _hoeffding(pair: Pair) -> arb:
-    lowest, highest = pair.loss_range()
-    return (highest - lowest) ** 2 / 4
-
-
-def _largest_square(pair: Pair) -> arb:
-    lowest, highest = pair.loss_range()
-    return (highest**2).max(lowest**2) / 2
-
-
-def _bounded(pair: Pair) -> bool:
+    """The subgaussian fit of a bounded loss, zCDP else."""
     with working_precision(BITS_START):
+        if not pair.bounded():
+            return zcdp(pair)
         lowest, highest = pair.loss_range()
-        ends = bool(lowest.is_finite() and highest.is_finite())
-        return ends and pair.infinite_mass().is_zero() and pair.reversed().infinite_mass().is_zero()
+        mean = upper_float(arb(cumulant_above(pair, NEAR_ZERO)) / NEAR_ZERO)
+        return Parabola(mean, upper_float((highest - lowest) ** 2 / 4)) if math.isfinite(mean) else zcdp(pair)
 
 
 def _moment(run: Mechanism, parabola: Callable[[Pair], Parabola]) -> Callable[[float], float]:

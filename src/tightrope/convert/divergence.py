@@ -16,11 +16,11 @@ from types import MappingProxyType
 from flint import acb, arb
 
 from ..bound import Bound, Budget, Certificate, budget_lines
-from ..engines.contour.cgf_at import cgf
 from ..engines.edges import edges
 from ..engines.evaluation import Term
 from ..engines.ladder import CONTOUR
 from ..errors import InvalidParameter
+from ..facets.cumulant import cumulant
 from ..kernels.ball import lower_float, upper_float, working_precision
 from ..mechanisms.base import Mechanism, confidence
 from ..mechanisms.parameters import real
@@ -49,7 +49,7 @@ def composed_cgf(mechanism: Mechanism, z: complex, direction: Direction) -> acb:
     given: object = z
     if isinstance(given, (str, bytes)):
         raise InvalidParameter(f"z must be a complex number, not {z!r:.40}")
-    parts = [(cgf(pair, z), count) for pair, count in _terms(mechanism, direction)]
+    parts = [(cumulant(pair, z), count) for pair, count in _terms(mechanism, direction)]
     with working_precision(SUM_BITS):
         return sum((count * value for value, count in parts), acb(0))
 
@@ -127,9 +127,9 @@ def _quotient(terms: Sequence[Term], order: float) -> Ends:
     """K(order - 1)/(order - 1); for small orders K of the reversed pairs at -order, which is the same number."""
     for bits in BITS:
         if order < 0.5:
-            parts = [(cgf(pair.reversed(), -order, bits), count) for pair, count in terms]
+            parts = [(cumulant(pair.reversed(), -order, bits), count) for pair, count in terms]
         else:
-            parts = [(cgf(pair, order - 1.0, bits), count) for pair, count in terms]
+            parts = [(cumulant(pair, order - 1.0, bits), count) for pair, count in terms]
         with working_precision(SUM_BITS):
             found = sum((count * value.real for value, count in parts), arb(0)) / (arb(order) - 1)
             if found.rel_accuracy_bits() >= RELATIVE_BITS or found.is_zero():

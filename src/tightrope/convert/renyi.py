@@ -16,9 +16,9 @@ from flint import arb
 
 from ..engines.edges import edges
 from ..engines.evaluation import Term
+from ..facets.cumulant import cumulant_above
 from ..mechanisms.base import Mechanism
 from ..relation import Direction
-from .moments import log_moment
 from .outward import at_or_above, minimise, weighted_sum
 
 LogMoment = Callable[[float], float]
@@ -97,7 +97,7 @@ def total_moment(terms: Sequence[Term]) -> LogMoment:
     """K of the composition, at or above."""
 
     def moment(order: float) -> float:
-        values = [(log_moment(pair, order), count) for pair, count in terms]
+        values = [(cumulant_above(pair, order), count) for pair, count in terms]
         if any(not math.isfinite(value) for value, _ in values):
             return math.inf
         return at_or_above(weighted_sum, values)

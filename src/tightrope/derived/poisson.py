@@ -12,14 +12,16 @@ Reference: Zhu, Dong, Wang 2021, Thm 11.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from flint import arb
 
 from ..facets.atoms import Atoms
+from ..facets.cumulant import cumulant_above
 from ..facets.sampling import Sampling, Seen
 from ..kernels.directed import next_down, next_up
 from ..kernels.enclosure import Enclosure, enclosing, exact, where
@@ -29,6 +31,9 @@ from ..pair import BallTails, LossRange, Pair, Tails
 from ..relation import Direction
 
 LEAST_RATE = 2.0**-1000  # its neighbours are normal doubles
+
+if TYPE_CHECKING:
+    from ..facets.cgf import Cgf
 
 
 def poisson_pair(base: Pair, rate: float, direction: Direction) -> Pair:
@@ -166,6 +171,15 @@ class PoissonRemove(Pair):
         missed, mistaken = _overlap(self.base, rate)
         return Seen(self.rate, base.variance, arb(0), rate * missed + (1 - rate) * mistaken, arb(0))
 
+    def cgf(self) -> Cgf | None:
+        return self.base.sampled_cgf(self.rate, Direction.REMOVE)
+
+    def log_moment_above(self, order: float) -> arb | None:
+        return _by_convexity(self.base, arb(self.rate), order, arb(0))
+
+    def rho(self) -> arb | None:
+        return _lesser(self.base.rho(), Pair.rho(self))
+
 
 @dataclass(frozen=True, slots=True)
 class PoissonAdd(Pair):
@@ -238,6 +252,18 @@ class PoissonAdd(Pair):
     def profile_cost(self) -> int:
         return self.base.profile_cost()
 
+    def cgf(self) -> Cgf | None:
+        return self.base.sampled_cgf(self.rate, Direction.ADD)
+
+    def log_moment_above(self, order: float) -> arb | None:
+        """The base's infinite mass w is an atom of the finite loss -log(1 - rate)."""
+        rate = arb(self.rate)
+        atom = self.base.infinite_mass() * ((1 - rate) ** -arb(order) - (1 - rate))
+        return _by_convexity(self.base, rate, order, atom)
+
+    def rho(self) -> arb | None:
+        return _lesser(self.base.rho(), Pair.rho(self))
+
     def sampling(self) -> Sampling:
         return Sampling(self.base, self.rate, Direction.ADD)
 
@@ -268,3 +294,16 @@ def _overlap(base: Pair, rate: arb) -> tuple[arb, arb]:
     """P[l <= l0] and Q[l > l0] of the base, at l0 = log((1 - r)/r)."""
     tails = base.ball_tails(((1 - rate) / rate).log())
     return tails.p_below, tails.q_above
+
+
+def _by_convexity(base: Pair, rate: arb, order: float, atom: arb) -> arb | None:
+    """E[e^(c l')] <= 1 - r + r E[e^(c l)], by convexity of the f-divergence x^(c+1), and what an atom adds.
+
+    Proof: docs/proofs/classic.md, section 4.
+    """
+    above = cumulant_above(base, order)
+    return (rate * arb(above).expm1() + atom).log1p() if math.isfinite(above) else None
+
+
+def _lesser(one: arb | None, other: arb | None) -> arb | None:
+    return one.min(other) if one is not None and other is not None else one if other is None else other

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from flint import arb
 
 from ..errors import UnsupportedMechanism
+from ..facets.cumulant import cumulant_above
 from ..kernels.enclosure import Enclosure
 from ..kernels.twofold import Twofold
 from ..pair import BallTails, LossRange, Pair, Tails
@@ -61,6 +62,10 @@ class ProductPair(Pair):
             ends = pair.loss_range()
             lowest, highest = lowest + count * ends.lowest, highest + count * ends.highest
         return LossRange(lowest, highest)
+
+    def log_moment_above(self, order: float) -> arb:
+        """Moments of a product multiply."""
+        return sum((count * arb(cumulant_above(pair, order)) for pair, count in self.parts), arb(0))
 
     def _refusal(self) -> UnsupportedMechanism:
         return UnsupportedMechanism(

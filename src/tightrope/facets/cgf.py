@@ -9,19 +9,30 @@ Reference: Zhu, Dong, Wang 2021, Sec. 4 (characteristic functions).
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from ..errors import UnsupportedMechanism
 
 if TYPE_CHECKING:
     from flint import acb, arb
 
     from ..kernels.contour_sum import Factor
     from ..kernels.enclosure import Enclosure
-    from .lattice import LatticeStep
+    from ..pair import Pair
+    from .lattice import Lattice, LatticeStep
 
+ORDINARY = (1e-150, 1e150)  # squares of a shift stay within doubles
 # Inner quadrature aims at this relative error, times the count: far below the rounding of a double.
 LOG_TOLERANCE = 42.0
+
+
+def demand_ordinary(pair: Pair, shift: arb) -> None:
+    """Refuses a pair whose shift, in units of its noise, is beyond float64."""
+    if not ORDINARY[0] < shift < ORDINARY[1]:
+        raise UnsupportedMechanism(repr(pair), "its scale is beyond float64; try engine='lattice'")
 
 
 class Cumulants(NamedTuple):
@@ -30,6 +41,16 @@ class Cumulants(NamedTuple):
     value: float
     mean: float
     variance: float
+
+
+def point_cumulants(points: Sequence[tuple[float, float]], tilt: float) -> Cumulants:
+    """K, K' and K'' of (mass, loss) points."""
+    top = max(tilt * loss for _, loss in points)
+    weights = [(mass * math.exp(tilt * loss - top), loss) for mass, loss in points]
+    total = math.fsum(weight for weight, _ in weights)
+    mean = math.fsum(weight * loss for weight, loss in weights) / total
+    variance = math.fsum(weight * (loss - mean) ** 2 for weight, loss in weights) / total
+    return Cumulants(top + math.log(total), mean, variance)
 
 
 class Tilted(ABC):
@@ -100,21 +121,28 @@ class Cgf(ABC):
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
         """The same in balls."""
 
-    @abstractmethod
     def decay(self, tilt: float) -> Decay:
-        """Bounds of |phi| in float64."""
+        """Bounds of |phi| in float64; those proven in balls unless there are cheaper ones."""
+        return self.ball_decay(tilt)
 
-    @abstractmethod
     def ball_decay(self, tilt: float) -> Decay:
-        """Bounds of |phi| proven in balls."""
+        """Bounds of |phi| proven in balls; nothing is known of laws with atoms."""
+        return NoDecay()
 
 
 class LatticeCgf(Cgf):
     """K of a pair whose losses may lie on a lattice; its transforms hold at times known up to TIME_ERROR."""
 
-    @abstractmethod
+    pair: Pair
+
     def period_decay(self, tilt: float, step: LatticeStep) -> Decay:
         """Bounds of |phi(t)|, in balls, for every t from the radius on up to pi/step."""
+        own = self.pair.lattice()
+        return self.own_period_decay(tilt, own) if own is not None and own.step == step else NoDecay()
+
+    @abstractmethod
+    def own_period_decay(self, tilt: float, own: Lattice) -> Decay:
+        """The same for the step of its own lattice."""
 
 
 Terms = Sequence[tuple[Cgf, int]]

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from flint import arb, ctx
+from flint import acb, arb, ctx
 
 from .. import work
 from .directed import next_down, next_up
@@ -82,6 +82,11 @@ def erfc(x: arb) -> arb:
     middle, radius = x.mid(), x.rad()
     nearest = (abs(middle) - radius).max(arb(0))
     return middle.erfc() + arb(0, 1) * (radius * 2 / arb.pi().sqrt() * (-nearest * nearest).exp())
+
+
+def complex_log(value: acb) -> acb:
+    """A logarithm, its cut away from the value."""
+    return (-value).log() + acb(0, arb.pi()) if value.real < 0 else value.log()
 
 
 def gradual_underflow(least: float = LEAST_NORMAL) -> bool:

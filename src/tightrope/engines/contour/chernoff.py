@@ -15,10 +15,10 @@ from contextlib import suppress
 
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import Terms
+from ...facets.cumulant import cgf_of
 from ...kernels.directed import exp_up
 from ..evaluation import Term
 from ..saddle import find_saddle, log_alias_height
-from .cgf_of import cgf_of
 from .parts import Parts, sampled, without_rare
 
 FAR = 1e3  # times the delta that is wanted: what rare outputs make of the bound, and no other law does

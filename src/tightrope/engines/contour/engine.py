@@ -15,10 +15,10 @@ from collections.abc import Sequence
 
 from ... import work
 from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
+from ...facets.cumulant import cgf_of
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..edges import edges
 from ..evaluation import Term
-from .cgf_of import cgf_of
 from .newton import ContourEvaluator
 from .period import period_of
 from .plan import BALL_WORK_MOST, FLOAT_WORK_MOST

@@ -19,12 +19,11 @@ from typing import NamedTuple
 from flint import arb, arb_series
 
 from ...errors import UnsupportedMechanism
-from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
+from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted, point_cumulants
 from ...facets.quadrature import LawBallTilted, LawTilted
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.quadrature_ball import BallLaw
 from ...kernels.quadrature_ellipse import rule
-from ..finite.cgf import approximate, point_cumulants
 from .decay import density_decay
 from .pair import DensityPair
 from .series import Logs, Piece, everywhere, logs, series_arithmetic
@@ -151,7 +150,7 @@ class DensityCgf(Cgf):
             return CELLS_MOST * NODES * NODES
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
-        from ...kernels.enclosure import exact
+        from ...kernels.enclosure import enclosed, exact
         from ...kernels.quadrature import QuadratureError, TiltedLaw
 
         law, centre = self._law(tilt, reach, log_tolerance), self.cumulants(tilt).mean
@@ -161,18 +160,15 @@ class DensityCgf(Cgf):
             return LawTilted(
                 TiltedLaw(
                     exact(centre),
-                    approximate([law.log_mgf])[0],
-                    approximate([loss - arb(centre) for loss in law.losses]),
-                    approximate([weight / scale for weight in law.weights]),
+                    enclosed([law.log_mgf])[0],
+                    enclosed([loss - arb(centre) for loss in law.losses]),
+                    enclosed([weight / scale for weight in law.weights]),
                     QuadratureError(upper_float(law.error.at(0.0)), ()),
                 )
             )
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
         return LawBallTilted(self._law(tilt, reach, log_tolerance))
-
-    def decay(self, tilt: float) -> Decay:
-        return self.ball_decay(tilt)
 
     def ball_decay(self, tilt: float) -> Decay:
         return density_decay(self.law, self._law, tilt) or NoDecay()

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb
@@ -21,8 +22,12 @@ from ...kernels.ball import lower_float, upper_float
 from ...kernels.enclosure import Enclosure, FloatArray, enclosing
 from ...kernels.twofold import Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
+from ...relation import Direction
 from .branch import Branch, sum_of
 from .series import DEGREE, Analysis, Piece, analyse, series_arithmetic
+
+if TYPE_CHECKING:
+    from ...facets.cgf import Cgf
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,16 @@ class DensityPair(Pair):
             for branch in self.branches:
                 lowest, highest = lowest.min(branch.bottoms[0].loss), highest.max(branch.tops[-1].loss)
             return LossRange(lowest, highest)
+
+    def cgf(self) -> Cgf:
+        from .cgf import density_cgf
+
+        return density_cgf(self, 1.0, 1)
+
+    def sampled_cgf(self, rate: float, direction: Direction) -> Cgf:
+        from .cgf import density_cgf
+
+        return density_cgf(self, rate, 1 if direction is Direction.REMOVE else -1)
 
     @cached_property
     def branches(self) -> Sequence[Branch]:

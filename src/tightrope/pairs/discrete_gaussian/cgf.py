@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING
 
 from flint import acb, arb
 
-from ...facets.cgf import BallTilted, Cumulants, Decay, LatticeCgf, NoDecay, Tilted
-from ...facets.lattice import LatticeStep, ratio_ball
+from ...facets.cgf import BallTilted, Cumulants, Decay, LatticeCgf, Tilted, point_cumulants
+from ...facets.lattice import Lattice, ratio_ball
 from ...facets.quadrature import LawTilted
 from ...kernels.ball import BITS_START, upper_float, working_precision
-from ..finite.cgf import approximate, point_cumulants
 from .pair import DiscreteGaussianPair
 from .theta import DUAL_LEAST, theta_ball
 
@@ -83,22 +82,27 @@ class ThetaTilted(Tilted):
 
     @cached_property
     def log_mgf(self) -> Enclosure:
+        from ...kernels.enclosure import enclosed
+
         with working_precision(BITS_START):
-            return approximate([self.at.log_mgf()])[0]
+            return enclosed([self.at.log_mgf()])[0]
 
     @cached_property
     def drift(self) -> Enclosure:
+        from ...kernels.enclosure import enclosed
+
         with working_precision(BITS_START):
             half = Fraction(self.at.pair.sensitivity, 2)
-            return approximate([self.at.step * ratio_ball(self.at.centre - half)])[0]
+            return enclosed([self.at.step * ratio_ball(self.at.centre - half)])[0]
 
     def factor(self, step: float, nodes: int, count: int) -> Factor:
         import numpy as np
 
+        from ...kernels.enclosure import enclosed
         from .theta import theta_factor
 
         with working_precision(BITS_START):
-            variance, width = approximate([self.at.variance])[0], float(self.at.step.mid())
+            variance, width = enclosed([self.at.variance])[0], float(self.at.step.mid())
         return theta_factor(variance, self.at.place, width * (step * np.arange(nodes, dtype=np.float64)), count)
 
 
@@ -177,20 +181,14 @@ class DiscreteGaussianCgf(LatticeCgf):
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
         return ThetaBallTilted(Centred(self.pair, tilt))
 
-    def decay(self, tilt: float) -> Decay:
-        return NoDecay()
-
-    def ball_decay(self, tilt: float) -> Decay:
-        return NoDecay()
-
-    def period_decay(self, tilt: float, step: LatticeStep) -> Decay:
-        own = self.pair.lattice()
-        return ThetaDecay(Centred(self.pair, tilt)) if own is not None and own.step == step else NoDecay()
+    def own_period_decay(self, tilt: float, own: Lattice) -> Decay:
+        return ThetaDecay(Centred(self.pair, tilt))
 
 
 def _listed(at: Centred, log_tolerance: float) -> LawTilted:
     """A small sigma in float64: the outputs next to the centre, and how much lies beyond."""
     from ...kernels.contour_kernel import TIME_ERROR
+    from ...kernels.enclosure import enclosed
     from ...kernels.quadrature import QuadratureError, TiltedLaw, blurred
 
     sigma = at.pair.sigma
@@ -202,8 +200,8 @@ def _listed(at: Centred, log_tolerance: float) -> LawTilted:
         weights = [(-(x * x - 2 * x * place) / (2 * variance)).exp() for x in outputs]
         # At a distance y they are at most e^{-y (y - 1)/(2 s^2)}, and neighbours have a ratio of e^{-y/s^2}.
         dropped = 2 * (-reach * (reach + 1) / (2 * variance)).exp() / -(-(reach + 1) / variance).expm1()
-        offsets = approximate([at.step * x for x in outputs])
-        drift = approximate([at.step * ratio_ball(at.nearest - Fraction(at.pair.sensitivity, 2))])[0]
-        log_mgf = approximate([at.log_mgf()])[0]
-        law = TiltedLaw(drift, log_mgf, offsets, approximate(weights), QuadratureError(upper_float(dropped), ()))
+        offsets = enclosed([at.step * x for x in outputs])
+        drift = enclosed([at.step * ratio_ball(at.nearest - Fraction(at.pair.sensitivity, 2))])[0]
+        log_mgf = enclosed([at.log_mgf()])[0]
+        law = TiltedLaw(drift, log_mgf, offsets, enclosed(weights), QuadratureError(upper_float(dropped), ()))
     return LawTilted(blurred(law, TIME_ERROR))

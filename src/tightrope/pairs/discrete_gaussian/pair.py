@@ -12,19 +12,23 @@ import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import arb, ctx
+from flint import acb, arb, ctx
 
 from ... import work
 from ...errors import Refusal, UnsupportedMechanism
 from ...facets.atoms import Atoms
 from ...facets.lattice import Lattice, LatticeStep
-from ...kernels.ball import BITS_START, integer, working_precision
+from ...kernels.ball import BITS_START, complex_log, integer, working_precision
 from ...kernels.directed import THOUSANDS, TINIEST, lowered
 from ...kernels.enclosure import Enclosure, FloatArray, around, enclosed, exact
 from ...kernels.twofold import Twofold, twofold
 from ...pair import PROFILE_COST, BallTails, LossRange, Pair, Tails
+
+if TYPE_CHECKING:
+    from ...facets.cgf import Cgf
 
 SIGMA_MOST = 1e5
 TAILS_SIGMA_MOST = 2e4  # tails hold an array of 78 sigma
@@ -174,6 +178,24 @@ class DiscreteGaussianPair(Pair):
     def lattice(self) -> Lattice | None:
         step = self.sensitivity / Fraction(self.sigma) ** 2
         return Lattice(LatticeStep(step, False), -self.sensitivity * step / 2)
+
+    def cgf(self) -> Cgf:
+        from .cgf import DiscreteGaussianCgf
+
+        return DiscreteGaussianCgf(self)
+
+    def log_moment(self, z: acb) -> acb:
+        """M(z) = e^{-D u/2} T(u)/T(0), u = D (1 + z)/s^2, with theta functions T(u) = sum_x e^{u x - x^2/(2 s^2)}."""
+        shift, variance = acb(self.sensitivity), acb(arb(self.sigma) ** 2)
+        turn = 2 * acb.pi() * acb(0, 1)
+        nome = acb(0, 1) / (2 * acb.pi() * variance)
+        lift = shift * (1 + z) / variance
+        ratio = acb.modular_theta(lift / turn, nome)[2] / acb.modular_theta(acb(0), nome)[2]
+        return complex_log(ratio) - shift * lift / 2
+
+    def rho(self) -> arb:
+        """(D/s)^2/2. Reference: Canonne, Kamath, Steinke 2020, Prop. 5."""
+        return (arb(self.sensitivity) / arb(self.sigma)) ** 2 / 2
 
     def infinite_mass(self) -> arb:
         return arb(0)

@@ -10,43 +10,20 @@ Reference: Zhu, Dong, Wang 2021, Sec. 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from flint import arb
+from flint import acb, arb
 
 from ...errors import Refusal, UnsupportedMechanism
-from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cumulants, Decay, LatticeCgf, NoDecay, Tilted
-from ...facets.lattice import Lattice, LatticeStep, ratio_ball
+from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cumulants, Decay, LatticeCgf, Tilted, point_cumulants
+from ...facets.finite import FiniteLaw
+from ...facets.lattice import Lattice, ratio_ball
 from ...facets.quadrature import LawBallTilted, LawTilted
-from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.ball import BITS_START, complex_log, upper_float, working_precision
 from ...kernels.quadrature_ball import point_law_ball
 from .pair import FinitePair
 
-if TYPE_CHECKING:
-    from ...kernels.enclosure import Enclosure
-
 ATOMS_MOST = 20_000
-
-
-def approximate(balls: Sequence[arb]) -> Enclosure:
-    """Doubles with radii around balls."""
-    import numpy as np
-
-    from ...kernels.enclosure import enclosing
-
-    return enclosing(np.array([lower_float(ball) for ball in balls]), np.array([upper_float(ball) for ball in balls]))
-
-
-def point_cumulants(points: Sequence[tuple[float, float]], tilt: float) -> Cumulants:
-    """K, K' and K'' of (mass, loss) points."""
-    top = max(tilt * loss for _, loss in points)
-    weights = [(mass * math.exp(tilt * loss - top), loss) for mass, loss in points]
-    total = math.fsum(weight for weight, _ in weights)
-    mean = math.fsum(weight * loss for weight, loss in weights) / total
-    variance = math.fsum(weight * (loss - mean) ** 2 for weight, loss in weights) / total
-    return Cumulants(top + math.log(total), mean, variance)
 
 
 @dataclass(frozen=True)
@@ -67,14 +44,15 @@ class FiniteCgf(LatticeCgf):
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
         from ...kernels.contour_kernel import TIME_ERROR
+        from ...kernels.enclosure import enclosed
         from ...kernels.quadrature import NO_ERROR, blurred, point_law
 
         centre = self.cumulants(tilt).mean
         with working_precision(BITS_START):
             balls = self.pair.law.listed()
-            masses = approximate([atom.p for atom in balls])
-            offsets = approximate([atom.loss - arb(centre) for atom in balls])
-            missing = approximate([self.pair.infinite_mass()])[0]
+            masses = enclosed([atom.p for atom in balls])
+            offsets = enclosed([atom.loss - arb(centre) for atom in balls])
+            missing = enclosed([self.pair.infinite_mass()])[0]
         return LawTilted(blurred(point_law(masses, offsets, centre, missing, tilt, NO_ERROR), TIME_ERROR))
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
@@ -82,18 +60,9 @@ class FiniteCgf(LatticeCgf):
         losses, masses = tuple(atom.loss for atom in balls), tuple(atom.p for atom in balls)
         return LawBallTilted(point_law_ball(losses, masses, tilt, None))
 
-    def decay(self, tilt: float) -> Decay:
-        return NoDecay()
-
-    def ball_decay(self, tilt: float) -> Decay:
-        return NoDecay()
-
-    def period_decay(self, tilt: float, step: LatticeStep) -> Decay:
-        own = self.pair.lattice()
-        if own is None or own.step != step:
-            return NoDecay()
+    def own_period_decay(self, tilt: float, own: Lattice) -> Decay:
         with working_precision(BITS_START):
-            return NeighbourDecay(self._shared(tilt, own), step.ball())
+            return NeighbourDecay(self._shared(tilt, own), own.step.ball())
 
     def _shared(self, tilt: float, own: Lattice) -> arb:
         """sum w_n w_{n+1} of the tilted masses, which sum to 1."""
@@ -131,3 +100,11 @@ def finite_cgf(pair: FinitePair) -> FiniteCgf:
     if not points or not all(mass > 0.0 and math.isfinite(loss) for mass, loss in points):
         raise UnsupportedMechanism(repr(pair), "its atoms do not fit a contour; try engine='lattice'")
     return FiniteCgf(pair, points)
+
+
+def finite_log_moment(law: FiniteLaw, z: acb) -> acb | None:
+    """log of the sum as it stands, at any z; None without atoms or with too many."""
+    if not 0 < law.size() <= ATOMS_MOST:
+        return None
+    point = z.real if z.imag.is_zero() else z
+    return complex_log(acb(sum((p * (point * loss).exp() for p, _, loss in law.listed()), acb(0))))

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import arb
+from flint import acb, arb
 
 from ...facets.atoms import Atoms
 from ...facets.finite import Atom, FiniteLaw, listed_profile
@@ -23,6 +24,9 @@ from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
 from .laws import SampledLaw
 from .product import ProductLaw, listed_atoms
+
+if TYPE_CHECKING:
+    from ...facets.cgf import Cgf
 
 PRODUCT_MOST = 1024  # atoms of a product that is listed: what every engine goes through in no time
 
@@ -89,6 +93,16 @@ class FinitePair(Pair):
 
     def finite(self) -> FiniteLaw:
         return self.law
+
+    def cgf(self) -> Cgf:
+        from .cgf import finite_cgf
+
+        return finite_cgf(self)
+
+    def log_moment(self, z: acb) -> acb | None:
+        from .cgf import finite_log_moment
+
+        return finite_log_moment(self.law, z)
 
     def sealed(self) -> Pair | None:
         if self.infinite_mass().is_zero():

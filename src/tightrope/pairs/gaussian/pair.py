@@ -10,16 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import arb
+from flint import acb, arb
 
+from ...facets.cgf import demand_ordinary
 from ...facets.sampling import Seen
-from ...kernels.ball import erfc
+from ...kernels.ball import BITS_START, erfc, working_precision
 from ...kernels.enclosure import Enclosure, around, count_enclosure, exact, mills, where
 from ...kernels.normal import normal_tails
 from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, LossRange, Pair, Tails
+from ...relation import Direction
+
+if TYPE_CHECKING:
+    from ...facets.cgf import Cgf
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +93,34 @@ class GaussianPair(Pair):
     def seen(self) -> Seen:
         return Seen(1.0, self.ball_mu() ** 2, arb(0), arb(0), arb(0))
 
+    def cgf(self) -> Cgf:
+        from .cgf import GaussianCgf
+
+        with working_precision(BITS_START):
+            demand_ordinary(self, self.ball_mu())
+        return GaussianCgf(self)
+
+    def sampled_cgf(self, rate: float, direction: Direction) -> Cgf:
+        from ..sampled_gaussian.cgf import SampledCgf
+
+        with working_precision(BITS_START):
+            demand_ordinary(self, self.ball_mu())
+        return SampledCgf(self, rate, 1 if direction is Direction.REMOVE else -1)
+
+    def log_moment(self, z: acb) -> acb:
+        """mu^2 (z + z^2)/2."""
+        return self._ball_square() * z * (1 + z) / 2
+
+    def rho(self) -> arb:
+        """mu^2/2, the least one."""
+        return self._ball_square() / 2
+
     def ball_mu(self) -> arb:
         """mu as a ball at the working precision."""
-        squares = sum((count * (arb(shift) / arb(sigma)) ** 2 for sigma, shift, count in self.shifts), arb(0))
-        return squares.sqrt()
+        return self._ball_square().sqrt()
+
+    def _ball_square(self) -> arb:
+        return sum((count * (arb(shift) / arb(sigma)) ** 2 for sigma, shift, count in self.shifts), arb(0))
 
     def _approx_mu(self) -> Enclosure:
         parts = [(exact(shift) / exact(sigma), count) for sigma, shift, count in self.shifts]

@@ -19,13 +19,12 @@ from dataclasses import dataclass
 from flint import arb
 
 from ...errors import UnsupportedMechanism
-from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
+from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Tilted, point_cumulants
 from ...facets.quadrature import LawBallTilted, LawTilted
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.directed import next_up
 from ...kernels.quadrature_ball import point_law_ball
 from ...kernels.quadrature_ellipse import Ellipse, EllipseError, choose_rule, rule, rule_error
-from ..finite.cgf import approximate, point_cumulants
 from .pair import LaplacePair
 
 EDGE_MOST = 30.0
@@ -71,26 +70,20 @@ class LaplaceCgf(Cgf):
             return self._rule(tilt, reach, log_tolerance)[1] + 2
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
-        from ...kernels.enclosure import exact
+        from ...kernels.enclosure import enclosed, exact
         from ...kernels.quadrature import QuadratureError, point_law
 
         centre = self.cumulants(tilt).mean
         with working_precision(BITS_START):
             losses, masses, error = self._points(tilt, reach, log_tolerance)
             constant = next_up(math.log(upper_float(error.size) + 1e-300))
-            floats = approximate(masses), approximate([loss - arb(centre) for loss in losses])
+            floats = enclosed(masses), enclosed([loss - arb(centre) for loss in losses])
         quadrature = QuadratureError(0.0, ((constant, error.minor),))
         return LawTilted(point_law(*floats, centre, exact(0.0), tilt, quadrature))
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
         losses, masses, error = self._points(tilt, reach, log_tolerance)
         return LawBallTilted(point_law_ball(losses, masses, tilt, error))
-
-    def decay(self, tilt: float) -> Decay:
-        return NoDecay()
-
-    def ball_decay(self, tilt: float) -> Decay:
-        return NoDecay()
 
     def _points(
         self, tilt: float, reach: float, log_tolerance: float

@@ -11,14 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import arb
+from flint import acb, arb
 
+from ...facets.cgf import demand_ordinary
+from ...kernels.ball import BITS_START, complex_log, working_precision
 from ...kernels.enclosure import Enclosure, enclosing, exact
 from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, LossRange, Pair, Profile, Tails
+from ...relation import Direction
 from .several import LaplaceSum
+
+if TYPE_CHECKING:
+    from ...facets.cgf import Cgf
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,28 @@ class LaplacePair(Pair):
         """A sum over residues, in balls."""
         uses = tuple((pair, count) for pair, count in like if isinstance(pair, LaplacePair))
         return LaplaceSum(uses) if len(uses) == len(like) else None
+
+    def cgf(self) -> Cgf:
+        return self._cgf(1.0, 1)
+
+    def sampled_cgf(self, rate: float, direction: Direction) -> Cgf:
+        return self._cgf(rate, 1 if direction is Direction.REMOVE else -1)
+
+    def _cgf(self, rate: float, sign: int) -> Cgf:
+        from .cgf import laplace_cgf
+
+        with working_precision(BITS_START):
+            demand_ordinary(self, self.ball_edge())
+        return laplace_cgf(self, rate, sign)
+
+    def log_moment(self, z: acb) -> acb:
+        """log(cosh(e s) + sinh(e s)/(2 s)) - e/2 with s = z + 1/2, which has no pole."""
+        edge, s = self.ball_edge(), z + arb(0.5)
+        if z.imag.is_zero() and s.real > 0:
+            sinh, cosh = (edge * s.real).sinh_cosh()
+            return acb((cosh + sinh / (2 * s.real)).log() - edge / 2)
+        turned = acb(0, edge) * s
+        return complex_log(turned.cos() + edge / 2 * turned.sinc()) - edge / 2
 
     def ball_edge(self) -> arb:
         """e = sensitivity / scale."""

@@ -18,7 +18,6 @@ from flint import acb, arb
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import BallTilted, Cgf, Cumulants, Decay, Tilted
 from ...kernels.ball import BITS_START, upper_float, working_precision
-from ..finite.cgf import approximate
 from .pair import LogisticPair
 
 if TYPE_CHECKING:
@@ -73,8 +72,10 @@ class LogisticTilted(Tilted):
 
     @property
     def log_mgf(self) -> Enclosure:
+        from ...kernels.enclosure import enclosed
+
         with working_precision(BITS_START):
-            return approximate([self.law.log_mgf])[0]
+            return enclosed([self.law.log_mgf])[0]
 
     @property
     def drift(self) -> Enclosure:
@@ -87,6 +88,7 @@ class LogisticTilted(Tilted):
         import numpy as np
 
         from ...kernels.contour_sum import Factor
+        from ...kernels.enclosure import enclosed
 
         with working_precision(BITS_START + 2 * count.bit_length()):
             logs, phases, circle = [], [], 2 * arb.pi()
@@ -96,7 +98,7 @@ class LogisticTilted(Tilted):
                 turns = (angle / circle + arb(0.5)).mid().floor()
                 logs.append(count * log.real)
                 phases.append(angle - turns * circle)
-            modulus, phase = approximate(logs), approximate(phases)
+            modulus, phase = enclosed(logs), enclosed(phases)
         rounding = 1.01 * (modulus.radius + phase.radius)
         reach = modulus.value + 2.0 * rounding + 1e-15 * abs(modulus.value)
         return Factor(modulus.value, phase.value, reach, np.zeros_like(reach), rounding)
@@ -139,9 +141,6 @@ class LogisticCgf(Cgf):
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
         return self._law(tilt)
-
-    def decay(self, tilt: float) -> Decay:
-        return LogisticDecay(self._law(tilt))
 
     def ball_decay(self, tilt: float) -> Decay:
         return LogisticDecay(self._law(tilt))

@@ -11,13 +11,18 @@ Reference: Dong, Durfee, Rogers 2020, Sec. 3 (bounded range). Proof: docs/proofs
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import arb
+from flint import acb, arb
 
+from ...kernels.ball import complex_log
 from ...kernels.enclosure import Enclosure, exact, where
 from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, LossRange, Pair, Tails
+
+if TYPE_CHECKING:
+    from ...facets.cgf import Cgf
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,16 @@ class LogisticPair(Pair):
 
     def loss_range(self) -> LossRange:
         return LossRange(-arb(self.epsilon), arb(self.epsilon))
+
+    def cgf(self) -> Cgf:
+        from .cgf import logistic_cgf
+
+        return logistic_cgf(self)
+
+    def log_moment(self, z: acb) -> acb:
+        """sinh(w e)/(2 w sinh(e/2)) with w = z + 1/2, which is a quotient of sin(x)/x."""
+        turned = acb(0, arb(self.epsilon))
+        return complex_log((turned * (z + arb(0.5))).sinc() / (turned / 2).sinc())
 
     def _halves(self, t: arb) -> tuple[arb, arb, arb]:
         """a and b at the point of [-e, e] next to t, and 1 - e^-e; continuous tails need no hull."""

@@ -87,6 +87,10 @@ class ShiftedNoise(ABC):
         """The mass under the first law, around D."""
         return self.ball_mass(moved(start, -self.ball_shift), moved(stop, -self.ball_shift))
 
+    def rho(self) -> arb | None:
+        """K(c) <= c (c + 1) rho of the noise against the shifted noise, where its loss is unbounded."""
+        return None
+
     @property
     def ball_shift(self) -> arb:
         """D as a ball."""
@@ -241,8 +245,10 @@ class GaussianNoise(ShiftedNoise):
         """Again a Gaussian, around (order + 1) D."""
         shift = self.ball_shift
         centre = -(order + 1) * shift
-        growth = (order * (order + 1) * (shift / arb(self.sigma)) ** 2 / 2).exp()
-        return growth * self.ball_mass(moved(start, centre), moved(stop, centre))
+        return (order * (order + 1) * self.rho()).exp() * self.ball_mass(moved(start, centre), moved(stop, centre))
+
+    def rho(self) -> arb:
+        return (self.ball_shift / arb(self.sigma)) ** 2 / 2
 
 
 @dataclass(frozen=True)

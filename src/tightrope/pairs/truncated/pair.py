@@ -25,6 +25,7 @@ from ...kernels.ball import BITS_MOST, BITS_START, enclose, hull, working_precis
 from ...kernels.enclosure import Enclosure, FloatArray, enclosing, exact, where
 from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, LossRange, Pair, Tails
+from .moment import NoisePair
 from .noise import Place, ShiftedNoise, from_balls, moved, rational, split, within
 
 Edge = Fraction | None  # None: no truncation on that side
@@ -33,7 +34,7 @@ LEAST_KEPT = 1e-10  # below, tails divided by what is kept would lose their rela
 
 
 @dataclass(frozen=True)
-class CutPair(Pair):
+class CutPair(NoisePair):
     """Noise conditioned to (left, right], shifted against unshifted."""
 
     noise: ShiftedNoise
@@ -127,14 +128,13 @@ class CutPair(Pair):
         )
 
     def ball_moment(self, order: arb) -> arb:
-        """At or above E[e^(order loss); loss finite] under the first law; equal unless outputs are rounded."""
         start = moved(self._ball_left, self.noise.ball_shift)
         stop = within(self._ball_right, start, math.inf)
         return self.noise.ball_power_mass(order, start, stop) / self._ball_kept()
 
 
 @dataclass(frozen=True)
-class ClampedPair(Pair):
+class ClampedPair(NoisePair):
     """Noise around D against noise around 0, both clamped: the outputs are those between, and two ends.
 
     left, right: where the lower end stops and the upper end starts.
@@ -251,8 +251,13 @@ class ClampedPair(Pair):
     def loss_range(self) -> LossRange:
         return LossRange(*self._ball_end_losses)
 
+    def rho(self) -> arb | None:
+        """That of the noise, since clamping is post-processing."""
+        known = self.noise.rho()
+        return Pair.rho(self) if known is None else known
+
     def ball_moment(self, order: arb) -> arb:
-        """At or above E[e^(order loss)] under the first law; equal unless outputs are rounded."""
+        """The losses of the two ends are exact, whatever lies between."""
         left, right = _place(self.left, -math.inf), _place(self.right, math.inf)
         low, high = self._ball_end_losses
         total = self.noise.ball_power_mass(order, left, right)
