@@ -6,20 +6,18 @@ import pytest
 from flint import arb
 
 import tightrope as tr
-from tests.conformance.cases import DIRECTIONS, STANDARD
+from tests.conformance.cases import DIRECTIONS, STANDARD, Row
 from tests.oracle.precision import precision
-from tests.oracle.truth import Law, Truth
+from tests.oracle.truth import Truth
 from tightrope.engines.lattice import engine as lattice
 
 
 @pytest.mark.parametrize("rate", [1e-4, 0.3, 1.0])
-@pytest.mark.parametrize(
-    "leaf, law", STANDARD, ids=lambda value: repr(value) if isinstance(value, tr.Mechanism) else ""
-)
-def test_single_use_is_contained(leaf: tr.Mechanism, law: Law, rate: float) -> None:
-    mechanism = leaf if rate == 1.0 else leaf.poisson(rate=rate)
+@pytest.mark.parametrize("row", STANDARD, ids=lambda row: row.name)
+def test_single_use_is_contained(row: Row, rate: float) -> None:
+    mechanism = row.mechanism if rate == 1.0 else row.mechanism.poisson(rate=rate)
     for direction in DIRECTIONS:
-        truth = Truth(law, rate, direction)
+        truth = Truth(row.law, rate, direction)
         terms = [(part.pair(tr.Direction(direction)), count) for part, count in mechanism.terms]
         supremum = truth.supremum()
         reach = 3.0 if supremum is None else abs(float(supremum))

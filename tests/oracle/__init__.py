@@ -8,7 +8,8 @@ until the answer has the digits wanted, and ties are decided exactly, so a compa
     exponentials       the exact sign of sums of exponentials
     truth              delta, epsilon and tails of one use, Poisson-sampled or not, in either direction
     finite             laws with finitely many outputs, and their products
-    continuous         Gaussian and Laplace noise
+    continuous         Gaussian, Laplace and logistic noise, and a density of the unit interval
+    truncated          noise that is cut, clamped, seen through a window, or rounded
     discrete_gaussian  Gaussian noise on the integers
     fold               many uses: Gaussians, binomial sums, Gaussian times finite
     laplace_fold       many uses of Laplace noise

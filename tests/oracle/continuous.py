@@ -1,4 +1,4 @@
-"""Gaussian and Laplace noise: the outputs chosen are a half-line, measured by the two distribution functions."""
+"""Continuous laws: the outputs chosen are a half-line, measured by the two distribution functions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from .precision import Number, ball
+from .precision import Number, Real, ball
 from .truth import Choice, Law, Masses, Ratio
 
 ALL = Masses(arb(1), arb(1), arb(0), arb(0))
@@ -68,6 +68,61 @@ class Laplace(Law):
     def ratio_range(self) -> tuple[Ratio, Ratio]:
         reach = Fraction(self.sensitivity) / Fraction(self.scale)
         return Ratio(Fraction(1), -reach), Ratio(Fraction(1), reach)
+
+
+@dataclass(frozen=True)
+class Logistic(Law):
+    """Logistic(epsilon) against Logistic(0), both of scale 1."""
+
+    epsilon: Number
+
+    def masses(self, choice: Choice) -> Masses:
+        low, high = self.ratio_range()
+        first, last = (low, high) if choice.remove else (high, low)
+        if choice.takes(first):
+            return ALL
+        if not choice.takes(last):
+            return NONE
+        # dP/dQ (y) = c where sqrt(c) (1 + e^epsilon w) = e^{epsilon/2} (1 + w), w = e^-y
+        root, grown = choice.crossing().sqrt(), ball(Fraction(self.epsilon)).exp()
+        w = (grown.sqrt() - root) / (root * grown - grown.sqrt())
+        right = Masses(w * grown / (1 + w * grown), w / (1 + w), 1 / (1 + w * grown), 1 / (1 + w))
+        return right if choice.remove else swapped(right)
+
+    def alone(self) -> tuple[Fraction, Fraction]:
+        return Fraction(0), Fraction(0)
+
+    def ratio_range(self) -> tuple[Ratio, Ratio]:
+        reach = Fraction(self.epsilon)
+        return Ratio(Fraction(1), -reach), Ratio(Fraction(1), reach)
+
+
+@dataclass(frozen=True)
+class Growing(Law):
+    """The density e^x/(e - 1) against the uniform one on [0, 1]."""
+
+    def masses(self, choice: Choice) -> Masses:
+        low, high = self.ratio_range()
+        first, last = (low, high) if choice.remove else (high, low)
+        if choice.takes(first):
+            return ALL
+        if not choice.takes(last):
+            return NONE
+        whole = arb(1).expm1()
+        cut = (choice.crossing() * whole).log()
+        right = Masses((arb(1).exp() - cut.exp()) / whole, 1 - cut, cut.expm1() / whole, cut)
+        return right if choice.remove else swapped(right)
+
+    def alone(self) -> tuple[Fraction, Fraction]:
+        return Fraction(0), Fraction(0)
+
+    def ratio_range(self) -> tuple[Ratio, Ratio]:
+        share = Real(_share)
+        return Ratio(share), Ratio(share, Fraction(1))
+
+
+def _share() -> arb:
+    return 1 / arb(1).expm1()
 
 
 def swapped(masses: Masses) -> Masses:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from flint import arb, ctx, fmpq
@@ -12,7 +13,50 @@ START = 256
 MOST = 1 << 15
 INVISIBLE = arb(2) ** -1500  # so far below every double that no more digits are needed
 
+
+@dataclass(frozen=True)
+class Real:
+    """A number that is not rational, by a formula that gives it at the precision in force.
+
+    Adds and multiplies like a fraction. Compared with a rational number until a sign is seen: there are no ties.
+    """
+
+    formula: Callable[[], arb]
+    known: dict[int, arb] = field(default_factory=dict, compare=False, repr=False)  # by precision
+
+    def ball(self) -> arb:
+        """At the precision in force, worked out once."""
+        if ctx.prec not in self.known:
+            self.known[ctx.prec] = self.formula()
+        return self.known[ctx.prec]
+
+    def __add__(self, other: Weight) -> Real:
+        return Real(lambda: ball(self) + ball(other))
+
+    def __mul__(self, other: Weight) -> Real | Fraction:
+        return Real(lambda: ball(self) * ball(other)) if isinstance(other, Real) or other else Fraction(0)
+
+    def __neg__(self) -> Real:
+        return Real(lambda: -ball(self))
+
+    def __rsub__(self, other: Weight) -> Real:
+        return -self + other
+
+    def __lt__(self, other: Weight) -> bool:
+        return bool(refined(lambda: ball(self) - ball(other), 2) < 0)
+
+    def __gt__(self, other: Weight) -> bool:
+        return not self < other
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __float__(self) -> float:
+        return float(refined(self.ball))
+
+
 Number = float | int | Fraction
+Weight = Number | Real
 
 
 @contextmanager
@@ -26,8 +70,10 @@ def precision(bits: int) -> Iterator[None]:
         ctx.prec = before
 
 
-def ball(number: Number | arb) -> arb:
+def ball(number: Weight | arb) -> arb:
     """The number itself, rounded only if it has no finite binary expansion."""
+    if isinstance(number, Real):
+        return number.ball()
     if isinstance(number, Fraction):
         return arb(fmpq(number.numerator, number.denominator))
     return arb(number)

@@ -16,13 +16,13 @@ from typing import NamedTuple
 from flint import arb
 
 from .exponentials import sign
-from .precision import INVISIBLE, Number, ball, refined, refined_all
+from .precision import INVISIBLE, Number, Real, ball, refined, refined_all
 
 
 class Ratio(NamedTuple):
     """The density ratio dP/dQ of an output: factor e^exponent; factor None where dQ = 0."""
 
-    factor: Fraction | None
+    factor: Fraction | Real | None
     exponent: Fraction = Fraction(0)
 
 
@@ -89,7 +89,7 @@ class Law(ABC):
         """Base masses of the chosen outputs and of the others, at the precision in force."""
 
     @abstractmethod
-    def alone(self) -> tuple[Fraction, Fraction]:
+    def alone(self) -> tuple[Fraction | Real, Fraction | Real]:
         """P[dQ = 0] and Q[dP = 0]."""
 
     @abstractmethod
@@ -138,7 +138,7 @@ class Truth:
         choice = Choice(self._rate, self._remove, Fraction(t))
         return Tails(*refined_all(lambda: self._sampled(self.law.masses(choice)), bits, INVISIBLE))
 
-    def infinite_mass(self) -> Fraction:
+    def infinite_mass(self) -> Fraction | Real:
         """First law of the outputs that the second law does not have."""
         p_alone, q_alone = self.law.alone()
         if self._remove:

@@ -152,9 +152,8 @@ class PoissonRemove(Pair):
     def loss_range(self) -> LossRange:
         lowest, highest = self.base.loss_range()
         rate = arb(self.rate)
-        unbounded = not self.base.reversed().infinite_mass().is_zero() or not lowest.is_finite()
         return LossRange(
-            (-rate).log1p() if unbounded else mixed(lowest, rate),
+            _end((-rate).log1p(), mixed(lowest, rate), self.base.reversed().infinite_mass()),
             mixed(highest, rate) if highest.is_finite() else highest,
         )
 
@@ -243,10 +242,9 @@ class PoissonAdd(Pair):
     def loss_range(self) -> LossRange:
         lowest, highest = self.base.loss_range()
         rate = arb(self.rate)
-        unbounded = not self.base.infinite_mass().is_zero() or not highest.is_finite()
         return LossRange(
             -mixed(-lowest, rate) if lowest.is_finite() else lowest,
-            -(-rate).log1p() if unbounded else -mixed(-highest, rate),
+            _end(-(-rate).log1p(), -mixed(-highest, rate), self.base.infinite_mass()),
         )
 
     def profile_cost(self) -> int:
@@ -274,6 +272,13 @@ class PoissonAdd(Pair):
         missed, mistaken = _overlap(self.base, rate)
         blur = (rate * missed / ((1 - rate) * (1 - mistaken))).log1p()
         return Seen(0.0, arb(0), -(-rate).log1p(), mistaken, blur)
+
+
+def _end(far: arb, near: arb, mass: arb) -> arb:
+    """The last loss: far where the base has mass beyond all finite losses or no end, the hull where that is open."""
+    if mass.is_zero() and near.is_finite():
+        return near
+    return far if mass > 0 or not near.is_finite() else far.union(near)
 
 
 def _mixed(base: Atoms, rate: float) -> Atoms:

@@ -1,0 +1,32 @@
+"""Nothing is left out of the table: every mechanism, transformation and facet that there is has its rows."""
+
+from __future__ import annotations
+
+from tests.conformance import cases
+from tightrope.mechanisms.base import Leaf, Mechanism
+from tightrope.registry import MECHANISMS, TRANSFORMS
+
+SAMPLED = {"poisson"}  # what `cases.sampled` makes of every row
+
+
+def leaves() -> set[str]:
+    """Every mechanism of the package that is not made from others, in the registry or not."""
+    return {each.__name__ for each in Leaf.__subclasses__() if each.__module__.startswith("tightrope.")}
+
+
+def test_every_mechanism_has_a_row() -> None:
+    held = {type(row.mechanism).__name__ for row in cases.ROWS}
+    missing = sorted((leaves() | set(MECHANISMS)) - held)
+    assert not missing, (
+        f"no row for {', '.join(missing)}: add row(tr.{(missing or ['X'])[0]}(...), LAW) to ROWS in "
+        "tests/conformance/cases.py, LAW the two output laws, written in tests/oracle without the package"
+    )
+
+
+def test_every_transformation_is_made_of_every_row() -> None:
+    made = set(TRANSFORMS) | {name for name in SAMPLED if not hasattr(Mechanism, name)}
+    missing = sorted(made ^ SAMPLED)
+    assert not missing, (
+        f"no rows for {', '.join(missing)}: make them of every row in `sampled` of tests/conformance/cases.py, with "
+        "their truth in tests/oracle/truth.py, and add the name to SAMPLED here"
+    )
