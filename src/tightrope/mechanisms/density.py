@@ -55,6 +55,10 @@ class Density(Leaf):
         """Without what is derived from the functions, which must be picklable themselves."""
         return {"log_p": self.log_p, "log_q": self.log_q, "support": self.support}
 
+    def __str__(self) -> str:
+        """For people: functions by their names."""
+        return self._written(log_p=_names(self.log_p), log_q=_names(self.log_q))
+
     @property
     def tight(self) -> bool:
         return all(mass.lower == 0.0 for mass in self.outside)
@@ -105,3 +109,8 @@ def _functions(name: str, given: Function | Sequence[Function], count: int) -> t
     if len(functions) != count or not all(callable(function) for function in functions):
         raise InvalidParameter(f"{name} must be a function, or a list of {count}, one for each interval of the support")
     return functions
+
+
+def _names(functions: Function | Sequence[Function]) -> str:
+    given = (functions,) if callable(functions) else functions
+    return ", ".join(getattr(each, "__name__", type(each).__name__).strip("<>") for each in given)

@@ -126,7 +126,7 @@ class ProofEvaluator(Evaluator):
 def prepare_proof(terms: Sequence[Term], target: Aim) -> ProofEvaluator:
     """Masses in balls at as many bits as delta needs, then integers only."""
     uses = sum(count for _, count in terms)
-    log_least = target.point.log_delta + math.log(min(target.wanted, 1.0)) - 10.0
+    log_least = min(target.point.log_delta, 0.0) + math.log(min(target.wanted, 1.0)) - 10.0
     bits = math.ceil(-log_least / math.log(2.0)) + uses.bit_length() + GUARD_BITS
     made = _affordable(terms, replace(target, window=target.plain), bits)
     step = made.rulers[0].step
