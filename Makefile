@@ -8,7 +8,7 @@ PEERS := .venv-peers
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check house bench bench-peers fuzz reproduce clean
+.PHONY: help demo test check house schema bench bench-peers fuzz reproduce clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ check: $(STAMP) ## ruff, mypy --strict, import-linter
 
 house: $(STAMP) ## what a reader meets, counted on the tree, into docs/house.md
 	@$(BIN)/python -m benchmarks.house write
+
+schema: $(STAMP) ## the names that the package knows, into its JSON schemas
+	@$(BIN)/python -m benchmarks.schema
 
 bench: $(STAMP) ## time, memory and width of standard questions and of the lattice, as JSON
 	@$(BIN)/python benchmarks/run.py

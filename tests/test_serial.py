@@ -120,8 +120,6 @@ def test_bytes_and_other_things_are_refused() -> None:
         tr.load(b"\xff\xfe\xfd")  # type: ignore[arg-type]
 
 
-def test_the_schema_file_knows_every_registered_name() -> None:
+def test_the_schema_file_knows_every_transformation() -> None:
     VALIDATOR.check_schema(SCHEMA)
-    definitions = SCHEMA["$defs"]
-    assert set(definitions["leaf"]["properties"]["mechanism"]["enum"]) == set(MECHANISMS)
-    assert set(TRANSFORMS) <= set(definitions)
+    assert set(TRANSFORMS) <= set(SCHEMA["$defs"])

@@ -12,6 +12,7 @@ from .bound import Budget as Budget
 from .bound import Certificate as Certificate
 from .calibrate import Calibration as Calibration
 from .calibrate import calibrate as calibrate
+from .catalogue import *  # noqa: F403
 from .compare import Comparison as Comparison
 from .compare import compare as compare
 from .curve import Curve as Curve
@@ -24,21 +25,7 @@ from .errors import InvalidParameter as InvalidParameter
 from .errors import TightropeError as TightropeError
 from .errors import UnsupportedMechanism as UnsupportedMechanism
 from .expression import parse as parse
-from .mechanisms.approximate_dp import ApproximateDP as ApproximateDP
 from .mechanisms.base import Mechanism as Mechanism
-from .mechanisms.density import Density as Density
-from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
-from .mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace
-from .mechanisms.exponential import Exponential as Exponential
-from .mechanisms.finite import Finite as Finite
-from .mechanisms.gaussian import Gaussian as Gaussian
-from .mechanisms.gdp import GDP as GDP
-from .mechanisms.histograms import Histograms as Histograms
-from .mechanisms.laplace import Laplace as Laplace
-from .mechanisms.pure_dp import PureDP as PureDP
-from .mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
-from .mechanisms.truncated_gaussian import TruncatedGaussian as TruncatedGaussian
-from .mechanisms.truncated_laplace import TruncatedLaplace as TruncatedLaplace
 from .relation import Direction as Direction
 from .relation import Relation as Relation
 from .serial import dump as dump

@@ -1,4 +1,4 @@
-"""The names an expression or a JSON document may use: one row per mechanism, one per transformation."""
+"""The names an expression or a JSON document may use: the catalogue's mechanisms, and one row per transformation."""
 
 from __future__ import annotations
 
@@ -7,22 +7,10 @@ from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import NamedTuple
 
+from . import catalogue
 from .calls import nearest, quoted
 from .errors import InvalidParameter
-from .mechanisms.approximate_dp import ApproximateDP
 from .mechanisms.base import Leaf, Mechanism
-from .mechanisms.discrete_gaussian import DiscreteGaussian
-from .mechanisms.discrete_laplace import DiscreteLaplace
-from .mechanisms.exponential import Exponential
-from .mechanisms.finite import Finite
-from .mechanisms.gaussian import Gaussian
-from .mechanisms.gdp import GDP
-from .mechanisms.histograms import Histograms
-from .mechanisms.laplace import Laplace
-from .mechanisms.pure_dp import PureDP
-from .mechanisms.randomized_response import RandomizedResponse
-from .mechanisms.truncated_gaussian import TruncatedGaussian
-from .mechanisms.truncated_laplace import TruncatedLaplace
 from .transforms.poisson import Poisson
 
 
@@ -41,21 +29,7 @@ class TransformEntry(NamedTuple):
 
 
 MECHANISMS: Mapping[str, Entry] = MappingProxyType(
-    {
-        "Gaussian": Entry(Gaussian, "Gaussian(sigma=2) * 10"),
-        "Laplace": Entry(Laplace, "Laplace(scale=10) * 3"),
-        "DiscreteGaussian": Entry(DiscreteGaussian, "DiscreteGaussian(sigma=5, sensitivity=2)"),
-        "DiscreteLaplace": Entry(DiscreteLaplace, "DiscreteLaplace(scale=4)"),
-        "RandomizedResponse": Entry(RandomizedResponse, "RandomizedResponse(p=0.51) * 512"),
-        "PureDP": Entry(PureDP, "PureDP(epsilon=0.1) * 20"),
-        "ApproximateDP": Entry(ApproximateDP, "ApproximateDP(epsilon=0.1, delta=1e-8) * 20"),
-        "Exponential": Entry(Exponential, "Exponential(epsilon=0.1) * 20"),
-        "GDP": Entry(GDP, "GDP(mu=0.5)"),
-        "Finite": Entry(Finite, "Finite(p=[0.75, 0.25], q=[0.25, 0.75])"),
-        "Histograms": Entry(Histograms, "Histograms(a=[900, 100], b=[880, 120], confidence=0.95)"),
-        "TruncatedGaussian": Entry(TruncatedGaussian, "TruncatedGaussian(sigma=283, bounds=[-2500, 2500]) * 512"),
-        "TruncatedLaplace": Entry(TruncatedLaplace, "TruncatedLaplace(scale=200, bounds=[-2500, 2500]) * 512"),
-    }
+    {name: Entry(make, make.example) for name, make in vars(catalogue).items() if getattr(make, "example", "")}
 )
 
 TRANSFORMS: Mapping[str, TransformEntry] = MappingProxyType(
@@ -93,8 +67,8 @@ def check_arguments(name: str, make: type[Mechanism], given: Collection[str]) ->
 
 def find_mechanism(name: str) -> type[Leaf]:
     """The class of that name; an unknown one is refused with the nearest that is known."""
-    if name == "Density":
-        raise InvalidParameter("Density is given by functions, which no text can hold: build it in Python")
+    if name not in MECHANISMS and isinstance(getattr(catalogue, name, None), type):
+        raise InvalidParameter(f"{name} is given by functions, which no text can hold: build it in Python")
     if name not in MECHANISMS:
         raise InvalidParameter(
             f"unknown mechanism {quoted(name)}{nearest(name, MECHANISMS) or known_names(MECHANISMS)}"

@@ -21,6 +21,7 @@ from .parameters import nonnegative, probability
 class ApproximateDP(Leaf):
     """Any mechanism that is (epsilon, delta)-DP."""
 
+    example = "ApproximateDP(epsilon=0.1, delta=1e-8) * 20"
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
     delta_per_use: float = field(metadata={"keyword": "delta"})
 

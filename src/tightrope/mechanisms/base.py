@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self, overload
+from typing import TYPE_CHECKING, ClassVar, Self, overload
 
 from ..calls import check_keywords, checked, checked_method
 from ..errors import InvalidParameter
@@ -232,9 +232,13 @@ class Mechanism(ABC):
 
 
 class Leaf(Mechanism):
-    """A mechanism that is not made from others; its fields are its parameters."""
+    """A mechanism that is not made from others; its fields are its parameters.
+
+    example is how it is written, for the listing; empty where no text can hold it.
+    """
 
     __slots__ = ()
+    example: ClassVar[str] = ""
 
     @property
     def relation(self) -> Relation | None:

@@ -21,6 +21,7 @@ from .parameters import positive, whole
 class DiscreteGaussian(Leaf):
     """Adds integer Gaussian noise to an integer query of the given sensitivity."""
 
+    example = "DiscreteGaussian(sigma=5, sensitivity=2)"
     sigma: float
     sensitivity: int = 1
 

@@ -22,6 +22,7 @@ from .parameters import positive, whole
 class DiscreteLaplace(Leaf):
     """Adds integer Laplace noise to an integer query of the given sensitivity."""
 
+    example = "DiscreteLaplace(scale=4)"
     scale: float
     sensitivity: int = 1
 

@@ -28,6 +28,7 @@ EPSILON_LEAST = 1e-280  # below, halves and products of losses leave the range o
 class Exponential(Leaf):
     """The exponential mechanism, and any other whose losses against a neighbour span at most epsilon."""
 
+    example = "Exponential(epsilon=0.1) * 20"
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
 
     def __init__(self, epsilon: float) -> None:

@@ -27,6 +27,7 @@ SUM_TOLERANCE = Fraction(1, 10**12)
 class Finite(Leaf):
     """p[i] and q[i] are the probabilities of outcome i with and without the record."""
 
+    example = "Finite(p=[0.75, 0.25], q=[0.25, 0.75])"
     p: Sequence[float]
     q: Sequence[float]
 

@@ -21,6 +21,7 @@ from .parameters import positive
 class Gaussian(Leaf):
     """Adds noise of standard deviation sigma to a query of the given L2 sensitivity."""
 
+    example = "Gaussian(sigma=2) * 10"
     sigma: float
     sensitivity: float = 1.0
 

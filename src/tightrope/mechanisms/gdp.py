@@ -19,6 +19,7 @@ from .parameters import positive
 class GDP(Leaf):
     """Any mechanism that is mu-GDP."""
 
+    example = "GDP(mu=0.5)"
     mu: float
 
     def __post_init__(self) -> None:

@@ -41,6 +41,7 @@ class Histograms(Leaf):
     each bin, column names a column of the files. False says that files without a heading hold counts.
     """
 
+    example = "Histograms(a=[900, 100], b=[880, 120], confidence=0.95)"
     a: Sequence[float]
     b: Sequence[float]
     kind: str = "counts"

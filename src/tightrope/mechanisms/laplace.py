@@ -21,6 +21,7 @@ from .parameters import positive
 class Laplace(Leaf):
     """Adds Laplace noise of the given scale to a query of the given L1 sensitivity."""
 
+    example = "Laplace(scale=10) * 3"
     scale: float
     sensitivity: float = 1.0
 

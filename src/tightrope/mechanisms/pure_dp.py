@@ -20,6 +20,7 @@ from .parameters import nonnegative
 class PureDP(Leaf):
     """Any mechanism that is epsilon-DP."""
 
+    example = "PureDP(epsilon=0.1) * 20"
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
 
     def __init__(self, epsilon: float) -> None:

@@ -22,6 +22,7 @@ from .parameters import nonnegative, probability, whole
 class RandomizedResponse(Leaf):
     """Give either p, the probability of reporting the truth, or epsilon, the log of the odds."""
 
+    example = "RandomizedResponse(p=0.51) * 512"
     p: float | None = None
     epsilon_per_use: float | None = field(default=None, metadata={"keyword": "epsilon"})
     categories: int = 2

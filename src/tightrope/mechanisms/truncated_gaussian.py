@@ -25,6 +25,7 @@ from .truncation import Truncation, truncation
 class TruncatedGaussian(Leaf):
     """Adds Gaussian noise, cut to bounds that move with the query or clamped to bounds that do not."""
 
+    example = "TruncatedGaussian(sigma=283, bounds=[-2500, 2500]) * 512"
     sigma: float
     mean: float = 0.0
     bounds: Sequence[float] = ()

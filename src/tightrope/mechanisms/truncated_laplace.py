@@ -25,6 +25,7 @@ from .truncation import Truncation, truncation
 class TruncatedLaplace(Leaf):
     """Adds Laplace noise, cut to bounds that move with the query or clamped to bounds that do not."""
 
+    example = "TruncatedLaplace(scale=200, bounds=[-2500, 2500]) * 512"
     scale: float
     mean: float = 0.0
     bounds: Sequence[float] = ()

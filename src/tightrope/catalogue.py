@@ -1,0 +1,20 @@
+"""Every mechanism that a user may name: adding one touches its own file in mechanisms/ and one row here.
+
+`tightrope` exports them; those with an example are what expressions, JSON and the listing know, in this order.
+"""
+
+# ruff: noqa: I001
+from .mechanisms.gaussian import Gaussian as Gaussian
+from .mechanisms.laplace import Laplace as Laplace
+from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
+from .mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace
+from .mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
+from .mechanisms.pure_dp import PureDP as PureDP
+from .mechanisms.approximate_dp import ApproximateDP as ApproximateDP
+from .mechanisms.exponential import Exponential as Exponential
+from .mechanisms.gdp import GDP as GDP
+from .mechanisms.finite import Finite as Finite
+from .mechanisms.histograms import Histograms as Histograms
+from .mechanisms.truncated_gaussian import TruncatedGaussian as TruncatedGaussian
+from .mechanisms.truncated_laplace import TruncatedLaplace as TruncatedLaplace
+from .mechanisms.density import Density as Density

@@ -1,0 +1,54 @@
+"""Whoever adds a mechanism is told which row is missing, and the schemas name what the package knows."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
+
+import tightrope as tr
+from benchmarks import schema
+from tightrope import catalogue, mechanisms
+from tightrope.mechanisms.base import Leaf, Mechanism, leaves
+from tightrope.registry import MECHANISMS
+
+
+def written() -> dict[str, type[Leaf]]:
+    """The mechanisms that have a file, by name."""
+    modules = [import_module(f"tightrope.mechanisms.{each.name}") for each in iter_modules(mechanisms.__path__)]
+    return {
+        name: value
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Leaf) and value.__module__ == module.__name__
+        if not value.__abstractmethods__
+    }
+
+
+@pytest.mark.parametrize("name", written())
+def test_every_mechanism_has_its_rows(name: str) -> None:
+    make = written()[name]
+    file = make.__module__.rpartition(".")[2]
+    assert getattr(catalogue, name, None) is make, (
+        f"catalogue.py needs the row: from .mechanisms.{file} import {name} as {name}"
+    )
+    assert getattr(tr, name) is make
+    assert (make.__doc__ or "").strip(), f"{name} needs a docstring: its first line is what the listing says"
+    if make.example:
+        assert {type(leaf) for leaf in leaves(tr.parse(make.example))} == {make}, f"{name}.example must be made of it"
+        assert MECHANISMS[name].make is make
+
+
+def test_the_catalogue_holds_mechanisms_only() -> None:
+    rows = {name: value for name, value in vars(catalogue).items() if not name.startswith("_")}
+    assert rows == written()
+    assert list(MECHANISMS) == [name for name, make in rows.items() if make.example]
+    assert not issubclass(Mechanism, Leaf)
+
+
+@pytest.mark.parametrize("path", sorted(schema.FOLDER.glob("*.json")), ids=lambda path: path.name)
+def test_the_schemas_name_what_the_package_knows(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert schema.written(path.name, text) == text, "the names have changed: run make schema"
