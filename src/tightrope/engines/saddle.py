@@ -97,14 +97,16 @@ def _with_estimate(saddle: Saddle) -> Saddle:
     return replace(saddle, log_delta=saddle.estimate)
 
 
-def find_saddle(shape: Shape, epsilon: float | None, log_delta: float | None, tilt_most: float = TILT_MOST) -> Saddle:
-    """The saddle for a given epsilon, or for the epsilon that has this log delta (not below 0)."""
+def find_saddle(
+    shape: Shape, epsilon: float | None, log_delta: float | None, tilt_most: float = TILT_MOST, start: float = 1.0
+) -> Saddle:
+    """The saddle for a given epsilon, or for the epsilon that has this log delta (not below 0); near start, it may be."""
     if epsilon is None and log_delta is not None:
-        found = _solve(shape, lambda saddle: _towards_delta(saddle, log_delta), tilt_most)
+        found = _solve(shape, lambda saddle: _towards_delta(saddle, log_delta), tilt_most, start)
         if found.epsilon >= 0.0:
             return found
     at = epsilon or 0.0
-    found = _solve(shape, lambda saddle: _towards_epsilon(saddle, at), tilt_most)
+    found = _solve(shape, lambda saddle: _towards_epsilon(saddle, at), tilt_most, start)
     return _with_estimate(replace(found, epsilon=at))
 
 
@@ -122,9 +124,9 @@ def _towards_epsilon(saddle: Saddle, epsilon: float) -> tuple[float, bool]:
     return missing / (saddle.tilt * saddle.curvature), missing * missing < 0.01 * saddle.curvature
 
 
-def _solve(shape: Shape, towards: Towards, tilt_most: float) -> Saddle:
+def _solve(shape: Shape, towards: Towards, tilt_most: float, start: float) -> Saddle:
     """The search, which starts where some of many terms would have their saddle."""
-    start, few = 1.0, shape.sample()
+    few = shape.sample()
     if few is not shape:
         with suppress(UnsupportedMechanism, OverflowError):
             start = _search(few, towards, start, tilt_most).tilt
@@ -175,17 +177,22 @@ def _least_period(shape: Shape, saddle: Saddle, allowed: float, distance: float)
     best, chosen = math.inf, 2.0 * saddle.tilt
     for _ in range(SEARCH_STEPS):
         s = dyadic(saddle.tilt + distance, TILT_BITS + 4)
-        period = _period(shape, saddle, allowed, s)
+        period, falls = _period(shape, saddle, allowed, s)
         if period > best:
             break
         best, chosen, distance = period, s, SEARCH_FACTOR * distance
+        if falls:
+            break
     return best, chosen
 
 
-def _period(shape: Shape, saddle: Saddle, allowed: float, s: float) -> float:
-    """How far apart aliases must be for their bound at the tilt s to be e^allowed."""
-    height = log_alias_height(shape.cumulants(s).value, s, saddle.epsilon)
-    return (height - allowed) / (s - saddle.tilt) if s > saddle.tilt else math.inf
+def _period(shape: Shape, saddle: Saddle, allowed: float, s: float) -> tuple[float, bool]:
+    """How far apart aliases must be for their bound at the tilt s to be e^allowed, and whether that falls with s."""
+    if not s > saddle.tilt:
+        return math.inf, False
+    now = shape.cumulants(s)
+    period = (log_alias_height(now.value, s, saddle.epsilon) - allowed) / (s - saddle.tilt)
+    return period, now.mean - saddle.epsilon - math.log1p(1.0 / s) < period
 
 
 def log_alias_height(value: float, s: float, epsilon: float) -> float:

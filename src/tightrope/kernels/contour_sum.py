@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .contour_hits import Hits
-from .contour_kernel import Kernel
+from .contour_kernel import ComplexArray, Kernel
 from .directed import MILLIONS, raised
 from .enclosure import Enclosure, FloatArray
 from .quadrature import Transform
@@ -102,6 +102,39 @@ def multiply(factors: Iterable[Factor]) -> Factor:
     logs = np.sum([abs(part.log_modulus) + abs(part.phase) for part in parts], axis=0)
     added = np.where(np.isfinite(logs), len(parts) * UNIT * 1.01 * logs, 0.0)
     return Factor(sums[0], sums[1], sums[2] + added, sums[3], sums[4] + added)
+
+
+@dataclass(frozen=True, slots=True)
+class PlainSum:
+    """scale S and its derivative at any epsilon, without their errors: terms that only have to be turned."""
+
+    log_scale: float
+    tilt: float
+    times: FloatArray
+    terms: ComplexArray
+    slopes: ComplexArray
+
+    @classmethod
+    def of(cls, spectrum: NodeSpectrum, kernel: Kernel) -> PlainSum:
+        """For a kernel that is turned with epsilon, and else is the same everywhere."""
+        t, product = spectrum.times, spectrum.product
+        with np.errstate(under="ignore", over="ignore", invalid="ignore"):
+            angle = t * float(spectrum.drift.value) + product.phase
+            across, along = np.cos(angle), np.sin(angle)
+            if spectrum.hits is not None:
+                across, along = _times_expm1(across, along, spectrum.hits)
+            common = (spectrum.step / math.pi) * np.exp(product.log_modulus) * (across + 1j * along)
+            common[0] *= 0.5
+            terms, slopes = common * kernel.value, common * kernel.slope
+        return cls(float(spectrum.log_scale.value), spectrum.tilt, t, terms, slopes)
+
+    def log_and_rate(self, epsilon: float) -> tuple[float, float]:
+        """log of scale S, and its derivative; -inf where the sum is lost in its own errors."""
+        turn = np.exp(-1j * epsilon * self.times)
+        value, slope = float(np.dot(self.terms, turn).real), -float(np.dot(self.slopes, turn).real)
+        if not value > 0.0:
+            return -math.inf, -self.tilt
+        return self.log_scale - self.tilt * epsilon + math.log(value), slope / value
 
 
 def contour_sum(spectrum: NodeSpectrum, kernel: Kernel) -> ContourSum:

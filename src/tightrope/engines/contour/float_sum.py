@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ...bound import Budget, budget_lines
 from ...facets.cgf import LOG_TOLERANCE
 from ...facets.quadrature import LawTilted
 from ...kernels.contour_hits import hits, together
-from ...kernels.contour_kernel import smooth
-from ...kernels.contour_sum import ContourSum, NodeSpectrum, contour_sum, multiply, power
+from ...kernels.contour_kernel import Kernel, smooth
+from ...kernels.contour_sum import ContourSum, NodeSpectrum, PlainSum, contour_sum, multiply, power
 from ...kernels.directed import TINIEST, exp_down, exp_up, log_expm1, over_expm1
 from ...kernels.enclosure import count_enclosure, exact
 from ...kernels.plain import softplus
@@ -54,17 +55,27 @@ class FloatContour(ContourEvaluator):
     def floor(self) -> float:
         return self.mass[1]
 
+    @cached_property
+    def _smooth(self) -> Kernel:
+        """The kernel at epsilon 0."""
+        return smooth(self.spectrum.tilt, self.spectrum.times, 0.0)
+
+    @cached_property
+    def _plain(self) -> PlainSum:
+        return PlainSum.of(self.spectrum, self._smooth)
+
     def slope(self, epsilon: float) -> tuple[float, float]:
+        if self.plan.period is None:
+            return self._plain.log_and_rate(epsilon)
         found = self._sum(epsilon)
-        log = float(found.log_scale.value)
         if not found.value > 0.0:
             return -math.inf, -self.plan.saddle.tilt
-        return log + math.log(found.value), found.slope / found.value
+        return float(found.log_scale.value) + math.log(found.value), found.slope / found.value
 
     def _sum(self, epsilon: float) -> ContourSum:
-        plan, times = self.plan, self.spectrum.times
+        plan = self.plan
         if plan.period is None:
-            return contour_sum(self.spectrum, smooth(self.spectrum.tilt, times, epsilon))
+            return contour_sum(self.spectrum, replace(self._smooth, at=exact(epsilon)))
         made = plan.period.kernel(self.spectrum.tilt, plan.cycle, plan.nodes, epsilon)
         return contour_sum(self.spectrum, made.kernel(plan.step.step))
 

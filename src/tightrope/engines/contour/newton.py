@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from functools import cached_property
+from typing import NamedTuple
 
 from ...kernels.search import Inverse
 from ..evaluation import Evaluation, SelfInverse
@@ -17,8 +19,21 @@ CLOSE = 1e-9  # Newton squares the distance: after a step this small nothing is 
 CLOSE_LOG = 1e-3  # unless it was no step of Newton's, or delta turns sharply: next to a single loss it does
 
 
+class Found(NamedTuple):
+    """An epsilon, log of delta without its infinite mass and its derivative there, approximately, and its bounds."""
+
+    epsilon: float
+    log_delta: float
+    rate: float
+    value: Evaluation
+
+
 class ContourEvaluator(SelfInverse):
     """An evaluator that knows its own slope."""
+
+    @cached_property
+    def _solutions(self) -> dict[float, Found]:
+        return {}
 
     @property
     @abstractmethod
@@ -34,10 +49,20 @@ class ContourEvaluator(SelfInverse):
     def floor(self) -> float:
         """The infinite mass, approximately."""
 
-    def solve(self, delta: float) -> tuple[float, float]:
-        """The epsilon >= 0 of this delta, and the derivative of log delta there, approximately."""
+    def at(self, epsilon: float) -> Found:
+        """All that is known at an epsilon."""
+        return Found(epsilon, *self.slope(epsilon), self.delta(epsilon))
+
+    def solution(self, delta: float) -> Found:
+        """The same at the epsilon of this delta, which is looked for once."""
+        if delta not in self._solutions:
+            self._solutions[delta] = self.at(self._solve(delta))
+        return self._solutions[delta]
+
+    def _solve(self, delta: float) -> float:
+        """The epsilon >= 0 of this delta, approximately."""
         target = math.log(delta - self.floor) if delta > self.floor else -math.inf
-        centre, rate, low, high = max(self.start, 0.0), -1.0, 0.0, math.inf
+        centre, low, high = max(self.start, 0.0), 0.0, math.inf
         for _ in range(2 * STEPS_MOST):
             log, rate = self.slope(centre)
             # Where the sum is lost in its own errors, the side that the contour was made for tells.
@@ -52,12 +77,11 @@ class ContourEvaluator(SelfInverse):
             moved, centre = abs(following - centre), following
             if moved <= CLOSE * (centre + 1e-3) and (abs(target - log) <= CLOSE_LOG or moved <= 2.0 * math.ulp(centre)):
                 break
-        return centre, rate
+        return centre
 
     def epsilon(self, delta: float) -> Inverse[Evaluation]:
         """An interval around the smallest epsilon >= 0 with delta(epsilon) <= delta; upper may be inf."""
-        centre, rate = self.solve(delta)
-        here = self.delta(centre)
+        centre, _, rate, here = self.solution(delta)
         noise = (here.upper - here.lower) / max(2.0 * (delta - self.floor), 5e-324)
         step = max(1.05 * noise / max(-rate, 1e-300), 2.0 * math.ulp(centre))
         low, at_low = self._below(delta, centre, step)

@@ -211,10 +211,10 @@ class ContourSearch:
 
     def found(self, evaluator: ContourEvaluator, saddle: Saddle) -> Trial:
         """What the evaluator says at the question, in plain floats."""
-        at = evaluator.solve(self.delta)[0] if self.epsilon is None and self.delta is not None else saddle.epsilon
-        log_delta, rate = evaluator.slope(at)
+        asks_epsilon = self.epsilon is None and self.delta is not None
+        found = evaluator.solution(self.delta) if asks_epsilon else evaluator.at(saddle.epsilon)
+        at, log_delta, rate, value = found
         log_delta = min(log_delta, 0.0) if math.isfinite(log_delta) else saddle.log_delta - 10.0
-        value = evaluator.delta(at)
         width = (value.upper - value.lower) / value.upper if value.upper > 0.0 else math.inf
         if self.epsilon is None:
             width = width / max(-rate * at, 1e-300) if width < 0.5 else math.inf
