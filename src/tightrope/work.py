@@ -64,10 +64,10 @@ class Meter:
 
     def spend(self, units: float) -> None:
         """Takes units, or raises WorkExhausted before the work is done."""
-        late = self.over
-        if late or units > min(each.left for each in self.chain()):
+        late, meters = self.over, list(self.chain())
+        if late or any(units > each.left for each in meters):
             self.end("time", late)
-        for each in self.chain():
+        for each in meters:
             each.left -= units
 
     def end(self, resource: str, late: bool = False) -> NoReturn:

@@ -35,6 +35,9 @@ NEXT_TO_NOTHING, SMALL = 9.9e-13, 1e-9
 # Good enough to see that one direction is not the worse one.
 LOOSE = 0.02
 
+# Prepared for several questions: half of the width is kept for those that follow, and it is this sharp at least.
+REUSED = 0.5, 1e-3
+
 
 class Planner:
     """Answers questions about one direction of one composition; what was prepared for one serves the next if it can.
@@ -55,8 +58,7 @@ class Planner:
         self._ladder = ladder(engine, any(serves_several(pair) for pair, _ in terms), self._proof)
         conditions.demand_normal(self.terms)
         self._edges = edges(terms)
-        # Half of the width is kept for the questions that follow.
-        self._share, self._several = 0.5 if several else 1.0, several
+        self._several = several
         self._sides: tuple[Planner, ...] | None = None
         self._last: tuple[Rung, Evaluator] | None = None
 
@@ -228,12 +230,17 @@ class Planner:
         epsilon, delta = (point.given, other.lower) if for_delta else (other.lower, point.given)
         if epsilon == math.inf and not for_delta:
             return True
-        # The moments cost a fraction of a contour, and mostly they are enough.
         if self._last is None and other.engine.moments and other.arithmetic == "float64":
             from .contour.chernoff import delta_above
 
+            # The moments cost a fraction of a contour, and mostly they are enough; if not, a contour as there is.
+            tilt, mass = other.parameters.get("tilt"), upper_float(self._edges.mass)
+            near = tilt if isinstance(tilt, float) else 1.0
             with suppress(WorkExhausted), conditions.float64():
-                if delta_above(self.terms, epsilon, upper_float(self._edges.mass), delta) <= delta:
+                if delta_above(self.terms, epsilon, mass, delta, near) <= delta:
+                    return True
+            with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), work.part(work.ENGINE_SHARE):
+                if self._ask(Rung(other.engine, ball=False), Point("delta", epsilon), LOOSE).upper <= delta:
                     return True
         return self.answer(Point("delta", epsilon), LOOSE).upper <= delta
 
@@ -261,7 +268,7 @@ class Planner:
                 beat,
                 epsilon=epsilon,
                 delta=point.given if epsilon is None else None,
-                accuracy=accuracy * self._share,
+                accuracy=min(REUSED[0] * accuracy, REUSED[1]) if self._several else accuracy,
             )
             self._last = rung, evaluator
             return self._read(rung, evaluator, point, accuracy)

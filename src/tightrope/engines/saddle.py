@@ -100,7 +100,7 @@ def _with_estimate(saddle: Saddle) -> Saddle:
 def find_saddle(
     shape: Shape, epsilon: float | None, log_delta: float | None, tilt_most: float = TILT_MOST, start: float = 1.0
 ) -> Saddle:
-    """The saddle for a given epsilon, or for the epsilon that has this log delta (not below 0); near start, it may be."""
+    """The saddle for a given epsilon, or for the epsilon that has this log delta (not below 0)."""
     if epsilon is None and log_delta is not None:
         found = _solve(shape, lambda saddle: _towards_delta(saddle, log_delta), tilt_most, start)
         if found.epsilon >= 0.0:

@@ -48,6 +48,8 @@ class Enclosure:
     @property
     def lower(self) -> FloatArray:
         """At or below the exact value."""
+        if self.value.ndim == 0:
+            return -(-self).upper
         with np.errstate(all="ignore"):
             low = np.nextafter(self.value - self.radius, -np.inf)
         low = np.where(self.radius == 0.0, self.value, low)
@@ -56,6 +58,10 @@ class Enclosure:
     @property
     def upper(self) -> FloatArray:
         """At or above the exact value."""
+        if self.value.ndim == 0:
+            value, radius = float(self.value), float(self.radius)
+            one = value if radius == 0.0 else math.nextafter(value + radius, math.inf)
+            return np.asarray(math.inf if math.isnan(one) else one)
         with np.errstate(all="ignore"):
             high = np.nextafter(self.value + self.radius, np.inf)
         high = np.where(self.radius == 0.0, self.value, high)
@@ -65,14 +71,23 @@ class Enclosure:
         return Enclosure(np.asarray(-self.value), self.radius)
 
     def __add__(self, other: Enclosure | npt.ArrayLike) -> Enclosure:
+        number: object = other
+        if isinstance(number, float):
+            with np.errstate(all="ignore"):
+                return _made(self.value + number, self.radius, 1.0)
         other = _lifted(other)
         with np.errstate(all="ignore"):
             return _made(self.value + other.value, self.radius + other.radius, 1.0)
 
     def __sub__(self, other: Enclosure | npt.ArrayLike) -> Enclosure:
-        return self + -_lifted(other)
+        number: object = other
+        return self + (-number if isinstance(number, float) else -_lifted(other))
 
     def __mul__(self, other: Enclosure | npt.ArrayLike) -> Enclosure:
+        number: object = other
+        if isinstance(number, float):
+            with np.errstate(all="ignore"):
+                return _made(self.value * number, self.radius * abs(number), 1.0)
         other = _lifted(other)
         with np.errstate(all="ignore"):
             spread = abs(self.value) * other.radius + abs(other.value) * self.radius + self.radius * other.radius

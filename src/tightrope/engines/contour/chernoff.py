@@ -25,28 +25,29 @@ FAR = 1e3  # times the delta that is wanted: what rare outputs make of the bound
 RARE = 1e-3  # of the delta that is wanted: what may be left out
 
 
-def delta_above(terms: Sequence[Term], epsilon: float, mass: float, wanted: float = 0.0) -> float:
+def delta_above(terms: Sequence[Term], epsilon: float, mass: float, wanted: float = 0.0, near: float = 1.0) -> float:
     """At or above delta at a finite epsilon, for an infinite mass of at most `mass`; inf where nothing is known.
 
-    Where that is far above a delta that is wanted, outputs far rarer than that delta are left out.
+    Where that is far above a delta that is wanted, outputs far rarer than that delta are left out. near: a tilt to
+    start from.
     """
     try:
         cgfs = [(cgf_of(pair), count) for pair, count in terms]
     except UnsupportedMechanism:
         return math.inf
-    above = _above(Parts(cgfs), epsilon, mass)
+    above = _above(Parts(cgfs), epsilon, mass, near)
     if above > FAR * wanted > FAR * mass and any(sampled(cgf) for cgf, _ in cgfs):
         with suppress(UnsupportedMechanism, OverflowError):
             log_rare = math.log(RARE) + math.log(wanted - mass)  # apart: their product may be below every double
             parts, _ = without_rare(cgfs, log_rare, lambda shape: find_saddle(shape, epsilon, None))
-            above = min(above, _above(parts, epsilon, math.nextafter(mass + parts.rare_above(), math.inf)))
+            above = min(above, _above(parts, epsilon, math.nextafter(mass + parts.rare_above(), math.inf), near))
     return above
 
 
-def _above(parts: Parts, epsilon: float, left_out: float) -> float:
+def _above(parts: Parts, epsilon: float, left_out: float, near: float) -> float:
     """The bound of what the parts sum, with what they leave out."""
     try:
-        s = find_saddle(parts.sample(), epsilon, None).tilt
+        s = find_saddle(parts.sample(), epsilon, None, start=near).tilt
         log = log_above(log_mgf_above(parts.terms, s), s, epsilon)
     except (UnsupportedMechanism, OverflowError):
         return math.inf

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ... import work
 from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
@@ -22,7 +23,7 @@ from ..evaluation import Term
 from .newton import ContourEvaluator
 from .period import period_of
 from .plan import BALL_WORK_MOST, FLOAT_WORK_MOST
-from .search import MODERATE, ContourSearch, Trial, narrower
+from .search import LOOSE, MODERATE, ContourSearch, Trial, narrower
 
 
 def prepare(
@@ -47,6 +48,7 @@ def prepare(
     log_delta = None if delta is None else math.log(delta - mass[1])
     most = BALL_WORK_MOST if proof else FLOAT_WORK_MOST
     search = ContourSearch(cgfs, infinite, mass, epsilon, delta, log_delta, accuracy, proof, most, period_of(terms))
+    search = replace(search, loose=accuracy >= LOOSE)
     best: Trial | None = None
     refusals: list[UnsupportedMechanism | WorkExhausted] = []
     ways = deque(search.ways())

@@ -34,6 +34,7 @@ CHEAP, MODERATE = 0.02, 0.1
 HIT_TERMS_MOST = 8  # a split is searched, term by term
 SPLIT_WIDTHS, SHARP = 8.0, 32.0  # of the split, to a loss of epsilon
 LOG_TINIEST = -745.0  # no double is a smaller delta
+LOOSE = 5e-3  # accuracies from here on decide between values, and serve one question
 LEFT_OUT = 0.03  # of the accuracy: for what is rare, and for the body
 
 
@@ -70,6 +71,7 @@ class ContourSearch:
     work: float
     period: Period | None = None  # of losses that all lie on one lattice
     split_widths: float = SPLIT_WIDTHS
+    loose: bool = False  # nothing sharper than what was asked is worth a node
 
     def ways(self) -> Iterator[tuple[ContourSearch, Choose]]:
         """The law whole; where rare outputs would rule it, without them; where hits are few, what has at least one."""
@@ -169,7 +171,7 @@ class ContourSearch:
     def through(self, parts: Parts, saddle: Saddle) -> Trial:
         """The evaluator whose contour runs through this saddle, and what it finds."""
         share = sensitivity(saddle, self.epsilon is not None)
-        aim = BALL_AIM if self.proof else FLOAT_AIM
+        aim = math.inf if self.loose else BALL_AIM if self.proof else FLOAT_AIM
         tolerances = [min(self.accuracy, aim) * share / 16.0]
         # The estimate of delta is off by a few, and two tilts bound aliases: some room costs few nodes.
         tolerances += [min(self.accuracy * share / room, TOLERANCE_MOST) for room in (16.0, 4.0)]
@@ -211,8 +213,8 @@ class ContourSearch:
 
     def found(self, evaluator: ContourEvaluator, saddle: Saddle) -> Trial:
         """What the evaluator says at the question, in plain floats."""
-        asks_epsilon = self.epsilon is None and self.delta is not None
-        found = evaluator.solution(self.delta) if asks_epsilon else evaluator.at(saddle.epsilon)
+        at_saddle = self.epsilon is not None or self.delta is None
+        found = evaluator.at(saddle.epsilon) if at_saddle else evaluator.solution(self.delta or 0.0)
         at, log_delta, rate, value = found
         log_delta = min(log_delta, 0.0) if math.isfinite(log_delta) else saddle.log_delta - 10.0
         width = (value.upper - value.lower) / value.upper if value.upper > 0.0 else math.inf

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import mul
 
 from ... import work
 from ...errors import UnsupportedMechanism
@@ -25,6 +26,7 @@ ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 ALIAS_SLACK = 1e-9
 EXPONENT_MOST = 1e5
 COARSE_MOST = 20_000
+RISE_MOST = 30.0  # of a log likelihood ratio: from here on logs are added
 COARSE = 500.0  # units of work for a point of such a sum
 
 
@@ -55,8 +57,8 @@ class SampledCgf(Cgf):
         top = max(logs)
         masses = [math.exp(log - top) for log in logs]
         total = sum(masses)
-        mean = sum(mass * loss for mass, loss in zip(masses, losses, strict=True)) / total
-        variance = sum(mass * (loss - mean) ** 2 for mass, loss in zip(masses, losses, strict=True)) / total
+        mean = sum(map(mul, masses, losses)) / total
+        variance = sum(map(mul, masses, [(loss - mean) ** 2 for loss in losses])) / total
         return Cumulants(top + math.log(total * step / ROOT_TWO_PI), self.sign * mean, variance)
 
     def log_mgf_above(self, tilt: float) -> float:
@@ -84,19 +86,21 @@ class SampledCgf(Cgf):
         if size > COARSE_MOST:
             raise UnsupportedMechanism(repr(self.base), "its losses are too large for a contour; try engine='lattice'")
         work.spend(COARSE * size)
-        values, logs = [], []
-        for index in range(size):
-            x = low + index * step
-            rise = mu * x - 0.5 * mu * mu
-            if rise > 30.0:
-                value = rise + math.log(rate + (1.0 - rate) * math.exp(-rise))
-            elif rise > -1.0 or rate < 0.5:
-                value = math.log1p(rate * math.expm1(rise))
-            else:
-                value = math.log((1.0 - rate) + rate * math.exp(rise))
-            values.append(value)
-            logs.append(power * value - 0.5 * x * x)
-        return values, logs
+        nodes, middle = [low + index * step for index in range(size)], 0.5 * mu * mu
+        if mu * nodes[-1] - middle <= RISE_MOST and (rate < 0.5 or mu * low - middle > -1.0):
+            values = [math.log1p(rate * math.expm1(mu * x - middle)) for x in nodes]
+        else:
+            values = [self._loss(mu * x - middle) for x in nodes]
+        return values, [power * value - 0.5 * x * x for value, x in zip(values, nodes, strict=True)]
+
+    def _loss(self, rise: float) -> float:
+        """log g where e^rise is the likelihood ratio: neither overflows nor cancels."""
+        rate = self.rate
+        if rise > RISE_MOST:
+            return rise + math.log(rate + (1.0 - rate) * math.exp(-rise))
+        if rise > -1.0 or rate < 0.5:
+            return math.log1p(rate * math.expm1(rise))
+        return math.log((1.0 - rate) + rate * math.exp(rise))
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return choose_grid(mu_value(self.base), self.rate, self.power(tilt), reach, log_tolerance).size

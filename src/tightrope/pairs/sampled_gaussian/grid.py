@@ -23,7 +23,7 @@ from .window import WHOLE, MarkWindow
 STRIP_FRACTIONS = (0.3, 0.5, 0.7, 0.85, 0.95)
 COARSE_CELLS = 600
 END_PLACES = 1024.0
-MODE_WIDTH = 1e-6
+MODE_WIDTH = 1e-3
 MANY_NODES = 1500  # for so many a hard end is worth its loss of precision in log M
 SHARE_EXPONENT_MOST = 1e5  # an error of 1e-9 at most
 SHARE_TURN, SHARE_LIFT = 0.3, 1.2  # -log(1 - u) <= 1.2 u for u <= 0.3

@@ -14,16 +14,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from flint import arb
 
 from ... import work
+from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
-from ...kernels.enclosure import Enclosure, FloatArray, exact, where
+from ...kernels.enclosure import Enclosure, FloatArray, enclosing, exact, where
 from ...kernels.quadrature import QuadratureError, TiltedLaw, widened
 from .grid import Grid, choose_grid, error_modes, mode_heights
 
 ROOT_TWO_PI = Enclosure(np.asarray(2.5066282746310002), np.asarray(4e-16))
 NODE_BYTES = 512.0  # a node in some thirty arrays of doubles
 CANCELLED = 1e-15  # more than the rounding of a power, of mu and of their product, where a difference of such is small
+CENTRE_BITS = 160  # 1 - rate is 2^-53 or more
 OFFSET_SPLIT = 30.0  # above this exponent expm1 is traded for logs, far below overflow
 
 
@@ -41,7 +44,7 @@ def sampled_normal(mu: Enclosure, rate: float, sign: int, tilt: float, reach: fl
     log_g, log_odds = centre_values(mu, rate, grid.centre)
     offsets = log_ratios(mu * exact(steps), log_odds)
     bell = nodes * nodes * -0.5
-    plain_log = bell + offsets * base
+    plain_log = bell + offsets if base else bell
     tilted_log = plain_log + offsets * (sign * tilt)  # base + tilt in one double would be rounded
     weights = scaled(tilted_log)
     odds = float(log_odds.exp().upper)
@@ -65,14 +68,12 @@ def sampled_normal(mu: Enclosure, rate: float, sign: int, tilt: float, reach: fl
 
 def centre_values(mu: Enclosure, rate: float, centre: float) -> tuple[Enclosure, Enclosure]:
     """log g and the log odds of the shifted component, at the centre."""
-    shift = mu * centre - mu * mu * 0.5
-    kept = 1.0 - exact(rate)
-    small, large = float(shift.value) < -OFFSET_SPLIT, float(shift.value) > OFFSET_SPLIT
-    if rate <= 0.5:
-        log_g = shift + (kept * (-shift).exp() + rate).log() if large else (shift.expm1() * rate).log1p()
-    else:
-        log_g = (kept + shift.exp() * rate).log() if small else shift + ((-shift).expm1() * kept).log1p()
-    return log_g, shift + exact(rate).log() - (-exact(rate)).log1p()
+    with working_precision(CENTRE_BITS):
+        ball, share = arb(float(mu.value), float(mu.radius)), arb(rate)
+        shift = ball * (arb(centre) - ball / 2)
+        found = (share * shift.expm1()).log1p(), shift + share.log() - (-share).log1p()
+        log_g, log_odds = (enclosing(lower_float(each), upper_float(each)) for each in found)
+    return log_g, log_odds
 
 
 def log_ratios(rise: Enclosure, log_odds: Enclosure) -> Enclosure:
