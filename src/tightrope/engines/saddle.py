@@ -98,30 +98,42 @@ def _with_estimate(saddle: Saddle) -> Saddle:
 
 
 def find_saddle(
-    shape: Shape, epsilon: float | None, log_delta: float | None, tilt_most: float = TILT_MOST, start: float = 1.0
+    shape: Shape,
+    epsilon: float | None,
+    log_delta: float | None,
+    tilt_most: float = TILT_MOST,
+    start: float = 1.0,
+    *,
+    log_least: float = -math.inf,
+    closeness: float = 1.0,
 ) -> Saddle:
-    """The saddle for a given epsilon, or for the epsilon that has this log delta (not below 0)."""
+    """The saddle for a given epsilon, or for the epsilon that has this log delta (not below 0).
+
+    log_least: a tilt that makes log delta at epsilon so small is steep enough. closeness: below 1, the search goes on.
+    """
     if epsilon is None and log_delta is not None:
-        found = _solve(shape, lambda saddle: _towards_delta(saddle, log_delta), tilt_most, start)
+        found = _solve(shape, lambda saddle: _towards_delta(saddle, log_delta, closeness), tilt_most, start)
         if found.epsilon >= 0.0:
             return found
     at = epsilon or 0.0
-    found = _solve(shape, lambda saddle: _towards_epsilon(saddle, at), tilt_most, start)
+    found = _solve(shape, lambda saddle: _towards_epsilon(saddle, at, log_least, closeness), tilt_most, start)
     return _with_estimate(replace(found, epsilon=at))
 
 
-def _towards_delta(saddle: Saddle, log_delta: float) -> tuple[float, bool]:
+def _towards_delta(saddle: Saddle, log_delta: float, closeness: float) -> tuple[float, bool]:
     """Newton's step for log(4 - log delta) in log c, which is nearly straight; and whether it is close enough."""
     reached, wanted = 4.0 - saddle.log_delta, 4.0 - log_delta
     slope = saddle.tilt**2 * saddle.curvature
     step = math.log(wanted / reached) * reached / slope if reached > 0.0 else 1.0
-    return step, abs(saddle.log_delta - log_delta) < 0.2
+    return step, abs(saddle.log_delta - log_delta) < 0.2 * closeness
 
 
-def _towards_epsilon(saddle: Saddle, epsilon: float) -> tuple[float, bool]:
+def _towards_epsilon(saddle: Saddle, epsilon: float, log_least: float, closeness: float) -> tuple[float, bool]:
     """Newton's step for eps in log c; close enough where the loss of a wrong c is a factor near 1."""
     missing = epsilon - saddle.epsilon
-    return missing / (saddle.tilt * saddle.curvature), missing * missing < 0.01 * saddle.curvature
+    if missing > 0.0 and log_least > -math.inf and replace(saddle, epsilon=epsilon).estimate < log_least:
+        return -1.0, False
+    return missing / (saddle.tilt * saddle.curvature), missing * missing < 0.01 * closeness**2 * saddle.curvature
 
 
 def _solve(shape: Shape, towards: Towards, tilt_most: float, start: float) -> Saddle:

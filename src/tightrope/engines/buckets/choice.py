@@ -2,7 +2,7 @@
 
 Any factor, n and tilt give true bounds. The factor is as small as one use allows: n log f is the loss beyond which
 one use has less mass than the budget, since squaring widens the list when it must. The tilt is the saddle point of the
-composition, theta = argmin K(theta) - theta eps - log theta (theta + 1), K the log moment of all uses together.
+composition (engines/saddle.py), read from sketches of the laws.
 Reference: Meiser, Mohammadi 2018, Sec. 4.6 (free_infty_budget); Zhu, Dong, Wang 2021, Sec. 5 (log moments).
 """
 
@@ -15,74 +15,43 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...kernels.ball import BITS_START, upper_float, working_precision
-from ...kernels.enclosure import FloatArray
+from ...kernels.plain import dyadic
 from ...kernels.twofold import twofold
 from ...pair import Pair
 from ..evaluation import Term
+from ..lattice.sketches import Sketches, sketched
+from ..saddle import Saddle, find_saddle
 from .leaf import REACH_MOST
 
-POINTS = 1500  # of the coarse laws that the saddle point is read from
-LADDER = 120  # tilts tried
+RARE = 1e-12  # P-mass of all uses together: larger losses have no part in the choice of a tilt
+FLATTER = 0.75  # than the saddle: a tilt a little too small costs less rounding than one too large
 STEEPEST = 400.0  # tilt times the width of the composed law
+SAME_TILT_BITS = 3  # tilts that differ by less share a list
 
 
 @dataclass(frozen=True, slots=True)
-class Saddles:
-    """Tilts with the log moment, its mean and its variance at each."""
+class Tilts:
+    """Which tilt suits which question: the sketches of all terms, and the steepest tilt that one use bears."""
 
-    tilt: FloatArray
-    moment: FloatArray
-    mean: FloatArray
-    variance: FloatArray
+    sketches: Sketches
+    most: float
 
     @staticmethod
-    def of(terms: Sequence[Term], reach: float) -> Saddles:
-        """Read off coarse laws on [-reach, reach]."""
-        tilt = np.concatenate(([0.0], np.geomspace(1e-3, max(REACH_MOST / reach - 1.0, 2e-3), LADDER)))
-        moment, mean, variance = (np.zeros(len(tilt)) for _ in range(3))
-        edge = np.linspace(-reach, reach, POINTS + 1)
-        middle = (edge[1:] + edge[:-1]) / 2.0
-        for pair, count in terms:
-            tails = pair.tails(twofold(edge * (1.0 + 1e-14)))
-            mass = np.maximum(np.where(middle < 0.0, np.diff(tails.p_below), -np.diff(tails.p_above)), 0.0)
-            with np.errstate(divide="ignore"):
-                logs = np.log(mass) + tilt[:, None] * middle
-            top = np.max(logs, axis=1, keepdims=True)
-            if not np.all(np.isfinite(top)):
-                continue  # no finite loss at all
-            weight = np.exp(logs - top)
-            total = weight.sum(axis=1)
-            centre = weight @ middle / total
-            moment += count * (top[:, 0] + np.log(total))
-            mean += count * centre
-            variance += count * np.maximum(weight @ middle**2 / total - centre**2, 0.0)
-        return Saddles(tilt, moment, mean, variance)
+    def of(terms: Sequence[Term]) -> Tilts:
+        rare = RARE / sum(count for _, count in terms)
+        return Tilts(sketched(terms).cut(math.log(rare)), max(REACH_MOST / reach(terms, rare) - 1.0, 2e-3))
+
+    def saddle(self, epsilon: float | None, delta: float | None) -> Saddle:
+        """Where the question lies: epsilon, and about the log of delta there."""
+        goal = None if delta is None else math.log(max(delta, 1e-320))
+        return find_saddle(self.sketches, epsilon, goal, self.most)
 
     def at_epsilon(self, epsilon: float) -> float:
         """The best tilt for delta at this epsilon, no steeper than the doubles bear once the list has widened."""
-        spread = abs(float(self.mean[0])) + 12.0 * math.sqrt(float(self.variance[0])) + epsilon
-        best = float(self.tilt[int(np.argmin(self._log_deltas(epsilon)))])
-        return min(best, STEEPEST / max(spread, 1e-300))
-
-    def epsilon_about(self, delta: float) -> float:
-        """epsilon at this delta, roughly: bisection on the bound of log delta."""
-        low, high = 0.0, max(float(self.mean[-1]), 1e-300)
-        for _ in range(40):
-            middle = low + (high - low) / 2.0
-            above = float(np.min(self._log_deltas(middle))) > math.log(max(delta, 1e-320))
-            low, high = (middle, high) if above else (low, middle)
-        return high
-
-    def delta_about(self, epsilon: float) -> float:
-        """delta at this epsilon, to an order of magnitude or two."""
-        return math.exp(min(max(float(np.min(self._log_deltas(epsilon))) - 2.0, -690.0), 0.0))
-
-    def _log_deltas(self, epsilon: float) -> FloatArray:
-        """Bounds on log delta, one for each tilt t: E(1 - e^(eps - l))_+ <= M e^(-t eps) t^t/(1 + t)^(1 + t)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            constant = np.where(self.tilt > 0.0, self.tilt * np.log(self.tilt), 0.0)
-        constant = constant - (1.0 + self.tilt) * np.log1p(self.tilt)
-        return np.asarray(self.moment - self.tilt * epsilon + constant)
+        plain = self.sketches.cumulants(0.0)
+        spread = abs(plain.mean) + 12.0 * math.sqrt(plain.variance) + epsilon
+        tilt = min(FLATTER * self.saddle(epsilon, None).tilt, STEEPEST / max(spread, 1e-300))
+        return dyadic(tilt, SAME_TILT_BITS)
 
 
 def reach(terms: Sequence[Term], budget: float) -> float:

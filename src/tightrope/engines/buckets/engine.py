@@ -23,7 +23,7 @@ from ...errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
 from ...kernels.search import Inverse
 from ..evaluation import Evaluation, SelfInverse, Term
 from .bucket_list import Buckets
-from .choice import Saddles, reach
+from .choice import Tilts, reach
 from .compose import compose_sequence
 from .leaf import REACH_MOST, pair_leaf
 from .read import delta, probabilistic, renyi
@@ -63,7 +63,7 @@ class BucketsEvaluator(SelfInverse):
     """
 
     plan: BucketPlan
-    saddles: Saddles
+    tilts: Tilts
     tilt: float
     single: bool
     _lists: dict[float, Buckets] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class BucketsEvaluator(SelfInverse):
         if self.single:
             return found
         rounding = found.budget.upper["rounding"] + found.budget.lower["rounding"]
-        better = self.saddles.at_epsilon(epsilon)
+        better = self.tilts.at_epsilon(epsilon)
         if rounding <= ROUNDING_SHARE * (found.upper - found.lower) or better == self.tilt:
             return found
         other = delta(self.buckets(better), epsilon)
@@ -155,70 +155,74 @@ def prepare(
     2 N_DEFAULT_MOST + 1 buckets; what was reached is what the intervals say.
     """
     terms = tuple(terms)
-    _check(terms, epsilon, delta, accuracy, factor, n)
+    _check(terms, epsilon, delta, accuracy)
+    if factor is not None and not 1.0 < factor < math.inf:
+        raise InvalidParameter(f"factor must be a finite number above 1, not {factor!r}")
+    if n is not None and (n < 2 or n % 2):
+        raise InvalidParameter(f"n must be an even number from 2 on, not {n}")
+    asked = _Asked(terms, epsilon, delta, accuracy, factor, free_infinity_budget, Tilts.of(terms))
     if n is not None or factor is not None:
-        return _evaluator(terms, epsilon, delta, accuracy, factor, n, free_infinity_budget)
-    trial = _evaluator(terms, epsilon, delta, accuracy, None, N_START, free_infinity_budget)
+        return asked.evaluator(n)
+    trial = asked.evaluator(N_START)
     with suppress(WorkExhausted):  # fewer buckets are an answer too
         for _ in range(3):
             with work.part(REFINING):
-                width = _relative_width(trial, epsilon, delta)
-                size = trial.plan.n
+                width, size = asked.width(trial), trial.plan.n
                 if width <= accuracy or size >= N_DEFAULT_MOST:
                     break
                 wanted = min(max(1.25 * width / accuracy, 2.0) * size, N_DEFAULT_MOST)
-                trial = _evaluator(
-                    terms, epsilon, delta, accuracy, None, N_GRAIN * math.ceil(wanted / N_GRAIN), free_infinity_budget
-                )
+                trial = asked.evaluator(N_GRAIN * math.ceil(wanted / N_GRAIN))
     return trial
 
 
-def _evaluator(
-    terms: tuple[Term, ...],
-    epsilon: float | None,
-    delta: float | None,
-    accuracy: float,
-    factor: float | None,
-    n: int | None,
-    free: float | None,
-) -> BucketsEvaluator:
-    uses = sum(count for _, count in terms)
-    rough = reach(terms, 1e-12 / uses)
-    saddles = Saddles.of(terms, rough)
-    aim = delta if delta is not None else DELTA_AIM if epsilon is None else saddles.delta_about(epsilon)
-    # P_B-mass counts e^epsilon times: what both laws may lose is smaller by that.
-    point = saddles.epsilon_about(aim) if epsilon is None else epsilon
-    budget = max(min(accuracy, 0.1) * max(aim, 1e-290) / (16.0 * uses) * math.exp(-min(point, 30.0)), 1e-305)
-    edge = reach(terms, budget)
-    step = edge / n if factor is None and n is not None else math.log(factor or math.e)
-    size = n if n is not None else 2 * math.ceil(edge / step / 2.0)
-    if step * size >= REACH_MOST:
-        raise UnsupportedMechanism(
-            "a mechanism with losses this large", f"buckets reach up to a loss of {REACH_MOST:g}; use another engine"
-        )
-    tilt = saddles.at_epsilon(point)
-    plan = BucketPlan(terms, step, size, budget if free is None else free)
-    return BucketsEvaluator(plan, saddles, tilt, single=delta is not None)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question, what its caller fixed of the list (None: it is chosen), and the tilts to choose from."""
+
+    terms: tuple[Term, ...]
+    epsilon: float | None
+    delta: float | None
+    accuracy: float
+    factor: float | None
+    free: float | None
+    tilts: Tilts
+
+    @property
+    def level(self) -> float:
+        """The delta to look for epsilon at."""
+        return DELTA_AIM if self.delta is None else self.delta
+
+    def evaluator(self, n: int | None) -> BucketsEvaluator:
+        """Lists of 2 n + 1 buckets, or of as many as the factor needs."""
+        uses = sum(count for _, count in self.terms)
+        found = self.tilts.saddle(self.epsilon, self.level if self.epsilon is None else None)
+        at = self.level if self.epsilon is None or self.delta is not None else math.exp(min(found.log_delta, 0.0))
+        # P_B-mass counts e^epsilon times: what both laws may lose is smaller by that.
+        share = min(self.accuracy, 0.1) / (16.0 * uses) * math.exp(-min(found.epsilon, 30.0))
+        budget = max(max(at, 1e-290) * share, 1e-305)
+        edge = reach(self.terms, budget)
+        step = edge / n if self.factor is None and n is not None else math.log(self.factor or math.e)
+        size = n if n is not None else 2 * math.ceil(edge / step / 2.0)
+        if step * size >= REACH_MOST:
+            raise UnsupportedMechanism(
+                "a mechanism with losses this large",
+                f"buckets reach up to a loss of {REACH_MOST:g}; use another engine",
+            )
+        plan = BucketPlan(self.terms, step, size, budget if self.free is None else self.free)
+        return BucketsEvaluator(plan, self.tilts, self.tilts.at_epsilon(found.epsilon), self.delta is not None)
+
+    def width(self, evaluator: BucketsEvaluator) -> float:
+        """The relative width of the answer."""
+        if self.epsilon is not None:
+            found = evaluator.delta(self.epsilon)
+            return (found.upper - found.lower) / found.upper if found.upper > 0.0 else 0.0
+        low, high = evaluator.epsilon(self.level)
+        if low == high:
+            return 0.0
+        return (high - low) / high if high < math.inf else 1.0
 
 
-def _relative_width(evaluator: BucketsEvaluator, epsilon: float | None, level: float | None) -> float:
-    if epsilon is not None:
-        found = evaluator.delta(epsilon)
-        return (found.upper - found.lower) / found.upper if found.upper > 0.0 else 0.0
-    low, high = evaluator.epsilon(DELTA_AIM if level is None else level)
-    if low == high:
-        return 0.0
-    return (high - low) / high if high < math.inf else 1.0
-
-
-def _check(
-    terms: tuple[Term, ...],
-    epsilon: float | None,
-    delta: float | None,
-    accuracy: float,
-    factor: float | None,
-    n: int | None,
-) -> None:
+def _check(terms: tuple[Term, ...], epsilon: float | None, delta: float | None, accuracy: float) -> None:
     if not terms or any(count < 1 for _, count in terms):
         raise InvalidParameter("buckets need at least one term, each used once or more")
     if epsilon is not None and not 0.0 <= epsilon < math.inf:
@@ -227,7 +231,3 @@ def _check(
         raise InvalidParameter(f"delta must be a probability, not {delta!r}")
     if not 0.0 < accuracy < math.inf:
         raise InvalidParameter(f"accuracy must be a finite number above 0, not {accuracy!r}")
-    if factor is not None and not 1.0 < factor < math.inf:
-        raise InvalidParameter(f"factor must be a finite number above 1, not {factor!r}")
-    if n is not None and (n < 2 or n % 2):
-        raise InvalidParameter(f"n must be an even number from 2 on, not {n}")

@@ -8,18 +8,18 @@ Reference: Zhu, Dong, Wang 2021, Sec. 5 (characteristic functions); Daniels 1954
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...kernels.enclosure import FloatArray
 from ..evaluation import Term
+from ..saddle import Saddle, find_saddle
 from .sketch import Sketch
 from .sketches import Sketches, gathered, sketched
 
-LOG_DELTA_LEAST = -745.0  # below, no double is left to tell
+LOG_DELTA_LEAST = math.log(5e-324)  # below, no double is left to tell
 TOP_SHARE = 1e-2  # of the accuracy: what may go to infinite loss, and what may move up to the first point
 OUTSIDE_SHARE = 1e-3
 EPSILON_LEAST = 1e-4  # in 1/theta: a smaller epsilon is not told from 0 to the full accuracy
@@ -34,50 +34,15 @@ SHARES = np.concatenate(  # of the saddle's tilt: where the cgf is looked at
     ]
 )
 AIMS_MOST = 4
+TILT_MOST = 1e9
+CLOSENESS = 0.02
 NOISE = 1e-15  # per use: a tilted law is known no better, so a tilt that asks for more does not pay
 
 
-class GridSaddle(NamedTuple):
-    """The tilt, the epsilon it belongs to, log delta there, and the deviation of the tilted total loss."""
-
-    theta: float
-    epsilon: float
-    log_delta: float
-    deviation: float
-
-
-def saddle(sketches: Sketches, epsilon: float | None, delta: float | None) -> GridSaddle:
+def saddle(sketches: Sketches, epsilon: float | None, delta: float | None) -> Saddle:
     """The saddle of the question: epsilon given, or the epsilon where delta is met."""
-
-    def at(theta: float) -> GridSaddle:
-        cgf, mean, variance = (float(np.dot(sketches.counts, each)) for each in sketches.moments(theta))
-        here = mean - 1.0 / theta - 1.0 / (1.0 + theta)
-        spread = variance + theta**-2 + (1.0 + theta) ** -2
-        asked = here if epsilon is None else epsilon
-        height = cgf - theta * asked - math.log(theta * (1.0 + theta)) - 0.5 * math.log(2.0 * math.pi * spread)
-        return GridSaddle(theta, here, height, math.sqrt(variance))
-
-    if epsilon is not None:
-
-        def before(theta: float) -> bool:
-            here = at(theta)
-            return here.epsilon < epsilon and here.log_delta > LOG_DELTA_LEAST
-
-        return at(_bisect(before))._replace(epsilon=epsilon)
-    goal = math.log(delta if delta else 5e-324)
-    found = at(_bisect(lambda theta: at(theta).log_delta > goal))
-    if found.epsilon < 0.0:
-        return saddle(sketches, 0.0, None)
-    return found
-
-
-def _bisect(too_small: Callable[[float], bool]) -> float:
-    """The theta where the answer turns, between 1e-15 and 1e9, to a thousandth."""
-    low, high = math.log(1e-15), math.log(1e9)
-    while high - low > 1e-3:
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if too_small(math.exp(middle)) else (low, middle)
-    return math.exp((low + high) / 2.0)
+    goal = math.log(delta) if delta else LOG_DELTA_LEAST
+    return find_saddle(sketches, epsilon, goal, TILT_MOST, log_least=LOG_DELTA_LEAST, closeness=CLOSENESS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +55,7 @@ class Aim:
     """
 
     sketches: Sketches
-    point: GridSaddle
+    point: Saddle
     wanted: float
     theta: float
     tolerance: float
@@ -139,7 +104,7 @@ def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accur
         estimate = goal  # the saddle jumps over this delta
         point = saddle(cut, _single_epsilon(cut, goal), None)
         wanted = _wanted(point, for_delta, accuracy)
-    return _tilted(cut, point._replace(log_delta=estimate), wanted)
+    return _tilted(cut, replace(point, log_delta=estimate), wanted)
 
 
 def _log_single(sketches: Sketches, epsilon: float) -> float:
@@ -157,10 +122,10 @@ def _single_epsilon(sketches: Sketches, goal: float) -> float:
     return low
 
 
-def _wanted(point: GridSaddle, for_delta: bool, accuracy: float) -> float:
+def _wanted(point: Saddle, for_delta: bool, accuracy: float) -> float:
     """The width of log delta: an error of epsilon counts theta times in it; next to epsilon 0 there is an end to
     that."""
-    return min(accuracy if for_delta else accuracy * max(point.epsilon * point.theta, EPSILON_LEAST), WANTED_MOST)
+    return min(accuracy if for_delta else accuracy * max(point.epsilon * point.tilt, EPSILON_LEAST), WANTED_MOST)
 
 
 def narrowed(
@@ -173,13 +138,13 @@ def narrowed(
     return _tilted(both, point, wanted)
 
 
-def _tilted(sketches: Sketches, point: GridSaddle, wanted: float) -> Aim:
+def _tilted(sketches: Sketches, point: Saddle, wanted: float) -> Aim:
     """At the saddle a few huge losses may spread the law; a smaller tilt pays with a smaller tolerance and may win.
 
     By Chernoff K(s) - K(theta) - (s - theta) end = log tolerance at either end of the window, s on that side of theta.
     """
     goal = point.log_delta + math.log(OUTSIDE_SHARE * min(wanted, 1.0))
-    places = point.theta * SHARES
+    places = point.tilt * SHARES
     table = np.array([sketches.cgf(float(s)) for s in places])  # a row per place, a column per term
     cgf = table @ sketches.counts
     least = math.log(NOISE * float(sketches.counts.sum()))

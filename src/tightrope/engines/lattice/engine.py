@@ -138,7 +138,7 @@ def _refined(terms: tuple[Term, ...], target: Aim, most: float, hair: float) -> 
 
 def _place(target: Aim) -> tuple[float, float]:
     """Where the question lies, and how steeply log delta falls there."""
-    return target.point.epsilon, target.point.theta
+    return target.point.epsilon, target.point.tilt
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class LatticeEvaluator(Evaluator):
     @property
     def blur(self) -> float:
         """What that mass is to delta, relatively."""
-        return self.noise * blown_up(self.plan.saddle.theta)
+        return self.noise * blown_up(self.plan.saddle.tilt)
 
     @property
     def parameters(self) -> Mapping[str, object]:

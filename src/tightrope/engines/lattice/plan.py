@@ -16,7 +16,8 @@ import numpy as np
 from ...kernels.enclosure import FloatArray
 from ...kernels.fft_tree import GROUP, levels_of
 from ..evaluation import Term
-from .aim import TOP_SHARE, Aim, GridSaddle
+from ..saddle import Saddle
+from .aim import TOP_SHARE, Aim
 from .compose import BLOCK, COARSER, FLOOR
 from .sketch import Sketch
 
@@ -56,7 +57,7 @@ class GridPlan:
     unit: float
     step: float
     theta: float
-    saddle: GridSaddle
+    saddle: Saddle
     levels: int
     work: float
     expected: float
@@ -78,7 +79,7 @@ def plan(
     sketches, point = target.sketches.each, target.point
     cgf = target.sketches.cgf(target.theta)
     ends = [_range(each, target, float(own), sum(counts)) for each, own in zip(sketches, cgf, strict=True)]
-    task = _Task(target, tuple(counts), tuple(ends), target.sketches.tilted(point.theta))
+    task = _Task(target, tuple(counts), tuple(ends), target.sketches.tilted(point.tilt))
     step, levels, expected = _step(task, finer, most, evolving, work)
     spans = [high - low for low, high in ends]
     busiest = max(range(len(terms)), key=lambda index: counts[index] * spans[index] ** 2)
@@ -165,7 +166,7 @@ class _Task:
         fine = step / float(COARSER) ** own
         excess = self.target.sketches.excess(self.shares, fine) + own * fine * fine / 6.0
         total = float(np.dot(self.target.sketches.counts, excess))
-        return 0.75 * point.theta * (point.theta + 1.0) * total <= share * self.target.wanted
+        return 0.75 * point.tilt * (point.tilt + 1.0) * total <= share * self.target.wanted
 
     def noise(self, step: float, levels: int) -> float:
         """About the share of delta that the rounding of all blocks adds: n eta |G| N for a block of n uses.
@@ -197,8 +198,12 @@ def blown_up(theta: float) -> float:
 def _step(task: _Task, finer: float, most: int, evolving: bool, work: float) -> tuple[float, int, float]:
     """The common step and the levels that lead to it: as narrow as wanted if the work allows, then the least work."""
     point, target = task.target.point, task.target
-    scale = max(min(point.deviation, target.window / 10.0), max(high - low for low, high in task.ends) / 64.0, 1e-9)
-    top = min(scale / 4.0, 0.5 / (1.0 + point.theta)) if point.theta < 1e6 else scale / 4.0
+    scale = max(
+        min(math.sqrt(point.cumulants.variance), target.window / 10.0),
+        max(high - low for low, high in task.ends) / 64.0,
+        1e-9,
+    )
+    top = min(scale / 4.0, 0.5 / (1.0 + point.tilt)) if point.tilt < 1e6 else scale / 4.0
     choices = []
     for levels in range(LEVELS_MOST if evolving else 1):
         if levels and BLOCK**levels > max(task.counts):
@@ -226,7 +231,7 @@ def _largest(task: _Task, top: float, levels: int) -> float:
     if levels or len(spans) > SPANS_MOST:
         return found
     whole = sorted({span / parts for span in spans for parts in range(1, PARTS_MOST)}, reverse=True)
-    steepest = STEEPEST / task.target.point.theta
+    steepest = STEEPEST / task.target.point.tilt
     return next((step for step in whole if found < step < steepest and task.fits(step, levels, EXACT_SHARE)), found)
 
 

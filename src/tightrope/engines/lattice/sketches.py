@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import work
+from ...facets.cgf import Cumulants
 from ...kernels.enclosure import FloatArray
 from ..evaluation import Term
+from ..saddle import Shape
 from .sketch import Sketch, sketch
 
 CELLS_MOST = 1 << 17  # of all sketches together: many terms are drawn more coarsely
@@ -30,7 +32,7 @@ class Moments(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sketches:
+class Sketches(Shape):
     """One sketch and one count per term; rows of the table are filled up with cells of no mass."""
 
     each: tuple[Sketch, ...]
@@ -38,6 +40,9 @@ class Sketches:
     loss: FloatArray
     log_mass: FloatArray
     width: FloatArray
+
+    def cumulants(self, tilt: float) -> Cumulants:
+        return Cumulants(*(float(np.dot(self.counts, each)) for each in self.moments(tilt)))
 
     def moments(self, theta: float) -> Moments:
         """K, K' and K'' of one use of each term at theta."""
