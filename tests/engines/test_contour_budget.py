@@ -126,12 +126,12 @@ def test_the_power_needs_all_of_its_radius() -> None:
     times = step * np.arange(nodes, dtype=np.float64)
     variance, tilt = 2e-3, 3.0
     phi = np.exp(-0.5 * variance * times**2)
-    truth = NodeSpectrum(tilt, times, step, exact(0.0), exact(0.0), bell(exact(variance * count), times))
-    value = contour_sum(truth, smooth(tilt, times, 0.0)).value
+    truth = NodeSpectrum(times, step, exact(0.0), bell(exact(variance * count), times))
+    value = contour_sum(truth, smooth(tilt, times), exact(0.0)).value
     for claimed, enough in ((error, True), (0.5 * error, False)):
         moved = Transform((phi - 1.0 + error).astype(np.complex128), np.full(nodes, claimed), np.zeros(nodes))
         spectrum = dataclasses.replace(truth, product=power(moved, float(count)))
-        found = contour_sum(spectrum, smooth(tilt, times, 0.0))
+        found = contour_sum(spectrum, smooth(tilt, times), exact(0.0))
         assert (abs(found.value - value) <= found.quadrature + found.rounding) is enough
 
 

@@ -7,7 +7,8 @@ import math
 import pytest
 from flint import acb, arb
 
-from tightrope.engines.contour.parts import Parts
+from tightrope.engines.parts import Parts
+from tightrope.facets.marks import Split
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.enclosure import exact
 from tightrope.kernels.quadrature import transform
@@ -153,7 +154,7 @@ def test_masses(sigma: float, rate: float, short: float) -> None:
             for part in (hit, body)
         ]
         left_out = 1 - sum(kept, arb(0))
-        rare = Parts([(body, 1)], (hit,), ((whole, 1),)).rare_ball()
+        rare = Parts([(body, 1)], (whole,), (Split(body, hit),)).rare_mass()
         assert left_out <= rare
         assert rare < 3 * left_out
         if short < 4.0:

@@ -11,8 +11,8 @@ from flint import arb
 from mpmath import mp, mpf
 
 import tightrope as tr
+from tightrope.engines import parts as contour_parts
 from tightrope.engines.contour import engine as contour
-from tightrope.engines.contour import parts as contour_parts
 from tightrope.engines.contour import search as contour_search
 from tightrope.engines.contour.reach import Fallen, log_product
 from tightrope.engines.contour.search import ContourSearch
@@ -84,7 +84,7 @@ def cut_and_split(share: float) -> tuple[ContourSearch, contour_parts.Parts, flo
     cgfs = [(cgf_of(pair), count) for pair, count in sampled(sigma, rate, 2)]
     search = ContourSearch(cgfs, arb(0), (0.0, 0.0), epsilon, None, None, 1e-6, False, 1e9)
     log_left_out = math.log(1e-25)
-    cut = contour_parts.cut_at(cgfs, log_left_out, 0.25)
+    cut = contour_parts.cut_at(cgfs, log_left_out, 0)
     parts = contour_parts.split_at(cut, share * epsilon, epsilon, log_left_out, 8.0)
     return search, contour_parts.with_body_bound(parts, epsilon)[0], epsilon
 
@@ -126,8 +126,8 @@ def test_hits_need_all_of_their_radius(part: str, claimed: float, enough: bool) 
     times = np.zeros(1)
     at_body, at_hits = near(body, off_body), near(hit, off_hit)
     found = hits(at_body, at_hits, exact(math.log(ratio)), exact(0.0), times, float(count))
-    spectrum = NodeSpectrum(1.0, times, math.pi, exact(0.0), exact(0.0), power(at_body, float(count)), found)
-    value = contour_sum(spectrum, smooth(1.0, times, 0.0))
+    spectrum = NodeSpectrum(times, math.pi, exact(0.0), power(at_body, float(count)), found)
+    value = contour_sum(spectrum, smooth(1.0, times), exact(0.0))
     with mp.workdps(50):
         small = hit * mp.exp(mpf(math.log(ratio)))
         truth = ((body + small) ** count - body**count) / 4

@@ -12,9 +12,9 @@ import mpmath as mp
 import pytest
 
 import tightrope as tr
-from tests.engines.test_contour_chernoff import bound, gaussian_delta
+from tests.engines.test_chernoff import bound, gaussian_delta
 from tightrope.engines import contour
-from tightrope.engines.contour.chernoff import delta_above
+from tightrope.engines.chernoff import delta_above
 from tightrope.engines.plan import meets
 from tightrope.relation import Direction
 

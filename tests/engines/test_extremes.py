@@ -17,7 +17,6 @@ from tightrope.errors import UnsupportedMechanism, WorkExhausted
 from tightrope.facets.atoms import Atoms
 from tightrope.kernels.contour_hits import hits
 from tightrope.kernels.contour_sum import power
-from tightrope.kernels.directed import exp_down, exp_up
 from tightrope.kernels.enclosure import around, exact
 from tightrope.kernels.quadrature import NO_ERROR, TiltedLaw, Transform, transform
 from tightrope.pairs.density.decay import DensityDecay, far_bound
@@ -128,18 +127,6 @@ def test_a_transform_of_uncertain_weights_claims_no_more_than_it_knows() -> None
             true = weights.value * np.array([low, high])
             phi = [np.sum(true * np.exp(0.5j * j * offsets.value)) / np.sum(true) for j in range(6)]
             assert np.all(abs(np.array(phi) - 1.0 - found.deviation) <= found.rounding + 1e-14), share
-
-
-def test_exponentials_beyond_doubles_are_not_taken_for_their_limit() -> None:
-    assert exp_up(710.5, 1.0) == math.inf
-    assert exp_up(math.inf, 0.5) == math.inf
-    assert exp_up(-math.inf, math.inf) == math.inf
-    assert exp_up(math.nan, 1.0) == exp_up(1.0, math.nan) == math.inf
-    assert exp_up(3.0, 0.0) == 0.0
-    assert 0.0 < exp_up(-math.inf, 1.0) < 1e-300
-    with precision(100):
-        for log, factor in ((700.0, 0.25), (-700.0, 3.0), (-744.0, 1.0), (1e-9, 1e-9)):
-            assert arb(exp_up(log, factor)) >= arb(log).exp() * arb(factor) >= arb(exp_down(log, factor))
 
 
 def test_the_growth_of_a_steep_power_off_the_axis_keeps_its_digits() -> None:

@@ -14,10 +14,10 @@ from tests.engines import test_contour_budget as budget
 from tests.engines import test_contour_decay as decay_tests
 from tests.engines import test_contour_marks as marks_tests
 from tests.engines import test_contour_parts as parts_tests
-from tightrope.engines.contour import ball_sum as contour_ball
+from tightrope.engines import parts as contour_parts
 from tightrope.engines.contour import float_sum as contour_float
-from tightrope.engines.contour import parts as contour_parts
 from tightrope.engines.contour import plan as contour_plan
+from tightrope.engines.contour.bound import ContourBound
 from tightrope.kernels import contour_sum, quadrature, quadrature_ball
 from tightrope.pairs.sampled_gaussian import decay as contour_decay
 from tightrope.pairs.sampled_gaussian import decay_ball as contour_decay_ball
@@ -38,20 +38,12 @@ class Fault:
     killed_by: Callable[[Patch], None]
 
 
-def drop_float_aliases(patch: Patch) -> None:
-    patch.setattr(contour_float.FloatContour, "_aliases", lambda self, epsilon: 0.0)
+def drop_aliases(patch: Patch) -> None:
+    patch.setattr(ContourBound, "_aliases", lambda self, epsilon: arb(0))
 
 
-def drop_ball_aliases(patch: Patch) -> None:
-    patch.setattr(contour_ball.BallContour, "_aliases", lambda self, epsilon: arb(0))
-
-
-def drop_float_truncation(patch: Patch) -> None:
-    patch.setattr(contour_plan, "log_truncation", lambda *arguments: -700.0)
-
-
-def drop_ball_truncation(patch: Patch) -> None:
-    patch.setattr(contour_ball.BallContour, "_truncation", lambda self: arb(0))
+def drop_truncation(patch: Patch) -> None:
+    patch.setattr(ContourBound, "_truncation", arb(0))
 
 
 def look_at_the_last_node_only(patch: Patch) -> None:
@@ -63,8 +55,7 @@ def look_at_the_last_node_only(patch: Patch) -> None:
         return None if found is None else (0.02 * found[0], found[1])
 
     patch.setattr(contour_plan, "find_reach", early)
-    drop_float_truncation(patch)
-    drop_ball_truncation(patch)
+    drop_truncation(patch)
 
 
 def forget_the_power(patch: Patch) -> None:
@@ -90,8 +81,8 @@ def drop_ball_ends(patch: Patch) -> None:
 def drop_node_errors(patch: Patch) -> None:
     plain = contour_sum.contour_sum
 
-    def bare(spectrum: contour_sum.Spectrum, epsilon: float) -> contour_sum.ContourSum:
-        return dataclasses.replace(plain(spectrum, epsilon), quadrature=0.0, rounding=0.0)
+    def bare(*arguments: Any) -> contour_sum.ContourSum:
+        return dataclasses.replace(plain(*arguments), quadrature=0.0, rounding=0.0)
 
     patch.setattr(contour_float, "contour_sum", bare)
 
@@ -108,12 +99,11 @@ def double_the_radius_of_the_decay(patch: Patch) -> None:
 
 
 def drop_rare(patch: Patch) -> None:
-    patch.setattr(contour_parts.Parts, "rare_above", lambda self: 0.0)
-    patch.setattr(contour_parts.Parts, "rare_ball", lambda self: arb(0))
+    patch.setattr(contour_parts.Parts, "rare_mass", lambda self: arb(0))
 
 
 def drop_body(patch: Patch) -> None:
-    patch.setattr(contour_float.FloatContour, "_left_out", lambda self, epsilon: self.rare)
+    patch.setattr(ContourBound, "_left_out", lambda self, epsilon: self.rare)
 
 
 def drop_hard_end(patch: Patch) -> None:
@@ -176,10 +166,10 @@ def decay(patch: Patch) -> None:
 
 
 FAULTS = (
-    Fault("aliases dropped in float64", drop_float_aliases, aliases(False)),
-    Fault("aliases dropped in balls", drop_ball_aliases, aliases(True)),
-    Fault("truncation dropped in float64", drop_float_truncation, truncation(False)),
-    Fault("truncation dropped in balls", drop_ball_truncation, truncation(True)),
+    Fault("aliases dropped in float64", drop_aliases, aliases(False)),
+    Fault("aliases dropped in balls", drop_aliases, aliases(True)),
+    Fault("truncation dropped in float64", drop_truncation, truncation(False)),
+    Fault("truncation dropped in balls", drop_truncation, truncation(True)),
     Fault(
         "a look at the last node",
         look_at_the_last_node_only,

@@ -1,6 +1,6 @@
 """The outline of an answer, for when nothing better is at hand: two bounds that take milliseconds.
 
-Above, the moment bound delta <= w + kappa(s) e^{K(s) - s eps} where a cgf is known (contour/chernoff.py), else 1;
+Above, the moment bound delta <= w + kappa(s) e^{K(s) - s eps} where a cgf is known (chernoff.py), else 1;
 below, single events (events.py), at least the infinite mass. Both hold at every epsilon, so a search brackets epsilon.
 Guarantee: lower <= delta <= upper; with proof the upper bound is 1, since moments are summed in float64.
 Proof: docs/proofs/events.md; docs/proofs/contour.md, sections 1 and 7.
@@ -40,7 +40,7 @@ class Outline(Evaluator):
     def delta(self, epsilon: float) -> Evaluation:
         upper = 1.0
         if not self.proof:
-            from .contour.chernoff import delta_above
+            from .chernoff import delta_above
 
             upper = min(delta_above(self.terms, epsilon, self.mass[1]), 1.0)
         lower = self.mass[0]

@@ -158,7 +158,7 @@ class Planner:
         if variation <= point.given:
             return exact(arb(0), arb(0), "delta is at least the total variation of all parts together")
         if self._auto and not self._proof:
-            from .contour.chernoff import delta_above
+            from .chernoff import delta_above
 
             with conditions.float64():
                 if delta_above(self.terms, NEXT_TO_NOTHING, upper_float(self._edges.mass), point.given) <= point.given:
@@ -231,7 +231,7 @@ class Planner:
         if epsilon == math.inf and not for_delta:
             return True
         if self._last is None and other.engine.moments and other.arithmetic == "float64":
-            from .contour.chernoff import delta_above
+            from .chernoff import delta_above
 
             # The moments cost a fraction of a contour, and mostly they are enough; if not, a contour as there is.
             tilt, mass = other.parameters.get("tilt"), upper_float(self._edges.mass)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..kernels.enclosure import Enclosure
     from ..pair import Pair
     from .lattice import Lattice, LatticeStep
+    from .marks import Markable
 
 ORDINARY = (1e-150, 1e150)  # squares of a shift stay within doubles
 # Inner quadrature aims at this relative error, times the count: far below the rounding of a double.
@@ -128,6 +129,10 @@ class Cgf(ABC):
     def ball_decay(self, tilt: float) -> Decay:
         """Bounds of |phi| proven in balls; nothing is known of laws with atoms."""
         return NoDecay()
+
+    def marks(self) -> Markable | None:
+        """How its outputs can be marked, to sum the law in parts; None where that is not known."""
+        return None
 
 
 class LatticeCgf(Cgf):

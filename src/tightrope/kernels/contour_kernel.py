@@ -17,7 +17,7 @@ from flint import arb
 
 from .ball import lower_float, upper_float
 from .directed import raised
-from .enclosure import Enclosure, FloatArray, enclosing, exact
+from .enclosure import FloatArray
 from .ulps import UNIT
 
 ComplexArray = npt.NDArray[np.complexfloating[Any, Any]]
@@ -28,15 +28,13 @@ TIME_ERROR = 8.0 * UNIT  # of a node 2 pi n/(N h), relative: two products and a 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """Values at the nodes, turned by e^{-z at}: k, and that of the derivative by eps, divided by the scale."""
+    """Values at the nodes: k, and that of the derivative by eps, divided by the scale."""
 
-    at: Enclosure
     value: ComplexArray
     slope: ComplexArray
     size: FloatArray  # at or above |k|
     error: float = TERM_ERROR  # of a term, relative to its size
     time_error: float = 0.0  # of the nodes, relative
-    moved: float = 0.0  # what is added to the radius of the whole, not relative to the scale
 
 
 class Relative(NamedTuple):
@@ -52,7 +50,7 @@ def relative(ball: arb) -> Relative:
     return Relative(high, raised((high - low) / high, 4.0) if high > 0.0 else 0.0)
 
 
-def smooth(tilt: float, times: FloatArray, epsilon: float) -> Kernel:
+def smooth(tilt: float, times: FloatArray) -> Kernel:
     """1/(z (z+1)) at z = tilt + i t."""
     c, t = tilt, times
     real, imaginary = c * (c + 1.0) - t * t, t * (2.0 * c + 1.0)
@@ -61,21 +59,19 @@ def smooth(tilt: float, times: FloatArray, epsilon: float) -> Kernel:
     with np.errstate(under="ignore", over="ignore", invalid="ignore"):
         value: ComplexArray = np.asarray((real - 1j * imaginary) / square, dtype=np.complex128)
         slope: ComplexArray = ((c + 1.0) - 1j * t) / far
-        return Kernel(exact(epsilon), value, slope, 1.0 / np.sqrt(square))
+        return Kernel(value, slope, 1.0 / np.sqrt(square))
 
 
 @dataclass(frozen=True, slots=True)
 class Geometric:
     """What a geometric kernel is made of: e^{-ch} and e^{-(c+1)h}, 1 less these, (a, b), and e^{-x}."""
 
-    at: tuple[float, float]
     nodes: int
     kept: int
     falls: tuple[Relative, Relative]
     gaps: tuple[Relative, Relative]
     parts: tuple[Relative, Relative]
     last: Relative
-    moved: float
 
     def kernel(self, step: float) -> Kernel:
         """The kernel times the lattice step, which takes the place of 1/(z (z+1)); step = 2 pi/(N h)."""
@@ -96,7 +92,7 @@ class Geometric:
             size = width * (a.value + b.value * near.value) / (sizes[0] * sizes[1])
         slope = width * self.last.value / bottoms[1]
         error = TERM_ERROR + GEOMETRIC_ERROR + 2.0 * self._given()
-        return Kernel(enclosing(*self.at), value, slope, raised(size, 64.0), error, TIME_ERROR, self.moved)
+        return Kernel(value, slope, raised(size, 64.0), error, TIME_ERROR)
 
     def _given(self) -> float:
         """The error that the parts bring, relative to the size; fall |e^{-i theta} - 1| is at most |1 - e^{-zh}|."""

@@ -70,10 +70,8 @@ def bell(variance: Enclosure, times: FloatArray) -> Factor:
 class NodeSpectrum:
     """All that the sum needs at any epsilon; with hits, only what has at least one of them is summed."""
 
-    tilt: float
     times: FloatArray
     step: float
-    log_scale: Enclosure
     drift: Enclosure
     product: Factor
     hits: Hits | None = None
@@ -81,17 +79,14 @@ class NodeSpectrum:
 
 @dataclass(frozen=True, slots=True)
 class ContourSum:
-    """log of the scale, S, its two error radii, the derivative of scale S by epsilon, divided by the scale.
+    """S and its two error radii."""
 
-    moved: what is to be added to the radius of scale S.
-    """
-
-    log_scale: Enclosure
     value: float
     quadrature: float
     rounding: float
-    slope: float
-    moved: float = 0.0
+
+
+NOTHING_KNOWN = ContourSum(0.0, math.inf, math.inf)
 
 
 def multiply(factors: Iterable[Factor]) -> Factor:
@@ -106,52 +101,37 @@ def multiply(factors: Iterable[Factor]) -> Factor:
 
 @dataclass(frozen=True, slots=True)
 class PlainSum:
-    """scale S and its derivative at any epsilon, without their errors: terms that only have to be turned."""
+    """S and its derivative at any point, without their errors: terms that only have to be turned."""
 
-    log_scale: float
-    tilt: float
     times: FloatArray
     terms: ComplexArray
     slopes: ComplexArray
 
     @classmethod
     def of(cls, spectrum: NodeSpectrum, kernel: Kernel) -> PlainSum:
-        """For a kernel that is turned with epsilon, and else is the same everywhere."""
-        t, product = spectrum.times, spectrum.product
+        """The terms at the point 0."""
         with np.errstate(under="ignore", over="ignore", invalid="ignore"):
-            angle = t * float(spectrum.drift.value) + product.phase
-            across, along = np.cos(angle), np.sin(angle)
-            if spectrum.hits is not None:
-                across, along = _times_expm1(across, along, spectrum.hits)
-            common = (spectrum.step / math.pi) * np.exp(product.log_modulus) * (across + 1j * along)
+            modulus, across, along = _turned(spectrum, float(spectrum.drift.value))
+            common = (spectrum.step / math.pi) * modulus * (across + 1j * along)
             common[0] *= 0.5
-            terms, slopes = common * kernel.value, common * kernel.slope
-        return cls(float(spectrum.log_scale.value), spectrum.tilt, t, terms, slopes)
+            return cls(spectrum.times, common * kernel.value, common * kernel.slope)
 
-    def log_and_rate(self, epsilon: float) -> tuple[float, float]:
-        """log of scale S, and its derivative; -inf where the sum is lost in its own errors."""
-        turn = np.exp(-1j * epsilon * self.times)
-        value, slope = float(np.dot(self.terms, turn).real), -float(np.dot(self.slopes, turn).real)
-        if not value > 0.0:
-            return -math.inf, -self.tilt
-        return self.log_scale - self.tilt * epsilon + math.log(value), slope / value
+    def at(self, point: float) -> tuple[float, float]:
+        """S, and the derivative of scale S by epsilon, divided by the scale."""
+        turn = np.exp(-1j * point * self.times)
+        return float(np.dot(self.terms, turn).real), -float(np.dot(self.slopes, turn).real)
 
 
-def contour_sum(spectrum: NodeSpectrum, kernel: Kernel) -> ContourSum:
-    """S at the epsilon that the kernel is for."""
+def contour_sum(spectrum: NodeSpectrum, kernel: Kernel, at: Enclosure) -> ContourSum:
+    """S where the terms turn around the point `at`."""
     t, product = spectrum.times, spectrum.product
-    turning = spectrum.drift - kernel.at
+    turning = spectrum.drift - at
     turns = abs(product.phase) if spectrum.hits is None else abs(product.phase) + spectrum.hits.spread
     if not float(t[-1]) * abs(float(turning.value)) + float(np.max(turns)) < ANGLE_MOST:
-        return ContourSum(spectrum.log_scale, 0.0, math.inf, math.inf, -1.0)
-    angle = t * float(turning.value) + product.phase
+        return NOTHING_KNOWN
     with np.errstate(under="ignore", over="ignore", invalid="ignore"):
-        modulus = np.exp(product.log_modulus)
-        across, along = np.cos(angle), np.sin(angle)
-        if spectrum.hits is not None:
-            across, along = _times_expm1(across, along, spectrum.hits)
+        modulus, across, along = _turned(spectrum, float(turning.value))
         terms = modulus * (across * kernel.value.real - along * kernel.value.imag)
-        slopes = modulus * (across * kernel.slope.real - along * kernel.slope.imag)
         turned = t * float(turning.radius) + 4.0 * UNIT * (abs(t * float(turning.value)) + abs(product.phase))
         turned = turned + kernel.time_error * abs(t * float(turning.value))
         whole, quadrature, last = (
@@ -161,20 +141,27 @@ def contour_sum(spectrum: NodeSpectrum, kernel: Kernel) -> ContourSum:
         )
         whole, quadrature, last = whole * kernel.size, quadrature * kernel.size, last * kernel.size
     if not np.all(np.isfinite(terms)):
-        return ContourSum(spectrum.log_scale, 0.0, math.inf, math.inf, -1.0)
-    terms[0], slopes[0] = 0.5 * terms[0], 0.5 * slopes[0]
-    scale = spectrum.step / math.pi
+        return NOTHING_KNOWN
+    terms[0] = 0.5 * terms[0]
+    scale, total = spectrum.step / math.pi, math.fsum(terms)
     # e^reach (1 - e^-x) never falls when x grows: what quadrature alone does not explain is rounding.
-    total, inner = float(np.sum(whole + last)), float(np.sum(quadrature))
+    errors, inner = float(np.sum(whole + last)), float(np.sum(quadrature))
     return ContourSum(
-        log_scale=spectrum.log_scale - kernel.at * spectrum.tilt,
-        value=scale * math.fsum(terms),
+        value=scale * total,
         quadrature=raised(scale * inner, MILLIONS),
-        rounding=raised(scale * (max(total - inner, 0.0) + 8.0 * UNIT * total), MILLIONS)
-        + 8.0 * UNIT * scale * abs(math.fsum(terms)),
-        slope=-scale * math.fsum(slopes),
-        moved=kernel.moved,
+        rounding=raised(scale * (max(errors - inner, 0.0) + 8.0 * UNIT * errors), MILLIONS)
+        + 8.0 * UNIT * scale * abs(total),
     )
+
+
+def _turned(spectrum: NodeSpectrum, turning: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Modulus, cosine and sine of the powers, turned."""
+    product = spectrum.product
+    angle = spectrum.times * turning + product.phase
+    modulus, across, along = np.exp(product.log_modulus), np.cos(angle), np.sin(angle)
+    if spectrum.hits is not None:
+        across, along = _times_expm1(across, along, spectrum.hits)
+    return modulus, across, along
 
 
 def _errors(product: Factor, turned: FloatArray, error: float) -> tuple[FloatArray, FloatArray, FloatArray]:

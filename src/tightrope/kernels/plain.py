@@ -10,6 +10,11 @@ def softplus(w: float) -> float:
     return w + math.log1p(math.exp(-w)) if w > 0.0 else math.log1p(math.exp(w))
 
 
+def log_expm1(x: float) -> float:
+    """log(e^x - 1) for x >= 0, without overflow."""
+    return x + math.log(-math.expm1(-x) + 1e-300)
+
+
 def logistic(w: float) -> float:
     """e^w / (1 + e^w)."""
     return 1.0 / (1.0 + math.exp(-w)) if w > -700.0 else 0.0

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flint import arb
 
 from ...facets.lattice import LatticeStep, ratio_ball, sum_lattice
-from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.ball import BITS_START, working_precision
 from ..evaluation import Term
 
 if TYPE_CHECKING:
@@ -81,25 +81,22 @@ class Period:
                     return First(point, arb(0), arb(0).union(abs(point - arb(epsilon))))
             bits *= 2
 
-    def kernel(self, tilt: float, nodes: int, kept: int, epsilon: float) -> Geometric:
-        """The kernel at the first nodes, in float64."""
+    def kernel(self, tilt: float, nodes: int, kept: int, beyond: arb) -> Geometric:
+        """The kernel at the first nodes, in float64, for an epsilon so far below the first loss from there on."""
         from ...kernels.contour_kernel import Geometric, relative
 
-        first = self.first(epsilon)
         with working_precision(BITS_START):
             step = self.step.ball()
             falls = tuple((-(arb(tilt) + more) * step).exp() for more in (0, 1))
             gaps = tuple(-(-(arb(tilt) + more) * step).expm1() for more in (0, 1))
-            parts = numerator(step, first.beyond)
+            parts = numerator(step, beyond)
             return Geometric(
-                at=(lower_float(first.point), upper_float(first.point)),
                 nodes=nodes,
                 kept=kept,
                 falls=(relative(falls[0]), relative(falls[1])),
                 gaps=(relative(gaps[0]), relative(gaps[1])),
                 parts=(relative(parts[0]), relative(parts[1])),
-                last=relative((-first.beyond).exp()),
-                moved=upper_float(first.moved),
+                last=relative((-beyond).exp()),
             )
 
 

@@ -13,10 +13,10 @@ from types import MappingProxyType
 
 from ...errors import Refusal, UnsupportedMechanism
 from ...facets.cgf import LOG_TOLERANCE
+from ..parts import Parts
 from ..saddle import NodeStep, Saddle, choose_step
-from .parts import Parts
 from .period import Period
-from .reach import Falling, LogBounds, find_reach, log_period_truncation, log_truncation
+from .reach import Falling, LogBounds, find_reach
 
 NODES_MOST = 1 << 17
 FLOAT_WORK_MOST, BALL_WORK_MOST = 1.5e8, 1e7  # nodes times inner points: seconds at most
@@ -48,16 +48,6 @@ class ContourPlan:
         return self.period is not None and 2 * self.nodes > self.cycle
 
     @property
-    def log_truncation(self) -> float:
-        """log of the truncation error, relative to the scale, rounded up."""
-        if self.complete:
-            return -math.inf
-        if self.period is None:
-            return log_truncation(self.log_bounds, self.saddle.tilt, self.height)
-        angle = 2.0 * math.pi * (self.nodes - 1) / self.cycle
-        return log_period_truncation(self.log_bounds, self.saddle.tilt, self.period.width, angle)
-
-    @property
     def parameters(self) -> Mapping[str, object]:
         """For the certificate."""
         return MappingProxyType(
@@ -79,8 +69,8 @@ def plan_contour(
     period: Period | None = None,
 ) -> ContourPlan:
     """The first tolerance (relative, on delta) that needs little enough work."""
-    log_scale = parts.body.cumulants(saddle.tilt).value if parts.hits else saddle.cumulants.value
-    cgfs = [*parts.terms, *((hit, 1) for hit in parts.hits if hit is not None)]
+    log_scale = parts.body.cumulants(saddle.tilt).value if parts.splits else saddle.cumulants.value
+    cgfs = [*parts.terms, *((split.hit, 1) for split in parts.splits if split is not None)]
     refusal = Refusal.NOT_KNOWN
     for tolerance in tolerances:
         log_tolerance = -math.log(tolerance)

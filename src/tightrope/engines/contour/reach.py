@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...facets.cgf import Decay
-from ...kernels.directed import log_expm1
-from ...kernels.plain import softplus
+from ...kernels.plain import log_expm1, softplus
 from ..saddle import SAMPLE, Saddle
 
 FIRST_GUESS = 1.2  # the bound keeps about 70 % of the exponent
@@ -39,32 +38,15 @@ LogBounds = tuple[Fallen, ...]
 
 
 def log_product(bounds: Sequence[Fallen]) -> float:
-    """log of a bound of prod |phi|^k, or with hits of |prod (A + B)^k - prod A^k| / prod A(c)^k, rounded up.
+    """log of a bound of prod |phi|^k, or with hits of |prod (A + B)^k - prod A^k| / prod A(c)^k.
 
     The latter is at most prod |phi|^k of the other terms times expm1(sum k log1p(|B|/A(c))).
     """
-    whole = math.fsum(count * bound for bound, count, ratio in bounds if ratio is None) * (1.0 - 1e-15)
+    whole = math.fsum(count * bound for bound, count, ratio in bounds if ratio is None)
     if all(ratio is None for _, _, ratio in bounds):
         return whole
     hits = sum(count * softplus(r + bound) for bound, count, r in bounds if r is not None)
     return whole + log_expm1(hits)
-
-
-def log_truncation(log_bounds: Sequence[Fallen], tilt: float, height: float) -> float:
-    """log of the truncation error after the height, relative to the scale, rounded up."""
-    return log_product(log_bounds) + math.log(math.atan2(tilt, height) / (math.pi * tilt)) + 1e-12
-
-
-def log_period_truncation(log_bounds: Sequence[Fallen], tilt: float, width: float, angle: float) -> float:
-    """The same within one period of a lattice of this width, after the node at this angle of half a turn.
-
-    rho (1 - e^{-h}) times the lesser of e^{ch + h/2} cot(angle/2)/(2 pi) and 1/((1 - e^{-ch})(1 - e^{-(c+1)h})).
-    """
-    near, far = tilt * width, (tilt + 1.0) * width
-    rising = 0.5 * (near + far) - math.log(2.0 * math.pi * math.tan(0.5 * angle) + 1e-300)
-    level = -math.log(-math.expm1(-near)) - math.log(-math.expm1(-far))
-    log = log_product(log_bounds) + math.log(-math.expm1(-width)) + min(rising, level)
-    return log + 1e-12 * (1.0 + min(abs(rising), abs(level)))
 
 
 def find_reach(

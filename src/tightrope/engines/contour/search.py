@@ -15,13 +15,14 @@ from flint import arb
 
 from ... import work
 from ...errors import UnsupportedMechanism, WorkExhausted
-from ...facets.cgf import LOG_TOLERANCE, Cgf, LatticeCgf, Terms
+from ...facets.cgf import Cgf, LatticeCgf, Terms
+from ...facets.marks import Split
 from ...kernels.ball import BITS_START, upper_float, working_precision
+from ..parts import Parts, log_one_hit, markable, one_hit, with_hits, without_rare
 from ..saddle import TILT_MOST, Saddle, Shape, find_saddle
-from .newton import ContourEvaluator
-from .parts import Parts, log_one_hit, one_hit, sampled, with_hits, without_rare
+from .bound import ContourBound, Nodes
 from .period import Period
-from .plan import BALL_UNITS, BALL_WORK_MOST, FLOAT_UNITS, plan_contour, sensitivity
+from .plan import BALL_UNITS, BALL_WORK_MOST, FLOAT_UNITS, ContourPlan, plan_contour, sensitivity
 from .reach import Falling
 
 FLOAT_AIM, BALL_AIM = 1e-10, 1e-13  # relative errors that cost little enough to aim at in any case
@@ -42,7 +43,7 @@ LEFT_OUT = 0.03  # of the accuracy: for what is rare, and for the body
 class Trial:
     """An evaluator, the epsilon and log delta that it found, how wide it is there, and the epsilon of its saddle."""
 
-    evaluator: ContourEvaluator
+    evaluator: ContourBound
     epsilon: float
     log_delta: float
     width: float
@@ -75,7 +76,7 @@ class ContourSearch:
 
     def ways(self) -> Iterator[tuple[ContourSearch, Choose]]:
         """The law whole; where rare outputs would rule it, without them; where hits are few, what has at least one."""
-        if not any(sampled(cgf) for cgf, _ in self.cgfs):
+        if not markable(self.cgfs):
             yield self, ContourSearch.whole
             return
         if len(self.cgfs) > HIT_TERMS_MOST:
@@ -157,7 +158,7 @@ class ContourSearch:
         if log_delta is None:
             log_delta = before.log_delta if before else log_one_hit(self.cgfs, saddle.epsilon)
         if epsilon is None:
-            epsilon = max(before.epsilon, before.aimed / CORRECTION_MOST) if before else one_hit(cut, log_delta)
+            epsilon = max(before.epsilon, before.aimed / CORRECTION_MOST) if before else one_hit(self.cgfs, log_delta)
         left_out = self.log_left_out(saddle, log_delta)
         first = with_hits(cut, epsilon, left_out, self.split_widths)
         if self.epsilon is None and before is None:
@@ -180,38 +181,30 @@ class ContourSearch:
         falling = self.falling(parts, saddle.tilt)
         plan = plan_contour(parts, falling, saddle, tolerances, most, self.period)
         work.spend(units * plan.work)
-        evaluator: ContourEvaluator
-        if self.proof:
-            from .ball_sum import ball_contour
-
-            evaluator = ball_contour(parts, plan, self.infinite)
-        else:
-            from .float_sum import float_contour
-
-            evaluator = float_contour(parts, plan, self.mass)
-        return self.found(evaluator, saddle)
+        nodes = nodes_of(parts, plan, self.proof)
+        with working_precision(nodes.bits):
+            rare = parts.rare_mass()
+        return self.found(ContourBound(nodes, self.infinite, rare, parts.body_tilt), saddle)
 
     def falling(self, parts: Parts, tilt: float) -> list[Falling]:
         """How every term falls; with hits, how these fall."""
-        found = parts.hits or (None,) * len(parts.terms)
-        return [self._falls(cgf, count, hit, tilt) for (cgf, count), hit in zip(parts.terms, found, strict=True)]
+        splits = parts.splits or (None,) * len(parts.terms)
+        return [self._falls(cgf, count, split, tilt) for (cgf, count), split in zip(parts.terms, splits, strict=True)]
 
-    def _falls(self, cgf: Cgf, count: int, hit: Cgf | None, tilt: float) -> Falling:
-        part = cgf if hit is None else hit
+    def _falls(self, cgf: Cgf, count: int, split: Split | None, tilt: float) -> Falling:
+        part = cgf if split is None else split.hit
         if self.period is not None:
             assert isinstance(part, LatticeCgf)
             return Falling(part.period_decay(tilt, self.period.step), count)
         decay = part.ball_decay(tilt) if self.proof else part.decay(tilt)
-        if hit is None:
+        if split is None:
             return Falling(decay, count)
         if self.proof:
             with working_precision(BITS_START):
-                above, below = (law.ball_tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf for law in (hit, cgf))
-                return Falling(decay, count, upper_float(above - below))
-        hits, body = (law.tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf for law in (hit, cgf))
-        return Falling(decay, count, float((hits - body).upper))
+                return Falling(decay, count, upper_float(split.ball_log_ratio(tilt)))
+        return Falling(decay, count, float(split.log_ratio(tilt).upper))
 
-    def found(self, evaluator: ContourEvaluator, saddle: Saddle) -> Trial:
+    def found(self, evaluator: ContourBound, saddle: Saddle) -> Trial:
         """What the evaluator says at the question, in plain floats."""
         at_saddle = self.epsilon is not None or self.delta is None
         found = evaluator.at(saddle.epsilon) if at_saddle else evaluator.solution(self.delta or 0.0)
@@ -232,6 +225,17 @@ class ContourSearch:
             lines[name] for name in lines if name != "rounding"
         )
         return Trial(evaluator, at, log_delta, width, saddle.epsilon, far, lost_digits)
+
+
+def nodes_of(parts: Parts, plan: ContourPlan, proof: bool) -> Nodes:
+    """The law on the nodes of the plan, in balls for a proof."""
+    if proof:
+        from .ball_sum import ball_nodes
+
+        return ball_nodes(parts, plan)
+    from .float_sum import float_nodes
+
+    return float_nodes(parts, plan)
 
 
 Choose = Callable[[ContourSearch, Trial | None], tuple[Parts, Saddle]]

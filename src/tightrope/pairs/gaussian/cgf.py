@@ -123,6 +123,13 @@ class GaussianCgf(Cgf):
             return GaussianBallDecay(self.pair.ball_mu() ** 2)
 
 
+def mu_bounds(pair: GaussianPair) -> tuple[float, float]:
+    """Doubles around mu."""
+    with working_precision(BITS_START):
+        mu = pair.ball_mu()
+        return lower_float(mu), upper_float(mu)
+
+
 def mu_value(pair: GaussianPair) -> float:
     """mu, approximately."""
     return math.hypot(*(math.sqrt(count) * (shift / sigma) for sigma, shift, count in pair.shifts))

@@ -15,11 +15,13 @@ from ... import work
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
 from ...facets.quadrature import LawBallTilted, LawTilted
-from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ..gaussian.cgf import mu_value
+from ...facets.marks import Markable
+from ...kernels.ball import BITS_START, working_precision
+from ..gaussian.cgf import mu_bounds, mu_value
 from ..gaussian.pair import GaussianPair
 from .decay_ball import ball_decay
-from .grid import choose_grid, choose_step, error_modes, window
+from .grid import COARSE, choose_grid, choose_step, error_modes, window
+from .marked import GaussianMarks
 from .quadrature_ball import sampled_normal_ball
 
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
@@ -27,14 +29,6 @@ ALIAS_SLACK = 1e-9
 EXPONENT_MOST = 1e5
 COARSE_MOST = 20_000
 RISE_MOST = 30.0  # of a log likelihood ratio: from here on logs are added
-COARSE = 500.0  # units of work for a point of such a sum
-
-
-def mu_bounds(base: GaussianPair) -> tuple[float, float]:
-    """Doubles around mu."""
-    with working_precision(BITS_START):
-        mu = base.ball_mu()
-        return lower_float(mu), upper_float(mu)
 
 
 @dataclass(frozen=True)
@@ -124,3 +118,6 @@ class SampledCgf(Cgf):
     def ball_decay(self, tilt: float) -> Decay:
         with working_precision(BITS_START):
             return ball_decay(self.base.ball_mu(), self.rate, self.power(tilt)) or NoDecay()
+
+    def marks(self) -> Markable | None:
+        return GaussianMarks(self.base, self.rate) if self.sign > 0 and self.rate < 1.0 else None

@@ -21,6 +21,7 @@ from ...kernels.plain import dyadic, logistic, softplus
 from .window import WHOLE, MarkWindow
 
 STRIP_FRACTIONS = (0.3, 0.5, 0.7, 0.85, 0.95)
+COARSE = 500.0  # units of work for a point of a sum in plain floats
 COARSE_CELLS = 600
 END_PLACES = 1024.0
 MODE_WIDTH = 1e-3

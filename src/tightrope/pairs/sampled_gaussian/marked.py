@@ -1,6 +1,6 @@
-"""A marked part of a Poisson-sampled Gaussian, in the direction of removal: M(z) = E_P[e^{zl} weight(x)].
+"""Marked parts of a Poisson-sampled Gaussian, in the direction of removal: M(z) = E_P[e^{zl} weight(x)].
 
-weight: window. log M(0) < 0 is the log of the probability of the mark.
+weight: window. log M(0) < 0 is the log of the probability of the mark. Where the windows lie is a choice.
 Guarantee: errors as stated by quadrature_marked, kernels.quadrature_ball and decay.
 Proof: docs/proofs/contour.md, section 10.
 """
@@ -14,30 +14,138 @@ from functools import cached_property
 from flint import arb
 
 from ... import work
-from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay
+from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cumulants, Decay, NoDecay
+from ...facets.marks import Markable, Marked, Split
 from ...facets.quadrature import LawBallTilted, LawTilted
 from ...kernels.ball import BITS_START, working_precision
-from ...kernels.plain import softplus
-from ..gaussian.cgf import mu_value
+from ...kernels.plain import dyadic, softplus
+from ..gaussian.cgf import mu_bounds, mu_value
 from ..gaussian.pair import GaussianPair
-from .cgf import COARSE, mu_bounds
 from .decay_ball import ball_decay
-from .grid import choose_grid, log_odds
+from .grid import COARSE, choose_grid, log_odds
 from .quadrature_ball import sampled_normal_ball
-from .window import MarkWindow, ball_phi
+from .window import Edge, MarkWindow, ball_phi, log_phi
 
 LEAST = -8.0  # standard deviations: where plain sums begin
 CELLS = 2.0  # nodes of plain sums per width of an edge
 FINE, COARSE_MOST = 0.25, 4000
+WIDTHS = (0.25, 0.125, 0.0625, 0.03125, 0.015625)  # of a cut, from the softest on
+ENDS = (12.0, 16.0)  # widths from the cut to the hard end
+SMOOTH, SMOOTH_WIDTH = 0.05, 4.0  # below this mu losses are nearly straight in x, and cuts may be wider so many times
+BODY_ENDS = (10.0, 12.0, 14.0, 16.0, 20.0, 25.0, 32.0)  # widths from the split to the hard end of the body
+LOWEST = -5.0  # of all splits
+PLACE = 2.0**-8  # where edges lie
+LARGE = 40.0  # e^loss - 1 + rate is e^loss above
+NEXT, FAR = 0.01, 4.0  # a step along a tail, and as far as any is followed
+TINY_EXCESS = 1e-18
 
 
 @dataclass(frozen=True)
-class MarkedCgf(Cgf):
+class GaussianMarks(Markable):
+    """Marks of ((1 - rate) Q + rate P, Q), rate < 1, by the output x: its loss rises with it."""
+
+    base: GaussianPair
+    rate: float
+
+    @cached_property
+    def mu(self) -> float:
+        """Approximately."""
+        return mu_value(self.base)
+
+    @property
+    def share(self) -> float:
+        return self.rate
+
+    @property
+    def lowest(self) -> float:
+        return LOWEST
+
+    def loss(self, place: float) -> float:
+        return math.log1p(-self.rate) + softplus(self.mu * place + log_odds(self.mu, self.rate))
+
+    def place_of(self, loss: float) -> float:
+        above = math.expm1(min(loss, LARGE)) + self.rate
+        if not above > 0.0:
+            return LOWEST
+        log_above = loss if loss >= LARGE else math.log(above)
+        return (log_above - math.log1p(-self.rate) - log_odds(self.mu, self.rate)) / self.mu
+
+    def log_alone(self, place: float) -> float:
+        """log of P[x > place] (1 - e^-excess), the excess of the loss being that where the tail is e times lower."""
+        log, further = self.log_beyond(place), self.log_beyond(place + NEXT)
+        excess = self.loss(place + min(NEXT / max(log - further, 1e-9), FAR)) - self.loss(place)
+        return log + math.log(max(-math.expm1(-excess), TINY_EXCESS))
+
+    def place_alone(self, log_delta: float) -> float:
+        low, high = -10.0, self._exceeded(log_delta, 0.0)
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.log_alone(middle) > log_delta else (low, middle)
+        return high
+
+    def cut(self, log_mass: float, sharpness: int) -> MarkedCgf:
+        width, end = WIDTHS[sharpness // len(ENDS)], ENDS[sharpness % len(ENDS)]
+        width *= SMOOTH_WIDTH if self.mu < SMOOTH else 1.0
+        at = _rounded(self._exceeded(log_mass, width))
+        return MarkedCgf(self.base, self.rate, MarkWindow((Edge(at, width, -1),), at + end * width))
+
+    def log_beyond(self, x: float, width: float = 0.0) -> float:
+        """log of (1 - r) Phi(-x/s) + r Phi((mu - x)/s), s^2 = 1 + width^2."""
+        spread = math.hypot(1.0, width)
+        base = math.log1p(-self.rate) + log_phi(-x / spread)
+        shifted = math.log(self.rate) + log_phi((self.mu - x) / spread)
+        return max(base, shifted) + math.log1p(math.exp(-abs(base - shifted)))
+
+    def _exceeded(self, log_mass: float, width: float) -> float:
+        """X such that a use lies beyond it with this probability."""
+        low, high = -10.0, self.mu + math.hypot(1.0, width) * (10.0 + math.sqrt(2.0 * max(0.0, -log_mass)))
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.log_beyond(middle, width) > log_mass else (low, middle)
+        return high
+
+
+def _rounded(x: float) -> float:
+    """x, rounded up to where edges lie."""
+    return math.ceil(x / PLACE) * PLACE
+
+
+@dataclass(frozen=True)
+class MarkedCgf(Marked):
     """K of the part of ((1 - rate) Q + rate P, Q) with this window, which has a hard end."""
 
     base: GaussianPair
     rate: float
     marked: MarkWindow
+
+    @cached_property
+    def whole(self) -> GaussianMarks:
+        return GaussianMarks(self.base, self.rate)
+
+    @property
+    def highest(self) -> float:
+        return self.marked.edges[-1].at
+
+    def split(self, loss: float, epsilon: float, widths: float, log_mass: float) -> Split:
+        at = max(LOWEST, min(self.whole.place_of(loss), self.highest))
+        room = (self.whole.place_of(epsilon) - at) / widths
+        width = dyadic(max(WIDTHS[-1], min(WIDTHS[0], room)), 4)
+        at = _rounded(at)
+        ends = ((-1, min(self.marked.end, self._body_end(at, width, log_mass))), (1, self.marked.end))
+        return Split(
+            *(
+                MarkedCgf(self.base, self.rate, MarkWindow((Edge(at, width, side), *self.marked.edges), last))
+                for side, last in ends
+            )
+        )
+
+    def _body_end(self, at: float, width: float, log_mass: float) -> float:
+        """The first end of the body beyond which it would have no more than this mass; inf without one."""
+        for widths in BODY_ENDS:
+            end = _rounded(at + widths * width)
+            if log_phi((at - end) / width) + self.whole.log_beyond(end) < log_mass - 1.0:
+                return end
+        return math.inf
 
     @cached_property
     def _points(self) -> list[tuple[float, float]]:
@@ -66,7 +174,6 @@ class MarkedCgf(Cgf):
         return Cumulants(top + math.log(total), mean, variance)
 
     def depth(self, tilt: float) -> float:
-        """How many e-folds the tilted density is lower at the hard end than at its highest, about."""
         logs = [log + tilt * loss for loss, log in self._points]
         return max(logs) - logs[0]
 
@@ -100,13 +207,11 @@ class MarkedCgf(Cgf):
             return ball_decay(self.base.ball_mu(), self.rate, 1.0 + tilt, self.marked) or NoDecay()
 
     def beyond(self) -> arb:
-        """At or above the probability, under P, of what the last edge and the hard end leave out."""
         edge = self.marked.edges[-1]
         spread = (1 + arb(edge.width) ** 2).sqrt()
         return self._above(arb(edge.at), spread) + self._above(arb(self.marked.end), arb(1))
 
     def leak(self) -> arb:
-        """At or above the probability, under P, of what the first edge would keep beyond the hard end."""
         end = arb(self.marked.end)
         return self.marked.edges[0].ball_weight(end) * self._above(end, arb(1))
 

@@ -1,0 +1,90 @@
+"""The bound is put together in balls: numbers beyond doubles, and sums of which nothing is known, leave it true."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pytest
+from flint import arb
+
+from tightrope.engines.contour.bound import ContourBound, Nodes, NodeSum
+from tightrope.engines.contour.plan import ContourPlan
+from tightrope.engines.contour.reach import Fallen
+from tightrope.engines.saddle import NodeStep, Saddle
+from tightrope.facets.cgf import Cumulants
+
+PLAN = ContourPlan(Saddle(2.0, 1.0, -5.0, Cumulants(0.0, 0.0, 1.0)), NodeStep(0.25, 4.0), 64, (Fallen(-60.0, 3),), 64.0)
+
+
+@dataclass(frozen=True)
+class Told(Nodes):
+    """Nodes whose sum is given."""
+
+    value: arb
+    quadrature: arb
+
+    @property
+    def arithmetic(self) -> str:
+        return "float64"
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        return {}
+
+    def sum(self, epsilon: float) -> NodeSum:
+        return NodeSum(arb(epsilon), self.value, self.quadrature, arb(0))
+
+    def slope(self, epsilon: float) -> tuple[float, float]:
+        raise NotImplementedError
+
+
+ORDINARY = ContourBound(Told(PLAN, 128, arb(0), arb(0), None, arb(0.5), arb(1e-9)), arb(0), arb(0), 0.0)
+
+
+def test_ordinary() -> None:
+    found = ORDINARY.delta(1.0)
+    with_room = math.exp(-2.0) * 0.5
+    assert found.lower < with_room < found.upper
+    assert found.upper - found.lower > math.exp(-2.0) * 2e-9
+    assert set(found.budget.lower) >= {"truncation", "quadrature", "wrap_around"}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"value": arb(0, math.inf)},
+        {"value": arb.nan()},
+        {"quadrature": arb.pos_inf()},
+        {"log_scale": arb.nan()},
+        {"log_scale": arb(0, 1e30)},
+    ],
+)
+def test_nothing_known(changed: dict[str, arb]) -> None:
+    found = replace(ORDINARY, nodes=replace(ORDINARY.nodes, **changed), mass=arb(0.125)).delta(1.0)
+    assert (found.lower, found.upper) == (0.125, 1.0)
+
+
+def test_scales_beyond_doubles() -> None:
+    """e^2000 times a sum of e^-2001, and an upper end below every double that is not 0."""
+    with_scale = Told(PLAN, 128, arb(2000), arb(0), None, arb(-2001).exp(), arb(0))
+    bound = replace(ORDINARY, nodes=replace(with_scale, plan=replace(PLAN, log_bounds=(Fallen(-5000.0, 1),))))
+    found = bound.delta(0.0)
+    assert found.lower < math.exp(-1.0) < found.upper < 0.4
+    tiny = replace(ORDINARY, nodes=Told(PLAN, 128, arb(-3000), arb(0), None, arb(0.5), arb(0))).delta(0.0)
+    assert tiny.lower == 0.0
+    assert 0.0 < tiny.upper < 1e-300
+
+
+@pytest.mark.parametrize("log_alias", [arb.pos_inf(), arb.nan(), arb(1e6)])
+def test_aliases_of_any_size(log_alias: arb) -> None:
+    found = replace(ORDINARY, nodes=replace(ORDINARY.nodes, log_alias=log_alias)).delta(1.0)
+    assert found.lower == 0.0
+    assert found.upper == ORDINARY.delta(1.0).upper
+
+
+def test_a_body_is_added_above() -> None:
+    found = replace(ORDINARY, nodes=replace(ORDINARY.nodes, log_body=arb(0)), body_tilt=1.0).delta(1.0)
+    least = ORDINARY.delta(1.0).upper - 1e-6 + math.exp(-1.0) / 4.0
+    assert found.upper > least
