@@ -18,13 +18,13 @@ from tightrope.engines import parts as contour_parts
 from tightrope.engines.contour import float_sum as contour_float
 from tightrope.engines.contour import plan as contour_plan
 from tightrope.engines.contour.bound import ContourBound
-from tightrope.kernels import contour_sum, quadrature, quadrature_ball
+from tightrope.kernels import contour_sum, quadrature
 from tightrope.pairs.sampled_gaussian import decay as contour_decay
 from tightrope.pairs.sampled_gaussian import decay_ball as contour_decay_ball
 from tightrope.pairs.sampled_gaussian import decay_float as contour_decay_float
 from tightrope.pairs.sampled_gaussian import marked as cgf_marked
+from tightrope.pairs.sampled_gaussian import quadrature_ball, quadrature_marked
 from tightrope.pairs.sampled_gaussian import quadrature_float as quadrature_normal
-from tightrope.pairs.sampled_gaussian import quadrature_marked
 
 Patch = pytest.MonkeyPatch
 

@@ -14,8 +14,8 @@ from operator import mul
 from ... import work
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
-from ...facets.quadrature import LawBallTilted, LawTilted
 from ...facets.marks import Markable
+from ...facets.quadrature import LawBallTilted, LawTilted
 from ...kernels.ball import BITS_START, working_precision
 from ..gaussian.cgf import mu_bounds, mu_value
 from ..gaussian.pair import GaussianPair
