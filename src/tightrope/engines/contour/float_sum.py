@@ -44,15 +44,6 @@ class FloatNodes(Nodes):
         found = contour_sum(self.spectrum, kernel, _enclosed(point))
         return NodeSum(point, _ball(found.value, found.rounding), arb(found.quadrature), moved)
 
-    @cached_property
-    def _smooth(self) -> Kernel:
-        """The kernel at epsilon 0."""
-        return smooth(self.spectrum.tilt, self.spectrum.times, 0.0)
-
-    @cached_property
-    def _plain(self) -> PlainSum:
-        return PlainSum.of(self.spectrum, self._smooth)
-
     def slope(self, epsilon: float) -> tuple[float, float]:
         tilt, at = self.plan.saddle.tilt, epsilon
         if self.plan.period is None:
