@@ -14,6 +14,7 @@ import pytest
 import tightrope as tr
 from tests.oracle.sampled_twice import Use, delta_of_two
 from tightrope.engines.hits import cut, nothing
+from tightrope.engines.hits.ends import CutQuestion
 from tightrope.pairs.finite.laws import RationalLaw
 from tightrope.pairs.finite.pair import FinitePair
 
@@ -106,11 +107,11 @@ def test_atoms_on_the_tops() -> None:
         if not 1e-6 < epsilon < sum(map(max, losses)) - 1e-6:
             epsilon = 0.5 * max(sum(map(max, losses)), 0.2)
         terms = [(FinitePair(RationalLaw(tuple(p), tuple(q))), 1) for p, q in laws]
-        asked = cut.CutQuestion.of(terms)
-        if not any(bottom < top for bottom, top in (asked.window(index, epsilon) for index in range(3))):
+        asked = CutQuestion.of(terms)
+        if not any(bottom < top for bottom, top in ((window.bottom, window.top) for window in asked.windows(epsilon))):
             continue
         with np.errstate(all="raise", under="ignore"):
-            value = cut.grid(asked, epsilon, 500, 1e-3, 1e-3).delta(epsilon)
+            value = cut.evaluator(asked, epsilon, 500, 1e-3, 1e-3).delta(epsilon)
         truth = exact_delta(laws, epsilon)
         assert value.lower <= truth * (1 + ORACLE_ERROR)
         assert truth * (1 - ORACLE_ERROR) <= value.upper

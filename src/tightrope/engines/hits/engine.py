@@ -1,7 +1,7 @@
 """The hits engine: compositions of Poisson-sampled uses in which few hits, or hits that are seen, decide.
 
 Hits that are seen are counted (visible.py: little noise); few hits leave a law that is short once the losses that
-decide alone are cut off (cut.py); and where no double is as small as delta, that is said at once (nothing.py).
+decide alone are cut off (few.py, cut.py); and where no double is as small as delta, that is said at once (nothing.py).
 Guarantee: lower <= delta <= upper. Proof: docs/proofs/hits.md.
 """
 
@@ -32,6 +32,6 @@ def prepare(
     except UnsupportedMechanism:
         if proof:
             raise
-    from . import cut  # late: it needs numpy, which proofs do without
+    from . import few  # late: it needs numpy, which proofs do without
 
-    return cut.prepare(terms, epsilon, delta, accuracy)
+    return few.prepare(terms, epsilon, delta, accuracy)

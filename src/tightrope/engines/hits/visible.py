@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from flint import arb
 
@@ -24,155 +23,37 @@ from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import erfc, lower_float, upper_float, working_precision
 from ...kernels.search import Inverse
 from ..closed_form import finite_part
-from ..closed_form.finite_part import FiniteTerm
-from ..edges import leaked
 from ..evaluation import Evaluation, SelfInverse, Term, inverse, named
+from . import tuning
+from .outcomes import Outcome, SeenParts, listed, seen
 
-BITS = 256  # losses up to 1e30 and counts up to 2**60 leave more digits than a double has
-HIDDEN_MOST = 1e-6  # mass of hits that are not told from misses: beyond, other engines are narrower
-ATOMS_MOST, PRODUCTS_MOST = 20_000, 1_000_000
 LOG_LEAST = -760.0  # no double is as small
-BELOW = 45.0  # e-folds below delta that nobody sees
-FIRST_LOOK = -90.0  # log of the masses left out where delta is not known yet
-EVALUATION, MULTIPLICATION = 1e5, 1.5e3  # units of work
-BISECTIONS, NEWTON_MOST = 60, 30
-STEP, STEPS_MOST = 1e-15, 40  # of epsilon: the distance of the proving points, taken further until they do
-
-
-class SampledUses(NamedTuple):
-    """One sampled term that is removed: uses, rate, and the variance mu^2 of a hit's loss."""
-
-    uses: int
-    rate: arb
-    variance: arb
-
-
-class Outcome(NamedTuple):
-    """A number of hits per term: its mass, the loss that it has for certain, the variance of the rest."""
-
-    mass: arb
-    loss: arb
-    variance: arb
-
-
-@dataclass(frozen=True)
-class SeenParts:
-    """A composition with visible hits: sampled terms, and what all of it has in any case."""
-
-    hits: tuple[SampledUses, ...]
-    finite: tuple[FiniteTerm, ...]
-    loss: arb  # of additions
-    variance: arb  # of plain Gaussians
-    infinite: arb
-    hidden: arb  # at or above the mass of uses that are not seen
-    blur: arb  # an addition's loss may be less by that
-
-
-def seen(terms: Sequence[Term]) -> SeenParts:
-    """The composition sorted, or UnsupportedMechanism; at the working precision."""
-    hits: list[SampledUses] = []
-    finite: list[FiniteTerm] = []
-    loss, variance, hidden, blur = arb(0), arb(0), arb(0), arb(0)
-    for pair, count in terms:
-        law, use = pair.finite(), pair.seen()
-        if law is not None:
-            finite.append((law, count))
-        elif use is None:
-            raise UnsupportedMechanism(named([(pair, count)]), "its hits cannot be told from its misses")
-        elif 0.0 < use.chance < 1.0:
-            hits.append(SampledUses(count, arb(use.chance), use.variance))
-        else:
-            variance += count * use.variance
-        if use is not None:
-            loss, hidden, blur = loss + count * use.sure, hidden + count * use.hidden, blur + count * use.blur
-        if not hidden + blur < HIDDEN_MOST:
-            raise UnsupportedMechanism(named([(pair, count)]), "its noise hides whether a record took part")
-    if hidden.is_zero():
-        raise UnsupportedMechanism(named(terms), "nothing in it is sampled")
-    return SeenParts(tuple(hits), tuple(finite), loss, variance, leaked(finite), hidden, blur)
 
 
 def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float) -> VisibleEvaluator:
     """An evaluator for one direction; UnsupportedMechanism where hits are not seen or too many."""
-    with working_precision(BITS):
+    with working_precision(tuning.BITS):
         parts = seen(terms)
         hidden = upper_float(parts.hidden)
-        finite = finite_part.ball_law(parts.finite) if finite_part.listed_atoms(parts.finite) <= ATOMS_MOST else None
+        finite = (
+            finite_part.ball_law(parts.finite) if finite_part.listed_atoms(parts.finite) <= tuning.ATOMS_MOST else None
+        )
     if finite is None:
         raise UnsupportedMechanism(named(terms), "its finite part has too many atoms to list", Refusal.TOO_MUCH_WORK)
     if delta is not None and not 2.0 * hidden <= accuracy * delta:
         raise UnsupportedMechanism(named(terms), "its noise hides more of delta than the accuracy allows")
-    log_least = FIRST_LOOK if delta is None else math.log(max(delta, 1e-320)) - BELOW
-    for _ in range(3):
-        with working_precision(BITS):
-            atoms, dropped = _listed(terms, parts, finite, max(log_least, LOG_LEAST))
+    log_least = tuning.FIRST_LOOK if delta is None else math.log(max(delta, 1e-320)) - tuning.BELOW
+    for _ in range(tuning.LISTS_MOST):
+        with working_precision(tuning.BITS):
+            atoms, dropped = listed(terms, parts, finite, max(log_least, LOG_LEAST))
         found = VisibleEvaluator(parts, atoms, dropped)
         if epsilon is None or log_least <= LOG_LEAST:
             break
         high = found.delta(epsilon).upper
-        if upper_float(dropped) <= 0.01 * accuracy * high:
+        if upper_float(dropped) <= tuning.LEFT_OUT_SHARE * accuracy * high:
             break
-        log_least = max(math.log(max(high, 1e-320)) - BELOW, log_least - 300.0)
+        log_least = max(math.log(max(high, 1e-320)) - tuning.BELOW, log_least - tuning.LISTED_FURTHER)
     return found
-
-
-def _listed(
-    terms: Sequence[Term], parts: SeenParts, finite: finite_part.BallList, log_least: float
-) -> tuple[list[Outcome], arb]:
-    """Every number of hits that is likelier than e^log_least, and a bound of the mass of the others."""
-    least = arb(log_least).exp()
-    atoms = [Outcome(each.p, parts.loss + each.loss, parts.variance) for each in finite.atoms]
-    dropped = arb(finite.dropped)
-    for term in parts.hits:
-        masses, first, cut = _binomial(term, least)
-        if len(masses) * len(atoms) > PRODUCTS_MOST:
-            raise UnsupportedMechanism(named(terms), "it has too many hits to list", Refusal.TOO_MUCH_WORK)
-        work.spend(MULTIPLICATION * len(masses) * len(atoms))
-        dropped += cut
-        hit, missed = term.rate.log(), (-term.rate).log1p()
-        rows = [(mass, m * hit + (term.uses - m) * missed, m * term.variance) for m, mass in enumerate(masses, first)]
-        joined: list[Outcome] = []
-        for before in atoms:
-            for mass, loss, variance in rows:
-                both = before.mass * mass
-                if both > least:
-                    joined.append(Outcome(both, before.loss + loss, before.variance + variance))
-                else:
-                    dropped += both
-        atoms = joined
-        if len(atoms) > ATOMS_MOST:
-            raise UnsupportedMechanism(named(terms), "it has too many hits to list", Refusal.TOO_MUCH_WORK)
-    return atoms, dropped
-
-
-def _binomial(term: SampledUses, least: arb) -> tuple[list[arb], int, arb]:
-    """Binomial masses down to `least` on both sides of the mode, the first number, and a bound of the rest."""
-    count, odds = term.uses, term.rate / (1 - term.rate)
-    mode = min(int(count * float(term.rate.mid())), count)  # or next to it: any start will do
-    at_mode = arb(count + 1).lgamma() - arb(mode + 1).lgamma() - arb(count - mode + 1).lgamma()
-    top = (at_mode + mode * term.rate.log() + (count - mode) * (-term.rate).log1p()).exp()
-    sides: list[list[arb]] = []
-    dropped = arb(0)
-    for upward in (False, True):
-        m, mass = mode, top
-        side: list[arb] = []
-        while mass > least and len(side) <= ATOMS_MOST:
-            if len(side) % 1000 == 0:
-                work.spend(1000 * MULTIPLICATION)
-            side.append(mass)
-            if m == (count if upward else 0):
-                mass = arb(0)
-                break
-            ratio = arb(count - m) / (m + 1) * odds if upward else arb(m) / (count - m + 1) / odds
-            m, mass = (m + 1 if upward else m - 1), mass * ratio
-        if not mass.is_zero():  # the ratios fall, so the rest is below a geometric series
-            following = arb(count - m) / (m + 1) * odds if upward else arb(m) / (count - m + 1) / odds
-            if not following < 1:
-                raise UnsupportedMechanism("this composition", "it has too many hits to list", Refusal.TOO_MUCH_WORK)
-            dropped += mass / (1 - following)
-        sides.append(side)
-    down, up = sides
-    return down[::-1] + up[1:], mode - len(down) + 1, dropped
 
 
 @dataclass(frozen=True)
@@ -189,10 +70,10 @@ class VisibleEvaluator(SelfInverse):
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        return {"way": "visible hits", "atoms": len(self.atoms), "bits": BITS}
+        return {"way": "visible hits", "atoms": len(self.atoms), "bits": tuning.BITS}
 
     def delta(self, epsilon: float) -> Evaluation:
-        with working_precision(BITS):
+        with working_precision(tuning.BITS):
             total, _, left_out = self._sum(arb(epsilon))
             hidden, unlisted = self.parts.hidden, self.dropped + left_out
             low = lower_float(self.parts.infinite + total - hidden)
@@ -216,28 +97,28 @@ class VisibleEvaluator(SelfInverse):
         """The sum over the atoms, minus its derivative, and a bound of the atoms too small to be summed."""
         total, slope, left_out = arb(0), arb(0), arb(0)
         heights = [_log_most(atom, epsilon) for atom in self.atoms]
-        least = max(heights, default=0.0) - 2.0 * BELOW
+        least = max(heights, default=0.0) - 2.0 * tuning.BELOW
         atoms = [atom for atom, height in zip(self.atoms, heights, strict=True) if height >= least]
         if len(atoms) < len(heights) and least > -math.inf:
             left_out = (len(heights) - len(atoms)) * arb(least).exp()
         for index, (mass, loss, variance) in enumerate(atoms):
             if index % 100 == 0:
-                work.spend(EVALUATION * min(100, len(atoms) - index))
+                work.spend(tuning.EVALUATION * min(100, len(atoms) - index))
             profile, falling = _profile(epsilon - loss + self.parts.blur * arb("0.5 +/- 0.5"), variance)
             total, slope = total + mass * profile, slope + mass * falling
         return total, slope, left_out
 
     def _guess(self, delta: float) -> float:
         """About the epsilon of this delta: by bisection in plain floats, where e^eps Q is left out."""
-        with working_precision(BITS):
+        with working_precision(tuning.BITS):
             rough = [
                 (float(mass.mid()), float(loss.mid()), math.sqrt(float(variance.mid())))
                 for mass, loss, variance in self.atoms
             ]
             infinite = float(self.parts.infinite.mid())
         low, high = 0.0, max((loss + mu * mu / 2.0 + 60.0 * mu for _, loss, mu in rough), default=0.0) + 1.0
-        work.spend(BISECTIONS * len(rough) * 1e3)
-        for _ in range(BISECTIONS):
+        work.spend(tuning.BISECTIONS * len(rough) * 1e3)
+        for _ in range(tuning.BISECTIONS):
             middle = 0.5 * (low + high)
             total = infinite + sum(mass * _rough(middle - loss, mu) for mass, loss, mu in rough)
             low, high = (middle, high) if total > delta else (low, middle)
@@ -246,8 +127,8 @@ class VisibleEvaluator(SelfInverse):
     def _solved(self, delta: float, guess: float) -> float:
         """The guess made better by Newton on log delta, kept between what is known to be too small and too large."""
         low, high = 0.0, math.inf
-        for _ in range(NEWTON_MOST):
-            with working_precision(BITS):
+        for _ in range(tuning.NEWTON_MOST):
+            with working_precision(tuning.BITS):
                 total, slope, _ = self._sum(arb(guess))
                 wanted = arb(delta) - self.parts.infinite
                 if not (total > 0 and slope > 0 and wanted > 0):
@@ -258,17 +139,17 @@ class VisibleEvaluator(SelfInverse):
             if not low <= following <= high:
                 following = 0.5 * (low + high) if high < math.inf else 2.0 * guess
             moved, guess = abs(following - guess), following
-            if moved <= STEP * guess:
+            if moved <= tuning.PROVING_STEP * guess:
                 break
         return guess
 
 
 def _around(evaluator: VisibleEvaluator, delta: float, ceiling: float, guess: float) -> Inverse[Evaluation] | None:
     """Two points next to the guess that prove both ends; None where they are not found."""
-    step = max(STEP * guess, math.ulp(guess))
+    step = max(tuning.PROVING_STEP * guess, math.ulp(guess))
     low: tuple[float, Evaluation | None] | None = None
     high: tuple[float, Evaluation | None] | None = None
-    for _ in range(STEPS_MOST):
+    for _ in range(tuning.PROVING_STEPS_MOST):
         if low is None:
             point = max(guess - step, 0.0)
             value = evaluator.delta(point)

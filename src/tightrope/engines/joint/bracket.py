@@ -28,15 +28,10 @@ from ...pair import Pair
 from ..evaluation import Term
 from ..lattice.sketch import Sketch, sketch
 from ..lattice.sketches import gathered
+from . import tuning
 from .whole import SampleCells, Upper, cells_law, upper_law
 
-BLOCK = 4  # uses that become one law on a grid twice as coarse: a law of four uses is twice as wide
-LOW_TAIL = 1e-22  # P-mass below: moved up, where it weighs no more than that
 GUARD_BITS = 64
-LOSS_MOST = 2000.0  # larger losses count as infinite above, and as this below
-LONGER = 8  # than the whole law, in points: what one use may be
-NARROWEST = 1e-6  # of the losses: a law of one atom needs no finer grid
-TILTS = np.geomspace(1e-3, 1e4, 29)
 
 L = TypeVar("L", Upper, SampleCells)
 
@@ -118,10 +113,13 @@ def _part(pair: Pair, uses: int, fine: Fineness) -> _Part:
     inside = bracket(pair, fine)
     drawn = sketch(inside.upper)
     above, below = np.cumsum(drawn.mass[::-1])[::-1], np.cumsum(drawn.mass)
-    rare, few = np.flatnonzero(above <= fine.tail / (64.0 * uses)), np.flatnonzero(below <= LOW_TAIL / (64.0 * uses))
+    rare, few = (
+        np.flatnonzero(above <= fine.tail / (64.0 * uses)),
+        np.flatnonzero(below <= tuning.LOW_TAIL / (64.0 * uses)),
+    )
     high = drawn.edge[rare[0]] if len(rare) else drawn.edge[-1]
     low = drawn.edge[few[-1]] if len(few) else drawn.edge[0] - drawn.width[0]
-    low, high = (min(max(float(end), -LOSS_MOST), LOSS_MOST) for end in (low, high))
+    low, high = (min(max(float(end), -tuning.LOSS_MOST), tuning.LOSS_MOST) for end in (low, high))
     return _Part(inside, drawn, low, high, uses)
 
 
@@ -129,11 +127,11 @@ def _window(parts: Sequence[_Part], tail: float) -> tuple[float, float]:
     """About where the total loss lies: by Chernoff under P at either end, or by the ends of the parts."""
     low, high = sum(part.uses * part.low for part in parts), sum(part.uses * part.high for part in parts)
     drawn = gathered([part.sketch for part in parts], [part.uses for part in parts])
-    for tilt in TILTS:
+    for tilt in np.geomspace(*tuning.TILTS):
         up, down = (float(np.dot(drawn.counts, drawn.cgf(side * tilt))) for side in (1.0, -1.0))
-        high, low = min(high, (up - math.log(tail)) / tilt), max(low, -(down - math.log(LOW_TAIL)) / tilt)
-    low, high = (min(max(end, -LOSS_MOST), LOSS_MOST) for end in (low, high))
-    room = NARROWEST * max(abs(low), abs(high), 1e-300)
+        high, low = min(high, (up - math.log(tail)) / tilt), max(low, -(down - math.log(tuning.LOW_TAIL)) / tilt)
+    low, high = (min(max(end, -tuning.LOSS_MOST), tuning.LOSS_MOST) for end in (low, high))
+    room = tuning.NARROWEST * max(abs(low), abs(high), 1e-300)
     return (low, high) if high - low > room else (min(low, high) - room, max(low, high) + room)
 
 
@@ -146,7 +144,10 @@ def _five_bits(step: float) -> float:
 def _levels(part: _Part, step: float, points: int) -> int:
     """As many as the uses fill, as long as one use stays short."""
     levels = 0
-    while BLOCK ** (levels + 1) <= part.uses and (part.high - part.low) * 2.0 ** (levels + 1) <= LONGER * points * step:
+    while (
+        tuning.BLOCK ** (levels + 1) <= part.uses
+        and (part.high - part.low) * 2.0 ** (levels + 1) <= tuning.LONGER * points * step
+    ):
         levels += 1
     return levels
 
@@ -155,7 +156,7 @@ def _power(law: L, uses: int, levels: int, finest: float, bits: int, cut: int) -
     """So many uses as one law on the last grid; what is left over at each level is carried along."""
     carry: L | None = None
     for level in range(levels):
-        blocks, rest = divmod(uses, BLOCK)
+        blocks, rest = divmod(uses, tuning.BLOCK)
         share = max(cut // (16 * blocks * levels), 1)
         left: list[L] = [law] * rest
         if carry is not None:

@@ -26,7 +26,7 @@ from ...relation import Direction
 from ..answer import Answer, Point
 from ..evaluation import Evaluation, SelfInverse, inverse
 from ..plan import Planner
-from .tuning import BACKWARDS, PREPARED
+from . import tuning
 
 MAP_BITS = 1200  # a rate of 5e-324 and its complement fit exactly
 
@@ -89,9 +89,9 @@ class OnceEvaluator(SelfInverse):
 
     def _still_above(self, epsilon: float, level: float) -> float:
         """A point just below epsilon where delta of the product is above a level that is a rounding error higher."""
-        for share in BACKWARDS:
+        for share in tuning.BACKWARDS:
             point = epsilon * (1.0 - share)
-            if point == 0.0 or self.product.answer(Point("delta", point), PREPARED).lower > level:
+            if point == 0.0 or self.product.answer(Point("delta", point), tuning.PREPARED).lower > level:
                 return point
         return self._ask("epsilon", min(level, 1.0)).lower
 

@@ -20,19 +20,8 @@ from ...question import Question
 from ..answer import Answer, Point
 from ..evaluation import Evaluation, SelfInverse, Term
 from ..plan import Planner
+from . import tuning
 from .bracket import Fineness, bracket
-
-POINTS_FIRST, POINTS_MOST, PROOF_POINTS_MOST = 512, 1 << 16, 1 << 11
-LOOSE = 1e-3  # accuracy of the first compositions: they tell how fine the next ones must be
-TAIL_SHARE = 1e-4  # of the accuracy: what may go to infinite loss
-TAIL_FIRST, TAIL_LEAST = 1e-30, 1e-290
-PLAN_SHARE = 0.25  # of the width: what the engines may leave open
-ROUNDS_MOST = 4
-FASTEST = 64.0  # times as many points as before
-HELPS = 0.3  # of the width: less between the two pairs is not worth finer ones
-SHALLOW = 1e-3  # of the tail before: the upper pair counted too much as infinite
-WORK_SHARE = 0.3
-HALF = 0.5  # of the work: for the pairs above
 
 
 @dataclass
@@ -59,7 +48,7 @@ class SeveralEvaluator(SelfInverse):
         """Below and above."""
         if (quantity, given) not in self._known:
             point = Point(quantity, given)
-            with work.part(HALF):
+            with work.part(tuning.ABOVE_SHARE):
                 above = self.above.answer(point, self.accuracy)
             self._known[quantity, given] = self.below.answer(point, self.accuracy), above
         return self._known[quantity, given]
@@ -87,10 +76,10 @@ def prepare_several(
     uses = sum(count for _, count in terms)
     quantity, given = ("epsilon", delta) if epsilon is None else ("delta", epsilon)
     assert given is not None
-    fine = Fineness(POINTS_FIRST, _tail(delta, accuracy, uses) if delta else TAIL_FIRST, proof)
-    aim = max(accuracy * PLAN_SHARE, LOOSE)
+    fine = Fineness(tuning.POINTS_FIRST, _tail(delta, accuracy, uses) if delta else tuning.TAIL_FIRST, proof)
+    aim = max(accuracy * tuning.PLAN_SHARE, tuning.FIRST_AIM)
     best: tuple[tuple[float, float], SeveralEvaluator] | None = None
-    for _ in range(ROUNDS_MOST):
+    for _ in range(tuning.ROUNDS_MOST):
         before = work.left()
         try:
             made = _made(terms, fine, aim)
@@ -109,16 +98,20 @@ def prepare_several(
         between = _relative(min(below.upper, above.lower), above.lower)
         tail = fine.tail
         if epsilon is not None:
-            tail = min(tail, _tail(below.lower, accuracy, uses) if below.lower else TAIL_LEAST)
-        deeper = tail < SHALLOW * fine.tail
-        if not deeper and between < HELPS * width and aim <= PLAN_SHARE * accuracy:
+            tail = min(tail, _tail(below.lower, accuracy, uses) if below.lower else tuning.TAIL_LEAST)
+        deeper = tail < tuning.SHALLOW * fine.tail
+        if not deeper and between < tuning.HELPS * width and aim <= tuning.PLAN_SHARE * accuracy:
             break
-        most = min(PROOF_POINTS_MOST if proof else POINTS_MOST, _affordable(fine.points, spent))
-        wanted = fine.points * min(max(math.sqrt(2.0 * width / accuracy), 2.0), FASTEST) if width < 1.0 else fine.points
+        most = min(tuning.PROOF_POINTS_MOST if proof else tuning.POINTS_MOST, _affordable(fine.points, spent))
+        wanted = (
+            fine.points * min(max(math.sqrt(2.0 * width / accuracy), 2.0), tuning.FASTEST)
+            if width < 1.0
+            else fine.points
+        )
         finer = max(min(int(wanted), most), fine.points)
         if finer == fine.points and not deeper:
             break
-        aim = max(PLAN_SHARE * accuracy, min(aim, PLAN_SHARE * width * (fine.points / finer) ** 2))
+        aim = max(tuning.PLAN_SHARE * accuracy, min(aim, tuning.PLAN_SHARE * width * (fine.points / finer) ** 2))
         fine = Fineness(finer, tail, proof)
     assert best is not None
     return best[1]
@@ -133,11 +126,11 @@ def _relative(lower: float, upper: float) -> float:
 def _affordable(points: int, spent: float) -> int:
     """So many points take half of the work that is left; none is counted where there is no end to it."""
     left = work.left()
-    return POINTS_MOST if left == math.inf or not spent > 0.0 else int(points * WORK_SHARE * left / spent)
+    return tuning.POINTS_MOST if left == math.inf or not spent > 0.0 else int(points * tuning.WORK_SHARE * left / spent)
 
 
 def _tail(delta: float, accuracy: float, uses: int) -> float:
-    return max(TAIL_SHARE * min(accuracy, 1.0) * delta / uses, TAIL_LEAST)
+    return max(tuning.TAIL_SHARE * min(accuracy, 1.0) * delta / uses, tuning.TAIL_LEAST)
 
 
 def _made(terms: Sequence[Term], fine: Fineness, aim: float) -> SeveralEvaluator:

@@ -22,11 +22,9 @@ from ...kernels.ulps import UNIT
 from ...pair import Pair
 from ..lattice import masses as lattice_masses
 from ..lattice.proof import light
+from . import tuning
 
 ENTRY_UNITS = 32.0  # roundings of one entry in float64: a difference of tails, and this factor
-LENGTH_MOST = 1 << 19
-# Units of work: for each limb and each entry of a product, for the masses of a point in float64 and in balls.
-LIMB, ENTRY, POINT, BALL_POINT = 600.0, 500.0, 1e4, 3e5
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +99,14 @@ class SampleCells:
 def upper_law(pair: Pair, points: FloatArray, step: float, start: int, median: float, bits: int, proof: bool) -> Upper:
     """Chords on the points, which are (start + i) step exactly."""
     if not proof:
-        work.spend(POINT * len(points))
+        work.spend(tuning.POINT * len(points))
         found = lattice_masses.above(pair, points, step, median)
         entries = found.masses * (1.0 + ENTRY_UNITS * UNIT)
         return Upper([_ceil(each, bits) for each in entries], start, int(_ceil(found.infinite, bits)))
     scale, span = arb(2) ** bits, -(-arb(step)).expm1()
     profile = []
     for point in points:
-        work.spend(BALL_POINT)
+        work.spend(tuning.BALL_POINT)
         profile.append(pair.ball_profile(arb(point)))
     tails = [arb(1), *(here + (before - here) / span for before, here in pairwise(profile)), profile[-1]]
     masses = [max(_above((here - after) * scale), fmpz(0)) for here, after in pairwise(tails)]
@@ -118,14 +116,14 @@ def upper_law(pair: Pair, points: FloatArray, step: float, start: int, median: f
 def cells_law(pair: Pair, points: FloatArray, step: float, start: int, bits: int, proof: bool) -> SampleCells:
     """Merged cells around the points; the outer ones reach to the ends of the finite losses."""
     if not proof:
-        work.spend(POINT * len(points))
+        work.spend(tuning.POINT * len(points))
         found = lattice_masses.below(pair, points, step)
         down, up = found.p * (1.0 - ENTRY_UNITS * UNIT), found.q * (1.0 + ENTRY_UNITS * UNIT)
         return SampleCells([_floor(each, bits) for each in down], [_ceil(each, bits) for each in up], start)
     scale, half = arb(2) ** bits, arb(step) / 2
     tails = []
     for point in points[1:]:
-        work.spend(BALL_POINT)
+        work.spend(tuning.BALL_POINT)
         tails.append(pair.ball_tails(arb(point) - half))
     leaked = pair.infinite_mass()
     p = [1 - leaked, *(each.p_above - leaked for each in tails), arb(0)]
@@ -138,12 +136,12 @@ def cells_law(pair: Pair, points: FloatArray, step: float, start: int, bits: int
 
 
 def _pay(length: int, bits: int) -> None:
-    if length > LENGTH_MOST:
+    if length > tuning.LENGTH_MOST:
         raise UnsupportedMechanism(
             "this composition", "the law behind one sample needs too long a grid", Refusal.TOO_MUCH_WORK
         )
     work.hold(length * (bits / 8.0 + 64.0))
-    work.spend(length * (LIMB * bits / 64.0 + ENTRY))
+    work.spend(length * (tuning.LIMB * bits / 64.0 + tuning.ENTRY))
 
 
 def _ceil(value: float, bits: int) -> fmpz:
