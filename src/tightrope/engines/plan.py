@@ -23,7 +23,7 @@ from ..kernels import conditions
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..question import AUTO, Question
 from . import leaks, outline
-from .answer import Answer, Point, answered, exact, from_edges, meets, nothing_known
+from .answer import Answer, Point, answered, exact, from_edges, nothing_known
 from .edges import edges
 from .evaluation import Evaluator, SelfInverse, Term, inverse, named
 from .ladder import ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
@@ -37,6 +37,7 @@ LOOSE = 0.02
 
 # Prepared for several questions: half of the width is kept for those that follow, and it is this sharp at least.
 REUSED = 0.5, 1e-3
+AHEAD = 0.4  # of how far an evaluator served: where the next is prepared
 
 
 class Planner:
@@ -61,6 +62,7 @@ class Planner:
         self._several = several
         self._sides: tuple[Planner, ...] | None = None
         self._last: tuple[Rung, Evaluator] | None = None
+        self._served = 0.0, 0.0  # the epsilon that it was prepared at, and the largest that it served
 
     def answer(self, point: Point, accuracy: float) -> Answer:
         """The straight path: known edges, then the ladder of engines until one is narrow enough."""
@@ -187,12 +189,21 @@ class Planner:
 
     def _climb(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer:
         """One rung's answer; an engine that missed where epsilon lies is asked once more at its lower end."""
+        if rung.engine.moments and self._ahead(point) > 0.0:
+            with suppress(UnsupportedMechanism, OverflowError, WorkExhausted):
+                found = self._ask(rung, point, accuracy, near=point.given + self._ahead(point))
+                if found.meets(accuracy, point.quantity):
+                    return found
         found = self._ask(rung, point, accuracy, beat=beat)
         if not (rung.engine.aims and found.wide_epsilon(point)):
             return found
         with suppress(UnsupportedMechanism, OverflowError, WorkExhausted):
             return min(found, self._ask(rung, point, accuracy, near=found.lower), key=lambda each: each.width)
         return found
+
+    def _ahead(self, point: Point) -> float:
+        """How far beyond this epsilon to prepare: what serves there serves on both sides, as the one before did."""
+        return AHEAD * (self._served[1] - self._served[0]) if self._several and point.quantity == "delta" else 0.0
 
     def _outlined(self, point: Point, best: Answer | None) -> Answer:
         """What the evaluators that were prepared, and the outline, say together; from what was kept for that."""
@@ -230,38 +241,56 @@ class Planner:
         epsilon, delta = (point.given, other.lower) if for_delta else (other.lower, point.given)
         if epsilon == math.inf and not for_delta:
             return True
-        if self._last is None and other.engine.moments and other.arithmetic == "float64":
-            from .chernoff import delta_above
-
+        if self._seen_below(epsilon, delta):
+            return True
+        if other.engine.moments and other.arithmetic == "float64":
             # The moments cost a fraction of a contour, and mostly they are enough; if not, a contour as there is.
-            tilt, mass = other.parameters.get("tilt"), upper_float(self._edges.mass)
-            near = tilt if isinstance(tilt, float) else 1.0
-            with suppress(WorkExhausted), conditions.float64():
-                if delta_above(self.terms, epsilon, mass, delta, near) <= delta:
-                    return True
             with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), work.part(work.ENGINE_SHARE):
-                if self._ask(Rung(other.engine, ball=False), Point("delta", epsilon), LOOSE).upper <= delta:
+                if self._moments_below(epsilon, delta, other):
+                    return True
+                if self._climb(Rung(other.engine, ball=False), Point("delta", epsilon), LOOSE, math.inf).upper <= delta:
                     return True
         return self.answer(Point("delta", epsilon), LOOSE).upper <= delta
 
+    def _seen_below(self, epsilon: float, delta: float) -> bool:
+        """Whether the evaluator that served last proves that so much delta will do."""
+        if self._last is None or not (self._last[0].ball or conditions.hold()):
+            return False
+        with suppress(WorkExhausted), self._last[0].arithmetic():
+            return self._last[1].delta(epsilon).upper <= delta
+        return False
+
+    def _moments_below(self, epsilon: float, delta: float, other: Answer) -> bool:
+        """Whether moments prove it; the best tilt is near that of the other direction."""
+        from .chernoff import delta_above
+
+        near = other.parameters.get("tilt")
+        with conditions.float64():
+            start, mass = near if isinstance(near, float) else 1.0, upper_float(self._edges.mass)
+            return delta_above(self.terms, epsilon, mass, delta, start) <= delta
+
     def _again(self, point: Point, accuracy: float) -> Answer | None:
-        """delta from the evaluator that served last, if it is narrow enough here too."""
-        if self._last is None or point.quantity != "delta":
+        """The answer of the evaluator that served last, if it is narrow enough here too."""
+        if self._last is None:
             return None
         rung, evaluator = self._last
-        if not (rung.ball or conditions.hold()):
+        if not (rung.ball or conditions.hold()) or (
+            point.quantity == "epsilon" and not isinstance(evaluator, SelfInverse)
+        ):
             return None
         with rung.arithmetic():
-            value = evaluator.delta(point.given)
-            if meets(value.lower, value.upper, accuracy, "delta"):
-                return answered(rung, evaluator, value.lower, value.upper, value.budget)
-        return None
+            found = self._read(rung, evaluator, point, accuracy)
+        if not found.meets(accuracy, point.quantity):
+            return None
+        if point.quantity == "delta":
+            self._served = self._served[0], max(self._served[1], point.given)
+        return found
 
     def _ask(
         self, rung: Rung, point: Point, accuracy: float, near: float | None = None, beat: float = math.inf
     ) -> Answer:
-        """The engine's answer; for epsilon, prepared at an epsilon that is near if there is one."""
-        epsilon = point.given if point.quantity == "delta" else near
+        """The engine's answer, prepared at an epsilon that is near if there is one."""
+        epsilon = point.given if near is None and point.quantity == "delta" else near
         with rung.arithmetic():
             evaluator = rung.prepare(
                 self.terms,
@@ -271,6 +300,7 @@ class Planner:
                 accuracy=min(REUSED[0] * accuracy, REUSED[1]) if self._several else accuracy,
             )
             self._last = rung, evaluator
+            self._served = (epsilon, epsilon) if epsilon is not None else (0.0, 0.0)
             return self._read(rung, evaluator, point, accuracy)
 
     def _read(self, rung: Rung, evaluator: Evaluator, point: Point, accuracy: float) -> Answer:
