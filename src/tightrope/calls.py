@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from functools import wraps
+from inspect import CO_VARKEYWORDS
 from types import CodeType
 from typing import Any, TypeVar, cast
 
@@ -23,9 +24,18 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {by_lower[found[0]]}?" if found else ""
 
 
-def check_keywords(name: str, code: CodeType, given: Iterable[str]) -> None:
-    """TypeError for a keyword that the function does not take, with the nearest one that it does."""
-    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+def known_keywords(function: Callable[..., Any]) -> tuple[str, ...]:
+    """What a function takes by name; its `**options: Unpack[Options]` by the names in Options."""
+    code: CodeType = function.__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    if not code.co_flags & CO_VARKEYWORDS:
+        return code.co_varnames[:count]
+    options = function.__annotations__[code.co_varnames[count]].removeprefix("Unpack[").removesuffix("]")
+    return code.co_varnames[:count] + tuple(function.__globals__[options].__annotations__)
+
+
+def check_keywords(name: str, known: Collection[str], given: Iterable[str]) -> None:
+    """TypeError for a keyword that is not known, with the nearest one that is."""
     for keyword in given:
         if keyword not in known:
             taken = [each for each in known if each not in ("self", "cls")]
@@ -34,11 +44,11 @@ def check_keywords(name: str, code: CodeType, given: Iterable[str]) -> None:
 
 def checked(function: Function) -> Function:
     """The function, with a suggestion where a keyword is misspelt."""
-    code = function.__code__
+    known = known_keywords(function)
 
     @wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
-        check_keywords(function.__name__, code, keywords)
+        check_keywords(function.__name__, known, keywords)
         return function(*arguments, **keywords)
 
     return cast(Function, call)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypedDict
 
 from .errors import InvalidParameter
 from .relation import Direction
@@ -13,6 +14,21 @@ AUTO = "auto"  # the engine is chosen
 # What is given where a quantity is asked for.
 GIVEN = MappingProxyType({"epsilon": "delta", "delta": "epsilon", "renyi": "order"})
 SECONDS = 10.0  # what a call may take where nobody says
+
+
+class Manner(TypedDict, total=False):
+    """How an answer is wanted, and what it may cost: the keywords that every question takes; see Question."""
+
+    proof: bool
+    engine: str
+    direction: Direction | str | None
+    seconds: float
+
+
+class Options(Manner, total=False):
+    """The keywords of epsilon, delta and curve."""
+
+    accuracy: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +43,11 @@ class Question:
     accuracy: float | None = None
     proof: bool = False
     engine: str = AUTO
-    direction: Direction | None = None
+    direction: Direction | str | None = None
     seconds: float = SECONDS
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "direction", parsed(self.direction))
         given: object = self.accuracy
         if isinstance(given, str) or (self.accuracy is not None and not 0.0 < self.accuracy < math.inf):
             raise InvalidParameter(f"accuracy must be a finite number above 0, not {self.accuracy!r}")
@@ -40,7 +57,7 @@ class Question:
     @property
     def directions(self) -> tuple[Direction, ...]:
         """The directions that are looked at."""
-        return (Direction.REMOVE, Direction.ADD) if self.direction is None else (self.direction,)
+        return (Direction.REMOVE, Direction.ADD) if self.direction is None else (Direction(self.direction),)
 
 
 def parsed(direction: Direction | str | None) -> Direction | None:

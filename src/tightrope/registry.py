@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from inspect import Parameter, signature
 from types import MappingProxyType
@@ -40,8 +41,9 @@ TRANSFORMS: Mapping[str, TransformEntry] = MappingProxyType(
 
 
 def keywords(make: type[Mechanism]) -> tuple[Parameter, ...]:
-    """What the constructor takes, in order; the base of a transformation is not one of them."""
-    return tuple(item for item in signature(make).parameters.values() if item.name != "base")
+    """What the constructor takes, in order, annotations as text; the base of a transformation is not one of them."""
+    given = (item for item in signature(make).parameters.values() if item.name != "base")
+    return tuple(item.replace(annotation=re.sub(r"^InitVar\[(.*)\]$", r"\1", str(item.annotation))) for item in given)
 
 
 def usage(name: str, make: type[Mechanism]) -> str:

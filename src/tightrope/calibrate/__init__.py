@@ -5,4 +5,5 @@ calibration.py -> search.py -> domain.py (which values the unknown may take) and
 
 from .calibration import Calibration as Calibration
 from .calibration import Missed as Missed
+from .calibration import SearchOptions as SearchOptions
 from .calibration import calibrate as calibrate

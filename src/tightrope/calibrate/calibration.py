@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Unpack
 
 from .. import work
 from ..bound import Bound
@@ -18,8 +19,7 @@ from ..calls import checked
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import nonnegative, positive, probability
-from ..question import AUTO, SECONDS, Question, parsed
-from ..relation import Direction
+from ..question import AUTO, SECONDS, Manner, Question
 from .domain import Domain
 from .search import RootSearch
 from .target import Target
@@ -58,31 +58,33 @@ class Calibration:
         return "\n".join([*lines, *([self.ended] if self.ended else [])])
 
 
+class SearchOptions(Manner, total=False):
+    """The keywords of calibrate that tell of the unknown, and those that every question takes."""
+
+    parameter: str | None
+    integer: bool
+    least: float | None
+    most: float | None
+
+
 @checked
 def calibrate(
     make: Callable[[float], Mechanism],
     *,
     epsilon: float,
     delta: float,
-    parameter: str | None = None,
-    integer: bool = False,
-    least: float | None = None,
-    most: float | None = None,
     tolerance: float = TOLERANCE,
-    proof: bool = False,
-    engine: str = AUTO,
-    direction: Direction | str | None = None,
-    seconds: float = SECONDS,
+    **options: Unpack[SearchOptions],
 ) -> Calibration:
     """The value closest to the target (epsilon, delta) from the safe side.
 
     make builds the mechanism from the unknown, a number above 0; a value that it refuses (InvalidParameter, or another
     ValueError) lies outside of what the unknown may be. Privacy must depend on it monotonically, either way; what is
-    seen not to is refused. integer: the unknown is a whole number. least, most: values beyond are not looked at.
-    tolerance: relative distance to the value that is shown to miss the target. seconds: what the whole search may take;
-    then the best value so far is the answer. The other arguments are those of Mechanism.epsilon.
+    seen not to is refused. parameter: what messages call it. integer: it is a whole number. least, most: values beyond
+    are not looked at. tolerance: relative distance to the value that is shown to miss the target. seconds: what the
+    whole search may take; then the best value so far is the answer. The others are those of Mechanism.epsilon.
     """
-    parameter = parameter or _first_argument(make)
+    parameter = options.get("parameter") or _first_argument(make)
     epsilon, delta = nonnegative("epsilon", epsilon), probability("delta", delta)
     if delta == 1.0:
         raise InvalidParameter("delta 1 promises nothing: every value meets it")
@@ -93,8 +95,14 @@ def calibrate(
             f"calibrate takes a function of the unknown, such as lambda sigma: ..., not {make!r:.60}; "
             "text with a ? is for the command line"
         )
-    domain = Domain(make, parameter, integer, least, most)
-    question = Question("epsilon", None, proof, engine, parsed(direction), seconds)
+    domain = Domain(make, parameter, options.get("integer", False), options.get("least"), options.get("most"))
+    question = Question(
+        "epsilon",
+        proof=options.get("proof", False),
+        engine=options.get("engine", AUTO),
+        direction=options.get("direction"),
+        seconds=options.get("seconds", SECONDS),
+    )
     target = Target(epsilon, delta, question)
     with work.allowance(question.seconds) as meter:
         found = RootSearch(domain, target, max(tolerance, 1e-14), meter).run()

@@ -6,17 +6,18 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 import click
 
 from .. import __version__, result, work
 from ..bound import Bound, why_wide
+from ..calibrate import SearchOptions
 from ..engines.ladder import ENGINE_NAMES
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse, parse_template
 from ..mechanisms.base import Mechanism
-from ..question import AUTO, GIVEN, SECONDS, parsed
+from ..question import AUTO, GIVEN, SECONDS, Options, parsed
 from ..relation import Direction
 from ..result import Result
 from .compare import compare
@@ -40,26 +41,12 @@ POINTS_MOST = 100_000
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class Settings(TypedDict):
-    """The options that every question takes."""
+class CurveOptions(Options, total=False):
+    """The options of a curve that go on as they are."""
 
-    accuracy: float | None
-    proof: bool
-    engine: str
-    direction: str | None
-    seconds: float
-
-
-class SearchSettings(TypedDict):
-    """The options of a calibration that go on as they are."""
-
-    least: float | None
-    most: float | None
-    tolerance: float
-    proof: bool
-    engine: str
-    direction: str | None
-    seconds: float
+    start: float | None
+    stop: float | None
+    points: int | None
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -120,7 +107,7 @@ def question_options(command: Command) -> Command:
 @app.command()
 @question_options
 @click.option("--delta", "deltas", type=float, multiple=True, required=True, help="In [0, 1]; may be repeated.")
-def epsilon(expression: str, deltas: tuple[float, ...], as_document: bool, **settings: Unpack[Settings]) -> int:
+def epsilon(expression: str, deltas: tuple[float, ...], as_document: bool, **settings: Unpack[Options]) -> int:
     """Epsilon at a given delta.
 
     \b
@@ -135,7 +122,7 @@ def epsilon(expression: str, deltas: tuple[float, ...], as_document: bool, **set
 @app.command()
 @question_options
 @click.option("--epsilon", "epsilons", type=float, multiple=True, required=True, help="0 or above; may be repeated.")
-def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **settings: Unpack[Settings]) -> int:
+def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **settings: Unpack[Options]) -> int:
     """Delta at a given epsilon.
 
     \b
@@ -156,14 +143,11 @@ def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **set
 @click.option("--plot", "picture", metavar="FILE", help="Draw the curve as .png, .pdf or .svg.")
 def curve(
     expression: str,
-    start: float | None,
-    stop: float | None,
-    points: int | None,
     epsilons: tuple[float, ...],
     table: str | None,
     picture: str | None,
     as_document: bool,
-    **settings: Unpack[Settings],
+    **settings: Unpack[CurveOptions],
 ) -> int:
     """Delta at equally spaced epsilons, or at your own; CSV on standard output unless told otherwise.
 
@@ -180,7 +164,7 @@ def curve(
     began = time.perf_counter()
     with spinner("delta at many epsilons"):
         try:
-            found = mechanism.curve(start, stop, points, epsilons=epsilons or None, **settings)
+            found = mechanism.curve(epsilons=epsilons or None, **settings)
         except AccuracyNotReached as missed:
             complain(str(missed))
             return NOT_REACHED
@@ -247,9 +231,9 @@ def calibrate(
     expression: str,
     target_epsilon: float,
     target_delta: float,
+    tolerance: float,
     as_document: bool,
-    integer: bool,
-    **settings: Unpack[SearchSettings],
+    **settings: Unpack[SearchOptions],
 ) -> int:
     """The least noise, or the largest rate or count, that meets a target; ? marks the unknown in EXPR.
 
@@ -261,16 +245,11 @@ def calibrate(
     from ..calibrate import calibrate as best
 
     template = parse_template(text_of(expression), files_of(expression))
+    settings["parameter"] = template.parameter
+    settings["integer"] = settings["integer"] or template.integer
     began = time.perf_counter()
     with spinner(f"the best {template.parameter}"):
-        found = best(
-            template,
-            epsilon=target_epsilon,
-            delta=target_delta,
-            parameter=template.parameter,
-            integer=integer or template.integer,
-            **settings,
-        )
+        found = best(template, epsilon=target_epsilon, delta=target_delta, tolerance=tolerance, **settings)
     seconds = time.perf_counter() - began
     show = result.calibration if as_document else calibration_text
     say(show(found, target_epsilon, target_delta, seconds))
@@ -311,7 +290,7 @@ def answer(
     quantity: str,
     values: Sequence[float],
     as_document: bool,
-    settings: Settings,
+    settings: Options,
 ) -> int:
     """Asks one value after the other; a bound wider than asked for is printed all the same."""
     ask: Callable[..., Bound] = mechanism.epsilon if quantity == "epsilon" else mechanism.delta

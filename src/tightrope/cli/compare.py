@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict, Unpack
+
 import click
 
 from .. import result
@@ -13,6 +15,14 @@ from .output import as_option, say
 from .spinner import spinner
 
 COUNTS_MOST = 60
+
+
+class Asked(TypedDict):
+    """The options that go on as they are."""
+
+    delta: float | None
+    epsilon: float | None
+    seconds: float
 
 
 @click.command("compare")
@@ -28,13 +38,11 @@ COUNTS_MOST = 60
 @click.option("--json", "as_document", is_flag=True, help="Answer as JSON.")
 def compare(
     expression: str,
-    delta: float | None,
-    epsilon: float | None,
     methods: tuple[str, ...],
-    seconds: float,
     picture: str | None,
     counts: str | None,
     as_document: bool,
+    **asked: Unpack[Asked],
 ) -> int:
     """Every known method on one run: what each says, what kind of statement it is, how far off, and why.
 
@@ -53,9 +61,9 @@ def compare(
     names = methods or None
     with spinner("every method in turn"):
         if times is None:
-            found: tuple[Comparison, ...] = (compared(run, delta, epsilon, methods=names, seconds=seconds),)
+            found: tuple[Comparison, ...] = (compared(run, methods=names, **asked),)
         else:
-            found = growth(run, times, delta, epsilon, methods=names, seconds=seconds)
+            found = growth(run, times, methods=names, **asked)
     if picture is not None:
         from ..compare.drawing import draw_comparison, draw_growth
 

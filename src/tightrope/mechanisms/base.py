@@ -11,11 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self, overload
+from typing import TYPE_CHECKING, ClassVar, Self, Unpack, overload
 
-from ..calls import check_keywords, checked, checked_method
+from ..calls import check_keywords, checked, checked_method, known_keywords
 from ..errors import InvalidParameter
-from ..question import AUTO, SECONDS, Question, parsed
+from ..question import Options, Question, parsed
 from ..relation import Direction, Relation
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Mechanism(ABC):
 
     def __new__(cls, *arguments: object, **keywords: object) -> Self:
         if keywords and hasattr(cls.__init__, "__code__"):
-            check_keywords(cls.__name__, cls.__init__.__code__, keywords)
+            check_keywords(cls.__name__, known_keywords(cls.__init__), keywords)
         return super().__new__(cls)
 
     @abstractmethod
@@ -85,86 +85,32 @@ class Mechanism(ABC):
         return Poisson(base=self, rate=rate)
 
     @overload
-    def epsilon(
-        self,
-        delta: float,
-        *,
-        accuracy: float | None = ...,
-        proof: bool = ...,
-        engine: str = ...,
-        direction: Direction | str | None = ...,
-        seconds: float = ...,
-    ) -> Bound: ...
+    def epsilon(self, delta: float, **options: Unpack[Options]) -> Bound: ...
     @overload
-    def epsilon(
-        self,
-        delta: Iterable[float],
-        *,
-        accuracy: float | None = ...,
-        proof: bool = ...,
-        engine: str = ...,
-        direction: Direction | str | None = ...,
-        seconds: float = ...,
-    ) -> tuple[Bound, ...]: ...
+    def epsilon(self, delta: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
     @checked_method
-    def epsilon(
-        self,
-        delta: float | Iterable[float],
-        *,
-        accuracy: float | None = None,
-        proof: bool = False,
-        engine: str = AUTO,
-        direction: Direction | str | None = None,
-        seconds: float = SECONDS,
-    ) -> Bound | tuple[Bound, ...]:
+    def epsilon(self, delta: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
         """The smallest epsilon for which this is (epsilon, delta)-DP; a sequence gives a tuple.
 
         accuracy: width wanted, relative to the upper end; without it 1e-6 is aimed at and never an error.
         proof: ball arithmetic only. engine: auto or an engine's name. direction: add, remove, or None for the worse.
-        seconds: what the call may take; when they are up, the narrowest interval so far is the answer, and its
-        certificate says so.
+        seconds: what the call may take, 10 without it; when they are up, the narrowest interval so far is the answer,
+        and its certificate says so.
         """
         from .. import account
 
-        return account.ask(self, Question("epsilon", accuracy, proof, engine, parsed(direction), seconds), delta)
+        return account.ask(self, Question("epsilon", **options), delta)
 
     @overload
-    def delta(
-        self,
-        epsilon: float,
-        *,
-        accuracy: float | None = ...,
-        proof: bool = ...,
-        engine: str = ...,
-        direction: Direction | str | None = ...,
-        seconds: float = ...,
-    ) -> Bound: ...
+    def delta(self, epsilon: float, **options: Unpack[Options]) -> Bound: ...
     @overload
-    def delta(
-        self,
-        epsilon: Iterable[float],
-        *,
-        accuracy: float | None = ...,
-        proof: bool = ...,
-        engine: str = ...,
-        direction: Direction | str | None = ...,
-        seconds: float = ...,
-    ) -> tuple[Bound, ...]: ...
+    def delta(self, epsilon: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
     @checked_method
-    def delta(
-        self,
-        epsilon: float | Iterable[float],
-        *,
-        accuracy: float | None = None,
-        proof: bool = False,
-        engine: str = AUTO,
-        direction: Direction | str | None = None,
-        seconds: float = SECONDS,
-    ) -> Bound | tuple[Bound, ...]:
+    def delta(self, epsilon: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
         """The smallest delta for which this is (epsilon, delta)-DP; arguments as for `epsilon`."""
         from .. import account
 
-        return account.ask(self, Question("delta", accuracy, proof, engine, parsed(direction), seconds), epsilon)
+        return account.ask(self, Question("delta", **options), epsilon)
 
     @checked_method
     def curve(
@@ -174,11 +120,7 @@ class Mechanism(ABC):
         points: int | None = None,
         *,
         epsilons: Iterable[float] | None = None,
-        accuracy: float | None = None,
-        proof: bool = False,
-        engine: str = AUTO,
-        direction: Direction | str | None = None,
-        seconds: float = SECONDS,
+        **options: Unpack[Options],
     ) -> Curve:
         """delta at equally spaced epsilons (50 from 0 to 4), or at these epsilons, which must rise.
 
@@ -194,8 +136,7 @@ class Mechanism(ABC):
             grid = account.chosen(epsilons)
         else:
             raise InvalidParameter("a curve takes either epsilons, or start, stop and points")
-        asked = Question("delta", accuracy, proof, engine, parsed(direction), seconds)
-        return account.curve(self, asked, grid)
+        return account.curve(self, Question("delta", **options), grid)
 
     @overload
     def renyi(self, order: float, *, direction: Direction | str | None = ...) -> Bound: ...

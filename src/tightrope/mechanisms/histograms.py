@@ -12,7 +12,7 @@ Reference: Meiser, Mohammadi 2018, Sec. 5.3; Clopper, Pearson 1934. Proof: docs/
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from fractions import Fraction
 from os import PathLike
 
@@ -33,7 +33,7 @@ KINDS = ("counts", "probabilities")
 SHOWN = 8  # numbers in a title
 
 
-@dataclass(frozen=True, slots=True, repr=False, init=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Histograms(Leaf):
     """Measured: a with the record, b without; each an array, or a .csv, .npy or .parquet file.
 
@@ -42,23 +42,18 @@ class Histograms(Leaf):
     """
 
     example = "Histograms(a=[900, 100], b=[880, 120], confidence=0.95)"
-    a: Sequence[float]
-    b: Sequence[float]
+    a: Source  # once made, numbers
+    b: Source
     kind: str = "counts"
     confidence: float | None = None
-    names: tuple[str, str] = field(default=("", ""), compare=False)  # of the files, for titles
+    samples: InitVar[bool | None] = None
+    bins: InitVar[Bins | None] = None
+    width: InitVar[float | None] = None
+    column: InitVar[str] = ""
+    names: tuple[str, str] = field(default=("", ""), init=False, compare=False)  # of the files, for titles
 
-    def __init__(
-        self,
-        a: Source,
-        b: Source,
-        kind: str = "counts",
-        confidence: float | None = None,
-        samples: bool | None = None,
-        bins: Bins | None = None,
-        width: float | None = None,
-        column: str = "",
-    ) -> None:
+    def __post_init__(self, samples: bool | None, bins: Bins | None, width: float | None, column: str) -> None:
+        a, b, kind, confidence = self.a, self.b, self.kind, self.confidence
         if kind not in KINDS:
             raise InvalidParameter(f"kind must be 'counts' or 'probabilities', not {kind!r:.60}")
         if samples not in (True, False, None) or (samples and kind != "counts"):
@@ -78,13 +73,18 @@ class Histograms(Leaf):
             pair = read_pair(a, b, kind, said=samples is False)
         object.__setattr__(self, "a", pair[0])
         object.__setattr__(self, "b", pair[1])
-        object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "confidence", confidence)
         object.__setattr__(self, "names", (_name(a), _name(b)))
 
+    @property
+    def numbers(self) -> tuple[Sequence[float], Sequence[float]]:
+        """What a and b were read as."""
+        return self.a, self.b  # type: ignore[return-value]
+
     def __str__(self) -> str:
         """For people: files by name, and many numbers by how many they are."""
-        return self._written(a=_short(self.a, self.names[0]), b=_short(self.b, self.names[1]))
+        a, b = map(_short, self.numbers, self.names)
+        return self._written(a=a, b=b)
 
     @property
     def doubt(self) -> Fraction | None:
@@ -98,7 +98,7 @@ class Histograms(Leaf):
         return self.confidence is None
 
     def pair(self, direction: Direction) -> Pair:
-        first, second = (self.a, self.b) if direction is Direction.REMOVE else (self.b, self.a)
+        first, second = self.numbers if direction is Direction.REMOVE else reversed(self.numbers)
         doubt = self.doubt
         if self.confidence is None or doubt is None:
             return FinitePair(RationalLaw(_shares(first), _shares(second)))
