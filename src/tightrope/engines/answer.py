@@ -10,6 +10,7 @@ from flint import arb
 
 from ..bound import Budget, budget_lines
 from ..kernels.ball import lower_float, upper_float
+from ..kernels.directed import next_up
 from .edges import Edges
 from .evaluation import Evaluator
 from .ladder import CLOSED_FORM, OUTLINE, Engine, Rung
@@ -63,7 +64,7 @@ class Answer:
 
     def meets(self, accuracy: float, quantity: str) -> bool:
         """Whether this interval is as narrow as asked, or as doubles are."""
-        return math.nextafter(self.lower, math.inf) >= self.upper or meets(self.lower, self.upper, accuracy, quantity)
+        return next_up(self.lower) >= self.upper or meets(self.lower, self.upper, accuracy, quantity)
 
 
 def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:

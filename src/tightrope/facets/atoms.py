@@ -7,8 +7,9 @@ Reference: Meiser, Mohammadi 2018, Def. 2.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
+
+from ..kernels.directed import next_up
 
 if TYPE_CHECKING:
     from ..kernels.enclosure import Enclosure
@@ -31,4 +32,4 @@ class Atoms(NamedTuple):
     def infinite_ends(self) -> tuple[float, float]:
         """Doubles around the P-mass of infinite loss; the upper one counts what is left out as such."""
         low, high = max(float(self.infinite.lower), 0.0), float(self.infinite.upper)
-        return low, math.nextafter(high + self.left_out, math.inf) if self.left_out else high
+        return low, next_up(high + self.left_out) if self.left_out else high

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import InvalidParameter
+from ...kernels.directed import THOUSANDS, TINIEST, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 
@@ -58,7 +59,7 @@ class Measure:
     def moment(self) -> float:
         """At or above 2^-scale sum over finite i of X(i) e^(slope i)."""
         exponent = float(self.log_moments[0]) - self.scale * LOG_2
-        return math.exp(exponent) * (1.0 + 1e-12) if exponent < 700.0 else math.inf
+        return raised(math.exp(exponent), THOUSANDS) if exponent < 700.0 else math.inf
 
     @property
     def n(self) -> int:
@@ -73,17 +74,17 @@ class Measure:
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Doubles around X(i), i = -n ... n: D(i) is a difference of two neighbouring sums."""
         weight, units = self.weights(-self.n, self.n)
-        doubt = self.radius * (1.0 + math.exp(-self.slope)) * (1.0 + 1e-12)
-        flat = 2.0 * self.floor * (1.0 + 1e-12)
+        doubt = raised(self.radius * (1.0 + math.exp(-self.slope)), THOUSANDS)
+        flat = raised(2.0 * self.floor, THOUSANDS)
         with np.errstate(all="ignore"):
             low = np.maximum((self.values - doubt) * weight * (1.0 - units) - flat, 0.0)
             high = (self.values + doubt) * weight * (1.0 + units) + flat
-        return np.nextafter(low, 0.0), np.nextafter(high, np.inf)
+        return np.maximum(lowered(low, 4.0) - TINIEST, 0.0), raised(high, 4.0) + TINIEST
 
     def infinity_bounds(self) -> tuple[float, float]:
         """Doubles around X(infinity)."""
         low, high = self.infinity - self.floor, self.infinity + self.floor
-        return max(low - abs(low) * 4.0 * UNIT, 0.0), min(high * (1.0 + 4.0 * UNIT), 1.0)
+        return max(lowered(low, 4.0), 0.0), min(raised(high, 4.0), 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,6 +19,7 @@ import numpy as np
 
 from ...errors import InvalidParameter
 from ...kernels.convolution import convolve, upper_total
+from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from .bucket_list import LOG_2, Buckets, Measure, check_composable
@@ -34,12 +35,12 @@ NOISE = 1e3  # a corner bucket below so many radii is not worth its error
 def compose(one: Buckets, other: Buckets, direct: bool | None = None) -> Buckets:
     """T1 x T2 of definition 3; direct: None for the faster of direct summation and transforms."""
     check_composable(one, other)
-    slack = (one.slack + other.slack) * (1.0 + 4.0 * UNIT)
+    slack = raised(one.slack + other.slack, 4.0)
     masses, real, alternative = (
         _convolved(x, y, one.top, other.top, one.step, most, direct)
         for x, y, most in (
             (one.masses, other.masses, 1.0),
-            (one.real, other.real, math.exp(2.0 * other.slack) * (1.0 + 8.0 * UNIT)),
+            (one.real, other.real, raised(math.exp(2.0 * other.slack), 8.0)),
             (one.alternative, other.alternative, 1.0),
         )
     )
@@ -52,7 +53,7 @@ def compose(one: Buckets, other: Buckets, direct: bool | None = None) -> Buckets
         masses=masses,
         real=with_plain_corner(real, masses, alternative, slack),
         alternative=alternative,
-        leaked=max((one.leaked + other.leaked - one.leaked * other.leaked) * (1.0 - 8.0 * UNIT), 0.0),
+        leaked=max(lowered(one.leaked + other.leaked - one.leaked * other.leaked, 8.0), 0.0),
         bounded=one.bounded and other.bounded and one.top + other.top <= one.n,
         slack=slack,
         top=max(min(one.top + other.top, one.n), -one.n),
@@ -131,7 +132,7 @@ def with_plain_corner(real: Measure, masses: Measure, alternative: Measure, slac
     bound, and free of that noise. C <= e^slack Q bounds the moments.
     """
     n, values = real.n, real.values.copy()
-    log_moments = alternative.log_moments + (slack * (1.0 + 1e-12) + 1e-15)
+    log_moments = alternative.log_moments + (raised(slack, THOUSANDS) + 1e-15)
     known, radius = _first_known(real), real.radius
     values[: max(known + n, 1)] = 0.0
     if masses.values[0] > NOISE * masses.radius and known == -n:
@@ -140,7 +141,7 @@ def with_plain_corner(real: Measure, masses: Measure, alternative: Measure, slac
         flat = 2.0 * masses.floor * _inverse_weight(masses.slope, real.scale, -n)
         radius = max(radius, radius * math.exp(-real.slope) + 2.0 * masses.radius * shift + flat) * ROUND
     total, doubt = _weighted_sum(values, real.slope, real.scale, -n)
-    total = (total + doubt + real.infinity) * (1.0 + 1e-12)
+    total = raised(total + doubt + real.infinity, THOUSANDS)
     return replace(real, values=values, radius=radius, total=total, log_moments=log_moments)
 
 
@@ -161,7 +162,7 @@ def _convolved(
     last = max(min(top, n), -n - 1)  # -n - 1: every sum lies below -n
     values[: last + n + 1] = row.values[n : last + 2 * n + 1]
     # sum_{k >= m} X^(k) + |1 - X^(inf) - sum_{k >= m} X^(k)| for any m
-    flat = max(1.0, 2.0 * x.total - 1.0) * (1.0 + 1e-12)
+    flat = raised(max(1.0, 2.0 * x.total - 1.0), THOUSANDS)
     radius = x.radius * y.moment + y.radius * upper_total(left) + row.noise
     floor = x.floor * most + y.floor * flat + 8.0 * UNIT * infinity
     log_moments = (x.log_moments + y.log_moments) + 1e-15 * np.abs(x.log_moments)
@@ -212,12 +213,12 @@ def _completed(measure: Measure, step: float) -> Measure:
     # The product of two moments lacks what capping lifts to -n: at most B(-n), in its own weight.
     corner = ((values[0] + 2.0 * radius) / weight + 2.0 * measure.floor) * ROUND
     with np.errstate(all="ignore"):
-        lift = math.log(min(max(corner, 1e-300), 1.0)) - measure.rates * (n * step * (1.0 - 1e-12))
+        lift = math.log(min(max(corner, 1e-300), 1.0)) - measure.rates * lowered(n * step, THOUSANDS)
         log_moments = np.logaddexp(measure.log_moments, lift)
     log_moments = log_moments + 1e-14 * (1.0 + np.abs(log_moments))
     seen = _moment_of(values, radius, measure.floor, measure.slope, measure.scale)
     log_moments[0] = min(log_moments[0], _log(seen) + measure.scale * LOG_2 + 1e-14 * (1.0 + abs(measure.scale)))
-    total = max(1.0, total + doubt + measure.infinity) * (1.0 + 1e-12)
+    total = raised(max(1.0, total + doubt + measure.infinity), THOUSANDS)
     return replace(measure, values=values, radius=float(radius), total=total, log_moments=log_moments)
 
 
@@ -230,7 +231,7 @@ def _moment_of(values: FloatArray, radius: float, floor: float, slope: float, sc
     """2^-scale times the moment at most: by partial summation the numbers are off by the terms after their sum."""
     n = len(values) // 2
     rise = radius * (1.0 - 2.0 * n * math.expm1(-slope)) + 2.0 * floor * _inverse_weight(slope, scale, n)
-    return (upper_total(values) + rise) * (1.0 + 1e-9)
+    return raised(upper_total(values) + rise, MILLIONS)
 
 
 def _first_known(measure: Measure) -> int:
@@ -248,7 +249,7 @@ def _inverse_weight(slope: float, scale: int, index: int) -> float:
     exponent = slope * index - scale * LOG_2
     if exponent > 700.0:
         return math.inf
-    return math.exp(exponent) * (1.0 + (4.0 * (abs(exponent) + abs(scale)) + 8.0) * UNIT) + TINY
+    return raised(math.exp(exponent), 4.0 * (abs(exponent) + abs(scale)) + 8.0) + TINY
 
 
 def _weight(slope: float, scale: int, index: int) -> tuple[float, float]:
@@ -283,7 +284,7 @@ def _merged(measure: Measure, step: float) -> Measure:
     values[half + 1 : half + n + 1] += lift * measure.values[1::2]
     radius = lift * measure.radius + (16.0 + 4.0 * measure.slope) * UNIT * upper_total(values)
     # A label rises by less than one old step.
-    log_moments = measure.log_moments + measure.rates * (step * (1.0 + 1e-12))
+    log_moments = measure.log_moments + measure.rates * raised(step, THOUSANDS)
     return replace(
         measure,
         values=values,
@@ -307,8 +308,8 @@ def _expected_over(one: Buckets, other: Buckets) -> float:
 
 def _most_above(log_moments: FloatArray, rates: FloatArray, step: float, n: int) -> float:
     """Chernoff's bound on the mass above n, from the moments of a composition."""
-    reached = log_moments - rates * (step * (n + 1) * (1.0 - 1e-12))
-    return math.exp(min(float(np.min(reached)), 0.0)) * (1.0 + 1e-9)
+    reached = log_moments - rates * lowered(step * (n + 1), THOUSANDS)
+    return raised(math.exp(min(float(np.min(reached)), 0.0)), MILLIONS)
 
 
 def _untilted_top(measure: Measure) -> FloatArray:

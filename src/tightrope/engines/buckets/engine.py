@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 from ... import work
 from ...errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
+from ...kernels.directed import FEW, raised
 from ...kernels.search import Inverse
 from ..evaluation import Evaluation, SelfInverse, Term
 from .bucket_list import Buckets
@@ -117,7 +118,7 @@ class BucketsEvaluator(SelfInverse):
     def epsilon(self, level: float) -> tuple[float, float]:
         """Doubles around the smallest epsilon with delta(epsilon) <= level; each end is proven by one comparison."""
         buckets = self.buckets(self.tilt)
-        highest = max(buckets.top * buckets.step * (1.0 + 1e-15) + buckets.slack, 0.0)
+        highest = max(raised(buckets.top * buckets.step, FEW) + buckets.slack, 0.0)
         if delta(buckets, 0.0).upper <= level:
             return 0.0, 0.0
         upper = math.inf

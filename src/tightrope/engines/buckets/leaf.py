@@ -19,6 +19,7 @@ from ...errors import InvalidParameter, UnsupportedMechanism
 from ...facets.atoms import Atoms
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.convolution import upper_total
+from ...kernels.directed import MILLIONS, raised
 from ...kernels.enclosure import Enclosure, FloatArray, exact
 from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
@@ -108,7 +109,7 @@ def events_leaf(events: Atoms, step: float, n: int, slope: float) -> Buckets:
     filled = np.flatnonzero(masses > 0.0)
     return _leaf(
         step=step,
-        slack=slack * (1.0 + 1e-9),
+        slack=raised(slack, MILLIONS),
         top=int(filled[-1]) - n if len(filled) else -n,
         bounded=not beyond.any() and infinite[1] == 0.0,
         leaked=infinite[0],
@@ -138,7 +139,7 @@ def _tails_leaf(pair: Pair, step: float, n: int, slope: float) -> Buckets:
         weight = np.exp(rate * index - scale * LOG_2)
         units = (4.0 * (np.abs(rate * index) + abs(scale)) + 40.0) * UNIT
         values = mass * weight
-        sums = error * weight * (1.0 + 1e-9) + _sums_from(units * values)
+        sums = raised(error * weight, MILLIONS) + _sums_from(units * values)
         end = float(above[-1])
         measures.append(_measure(values, sums, end, end * TAIL_ERROR * 1.01 + TAIL_UNDERFLOW, rate, scale, step))
     with working_precision(BITS_START):
@@ -166,7 +167,7 @@ def _leaf(
 
 def _sums_from(errors: FloatArray) -> FloatArray:
     """Sums from each index on: in a falling weight they bound the weighted sums of the errors."""
-    return np.asarray(np.cumsum(errors[::-1])[::-1] * (1.0 + 1e-9))
+    return raised(np.cumsum(errors[::-1])[::-1], MILLIONS)
 
 
 def _measure(
@@ -174,7 +175,7 @@ def _measure(
 ) -> Measure:
     """sums[s]: bound on the error of all finite mass from s on, in the tilt of index s."""
     n = len(values) // 2
-    floor = infinity_error * (1.0 + 1e-9)
+    floor = raised(infinity_error, MILLIONS)
     rates = slope / step + np.concatenate(([0.0], np.geomspace(0.5, REACH_MOST, STEEPER) / (n * step)))
     log_moments = np.empty(len(rates))
     for j, rate in enumerate(rates):
@@ -212,7 +213,7 @@ def _top(pair: Pair, step: float, n: int) -> int:
     """No finite loss has an index above."""
     with working_precision(BITS_START):
         highest = upper_float(pair.loss_range().highest)
-    return n if not highest < (n - 1) * step else max(math.ceil(highest / step * (1.0 + 4.0 * UNIT)), -n)
+    return n if not highest < (n - 1) * step else max(math.ceil(raised(highest / step, 4.0)), -n)
 
 
 def _scale(p: FloatArray, exponent: FloatArray) -> int:

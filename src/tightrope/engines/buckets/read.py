@@ -21,6 +21,7 @@ import numpy.typing as npt
 from ... import work
 from ...bound import Budget, budget_lines
 from ...errors import InvalidParameter
+from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from ..evaluation import Evaluation
@@ -62,7 +63,7 @@ def integral(measure: Measure, first: int, weight: FloatArray, at_infinity: floa
     if not np.all(np.isfinite(terms)) or not math.isfinite(doubt):
         return Integral(math.nan, math.nan)
     value = math.fsum(terms.tolist()) + at_infinity * measure.infinity
-    return Integral(value, doubt * (1.0 + 1e-9) + 8.0 * UNIT * abs(value) + TINY)
+    return Integral(value, raised(doubt, MILLIONS) + 8.0 * UNIT * abs(value) + TINY)
 
 
 def delta(buckets: Buckets, epsilon: float) -> Evaluation:
@@ -118,7 +119,7 @@ def probabilistic(buckets: Buckets, epsilon: float) -> Evaluation:
     rise = np.exp(label)
     paid = integral(buckets.alternative, start, rise * share, 0.0, rise * (errors + 4.0 * UNIT * (label + 4.0) * share))
     rounding = kept.doubt + paid.doubt
-    low = (max(kept.value - paid.value - rounding, 0.0) + buckets.leaked) * (1.0 - 8.0 * UNIT)
+    low = lowered(max(kept.value - paid.value - rounding, 0.0) + buckets.leaked, 8.0)
     low = min(max(low, buckets.leaked), high) if math.isfinite(low) else buckets.leaked
     return Evaluation(low, high, Budget(budget_lines(rounding=above.doubt), budget_lines(rounding=rounding)))
 
@@ -210,7 +211,7 @@ def _lower(buckets: Buckets, epsilon: float) -> tuple[float, float]:
             buckets.alternative, first, np.where(chosen, alpha, 0.0), 0.0, np.where(chosen, alpha * moved, 0.0)
         )
         doubt = kept.doubt + paid.doubt
-        low = (buckets.leaked + max(kept.value - paid.value - doubt, 0.0)) * (1.0 - 8.0 * UNIT)
+        low = lowered(buckets.leaked + max(kept.value - paid.value - doubt, 0.0), 8.0)
         if low > best:
             best, best_doubt = low, doubt
     return best, best_doubt
@@ -220,7 +221,7 @@ def _labels(buckets: Buckets, epsilon: float) -> tuple[int, FloatArray, FloatArr
     """The first index whose label i step + s may exceed epsilon, the labels from there on, and their rounding."""
     if not 0.0 <= epsilon < math.inf:
         raise InvalidParameter(f"epsilon must be a finite number from 0 on, not {epsilon!r}")
-    ratio = min((epsilon - buckets.slack) / buckets.step * (1.0 - 1e-12), 2.0 * buckets.n)
+    ratio = min(lowered((epsilon - buckets.slack) / buckets.step, THOUSANDS), 2.0 * buckets.n)
     first = min(max(math.floor(ratio) - 1, -buckets.n), buckets.top + 1)
     label = np.arange(first, buckets.top + 1, dtype=np.float64) * buckets.step
     return first, label, 4.0 * UNIT * (np.abs(label) + epsilon + buckets.slack + 1.0)

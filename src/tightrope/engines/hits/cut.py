@@ -26,7 +26,7 @@ from ..lattice import masses as lattice_masses
 from ..lattice.compose import Part, Total, compose, compose_alike, longest
 from ..lattice.law import Side, tilted
 from ..lattice.plan import Ruler
-from ..lattice.tail_sum import LowerSum, infinite_mass, lower_sum_at, upper_sum_at
+from ..lattice.tail_sum import LowerSum, ends, infinite_mass, lower_sum_at, upper_sum_at
 from . import tuning
 from .ends import CutQuestion
 from .tilt import Tilt, choose_tilt, sketched
@@ -83,9 +83,7 @@ class CutEvaluator(Evaluator):
         if self.below is not None:
             low = lower_sum_at(*self.below, max(epsilon, self.near - reach))
         leaked_low, leaked_high = self.infinite
-        total = leaked_high + high.upper
-        upper = math.nextafter(total, math.inf) if total < 1.0 else 1.0  # also where nothing is known
-        lower = max(math.nextafter(leaked_low + low.lower, -math.inf), 0.0) if leaked_low else low.lower
+        lower, upper = ends(self.infinite, low, high)
         gap = max((high.value - low.value) + (leaked_high - leaked_low), 0.0)
         above = budget_lines(discretisation=gap, truncation=high.lost, wrap_around=high.outside, rounding=high.rounding)
         under = budget_lines(discretisation=gap, truncation=low.lost, wrap_around=low.outside, rounding=low.rounding)

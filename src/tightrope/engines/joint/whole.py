@@ -17,8 +17,8 @@ from flint import arb, fmpz, fmpz_poly
 
 from ... import work
 from ...errors import Refusal, UnsupportedMechanism
+from ...kernels.directed import lowered, raised
 from ...kernels.enclosure import FloatArray
-from ...kernels.ulps import UNIT
 from ...pair import Pair
 from ..lattice import masses as lattice_masses
 from ..lattice.proof import light
@@ -101,7 +101,7 @@ def upper_law(pair: Pair, points: FloatArray, step: float, start: int, median: f
     if not proof:
         work.spend(tuning.POINT * len(points))
         found = lattice_masses.above(pair, points, step, median)
-        entries = found.masses * (1.0 + ENTRY_UNITS * UNIT)
+        entries = raised(found.masses, ENTRY_UNITS)
         return Upper([_ceil(each, bits) for each in entries], start, int(_ceil(found.infinite, bits)))
     scale, span = arb(2) ** bits, -(-arb(step)).expm1()
     profile = []
@@ -118,7 +118,7 @@ def cells_law(pair: Pair, points: FloatArray, step: float, start: int, bits: int
     if not proof:
         work.spend(tuning.POINT * len(points))
         found = lattice_masses.below(pair, points, step)
-        down, up = found.p * (1.0 - ENTRY_UNITS * UNIT), found.q * (1.0 + ENTRY_UNITS * UNIT)
+        down, up = lowered(found.p, ENTRY_UNITS), raised(found.q, ENTRY_UNITS)
         return SampleCells([_floor(each, bits) for each in down], [_ceil(each, bits) for each in up], start)
     scale, half = arb(2) ** bits, arb(step) / 2
     tails = []

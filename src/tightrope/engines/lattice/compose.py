@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import work
+from ...kernels.directed import THOUSANDS, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.fft import convolve, fast_length, spectrum
 from ...kernels.fft_tree import POINT_UNITS, TreeFactor, gather
@@ -62,12 +63,10 @@ class Total:
     def law(self) -> Law:
         """The entries pushed to their side, to be composed further."""
         if self.side is Side.UP:
-            masses = (self.masses + self.radius) * (1.0 + 4.0 * UNIT)
+            masses = raised(self.masses + self.radius, 4.0)
         else:
-            masses = np.maximum(self.masses - (self.radius + self.outside) * (1.0 + 4.0 * UNIT), 0.0) * (
-                1.0 - 4.0 * UNIT
-            )
-        lost = (self.lost + self.outside) * (1.0 + 4.0 * UNIT) if self.side is Side.UP else 0.0
+            masses = lowered(np.maximum(self.masses - raised(self.radius + self.outside, 4.0), 0.0), 4.0)
+        lost = raised(self.lost + self.outside, 4.0) if self.side is Side.UP else 0.0
         return Law(masses, self.start, self.step, self.slope, self.log_scale, lost, self.side, self.origin)
 
 
@@ -104,7 +103,7 @@ def _composed(parts: Sequence[Part], window: MassWindow) -> Total:
     log_scale = sum((count * law.log_scale for law, count in parts), Fraction(0)) - Fraction(slope) * first
     return Total(
         masses=np.roll(power.masses, -(first % length)),
-        radius=(power.radius + gathered.radius) * (1.0 + 4.0 * UNIT),
+        radius=raised(power.radius + gathered.radius, 4.0),
         outside=outside,
         lost=_lost(parts),
         start=start,
@@ -158,12 +157,9 @@ def _lost(parts: Sequence[Part]) -> float:
     if all(law.lost == 0.0 for law, _ in parts):
         return 0.0
     totals = [law.total for law, _ in parts]
-    size = math.exp(
-        sum(count * math.log(total) for (_, count), total in zip(parts, totals, strict=True)) * (1.0 + 1e-12) + 1e-9
-    )
-    return (
-        size * sum(count * law.lost / total for (law, count), total in zip(parts, totals, strict=True)) * (1.0 + 1e-12)
-    )
+    log_size = sum(count * math.log(total) for (_, count), total in zip(parts, totals, strict=True))
+    share = sum(count * law.lost / total for (law, count), total in zip(parts, totals, strict=True))
+    return raised(math.exp(log_size + THOUSANDS * UNIT * abs(log_size) + 1e-9) * share, THOUSANDS)
 
 
 def _window(parts: Sequence[Part], tolerance: float, least: int, room: float) -> MassWindow:
@@ -227,7 +223,7 @@ class _Sides:
 
     def _beyond(self, bounds: tuple[tuple[float, float], ...], distance: int) -> float:
         exponent = min(log_moment - d * distance + 4.0 * UNIT * abs(d * distance) for d, log_moment in bounds)
-        return math.exp(min(exponent, 700.0)) * (1.0 + 1e-12)
+        return raised(math.exp(min(exponent, 700.0)), THOUSANDS)
 
 
 class _Lumps(NamedTuple):
@@ -252,7 +248,7 @@ def _lumped(masses: FloatArray) -> _Lumps:
     lumps[:-1] = padded @ (1.0 - share)
     lumps[1:] += padded @ share
     distance = np.arange(len(lumps), dtype=np.float64) * run - middle
-    return _Lumps(middle, variance, distance, lumps * (1.0 + (2.0 * run + 8.0) * UNIT))
+    return _Lumps(middle, variance, distance, raised(lumps, 2.0 * run + 8.0))
 
 
 class _Table(NamedTuple):
@@ -279,7 +275,7 @@ class _Table(NamedTuple):
         most = float(np.max(abs(exponent)))
         if most > 700.0:
             return math.inf
-        moments = (self.masses * np.exp(exponent)).sum(axis=1)
-        moments *= 1.0 + (2.0 * most + 16.0 + self.masses.shape[1]) * UNIT
+        sums: FloatArray = (self.masses * np.exp(exponent)).sum(axis=1)
+        moments = raised(sums, 2.0 * most + 16.0 + self.masses.shape[1])
         parts = [count * math.log(moment) for count, moment in zip(self.counts, moments, strict=True)]
         return math.fsum(parts) + 1e-14 * math.fsum(map(abs, parts))

@@ -32,7 +32,7 @@ from .narrowest import Narrowest, best_ends, relative_width, rounding_rules
 from .plan import WORK_MOST, GridPlan, Ruler, blown_up, plan
 from .proof import prepare_proof
 from .sketch import Sketch
-from .tail_sum import LowerSum, UpperSum, infinite_mass, lower_sum_at, upper_sum_at
+from .tail_sum import LowerSum, UpperSum, ends, infinite_mass, lower_sum_at, upper_sum_at
 
 ATTEMPTS_MOST = 5
 HAIR, DELTA_HAIR = 0.7, 0.95  # of the width asked for: what a search for epsilon adds must fit too
@@ -191,9 +191,7 @@ class LatticeEvaluator(Evaluator):
             if epsilon < near - reach:
                 low = max(low, self._lower_at(near - reach), key=_lower_end)
         leaked_low, leaked_high = self.infinite
-        total = leaked_high + high.upper
-        upper = math.nextafter(total, math.inf) if total < 1.0 else 1.0  # also where nothing is known
-        lower = max(math.nextafter(leaked_low + low.lower, -math.inf), 0.0) if leaked_low else low.lower
+        lower, upper = ends(self.infinite, low, high)
         gap = max(high.value - low.value, 0.0)
         return Evaluation(
             float(lower),

@@ -18,9 +18,9 @@ from fractions import Fraction
 import numpy as np
 
 from ...errors import UnsupportedMechanism
+from ...kernels.directed import lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.fft import upper_sum
-from ...kernels.ulps import UNIT
 
 
 class Side(enum.Enum):
@@ -31,7 +31,8 @@ class Side(enum.Enum):
 
     def push(self, units: float | FloatArray) -> FloatArray:
         """The factor that outweighs a relative error of so many UNITs."""
-        return np.asarray(1.0 + self.value * np.asarray(units) * UNIT)
+        one = np.ones(())
+        return raised(one, units) if self is Side.UP else lowered(one, units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Law:
     @property
     def total(self) -> float:
         """At or above the tilted mass, the lost part included."""
-        return upper_sum(self.masses) + self.lost * (1.0 + 4.0 * UNIT)
+        return upper_sum(self.masses) + raised(self.lost, 4.0)
 
 
 def tilted(masses: FloatArray, start: int, step: int, slope: float, side: Side) -> Law:
@@ -88,7 +89,7 @@ def trimmed(law: Law, tolerance: float) -> Law:
         masses=kept,
         start=law.start + front * law.step,
         log_scale=law.log_scale - Fraction(law.slope) * front,
-        lost=(law.lost + cut) * (1.0 + 4.0 * UNIT) if law.side is Side.UP else 0.0,
+        lost=raised(law.lost + cut, 4.0) if law.side is Side.UP else 0.0,
     )
 
 
@@ -132,7 +133,7 @@ def coarsened_by_merging(law: Law, factor: int) -> Law:
             step=law.step * factor,
             slope=law.slope * factor,
             log_scale=law.log_scale + Fraction(law.slope) * (lead + Fraction(shift, 2 * law.step)),
-            lost=law.lost * math.exp(law.slope * factor) * (1.0 + 8.0 * UNIT),
+            lost=raised(law.lost * math.exp(law.slope * factor), 8.0),
         )
     )
 
@@ -145,7 +146,7 @@ def _normalised(law: Law) -> Law:
     scale = math.log(total)
     factor = math.exp(-scale)
     units = 8.0 + 2.0 * abs(scale)
-    lost = law.lost * factor * (1.0 + 2.0 * units * UNIT)
+    lost = raised(law.lost * factor, 2.0 * units)
     return replace(
         law, masses=law.masses * factor * law.side.push(units), log_scale=law.log_scale + Fraction(scale), lost=lost
     )

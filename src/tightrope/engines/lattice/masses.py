@@ -22,6 +22,7 @@ import numpy as np
 from ... import work
 from ...facets.atoms import Atoms
 from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...kernels.directed import lowered, raised
 from ...kernels.enclosure import UNDERFLOW, Enclosure, FloatArray, exact
 from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
@@ -80,7 +81,7 @@ def below(pair: Pair, points: FloatArray, step: float) -> Below:
     p = _cells(
         _lower(tails.p_above[1:]) - leaked,
         _upper(tails.p_below[1:]),
-        (1.0 - leaked) * (1.0 - UNIT),
+        lowered(1.0 - leaked, 4.0),
         upward=False,
     )
     hidden = tails.q_below[0]  # Q where P = 0: outside of every event
@@ -125,9 +126,9 @@ def _split_atoms(listed: Atoms, points: FloatArray, step: float) -> Above:
     # What lies beyond the last point is split between it and +inf, as chords that end there are.
     over = loss[top] - points[-1]
     with np.errstate(under="ignore"):
-        infinite = float(np.sum(mass[top] * -np.expm1(-over))) * (1.0 + (len(mass) + 24) * UNIT)
+        infinite = raised(float(np.sum(mass[top] * -np.expm1(-over))), len(mass) + 24.0)
         infinite += float(listed.infinite.upper) + listed.left_out
-        at_last = float(np.sum(mass[top] * np.exp(-over) * (1.0 + (24.0 + 2.0 * over) * UNIT) + UNDERFLOW))
+        at_last = float(np.sum(raised(mass[top] * np.exp(-over), 24.0 + 2.0 * over) + UNDERFLOW))
     loss, mass = np.maximum(loss[~top], points[0]), mass[~top]
     left = np.clip(((loss - points[0]) / step).astype(np.int64), 0, len(points) - 2)
     left -= points[left] > loss
@@ -135,8 +136,8 @@ def _split_atoms(listed: Atoms, points: FloatArray, step: float) -> Above:
     into, ahead = loss - points[left], points[left + 1] - loss
     # Negative exponents only, so that no step overflows; `into` is rounded, which moves e^-into by as many units.
     with np.errstate(under="ignore"):
-        right_share = np.expm1(-into) / np.expm1(-step) * (1.0 + 24.0 * UNIT)
-        left_share = np.exp(-into) * np.expm1(-ahead) / np.expm1(-step) * (1.0 + (24.0 + 2.0 * into) * UNIT)
+        right_share = raised(np.expm1(-into) / np.expm1(-step), 24.0)
+        left_share = raised(np.exp(-into) * np.expm1(-ahead) / np.expm1(-step), 24.0 + 2.0 * into)
         # A share above 0 stays above 0, whatever underflowed.
         left_parts = np.where((ahead > 0.0) & (mass > 0.0), mass * left_share + UNDERFLOW, 0.0)
         right_parts = np.where((into > 0.0) & (mass > 0.0), mass * right_share + UNDERFLOW, 0.0)
@@ -144,5 +145,4 @@ def _split_atoms(listed: Atoms, points: FloatArray, step: float) -> Above:
     right_masses = np.bincount(left + 1, right_parts, len(points))
     masses: FloatArray = (left_masses + right_masses).astype(np.float64)
     masses[-1] += at_last
-    masses *= 1.0 + (len(listed.p.value) + 8) * UNIT
-    return Above(masses, min(infinite * (1.0 + 8.0 * UNIT), 1.0))
+    return Above(raised(masses, len(listed.p.value) + 8.0), min(raised(infinite, 8.0), 1.0))

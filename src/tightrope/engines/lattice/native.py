@@ -25,6 +25,7 @@ from ... import work
 from ...bound import Budget, budget_lines
 from ...facets.lattice import Lattice, ratio_ball, sum_lattice
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.directed import TINIEST, lowered, next_down, next_up, raised
 from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.ulps import UNIT
 from ...pair import Pair
@@ -149,11 +150,11 @@ class NativeEvaluator(Evaluator):
         truncation = weighted(lost, self.upper.lost) + self.infinite[1] - self.infinite[0]
         wrap = weighted(lost, self.upper.outside)
         added = max(high, 0.0) + high_rounding + weighted(lost, self.upper.lost) + wrap
-        top = self.infinite[1] + added * (1.0 + 16.0 * UNIT)
-        taken = (low_rounding + aliases) * (1.0 + 16.0 * UNIT)
-        bottom = self.infinite[0] + max(low * (1.0 - 16.0 * UNIT) - taken, 0.0)
-        upper = math.nextafter(top, math.inf) if top < 1.0 else 1.0  # also where nothing is known
-        lower = max(math.nextafter(bottom, 0.0), 0.0) if math.isfinite(bottom) else 0.0
+        top = self.infinite[1] + raised(added, 16.0)
+        taken = raised(low_rounding + aliases, 16.0)
+        bottom = self.infinite[0] + max(lowered(low, 16.0) - taken, 0.0)
+        upper = next_up(top) if top < 1.0 else 1.0  # also where nothing is known
+        lower = max(next_down(bottom), 0.0) if math.isfinite(bottom) else 0.0
         return Evaluation(
             float(lower),
             float(upper),
@@ -184,4 +185,4 @@ def _weight(total: Total, place: float) -> float:
     exponent = float(total.log_scale - Fraction(total.slope) * (Fraction(place) - total.start))
     if exponent > 709.0:
         return math.inf
-    return math.exp(exponent) * (1.0 + (16.0 + 4.0 * abs(exponent)) * UNIT) + 5e-324
+    return raised(math.exp(exponent), 16.0 + 4.0 * abs(exponent)) + TINIEST

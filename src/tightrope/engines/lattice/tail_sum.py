@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import work
+from ...kernels.directed import THOUSANDS, TINIEST, lowered, next_down, next_up, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.fft import upper_sum
 from ...kernels.ulps import UNIT
@@ -38,7 +39,7 @@ class UpperSum(NamedTuple):
     @property
     def upper(self) -> float:
         """At or above the mass that it stands for."""
-        return (max(self.value, 0.0) + self.rounding + self.lost + self.outside) * (1.0 + 8.0 * UNIT)
+        return raised(max(self.value, 0.0) + self.rounding + self.lost + self.outside, 8.0)
 
 
 class LowerSum(NamedTuple):
@@ -52,9 +53,16 @@ class LowerSum(NamedTuple):
     @property
     def lower(self) -> float:
         """At or below the mass that it stands for; the empty event is always there."""
-        slack = (self.rounding + self.lost + self.outside) * (1.0 + 8.0 * UNIT)
+        slack = raised(self.rounding + self.lost + self.outside, 8.0)
         low = self.value - slack
         return max(low - 4.0 * UNIT * (abs(self.value) + slack), 0.0) if math.isfinite(low) else 0.0
+
+
+def ends(infinite: tuple[float, float], low: LowerSum, high: UpperSum) -> tuple[float, float]:
+    """Doubles around delta, from its finite part and the mass of infinite loss; 1 where nothing is known."""
+    total = infinite[1] + high.upper
+    lower = max(next_down(infinite[0] + low.lower), 0.0) if infinite[0] else low.lower
+    return lower, next_up(total) if total < 1.0 else 1.0
 
 
 def upper_sum_at(total: Total, epsilon: float, unit: float) -> UpperSum:
@@ -85,12 +93,13 @@ def lower_sum_at(p: Total, q: Total, epsilon: float, first: int = 0) -> LowerSum
     cut = int(np.argmax(np.where(np.isfinite(suffix), suffix, -np.inf)))
     p_value, p_rounding = dot(p_weights[cut:], p_masses[cut:], p_units[cut:], p.radius)
     q_value, q_rounding = dot(q_weights[cut:], q_masses[cut:], q_units[cut:], q.radius)
-    push = 1.0 + (p_units[cut] + q_units[cut]) * UNIT
+    units = float(p_units[cut] + q_units[cut])
+    outside = weighted(float(p_weights[cut]), p.outside) + weighted(float(q_weights[cut]), q.outside)
     return LowerSum(
         value=p_value - q_value,
         rounding=p_rounding + q_rounding,
-        lost=weighted(float(q_weights[cut]), q.lost) * push,
-        outside=(weighted(float(p_weights[cut]), p.outside) + weighted(float(q_weights[cut]), q.outside)) * push,
+        lost=raised(weighted(float(q_weights[cut]), q.lost), units),
+        outside=raised(outside, units),
     )
 
 
@@ -100,7 +109,7 @@ def infinite_mass(masses: Sequence[tuple[float, int]], upward: bool) -> float:
         return 1.0
     exponent = math.fsum(count * math.log1p(-mass) for mass, count in masses)
     mass = -math.expm1(exponent)
-    return min(mass * (1.0 + 32.0 * UNIT) + (5e-324 if mass else 0.0), 1.0) if upward else mass * (1.0 - 32.0 * UNIT)
+    return min(raised(mass, 32.0) + (TINIEST if mass else 0.0), 1.0) if upward else lowered(mass, 32.0)
 
 
 def _weights(total: Total, first: int, shift: Fraction) -> tuple[FloatArray, FloatArray]:
@@ -118,8 +127,8 @@ def dot(weights: FloatArray, masses: FloatArray, units: FloatArray, radius: floa
         sizes = np.abs(terms)
         value = _signed_sum(terms)
         relative = (units + 2100.0 + len(terms) / 1024.0) * UNIT
-        rounding = upper_sum(sizes * relative) + radius * upper_sum(weights * (1.0 + units * UNIT)) + 1e-300
-    return (value, rounding * (1.0 + 1e-12)) if math.isfinite(value) and math.isfinite(rounding) else (0.0, math.inf)
+        rounding = upper_sum(sizes * relative) + radius * upper_sum(raised(weights, units)) + 1e-300
+    return (value, raised(rounding, THOUSANDS)) if math.isfinite(value) and math.isfinite(rounding) else (0.0, math.inf)
 
 
 def _signed_sum(terms: FloatArray) -> float:
@@ -138,4 +147,4 @@ def _exp(exponent: Fraction) -> float:
     value = float(exponent) if abs(exponent) < 10**6 else math.copysign(10**6, exponent)
     if value > 709.0:
         return math.inf
-    return math.exp(value) * (1.0 + (8.0 + 2.0 * abs(value)) * UNIT) + 5e-324
+    return raised(math.exp(value), 8.0 + 2.0 * abs(value)) + TINIEST
