@@ -19,6 +19,7 @@ from ...bound import Budget, budget_lines
 from ...errors import Refusal, UnsupportedMechanism
 from ...facets.finite import Atom
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.directed import next_down, next_up
 from ...kernels.enclosure import Enclosure, exact
 from ...pair import Pair, Profile
 from ..edges import leaked
@@ -111,8 +112,8 @@ class FloatEvaluator(Evaluator):
         low = max(float(total.lower) + leaked_low, leaked_low, 0.0)
         high = float(total.upper) + leaked_high + dropped
         # One more addition on each side, rounded outward unless nothing was added.
-        low = float(np.nextafter(low, 0.0)) if leaked_low else low
-        high = min(float(np.nextafter(high, np.inf)) if leaked_high or dropped else high, 1.0)
+        low = max(next_down(low), 0.0) if leaked_low else low
+        high = min(next_up(high) if leaked_high or dropped else high, 1.0)
         rounding = float(total.radius)
         return Evaluation(
             min(low, high),
