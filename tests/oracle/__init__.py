@@ -11,6 +11,7 @@ until the answer has the digits wanted, and ties are decided exactly, so a compa
     continuous         Gaussian, Laplace and logistic noise, and a density of the unit interval
     truncated          noise that is cut, clamped, seen through a window, or rounded
     discrete_gaussian  Gaussian noise on the integers
+    parts              laws as lists of outputs and densities, and their moments
     fold               many uses: Gaussians, binomial sums, Gaussian times finite
     laplace_fold       many uses of Laplace noise
 """

@@ -1,0 +1,128 @@
+"""How a pair is made of others, or joins with its like: samples, products, closed forms, hits."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb
+
+import tightrope as tr
+from tests.oracle.continuous import Gaussian, Laplace
+from tests.oracle.finite import FiniteLaw, Product
+from tests.oracle.fold import GaussianFold
+from tests.oracle.laplace_fold import LaplaceFold
+from tests.oracle.precision import ball
+from tests.oracle.truth import Law, Truth
+from tightrope.kernels.ball import working_precision
+
+from .asked import BITS, Asked, narrow
+
+COUNT = 3
+
+
+def fold(law: Law, direction: str) -> GaussianFold | LaplaceFold | Truth:
+    """COUNT uses of a law, by the oracle's own closed forms."""
+    if isinstance(law, Gaussian):
+        return GaussianFold(((law.sigma, law.sensitivity, COUNT),))
+    if isinstance(law, Laplace):
+        return LaplaceFold(((law.scale, law.sensitivity, COUNT),))
+    assert isinstance(law, FiniteLaw), f"no fold of {law!r}: add its closed form here"
+    return Truth(Product(((law, COUNT),)), 1, direction)
+
+
+def together(asked: Asked) -> bool:
+    found = asked.pair.together([(asked.pair, COUNT)])
+    if found is not None and asked.rate == 1.0:
+        truth = fold(asked.law, asked.direction)
+        for epsilon in asked.epsilons()[1:]:
+            at = epsilon * 1.37
+            with working_precision(BITS):
+                value = found.ball_profile(arb(at))
+            assert value.overlaps(truth.delta(at)), at
+            assert narrow(value), at
+        assert found.profile_cost() >= 1
+    return found is not None
+
+
+def sealed(asked: Asked) -> bool:
+    """Without the infinite mass w, H is (H - w)/(1 - w)."""
+    found = asked.pair.sealed()
+    if found is not None:
+        with working_precision(BITS):
+            assert found.infinite_mass().is_zero()
+            mass = ball(asked.truth.infinite_mass())
+            for epsilon in asked.epsilons():
+                truth = (asked.truth.delta(epsilon) - mass) / (1 - mass)
+                assert found.ball_profile(arb(epsilon)).overlaps(truth), epsilon
+    return found is not None
+
+
+def sampled(asked: Asked) -> bool:
+    """A sample that stays in the family has the same profile as the oracle's mixture."""
+    if asked.rate == 1.0:
+        return False
+    plain = Asked(asked.row, 1.0, asked.direction).pair
+    found = plain.sampled(asked.rate, asked.way)
+    if found is not None:
+        for epsilon in asked.epsilons():
+            with working_precision(BITS):
+                assert found.ball_profile(arb(epsilon)).overlaps(asked.truth.delta(epsilon)), epsilon
+    return found is not None
+
+
+def sampling(asked: Asked) -> bool:
+    """The base, its rate and the direction are those that were asked for."""
+    found = asked.pair.sampling()
+    if found is not None:
+        assert (found.rate, found.direction) == (asked.rate, asked.way)
+        for epsilon in asked.epsilons():
+            with working_precision(BITS):
+                assert found.base.ball_profile(arb(epsilon)).overlaps(asked.base.delta(epsilon)), epsilon
+    return found is not None
+
+
+def factors(asked: Asked) -> bool:
+    """One sample for several uses: the base is their product, with each pair and its count."""
+    if asked.rate == 1.0:
+        return False
+    leaf, other = asked.row.mechanism, tr.Gaussian(sigma=7.25)
+    found = (leaf * 2 + other).poisson(rate=asked.rate).pair(asked.way).sampling()
+    product = None if found is None else found.base.factors()
+    if product is not None:
+        plain, left = Asked(asked.row, 1.0, asked.direction).pair, dict(product)
+        assert left.pop(other.pair(asked.way)) == 1
+        ((pair, count),) = left.items()
+        if count == 1:  # two finite laws are one
+            truth = Truth(Product(((asked.law, 2),)), 1, asked.direction)  # type: ignore[arg-type]
+            for epsilon in asked.epsilons():
+                with working_precision(BITS):
+                    assert pair.ball_profile(arb(epsilon)).overlaps(truth.delta(epsilon)), epsilon
+        else:
+            assert (pair, count) == (plain, 2)
+    return product is not None
+
+
+def seen(asked: Asked) -> bool:
+    """One use, told apart: delta of the hits and misses is that of the law up to what is hidden and blurred."""
+    with working_precision(BITS):
+        found = asked.pair.seen()
+        if found is not None:
+            for epsilon in asked.epsilons()[1:]:
+                truth = asked.truth.delta(epsilon)
+                ends = [_told(found, arb(epsilon) + blur) for blur in (arb(0), found.blur)]
+                assert not truth > ends[0] + found.hidden, epsilon
+                assert not truth < ends[1] - found.hidden, epsilon
+    return found is not None
+
+
+def _told(found: object, epsilon: arb) -> arb:
+    """delta of: with `chance` a Gaussian loss on top of log chance, else log(1 - chance); `sure` on top of both."""
+    chance, variance, sure = Fraction(found.chance), found.variance, found.sure  # type: ignore[attr-defined]
+    left, total = epsilon - sure, arb(0)
+    if chance > 0:
+        root, at = variance.sqrt(), left - ball(chance).log()
+        above = ((at / root - root / 2) / arb(2).sqrt()).erfc() / 2
+        total += ball(chance) * (above - at.exp() * ((at / root + root / 2) / arb(2).sqrt()).erfc() / 2)
+    if chance < 1:
+        total += (ball(1 - chance) - left.exp()).max(arb(0))
+    return total

@@ -1,0 +1,107 @@
+"""Every facet that a pair offers is held against the oracle: all rows, plain and sampled, both directions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import pytest
+
+from tests.conformance.cases import ROWS, STANDARD, Row
+from tests.conformance.facets import basics, cumulants, lists, structure
+from tests.conformance.facets.asked import Asked, every
+from tightrope.pair import Pair
+
+# Each says whether the facet is offered, and fails where it is wrong.
+CHECKS: dict[str, Callable[[Asked], bool]] = {
+    "tails": basics.tails,
+    "ball_tails": basics.ball_tails,
+    "profile": basics.profile,
+    "ball_profile": basics.ball_profile,
+    "reversed": basics.reversed_pair,
+    "infinite_mass": basics.infinite_mass,
+    "loss_range": basics.loss_range,
+    "bounded": basics.bounded,
+    "profile_cost": basics.profile_cost,
+    "cgf": cumulants.cgf,
+    "sampled_cgf": cumulants.sampled_cgf,
+    "log_moment": cumulants.log_moment,
+    "log_moment_above": cumulants.log_moment_above,
+    "rho": cumulants.rho,
+    "atoms": lists.atoms,
+    "finite": lists.finite,
+    "lattice": lists.lattice,
+    "together": structure.together,
+    "sealed": structure.sealed,
+    "sampled": structure.sampled,
+    "sampling": structure.sampling,
+    "factors": structure.factors,
+    "seen": structure.seen,
+}
+
+
+def test_every_facet_has_a_check() -> None:
+    public = {name for name, _ in inspect.getmembers(Pair, inspect.isfunction) if not name.startswith("_")}
+    missing, gone = sorted(public - set(CHECKS)), sorted(set(CHECKS) - public)
+    assert not missing, (
+        f"no check of {', '.join(missing)} of tightrope.pair.Pair: write one in tests/conformance/facets against the "
+        "truth of tests/oracle, and name it in CHECKS of tests/conformance/test_facets.py"
+    )
+    assert not gone, f"{', '.join(gone)} is no facet of Pair any more: take it out of CHECKS"
+
+
+FINITE = {"ApproximateDP", "DiscreteLaplace", "Finite", "Histograms", "PureDP", "RandomizedResponse"}
+NOISE = {"Gaussian", "GDP", "Laplace"}
+TRUNCATED = {"TruncatedGaussian", "TruncatedLaplace"}
+SMOOTH = NOISE | {"DiscreteGaussian", "Exponential"}
+# What is never without a facet: plain, and sampled. One that gets lost would not be missed otherwise.
+OFFERED: dict[str, tuple[set[str], set[str]]] = {
+    "cgf": (FINITE | SMOOTH | {"Density"}, FINITE | NOISE | {"Density"}),
+    "sampled_cgf": (set(), NOISE | {"Density"}),
+    "log_moment": (FINITE | SMOOTH, FINITE),
+    "log_moment_above": (set(), SMOOTH | TRUNCATED),
+    "rho": (
+        NOISE | {"DiscreteGaussian", "Exponential", "PureDP"},
+        NOISE | {"DiscreteGaussian", "Exponential", "PureDP"},
+    ),
+    "atoms": (FINITE | {"DiscreteGaussian"}, FINITE | {"DiscreteGaussian"}),
+    "finite": (FINITE, FINITE),
+    "lattice": ({"DiscreteGaussian", "DiscreteLaplace", "PureDP", "RandomizedResponse"}, set()),
+    "together": (FINITE | NOISE, FINITE),
+    "seen": ({"Gaussian", "GDP"}, {"Gaussian", "GDP"}),
+    "sampled": (set(), FINITE),
+    "sampling": (
+        set(),
+        SMOOTH | TRUNCATED | {"Density"},
+    ),
+    "factors": (set(), FINITE | {"Laplace", "DiscreteGaussian", "Exponential", "Density"}),
+}
+# What extreme rows are asked as well: no quadrature of the oracle reaches them.
+CHEAP = (
+    "ball_profile",
+    "reversed",
+    "infinite_mass",
+    "loss_range",
+    "bounded",
+    "atoms",
+    "finite",
+    "lattice",
+    "sealed",
+    "seen",
+)
+ASKED = [(row, facet) for row in ROWS for facet in (CHECKS if row in STANDARD or row.blur else CHEAP)]
+
+
+@pytest.mark.parametrize(("row", "facet"), ASKED, ids=[f"{facet}-{row.name}" for row, facet in ASKED])
+def test_facet(row: Row, facet: str) -> None:
+    offered = set()
+    for asked in every(row):
+        try:
+            if CHECKS[facet](asked):
+                offered.add(asked.rate < 1.0)
+        except AssertionError as error:
+            raise AssertionError(f"{facet} at rate {asked.rate}, {asked.direction}: {error}") from error
+    if row in STANDARD:
+        name = type(row.mechanism).__name__
+        for sampled, names in zip((False, True), OFFERED.get(facet, ((), ())), strict=True):
+            assert name not in names or sampled in offered, f"{name} does not offer {facet} any more"
