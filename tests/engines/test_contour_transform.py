@@ -82,15 +82,6 @@ def test_sampled_gaussian(sigma: float, rate: float, sign: int, tilt: float, ste
         check_ball(cgf, tilt, step, truth)
 
 
-@pytest.mark.parametrize(("scale", "tilt", "step"), [(2.0, 3.0, 0.25), (10.0, 20.0, 1.0), (0.125, 0.5, 0.5)])
-def test_laplace(scale: float, tilt: float, step: float) -> None:
-    with working_precision(160):
-        truth = {index: contour_truth.laplace(1 / arb(scale), acb(tilt, step * index)) for index in PICKED}
-        cgf = cgf_of(LaplacePair(scale, 1.0))
-        check_float(cgf, tilt, step, truth)
-        check_ball(cgf, tilt, step, truth)
-
-
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize(("scale", "rate", "tilt"), [(2.0, 0.3, 3.0), (10.0, 0.01, 20.0), (0.25, 0.5, 0.5)])
 def test_sampled_laplace(scale: float, rate: float, tilt: float, sign: int) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from flint import acb, arb
 
 from ...errors import Refusal, UnsupportedMechanism
-from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cumulants, Decay, LatticeCgf, Tilted, point_cumulants
+from ...facets.cgf import BallTilted, Cumulants, Decay, LatticeCgf, Tilted, point_cumulants
 from ...facets.finite import FiniteLaw
 from ...facets.lattice import Lattice, ratio_ball
 from ...facets.quadrature import LawBallTilted, LawTilted
@@ -35,9 +35,6 @@ class FiniteCgf(LatticeCgf):
 
     def cumulants(self, tilt: float) -> Cumulants:
         return point_cumulants(self.atoms, tilt)
-
-    def log_mgf_above(self, tilt: float) -> float:
-        return float(self.tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf.upper)
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return len(self.atoms)

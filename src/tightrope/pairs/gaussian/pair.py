@@ -17,7 +17,7 @@ from flint import acb, arb
 
 from ...facets.cgf import demand_ordinary
 from ...facets.sampling import Seen
-from ...kernels.ball import BITS_START, erfc, working_precision
+from ...kernels.ball import erfc
 from ...kernels.enclosure import Enclosure, around, count_enclosure, exact, mills, where
 from ...kernels.normal import normal_tails
 from ...kernels.twofold import Twofold, twofold
@@ -96,15 +96,13 @@ class GaussianPair(Pair):
     def cgf(self) -> Cgf:
         from .cgf import GaussianCgf
 
-        with working_precision(BITS_START):
-            demand_ordinary(self, self.ball_mu())
+        demand_ordinary(self, self.ball_mu)
         return GaussianCgf(self)
 
     def sampled_cgf(self, rate: float, direction: Direction) -> Cgf:
         from ..sampled_gaussian.cgf import SampledCgf
 
-        with working_precision(BITS_START):
-            demand_ordinary(self, self.ball_mu())
+        demand_ordinary(self, self.ball_mu)
         return SampledCgf(self, rate, 1 if direction is Direction.REMOVE else -1)
 
     def log_moment(self, z: acb) -> acb:

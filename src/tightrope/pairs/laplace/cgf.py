@@ -1,134 +1,162 @@
-"""Laplace, plain or Poisson-sampled in either direction: two atoms and a Gauss-Legendre rule between them.
+"""Laplace shifts: M(z) = e^{-e/2} (cosh(e s) + sinh(e s)/(2 s)), s = z + 1/2, for all complex z.
 
-The base loss x lies in [-e, e], e = sensitivity/scale; Q has atoms e^-e/2 at e and 1/2 at -e and the density
-e^{-(x+e)/2}/4 between. With g(x) = 1 - rate + rate e^x: remove has the loss log g(x) and the P-law g Q; add has the
-loss -log g(-x) and the P-law e^x Q. Rate 1 in the first is the plain mechanism.
-On an ellipse of semi-axes (major, minor), minor < pi: |g| <= 1 - rate + rate e^major, |g(-x)| is at least
-cos(minor/2) (1 - rate + rate e^-major), |arg g| <= minor, and the density of P is at most e^{(major - e)/2}/4, times
-|g| for remove.
-Atoms make the transform return: nothing is known of its decay.
-Guarantee: upper error of the rule relative to the heaviest atom. Proof: docs/proofs/contour.md, section 5.
-Reference: Zhu, Dong, Wang 2021, Table 3 (Laplace), Thm 11.
+Two atoms and a density that grows like e^{s x} between them. With q = e^{-2es} at s = c + 1/2 and D = 1 + q +
+(1 - q)/(2s), their tilted masses are 1/D at e, q/D at -e and (1 - q)/(2 s D) between, and with s' = s + it
+phi(t) e^{-ite} - 1 = (1 - q)/D (1/(2 s') - 1/(2 s)) + q/D (e^{-2ite} - 1) (1 - 1/(2 s')): nothing cancels.
+|phi| falls to what the two atoms weigh together.
+Guarantee: exact, upper for decay. Proof: docs/proofs/contour.md, section 14.
+Reference: Zhu, Dong, Wang 2021, Table 3 (Laplace).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from flint import arb
+from flint import acb, arb
 
-from ...errors import UnsupportedMechanism
-from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Tilted, point_cumulants
-from ...facets.quadrature import LawBallTilted, LawTilted
+from ...errors import Refusal, UnsupportedMechanism
+from ...facets.cgf import BallTilted, Cgf, Cumulants, Decay, Tilted
 from ...kernels.ball import BITS_START, upper_float, working_precision
-from ...kernels.directed import next_up
-from ...kernels.quadrature_ball import point_law_ball
-from ...kernels.quadrature_ellipse import Ellipse, EllipseError, choose_rule, rule, rule_error
+from ...kernels.directed import THOUSANDS, raised
+from ...kernels.sinhc import log_fall, log_sinhc
 from .pair import LaplacePair
 
-EDGE_MOST = 30.0
-CELLS_LEAST, CELLS_MOST = 8, 64  # of the coarse rule: as many per e-fold of the integrand
+if TYPE_CHECKING:
+    from ...kernels.contour_sum import Factor
+    from ...kernels.enclosure import Enclosure
+    from ...kernels.quadrature import Transform
+
+NODE_POINTS = 10  # points of a sum that take as long as one node in balls
+ROUNDINGS = 64.0  # of each of the two parts of a node, more than there are
 
 
-def laplace_cgf(base: LaplacePair, rate: float, sign: int) -> LaplaceCgf:
-    """The cgf of a sampled Laplace pair whose losses are not huge."""
-    if not base.sensitivity < EDGE_MOST * base.scale:
-        raise UnsupportedMechanism(repr(base), "its losses are too large for a contour; try engine='lattice'")
-    return LaplaceCgf(base, rate, sign)
+@dataclass(frozen=True)
+class LaplaceBallTilted(BallTilted):
+    """A Laplace loss in balls."""
+
+    pair: LaplacePair
+    tilt: float
+
+    @property
+    def log_mgf(self) -> arb:
+        return self.pair.log_moment(acb(self.tilt)).real
+
+    @property
+    def growth(self) -> arb:
+        """s."""
+        return arb(self.tilt) + arb(0.5)
+
+    def shares(self) -> tuple[arb, arb]:
+        """(1 - q)/D and q/D."""
+        s = self.growth
+        fallen = -2 * self.pair.ball_edge() * s
+        q, rest = fallen.exp(), -fallen.expm1()
+        total = 1 + q + rest / (2 * s)
+        return rest / total, q / total
+
+    def phi(self, step: float | arb, nodes: int) -> list[acb]:
+        edge, values = self.pair.ball_edge(), []
+        for index in range(nodes):
+            s = acb(self.growth, arb(step) * index)
+            sinh, cosh = (edge * s).sinh_cosh()
+            values.append(cosh + sinh / (2 * s))
+        return [value / values[0].real for value in values]
+
+
+@dataclass(frozen=True)
+class LaplaceTilted(Tilted):
+    """A Laplace loss in float64, its drift the edge."""
+
+    law: LaplaceBallTilted
+
+    @property
+    def log_mgf(self) -> Enclosure:
+        from ...kernels.enclosure import enclosed
+
+        with working_precision(BITS_START):
+            return enclosed([self.law.log_mgf])[0]
+
+    @property
+    def drift(self) -> Enclosure:
+        from ...kernels.enclosure import enclosed
+
+        with working_precision(BITS_START):
+            return enclosed([self.law.pair.ball_edge()])[0]
+
+    def factor(self, step: float, nodes: int, count: int) -> Factor:
+        from ...kernels.contour_sum import power
+
+        return power(self.transform(step, nodes), float(count))
+
+    def transform(self, step: float, nodes: int) -> Transform:
+        """phi(t) e^{-ite} - 1 at t = 0, step, ..., (nodes - 1) step."""
+        import numpy as np
+
+        from ...kernels.enclosure import enclosed
+        from ...kernels.quadrature import Transform
+        from ...kernels.ulps import ANGLE_MOST, UNIT
+
+        t, edge, s = step * np.arange(nodes, dtype=np.float64), self.drift, self.law.tilt + 0.5
+        if not float(t[-1]) * float(edge.upper) < ANGLE_MOST:
+            raise UnsupportedMechanism(
+                "this composition", "its angles are too large for float64; try proof", Refusal.NEEDS_BALLS
+            )
+        with working_precision(BITS_START):
+            shares = enclosed(self.law.shares())
+        between, below, square = shares[0], shares[1], s * s + t * t
+        half = float(edge.value) * t
+        turn = -2.0 * np.sin(half) * (np.sin(half) + 1j * np.cos(half))  # e^{-2ite} - 1
+        lean = (s * self.law.tilt + t * t) / square + 0.5j * t / square  # 1 - 1/(2 s')
+        slip = -0.5 * t / square * (t / s + 1j)  # 1/(2 s') - 1/(2 s)
+        deviation = between.value * slip + below.value * (turn * lean)
+        slipped, leaned = abs(slip), (s * abs(self.law.tilt) + t * t + 0.5 * t) / square
+        turned = leaned * np.minimum(2.0 * half, 2.0)
+        known = between.radius * slipped + below.radius * turned
+        known += 2.0 * t * leaned * below.value * (edge.radius + UNIT * edge.value)
+        rounding = ROUNDINGS * UNIT * (between.value * slipped + below.value * turned) + raised(known, THOUSANDS)
+        return Transform(deviation, np.zeros_like(t), rounding + 1e-300)
+
+
+@dataclass(frozen=True)
+class LaplaceDecay:
+    """What the atoms weigh, and how the transform of what lies between falls."""
+
+    law: LaplaceBallTilted
+
+    def log_bound(self, radius: float) -> float:
+        with working_precision(BITS_START):
+            edge, s = self.law.pair.ball_edge(), self.law.growth
+            fall = log_fall(edge * s, edge * arb(radius))
+            return min(0.0, upper_float((self.law.shares()[0] / (2 * s) * fall.expm1()).log1p()))
 
 
 @dataclass(frozen=True)
 class LaplaceCgf(Cgf):
-    """K of a Laplace pair sampled with the given rate; sign 1 for remove, -1 for add."""
+    """K of a Laplace pair."""
 
-    base: LaplacePair
-    rate: float
-    sign: int
+    pair: LaplacePair
 
     def cumulants(self, tilt: float) -> Cumulants:
-        """By the midpoint rule, coarse but good enough to choose a contour."""
-        edge = self.base.sensitivity / self.base.scale
-        cells = min(max(CELLS_LEAST, math.ceil(CELLS_LEAST * edge * (1.0 + abs(tilt)))), CELLS_MOST)
-        points = [(edge, 0.5 * math.exp(-edge)), (-edge, 0.5)]
-        for index in range(cells):
-            x = edge * (2 * index + 1 - cells) / cells
-            points.append((x, 0.5 * edge / cells * math.exp(-0.5 * (x + edge))))
-        if self.sign > 0:
-            sampled = [
-                (mass * (1.0 + self.rate * math.expm1(x)), math.log1p(self.rate * math.expm1(x))) for x, mass in points
-            ]
-        else:
-            sampled = [(mass * math.exp(x), -math.log1p(self.rate * math.expm1(-x))) for x, mass in points]
-        return point_cumulants(sampled, tilt)
-
-    def log_mgf_above(self, tilt: float) -> float:
-        return float(self.tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf.upper)
+        edge, s = self.pair.sensitivity / self.pair.scale, tilt + 0.5
+        rest = -math.expm1(-2.0 * edge * s)
+        total = 2.0 - rest + 0.5 * rest / s
+        _, slope, curve = log_sinhc(edge * s)
+        parts = [(1.0 / total, edge, 0.0), ((1.0 - rest) / total, -edge, 0.0)]
+        parts.append((0.5 * rest / s / total, edge * slope, edge * edge * curve))
+        mean = sum(mass * place for mass, place, _ in parts)
+        variance = sum(mass * ((place - mean) ** 2 + own) for mass, place, own in parts)
+        return Cumulants(tilt * edge + math.log(0.5 * total), mean, variance)
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
-        with working_precision(BITS_START):
-            return self._rule(tilt, reach, log_tolerance)[1] + 2
+        return NODE_POINTS
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
-        from ...kernels.enclosure import enclosed, exact
-        from ...kernels.quadrature import QuadratureError, point_law
-
-        centre = self.cumulants(tilt).mean
-        with working_precision(BITS_START):
-            losses, masses, error = self._points(tilt, reach, log_tolerance)
-            constant = next_up(math.log(upper_float(error.size) + 1e-300))
-            floats = enclosed(masses), enclosed([loss - arb(centre) for loss in losses])
-        quadrature = QuadratureError(0.0, ((constant, error.minor),))
-        return LawTilted(point_law(*floats, centre, exact(0.0), tilt, quadrature))
+        return LaplaceTilted(LaplaceBallTilted(self.pair, tilt))
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
-        losses, masses, error = self._points(tilt, reach, log_tolerance)
-        return LawBallTilted(point_law_ball(losses, masses, tilt, error))
+        return LaplaceBallTilted(self.pair, tilt)
 
-    def _points(
-        self, tilt: float, reach: float, log_tolerance: float
-    ) -> tuple[tuple[arb, ...], tuple[arb, ...], EllipseError]:
-        """Losses, P-masses, and the error of the rule relative to M(tilt), which is at least its top atom."""
-        edge = self.base.ball_edge()
-        top = self._top(tilt)
-        ellipse, nodes = self._rule(tilt, reach, log_tolerance)
-        # The untilted masses are summed too: the larger of both errors covers both sums.
-        size = (self._size(ellipse, tilt) / top).max(self._size(ellipse, 0.0))
-        points = [(edge, (-edge).exp() / 2), (-edge, arb(0.5))]
-        points += [(x, weight * (-(x + edge) / 2).exp() / 4) for x, weight in rule(edge, nodes)]
-        losses = tuple(self._loss(x) for x, _ in points)
-        masses = tuple(mass * self._likelihood(x) for x, mass in points)
-        return losses, masses, rule_error(ellipse, nodes, size)
-
-    def _rule(self, tilt: float, reach: float, log_tolerance: float) -> tuple[Ellipse, int]:
-        edge, top = self.base.ball_edge(), self._top(tilt)
-        chosen = choose_rule(
-            edge, lambda ellipse: float((self._size(ellipse, tilt) / top).log().mid()), reach, log_tolerance
-        )
-        if chosen is None:
-            raise UnsupportedMechanism(repr(self.base), "its quadrature needs too many nodes; try engine='lattice'")
-        return chosen
-
-    def _top(self, tilt: float) -> arb:
-        """The tilted mass of the top atom."""
-        edge = self.base.ball_edge()
-        return (-edge).exp() / 2 * self._likelihood(edge) * (arb(tilt) * self._loss(edge)).exp()
-
-    def _loss(self, x: arb) -> arb:
-        rate = arb(self.rate)
-        return (rate * x.expm1()).log1p() if self.sign > 0 else -(rate * (-x).expm1()).log1p()
-
-    def _likelihood(self, x: arb) -> arb:
-        """dP/dQ of the base output x, Q the base law."""
-        return 1 + arb(self.rate) * x.expm1() if self.sign > 0 else x.exp()
-
-    def _size(self, ellipse: Ellipse, tilt: float) -> arb:
-        """A bound of the tilted density of P on the ellipse, at t = 0."""
-        density = ((ellipse.major - ellipse.half) / 2).exp() / 4
-        rate = arb(self.rate)
-        if self.sign > 0:
-            return density * (1 + rate * ellipse.major.expm1()) ** (1 + arb(tilt))
-        if tilt < 0.0:
-            return density * (1 + rate * ellipse.major.expm1()) ** arb(-tilt)
-        least = (arb(ellipse.minor) / 2).cos() * (1 + rate * (-ellipse.major).expm1())
-        return density * least ** arb(-tilt)
+    def ball_decay(self, tilt: float) -> Decay:
+        return LaplaceDecay(LaplaceBallTilted(self.pair, tilt))

@@ -17,8 +17,9 @@ import numpy as np
 from flint import acb, arb
 
 from ...facets.cgf import demand_ordinary
-from ...kernels.ball import BITS_START, complex_log, working_precision
+from ...kernels.ball import complex_log
 from ...kernels.enclosure import Enclosure, enclosing, exact
+from ...kernels.sinhc import sinhc
 from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, LossRange, Pair, Profile, Tails
 from ...relation import Direction
@@ -98,17 +99,16 @@ class LaplacePair(Pair):
         return LaplaceSum(uses) if len(uses) == len(like) else None
 
     def cgf(self) -> Cgf:
-        return self._cgf(1.0, 1)
+        from .cgf import LaplaceCgf
+
+        demand_ordinary(self, self.ball_edge)
+        return LaplaceCgf(self)
 
     def sampled_cgf(self, rate: float, direction: Direction) -> Cgf:
-        return self._cgf(rate, 1 if direction is Direction.REMOVE else -1)
+        from .sampled import sampled_laplace_cgf
 
-    def _cgf(self, rate: float, sign: int) -> Cgf:
-        from .cgf import laplace_cgf
-
-        with working_precision(BITS_START):
-            demand_ordinary(self, self.ball_edge())
-        return laplace_cgf(self, rate, sign)
+        demand_ordinary(self, self.ball_edge)
+        return sampled_laplace_cgf(self, rate, 1 if direction is Direction.REMOVE else -1)
 
     def log_moment(self, z: acb) -> acb:
         """log(cosh(e s) + sinh(e s)/(2 s)) - e/2 with s = z + 1/2, which has no pole."""
@@ -116,8 +116,7 @@ class LaplacePair(Pair):
         if z.imag.is_zero() and s.real > 0:
             sinh, cosh = (edge * s.real).sinh_cosh()
             return acb((cosh + sinh / (2 * s.real)).log() - edge / 2)
-        turned = acb(0, edge) * s
-        return complex_log(turned.cos() + edge / 2 * turned.sinc()) - edge / 2
+        return complex_log((edge * s).cosh() + edge / 2 * sinhc(edge * s)) - edge / 2
 
     def ball_edge(self) -> arb:
         """e = sensitivity / scale."""

@@ -1,7 +1,6 @@
 """Logistic shifts: M(z) = sinh(w e)/(2 w sinh(e/2)), w = z + 1/2, for all complex z.
 
-With A = (c + 1/2) e and T = t e: phi(t) = (cos T + i coth A sin T)/(1 + i T/A), and for every t >= R
-|phi(t)|^2 <= (1 + sin^2(min(R e, pi/2))/sinh^2 A)/(1 + (R e/A)^2), which is |phi(R)|^2 up to R e = pi/2.
+With A = (c + 1/2) e and T = t e: phi(t) = (cos T + i coth A sin T)/(1 + i T/A), which falls as kernels.sinhc has it.
 Everything is evaluated in balls, also for float64: a node is a formula and not a sum.
 Guarantee: exact. Proof: docs/proofs/contour.md, section 9.
 Reference: Zhu, Dong, Wang 2021, Sec. 4.
@@ -9,7 +8,6 @@ Reference: Zhu, Dong, Wang 2021, Sec. 4.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +16,7 @@ from flint import acb, arb
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import BallTilted, Cgf, Cumulants, Decay, Tilted
 from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...kernels.sinhc import log_fall, log_sinhc
 from .pair import LogisticPair
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 EDGE_MOST = 1e4
 NODE_POINTS = 1000  # how a node counts against the work allowed: it takes about 30 microseconds
-SERIES_BELOW = 0.05
 
 
 def logistic_cgf(pair: LogisticPair) -> LogisticCgf:
@@ -112,10 +110,7 @@ class LogisticDecay:
 
     def log_bound(self, radius: float) -> float:
         with working_precision(BITS_START):
-            reach, turn = self.law.reach, arb(radius) * arb(self.law.edge)
-            ripple = turn.min(arb.pi() / 2).sin() / reach.sinh()
-            slope = turn / reach
-            return min(upper_float(((ripple * ripple).log1p() - (slope * slope).log1p()) / 2), 0.0)
+            return min(upper_float(log_fall(self.law.reach, arb(radius) * arb(self.law.edge))), 0.0)
 
 
 @dataclass(frozen=True)
@@ -126,12 +121,8 @@ class LogisticCgf(Cgf):
 
     def cumulants(self, tilt: float) -> Cumulants:
         edge = self.pair.epsilon
-        log, slope, curve = _log_sinhc((tilt + 0.5) * edge)
-        return Cumulants(log - _log_sinhc(0.5 * edge)[0], edge * slope, edge * edge * curve)
-
-    def log_mgf_above(self, tilt: float) -> float:
-        with working_precision(BITS_START):
-            return upper_float(self._law(tilt).log_mgf)
+        log, slope, curve = log_sinhc((tilt + 0.5) * edge)
+        return Cumulants(log - log_sinhc(0.5 * edge)[0], edge * slope, edge * edge * curve)
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return NODE_POINTS
@@ -147,13 +138,3 @@ class LogisticCgf(Cgf):
 
     def _law(self, tilt: float) -> LogisticBallTilted:
         return LogisticBallTilted(self.pair.epsilon, tilt)
-
-
-def _log_sinhc(x: float) -> tuple[float, float, float]:
-    """log(sinh(x)/x) and its first two derivatives, approximately, for x > 0."""
-    square = x * x
-    if x < SERIES_BELOW:
-        return square * (1 / 6 - square / 180), x * (1 / 3 - square / 45), 1 / 3 - square / 15
-    small = math.exp(-2.0 * x)
-    rest = -math.expm1(-2.0 * x)
-    return x + math.log(0.5 * rest / x), (1.0 + small) / rest - 1.0 / x, 1.0 / square - 4.0 * small / (rest * rest)

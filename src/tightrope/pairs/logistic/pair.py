@@ -18,6 +18,7 @@ from flint import acb, arb
 
 from ...kernels.ball import complex_log
 from ...kernels.enclosure import Enclosure, exact, where
+from ...kernels.sinhc import sinhc
 from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, LossRange, Pair, Tails
 
@@ -86,9 +87,9 @@ class LogisticPair(Pair):
         return logistic_cgf(self)
 
     def log_moment(self, z: acb) -> acb:
-        """sinh(w e)/(2 w sinh(e/2)) with w = z + 1/2, which is a quotient of sin(x)/x."""
-        turned = acb(0, arb(self.epsilon))
-        return complex_log((turned * (z + arb(0.5))).sinc() / (turned / 2).sinc())
+        """sinh(w e)/(2 w sinh(e/2)) with w = z + 1/2, which is a quotient of sinhc."""
+        edge = arb(self.epsilon)
+        return complex_log(sinhc(edge * (z + arb(0.5))) / sinhc(acb(edge / 2)))
 
     def _halves(self, t: arb) -> tuple[arb, arb, arb]:
         """a and b at the point of [-e, e] next to t, and 1 - e^-e; continuous tails need no hull."""
