@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from .calibrate import Calibration
     from .compare import Comparison
 
+# What a certificate says, as it is written: in its own object, and beside it.
+INSIDE = ("engine", "arithmetic", "reason", "relation", "parameters", "exhausted", "advice")
+BESIDE = ("tight", "confidence")
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -53,9 +57,8 @@ class Result:
             self.given: plain(self.value),
             "expression": self.expression,
             "direction": certificate.direction.value,
-            "only": None if self.direction is None else self.direction.value,
-            "tight": certificate.tight,
-            "confidence": certificate.confidence,
+            "only": plain(self.direction),
+            **{name: getattr(certificate, name) for name in BESIDE},
             "seconds": self.seconds,
             "certificate": _certificate(certificate),
         }
@@ -137,38 +140,26 @@ def _ends(bound: Bound) -> dict[str, Any]:
 
 
 def _certificate(certificate: Certificate) -> dict[str, Any]:
+    budget = certificate.budget
     return {
-        "engine": certificate.engine,
-        "arithmetic": certificate.arithmetic,
-        "reason": certificate.reason,
-        "relation": None if certificate.relation is None else certificate.relation.value,
-        "parameters": plain(certificate.parameters),
-        "budget": {"upper": plain(certificate.budget.upper), "lower": plain(certificate.budget.lower)},
-        "widest": certificate.budget.widest or None,
-        "exhausted": certificate.exhausted,
-        "advice": plain(certificate.advice),
+        **{name: plain(getattr(certificate, name)) for name in INSIDE},
+        "budget": {"upper": plain(budget.upper), "lower": plain(budget.lower)},
+        "widest": budget.widest or None,
     }
 
 
 def _certified(document: Mapping[str, Any]) -> Certificate:
     """The certificate of a result, some of which is written beside it."""
-    inner = document["certificate"]
-    above, below = (
-        budget_lines(**{name: _number(line) for name, line in inner["budget"][side].items()})
-        for side in ("upper", "lower")
-    )
+    inner = {name: document["certificate"][name] for name in INSIDE}
+    budget = document["certificate"]["budget"]
+    lines = ({name: _number(line) for name, line in budget[side].items()} for side in ("upper", "lower"))
+    inner["parameters"] = {key: float(each) if each == "inf" else each for key, each in inner["parameters"].items()}
+    inner["relation"] = None if inner["relation"] is None else Relation(inner["relation"])
     return Certificate(
-        engine=_text(inner["engine"]),
-        arithmetic=_text(inner["arithmetic"]),
-        reason=_text(inner["reason"]),
+        **{**inner, **{name: _text(inner[name]) for name in INSIDE[:3]}},
+        **{name: document[name] for name in BESIDE},
         direction=Direction(document["direction"]),
-        relation=None if inner["relation"] is None else Relation(inner["relation"]),
-        tight=bool(document["tight"]),
-        parameters={key: float(value) if value == "inf" else value for key, value in inner["parameters"].items()},
-        budget=Budget(above, below),
-        confidence=document["confidence"],
-        exhausted=inner["exhausted"],
-        advice=inner["advice"],
+        budget=Budget(*(budget_lines(**side) for side in lines)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -35,8 +36,18 @@ from .spinner import spinner
 
 BAD_INPUT = 2
 NOT_REACHED = 3
-DIRECTIONS = tuple(each.value for each in Direction)
 POINTS_MOST = 100_000
+
+# What several commands take.
+WITH_JSON = click.option(
+    "--json", "as_document", is_flag=True, help="Answer as JSON, with certificate and error budget."
+)
+DIRECTION = click.option(
+    "--direction", type=click.Choice([each.value for each in Direction]), help="One direction only; default: the worse."
+)
+ENGINE = click.option("--engine", type=click.Choice(ENGINE_NAMES), default=AUTO, help="Who computes; default: auto.")
+PROOF = click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
+EXPRESSION = click.argument("expression", metavar="EXPR")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -88,18 +99,11 @@ def app(context: click.Context) -> None:
 
 def question_options(command: Command) -> Command:
     """The argument and the options that every question shares."""
-    shared: tuple[Callable[[Command], Command], ...] = (
-        click.option("--json", "as_document", is_flag=True, help="Answer as JSON, with certificate and error budget."),
-        click.option("--direction", type=click.Choice(DIRECTIONS), help="One direction only; default: the worse."),
-        click.option("--engine", type=click.Choice(ENGINE_NAMES), default=AUTO, help="Who computes; default: auto."),
-        click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed."),
-        click.option("--accuracy", type=float, help="Width wanted, relative to the upper end; else exit code 3."),
-        click.option(
-            "--seconds", type=float, default=SECONDS, help="For all of it; then the narrowest so far. Default: 10."
-        ),
-        click.argument("expression", metavar="EXPR"),
+    accuracy = click.option("--accuracy", type=float, help="Width wanted, relative to the upper end; else exit code 3.")
+    seconds = click.option(
+        "--seconds", type=float, default=SECONDS, help="For all of it; then the narrowest so far. Default: 10."
     )
-    for decorate in shared:
+    for decorate in (WITH_JSON, DIRECTION, ENGINE, PROOF, accuracy, seconds, EXPRESSION):
         command = decorate(command)
     return command
 
@@ -115,8 +119,7 @@ def epsilon(expression: str, deltas: tuple[float, ...], as_document: bool, **set
     tightrope epsilon "RandomizedResponse(p=0.51) * 512" --delta 1e-4 --delta 1e-8 --json
     echo "Gaussian(sigma=2)" | tightrope epsilon - --delta 1e-6 --proof
     """
-    mechanism = read(expression)
-    return answer(mechanism, "epsilon", deltas, as_document, settings)
+    return answer(read(expression), "epsilon", deltas, as_document, settings)
 
 
 @app.command()
@@ -129,8 +132,7 @@ def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **set
     tightrope delta "Laplace(scale=2).poisson(rate=0.3)" --epsilon 0.06
     tightrope delta "Gaussian(sigma=1)" --epsilon 1 --epsilon 2 --accuracy 1e-9
     """
-    mechanism = read(expression)
-    return answer(mechanism, "delta", epsilons, as_document, settings)
+    return answer(read(expression), "delta", epsilons, as_document, settings)
 
 
 @app.command()
@@ -191,10 +193,10 @@ def curve(
 
 
 @app.command()
-@click.option("--json", "as_document", is_flag=True, help="Answer as JSON, with certificate and error budget.")
-@click.option("--direction", type=click.Choice(DIRECTIONS), help="One direction only; default: the worse.")
+@WITH_JSON
+@DIRECTION
 @click.option("--order", "orders", type=float, multiple=True, required=True, help="From 0 to inf; may be repeated.")
-@click.argument("expression", metavar="EXPR")
+@EXPRESSION
 def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_document: bool) -> int:
     """Renyi divergence of a given order, always in ball arithmetic.
 
@@ -202,23 +204,14 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
     tightrope renyi "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --order 8
     tightrope renyi "Laplace(scale=2)" --order 1 --order 2 --order inf --json
     """
-    mechanism = read(expression)
-    answers: list[Result] = []
-    for order in orders:
-        began = time.perf_counter()
-        with spinner(f"renyi at order {short(order)}"):
-            bound = mechanism.renyi(order, direction=direction)
-        seconds = time.perf_counter() - began
-        answers.append(Result(repr(mechanism), "renyi", order, bound, seconds, parsed(direction)))
-    say(result.write(answers, len(answers) > 1) if as_document else "\n".join(map(as_text, answers)))
-    return 0
+    return answer(read(expression), "renyi", orders, as_document, {"direction": direction})
 
 
 @app.command()
 @click.option("--json", "as_document", is_flag=True, help="Answer as JSON.")
-@click.option("--direction", type=click.Choice(DIRECTIONS), help="One direction only; default: the worse.")
-@click.option("--engine", type=click.Choice(ENGINE_NAMES), default=AUTO, help="Who computes; default: auto.")
-@click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
+@DIRECTION
+@ENGINE
+@PROOF
 @click.option("--seconds", type=float, default=SECONDS, help="For the whole search; then the best so far. Default: 10.")
 @click.option("--integer", is_flag=True, help="The unknown is a whole number (a batch, a count).")
 @click.option("--least", type=float, help="Smallest value of the unknown to look at.")
@@ -226,7 +219,7 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
 @click.option("--tolerance", type=float, default=1e-6, help="Relative distance to a value that misses; default: 1e-6.")
 @click.option("--delta", "target_delta", type=float, required=True, help="The target's delta, in [0, 1].")
 @click.option("--epsilon", "target_epsilon", type=float, required=True, help="The target's epsilon, 0 or above.")
-@click.argument("expression", metavar="EXPR")
+@EXPRESSION
 def calibrate(
     expression: str,
     target_epsilon: float,
@@ -285,19 +278,13 @@ def text_of(expression: str) -> str:
     return expression
 
 
-def answer(
-    mechanism: Mechanism,
-    quantity: str,
-    values: Sequence[float],
-    as_document: bool,
-    settings: Options,
-) -> int:
+def answer(mechanism: Mechanism, quantity: str, values: Sequence[float], as_document: bool, settings: Options) -> int:
     """Asks one value after the other; a bound wider than asked for is printed all the same."""
-    ask: Callable[..., Bound] = mechanism.epsilon if quantity == "epsilon" else mechanism.delta
+    ask: Callable[..., Bound] = getattr(mechanism, quantity)
     answers: list[Result] = []
     missed: AccuracyNotReached | None = None
     expression = repr(mechanism)
-    with work.allowance(settings["seconds"]):
+    with work.allowance(settings.get("seconds", math.inf)):
         for index, value in enumerate(values):
             began = time.perf_counter()
             with spinner(f"{quantity} at {GIVEN[quantity]} {short(value)}"), work.part(1.0 / (len(values) - index)):
