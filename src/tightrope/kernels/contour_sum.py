@@ -122,35 +122,76 @@ class PlainSum:
         return float(np.dot(self.terms, turn).real), -float(np.dot(self.slopes, turn).real)
 
 
-def contour_sum(spectrum: NodeSpectrum, kernel: Kernel, at: Enclosure) -> ContourSum:
-    """S where the terms turn around the point `at`."""
-    t, product = spectrum.times, spectrum.product
+@dataclass(frozen=True, slots=True)
+class NodeErrors:
+    """Errors of the powers, weighed by a kernel and added up: all that a sum needs to know of them at any point.
+
+    An angle that is off by x adds at most m (e^x - 1) to the error of a power, m at or above its modulus.
+    whole: of the transforms. inner: of the quadrature alone. last: of the last steps. per_time, per_phase: sums of m t
+    and of m |phase|. phase: the largest of them. turns: the largest, with what hits turn by.
+    """
+
+    whole: float
+    inner: float
+    last: float
+    per_time: float
+    per_phase: float
+    phase: float
+    turns: float
+
+    @classmethod
+    def of(cls, spectrum: NodeSpectrum, kernel: Kernel) -> NodeErrors:
+        """The sums over all nodes."""
+        phase = abs(spectrum.product.phase)
+        turns = phase if spectrum.hits is None else phase + spectrum.hits.spread
+        with np.errstate(under="ignore", over="ignore", invalid="ignore"):
+            found = (
+                _errors(spectrum.product, kernel.error)
+                if spectrum.hits is None
+                else _hit_errors(spectrum, kernel.error)
+            )
+            whole, inner, last, most = (each * kernel.size for each in found)
+            return cls(
+                whole=float(np.sum(whole)),
+                inner=float(np.sum(inner)),
+                last=float(np.sum(last)),
+                per_time=float(np.sum(most * spectrum.times)),
+                per_phase=float(np.sum(most * phase)),
+                phase=float(np.max(phase)),
+                turns=float(np.max(turns)),
+            )
+
+    def at(self, last_time: float, turning: Enclosure, time_error: float) -> float:
+        """All of them, where the terms turn this fast; an angle errs by per_time t + 4 UNIT |phase|."""
+        per_time = float(turning.radius) + (4.0 * UNIT + time_error) * abs(float(turning.value))
+        most = per_time * last_time + 4.0 * UNIT * self.phase
+        if not most < 1.0:
+            return math.inf
+        # e^x - 1 <= x e^most
+        turned = per_time * self.per_time + 4.0 * UNIT * self.per_phase
+        return self.whole + math.exp(most) * (self.last + turned)
+
+
+def contour_sum(spectrum: NodeSpectrum, kernel: Kernel, at: Enclosure, known: NodeErrors | None = None) -> ContourSum:
+    """S where the terms turn around the point `at`; the errors of the powers may be known."""
+    errors, last_time = known or NodeErrors.of(spectrum, kernel), float(spectrum.times[-1])
     turning = spectrum.drift - at
-    turns = abs(product.phase) if spectrum.hits is None else abs(product.phase) + spectrum.hits.spread
-    if not float(t[-1]) * abs(float(turning.value)) + float(np.max(turns)) < ANGLE_MOST:
+    if not last_time * abs(float(turning.value)) + errors.turns < ANGLE_MOST:
         return NOTHING_KNOWN
     with np.errstate(under="ignore", over="ignore", invalid="ignore"):
         modulus, across, along = _turned(spectrum, float(turning.value))
         terms = modulus * (across * kernel.value.real - along * kernel.value.imag)
-        turned = t * float(turning.radius) + 4.0 * UNIT * (abs(t * float(turning.value)) + abs(product.phase))
-        turned = turned + kernel.time_error * abs(t * float(turning.value))
-        whole, quadrature, last = (
-            _errors(product, turned, kernel.error)
-            if spectrum.hits is None
-            else _hit_errors(spectrum, turned, kernel.error)
-        )
-        whole, quadrature, last = whole * kernel.size, quadrature * kernel.size, last * kernel.size
     if not np.all(np.isfinite(terms)):
         return NOTHING_KNOWN
     terms[0] = 0.5 * terms[0]
-    scale, total = spectrum.step / math.pi, math.fsum(terms)
+    scale, value = spectrum.step / math.pi, math.fsum(terms)
     # e^reach (1 - e^-x) never falls when x grows: what quadrature alone does not explain is rounding.
-    errors, inner = float(np.sum(whole + last)), float(np.sum(quadrature))
+    total, inner = errors.at(last_time, turning, kernel.time_error), errors.inner
     return ContourSum(
-        value=scale * total,
+        value=scale * value,
         quadrature=raised(scale * inner, MILLIONS),
-        rounding=raised(scale * (max(errors - inner, 0.0) + 8.0 * UNIT * errors), MILLIONS)
-        + 8.0 * UNIT * scale * abs(total),
+        rounding=raised(scale * (max(total - inner, 0.0) + 8.0 * UNIT * total), MILLIONS)
+        + 8.0 * UNIT * scale * abs(value),
     )
 
 
@@ -164,23 +205,24 @@ def _turned(spectrum: NodeSpectrum, turning: float) -> tuple[FloatArray, FloatAr
     return modulus, across, along
 
 
-def _errors(product: Factor, turned: FloatArray, error: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Of each power: all errors of the transforms and angles, those of the quadrature alone, and of the last steps."""
-    whole = np.exp(product.reach + turned) * -np.expm1(-(product.quadrature + product.rounding + turned))
-    return whole, np.exp(product.reach) * -np.expm1(-product.quadrature), np.exp(product.log_modulus) * error
+def _errors(product: Factor, error: float) -> tuple[FloatArray, ...]:
+    """Of each power: all errors of the transform, those of the quadrature alone, and of the last steps; its size."""
+    most = np.exp(product.reach)
+    whole = most * -np.expm1(-(product.quadrature + product.rounding))
+    return whole, most * -np.expm1(-product.quadrature), np.exp(product.log_modulus) * error, most
 
 
-def _hit_errors(spectrum: NodeSpectrum, turned: FloatArray, error: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _hit_errors(spectrum: NodeSpectrum, error: float) -> tuple[FloatArray, ...]:
     """The same for prod (A + B)^k - prod A^k: what larger moduli would add, and the rounding of H and of expm1."""
     product, hits = spectrum.product, spectrum.hits
     assert hits is not None
-    most = np.exp(product.reach + turned) * np.expm1(hits.reach)
+    power = np.exp(product.reach)
+    most = power * np.expm1(hits.reach)
     computed = np.exp(product.log_modulus) * np.expm1(hits.size)
-    inner = np.exp(product.reach) * np.expm1(hits.quadrature) - computed
+    inner = power * np.expm1(hits.quadrature) - computed
     sizes = abs(product.log_modulus) + hits.reach
-    last = most * (error + 16.0 * UNIT * (4.0 + sizes))
-    last = last + np.exp(product.reach + hits.reach) * 16.0 * UNIT * hits.spread
-    return np.maximum(most - computed, 0.0), np.maximum(inner, 0.0), last
+    last = most * (error + 16.0 * UNIT * (4.0 + sizes)) + power * np.exp(hits.reach) * 16.0 * UNIT * hits.spread
+    return np.maximum(most - computed, 0.0), np.maximum(inner, 0.0), last, most
 
 
 def _times_expm1(across: FloatArray, along: FloatArray, hits: Hits) -> tuple[FloatArray, FloatArray]:

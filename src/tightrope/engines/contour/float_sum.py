@@ -16,7 +16,7 @@ from ...facets.cgf import LOG_TOLERANCE
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.contour_hits import hits, together
 from ...kernels.contour_kernel import Kernel, smooth
-from ...kernels.contour_sum import NodeSpectrum, PlainSum, contour_sum, multiply, power
+from ...kernels.contour_sum import NodeErrors, NodeSpectrum, PlainSum, contour_sum, multiply, power
 from ...kernels.enclosure import Enclosure, count_enclosure, enclosing, exact
 from ...kernels.quadrature import transform
 from ..chernoff import log_mgf_above
@@ -41,7 +41,8 @@ class FloatNodes(Nodes):
 
     def sum(self, epsilon: float) -> NodeSum:
         kernel, point, moved = self._kernel(epsilon)
-        found = contour_sum(self.spectrum, kernel, _enclosed(point))
+        known = self._errors if self.plan.period is None else None
+        found = contour_sum(self.spectrum, kernel, _enclosed(point), known)
         return NodeSum(point, _ball(found.value, found.rounding), arb(found.quadrature), moved)
 
     def slope(self, epsilon: float) -> tuple[float, float]:
@@ -64,6 +65,10 @@ class FloatNodes(Nodes):
     @cached_property
     def _smooth(self) -> Kernel:
         return smooth(self.plan.saddle.tilt, self.spectrum.times)
+
+    @cached_property
+    def _errors(self) -> NodeErrors:
+        return NodeErrors.of(self.spectrum, self._smooth)
 
     @cached_property
     def _plain(self) -> PlainSum:
