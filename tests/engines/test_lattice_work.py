@@ -16,8 +16,11 @@ from tightrope.engines.evaluation import Evaluation, Evaluator
 from tightrope.engines.lattice import compose as lattice_compose
 from tightrope.engines.lattice import engine as lattice
 from tightrope.engines.lattice import plan as lattice_plan
+from tightrope.engines.lattice import tuning
 from tightrope.engines.lattice.aim import aim
+from tightrope.engines.lattice.grid import grid_evaluator
 from tightrope.engines.lattice.narrowest import Narrowest
+from tightrope.engines.lattice.plan import GridWish
 from tightrope.pairs.finite.laws import RationalLaw
 from tightrope.pairs.finite.pair import FinitePair
 
@@ -42,9 +45,9 @@ def test_work_is_bounded_before_it_starts(expression: str, delta: float, accurac
     target = aim(terms, None, delta, accuracy)
     for evolving in (True, False):
         for finer in (1.0, 100.0):
-            made = lattice_plan.plan(terms, target, finer, evolving=evolving)
-            assert made.work <= 1.3 * lattice_plan.WORK_MOST  # a step is rounded to whole units
-            assert max(ruler.size for ruler in made.rulers) <= 1.3 * lattice_plan.POINTS_MOST
+            made = lattice_plan.plan(terms, target, GridWish(finer, evolving))
+            assert made.work <= 1.3 * tuning.GRID_WORK_MOST  # a step is rounded to whole units
+            assert max(ruler.size for ruler in made.rulers) <= 1.3 * tuning.GRID_POINTS_MOST
 
 
 def test_a_window_that_was_cut_still_holds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,9 +61,9 @@ def test_a_window_that_was_cut_still_holds(monkeypatch: pytest.MonkeyPatch) -> N
     p, q = zip(*outcomes, strict=True)
     terms = [(FinitePair(RationalLaw(p, q)), 12)]
     low, high = enumeration.delta(enumeration.composed([(outcomes, 12)]), 0.5)
-    made = lattice_plan.plan(terms, aim(terms, 0.5, None, 1e-4))
+    made = lattice_plan.plan(terms, aim(terms, 0.5, None, 1e-4), GridWish())
     for value in (
-        lattice._evaluator(terms, aim(terms, 0.5, None, 1e-4), made).delta(0.5),
+        grid_evaluator(terms, aim(terms, 0.5, None, 1e-4), made).delta(0.5),
         lattice.prepare(terms, epsilon=0.5, accuracy=1e-4).delta(0.5),
     ):
         assert Fraction(value.lower) <= high

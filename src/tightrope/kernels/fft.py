@@ -30,6 +30,7 @@ ComplexArray = npt.NDArray[np.complex128]
 TWIDDLE_ERROR = 6.0
 COMPLEX_PRODUCT = math.sqrt(5.0) * 1.001  # relative error of one complex product, in UNIT
 LEVELS_MOST = 26
+POWER_MOST = 1 << 40  # uses
 SLACK = 1.0 + 1e-6  # covers the rounding of a radius itself: sums of at most 2^26 positive terms
 UNDERFLOW = 1e-290  # what underflow can hide in a product of at most 2^40 factors whose masses multiply to e^50 or less
 GROWTH_MOST = 50.0
@@ -103,7 +104,7 @@ def convolve(factors: Sequence[tuple[Transformed, int]]) -> Circular:
     """The circular convolution of each factor's masses taken count times."""
     length = factors[0][0].length
     uses = sum(count for _, count in factors)
-    if any(count < 1 for _, count in factors) or uses > 1 << 40:
+    if any(count < 1 for _, count in factors) or uses > POWER_MOST:
         raise InvalidParameter("a transform is raised to a power from 1 to 2^40")
     if sum(count * math.log(max(each.total, 1e-300)) for each, count in factors) > GROWTH_MOST:
         raise InvalidParameter("the masses of a law must sum to about 1 before it is raised to a power")

@@ -22,11 +22,7 @@ from ..evaluation import Term
 from ..lattice.sketches import Sketches, sketched
 from ..saddle import Saddle, find_saddle
 from .leaf import REACH_MOST
-
-RARE = 1e-12  # P-mass of all uses together: larger losses have no part in the choice of a tilt
-FLATTER = 0.75  # than the saddle: a tilt a little too small costs less rounding than one too large
-STEEPEST = 400.0  # tilt times the width of the composed law
-SAME_TILT_BITS = 3  # tilts that differ by less share a list
+from .tuning import FLATTER, SAME_TILT_BITS, STEEPEST_LIST, TILT_RARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +34,7 @@ class Tilts:
 
     @staticmethod
     def of(terms: Sequence[Term]) -> Tilts:
-        rare = RARE / sum(count for _, count in terms)
+        rare = TILT_RARE / sum(count for _, count in terms)
         return Tilts(sketched(terms).cut(math.log(rare)), max(REACH_MOST / reach(terms, rare) - 1.0, 2e-3))
 
     def saddle(self, epsilon: float | None, delta: float | None) -> Saddle:
@@ -50,7 +46,7 @@ class Tilts:
         """The best tilt for delta at this epsilon, no steeper than the doubles bear once the list has widened."""
         plain = self.sketches.cumulants(0.0)
         spread = abs(plain.mean) + 12.0 * math.sqrt(plain.variance) + epsilon
-        tilt = min(FLATTER * self.saddle(epsilon, None).tilt, STEEPEST / max(spread, 1e-300))
+        tilt = min(FLATTER * self.saddle(epsilon, None).tilt, STEEPEST_LIST / max(spread, 1e-300))
         return dyadic(tilt, SAME_TILT_BITS)
 
 

@@ -23,13 +23,12 @@ from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from .bucket_list import LOG_2, Buckets, Measure, check_composable
+from .tuning import CORNER_NOISE, GROWTH
 
-GROWTH = 2.2  # squaring is worth it where one composition with itself grows B(infinity) by more
 ROUND = 1.0 + 1e-9  # covers the few roundings of a radius
 TINY = 1e-290
 ROW = 256  # a sum of rows errs by the length of a row and the number of rows, not by their product
 SLOPE_MOST = 300.0  # so that e^slope stays a double
-NOISE = 1e3  # a corner bucket below so many radii is not worth its error
 
 
 def compose(one: Buckets, other: Buckets, direct: bool | None = None) -> Buckets:
@@ -135,7 +134,7 @@ def with_plain_corner(real: Measure, masses: Measure, alternative: Measure, slac
     log_moments = alternative.log_moments + (raised(slack, THOUSANDS) + 1e-15)
     known, radius = _first_known(real), real.radius
     values[: max(known + n, 1)] = 0.0
-    if masses.values[0] > NOISE * masses.radius and known == -n:
+    if masses.values[0] > CORNER_NOISE * masses.radius and known == -n:
         shift = 2.0 ** (masses.scale - real.scale)
         values[0] = masses.values[0] * shift
         flat = 2.0 * masses.floor * _inverse_weight(masses.slope, real.scale, -n)

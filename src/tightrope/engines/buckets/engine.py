@@ -28,15 +28,16 @@ from .choice import Tilts, reach
 from .compose import compose_sequence
 from .leaf import REACH_MOST, pair_leaf
 from .read import delta, probabilistic, renyi
-
-N_START = 1024
-N_DEFAULT_MOST = 1 << 17
-REFINING = 0.6  # of the work that is left: the answer is read off with the rest
-N_GRAIN = 512  # losses that lie on buckets stay on them in nine squarings
-SLOPE_MOST = 0.5  # a tilt steeper than e^0.5 per bucket gains nothing
-DELTA_AIM = 1e-6  # where a question names neither epsilon nor delta
-STARTS = (0.999, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
-ROUNDING_SHARE = 0.05  # of the width; above it a list with a tilt of its own is worth its time
+from .tuning import (
+    COMING_DOWN,
+    DELTA_AIM,
+    N_DEFAULT_MOST,
+    N_GRAIN,
+    N_START,
+    REFINING,
+    ROUNDING_SHARE,
+    STEEPEST_BUCKET,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class BucketPlan:
     def build(self, tilt: float) -> Buckets:
         """The list of all uses, in numbers tilted by e^(tilt loss)."""
         steepest = max(REACH_MOST / (self.n * self.step) * 0.999 - 1.0, 0.0)
-        slope = min(max(tilt, 0.0) * self.step, steepest * self.step, SLOPE_MOST)
+        slope = min(max(tilt, 0.0) * self.step, steepest * self.step, STEEPEST_BUCKET)
         leaves = [(pair_leaf(pair, self.step, self.n, slope), count) for pair, count in self.terms]
         return compose_sequence(leaves, self.free)
 
@@ -126,7 +127,7 @@ class BucketsEvaluator(SelfInverse):
             upper = _halved(lambda e: delta(buckets, e).upper > level, 0.0, highest)[1]
         # Far from the question rounding may hide delta: come down from the upper end until it shows.
         end = min(upper, highest)
-        for share in STARTS:
+        for share in COMING_DOWN:
             if delta(buckets, share * end).lower > level:
                 return _halved(lambda e: delta(buckets, e).lower > level, share * end, end)[0], upper
         return 0.0, upper

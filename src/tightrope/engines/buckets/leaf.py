@@ -26,11 +26,11 @@ from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
 from .bucket_list import LOG_2, Buckets, Measure, check_shape
 from .compose import with_plain_corner
+from .tuning import STEEPER_MOMENTS
 
 SUM_TOLERANCE = 1e-12
 TAIL_UNDERFLOW = 1e-300  # covers the absolute error of tails below 1e-300, and sums of it
 REACH_MOST = 340.0  # so that no weight of a leaf leaves the doubles
-STEEPER = 14  # moments that bound the mass above n
 TIE = 16.0 * UNIT  # relative distance at which a loss counts as lying on a boundary
 DOUBT_MOST = 0.01  # error of a loss beyond which nothing is claimed
 
@@ -176,7 +176,7 @@ def _measure(
     """sums[s]: bound on the error of all finite mass from s on, in the tilt of index s."""
     n = len(values) // 2
     floor = raised(infinity_error, MILLIONS)
-    rates = slope / step + np.concatenate(([0.0], np.geomspace(0.5, REACH_MOST, STEEPER) / (n * step)))
+    rates = slope / step + np.concatenate(([0.0], np.geomspace(0.5, REACH_MOST, STEEPER_MOMENTS) / (n * step)))
     log_moments = np.empty(len(rates))
     for j, rate in enumerate(rates):
         # By partial summation the exact numbers add (1 - e^(-rate step)) e^(rate s step) times the error from s on.

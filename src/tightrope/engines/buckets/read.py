@@ -26,9 +26,10 @@ from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from ..evaluation import Evaluation
 from .bucket_list import Buckets, Measure
+from .tuning import BUCKET_UNITS
 
 TINY = 1e-290
-EPSILON_MOST = 600.0
+EXPONENT_MOST = 600.0
 WIDER = 1.0 + 16.0 * UNIT
 
 
@@ -39,16 +40,13 @@ class Integral(NamedTuple):
     doubt: float
 
 
-ENTRY = 60.0  # units of work, for one bucket
-
-
 def integral(measure: Measure, first: int, weight: FloatArray, at_infinity: float, moved: FloatArray) -> Integral:
     """The integral of W = `weight` >= 0 from index `first` on, whose numbers err by 16 units and by `moved` absolutely.
 
     By partial summation the error D of the measure adds at most sum over s of |W(s) - W(s - 1)| times the bound on
     D(inf) + sum_{i >= s} D(i). NaN where a number leaves the doubles: then nothing is known.
     """
-    work.spend(ENTRY * len(weight))
+    work.spend(BUCKET_UNITS * len(weight))
     scale, units = measure.weights(first, first + len(weight))
     values = measure.values[first + measure.n : first + measure.n + len(weight)]
     with np.errstate(all="ignore"):
@@ -176,7 +174,7 @@ def _upper(buckets: Buckets, epsilon: float) -> tuple[float, float, float]:
     """delta_up, the rounding in it, and what the missing correction of the first u buckets may amount to."""
     first, label, moved = _labels(buckets, epsilon)
     # Beyond the doubles no bucket is corrected.
-    start = first_index(buckets, epsilon) + buckets.u if epsilon <= EPSILON_MOST else buckets.top + 1
+    start = first_index(buckets, epsilon) + buckets.u if epsilon <= EXPONENT_MOST else buckets.top + 1
     # Before the first index 1 - e^.. would be negative: such events have no part in delta.
     distance = np.minimum(epsilon - buckets.slack - label, 0.0)
     near, behind = -np.expm1(distance), np.exp(distance)
@@ -198,7 +196,7 @@ def _upper(buckets: Buckets, epsilon: float) -> tuple[float, float, float]:
 def _lower(buckets: Buckets, epsilon: float) -> tuple[float, float]:
     """delta_low and the rounding in it: true for any set of buckets, so for those that look positive."""
     first, label, moved = _labels(buckets, epsilon)
-    if epsilon > EPSILON_MOST:
+    if epsilon > EXPONENT_MOST:
         return buckets.leaked, 0.0
     alpha = math.exp(epsilon)
     gain = _tilted(buckets.masses, first, len(label)) - alpha * _tilted(buckets.alternative, first, len(label))

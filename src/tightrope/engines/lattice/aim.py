@@ -10,60 +10,62 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ...kernels.enclosure import FloatArray
 from ..evaluation import Term
-from ..saddle import Saddle, find_saddle
+from ..saddle import Saddle, find_saddle, saddle_at
 from .sketch import Sketch
 from .sketches import Sketches, gathered, sketched
-
-LOG_DELTA_LEAST = math.log(5e-324)  # below, no double is left to tell
-TOP_SHARE = 1e-2  # of the accuracy: what may go to infinite loss, and what may move up to the first point
-OUTSIDE_SHARE = 1e-3
-EPSILON_LEAST = 1e-4  # in 1/theta: a smaller epsilon is not told from 0 to the full accuracy
-WANTED_MOST = 0.3  # of delta: beyond, a steep delta would not be told from nothing
-SHARES = np.concatenate(  # of the saddle's tilt: where the cgf is looked at
-    [
-        -np.geomspace(8.0, 0.1, 12),
-        [0.0],
-        np.geomspace(0.01, 0.5, 12),
-        np.linspace(0.55, 1.5, 39),
-        np.geomspace(1.6, 30.0, 16),
-    ]
+from .tuning import (
+    AIMS_MOST,
+    CLOSENESS,
+    EPSILON_TOLD,
+    KNOWN_LEAST,
+    STEEPEST_TILT,
+    TILT_RUNG,
+    TILT_SHARES,
+    TILTS_TRIED,
+    TOP_SHARE,
+    WANTED_MOST,
+    WINDOW_SHARE,
 )
-AIMS_MOST = 4
-TILT_MOST = 1e9
-CLOSENESS = 0.02
-NOISE = 1e-15  # per use: a tilted law is known no better, so a tilt that asks for more does not pay
+
+LOG_STEEPEST = math.log(STEEPEST_TILT)
+LOG_DELTA_LEAST = math.log(5e-324)  # below, no double is left to tell
 
 
 def saddle(sketches: Sketches, epsilon: float | None, delta: float | None) -> Saddle:
-    """The saddle of the question: epsilon given, or the epsilon where delta is met."""
+    """The saddle of the question: epsilon given, or the epsilon where delta is met.
+
+    Tilts come from a ladder: questions next to each other have the same one, and their grids the same step.
+    """
     goal = math.log(delta) if delta else LOG_DELTA_LEAST
-    return find_saddle(sketches, epsilon, goal, TILT_MOST, log_least=LOG_DELTA_LEAST, closeness=CLOSENESS)
+    found = find_saddle(sketches, epsilon, goal, STEEPEST_TILT, log_least=LOG_DELTA_LEAST, closeness=CLOSENESS)
+    rung = math.floor((math.log(found.tilt) - LOG_STEEPEST) / TILT_RUNG) + 0.5
+    here = saddle_at(sketches, math.exp(LOG_STEEPEST + rung * TILT_RUNG))
+    if epsilon is None and found.epsilon > 0.0:
+        return here
+    here = replace(here, epsilon=found.epsilon)
+    return replace(here, log_delta=here.estimate)
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What is asked: the sketches as far as they matter, the saddle, the width of log delta that is wanted.
+    """Where the question lies, how narrow its answer is to be, and the tilt and window that suit it."""
 
-    theta is the tilt that needs the shortest window, of about `window`, to leave no more than `tolerance` of the
-    tilted law out; without a tilt it takes `plain`. rises: of each sketch, how far its cgf lies above that at theta, at
-    the distances `gaps`.
-    """
-
-    sketches: Sketches
-    point: Saddle
-    wanted: float
-    theta: float
-    tolerance: float
-    window: float
-    plain: float
-    gaps: FloatArray
-    rises: FloatArray
-    variances: FloatArray
+    sketches: Sketches  # as far as their losses matter
+    point: Saddle  # of the question
+    wanted: float  # width of log delta
+    theta: float  # the tilt that needs the shortest window
+    tolerance: float  # of the law so tilted: what may lie outside of the window
+    window: float  # about the length of that window, as a loss
+    plain: float  # the same without a tilt, with the tolerance of delta itself
+    gaps: FloatArray  # tilts around theta, as distances from it
+    rises: FloatArray  # of each sketch, how far its cgf lies above that at theta there
+    variances: FloatArray  # of each sketch, tilted by theta
 
     def window_of(self, index: int, uses: int, tolerance: float) -> float:
         """The window that so many uses of one sketch need: by Chernoff at either end, by Bernstein, or all sums."""
@@ -125,7 +127,7 @@ def _single_epsilon(sketches: Sketches, goal: float) -> float:
 def _wanted(point: Saddle, for_delta: bool, accuracy: float) -> float:
     """The width of log delta: an error of epsilon counts theta times in it; next to epsilon 0 there is an end to
     that."""
-    return min(accuracy if for_delta else accuracy * max(point.epsilon * point.tilt, EPSILON_LEAST), WANTED_MOST)
+    return min(accuracy if for_delta else accuracy * max(point.epsilon * point.tilt, EPSILON_TOLD), WANTED_MOST)
 
 
 def narrowed(
@@ -138,34 +140,44 @@ def narrowed(
     return _tilted(both, point, wanted)
 
 
+class TiltWay(NamedTuple):
+    """One tilt: how far its tolerance lies below what is known of a law (log), and the window that it needs."""
+
+    unknown: float
+    window: float
+    place: int  # in TILT_SHARES
+    tolerance: float
+
+
 def _tilted(sketches: Sketches, point: Saddle, wanted: float) -> Aim:
     """At the saddle a few huge losses may spread the law; a smaller tilt pays with a smaller tolerance and may win.
 
     By Chernoff K(s) - K(theta) - (s - theta) end = log tolerance at either end of the window, s on that side of theta.
     """
-    goal = point.log_delta + math.log(OUTSIDE_SHARE * min(wanted, 1.0))
-    places = point.tilt * SHARES
+    goal = point.log_delta + math.log(WINDOW_SHARE * min(wanted, 1.0))
+    places = point.tilt * TILT_SHARES
     table = np.array([sketches.cgf(float(s)) for s in places])  # a row per place, a column per term
     cgf = table @ sketches.counts
-    least = math.log(NOISE * float(sketches.counts.sum()))
-    choices = []
-    for index in np.flatnonzero((SHARES >= 0.3) & (SHARES <= 1.2)):
+    known = math.log(KNOWN_LEAST * float(sketches.counts.sum()))
+    ways = []
+    for index in np.flatnonzero((TILTS_TRIED[0] <= TILT_SHARES) & (TILTS_TRIED[1] >= TILT_SHARES)):
         log_tolerance = float(goal - cgf[index] + places[index] * point.epsilon)
         window = _window(places - places[index], cgf - cgf[index], log_tolerance)
-        choices.append((max(least - log_tolerance, 0.0), window, int(index), math.exp(min(log_tolerance, -1.0))))
-    _, window, chosen, tolerance = min(choices)
-    theta = float(places[chosen])
+        tolerance = math.exp(min(log_tolerance, -1.0))
+        ways.append(TiltWay(max(known - log_tolerance, 0.0), window, int(index), tolerance))
+    best = min(ways)
+    theta = float(places[best.place])
     return Aim(
-        sketches,
-        point,
-        wanted,
-        theta,
-        max(tolerance, 1e-300),
-        window,
-        _window(places, cgf - cgf[SHARES == 0.0], goal),
-        places - places[chosen],
-        (table - table[chosen]).T,
-        sketches.moments(theta).variance,
+        sketches=sketches,
+        point=point,
+        wanted=wanted,
+        theta=theta,
+        tolerance=max(best.tolerance, 1e-300),
+        window=best.window,
+        plain=_window(places, cgf - cgf[TILT_SHARES == 0.0], goal),
+        gaps=places - theta,
+        rises=(table - table[best.place]).T,
+        variances=sketches.moments(theta).variance,
     )
 
 

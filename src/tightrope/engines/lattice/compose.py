@@ -25,16 +25,9 @@ from ...kernels.fft import convolve, fast_length, spectrum
 from ...kernels.fft_tree import POINT_UNITS, TreeFactor, gather
 from ...kernels.ulps import UNIT
 from .law import Law, Side, trimmed
+from .tuning import BLOCK_USES, CHERNOFF_SHARES, GRID_GROWTH, KNOWN_LEAST, WINDOW_MOST
 
 Part = tuple[Law, int]
-
-BLOCK = 16  # uses that one squaring step of the evolving grid takes together
-COARSER = 4  # its grid grows by the square root of that, as the law widens
-REACHES = tuple(1.4**-power for power in range(-2, 28))  # Chernoff exponents tried, in units of a normal law's
-
-
-FLOOR = 1e-15  # a transform knows no law better than that: less outside a window does not pay
-WINDOW_MOST = 1 << 21  # entries; a wider law is cut to the middle of it, and what lies outside is bounded as always
 
 
 class MassWindow(NamedTuple):
@@ -125,7 +118,7 @@ class Evolved(NamedTuple):
 
 
 def evolve(law: Law, count: int, levels: int, tolerance: float, coarsen: Callable[[Law, int], Law]) -> Evolved:
-    """BLOCK uses at a time become one law on a grid COARSER times coarser.
+    """BLOCK_USES uses at a time become one law on a grid GRID_GROWTH times coarser.
 
     The first two levels are taken in one: atoms must blur before a law is known by its entries. What is left over at
     each level is carried along as one law. tolerance: tilted mass outside a window, all uses together.
@@ -133,20 +126,20 @@ def evolve(law: Law, count: int, levels: int, tolerance: float, coarsen: Callabl
     carry: Law | None = None
     grids: list[int] = []
     noise = 0.0
-    law = trimmed(law, max(tolerance / count, FLOOR))
+    law = trimmed(law, max(tolerance / count, KNOWN_LEAST))
     for power in (2, *[1] * (levels - 2)) if levels >= 2 else (1,) * levels:
-        blocks, rest = divmod(count, BLOCK**power)
+        blocks, rest = divmod(count, BLOCK_USES**power)
         left = [(law, rest)] if rest else []
         if carry is not None:
             left.append((carry, 1))
         if left:
-            carry = coarsen(trimmed(compose(left, tolerance).law(), tolerance), COARSER**power)
+            carry = coarsen(trimmed(compose(left, tolerance).law(), tolerance), GRID_GROWTH**power)
         if blocks:
-            share = max(tolerance / blocks, FLOOR)
-            block = compose([(law, BLOCK**power)], share)
+            share = max(tolerance / blocks, KNOWN_LEAST)
+            block = compose([(law, BLOCK_USES**power)], share)
             grids.append(len(block.masses))
             noise += blocks * block.radius * len(block.masses)
-            law = coarsen(trimmed(block.law(), share), COARSER**power)
+            law = coarsen(trimmed(block.law(), share), GRID_GROWTH**power)
         count = blocks
     parts = [(law, count)] if count else []
     return Evolved(parts if carry is None else [*parts, (carry, 1)], grids, noise)
@@ -201,8 +194,8 @@ class _Sides:
         variance = sum(count * each.variance for each, (_, count) in zip(lumps, parts, strict=True))
         best = math.sqrt(2.0 * math.log(2.0 / tolerance) / max(variance, 1e-12))
         table = _Table.of(lumps, [count for _, count in parts])
-        sides = [tuple((best * share, table.log_moment(sign * best * share)) for share in REACHES) for sign in (1, -1)]
-        return _Sides(centre, sides[0], sides[1])
+        tilts = [best * share for share in CHERNOFF_SHARES]
+        return _Sides(centre, *(tuple((d, table.log_moment(sign * d)) for d in tilts) for sign in (1, -1)))
 
     def reach(self, sign: int, tolerance: float) -> int:
         """Distance from the centre beyond which at most the tolerance lies."""

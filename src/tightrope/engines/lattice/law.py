@@ -67,13 +67,13 @@ def tilted(masses: FloatArray, start: int, step: int, slope: float, side: Side) 
         exponent = slope * (index - centre) - scale
         half = np.exp(0.5 * np.where(masses > 0.0, exponent, 0.0))  # two factors: one alone may overflow
         tilts = masses * half * half * side.push(INPUT_UNITS + 2.0 * abs(slope * (index - centre)) + 2.0 * abs(scale))
-    lost = UNDERFLOW if side is Side.UP else 0.0
+    lost = VANISHED if side is Side.UP else 0.0
     return Law(tilts, start, step, slope, Fraction(scale) + Fraction(slope) * centre, lost, side, start)
 
 
 # Roundings of one tilted entry: the mass itself, two exponentials, two products, the factor.
 INPUT_UNITS = 20.0
-UNDERFLOW = 1e-290  # tilted mass that may vanish below the smallest double
+VANISHED = 1e-290  # tilted mass that may vanish below the smallest double
 
 
 def trimmed(law: Law, tolerance: float) -> Law:

@@ -27,8 +27,8 @@ from ...kernels.enclosure import UNDERFLOW, Enclosure, FloatArray, exact
 from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
+from .tuning import PROFILE_UNITS, TAILS_UNITS
 
-PROFILE_UNITS, TAILS_UNITS = 500.0, 1000.0  # of work per point, for a sampled Gaussian: the slowest of the many
 TAIL_FLOOR = 1e-312  # absolute error of a tail below 1e-300
 
 

@@ -14,8 +14,7 @@ from ...bound import Budget, budget_lines
 from ...kernels.search import Inverse
 from ..evaluation import Evaluation, Evaluator, SelfInverse, Term, inverse
 from ..events import lower_by_events
-
-NEWTON_STEPS = 10
+from .tuning import NEWTON_STEPS
 
 
 @dataclass(frozen=True)

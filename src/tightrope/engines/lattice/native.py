@@ -31,12 +31,11 @@ from ...kernels.ulps import UNIT
 from ...pair import Pair
 from ..evaluation import Evaluation, Evaluator, Term
 from .aim import narrowed
-from .compose import WINDOW_MOST, Total, compose
+from .compose import Total, compose
 from .law import Law, Side, tilted
 from .sketch import sketch_of_atoms
 from .tail_sum import dot, infinite_mass, weighted
-
-LENGTH_MOST = 1 << 23
+from .tuning import NATIVE_LENGTH_MOST, WINDOW_MOST
 
 
 class Placed(NamedTuple):
@@ -105,7 +104,7 @@ def _placed(pair: Pair, own: Lattice, width: float) -> Placed | None:
     # Doubles of this size are whole numbers and hold every sum of them.
     if not (len(loss) and np.all(doubt < 0.5 * width) and np.all(np.diff(near) > 0.0) and np.all(abs(near) < 2.0**50)):
         return None
-    if near[-1] - near[0] >= LENGTH_MOST:
+    if near[-1] - near[0] >= NATIVE_LENGTH_MOST:
         return None
     return Placed(near.astype(np.int64), listed.p, listed.infinite_ends(), base)
 

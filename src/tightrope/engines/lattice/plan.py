@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,23 +18,27 @@ from ...kernels.enclosure import FloatArray
 from ...kernels.fft_tree import GROUP, levels_of
 from ..evaluation import Term
 from ..saddle import Saddle
-from .aim import TOP_SHARE, Aim
-from .compose import BLOCK, COARSER, FLOOR
+from .aim import Aim
 from .sketch import Sketch
-
-DISCRETISATION_SHARE = 0.45
-EXACT_SHARE = 1e-3  # an excess so small says that the atoms lie on the grid
-POINTS_MOST = 15 << 16  # a little below a power of two, to which windows are rounded up
-WORK_MOST = float(32 << 20)  # points times transforms: a few seconds
-LAW_SHARE = 0.6  # of a composition: what one law more takes
-POINTS_WANTED = 1 << 18
-LEVELS_MOST = 16
-GOOD = 2.0  # such a width, in units of what is planned for, is met in the end: then the least work decides
-NOISE_WEIGHT = 5.0  # a level is taken where its noise, which spreads over wide windows, is far from mattering
-STEEPEST = 20.0  # log of the weights of neighbouring points: beyond, what is lost weighs too much
-PARTS_MOST = 65  # of a bounded range, tried one by one
-SPANS_MOST = 4  # ranges of different widths: the atoms of more than a few lie on no common grid
-ROUNDING = 2e-14  # about that of one transform, relative to the masses
+from .tuning import (
+    BLOCK_USES,
+    DISCRETISATION_SHARE,
+    GOOD_WIDTH,
+    GRID_GROWTH,
+    GRID_LEVELS_MOST,
+    GRID_POINTS_MOST,
+    GRID_POINTS_WANTED,
+    GRID_WORK_MOST,
+    KNOWN_LEAST,
+    LAW_SHARE,
+    NOISE_WEIGHT,
+    ON_GRID_SHARE,
+    RANGE_PARTS_MOST,
+    RANGES_MOST,
+    STEEPEST_STEP,
+    TOP_SHARE,
+    TRANSFORM_NOISE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,57 +51,61 @@ class Ruler:
     levels: int
 
 
+class GridWish(NamedTuple):
+    """What a grid is to be like, beside what the aim asks for."""
+
+    finer: float = 1.0  # above 1, the step wanted is divided by it; below 1, the step that the work allows is
+    evolving: bool = True  # blocks of uses may be composed on finer grids of their own first
+    points: int = GRID_POINTS_MOST  # of any array
+    work: float = GRID_WORK_MOST  # points times transforms
+
+
 @dataclass(frozen=True, slots=True)
 class GridPlan:
-    """One ruler per term; all of them reach the same step after their levels.
-
-    work: points times transforms. expected: about the width it leads to, in units of the one wanted.
-    """
+    """One ruler per term; all of them reach the same step after their levels."""
 
     rulers: tuple[Ruler, ...]
-    unit: float
-    step: float
-    theta: float
-    saddle: Saddle
-    levels: int
-    work: float
-    expected: float
+    unit: float  # a power of two: every point of every grid is a whole number of units, exactly
+    step: float  # of the last grid, on which all terms meet
+    theta: float  # the tilt of the laws
+    saddle: Saddle  # where the question lies
+    levels: int  # the most that any term takes: 0 for one grid only
+    work: float  # points times transforms
+    expected: float  # about the width it leads to, in units of the one wanted
 
 
-def plan(
-    terms: Sequence[Term],
-    target: Aim,
-    finer: float = 1.0,
-    most: int = POINTS_MOST,
-    evolving: bool = True,
-    work: float = WORK_MOST,
-) -> GridPlan:
-    """Rulers for the target; without evolving there is one grid only.
-
-    finer: above 1, the step wanted is divided by it; below 1, the step that the work allows is.
-    """
+def plan(terms: Sequence[Term], target: Aim, wish: GridWish) -> GridPlan:
+    """Rulers for the target."""
     counts = [count for _, count in terms]
     sketches, point = target.sketches.each, target.point
     cgf = target.sketches.cgf(target.theta)
     ends = [_range(each, target, float(own), sum(counts)) for each, own in zip(sketches, cgf, strict=True)]
     task = _Task(target, tuple(counts), tuple(ends), target.sketches.tilted(point.tilt))
-    step, levels, expected = _step(task, finer, most, evolving, work)
+    way = _best_way(task, wish)
+    step, levels = way.step, way.levels
     spans = [high - low for low, high in ends]
     busiest = max(range(len(terms)), key=lambda index: counts[index] * spans[index] ** 2)
     largest = max(max(abs(low), abs(high)) for low, high in ends) + 8.0 * max(spans) + step
     unit = 2.0 ** (math.ceil(math.log2(largest)) - 51)
-    grid = _whole_step(sketches[busiest], step / COARSER**levels, unit) * COARSER**levels
+    grid = _whole_step(sketches[busiest], step / GRID_GROWTH**levels, unit) * GRID_GROWTH**levels
     rulers = []
     for each, count, (low, high) in zip(sketches, counts, ends, strict=True):
         own = _own(levels, count)
-        fine = grid // COARSER**own
+        fine = grid // GRID_GROWTH**own
         anchor = round((each.lowest if _bounded(each) else each.median) / unit)
         start = anchor + (round(low / unit) - anchor) // fine * fine
         top = math.ceil(high / unit) + 2  # an atom at the supremum must not fall behind the last point
         size = max(-(-(top - start) // fine) + 1, 2)
         rulers.append(Ruler(start, fine, size, own))
     return GridPlan(
-        tuple(rulers), unit, grid * unit, target.theta, point, levels, task.work(grid * unit, levels), expected
+        rulers=tuple(rulers),
+        unit=unit,
+        step=grid * unit,
+        theta=target.theta,
+        saddle=point,
+        levels=levels,
+        work=task.work(grid * unit, levels),
+        expected=DISCRETISATION_SHARE * way.width,
     )
 
 
@@ -142,12 +151,12 @@ class _Task:
         tolerance = self.target.tolerance / len(self.counts)
         for index, (count, (low, high)) in enumerate(zip(self.counts, self.ends, strict=True)):
             own = _own(levels, count)
-            found.append((high - low, float(COARSER) ** -own, 1.0))
+            found.append((high - low, float(GRID_GROWTH) ** -own, 1.0))
             before = 0
             for after in range(min(own, 2), own + 1) if own else ():
-                share = max(tolerance * BLOCK**after / count, FLOOR)
-                window = max(self.target.window_of(index, BLOCK**after, share), high - low)
-                found.append((window, float(COARSER) ** (before - own), 2.0))  # a block, and what is left over
+                share = max(tolerance * BLOCK_USES**after / count, KNOWN_LEAST)
+                window = max(self.target.window_of(index, BLOCK_USES**after, share), high - low)
+                found.append((window, float(GRID_GROWTH) ** (before - own), 2.0))  # a block, and what is left over
                 before = after
         return found
 
@@ -163,7 +172,7 @@ class _Task:
         """Whether the excess of this step stays within a share of what is wanted."""
         point = self.target.point
         own = np.array([_own(levels, count) for count in self.counts])
-        fine = step / float(COARSER) ** own
+        fine = step / float(GRID_GROWTH) ** own
         excess = self.target.sketches.excess(self.shares, fine) + own * fine * fine / 6.0
         total = float(np.dot(self.target.sketches.counts, excess))
         return 0.75 * point.tilt * (point.tilt + 1.0) * total <= share * self.target.wanted
@@ -181,12 +190,12 @@ class _Task:
             own = _own(levels, count)
             if not own:
                 continue
-            uses, fine = BLOCK ** min(own, 2), step / COARSER**own
-            window = max(self.target.window_of(index, uses, FLOOR), high - low)
+            uses, fine = BLOCK_USES ** min(own, 2), step / GRID_GROWTH**own
+            window = max(self.target.window_of(index, uses, KNOWN_LEAST), high - low)
             deviation = math.sqrt(uses * float(self.target.variances[index])) + fine
             theta = self.target.theta
             modulus = max(each.grain(theta, fine) / (2.5 * deviation), each.gathered(theta, fine / 4.0) ** uses)
-            total += count * ROUNDING * min(modulus, 1.0) * window / fine
+            total += count * TRANSFORM_NOISE * min(modulus, 1.0) * window / fine
         return total * blown_up(self.target.theta)
 
 
@@ -195,27 +204,38 @@ def blown_up(theta: float) -> float:
     return 2.0 + 2.0 * theta
 
 
-def _step(task: _Task, finer: float, most: int, evolving: bool, work: float) -> tuple[float, int, float]:
-    """The common step and the levels that lead to it: as narrow as wanted if the work allows, then the least work."""
+class GridWay(NamedTuple):
+    """One way to a grid: so many levels, the common step that they lead to, and what it costs."""
+
+    levels: int
+    step: float
+    width: float  # about that of the answer, in units of what discretisation may take
+    work: float
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """As narrow as is good enough if the work allows, then the least work."""
+        return max(self.width, GOOD_WIDTH), self.work
+
+
+def _best_way(task: _Task, wish: GridWish) -> GridWay:
+    """Of one grid, one level, two levels, ...; no further than needed."""
     point, target = task.target.point, task.target
-    scale = max(
-        min(math.sqrt(point.cumulants.variance), target.window / 10.0),
-        max(high - low for low, high in task.ends) / 64.0,
-        1e-9,
-    )
+    widest = max(high - low for low, high in task.ends)
+    scale = max(min(math.sqrt(point.cumulants.variance), target.window / 10.0), widest / 64.0, 1e-9)
     top = min(scale / 4.0, 0.5 / (1.0 + point.tilt)) if point.tilt < 1e6 else scale / 4.0
-    choices = []
-    for levels in range(LEVELS_MOST if evolving else 1):
-        if levels and BLOCK**levels > max(task.counts):
+    ways: list[GridWay] = []
+    for levels in range(GRID_LEVELS_MOST if wish.evolving else 1):
+        if levels and BLOCK_USES**levels > max(task.counts):
             break
-        wanted = _largest(task, top, levels) / max(finer, 1.0)
-        step = max(wanted, task.least_step(levels, most)) / min(finer, 1.0)
-        step *= max(task.work(step, levels) / work, 1.0)
+        wanted = _largest(task, top, levels) / max(wish.finer, 1.0)
+        step = max(wanted, task.least_step(levels, wish.points)) / min(wish.finer, 1.0)
+        step *= max(task.work(step, levels) / wish.work, 1.0)
         width = (step / wanted) ** 2 + NOISE_WEIGHT * task.noise(step, levels) / target.wanted
-        choices.append((max(width, GOOD), task.work(step, levels), step, levels, DISCRETISATION_SHARE * width))
-        if target.window / step <= POINTS_WANTED and step <= wanted:
+        ways.append(GridWay(levels, step, width, task.work(step, levels)))
+        if target.window / step <= GRID_POINTS_WANTED and step <= wanted:
             break
-    return min(choices)[2:]
+    return min(ways, key=lambda way: way.rank)
 
 
 def _largest(task: _Task, top: float, levels: int) -> float:
@@ -228,13 +248,13 @@ def _largest(task: _Task, top: float, levels: int) -> float:
         low, high = (middle, high) if task.fits(math.exp(middle), levels, DISCRETISATION_SHARE) else (low, middle)
     found = math.exp(low)
     spans = {each.highest - each.lowest for each in task.target.sketches.each if _bounded(each)}
-    if levels or len(spans) > SPANS_MOST:
+    if levels or len(spans) > RANGES_MOST:
         return found
-    whole = sorted({span / parts for span in spans for parts in range(1, PARTS_MOST)}, reverse=True)
-    steepest = STEEPEST / task.target.point.tilt
-    return next((step for step in whole if found < step < steepest and task.fits(step, levels, EXACT_SHARE)), found)
+    whole = sorted({span / parts for span in spans for parts in range(1, RANGE_PARTS_MOST + 1)}, reverse=True)
+    steepest = STEEPEST_STEP / task.target.point.tilt
+    return next((step for step in whole if found < step < steepest and task.fits(step, levels, ON_GRID_SHARE)), found)
 
 
 def _own(levels: int, count: int) -> int:
     """As many of the levels as this count fills."""
-    return max((level for level in range(levels + 1) if BLOCK**level <= max(count, 1)), default=0)
+    return max((level for level in range(levels + 1) if BLOCK_USES**level <= max(count, 1)), default=0)

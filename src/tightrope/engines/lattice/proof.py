@@ -26,13 +26,18 @@ from ...kernels.ball import integer, lower_float, upper_float, working_precision
 from ...pair import Pair
 from ..evaluation import Evaluation, Evaluator, Term
 from .aim import Aim
-from .plan import GridPlan, Ruler, plan
+from .plan import GridPlan, GridWish, Ruler, plan
+from .tuning import (
+    COEFFICIENT_SECONDS,
+    INTEGER_POINTS_MOST,
+    LIMB_SECONDS,
+    MASS_SECONDS,
+    PAID_AT_ONCE,
+    PROOF_SECONDS,
+    PROOF_WORK,
+)
 
-POINTS_MOST = 1 << 16
 # Seconds for a proof, for a limb of a product, for a coefficient, for the masses of a point: they choose the grid only.
-SECONDS, LIMB, COEFFICIENT, MASS = 3.0, 3e-7, 1e-6, 2.5e-4
-WORK_SHARE = 0.5  # of what is left: sums in balls follow
-PAID_AT_ONCE = 32  # points
 GUARD_BITS = 64
 ODDS_BITS = 96  # e^eps, for the comparison of P and Q
 
@@ -147,12 +152,13 @@ def prepare_proof(terms: Sequence[Term], target: Aim) -> ProofEvaluator:
 def _affordable(terms: Sequence[Term], target: Aim, bits: int) -> GridPlan:
     """The finest grid that the time allows: so many limbs in each product, and masses in balls at every point."""
     limbs = bits / 64.0
-    seconds = min(SECONDS, WORK_SHARE * work.left() / work.UNITS_PER_SECOND)
-    products = sum(3.0 * count.bit_length() * (LIMB * limbs + COEFFICIENT) for _, count in terms)
-    most = int(min(max(seconds / products, 1 << 10), POINTS_MOST))
-    made = plan(terms, target, most=most, evolving=False)
-    late = sum(ruler.size for ruler in made.rulers) * MASS * (1.0 + limbs / 8.0) / max(seconds, 1e-3)
-    return made if late <= 1.0 else plan(terms, target, finer=1.0 / late, most=most, evolving=False)
+    seconds = min(PROOF_SECONDS, PROOF_WORK * work.left() / work.UNITS_PER_SECOND)
+    products = sum(3.0 * count.bit_length() * (LIMB_SECONDS * limbs + COEFFICIENT_SECONDS) for _, count in terms)
+    most = int(min(max(seconds / products, 1 << 10), INTEGER_POINTS_MOST))
+    wish = GridWish(evolving=False, points=most)
+    made = plan(terms, target, wish)
+    late = sum(ruler.size for ruler in made.rulers) * MASS_SECONDS * (1.0 + limbs / 8.0) / max(seconds, 1e-3)
+    return made if late <= 1.0 else plan(terms, target, wish._replace(finer=1.0 / late))
 
 
 def _above(pair: Pair, ruler: Ruler, made: GridPlan, bits: int) -> Whole:
@@ -184,7 +190,7 @@ def _below(pair: Pair, ruler: Ruler, made: GridPlan, bits: int) -> GridCells:
 
 def _paid(start: int, stop: int, bits: int) -> Iterator[int]:
     """The numbers from start on, each when there is work left for masses in balls at one point."""
-    units = 0.5 * MASS * (1.0 + bits / 512.0) * work.UNITS_PER_SECOND
+    units = 0.5 * MASS_SECONDS * (1.0 + bits / 512.0) * work.UNITS_PER_SECOND
     for number in range(start, stop):
         if (number - start) % PAID_AT_ONCE == 0:
             work.spend(units * min(PAID_AT_ONCE, stop - number))
@@ -195,7 +201,7 @@ def _pay(one: fmpz_poly, other: fmpz_poly, bits: int) -> None:
     """For a product, before it is made."""
     size = one.degree() + other.degree() + 2
     work.hold(size * (bits / 2.0 + 64.0))
-    work.spend(size * (LIMB * bits / 64.0 + COEFFICIENT) * work.UNITS_PER_SECOND)
+    work.spend(size * (LIMB_SECONDS * bits / 64.0 + COEFFICIENT_SECONDS) * work.UNITS_PER_SECOND)
 
 
 def _power(law: L, count: int, bits: int, cut: int, times: Callable[[L, L, int, int], L]) -> L:

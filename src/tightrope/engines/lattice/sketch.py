@@ -16,12 +16,7 @@ from ...kernels.ball import BITS_START, lower_float, upper_float, working_precis
 from ...kernels.enclosure import FloatArray
 from ...kernels.twofold import twofold
 from ...pair import Pair
-
-EVEN_CELLS, EVEN_LEAST = 2000, 64
-COARSE = 2048  # cells below which a sketch is a coarse one
-TAIL_LEAST = 1e-305
-SMOOTH = 1e-3  # of one half: with less next to it, the median is no atom that matters
-ATOM = 0.02  # of the law: a cell with more is an atom
+from .tuning import ATOM_SHARE, EVEN_CELLS, EVEN_CELLS_LEAST, MEDIAN_SMOOTH, SKETCH_CELLS, SKETCH_TAIL
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +62,7 @@ class Sketch:
         """The step below which the tilted law is smooth: its own atoms' distance where it consists of a few."""
         exponent = self.log_mass + theta * self.loss
         weights = np.exp(exponent - exponent.max())
-        atoms = (weights > ATOM * weights.sum()) & (self.width < step / 4.0)
+        atoms = (weights > ATOM_SHARE * weights.sum()) & (self.width < step / 4.0)
         if 2.0 * weights[atoms].sum() < weights.sum():
             return step
         places = self.loss[atoms]
@@ -81,22 +76,22 @@ class Sketch:
         return float(np.max(running[last] - running[:-1]) / running[-1])
 
 
-def sketch(pair: Pair, cells: int = COARSE) -> Sketch:
-    """Cells on an even grid over where P lives, and finer ones around its median; fewer than COARSE if told."""
+def sketch(pair: Pair, cells: int = SKETCH_CELLS) -> Sketch:
+    """Cells on an even grid over where P lives, and finer ones around its median; fewer than SKETCH_CELLS if told."""
     with working_precision(BITS_START):
         ends = pair.loss_range()
         lowest, highest = lower_float(ends.lowest), upper_float(ends.highest)
     median = _median(pair, [end for end in (lowest, highest) if math.isfinite(end)])
-    fine = 4 if cells >= COARSE else 2
+    fine = 4 if cells >= SKETCH_CELLS else 2
     powers = np.arange(-40 * fine, 45 * fine)
     spread = np.ldexp(1.0, powers // fine) * (1.0 + (powers % fine) / fine)
     points = np.unique(np.concatenate([median - spread, [median], median + spread]))
     tails = pair.tails(twofold(points))
     low = points[max(int(np.searchsorted(tails.p_below, 1e-60)) - 1, 0)]
-    high = points[min(int(np.searchsorted(-tails.p_above, -TAIL_LEAST)), len(points) - 1)]
+    high = points[min(int(np.searchsorted(-tails.p_above, -SKETCH_TAIL)), len(points) - 1)]
     low, high = max(low, lowest), min(high, highest)
     room = 1e-12 * max(abs(low), abs(high), 1e-300)
-    even = EVEN_CELLS if cells >= COARSE else max(cells // 2, EVEN_LEAST)
+    even = EVEN_CELLS if cells >= SKETCH_CELLS else max(cells // 2, EVEN_CELLS_LEAST)
     points = np.unique(np.concatenate([points, np.linspace(low, high, even), [low - room, high + room]]))
     points = points[(points >= low - room) & (points <= high + room)]
     tails = pair.tails(twofold(points))
@@ -133,7 +128,7 @@ def _median(pair: Pair, ends: list[float]) -> float:
         half = below[-1] / 2.0 if half is None else half  # an infinite loss has its own mass
         place = int(np.clip(np.searchsorted(below, half), 1, len(points) - 1))
         low, high = points[place - 1], points[place]
-        if high - low <= 1e-15 * max(abs(low), abs(high)) or below[place] - below[place - 1] < SMOOTH * half:
+        if high - low <= 1e-15 * max(abs(low), abs(high)) or below[place] - below[place - 1] < MEDIAN_SMOOTH * half:
             break
         points = np.linspace(low, high, 129)
     return float(high)

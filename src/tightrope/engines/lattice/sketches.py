@@ -18,9 +18,7 @@ from ...kernels.enclosure import FloatArray
 from ..evaluation import Term
 from ..saddle import Shape
 from .sketch import Sketch, sketch
-
-CELLS_MOST = 1 << 17  # of all sketches together: many terms are drawn more coarsely
-CELL_UNITS = 12.0  # of work per cell, to tilt it
+from .tuning import CELL_UNITS, SKETCH_CELLS_MOST
 
 
 class Moments(NamedTuple):
@@ -101,5 +99,5 @@ def gathered(each: Sequence[Sketch], counts: Sequence[int] | FloatArray) -> Sket
 
 def sketched(terms: Sequence[Term]) -> Sketches:
     """All terms sketched, as finely as their number allows."""
-    cells = CELLS_MOST // len(terms)
+    cells = SKETCH_CELLS_MOST // len(terms)
     return gathered([sketch(pair, cells) for pair, _ in terms], [count for _, count in terms])

@@ -24,8 +24,7 @@ from ...kernels.enclosure import FloatArray
 from ...kernels.fft import upper_sum
 from ...kernels.ulps import UNIT
 from .compose import Total
-
-POINT_UNITS = 40.0  # of work: weights, products, sums
+from .tuning import SUM_UNITS
 
 
 class UpperSum(NamedTuple):
@@ -67,7 +66,7 @@ def ends(infinite: tuple[float, float], low: LowerSum, high: UpperSum) -> tuple[
 
 def upper_sum_at(total: Total, epsilon: float, unit: float) -> UpperSum:
     """Bounds the finite part of delta from above."""
-    work.spend(POINT_UNITS * len(total.masses))
+    work.spend(SUM_UNITS * len(total.masses))
     asked = Fraction(epsilon) / Fraction(unit)
     first = max(math.floor((asked - total.start) / total.step) + 1, 0)
     base = _exp(total.log_scale - Fraction(total.slope) * (asked - total.start) / total.step)
@@ -83,7 +82,7 @@ def upper_sum_at(total: Total, epsilon: float, unit: float) -> UpperSum:
 
 def lower_sum_at(p: Total, q: Total, epsilon: float, first: int = 0) -> LowerSum:
     """Bounds the finite part of delta from below by the suffix that is best as far as can be seen, from first on."""
-    work.spend(2.0 * POINT_UNITS * (len(p.masses) - first))
+    work.spend(2.0 * SUM_UNITS * (len(p.masses) - first))
     p_weights, p_units = _weights(p, first, Fraction(0))
     q_weights, q_units = _weights(q, first, Fraction(epsilon))
     p_masses, q_masses = p.masses[first:], q.masses[first:]

@@ -1,0 +1,128 @@
+"""The search for a grid: one after the other until the width is met, and integers where transforms tell too little.
+
+    a grid     (grid.py)   float64; work: points times transforms, told by its plan before anything is computed
+    integers   (proof.py)  no noise at all, but fewer points; PROOF_SECONDS
+What each says is kept, so that trying another one costs time only.
+Guarantee: upper and lower, as those of its parts. Proof: docs/proofs/lattice.md, lemma 11.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ... import work
+from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
+from ..evaluation import Evaluation, Evaluator, Term, named
+from .aim import Aim
+from .grid import LatticeEvaluator, grid_evaluator
+from .narrowest import Narrowest, best_ends, relative_width, rounding_rules
+from .plan import GridPlan, GridWish, plan
+from .proof import prepare_proof
+from .tuning import (
+    BLUR_MOST,
+    DELTA_TOLD,
+    FIRST_GRID_WORK,
+    GRID_WORK_MOST,
+    GRIDS_MOST,
+    GRIDS_WORK,
+    HELPED,
+    INTEGERS_WIDTH,
+    KNOWN_PER_WIDTH,
+    LAST_GRID_WORK,
+    NOISY_FINER,
+    RESCUE_USES_MOST,
+    RESCUE_WIDTH,
+    STEP_ALIKE,
+    TRANSFORM_UNITS,
+)
+
+
+def refined(terms: tuple[Term, ...], target: Aim, most: float, enough: float) -> Narrowest:
+    """Grids until the width is met, the work is used up, or another one no longer helps.
+
+    In units of the width wanted: with more than `most` to be expected nothing is done, `enough` ends the search.
+    """
+    found, done = _Found(terms, target), 0.0
+    allowed = min(GRID_WORK_MOST, GRIDS_WORK * work.left() / TRANSFORM_UNITS)
+    wish = GridWish(work=FIRST_GRID_WORK * allowed)
+    made = plan(terms, target, wish)
+    if made.expected > most:
+        raise UnsupportedMechanism(
+            named(terms), "no grid that the time allows would halve what is known", Refusal.TOO_MUCH_WORK
+        )
+    hopeless = target.tolerance < KNOWN_PER_WIDTH * target.wanted
+    if hopeless:  # no tilt brings the losses that matter above the noise: integers have none
+        found.take(prepare_proof(terms, target))
+        if found.width <= INTEGERS_WIDTH:
+            return found.together()
+    tried: list[GridPlan] = []
+    for _ in range(1 if hopeless else GRIDS_MOST):
+        tried.append(made)
+        done += made.work
+        before = found.width
+        try:
+            trial = grid_evaluator(terms, target, made)
+            value = found.take(trial)
+        except WorkExhausted:
+            if not found.kept:
+                raise
+            break
+        if found.width <= enough * target.wanted or done > LAST_GRID_WORK * allowed or found.upper < DELTA_TOLD:
+            break
+        following = found.following(wish, trial, value, before)
+        if following is None:
+            break
+        wish = following._replace(work=allowed - done)
+        made = plan(terms, target, wish)
+        if any(_alike(made, each) for each in tried):
+            break
+    few = sum(count for _, count in terms) <= RESCUE_USES_MOST
+    if found.width > RESCUE_WIDTH * target.wanted and found.noisy and not hopeless and few:
+        with suppress(WorkExhausted):
+            found.take(prepare_proof(terms, target))
+    return found.together()
+
+
+@dataclass
+class _Found:
+    """The evaluators with the best ends at the epsilon of the aim, of all that were tried."""
+
+    terms: tuple[Term, ...]
+    target: Aim
+    kept: tuple[Evaluator, ...] = ()
+    width: float = math.inf  # relative, of all together
+    upper: float = 1.0
+    noisy: bool = False  # rounding was what made one of them wide
+
+    def take(self, evaluator: Evaluator) -> Evaluation:
+        """One more; what it says by itself."""
+        near = self.target.point.epsilon
+        value = evaluator.delta(near)
+        self.noisy = self.noisy or rounding_rules(value)
+        self.kept = best_ends((evaluator, *self.kept), near)
+        merged = self.together().delta(near)
+        self.width, self.upper = relative_width(merged), merged.upper
+        return value
+
+    def together(self) -> Narrowest:
+        """The intersection of what was kept."""
+        point = self.target.point
+        return Narrowest(self.kept, self.terms, self.target.wanted, point.epsilon, point.tilt, math.inf)
+
+    def following(self, wish: GridWish, trial: LatticeEvaluator, value: Evaluation, before: float) -> GridWish | None:
+        """What the next grid should be like, after this one; None where neither grid nor rounding makes it wide."""
+        wanted = self.target.wanted
+        if trial.plan.levels and trial.blur > BLUR_MOST * wanted:
+            return wish._replace(evolving=False)  # each block adds its own noise
+        if rounding_rules(value):
+            return wish._replace(finer=min(wish.finer, 1.0) * NOISY_FINER)
+        if wish.finer > 1.0 and self.width > HELPED * before:
+            return None
+        missing = math.sqrt(relative_width(value) / wanted)  # the width falls with the square of the step
+        return wish._replace(finer=max(wish.finer, 1.0) * min(max(1.2 * missing, 1.3), 8.0))
+
+
+def _alike(one: GridPlan, other: GridPlan) -> bool:
+    return abs(math.log(one.step / other.step)) < STEP_ALIKE and one.levels == other.levels
