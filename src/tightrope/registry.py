@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from inspect import Parameter, signature
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from . import catalogue
 from .calls import nearest, quoted
@@ -14,28 +14,24 @@ from .errors import InvalidParameter
 from .mechanisms.base import Leaf, Mechanism
 from .transforms.poisson import Poisson
 
+Made = TypeVar("Made", bound=Mechanism)
 
-class Entry(NamedTuple):
-    """A mechanism by name, with one example of its use."""
 
-    make: type[Leaf]
+class Entry(NamedTuple, Generic[Made]):
+    """A mechanism, or a transformation, whose class takes the mechanism as base; with one example of its use."""
+
+    make: type[Made]
     example: str
 
 
-class TransformEntry(NamedTuple):
-    """A transformation by the name of its method; its class takes the mechanism as base, and keywords."""
-
-    make: type[Poisson]
-    example: str
-
-
-MECHANISMS: Mapping[str, Entry] = MappingProxyType(
+MECHANISMS: Mapping[str, Entry[Leaf]] = MappingProxyType(
     {name: Entry(make, make.example) for name, make in vars(catalogue).items() if getattr(make, "example", "")}
 )
 
-TRANSFORMS: Mapping[str, TransformEntry] = MappingProxyType(
+# By the names of their methods.
+TRANSFORMS: Mapping[str, Entry[Poisson]] = MappingProxyType(
     {
-        "poisson": TransformEntry(Poisson, "Gaussian(sigma=1).poisson(rate=0.01)"),
+        "poisson": Entry(Poisson, "Gaussian(sigma=1).poisson(rate=0.01)"),
     }
 )
 
@@ -71,21 +67,16 @@ def find_mechanism(name: str) -> type[Leaf]:
     """The class of that name; an unknown one is refused with the nearest that is known."""
     if name not in MECHANISMS and isinstance(getattr(catalogue, name, None), type):
         raise InvalidParameter(f"{name} is given by functions, which no text can hold: build it in Python")
-    if name not in MECHANISMS:
-        raise InvalidParameter(
-            f"unknown mechanism {quoted(name)}{nearest(name, MECHANISMS) or known_names(MECHANISMS)}"
-        )
-    return MECHANISMS[name].make
+    return _found("mechanism", name, MECHANISMS)
 
 
 def find_transform(name: str) -> type[Poisson]:
     """The class behind a method; an unknown one is refused with the nearest that is known."""
-    if name not in TRANSFORMS:
-        raise InvalidParameter(
-            f"unknown transformation {quoted(name)}{nearest(name, TRANSFORMS) or known_names(TRANSFORMS)}"
-        )
-    return TRANSFORMS[name].make
+    return _found("transformation", name, TRANSFORMS)
 
 
-def known_names(known: Iterable[str]) -> str:
-    return f"; known: {', '.join(known)}"
+def _found(kind: str, name: str, known: Mapping[str, Entry[Made]]) -> type[Made]:
+    if name not in known:
+        shown = f"; known: {', '.join(known)}"
+        raise InvalidParameter(f"unknown {kind} {quoted(name)}{nearest(name, known) or shown}")
+    return known[name].make

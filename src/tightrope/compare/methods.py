@@ -24,10 +24,10 @@ class Method:
     """epsilon(run, delta) and delta(run, epsilon), inf and 1 where nothing can be said."""
 
     name: str
-    kind: Kind
     why: str
     epsilon: Callable[[Mechanism, float], float]
     delta: Callable[[Mechanism, float], float]
+    kind: Kind = Kind.UPPER
 
 
 CERTIFIED_WHY = "the law of the summed loss itself, with every error inside the interval"
@@ -35,73 +35,64 @@ CERTIFIED_WHY = "the law of the summed loss itself, with every error inside the 
 METHODS = (
     Method(
         "naive composition",
-        Kind.UPPER,
         "adds up epsilons as if the worst outcome came every time",
         basic.naive_epsilon,
         basic.naive_delta,
     ),
     Method(
         "adaptive composition",
-        Kind.UPPER,
         "adds up epsilons too, and only spares the overlap of the deltas",
         basic.adaptive_epsilon,
         basic.adaptive_delta,
     ),
     Method(
         "advanced composition",
-        Kind.UPPER,
         "grows with the root of the count, but by a tail inequality with generous constants",
         advanced.advanced_epsilon,
         advanced.advanced_delta,
     ),
     Method(
         "optimal, one point",
-        Kind.UPPER,
         "exact for randomized response with the same (epsilon, delta), so blind to the rest of the curve",
         optimal.one_point_epsilon,
         optimal.one_point_delta,
     ),
     Method(
         "optimal, best point",
-        Kind.UPPER,
         "tries every point of the curve, yet each try still knows only that one point",
         optimal.curve_epsilon,
         optimal.curve_delta,
     ),
     Method(
         "moments accountant",
-        Kind.UPPER,
         "knows all moments of the loss, but turns them into delta by Markov's inequality",
         renyi.markov_epsilon,
         renyi.markov_delta,
     ),
     Method(
         "Renyi, best conversion",
-        Kind.UPPER,
         "the same moments with the sharpest factor, and still one exponential in place of a tail",
         renyi.renyi_epsilon,
         renyi.renyi_delta,
     ),
     Method(
         "zCDP",
-        Kind.UPPER,
         "puts one parabola above all moments, which sampling hardly lowers",
         concentrated.zcdp_epsilon,
         concentrated.zcdp_delta,
     ),
     Method(
         "subgaussian fit",
-        Kind.UPPER,
         "a parabola with the true mean, and a spread that only the range of the loss decides",
         concentrated.fitted_epsilon,
         concentrated.fitted_delta,
     ),
     Method(
         "Gaussian limit (CLT)",
-        Kind.APPROXIMATION,
         "takes the summed loss as normal, which its tail is not: it may err on either side",
         normal_limit.limit_epsilon,
         normal_limit.limit_delta,
+        Kind.APPROXIMATION,
     ),
 )
 

@@ -47,7 +47,7 @@ class Engine:
 
         The package is imported when it is first asked: exact answers need no other engine.
         """
-        made: Evaluator = import_module(f".{self.name}", __package__).prepare(terms, **question)
+        made: Evaluator = import_module(f".{self.name}.engine", __package__).prepare(terms, **question)
         return made
 
 

@@ -1,5 +1,1 @@
 """Privacy buckets, exactly as published, with rounding inside the bounds."""
-
-from __future__ import annotations
-
-from .engine import prepare as prepare

@@ -1,5 +1,1 @@
 """Few or visible hits of Poisson sampling: compositions whose large losses can be told apart from the rest."""
-
-from __future__ import annotations
-
-from .engine import prepare as prepare

@@ -1,5 +1,1 @@
 """The lattice engine: certified bounds for any composition of any pairs."""
-
-from __future__ import annotations
-
-from .engine import prepare as prepare
