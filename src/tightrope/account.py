@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from . import work
@@ -31,12 +31,19 @@ def ask(
     values: Iterable[float] = given if isinstance(given, Iterable) and several else (given,)  # type: ignore[assignment]
     points = [_point(question.quantity, value) for value in values]
     with work.allowance(question.seconds):
-        case = _Case.of(mechanism, question, several, aim)
+        case = Case.of(mechanism, question, several, aim)
         bounds = []
         for index, point in enumerate(points):
             with work.part(max(1.0 / (len(points) - index), work.POINT_SHARE)) as meter:
                 bounds.append(case.bound(point, meter))
     return tuple(bounds) if several else bounds[0]
+
+
+def ask_again(case: Case, question: Question, given: float) -> Bound:
+    """Answers another question about the mechanism of a case, in the same manner, from what was prepared."""
+    with work.allowance(question.seconds), work.part(1.0) as meter:
+        case = replace(case, question=question, aim=question.accuracy or AIM)
+        return case.bound(_point(question.quantity, given), meter)
 
 
 def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...]) -> Curve:
@@ -73,7 +80,7 @@ def _point(quantity: str, given: float) -> Point:
 
 
 @dataclass(frozen=True)
-class _Case:
+class Case:
     """A mechanism and how it is asked: one planner per direction, none where even the pairs took too long."""
 
     mechanism: Mechanism
@@ -82,15 +89,15 @@ class _Case:
     aim: float
 
     @staticmethod
-    def of(mechanism: Mechanism, question: Question, several: bool, aim: float) -> _Case:
+    def of(mechanism: Mechanism, question: Question, several: bool, aim: float) -> Case:
         planners = {}
         for each in question.directions:
             try:
                 terms = tuple((part.pair(each), count) for part, count in mechanism.terms)
                 planners[each] = Planner(terms, question, several)
             except WorkExhausted:
-                return _Case(mechanism, question, {}, aim)
-        return _Case(mechanism, question, planners, question.accuracy or aim)
+                return Case(mechanism, question, {}, aim)
+        return Case(mechanism, question, planners, question.accuracy or aim)
 
     def bound(self, point: Point, meter: work.Meter) -> Bound:
         """The maximum over the directions, for each end."""

@@ -25,6 +25,7 @@ STRIDE = math.log(64.0)  # a line through two points is believed so far
 NEARBY = 0.4  # in logs: from here on sharp answers pay
 SLOW = 3  # steps that must make the bracket four times narrower
 BEYOND = 0.1  # of a step, further while no value is known on the other side
+BEND_MOST = 0.5  # of a step that a line would make
 NUDGE = 0.25  # of the tolerance, beyond where the root is expected, so that both ends come close to it
 SILENT_MOST = 4  # values without any delta that are asked for epsilon
 PROBE = 4  # times further out, to see whether privacy is monotone
@@ -226,13 +227,28 @@ class RootSearch:
                 ends = self.target.line(one, two, self.by_epsilon)
             if ends is None:
                 continue
-            move = -ends[1] * math.log(two.value / one.value) / (ends[1] - ends[0])
+            move = self._bent(one, two, ends)
             least = 0.0 if self.domain.integer else NUDGE * self.tolerance
             nudge = math.copysign(max(min(beyond, BEYOND * abs(move)), least), move)
             for end in (move + nudge, move - nudge, move):  # across the root if there is room, else just before it
                 if low < (guess := _times(two.value, end)) < high:
                     return guess
         return None
+
+    def _bent(self, one: Tried, two: Tried, ends: tuple[float, float]) -> float:
+        """How far the target is from the second value, in logs: on the line, or on the parabola through the one before.
+
+        Parabolas of log value in what is gauged, by Neville's formula, where they do not bend much.
+        """
+        y0, y1 = ends
+        move = -y1 * math.log(two.value / one.value) / (y1 - y0)
+        before = [each for each in self.tried.values() if each is not one and each is not two][-1:]
+        third = self.target.line(before[0], two, self.by_epsilon) if before else None
+        if third is None or third[0] == y0 or third[1] != y1:
+            return move
+        other = -y1 * math.log(two.value / before[0].value) / (y1 - third[0])
+        bent = (third[0] * move - y0 * other) / (third[0] - y0)
+        return bent if abs(bent - move) < BEND_MOST * abs(move) else move
 
     def _rounded(self, value: float, up: bool) -> float:
         """Few digits, or a whole number further on."""

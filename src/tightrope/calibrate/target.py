@@ -11,7 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from .. import work
+from ..account import AIM, Case, ask_again
 from ..bound import Bound
+from ..calls import shortened
 from ..errors import AccuracyNotReached, UnsupportedMechanism, WorkExhausted
 from ..mechanisms.base import Mechanism
 from ..question import Question
@@ -22,6 +24,7 @@ LADDER = (0.05, 1e-3, 1e-5, SHARP)  # accuracies to ask for until a value is dec
 FAR, NEAR = 0, 1  # where to start on it
 PRINTED = 1e-4  # the width of an epsilon that is shown
 SHARE, FAR_SHARE = 0.5, 0.15  # of the time that is left: what one question may take, and one for a far value
+CASES_MOST = 4  # whose evaluators are kept: the two that are printed, and a look to either side
 CLEAR = 0.25  # of what two values differ by: how wide their bounds may be to tell where to look next
 
 
@@ -62,6 +65,7 @@ class Target:
         self.delta = delta
         self.question = question
         self.refusal: UnsupportedMechanism | None = None  # the first of them
+        self._cases: dict[float, Case] = {}  # what was prepared for the values that were asked last
         # delta is the cheaper question, and tells values apart more finely; at a target of 0 it tells nothing.
         self.first, self.second = ("delta", "epsilon") if delta > 0.0 else ("epsilon", "delta")
 
@@ -121,7 +125,7 @@ class Target:
         known = tried.epsilon if quantity == "epsilon" else tried.delta
         if known is not None and known.width <= accuracy * known.upper:
             return tried
-        found = self._bound(tried.mechanism, quantity, None if accuracy == SHARP else accuracy)
+        found = self._bound(tried, quantity, None if accuracy == SHARP else accuracy)
         if isinstance(found, str):
             return replace(tried, why=found)
         if known is not None:
@@ -132,18 +136,20 @@ class Target:
         misses = (e is not None and e.lower > self.epsilon) or (d is not None and d.lower > self.delta)
         return replace(tried, epsilon=e, delta=d, meets=meets, misses=misses)
 
-    def _bound(self, mechanism: Mechanism, quantity: str, accuracy: float | None) -> Bound | str:
+    def _bound(self, tried: Tried, quantity: str, accuracy: float | None) -> Bound | str:
         """The bound, however wide, or why there is none."""
-        ask = mechanism.epsilon if quantity == "epsilon" else mechanism.delta
-        given, how = self.delta if quantity == "epsilon" else self.epsilon, self.question
+        question = replace(self.question, quantity=quantity, accuracy=accuracy)
         try:
             with work.part(FAR_SHARE if accuracy == LADDER[FAR] else SHARE):
-                return ask(given, accuracy=accuracy, proof=how.proof, engine=how.engine, direction=how.direction)
+                case = self._cases.pop(tried.value, None) or Case.of(tried.mechanism, question, False, AIM)
+                self._cases = dict([*self._cases.items(), (tried.value, case)][-CASES_MOST:])
+                return ask_again(case, question, self.delta if quantity == "epsilon" else self.epsilon)
         except AccuracyNotReached as wide:
             return wide.bound
         except WorkExhausted as error:
             return f"{error.resource} ran out"
         except UnsupportedMechanism as error:
+            error.rename(shortened(str(tried.mechanism)))
             self.refusal = self.refusal or error
             return str(error)
 
