@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from flint import arb
 
-from tests.engines import test_contour_budget as budget
-from tests.engines import test_contour_decay as decay_tests
-from tests.engines import test_contour_marks as marks_tests
-from tests.engines import test_contour_parts as parts_tests
+from tests.engines import test_parts as parts_tests
+from tests.engines.contour import test_budget as budget
+from tests.pairs.sampled_gaussian import test_decay as decay_tests
+from tests.pairs.sampled_gaussian import test_marks as marks_tests
 from tightrope.engines import parts as contour_parts
 from tightrope.engines.contour import float_sum as contour_float
 from tightrope.engines.contour import plan as contour_plan

@@ -8,9 +8,9 @@ import numpy as np
 from flint import arb
 
 from tests.engines import test_events as event_tests
-from tests.engines import test_lattice_parts as parts
-from tests.engines import test_lattice_proof as proofs
-from tests.engines import test_lattice_work as work
+from tests.engines.lattice import test_proof as proofs
+from tests.engines.lattice import test_steps as parts
+from tests.engines.lattice import test_work as work
 from tightrope.engines import events
 from tightrope.engines.evaluation import Term
 from tightrope.engines.lattice import compose as lattice_compose

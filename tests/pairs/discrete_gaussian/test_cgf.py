@@ -9,14 +9,13 @@ import pytest
 from flint import acb, arb
 
 import tightrope as tr
+from tests.oracle.lattice_fold import atoms, discrete_gaussian, fold
+from tests.oracle.precision import ball, precision
 from tightrope.engines.contour.engine import prepare
 from tightrope.engines.contour.period import period_of
 from tightrope.pairs.discrete_gaussian.cgf import DiscreteGaussianCgf
 from tightrope.pairs.discrete_gaussian.pair import DiscreteGaussianPair
 from tightrope.relation import Direction
-
-from ..oracle.lattice_fold import atoms, discrete_gaussian, fold
-from ..oracle.precision import ball, precision
 
 BITS = 400
 SIGMAS = [0.15, 0.6, 1.19, 1.2, 1.3, 5.0]

@@ -11,6 +11,7 @@ from flint import arb
 from mpmath import mp, mpf
 
 import tightrope as tr
+from tests.oracle import transforms
 from tightrope.engines import parts as contour_parts
 from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour import search as contour_search
@@ -24,8 +25,6 @@ from tightrope.kernels.contour_sum import NodeSpectrum, contour_sum, power
 from tightrope.kernels.enclosure import exact
 from tightrope.kernels.quadrature import Transform
 from tightrope.relation import Direction
-
-from . import contour_truth
 
 # sigma, rate, epsilon: heavy single hits below and above a loss of 1, a law that is all but normal, and mild ones.
 TWO_USES = [
@@ -52,7 +51,7 @@ def sampled(sigma: float, rate: float, count: int) -> Terms:
 
 @pytest.mark.parametrize(("sigma", "rate", "epsilon"), TWO_USES)
 def test_two_uses(sigma: float, rate: float, epsilon: float) -> None:
-    exact_delta = contour_truth.two_uses(sigma, rate, epsilon)
+    exact_delta = transforms.two_uses(sigma, rate, epsilon)
     for proof in (False, True):
         found = contour.prepare(sampled(sigma, rate, 2), epsilon=epsilon, accuracy=1e-6, proof=proof).delta(epsilon)
         assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
@@ -93,7 +92,7 @@ def test_body() -> None:
     """What is left to the body counts for a part of delta that one can see."""
     search, parts, epsilon = cut_and_split(1.05)
     found = search.through(parts, find_saddle(parts, epsilon, None)).evaluator.delta(epsilon)
-    exact_delta = contour_truth.two_uses(*TWO_USES[1])
+    exact_delta = transforms.two_uses(*TWO_USES[1])
     assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
     assert mpf(found.lower) < 0.99 * exact_delta, "the body was too small to see"
 
@@ -106,7 +105,7 @@ def test_rare(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
     sigma, rate, epsilon = TWO_USES[1]
     monkeypatch.setattr(ContourSearch, "ways", lambda self: iter([(self, ContourSearch.hits)]))
     found = contour.prepare(sampled(sigma, rate, 2), epsilon=epsilon, accuracy=1e-6, proof=proof).delta(epsilon)
-    exact_delta = contour_truth.two_uses(sigma, rate, epsilon)
+    exact_delta = transforms.two_uses(sigma, rate, epsilon)
     assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
     assert mpf(found.lower) < 0.99 * exact_delta, "what is rare was too small to see"
 

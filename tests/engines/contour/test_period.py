@@ -10,6 +10,8 @@ import pytest
 from flint import arb
 
 import tightrope as tr
+from tests.oracle.lattice_fold import atoms, discrete_gaussian, fold, response
+from tests.oracle.precision import ball, precision
 from tightrope.engines.contour import plan as contour_plan
 from tightrope.engines.contour.engine import prepare
 from tightrope.engines.contour.newton import ContourEvaluator
@@ -20,9 +22,6 @@ from tightrope.engines.saddle import Saddle
 from tightrope.errors import UnsupportedMechanism
 from tightrope.facets.lattice import LatticeStep, common_step, ratio_lattice
 from tightrope.relation import Direction
-
-from ..oracle.lattice_fold import atoms, discrete_gaussian, fold, response
-from ..oracle.precision import ball, precision
 
 BITS = 600
 

@@ -7,6 +7,7 @@ import math
 import pytest
 from flint import acb, arb
 
+from tests.oracle import transforms
 from tightrope.engines.parts import Parts
 from tightrope.facets.marks import Split
 from tightrope.kernels.ball import working_precision
@@ -22,8 +23,6 @@ from tightrope.pairs.sampled_gaussian.quadrature_ball import sampled_normal_ball
 from tightrope.pairs.sampled_gaussian.quadrature_float import sampled_normal
 from tightrope.pairs.sampled_gaussian.quadrature_marked import log_mgf_above, marked_normal
 from tightrope.pairs.sampled_gaussian.window import Edge, MarkWindow, log_phi
-
-from . import contour_truth
 
 # sigma, rate, tilt, edges, end, reach
 CASES = [
@@ -51,14 +50,14 @@ def test_transforms(
     with working_precision(140):
         ball = sampled_normal_ball(1 / arb(sigma), rate, 1, tilt, reach, 42.0, marked)
         phis = transform_ball(ball, reach / 8.0, nodes)
-        start = contour_truth.marked_normal(sigma, rate, edges, end, acb(tilt)).real
+        start = transforms.marked_normal(sigma, rate, edges, end, acb(tilt)).real
         assert start.rad() < start * 1e-12
         assert not abs(start.log() - arb(float(law.log_mgf.value))) > arb(float(law.log_mgf.radius))
         assert not start.log() > arb(log_mgf_above(exact(1.0) / exact(sigma), rate, tilt, 42.0, marked))
         assert ball.log_mgf.overlaps(start.log())
         for index in (1, 3, 5):
             t = arb(reach / 8.0 * index)
-            truth = contour_truth.marked_normal(sigma, rate, edges, end, acb(tilt, t)) / start
+            truth = transforms.marked_normal(sigma, rate, edges, end, acb(tilt, t)) / start
             assert phis[index].overlaps(truth)
             deviation = acb(float(found.deviation[index].real), float(found.deviation[index].imag))
             error = abs((1 + deviation) * acb(0, t * arb(float(law.drift.value))).exp() - truth)
@@ -75,12 +74,12 @@ def test_decay(
     with working_precision(140):
         proven = ball_decay(1 / arb(sigma), rate, 1.0 + tilt, marked)
         assert proven is not None
-        start = contour_truth.marked_normal(sigma, rate, edges, end, acb(tilt)).real
+        start = transforms.marked_normal(sigma, rate, edges, end, acb(tilt)).real
         for radius in (reach, 4.0 * reach):
             bound, sharp = cells.log_bound(radius), proven.log_bound(radius)
             assert sharp <= bound <= 0.0
             for factor in (1.0, 1.7):
-                at = contour_truth.marked_normal(sigma, rate, edges, end, acb(tilt, radius * factor))
+                at = transforms.marked_normal(sigma, rate, edges, end, acb(tilt, radius * factor))
                 assert not abs(at) / start > arb(sharp).exp()
     assert sharp < 0.0, "of no use"
 
@@ -95,12 +94,12 @@ def test_hard_end_of_an_addition(sigma: float, rate: float, tilt: float) -> None
     with working_precision(140):
         ball = sampled_normal_ball(1 / arb(sigma), rate, -1, tilt, reach, 42.0)
         phis = transform_ball(ball, reach / 8.0, nodes)
-        start = contour_truth.sampled_normal(sigma, rate, -1, acb(tilt)).real
+        start = transforms.sampled_normal(sigma, rate, -1, acb(tilt)).real
         assert not abs(start.log() - arb(float(law.log_mgf.value))) > arb(float(law.log_mgf.radius))
         assert ball.log_mgf.overlaps(start.log())
         for index in (1, 5):
             t = arb(reach / 8.0 * index)
-            truth = contour_truth.sampled_normal(sigma, rate, -1, acb(tilt, t)) / start
+            truth = transforms.sampled_normal(sigma, rate, -1, acb(tilt, t)) / start
             assert phis[index].overlaps(truth)
             deviation = acb(float(found.deviation[index].real), float(found.deviation[index].imag))
             error = abs((1 + deviation) * acb(0, t * arb(float(law.drift.value))).exp() - truth)
@@ -116,8 +115,8 @@ def test_decay_where_the_law_ends(radius: float) -> None:
     with working_precision(140):
         proven = ball_decay(1 / arb(sigma), rate, 1.0 + tilt, window(edges, end))
         assert proven is not None
-        start = contour_truth.marked_normal(sigma, rate, edges, end, acb(tilt)).real
-        at = abs(contour_truth.marked_normal(sigma, rate, edges, end, acb(tilt, radius))) / start
+        start = transforms.marked_normal(sigma, rate, edges, end, acb(tilt)).real
+        at = abs(transforms.marked_normal(sigma, rate, edges, end, acb(tilt, radius))) / start
         assert at < arb(cells.log_bound(radius)).exp()
         assert at < arb(proven.log_bound(radius)).exp()
 
@@ -130,7 +129,7 @@ def test_an_addition_that_ends_too_early(monkeypatch: pytest.MonkeyPatch) -> Non
     law = sampled_normal(exact(1.0) / exact(sigma), rate, -1, tilt, 2.0 * tilt, 42.0)
     with working_precision(140):
         ball = sampled_normal_ball(1 / arb(sigma), rate, -1, tilt, 2.0 * tilt, 42.0)
-        start = contour_truth.sampled_normal(sigma, rate, -1, acb(tilt)).real.log()
+        start = transforms.sampled_normal(sigma, rate, -1, acb(tilt)).real.log()
         off = abs(start - arb(float(law.log_mgf.value)))
         assert off > 1e-9, "the end was too small to see"
         assert not off > arb(float(law.log_mgf.radius))
@@ -148,7 +147,7 @@ def test_masses(sigma: float, rate: float, short: float) -> None:
     whole = MarkedCgf(base, rate, MarkWindow((cut,), end))
     with working_precision(140):
         kept = [
-            contour_truth.marked_normal(
+            transforms.marked_normal(
                 sigma, rate, tuple((e.at, e.width, e.side) for e in part.marked.edges), part.marked.end, acb(0)
             ).real
             for part in (hit, body)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from flint import acb, arb
 
-from tests.engines.contour_moments import log_moment
+from tests.facets.moments import log_moment
+from tests.oracle import transforms
 from tightrope.derived.poisson import PoissonAdd, PoissonRemove
 from tightrope.engines.contour.engine import prepare
 from tightrope.errors import UnsupportedMechanism
@@ -19,10 +20,8 @@ from tightrope.kernels.search import Inverse
 from tightrope.pair import Pair
 from tightrope.pairs.gaussian.pair import GaussianPair
 
-from . import contour_truth
-
 CASES, ACCURACY = 36, 1e-6
-FUZZ = Path(__file__).parents[2] / "benchmarks" / "fuzz.py"
+FUZZ = Path(__file__).parents[3] / "benchmarks" / "fuzz.py"
 
 
 def questions() -> list[tuple[float, float, int, float, int]]:
@@ -75,7 +74,7 @@ def test_moments(tilt: float, sign: int) -> None:
     """K at real points, where Renyi divergences come from."""
     sigma, rate = 1.3, 0.02
     with working_precision(128):
-        truth = contour_truth.sampled_normal(sigma, rate, sign, acb(tilt)).real.log()
+        truth = transforms.sampled_normal(sigma, rate, sign, acb(tilt)).real.log()
     for proof, width in ((False, 1e-11), (True, 1e-14)):
         low, high = log_moment(sampled(sigma, rate, sign), tilt, proof)
         assert arb(low) <= truth <= arb(high)

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import pytest
 
+from tests.engines.lattice.asking import terms_of
 from tests.oracle import enumeration
 from tightrope.bound import Budget, budget_lines
 from tightrope.engines.evaluation import Evaluation, Evaluator
@@ -23,8 +24,6 @@ from tightrope.engines.lattice.narrowest import Narrowest
 from tightrope.engines.lattice.plan import GridWish
 from tightrope.pairs.finite.laws import RationalLaw
 from tightrope.pairs.finite.pair import FinitePair
-
-from .lattice_asking import terms_of
 
 TEN = " + ".join(
     f"Gaussian(sigma={1 + 0.3 * index}).poisson(rate={0.1 / (index + 1):.4g}) * 1000000000" for index in range(10)

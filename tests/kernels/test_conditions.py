@@ -216,7 +216,7 @@ def test_no_warning_leaves_a_process_where_they_are_errors() -> None:
     code = """
         import numpy as np
         np.seterr(all="raise")
-        from tests.test_conditions import MIXED
+        from tests.kernels.test_conditions import MIXED
         for name, ask in MIXED.items():
             try:
                 ask()

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 import tightrope as tr
+from tests.engines.joint.test_engine import contains, dyadic, finite
 from tests.oracle.enumeration import Outcomes, composed, delta, merged, sampled
 from tightrope.derived.dyadic import DyadicPair
 from tightrope.derived.poisson import PoissonAdd, PoissonRemove
@@ -17,8 +18,6 @@ from tightrope.pair import Pair
 from tightrope.pairs.finite import pair as finite_pair
 from tightrope.pairs.finite.laws import RationalLaw
 from tightrope.pairs.finite.pair import FinitePair
-
-from .test_joint import contains, dyadic, finite
 
 
 def pair_of(outcomes: Outcomes) -> FinitePair:

@@ -6,9 +6,8 @@ import random
 
 import pytest
 
+from tests.engines.lattice.asking import terms_of
 from tightrope.engines.lattice import engine as lattice
-
-from .lattice_asking import terms_of
 
 
 def random_expression(rng: random.Random) -> str:

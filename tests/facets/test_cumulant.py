@@ -6,7 +6,7 @@ import mpmath
 import pytest
 
 import tightrope as tr
-from tests.engines.contour_moments import log_moment
+from tests.facets.moments import log_moment
 
 
 @pytest.mark.parametrize("proof", [False, True])

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.engines.lattice.asking import epsilon_interval, terms_of
 from tightrope.engines.lattice import engine as lattice
 from tightrope.errors import UnsupportedMechanism
 
-from .lattice_asking import epsilon_interval, terms_of
-
-VECTORS = json.loads((Path(__file__).parents[1] / "reference" / "vectors.json").read_text())["vectors"]
+VECTORS = json.loads((Path(__file__).parents[2] / "reference" / "vectors.json").read_text())["vectors"]
 NATIVE = ("RandomizedResponse", "ApproximateDP", "DiscreteGaussian")
 CASES = [
     (vector["expression"], float(vector["delta"]), direction, float(vector[direction]))

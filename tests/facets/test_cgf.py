@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from flint import acb, arb
 
+from tests.oracle import transforms
 from tightrope.derived.poisson import PoissonAdd, PoissonRemove
 from tightrope.facets.cgf import Cgf
 from tightrope.facets.cumulant import cgf_of
@@ -14,8 +15,6 @@ from tightrope.kernels.quadrature import transform
 from tightrope.pair import Pair
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.laplace.pair import LaplacePair
-
-from . import contour_truth
 
 NODES, PICKED = 40, (0, 1, 5, 17, 39)
 
@@ -76,7 +75,7 @@ def check_ball(cgf: Cgf, tilt: float, step: float, truth: dict[int, acb]) -> Non
 @pytest.mark.parametrize(("sigma", "rate", "sign", "tilt", "step"), SAMPLED)
 def test_sampled_gaussian(sigma: float, rate: float, sign: int, tilt: float, step: float) -> None:
     with working_precision(160):
-        truth = {index: contour_truth.sampled_normal(sigma, rate, sign, acb(tilt, step * index)) for index in PICKED}
+        truth = {index: transforms.sampled_normal(sigma, rate, sign, acb(tilt, step * index)) for index in PICKED}
         cgf = cgf_of(gaussian(sigma, rate, sign))
         check_float(cgf, tilt, step, truth)
         check_ball(cgf, tilt, step, truth)
@@ -88,7 +87,7 @@ def test_sampled_laplace(scale: float, rate: float, tilt: float, sign: int) -> N
     step = 0.25
     with working_precision(160):
         edge = 1 / arb(scale)
-        truth = {index: contour_truth.sampled_laplace(edge, rate, sign, acb(tilt, step * index)) for index in PICKED}
+        truth = {index: transforms.sampled_laplace(edge, rate, sign, acb(tilt, step * index)) for index in PICKED}
         base = LaplacePair(scale, 1.0)
         cgf = cgf_of(PoissonRemove(base, rate) if sign > 0 else PoissonAdd(base, rate))
         check_float(cgf, tilt, step, truth)
@@ -99,7 +98,7 @@ def test_the_quadrature_error_is_needed() -> None:
     """On a grid that is far too coarse the claimed error still covers the true one."""
     sigma, rate, tilt, step = 1.0, 0.3, 2.0, 0.25
     with working_precision(160):
-        truth = {index: contour_truth.sampled_normal(sigma, rate, 1, acb(tilt, step * index)) for index in PICKED}
+        truth = {index: transforms.sampled_normal(sigma, rate, 1, acb(tilt, step * index)) for index in PICKED}
         cgf = cgf_of(gaussian(sigma, rate, 1))
         tilted = cgf.tilted(tilt, step * NODES, 6.0)
         log_mgf = tilted.log_mgf

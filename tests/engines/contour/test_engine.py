@@ -20,7 +20,7 @@ from tightrope.errors import UnsupportedMechanism
 from tightrope.kernels.ball import working_precision
 from tightrope.relation import Direction
 
-VECTORS = json.loads((Path(__file__).parents[1] / "reference" / "vectors.json").read_text())["vectors"]
+VECTORS = json.loads((Path(__file__).parents[2] / "reference" / "vectors.json").read_text())["vectors"]
 SAMPLED = [vector for vector in VECTORS if "remove" in vector]
 GAUSSIAN = [vector for vector in VECTORS if "remove" not in vector and "Gaussian(sigma" in vector["expression"]]
 GAUSSIAN = [vector for vector in GAUSSIAN if "Discrete" not in vector["expression"]]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
+from tests.engines.lattice.asking import terms_of
 from tightrope.engines.lattice import engine as lattice
-
-from .lattice_asking import terms_of
 
 QUESTIONS = (
     ("Gaussian(sigma=1.0).poisson(rate=0.01) * 300", "remove", 1.0),

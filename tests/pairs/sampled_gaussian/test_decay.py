@@ -8,13 +8,12 @@ import pytest
 from flint import acb, arb
 
 import tightrope as tr
+from tests.oracle import transforms
 from tightrope.kernels.ball import working_precision
 from tightrope.pairs.sampled_gaussian.cells import CELLS_MOST, cell_edges
 from tightrope.pairs.sampled_gaussian.decay_ball import ball_decay
 from tightrope.pairs.sampled_gaussian.decay_float import decay
 from tightrope.pairs.sampled_gaussian.grid import window
-
-from . import contour_truth
 
 CASES = [
     (1.0, 0.01, 1, 5.0, 5.0),
@@ -50,9 +49,9 @@ def test_bound(sigma: float, rate: float, sign: int, tilt: float, radius: float)
         proven = ball_decay(1 / arb(sigma), rate, power)
         assert proven is not None
         sharp = proven.log_bound(radius)
-        start = contour_truth.sampled_normal(sigma, rate, sign, acb(tilt))
+        start = transforms.sampled_normal(sigma, rate, sign, acb(tilt))
         for factor in (1.0, 1.03, 1.4, 2.3, 7.0):
-            at = contour_truth.sampled_normal(sigma, rate, sign, acb(tilt, radius * factor))
+            at = transforms.sampled_normal(sigma, rate, sign, acb(tilt, radius * factor))
             size = abs(at) / start.real
             assert size < arb(sharp).exp(), f"|phi| exceeds the bound {sharp} at {factor} R"
             assert size < arb(bound).exp()
@@ -93,6 +92,6 @@ def test_nothing_is_claimed_where_phi_stays() -> None:
     cells = decay(1.0, 0.01, 6.0)
     assert cells is not None
     with working_precision(128):
-        start = contour_truth.sampled_normal(1.0, 0.01, 1, acb(5.0))
-        at = contour_truth.sampled_normal(1.0, 0.01, 1, acb(5.0, 2.0**-10))
+        start = transforms.sampled_normal(1.0, 0.01, 1, acb(5.0))
+        at = transforms.sampled_normal(1.0, 0.01, 1, acb(5.0, 2.0**-10))
         assert (abs(at) / start.real).log() < arb(cells.log_bound(2.0**-10))

@@ -13,6 +13,7 @@ import pytest
 from flint import acb, arb
 
 import tightrope as tr
+from tests.oracle import transforms
 from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour import plan as contour_plan
 from tightrope.engines.contour.reach import Fallen, Falling, LogBounds
@@ -30,9 +31,7 @@ from tightrope.pairs.sampled_gaussian import quadrature_float as quadrature_norm
 from tightrope.pairs.sampled_gaussian.grid import PLAIN, Grid
 from tightrope.relation import Direction
 
-from . import contour_truth
-
-VECTORS = json.loads((Path(__file__).parents[1] / "reference" / "vectors.json").read_text())["vectors"]
+VECTORS = json.loads((Path(__file__).parents[2] / "reference" / "vectors.json").read_text())["vectors"]
 THOUSAND = VECTORS[0]
 HUNDRED_THOUSAND = VECTORS[2]
 
@@ -145,7 +144,7 @@ def test_dropped_ends(monkeypatch: pytest.MonkeyPatch, sign: int) -> None:
     law = quadrature_normal.sampled_normal(exact(1.0) / exact(sigma), rate, sign, tilt, step * nodes, 40.0)
     found = quadrature.transform(law, step, nodes)
     with working_precision(128):
-        truth = [contour_truth.sampled_normal(sigma, rate, sign, acb(tilt, step * index)) for index in (0, 3, 11)]
+        truth = [transforms.sampled_normal(sigma, rate, sign, acb(tilt, step * index)) for index in (0, 3, 11)]
         assert not abs(truth[0].real.log() - arb(float(law.log_mgf.value))) > arb(float(law.log_mgf.radius))
         assert abs(truth[0].real.log() - arb(float(law.log_mgf.value))) > 1e-6, "the ends were too small to see"
         for index, value in zip((3, 11), truth[1:], strict=True):

@@ -86,7 +86,7 @@ def test_randomized_response_stays_on_its_buckets(count: int) -> None:
         assert found.upper - found.lower <= 1e-6 * found.upper or truth == 0
 
 
-VECTORS = json.loads((Path(__file__).parents[1] / "reference" / "vectors.json").read_text())["vectors"]
+VECTORS = json.loads((Path(__file__).parents[2] / "reference" / "vectors.json").read_text())["vectors"]
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: f"{vector['expression']} at {vector['delta']}")

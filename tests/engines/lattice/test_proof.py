@@ -8,13 +8,12 @@ from fractions import Fraction
 import pytest
 from flint import fmpz_poly
 
+from tests.engines.lattice.asking import epsilon_ends, terms_of
 from tests.oracle import enumeration
 from tightrope.engines.lattice import engine as lattice
 from tightrope.engines.lattice import proof
 from tightrope.pairs.finite.laws import RationalLaw
 from tightrope.pairs.finite.pair import FinitePair
-
-from .lattice_asking import epsilon_ends, terms_of
 
 
 def test_finite_compositions_in_integers() -> None:

@@ -9,7 +9,7 @@ import pytest
 from flint import acb, arb
 
 import tightrope as tr
-from tests.engines import contour_truth
+from tests.oracle import transforms
 from tightrope.facets.cumulant import cumulant, cumulant_above
 from tightrope.kernels.ball import working_precision
 from tightrope.pairs.laplace.cgf import LaplaceBallTilted, LaplaceCgf, LaplaceTilted
@@ -36,7 +36,7 @@ def test_transforms_contain_the_truth(scale: float, tilt: float, step: float) ->
     found = floats.transform(step, NODES)
     with working_precision(256):
         edge = 1 / arb(scale)
-        truth = {index: contour_truth.laplace(edge, acb(tilt, step * index)) for index in PICKED}
+        truth = {index: transforms.laplace(edge, acb(tilt, step * index)) for index in PICKED}
         balls = law.phi(step, NODES)
         assert law.log_mgf.overlaps(truth[0].real.log())
         assert abs(law.log_mgf - arb(float(floats.log_mgf.value))) <= arb(float(floats.log_mgf.radius))
@@ -57,14 +57,14 @@ def test_transforms_fall_as_claimed(scale: float, tilt: float) -> None:
     decay = LaplaceCgf(pair).ball_decay(tilt)
     with working_precision(256):
         law, edge = LaplaceBallTilted(pair, tilt), 1 / arb(scale)
-        whole = contour_truth.laplace(edge, acb(tilt)).real
+        whole = transforms.laplace(edge, acb(tilt)).real
         between = float((law.shares()[0] / (2 * law.growth)).mid())
         for turns in (2.0**-6, 0.5, 1.5, 2.0, 30.0):
             claimed = decay.log_bound(turns * scale)
             assert math.log1p(-between) < claimed <= 0.0
             for index in range(60):
                 t = arb(turns * scale) * (1 + arb(index) / 17)
-                assert abs(contour_truth.laplace(edge, acb(arb(tilt), t)) / whole).log() <= claimed + 1e-15
+                assert abs(transforms.laplace(edge, acb(arb(tilt), t)) / whole).log() <= claimed + 1e-15
         assert decay.log_bound(1e12 * scale) == pytest.approx(math.log1p(-between), rel=1e-3)
 
 
@@ -82,7 +82,7 @@ def test_one_formula_for_every_order(edge: float, z: complex) -> None:
     found = cumulant(pair, z)
     with working_precision(4096):
         point = acb(complex(z).real, complex(z).imag) + acb(arb(2) ** -3000)  # beside the removable pole
-        truth = contour_truth.laplace(arb(edge), point)
+        truth = transforms.laplace(arb(edge), point)
         assert abs(found.exp() / truth - 1).abs_lower() < arb(2) ** -50 * (1 + abs(found))
         if complex(z).imag == 0.0 and complex(z).real > 0.0:
             above = arb(cumulant_above(pair, complex(z).real))
