@@ -15,8 +15,10 @@ from tests.oracle import transforms
 from tightrope.engines import parts as contour_parts
 from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour import search as contour_search
+from tightrope.engines.contour import tuning
 from tightrope.engines.contour.reach import Fallen, log_product
-from tightrope.engines.contour.search import ContourSearch
+from tightrope.engines.contour.search import tried
+from tightrope.engines.contour.ways import HITS, WHOLE, Approach, ContourLaw, ContourTarget
 from tightrope.engines.saddle import find_saddle
 from tightrope.facets.cumulant import cgf_of
 from tightrope.kernels.contour_hits import hits
@@ -77,21 +79,21 @@ def test_all_engines_overlap(expression: str, delta: float) -> None:
     assert asked[0].upper - asked[0].lower <= 1e-5 * asked[0].upper
 
 
-def cut_and_split(share: float) -> tuple[ContourSearch, contour_parts.Parts, float]:
+def cut_and_split(share: float) -> tuple[Approach, contour_parts.Parts, float]:
     """Two uses whose split lies at `share` of epsilon: for more than 1, hits that count are left to the body."""
     sigma, rate, epsilon = TWO_USES[1]
     cgfs = [(cgf_of(pair), count) for pair, count in sampled(sigma, rate, 2)]
-    search = ContourSearch(cgfs, arb(0), (0.0, 0.0), epsilon, None, None, 1e-6, False, 1e9)
+    approach = Approach(ContourLaw(cgfs, arb(0)), ContourTarget(epsilon, None, None, 1e-6), HITS)
     log_left_out = math.log(1e-25)
     cut = contour_parts.cut_at(cgfs, log_left_out, 0)
     parts = contour_parts.split_at(cut, share * epsilon, epsilon, log_left_out, 8.0)
-    return search, contour_parts.with_body_bound(parts, epsilon)[0], epsilon
+    return approach, contour_parts.with_body_bound(parts, epsilon)[0], epsilon
 
 
 def test_body() -> None:
     """What is left to the body counts for a part of delta that one can see."""
-    search, parts, epsilon = cut_and_split(1.05)
-    found = search.through(parts, find_saddle(parts, epsilon, None)).evaluator.delta(epsilon)
+    approach, parts, epsilon = cut_and_split(1.05)
+    found = tried(approach, parts, find_saddle(parts, epsilon, None)).bound.delta(epsilon)
     exact_delta = transforms.two_uses(*TWO_USES[1])
     assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
     assert mpf(found.lower) < 0.99 * exact_delta, "the body was too small to see"
@@ -100,10 +102,10 @@ def test_body() -> None:
 @pytest.mark.parametrize("proof", [False, True])
 def test_rare(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
     """A cut far too low: what is rare counts for a part of delta that one can see."""
-    monkeypatch.setattr(contour_search, "LEFT_OUT", 3e5)
-    monkeypatch.setattr(contour_search, "CORRECTIONS_MOST", 1)
+    monkeypatch.setattr(tuning, "LEFT_OUT", 3e5)
+    monkeypatch.setattr(tuning, "CORRECTIONS_MOST", 1)
     sigma, rate, epsilon = TWO_USES[1]
-    monkeypatch.setattr(ContourSearch, "ways", lambda self: iter([(self, ContourSearch.hits)]))
+    monkeypatch.setattr(contour_search, "ways_of", lambda law: (HITS,))
     found = contour.prepare(sampled(sigma, rate, 2), epsilon=epsilon, accuracy=1e-6, proof=proof).delta(epsilon)
     exact_delta = transforms.two_uses(sigma, rate, epsilon)
     assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
@@ -162,10 +164,10 @@ def test_a_saddle_that_promises_too_much(proof: bool) -> None:
     """A log delta above 0 would ask for a negative step, and a bound of the decay before it begins."""
     terms = removal("Gaussian(sigma=1) + Laplace(scale=2)")
     cgfs = [(cgf_of(pair), count) for pair, count in terms]
-    search = ContourSearch(cgfs, arb(0), (0.0, 0.0), 1.0, None, None, 1e-6, proof, 1e9)
+    approach = Approach(ContourLaw(cgfs, arb(0)), ContourTarget(1.0, None, None, 1e-6, proof), WHOLE)
     parts = contour_parts.Parts(cgfs)
     saddle = dataclasses.replace(find_saddle(parts, 1.0, None), log_delta=30.0)
-    found = search.through(parts, saddle).evaluator.delta(1.0)
+    found = tried(approach, parts, saddle).bound.delta(1.0)
     sharp = tr.parse("Gaussian(sigma=1) + Laplace(scale=2)").delta(1.0, direction="remove", engine="lattice")
     assert found.lower <= sharp.upper
     assert sharp.lower <= found.upper

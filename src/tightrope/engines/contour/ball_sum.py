@@ -14,12 +14,10 @@ from flint import acb, arb
 from ...facets.cgf import LOG_TOLERANCE
 from ...kernels.ball import working_precision
 from ..parts import Parts
+from . import tuning
 from .bound import Nodes, NodeSum
 from .period import Period, numerator
 from .plan import ContourPlan
-
-BITS_LEAST = 88  # 1e-14 after the loss in long sums and large angles
-TOLERANCE_SPARE = 20.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ def ball_nodes(parts: Parts, plan: ContourPlan) -> BallNodes:
     c, nodes, lost = plan.saddle.tilt, plan.nodes, plan.saddle.cancellation
     if parts.splits:  # the difference of two powers is smaller than they are
         lost += max(0.0, parts.body.cumulants(c).value - plan.saddle.cumulants.value)
-    bits = BITS_LEAST + math.ceil(1.45 * lost + math.log2(max(count for _, count in parts.terms)))
+    bits = tuning.BITS_LEAST + math.ceil(1.45 * lost + math.log2(max(count for _, count in parts.terms)))
     with working_precision(bits):
         step: float | arb = plan.step.step
         if plan.period is not None:
@@ -91,7 +89,7 @@ def ball_nodes(parts: Parts, plan: ContourPlan) -> BallNodes:
         log_scale, alias, alias_hits, log_body = arb(0), arb(0), arb(0), arb(0)
         product, whole = [acb(1)] * nodes, [acb(1)] * nodes
         for index, (cgf, count) in enumerate(parts.terms):
-            tolerance = LOG_TOLERANCE + TOLERANCE_SPARE + lost + math.log(count)
+            tolerance = LOG_TOLERANCE + tuning.TOLERANCE_SPARE + lost + math.log(count)
             tilted = cgf.ball_tilted(c, plan.step.step * nodes, tolerance)
             log_scale += count * tilted.log_mgf
             phis = tilted.phi(step, nodes)

@@ -10,20 +10,17 @@ Reference: Zhu, Dong, Wang 2021, Alg. 1 (analytical Fourier accountant).
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
 
-from ... import work
-from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
+from ...errors import UnsupportedMechanism
 from ...facets.cumulant import cgf_of
-from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.ball import BITS_START, upper_float, working_precision
 from ..edges import edges
 from ..evaluation import Term
-from .newton import ContourEvaluator
+from .bound import ContourBound
 from .period import period_of
-from .plan import BALL_WORK_MOST, FLOAT_WORK_MOST
-from .search import LOOSE, MODERATE, ContourSearch, Trial, narrower
+from .search import search
+from .ways import ContourLaw, ContourTarget
 
 
 def prepare(
@@ -33,7 +30,7 @@ def prepare(
     delta: float | None = None,
     accuracy: float,
     proof: bool = False,
-) -> ContourEvaluator:
+) -> ContourBound:
     """An evaluator for one direction, its contour through the saddle of the question.
 
     The law is summed whole where that is narrow enough, else in parts; in balls where float64 loses the digits.
@@ -42,38 +39,9 @@ def prepare(
     cgfs = [(cgf_of(pair), count) for pair, count in terms]
     with working_precision(BITS_START):
         infinite = edges(terms).mass
-        mass = (max(lower_float(infinite), 0.0), upper_float(infinite))
-    if epsilon is None and (delta is None or not delta > mass[1]):
+        mass = upper_float(infinite)
+    if epsilon is None and (delta is None or not delta > mass):
         raise UnsupportedMechanism("this composition", "delta is not above its infinite mass")
-    log_delta = None if delta is None else math.log(delta - mass[1])
-    most = BALL_WORK_MOST if proof else FLOAT_WORK_MOST
-    search = ContourSearch(cgfs, infinite, mass, epsilon, delta, log_delta, accuracy, proof, most, period_of(terms))
-    search = replace(search, loose=accuracy >= LOOSE)
-    best: Trial | None = None
-    refusals: list[UnsupportedMechanism | WorkExhausted] = []
-    ways = deque(search.ways())
-    while ways:
-        way, choose = ways.popleft()
-        try:
-            with work.part(work.WAY_SHARE):
-                found = way.settle(choose)
-        except (UnsupportedMechanism, WorkExhausted) as refusal:
-            refusals.append(refusal)
-            continue
-        except OverflowError:
-            refusals.append(
-                UnsupportedMechanism(
-                    "this composition", "its numbers leave the range of float64; try proof", Refusal.NEEDS_BALLS
-                )
-            )
-            continue
-        best = narrower(best, found)
-        if best.width <= accuracy:
-            break
-        if found.lost_digits and choose is ContourSearch.whole:
-            ways.appendleft((way.in_balls(MODERATE), choose))
-        elif found.lost_digits:
-            ways.append((way.in_balls(), choose))  # after all that is cheaper
-    if best is None:
-        raise next((each for each in refusals if isinstance(each, WorkExhausted)), refusals[0])
-    return best.evaluator
+    log_delta = None if delta is None else math.log(delta - mass)
+    law = ContourLaw(cgfs, infinite, period_of(terms))
+    return search(law, ContourTarget(epsilon, delta, log_delta, accuracy, proof))

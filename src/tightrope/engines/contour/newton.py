@@ -12,11 +12,7 @@ from typing import NamedTuple
 
 from ...kernels.search import Inverse
 from ..evaluation import Evaluation, SelfInverse
-
-STEPS_MOST = 30
-EPSILON_MOST = 1e300
-CLOSE = 1e-9  # Newton squares the distance: after a step this small nothing is left to gain
-CLOSE_LOG = 1e-3  # unless it was no step of Newton's, or delta turns sharply: next to a single loss it does
+from . import tuning
 
 
 class Found(NamedTuple):
@@ -63,7 +59,7 @@ class ContourEvaluator(SelfInverse):
         """The epsilon >= 0 of this delta, approximately."""
         target = math.log(delta - self.floor) if delta > self.floor else -math.inf
         centre, low, high = max(self.start, 0.0), 0.0, math.inf
-        for _ in range(2 * STEPS_MOST):
+        for _ in range(2 * tuning.STEPS_MOST):
             log, rate = self.slope(centre)
             # Where the sum is lost in its own errors, the side that the contour was made for tells.
             above = log > target if math.isfinite(log) else centre < self.start
@@ -72,10 +68,12 @@ class ContourEvaluator(SelfInverse):
             if not low <= following <= high:
                 # Past zero, or where the sum is lost in its own errors, halving still finds the way.
                 following = 0.5 * (low + high) if high < math.inf else 2.0 * centre + 1.0
-            if not following < EPSILON_MOST:
+            if not following < tuning.EPSILON_MOST:
                 break
             moved, centre = abs(following - centre), following
-            if moved <= CLOSE * (centre + 1e-3) and (abs(target - log) <= CLOSE_LOG or moved <= 2.0 * math.ulp(centre)):
+            if moved <= tuning.CLOSE * (centre + 1e-3) and (
+                abs(target - log) <= tuning.CLOSE_LOG or moved <= 2.0 * math.ulp(centre)
+            ):
                 break
         return centre
 
@@ -83,7 +81,7 @@ class ContourEvaluator(SelfInverse):
         """An interval around the smallest epsilon >= 0 with delta(epsilon) <= delta; upper may be inf."""
         centre, _, rate, here = self.solution(delta)
         noise = (here.upper - here.lower) / max(2.0 * (delta - self.floor), 5e-324)
-        step = max(1.05 * noise / max(-rate, 1e-300), 2.0 * math.ulp(centre))
+        step = max(tuning.BESIDE * noise / max(-rate, 1e-300), 2.0 * math.ulp(centre))
         low, at_low = self._below(delta, centre, step)
         high, at_high = self._above(delta, centre, step)
         return Inverse(low, high, at_low, at_high)
@@ -92,7 +90,7 @@ class ContourEvaluator(SelfInverse):
         return self.epsilon(delta)
 
     def _below(self, delta: float, centre: float, step: float) -> tuple[float, Evaluation | None]:
-        for _ in range(STEPS_MOST):
+        for _ in range(tuning.STEPS_MOST):
             if not centre - step > 0.0:
                 break
             trial = self.delta(centre - step)
@@ -106,8 +104,8 @@ class ContourEvaluator(SelfInverse):
             trial = self.delta(0.0)
             if trial.upper <= delta:
                 return 0.0, trial
-        for _ in range(STEPS_MOST):
-            if not centre + step < EPSILON_MOST:
+        for _ in range(tuning.STEPS_MOST):
+            if not centre + step < tuning.EPSILON_MOST:
                 break
             trial = self.delta(centre + step)
             if trial.upper <= delta:

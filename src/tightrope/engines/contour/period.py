@@ -21,13 +21,10 @@ from flint import arb
 from ...facets.lattice import LatticeStep, ratio_ball, sum_lattice
 from ...kernels.ball import BITS_START, working_precision
 from ..evaluation import Term
+from . import tuning
 
 if TYPE_CHECKING:
     from ...kernels.contour_kernel import Geometric
-
-BITS_DECIDED = 1 << 13  # what is no further apart than this is one point
-BITS_BEYOND = 64  # of l - eps
-TILT_STEPS = 60.0  # tilts beyond so many e-folds per step, and twice the step itself, change nothing
 
 
 class First(NamedTuple):
@@ -55,7 +52,7 @@ class Period:
     @property
     def tilt_most(self) -> float:
         """Beyond this tilt the first loss above eps is all that counts."""
-        return TILT_STEPS / self.width + 2.0
+        return tuning.TILT_STEPS / self.width + 2.0
 
     def first(self, epsilon: float) -> First:
         """Exact where all is rational; next to a logarithm the digits decide, and what they cannot is `moved`."""
@@ -74,9 +71,9 @@ class Period:
                 if following is not None:
                     point = base + step * following
                     beyond = point - arb(epsilon)
-                    if beyond > 0 and (beyond.rel_accuracy_bits() >= BITS_BEYOND or bits >= BITS_DECIDED):
+                    if beyond > 0 and (beyond.rel_accuracy_bits() >= tuning.BITS_BEYOND or bits >= tuning.BITS_DECIDED):
                         return First(point, beyond, arb(0))
-                if bits >= BITS_DECIDED and nearest is not None:
+                if bits >= tuning.BITS_DECIDED and nearest is not None:
                     point = base + step * nearest
                     return First(point, arb(0), arb(0).union(abs(point - arb(epsilon))))
             bits *= 2

@@ -15,13 +15,10 @@ from ...errors import Refusal, UnsupportedMechanism
 from ...facets.cgf import LOG_TOLERANCE
 from ..parts import Parts
 from ..saddle import NodeStep, Saddle, choose_step
+from . import tuning
 from .period import Period
 from .reach import Falling, LogBounds, find_reach
 
-NODES_MOST = 1 << 17
-FLOAT_WORK_MOST, BALL_WORK_MOST = 1.5e8, 1e7  # nodes times inner points: seconds at most
-FLOAT_UNITS, BALL_UNITS = 6.0, 450.0  # of work, for one node and inner point
-WHOLE_LEAST = 256  # nodes of a period that are not worth counting
 REFUSAL = "its transform does not fall fast enough for a contour; try engine='lattice'"
 
 
@@ -81,26 +78,21 @@ def plan_contour(
         if period is not None:
             cycle = 2 * math.floor(math.pi / (step.step * period.width)) + 3
             step = NodeStep(2.0 * math.pi / (cycle * period.width), step.alias_tilt)
-        most = step.step * (NODES_MOST - 1)
+        most = step.step * (tuning.NODES_MOST - 1)
         found = find_reach(falling, saddle, log_scale, log_tolerance, most)
         if found is not None:
             height, log_bounds = found
             nodes = math.ceil(height / step.step) + 1
-        elif 0 < cycle < 2 * NODES_MOST:
+        elif 0 < cycle < 2 * tuning.NODES_MOST:
             nodes, log_bounds = cycle, ()
         else:
             continue
         if period is not None:
             whole = (cycle + 1) // 2
-            nodes = whole if whole <= WHOLE_LEAST else min(nodes, whole)
+            nodes = whole if whole <= tuning.WHOLE_LEAST else min(nodes, whole)
         last = step.step * (nodes - 1)
         points = sum(cgf.points(saddle.tilt, last, LOG_TOLERANCE + math.log(count)) for cgf, count in cgfs)
         if nodes * points <= work_most:
             return ContourPlan(saddle, step, nodes, log_bounds, float(nodes * points), period, cycle)
         refusal = Refusal.TOO_MUCH_WORK
     raise UnsupportedMechanism("this composition", REFUSAL, refusal)
-
-
-def sensitivity(saddle: Saddle, asks_delta: bool) -> float:
-    """How much wider a relative error of delta may be than the relative error asked of the answer, at most 1."""
-    return 1.0 if asks_delta else max(1e-6, min(1.0, saddle.tilt * saddle.epsilon))

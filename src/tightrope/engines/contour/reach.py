@@ -10,12 +10,14 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...facets.cgf import Decay
+from ...facets.cgf import Cgf, Decay, LatticeCgf
+from ...facets.marks import Split
+from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.plain import log_expm1, softplus
+from ..parts import Parts
 from ..saddle import SAMPLE, Saddle
-
-FIRST_GUESS = 1.2  # the bound keeps about 70 % of the exponent
-GROWTH_MOST = 4.0
+from . import tuning
+from .period import Period
 
 
 class Falling(NamedTuple):
@@ -37,6 +39,32 @@ class Fallen(NamedTuple):
 LogBounds = tuple[Fallen, ...]
 
 
+def falling_of(parts: Parts, tilt: float, balls: bool, period: Period | None) -> list[Falling]:
+    """How every term falls under the tilt; where terms are split, how their hits fall."""
+    splits = parts.splits or (None,) * len(parts.terms)
+    return [
+        Falling(_decay(cgf, tilt, balls, period), count)
+        if split is None
+        else Falling(_decay(split.hit, tilt, balls, period), count, _log_ratio(split, tilt, balls))
+        for (cgf, count), split in zip(parts.terms, splits, strict=True)
+    ]
+
+
+def _decay(cgf: Cgf, tilt: float, balls: bool, period: Period | None) -> Decay:
+    if period is not None:
+        assert isinstance(cgf, LatticeCgf)
+        return cgf.period_decay(tilt, period.step)
+    return cgf.ball_decay(tilt) if balls else cgf.decay(tilt)
+
+
+def _log_ratio(split: Split, tilt: float, balls: bool) -> float:
+    """At or above log B(c)/A(c)."""
+    if not balls:
+        return float(split.log_ratio(tilt).upper)
+    with working_precision(BITS_START):
+        return upper_float(split.ball_log_ratio(tilt))
+
+
 def log_product(bounds: Sequence[Fallen]) -> float:
     """log of a bound of prod |phi|^k, or with hits of |prod (A + B)^k - prod A^k| / prod A(c)^k.
 
@@ -55,7 +83,7 @@ def find_reach(
     """A height whose truncation error is below delta e^-log_tolerance, with its bounds; None beyond `most`."""
     c = saddle.tilt
     allowed = saddle.log_delta - log_tolerance - (log_scale - c * saddle.epsilon)
-    height = min(most, FIRST_GUESS * math.sqrt(2.0 * log_tolerance / saddle.curvature))
+    height = min(most, tuning.FIRST_GUESS * math.sqrt(2.0 * log_tolerance / saddle.curvature))
     # Some of many terms stand for all of them until the end.
     stride = max(1, len(falling) // SAMPLE)
     for _ in range(60):
@@ -72,6 +100,6 @@ def find_reach(
         if height >= most:
             return None
         # |phi| falls like a bell first; where it falls slower, the step grows.
-        growth = math.sqrt(wanted / reached) if wanted < 0.0 and reached < 0.0 else GROWTH_MOST
-        height = min(most, height * max(1.05, min(GROWTH_MOST, 1.03 * growth)))
+        growth = math.sqrt(wanted / reached) if wanted < 0.0 and reached < 0.0 else tuning.GROWTH_MOST
+        height = min(most, height * max(tuning.GROWTH_LEAST, min(tuning.GROWTH_MOST, 1.03 * growth)))
     return None

@@ -1,0 +1,191 @@
+"""The ways to a contour: which part of the law to sum, and where its saddle lies.
+
+Whole, without what is rare, or what has at least one hit (engines/parts.py). Everything here is a choice: what a way
+leaves out, the bound adds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from flint import arb
+
+from ...errors import UnsupportedMechanism
+from ...facets.cgf import Terms
+from ..parts import Parts, log_one_hit, markable, one_hit, with_hits, without_rare
+from ..saddle import TILT_MOST, Saddle, Shape, find_saddle
+from . import tuning
+from .period import Period
+
+
+@dataclass(frozen=True, slots=True)
+class ContourLaw:
+    """The law of a composition: its cgfs, its infinite mass, and its lattice where all losses lie on one."""
+
+    cgfs: Terms
+    mass: arb
+    period: Period | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContourTarget:
+    """What is asked: delta at epsilon, or the epsilon of delta; log_delta is without the infinite mass."""
+
+    epsilon: float | None
+    delta: float | None
+    log_delta: float | None
+    accuracy: float
+    proof: bool = False
+
+    def sensitivity(self, saddle: Saddle) -> float:
+        """How much wider a relative error of delta may be than the relative error asked of the answer, at most 1."""
+        if self.epsilon is not None:
+            return 1.0
+        return max(tuning.SENSITIVITY_LEAST, min(1.0, saddle.tilt * saddle.epsilon))
+
+
+class Estimate(NamedTuple):
+    """What a try found, for the next one: epsilon, log delta there, and the epsilon that its saddle was made for."""
+
+    epsilon: float
+    log_delta: float
+    aimed: float
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A part of the law, how it is chosen, and what that may cost.
+
+    work_share: of the work that its arithmetic may take. split_widths: of a split, to a loss of epsilon.
+    loosened: times the accuracy. balls: whatever was asked. Where float64 loses its digits, balls follow with the share
+    retry_share of their own work: at once or after all other ways.
+    """
+
+    name: str
+    choose: Choose
+    work_share: float = 1.0
+    split_widths: float = tuning.SPLIT_WIDTHS
+    loosened: float = 1.0
+    balls: bool = False
+    retry_share: float = 1.0
+    retry_at_once: bool = False
+
+    def in_balls(self) -> Way:
+        """The same where no digits are lost."""
+        return replace(self, name=f"{self.name}, in balls", balls=True, work_share=self.retry_share)
+
+
+@dataclass(frozen=True, slots=True)
+class Approach:
+    """One way to one answer."""
+
+    law: ContourLaw
+    target: ContourTarget
+    way: Way
+
+    @property
+    def balls(self) -> bool:
+        """Whether it sums in balls."""
+        return self.target.proof or self.way.balls
+
+    @property
+    def accuracy(self) -> float:
+        """What the way aims at."""
+        wanted = self.target.accuracy
+        return wanted if self.way.loosened == 1.0 else min(self.way.loosened * wanted, tuning.TOLERANCE_MOST)
+
+    @property
+    def work_most(self) -> float:
+        """Nodes times inner points that it may take."""
+        return self.way.work_share * (tuning.BALL_WORK_MOST if self.balls else tuning.FLOAT_WORK_MOST)
+
+    def saddle(self, shape: Shape, before: Estimate | None = None) -> Saddle:
+        """The saddle of the question, or of what was found before."""
+        tilt_most = TILT_MOST if self.law.period is None else min(TILT_MOST, self.law.period.tilt_most)
+        if before is None:
+            return find_saddle(shape, self.target.epsilon, self.target.log_delta, tilt_most)
+        return replace(find_saddle(shape, before.epsilon, None, tilt_most), log_delta=before.log_delta)
+
+    def log_left_out(self, saddle: Saddle, log_delta: float) -> float:
+        """log of what may be left out of delta."""
+        share = min(tuning.LEFT_OUT * self.accuracy, tuning.TOLERANCE_MOST)
+        return log_delta + math.log(share * self.target.sensitivity(saddle))
+
+
+Choose = Callable[[Approach, Estimate | None], tuple[Parts, Saddle]]
+
+
+def whole(approach: Approach, before: Estimate | None) -> tuple[Parts, Saddle]:
+    """Everything."""
+    parts = Parts(approach.law.cgfs)
+    return parts, approach.saddle(parts, before)
+
+
+def cut(approach: Approach, before: Estimate | None) -> tuple[Parts, Saddle]:
+    """Everything but what is rare."""
+    cgfs, given = approach.law.cgfs, approach.target.log_delta
+    saddle = _first_saddle(approach)
+    log_delta = (before or saddle).log_delta if given is None else given
+    for _ in range(tuning.CORRECTIONS_MOST):
+        left_out = approach.log_left_out(saddle, log_delta)
+        parts, saddle = without_rare(cgfs, left_out, lambda shape: approach.saddle(shape, before))
+        estimate = max(saddle.log_delta, log_one_hit(cgfs, saddle.epsilon))
+        if given is not None or estimate >= log_delta - 1.0:
+            break
+        log_delta = estimate
+    return parts, saddle
+
+
+def _first_saddle(approach: Approach) -> Saddle:
+    """The saddle of the whole law; where it has none, of what is left without outputs far rarer than delta."""
+    cgfs, given = approach.law.cgfs, approach.target.log_delta
+    with suppress(UnsupportedMechanism):
+        return approach.saddle(Parts(cgfs))
+    log_rare = (tuning.LOG_TINIEST if given is None else given) + math.log(tuning.LEFT_OUT * approach.accuracy)
+    return without_rare(cgfs, log_rare, approach.saddle)[1]
+
+
+def hits(approach: Approach, before: Estimate | None) -> tuple[Parts, Saddle]:
+    """What has at least one hit; a smaller tilt allows a softer cut than that of the whole."""
+    cgfs, target, widths = approach.law.cgfs, approach.target, approach.way.split_widths
+    kept, saddle = cut(approach, before)
+    epsilon, log_delta = target.epsilon, target.log_delta
+    if log_delta is None:
+        log_delta = before.log_delta if before else log_one_hit(cgfs, saddle.epsilon)
+    if epsilon is None:
+        epsilon = max(before.epsilon, before.aimed / tuning.CORRECTION_MOST) if before else one_hit(cgfs, log_delta)
+    left_out = approach.log_left_out(saddle, log_delta)
+    first = with_hits(kept, epsilon, left_out, widths)
+    if target.epsilon is None and before is None:
+        epsilon = max(epsilon, find_saddle(first, None, log_delta).epsilon)  # more than one hit, it may be
+    tilt = find_saddle(first, epsilon, None).tilt
+    kept, _ = without_rare(cgfs, left_out, lambda _: replace(saddle, tilt=tilt))
+    parts = with_hits(kept, epsilon, left_out, widths)
+    # The estimate is poor where hits of any size are hardly likelier than delta, so epsilon leads.
+    return parts, replace(find_saddle(parts, epsilon, None), log_delta=log_delta)
+
+
+WHOLE = Way("whole", whole, retry_share=tuning.MODERATE, retry_at_once=True)
+CUT = Way("without what is rare", cut)
+HITS = Way("at least one hit", hits)
+# From the cheapest on: a cut is cheap where it helps, and where it does not, hits are.
+WAYS = (
+    replace(WHOLE, name="whole, with little work", work_share=tuning.MODERATE),
+    replace(CUT, name="without what is rare, with little work", work_share=tuning.CHEAP),
+    HITS,
+    replace(HITS, name="at least one hit, sharply split", split_widths=tuning.SPLIT_SHARP),
+    WHOLE,
+    CUT,
+    replace(HITS, name="at least one hit, loosely", loosened=tuning.LOOSENED),
+)
+
+
+def ways_of(law: ContourLaw) -> tuple[Way, ...]:
+    """The ways to a law, in the order in which they are tried."""
+    if not markable(law.cgfs):
+        return (WHOLE,)
+    return (WHOLE, CUT) if len(law.cgfs) > tuning.HIT_TERMS_MOST else WAYS
