@@ -13,6 +13,7 @@ import tightrope as tr
 from tests.oracle.lattice_fold import atoms, discrete_gaussian, fold, response
 from tests.oracle.precision import ball, precision
 from tightrope.engines.contour import plan as contour_plan
+from tightrope.engines.contour import tuning
 from tightrope.engines.contour.engine import prepare
 from tightrope.engines.contour.newton import ContourEvaluator
 from tightrope.engines.contour.period import Period, period_of
@@ -248,7 +249,7 @@ def test_a_period_that_is_cut_far_too_early(monkeypatch: pytest.MonkeyPatch, pro
         return height, tuple(Fallen(decay.log_bound(height), uses, ratio) for decay, uses, ratio in falling)
 
     monkeypatch.setattr(contour_plan, "find_reach", early)
-    monkeypatch.setattr(contour_plan, "WHOLE_LEAST", 0)
+    monkeypatch.setattr(tuning, "WHOLE_LEAST", 0)
     with precision(160):
         row, width = discrete_gaussian(4.0, 1, 160)
         truth = fold([(row, 16)], width).delta(1.0)

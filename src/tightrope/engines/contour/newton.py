@@ -71,9 +71,8 @@ class ContourEvaluator(SelfInverse):
             if not following < tuning.EPSILON_MOST:
                 break
             moved, centre = abs(following - centre), following
-            if moved <= tuning.CLOSE * (centre + 1e-3) and (
-                abs(target - log) <= tuning.CLOSE_LOG or moved <= 2.0 * math.ulp(centre)
-            ):
+            sure = abs(target - log) <= tuning.CLOSE_LOG or moved <= 2.0 * math.ulp(centre)
+            if sure and moved <= tuning.CLOSE * (centre + 1e-3):
                 break
         return centre
 
