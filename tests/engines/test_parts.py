@@ -167,11 +167,12 @@ def test_a_saddle_that_promises_too_much(proof: bool) -> None:
     approach = Approach(ContourLaw(cgfs, arb(0)), ContourTarget(1.0, None, None, 1e-6, proof), WHOLE)
     parts = contour_parts.Parts(cgfs)
     saddle = dataclasses.replace(find_saddle(parts, 1.0, None), log_delta=30.0)
-    found = tried(approach, parts, saddle).bound.delta(1.0)
+    bound = tried(approach, parts, saddle).bound
+    found = bound.delta(1.0)
     sharp = tr.parse("Gaussian(sigma=1) + Laplace(scale=2)").delta(1.0, direction="remove", engine="lattice")
     assert found.lower <= sharp.upper
     assert sharp.lower <= found.upper
-    assert all(cgf.decay(1.0).log_bound(-1.0) == 0.0 for cgf, _ in cgfs[1:])
+    assert bound.nodes.plan.height > 0.0
 
 
 def test_bounds_of_many_hits_do_not_stop_growing() -> None:

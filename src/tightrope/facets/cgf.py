@@ -91,7 +91,7 @@ class Decay(Protocol):
     """How |phi(t)| falls under the law tilted by e^{c l}."""
 
     def log_bound(self, radius: float) -> float:
-        """At or above log |phi(t)| for every t >= radius; 0 where nothing is known."""
+        """At or above log |phi(t)| for every t >= radius >= 0; 0 where nothing is known."""
 
 
 class NoDecay:
