@@ -19,7 +19,8 @@ from ...kernels.plain import dyadic
 from ...kernels.twofold import twofold
 from ...pair import Pair
 from ..evaluation import Term
-from ..lattice.sketches import Sketches, sketched
+from ..lattice.sketch import sketch_of_atoms
+from ..lattice.sketches import Sketches, gathered, sketched
 from ..saddle import Saddle, find_saddle
 from .leaf import REACH_MOST
 from .tuning import FLATTER, SAME_TILT_BITS, STEEPEST_LIST, TILT_RARE
@@ -35,7 +36,11 @@ class Tilts:
     @staticmethod
     def of(terms: Sequence[Term]) -> Tilts:
         rare = TILT_RARE / sum(count for _, count in terms)
-        return Tilts(sketched(terms).cut(math.log(rare)), max(REACH_MOST / reach(terms, rare) - 1.0, 2e-3))
+        with working_precision(BITS_START):
+            finite = [(pair, count) for pair, count in terms if pair.infinite_mass() < 1]
+        nothing = sketch_of_atoms(np.zeros(1), np.ones(1))
+        drawn = sketched(finite) if finite else gathered([nothing], [1])
+        return Tilts(drawn.cut(math.log(rare)), max(REACH_MOST / reach(terms, rare) - 1.0, 2e-3))
 
     def saddle(self, epsilon: float | None, delta: float | None) -> Saddle:
         """Where the question lies: epsilon, and about the log of delta there."""

@@ -17,23 +17,11 @@ import numpy as np
 from ...kernels.enclosure import FloatArray
 from ..evaluation import Term
 from ..saddle import Saddle, find_saddle, saddle_at
+from . import tuning
 from .sketch import Sketch
 from .sketches import Sketches, gathered, sketched
-from .tuning import (
-    AIMS_MOST,
-    CLOSENESS,
-    EPSILON_TOLD,
-    KNOWN_LEAST,
-    STEEPEST_TILT,
-    TILT_RUNG,
-    TILT_SHARES,
-    TILTS_TRIED,
-    TOP_SHARE,
-    WANTED_MOST,
-    WINDOW_SHARE,
-)
 
-LOG_STEEPEST = math.log(STEEPEST_TILT)
+LOG_STEEPEST = math.log(tuning.STEEPEST_TILT)
 LOG_DELTA_LEAST = math.log(5e-324)  # below, no double is left to tell
 
 
@@ -43,9 +31,11 @@ def saddle(sketches: Sketches, epsilon: float | None, delta: float | None) -> Sa
     Tilts come from a ladder: questions next to each other have the same one, and their grids the same step.
     """
     goal = math.log(delta) if delta else LOG_DELTA_LEAST
-    found = find_saddle(sketches, epsilon, goal, STEEPEST_TILT, log_least=LOG_DELTA_LEAST, closeness=CLOSENESS)
-    rung = math.floor((math.log(found.tilt) - LOG_STEEPEST) / TILT_RUNG) + 0.5
-    here = saddle_at(sketches, math.exp(LOG_STEEPEST + rung * TILT_RUNG))
+    found = find_saddle(
+        sketches, epsilon, goal, tuning.STEEPEST_TILT, log_least=LOG_DELTA_LEAST, closeness=tuning.CLOSENESS
+    )
+    rung = math.floor((math.log(found.tilt) - LOG_STEEPEST) / tuning.TILT_RUNG) + 0.5
+    here = saddle_at(sketches, math.exp(LOG_STEEPEST + rung * tuning.TILT_RUNG))
     if epsilon is None and found.epsilon > 0.0:
         return here
     here = replace(here, epsilon=found.epsilon)
@@ -91,9 +81,9 @@ def aim(terms: Sequence[Term], epsilon: float | None, delta: float | None, accur
     point = saddle(full, epsilon, delta)
     estimate, settled = point.log_delta, False
     cut = full
-    for _ in range(AIMS_MOST):
+    for _ in range(tuning.AIMS_MOST):
         wanted = _wanted(point, for_delta, accuracy)
-        level = estimate + math.log(TOP_SHARE * min(wanted, 1.0) / max(uses, 1))
+        level = estimate + math.log(tuning.TOP_SHARE * min(wanted, 1.0) / max(uses, 1))
         cut = full.cut(level)
         point = saddle(cut, epsilon, delta)
         if settled:
@@ -127,7 +117,9 @@ def _single_epsilon(sketches: Sketches, goal: float) -> float:
 def _wanted(point: Saddle, for_delta: bool, accuracy: float) -> float:
     """The width of log delta: an error of epsilon counts theta times in it; next to epsilon 0 there is an end to
     that."""
-    return min(accuracy if for_delta else accuracy * max(point.epsilon * point.tilt, EPSILON_TOLD), WANTED_MOST)
+    return min(
+        accuracy if for_delta else accuracy * max(point.epsilon * point.tilt, tuning.EPSILON_TOLD), tuning.WANTED_MOST
+    )
 
 
 def narrowed(
@@ -145,7 +137,7 @@ class TiltWay(NamedTuple):
 
     unknown: float
     window: float
-    place: int  # in TILT_SHARES
+    place: int  # in tuning.TILT_SHARES
     tolerance: float
 
 
@@ -154,13 +146,15 @@ def _tilted(sketches: Sketches, point: Saddle, wanted: float) -> Aim:
 
     By Chernoff K(s) - K(theta) - (s - theta) end = log tolerance at either end of the window, s on that side of theta.
     """
-    goal = point.log_delta + math.log(WINDOW_SHARE * min(wanted, 1.0))
-    places = point.tilt * TILT_SHARES
+    goal = point.log_delta + math.log(tuning.WINDOW_SHARE * min(wanted, 1.0))
+    places = point.tilt * tuning.TILT_SHARES
     table = np.array([sketches.cgf(float(s)) for s in places])  # a row per place, a column per term
     cgf = table @ sketches.counts
-    known = math.log(KNOWN_LEAST * float(sketches.counts.sum()))
+    known = math.log(tuning.KNOWN_LEAST * float(sketches.counts.sum()))
     ways = []
-    for index in np.flatnonzero((TILTS_TRIED[0] <= TILT_SHARES) & (TILTS_TRIED[1] >= TILT_SHARES)):
+    for index in np.flatnonzero(
+        (tuning.TILTS_TRIED[0] <= tuning.TILT_SHARES) & (tuning.TILTS_TRIED[1] >= tuning.TILT_SHARES)
+    ):
         log_tolerance = float(goal - cgf[index] + places[index] * point.epsilon)
         window = _window(places - places[index], cgf - cgf[index], log_tolerance)
         tolerance = math.exp(min(log_tolerance, -1.0))
@@ -174,7 +168,7 @@ def _tilted(sketches: Sketches, point: Saddle, wanted: float) -> Aim:
         theta=theta,
         tolerance=max(best.tolerance, 1e-300),
         window=best.window,
-        plain=_window(places, cgf - cgf[TILT_SHARES == 0.0], goal),
+        plain=_window(places, cgf - cgf[tuning.TILT_SHARES == 0.0], goal),
         gaps=places - theta,
         rises=(table - table[best.place]).T,
         variances=sketches.moments(theta).variance,

@@ -26,7 +26,7 @@ from .compose import Part, Total, compose, compose_alike, evolve, longest
 from .law import Law, Side, coarsened_by_chords, coarsened_by_merging, tilted
 from .plan import GridPlan, Ruler, blown_up
 from .sketch import Sketch
-from .tail_sum import LowerSum, UpperSum, ends, infinite_mass, lower_sum_at, upper_sum_at
+from .tail_sum import LowerSum, ends, infinite_mass, lower_sum_at, upper_sum_at
 from .tuning import CUT_ROOM, GRID_GROWTH, HALVING_ROOM, NEAR_FOLDS
 
 
@@ -73,12 +73,12 @@ class LatticeEvaluator(Evaluator):
         near, reach = self.plan.saddle.epsilon, NEAR_FOLDS / self.plan.theta
         high = upper_sum_at(self.upper, epsilon, self.plan.unit)
         if epsilon > near + reach:
-            high = min(high, upper_sum_at(self.upper, near + reach, self.plan.unit), key=_upper_end)
+            high = min(high, upper_sum_at(self.upper, near + reach, self.plan.unit), key=lambda each: each.upper)
         low = LowerSum(0.0, 0.0, 0.0, 0.0)
         if self.below is not None:
             low = self._lower_at(epsilon)
             if epsilon < near - reach:
-                low = max(low, self._lower_at(near - reach), key=_lower_end)
+                low = max(low, self._lower_at(near - reach), key=lambda each: each.lower)
         leaked_low, leaked_high = self.infinite
         lower, upper = ends(self.infinite, low, high)
         gap = max(high.value - low.value, 0.0)
@@ -107,14 +107,6 @@ class LatticeEvaluator(Evaluator):
         p, q = self.below
         ahead = math.floor((epsilon / self.plan.unit - p.start) / p.step) - self.uses - CUT_ROOM
         return lower_sum_at(p, q, epsilon, max(ahead, 0) if ahead < len(p.masses) else 0)
-
-
-def _upper_end(bound: UpperSum) -> float:
-    return bound.upper
-
-
-def _lower_end(bound: LowerSum) -> float:
-    return bound.lower
 
 
 def grid_evaluator(terms: Sequence[Term], target: Aim, made: GridPlan) -> LatticeEvaluator:

@@ -18,27 +18,9 @@ from ...kernels.enclosure import FloatArray
 from ...kernels.fft_tree import GROUP, levels_of
 from ..evaluation import Term
 from ..saddle import Saddle
+from . import tuning
 from .aim import Aim
 from .sketch import Sketch
-from .tuning import (
-    BLOCK_USES,
-    DISCRETISATION_SHARE,
-    GOOD_WIDTH,
-    GRID_GROWTH,
-    GRID_LEVELS_MOST,
-    GRID_POINTS_MOST,
-    GRID_POINTS_WANTED,
-    GRID_WORK_MOST,
-    KNOWN_LEAST,
-    LAW_SHARE,
-    NOISE_WEIGHT,
-    ON_GRID_SHARE,
-    RANGE_PARTS_MOST,
-    RANGES_MOST,
-    STEEPEST_STEP,
-    TOP_SHARE,
-    TRANSFORM_NOISE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +38,8 @@ class GridWish(NamedTuple):
 
     finer: float = 1.0  # above 1, the step wanted is divided by it; below 1, the step that the work allows is
     evolving: bool = True  # blocks of uses may be composed on finer grids of their own first
-    points: int = GRID_POINTS_MOST  # of any array
-    work: float = GRID_WORK_MOST  # points times transforms
+    points: int = tuning.GRID_POINTS_MOST  # of any array
+    work: float = tuning.GRID_WORK_MOST  # points times transforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +69,11 @@ def plan(terms: Sequence[Term], target: Aim, wish: GridWish) -> GridPlan:
     busiest = max(range(len(terms)), key=lambda index: counts[index] * spans[index] ** 2)
     largest = max(max(abs(low), abs(high)) for low, high in ends) + 8.0 * max(spans) + step
     unit = 2.0 ** (math.ceil(math.log2(largest)) - 51)
-    grid = _whole_step(sketches[busiest], step / GRID_GROWTH**levels, unit) * GRID_GROWTH**levels
+    grid = _whole_step(sketches[busiest], step / tuning.GRID_GROWTH**levels, unit) * tuning.GRID_GROWTH**levels
     rulers = []
     for each, count, (low, high) in zip(sketches, counts, ends, strict=True):
         own = _own(levels, count)
-        fine = grid // GRID_GROWTH**own
+        fine = grid // tuning.GRID_GROWTH**own
         anchor = round((each.lowest if _bounded(each) else each.median) / unit)
         start = anchor + (round(low / unit) - anchor) // fine * fine
         top = math.ceil(high / unit) + 2  # an atom at the supremum must not fall behind the last point
@@ -105,7 +87,7 @@ def plan(terms: Sequence[Term], target: Aim, wish: GridWish) -> GridPlan:
         saddle=point,
         levels=levels,
         work=task.work(grid * unit, levels),
-        expected=DISCRETISATION_SHARE * way.width,
+        expected=tuning.DISCRETISATION_SHARE * way.width,
     )
 
 
@@ -123,7 +105,7 @@ def _whole_step(each: Sketch, step: float, unit: float) -> int:
 
 def _range(each: Sketch, target: Aim, cgf: float, uses: int) -> tuple[float, float]:
     """The losses that need points of their own: what lies below moves up to the first point."""
-    share = TOP_SHARE * min(target.wanted, 1.0) / max(uses, 1)
+    share = tuning.TOP_SHARE * min(target.wanted, 1.0) / max(uses, 1)
     with np.errstate(divide="ignore"):
         moved = np.log(each.q_below) + (target.theta + 1.0) * each.edge <= cgf + math.log(share)
     bottom = each.edge[len(moved) - 1 - int(np.argmax(moved[::-1]))] if moved.any() else each.edge[0] - each.width[0]
@@ -144,19 +126,20 @@ class _Task:
         """Every window that is composed, the step it is composed on as a share of the last one, and its weight."""
         laws = sum(2 if _own(levels, count) else 1 for count in self.counts)
         deep = levels_of(laws)
-        found = [(self.target.window, 1.0, 1.0 + LAW_SHARE * (-(-laws // GROUP**deep) - 1))]
+        found = [(self.target.window, 1.0, 1.0 + tuning.LAW_SHARE * (-(-laws // GROUP**deep) - 1))]
         if deep:  # at each level every law is in a window of GROUP times its length
             mean = sum(high - low for low, high in self.ends) / len(self.ends)
-            found.append((GROUP * mean, 1.0, LAW_SHARE * laws * deep))
+            found.append((GROUP * mean, 1.0, tuning.LAW_SHARE * laws * deep))
         tolerance = self.target.tolerance / len(self.counts)
         for index, (count, (low, high)) in enumerate(zip(self.counts, self.ends, strict=True)):
             own = _own(levels, count)
-            found.append((high - low, float(GRID_GROWTH) ** -own, 1.0))
+            found.append((high - low, float(tuning.GRID_GROWTH) ** -own, 1.0))
             before = 0
             for after in range(min(own, 2), own + 1) if own else ():
-                share = max(tolerance * BLOCK_USES**after / count, KNOWN_LEAST)
-                window = max(self.target.window_of(index, BLOCK_USES**after, share), high - low)
-                found.append((window, float(GRID_GROWTH) ** (before - own), 2.0))  # a block, and what is left over
+                share = max(tolerance * tuning.BLOCK_USES**after / count, tuning.KNOWN_LEAST)
+                window = max(self.target.window_of(index, tuning.BLOCK_USES**after, share), high - low)
+                # Twice: a block, and what is left over.
+                found.append((window, float(tuning.GRID_GROWTH) ** (before - own), 2.0))
                 before = after
         return found
 
@@ -172,7 +155,7 @@ class _Task:
         """Whether the excess of this step stays within a share of what is wanted."""
         point = self.target.point
         own = np.array([_own(levels, count) for count in self.counts])
-        fine = step / float(GRID_GROWTH) ** own
+        fine = step / float(tuning.GRID_GROWTH) ** own
         excess = self.target.sketches.excess(self.shares, fine) + own * fine * fine / 6.0
         total = float(np.dot(self.target.sketches.counts, excess))
         return 0.75 * point.tilt * (point.tilt + 1.0) * total <= share * self.target.wanted
@@ -190,12 +173,12 @@ class _Task:
             own = _own(levels, count)
             if not own:
                 continue
-            uses, fine = BLOCK_USES ** min(own, 2), step / GRID_GROWTH**own
-            window = max(self.target.window_of(index, uses, KNOWN_LEAST), high - low)
+            uses, fine = tuning.BLOCK_USES ** min(own, 2), step / tuning.GRID_GROWTH**own
+            window = max(self.target.window_of(index, uses, tuning.KNOWN_LEAST), high - low)
             deviation = math.sqrt(uses * float(self.target.variances[index])) + fine
             theta = self.target.theta
             modulus = max(each.grain(theta, fine) / (2.5 * deviation), each.gathered(theta, fine / 4.0) ** uses)
-            total += count * TRANSFORM_NOISE * min(modulus, 1.0) * window / fine
+            total += count * tuning.TRANSFORM_NOISE * min(modulus, 1.0) * window / fine
         return total * blown_up(self.target.theta)
 
 
@@ -215,7 +198,7 @@ class GridWay(NamedTuple):
     @property
     def rank(self) -> tuple[float, float]:
         """As narrow as is good enough if the work allows, then the least work."""
-        return max(self.width, GOOD_WIDTH), self.work
+        return max(self.width, tuning.GOOD_WIDTH), self.work
 
 
 def _best_way(task: _Task, wish: GridWish) -> GridWay:
@@ -225,15 +208,15 @@ def _best_way(task: _Task, wish: GridWish) -> GridWay:
     scale = max(min(math.sqrt(point.cumulants.variance), target.window / 10.0), widest / 64.0, 1e-9)
     top = min(scale / 4.0, 0.5 / (1.0 + point.tilt)) if point.tilt < 1e6 else scale / 4.0
     ways: list[GridWay] = []
-    for levels in range(GRID_LEVELS_MOST if wish.evolving else 1):
-        if levels and BLOCK_USES**levels > max(task.counts):
+    for levels in range(tuning.GRID_LEVELS_MOST if wish.evolving else 1):
+        if levels and tuning.BLOCK_USES**levels > max(task.counts):
             break
         wanted = _largest(task, top, levels) / max(wish.finer, 1.0)
         step = max(wanted, task.least_step(levels, wish.points)) / min(wish.finer, 1.0)
         step *= max(task.work(step, levels) / wish.work, 1.0)
-        width = (step / wanted) ** 2 + NOISE_WEIGHT * task.noise(step, levels) / target.wanted
+        width = (step / wanted) ** 2 + tuning.NOISE_WEIGHT * task.noise(step, levels) / target.wanted
         ways.append(GridWay(levels, step, width, task.work(step, levels)))
-        if target.window / step <= GRID_POINTS_WANTED and step <= wanted:
+        if target.window / step <= tuning.GRID_POINTS_WANTED and step <= wanted:
             break
     return min(ways, key=lambda way: way.rank)
 
@@ -241,20 +224,24 @@ def _best_way(task: _Task, wish: GridWish) -> GridWay:
 def _largest(task: _Task, top: float, levels: int) -> float:
     """The largest step that fits: up to top, or any whole part of a range on which all atoms lie."""
     low, high = math.log(top) - 60.0, math.log(top)
-    if task.fits(top, levels, DISCRETISATION_SHARE):
+    if task.fits(top, levels, tuning.DISCRETISATION_SHARE):
         low = high
     while high - low > 0.05:
         middle = (low + high) / 2.0
-        low, high = (middle, high) if task.fits(math.exp(middle), levels, DISCRETISATION_SHARE) else (low, middle)
+        low, high = (
+            (middle, high) if task.fits(math.exp(middle), levels, tuning.DISCRETISATION_SHARE) else (low, middle)
+        )
     found = math.exp(low)
     spans = {each.highest - each.lowest for each in task.target.sketches.each if _bounded(each)}
-    if levels or len(spans) > RANGES_MOST:
+    if levels or len(spans) > tuning.RANGES_MOST:
         return found
-    whole = sorted({span / parts for span in spans for parts in range(1, RANGE_PARTS_MOST + 1)}, reverse=True)
-    steepest = STEEPEST_STEP / task.target.point.tilt
-    return next((step for step in whole if found < step < steepest and task.fits(step, levels, ON_GRID_SHARE)), found)
+    whole = sorted({span / parts for span in spans for parts in range(1, tuning.RANGE_PARTS_MOST + 1)}, reverse=True)
+    steepest = tuning.STEEPEST_STEP / task.target.point.tilt
+    return next(
+        (step for step in whole if found < step < steepest and task.fits(step, levels, tuning.ON_GRID_SHARE)), found
+    )
 
 
 def _own(levels: int, count: int) -> int:
     """As many of the levels as this count fills."""
-    return max((level for level in range(levels + 1) if BLOCK_USES**level <= max(count, 1)), default=0)
+    return max((level for level in range(levels + 1) if tuning.BLOCK_USES**level <= max(count, 1)), default=0)

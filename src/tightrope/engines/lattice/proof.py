@@ -25,17 +25,9 @@ from ...errors import UnsupportedMechanism
 from ...kernels.ball import integer, lower_float, upper_float, working_precision
 from ...pair import Pair
 from ..evaluation import Evaluation, Evaluator, Term
+from . import tuning
 from .aim import Aim
 from .plan import GridPlan, GridWish, Ruler, plan
-from .tuning import (
-    COEFFICIENT_SECONDS,
-    INTEGER_POINTS_MOST,
-    LIMB_SECONDS,
-    MASS_SECONDS,
-    PAID_AT_ONCE,
-    PROOF_SECONDS,
-    PROOF_WORK,
-)
 
 # Seconds for a proof, for a limb of a product, for a coefficient, for the masses of a point: they choose the grid only.
 GUARD_BITS = 64
@@ -152,12 +144,14 @@ def prepare_proof(terms: Sequence[Term], target: Aim) -> ProofEvaluator:
 def _affordable(terms: Sequence[Term], target: Aim, bits: int) -> GridPlan:
     """The finest grid that the time allows: so many limbs in each product, and masses in balls at every point."""
     limbs = bits / 64.0
-    seconds = min(PROOF_SECONDS, PROOF_WORK * work.left() / work.UNITS_PER_SECOND)
-    products = sum(3.0 * count.bit_length() * (LIMB_SECONDS * limbs + COEFFICIENT_SECONDS) for _, count in terms)
-    most = int(min(max(seconds / products, 1 << 10), INTEGER_POINTS_MOST))
+    seconds = min(tuning.PROOF_SECONDS, tuning.PROOF_WORK * work.left() / work.UNITS_PER_SECOND)
+    products = sum(
+        3.0 * count.bit_length() * (tuning.LIMB_SECONDS * limbs + tuning.COEFFICIENT_SECONDS) for _, count in terms
+    )
+    most = int(min(max(seconds / products, 1 << 10), tuning.INTEGER_POINTS_MOST))
     wish = GridWish(evolving=False, points=most)
     made = plan(terms, target, wish)
-    late = sum(ruler.size for ruler in made.rulers) * MASS_SECONDS * (1.0 + limbs / 8.0) / max(seconds, 1e-3)
+    late = sum(ruler.size for ruler in made.rulers) * tuning.MASS_SECONDS * (1.0 + limbs / 8.0) / max(seconds, 1e-3)
     return made if late <= 1.0 else plan(terms, target, wish._replace(finer=1.0 / late))
 
 
@@ -190,10 +184,10 @@ def _below(pair: Pair, ruler: Ruler, made: GridPlan, bits: int) -> GridCells:
 
 def _paid(start: int, stop: int, bits: int) -> Iterator[int]:
     """The numbers from start on, each when there is work left for masses in balls at one point."""
-    units = 0.5 * MASS_SECONDS * (1.0 + bits / 512.0) * work.UNITS_PER_SECOND
+    units = 0.5 * tuning.MASS_SECONDS * (1.0 + bits / 512.0) * work.UNITS_PER_SECOND
     for number in range(start, stop):
-        if (number - start) % PAID_AT_ONCE == 0:
-            work.spend(units * min(PAID_AT_ONCE, stop - number))
+        if (number - start) % tuning.PAID_AT_ONCE == 0:
+            work.spend(units * min(tuning.PAID_AT_ONCE, stop - number))
         yield number
 
 
@@ -201,7 +195,7 @@ def _pay(one: fmpz_poly, other: fmpz_poly, bits: int) -> None:
     """For a product, before it is made."""
     size = one.degree() + other.degree() + 2
     work.hold(size * (bits / 2.0 + 64.0))
-    work.spend(size * (LIMB_SECONDS * bits / 64.0 + COEFFICIENT_SECONDS) * work.UNITS_PER_SECOND)
+    work.spend(size * (tuning.LIMB_SECONDS * bits / 64.0 + tuning.COEFFICIENT_SECONDS) * work.UNITS_PER_SECOND)
 
 
 def _power(law: L, count: int, bits: int, cut: int, times: Callable[[L, L, int, int], L]) -> L:

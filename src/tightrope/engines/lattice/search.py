@@ -15,28 +15,12 @@ from dataclasses import dataclass
 from ... import work
 from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
 from ..evaluation import Evaluation, Evaluator, Term, named
+from . import tuning
 from .aim import Aim
 from .grid import LatticeEvaluator, grid_evaluator
 from .narrowest import Narrowest, best_ends, relative_width, rounding_rules
 from .plan import GridPlan, GridWish, plan
 from .proof import prepare_proof
-from .tuning import (
-    BLUR_MOST,
-    DELTA_TOLD,
-    FIRST_GRID_WORK,
-    GRID_WORK_MOST,
-    GRIDS_MOST,
-    GRIDS_WORK,
-    HELPED,
-    INTEGERS_WIDTH,
-    KNOWN_PER_WIDTH,
-    LAST_GRID_WORK,
-    NOISY_FINER,
-    RESCUE_USES_MOST,
-    RESCUE_WIDTH,
-    STEP_ALIKE,
-    TRANSFORM_UNITS,
-)
 
 
 def refined(terms: tuple[Term, ...], target: Aim, most: float, enough: float) -> Narrowest:
@@ -45,20 +29,20 @@ def refined(terms: tuple[Term, ...], target: Aim, most: float, enough: float) ->
     In units of the width wanted: with more than `most` to be expected nothing is done, `enough` ends the search.
     """
     found, done = _Found(terms, target), 0.0
-    allowed = min(GRID_WORK_MOST, GRIDS_WORK * work.left() / TRANSFORM_UNITS)
-    wish = GridWish(work=FIRST_GRID_WORK * allowed)
+    allowed = min(tuning.GRID_WORK_MOST, tuning.GRIDS_WORK * work.left() / tuning.TRANSFORM_UNITS)
+    wish = GridWish(work=tuning.FIRST_GRID_WORK * allowed)
     made = plan(terms, target, wish)
     if made.expected > most:
         raise UnsupportedMechanism(
             named(terms), "no grid that the time allows would halve what is known", Refusal.TOO_MUCH_WORK
         )
-    hopeless = target.tolerance < KNOWN_PER_WIDTH * target.wanted
+    hopeless = target.tolerance < tuning.KNOWN_PER_WIDTH * target.wanted
     if hopeless:  # no tilt brings the losses that matter above the noise: integers have none
         found.take(prepare_proof(terms, target))
-        if found.width <= INTEGERS_WIDTH:
+        if found.width <= tuning.INTEGERS_WIDTH:
             return found.together()
     tried: list[GridPlan] = []
-    for _ in range(1 if hopeless else GRIDS_MOST):
+    for _ in range(1 if hopeless else tuning.GRIDS_MOST):
         tried.append(made)
         done += made.work
         before = found.width
@@ -69,7 +53,11 @@ def refined(terms: tuple[Term, ...], target: Aim, most: float, enough: float) ->
             if not found.kept:
                 raise
             break
-        if found.width <= enough * target.wanted or done > LAST_GRID_WORK * allowed or found.upper < DELTA_TOLD:
+        if (
+            found.width <= enough * target.wanted
+            or done > tuning.LAST_GRID_WORK * allowed
+            or found.upper < tuning.DELTA_TOLD
+        ):
             break
         following = found.following(wish, trial, value, before)
         if following is None:
@@ -78,8 +66,8 @@ def refined(terms: tuple[Term, ...], target: Aim, most: float, enough: float) ->
         made = plan(terms, target, wish)
         if any(_alike(made, each) for each in tried):
             break
-    few = sum(count for _, count in terms) <= RESCUE_USES_MOST
-    if found.width > RESCUE_WIDTH * target.wanted and found.noisy and not hopeless and few:
+    few = sum(count for _, count in terms) <= tuning.RESCUE_USES_MOST
+    if found.width > tuning.RESCUE_WIDTH * target.wanted and found.noisy and not hopeless and few:
         with suppress(WorkExhausted):
             found.take(prepare_proof(terms, target))
     return found.together()
@@ -114,15 +102,15 @@ class _Found:
     def following(self, wish: GridWish, trial: LatticeEvaluator, value: Evaluation, before: float) -> GridWish | None:
         """What the next grid should be like, after this one; None where neither grid nor rounding makes it wide."""
         wanted = self.target.wanted
-        if trial.plan.levels and trial.blur > BLUR_MOST * wanted:
+        if trial.plan.levels and trial.blur > tuning.BLUR_MOST * wanted:
             return wish._replace(evolving=False)  # each block adds its own noise
         if rounding_rules(value):
-            return wish._replace(finer=min(wish.finer, 1.0) * NOISY_FINER)
-        if wish.finer > 1.0 and self.width > HELPED * before:
+            return wish._replace(finer=min(wish.finer, 1.0) * tuning.NOISY_FINER)
+        if wish.finer > 1.0 and self.width > tuning.HELPED * before:
             return None
         missing = math.sqrt(relative_width(value) / wanted)  # the width falls with the square of the step
         return wish._replace(finer=max(wish.finer, 1.0) * min(max(1.2 * missing, 1.3), 8.0))
 
 
 def _alike(one: GridPlan, other: GridPlan) -> bool:
-    return abs(math.log(one.step / other.step)) < STEP_ALIKE and one.levels == other.levels
+    return abs(math.log(one.step / other.step)) < tuning.STEP_ALIKE and one.levels == other.levels

@@ -7,7 +7,7 @@ Reference: Zhu, Dong, Wang 2021, Sec. 5 (characteristic functions).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,19 +44,8 @@ class Sketch:
         """Without the losses whose tail under P is at most e^log_top: they will count as infinite."""
         # The tails fall along the cells.
         size = min(int(np.searchsorted(-self.p_above, -math.exp(min(log_top, 0.0)))) + 1, len(self.p_above))
-        loss, mass, log_mass, width, edge, p_above, q_below = (
-            column[:size]
-            for column in (
-                self.loss,
-                self.mass,
-                self.log_mass,
-                self.width,
-                self.edge,
-                self.p_above,
-                self.q_below,
-            )
-        )
-        return Sketch(loss, mass, log_mass, width, edge, p_above, q_below, self.median, self.lowest, self.highest)
+        columns = ("loss", "mass", "log_mass", "width", "edge", "p_above", "q_below")
+        return replace(self, **{column: getattr(self, column)[:size] for column in columns})
 
     def grain(self, theta: float, step: float) -> float:
         """The step below which the tilted law is smooth: its own atoms' distance where it consists of a few."""
