@@ -12,7 +12,8 @@ import tightrope as tr
 from tests.oracle import transforms
 from tightrope.facets.cumulant import cumulant, cumulant_above
 from tightrope.kernels.ball import working_precision
-from tightrope.pairs.laplace.cgf import LaplaceBallTilted, LaplaceCgf, LaplaceTilted
+from tightrope.pairs.edged import EdgedBallTilted
+from tightrope.pairs.laplace.cgf import LaplaceCgf, LaplaceTilted
 from tightrope.pairs.laplace.pair import LaplacePair
 from tightrope.pairs.laplace.sampled import SampledLaplaceCgf
 
@@ -31,7 +32,7 @@ LAWS = [
 
 @pytest.mark.parametrize(("scale", "tilt", "step"), LAWS)
 def test_transforms_contain_the_truth(scale: float, tilt: float, step: float) -> None:
-    law = LaplaceBallTilted(LaplacePair(scale, 1.0), tilt)
+    law = EdgedBallTilted(LaplacePair(scale, 1.0), tilt)
     floats = LaplaceTilted(law)
     found = floats.transform(step, NODES)
     with working_precision(256):
@@ -56,7 +57,7 @@ def test_transforms_fall_as_claimed(scale: float, tilt: float) -> None:
     pair = LaplacePair(scale, 1.0)
     decay = LaplaceCgf(pair).ball_decay(tilt)
     with working_precision(256):
-        law, edge = LaplaceBallTilted(pair, tilt), 1 / arb(scale)
+        law, edge = EdgedBallTilted(pair, tilt), 1 / arb(scale)
         whole = transforms.laplace(edge, acb(tilt)).real
         between = float((law.shares()[0] / (2 * law.growth)).mid())
         for turns in (2.0**-6, 0.5, 1.5, 2.0, 30.0):

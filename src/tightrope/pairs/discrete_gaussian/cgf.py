@@ -70,8 +70,7 @@ class Centred:
 
     def log_mgf(self) -> arb:
         """K(c)."""
-        growth = self.step * self.pair.sensitivity * arb(self.tilt) * (1 + arb(self.tilt)) / 2
-        return growth + (self.total() / theta_ball(self.variance, arb(0), arb(0)).real).log()
+        return self.pair.log_moment(acb(self.tilt)).real
 
 
 @dataclass(frozen=True)

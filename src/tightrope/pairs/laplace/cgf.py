@@ -1,27 +1,20 @@
-"""Laplace shifts: M(z) = e^{-e/2} (cosh(e s) + sinh(e s)/(2 s)), s = z + 1/2, for all complex z.
+"""Laplace shifts in float64: pairs.edged with both atoms, where a node is a formula.
 
-Two atoms and a density that grows like e^{s x} between them. With q = e^{-2es} at s = c + 1/2 and D = 1 + q +
-(1 - q)/(2s), their tilted masses are 1/D at e, q/D at -e and (1 - q)/(2 s D) between, and with s' = s + it
+With q and D as there and s' = s + it
 phi(t) e^{-ite} - 1 = (1 - q)/D (1/(2 s') - 1/(2 s)) + q/D (e^{-2ite} - 1) (1 - 1/(2 s')): nothing cancels.
-|phi| falls to what the two atoms weigh together.
-Guarantee: exact, upper for decay. Proof: docs/proofs/contour.md, section 14.
-Reference: Zhu, Dong, Wang 2021, Table 3 (Laplace).
+Guarantee: exact. Proof: docs/proofs/contour.md, section 14.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flint import acb, arb
-
 from ...errors import Refusal, UnsupportedMechanism
-from ...facets.cgf import BallTilted, Cgf, Cumulants, Decay, Tilted
-from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...facets.cgf import Tilted
+from ...kernels.ball import BITS_START, working_precision
 from ...kernels.directed import THOUSANDS, raised
-from ...kernels.sinhc import log_fall, log_sinhc
-from .pair import LaplacePair
+from ..edged import EdgedBallTilted, EdgedCgf
 
 if TYPE_CHECKING:
     from ...kernels.contour_sum import Factor
@@ -33,43 +26,10 @@ ROUNDINGS = 64.0  # of each of the two parts of a node, more than there are
 
 
 @dataclass(frozen=True)
-class LaplaceBallTilted(BallTilted):
-    """A Laplace loss in balls."""
-
-    pair: LaplacePair
-    tilt: float
-
-    @property
-    def log_mgf(self) -> arb:
-        return self.pair.log_moment(acb(self.tilt)).real
-
-    @property
-    def growth(self) -> arb:
-        """s."""
-        return arb(self.tilt) + arb(0.5)
-
-    def shares(self) -> tuple[arb, arb]:
-        """(1 - q)/D and q/D."""
-        s = self.growth
-        fallen = -2 * self.pair.ball_edge() * s
-        q, rest = fallen.exp(), -fallen.expm1()
-        total = 1 + q + rest / (2 * s)
-        return rest / total, q / total
-
-    def phi(self, step: float | arb, nodes: int) -> list[acb]:
-        edge, values = self.pair.ball_edge(), []
-        for index in range(nodes):
-            s = acb(self.growth, arb(step) * index)
-            sinh, cosh = (edge * s).sinh_cosh()
-            values.append(cosh + sinh / (2 * s))
-        return [value / values[0].real for value in values]
-
-
-@dataclass(frozen=True)
 class LaplaceTilted(Tilted):
     """A Laplace loss in float64, its drift the edge."""
 
-    law: LaplaceBallTilted
+    law: EdgedBallTilted
 
     @property
     def log_mgf(self) -> Enclosure:
@@ -120,43 +80,11 @@ class LaplaceTilted(Tilted):
 
 
 @dataclass(frozen=True)
-class LaplaceDecay:
-    """What the atoms weigh, and how the transform of what lies between falls."""
-
-    law: LaplaceBallTilted
-
-    def log_bound(self, radius: float) -> float:
-        with working_precision(BITS_START):
-            edge, s = self.law.pair.ball_edge(), self.law.growth
-            fall = log_fall(edge * s, edge * arb(radius))
-            return min(0.0, upper_float((self.law.shares()[0] / (2 * s) * fall.expm1()).log1p()))
-
-
-@dataclass(frozen=True)
-class LaplaceCgf(Cgf):
+class LaplaceCgf(EdgedCgf):
     """K of a Laplace pair."""
-
-    pair: LaplacePair
-
-    def cumulants(self, tilt: float) -> Cumulants:
-        edge, s = self.pair.sensitivity / self.pair.scale, tilt + 0.5
-        rest = -math.expm1(-2.0 * edge * s)
-        total = 2.0 - rest + 0.5 * rest / s
-        _, slope, curve = log_sinhc(edge * s)
-        parts = [(1.0 / total, edge, 0.0), ((1.0 - rest) / total, -edge, 0.0)]
-        parts.append((0.5 * rest / s / total, edge * slope, edge * edge * curve))
-        mean = sum(mass * place for mass, place, _ in parts)
-        variance = sum(mass * ((place - mean) ** 2 + own) for mass, place, own in parts)
-        return Cumulants(tilt * edge + math.log(0.5 * total), mean, variance)
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return NODE_POINTS
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
-        return LaplaceTilted(LaplaceBallTilted(self.pair, tilt))
-
-    def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
-        return LaplaceBallTilted(self.pair, tilt)
-
-    def ball_decay(self, tilt: float) -> Decay:
-        return LaplaceDecay(LaplaceBallTilted(self.pair, tilt))
+        return LaplaceTilted(EdgedBallTilted(self.pair, tilt))

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import acb, arb
+from flint import arb
 
 from ...facets.cgf import demand_ordinary
-from ...kernels.ball import complex_log
 from ...kernels.enclosure import Enclosure, enclosing, exact
-from ...kernels.sinhc import sinhc
 from ...kernels.twofold import Twofold, twofold
-from ...pair import BallTails, LossRange, Pair, Profile, Tails
+from ...pair import BallTails, Pair, Profile, Tails
 from ...relation import Direction
+from ..edged import EdgedPair
 from .several import LaplaceSum
 
 if TYPE_CHECKING:
@@ -30,8 +29,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class LaplacePair(Pair):
+class LaplacePair(EdgedPair):
     """Laplace(sensitivity, scale) against Laplace(0, scale)."""
+
+    atoms_at_edges = 1
 
     scale: float
     sensitivity: float
@@ -80,16 +81,6 @@ class LaplacePair(Pair):
         middle = -((epsilon - self.ball_edge()) / 2).expm1()
         return middle.max(-epsilon.expm1()).max(arb(0))
 
-    def reversed(self) -> LaplacePair:
-        return self
-
-    def infinite_mass(self) -> arb:
-        return arb(0)
-
-    def loss_range(self) -> LossRange:
-        edge = self.ball_edge()
-        return LossRange(-edge, edge)
-
     def profile_cost(self) -> int:
         return 1
 
@@ -110,14 +101,9 @@ class LaplacePair(Pair):
         demand_ordinary(self, self.ball_edge)
         return sampled_laplace_cgf(self, rate, 1 if direction is Direction.REMOVE else -1)
 
-    def log_moment(self, z: acb) -> acb:
-        """log(cosh(e s) + sinh(e s)/(2 s)) - e/2 with s = z + 1/2, which has no pole."""
-        edge, s = self.ball_edge(), z + arb(0.5)
-        if z.imag.is_zero() and s.real > 0:
-            sinh, cosh = (edge * s.real).sinh_cosh()
-            return acb((cosh + sinh / (2 * s.real)).log() - edge / 2)
-        return complex_log((edge * s).cosh() + edge / 2 * sinhc(edge * s)) - edge / 2
+    @property
+    def edge(self) -> float:
+        return self.sensitivity / self.scale
 
     def ball_edge(self) -> arb:
-        """e = sensitivity / scale."""
         return arb(self.sensitivity) / arb(self.scale)

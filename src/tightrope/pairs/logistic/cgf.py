@@ -1,9 +1,6 @@
-"""Logistic shifts: M(z) = sinh(w e)/(2 w sinh(e/2)), w = z + 1/2, for all complex z.
+"""Logistic shifts in float64: pairs.edged without atoms, each node rounded from a ball.
 
-With A = (c + 1/2) e and T = t e: phi(t) = (cos T + i coth A sin T)/(1 + i T/A), which falls as kernels.sinhc has it.
-Everything is evaluated in balls, also for float64: a node is a formula and not a sum.
 Guarantee: exact. Proof: docs/proofs/contour.md, section 9.
-Reference: Zhu, Dong, Wang 2021, Sec. 4.
 """
 
 from __future__ import annotations
@@ -11,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flint import acb, arb
+from flint import arb
 
 from ...errors import UnsupportedMechanism
-from ...facets.cgf import BallTilted, Cgf, Cumulants, Decay, Tilted
-from ...kernels.ball import BITS_START, upper_float, working_precision
-from ...kernels.sinhc import log_fall, log_sinhc
+from ...facets.cgf import Tilted
+from ...kernels.ball import BITS_START, working_precision
+from ..edged import EdgedBallTilted, EdgedCgf
 from .pair import LogisticPair
 
 if TYPE_CHECKING:
@@ -35,37 +32,10 @@ def logistic_cgf(pair: LogisticPair) -> LogisticCgf:
 
 
 @dataclass(frozen=True)
-class LogisticBallTilted(BallTilted):
-    """A logistic loss in balls."""
-
-    edge: float
-    tilt: float
-
-    @property
-    def log_mgf(self) -> arb:
-        reach, start = self.reach, arb(self.edge) / 2
-        return (reach.sinh() / reach).log() - (start.sinh() / start).log()
-
-    @property
-    def reach(self) -> arb:
-        """A = (c + 1/2) e."""
-        return (arb(self.tilt) + arb(0.5)) * arb(self.edge)
-
-    def phi(self, step: float | arb, nodes: int) -> list[acb]:
-        reach, coth = self.reach, self.reach.coth()
-        values = []
-        for index in range(nodes):
-            turn = arb(step) * index * arb(self.edge)
-            sine, cosine = turn.sin_cos()
-            values.append(acb(cosine, coth * sine) / acb(1, turn / reach))
-        return values
-
-
-@dataclass(frozen=True)
 class LogisticTilted(Tilted):
     """A logistic loss in float64, each number rounded from a ball."""
 
-    law: LogisticBallTilted
+    law: EdgedBallTilted
     centre: float
 
     @property
@@ -103,38 +73,11 @@ class LogisticTilted(Tilted):
 
 
 @dataclass(frozen=True)
-class LogisticDecay:
-    """The modulus itself up to a quarter turn, its envelope beyond."""
-
-    law: LogisticBallTilted
-
-    def log_bound(self, radius: float) -> float:
-        with working_precision(BITS_START):
-            return min(upper_float(log_fall(self.law.reach, arb(radius) * arb(self.law.edge))), 0.0)
-
-
-@dataclass(frozen=True)
-class LogisticCgf(Cgf):
+class LogisticCgf(EdgedCgf):
     """K of a logistic pair."""
-
-    pair: LogisticPair
-
-    def cumulants(self, tilt: float) -> Cumulants:
-        edge = self.pair.epsilon
-        log, slope, curve = log_sinhc((tilt + 0.5) * edge)
-        return Cumulants(log - log_sinhc(0.5 * edge)[0], edge * slope, edge * edge * curve)
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return NODE_POINTS
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
-        return LogisticTilted(self._law(tilt), self.cumulants(tilt).mean)
-
-    def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
-        return self._law(tilt)
-
-    def ball_decay(self, tilt: float) -> Decay:
-        return LogisticDecay(self._law(tilt))
-
-    def _law(self, tilt: float) -> LogisticBallTilted:
-        return LogisticBallTilted(self.pair.epsilon, tilt)
+        return LogisticTilted(EdgedBallTilted(self.pair, tilt), self.cumulants(tilt).mean)

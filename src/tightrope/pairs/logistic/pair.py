@@ -14,21 +14,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import acb, arb
+from flint import arb
 
-from ...kernels.ball import complex_log
 from ...kernels.enclosure import Enclosure, exact, where
-from ...kernels.sinhc import sinhc
 from ...kernels.twofold import Twofold, twofold
-from ...pair import BallTails, LossRange, Pair, Tails
+from ...pair import BallTails, Tails
+from ..edged import EdgedPair
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
 
 
 @dataclass(frozen=True, slots=True)
-class LogisticPair(Pair):
+class LogisticPair(EdgedPair):
     """Logistic(epsilon) against Logistic(0), both of scale 1; epsilon at least 1e-280, so that halves do not vanish."""
+
+    atoms_at_edges = 0
 
     epsilon: float
 
@@ -72,24 +73,17 @@ class LogisticPair(Pair):
         beyond = (epsilon + edge).min(arb(0))
         return (-a).expm1() ** 2 / total - (-edge).exp() * beyond.expm1()
 
-    def reversed(self) -> LogisticPair:
-        return self
-
-    def infinite_mass(self) -> arb:
-        return arb(0)
-
-    def loss_range(self) -> LossRange:
-        return LossRange(-arb(self.epsilon), arb(self.epsilon))
-
     def cgf(self) -> Cgf:
         from .cgf import logistic_cgf
 
         return logistic_cgf(self)
 
-    def log_moment(self, z: acb) -> acb:
-        """sinh(w e)/(2 w sinh(e/2)) with w = z + 1/2, which is a quotient of sinhc."""
-        edge = arb(self.epsilon)
-        return complex_log(sinhc(edge * (z + arb(0.5))) / sinhc(acb(edge / 2)))
+    @property
+    def edge(self) -> float:
+        return self.epsilon
+
+    def ball_edge(self) -> arb:
+        return arb(self.epsilon)
 
     def _halves(self, t: arb) -> tuple[arb, arb, arb]:
         """a and b at the point of [-e, e] next to t, and 1 - e^-e; continuous tails need no hull."""
