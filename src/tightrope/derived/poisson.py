@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from flint import arb
@@ -95,11 +95,47 @@ def ball_loss(sampling: Sampling, loss: arb) -> arb:
 
 
 @dataclass(frozen=True, slots=True)
-class PoissonRemove(Pair):
-    """((1 - rate) Q + rate P, Q) for a base pair (P, Q) and 0 < rate < 1."""
+class PoissonPair(Pair):
+    """A mixture of the laws of a base pair, 0 < rate < 1: what both directions share."""
 
     base: Pair
     rate: float
+    direction: ClassVar[Direction]
+
+    def sampling(self) -> Sampling:
+        return Sampling(self.base, self.rate, self.direction)
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        factor, inner = ball_inner(self.sampling(), epsilon)
+        return factor if inner is None else factor * self.base.ball_profile(inner)
+
+    def profile_cost(self) -> int:
+        return self.base.profile_cost()
+
+    def cgf(self) -> Cgf | None:
+        return self.base.sampled_cgf(self.rate, self.direction)
+
+    def rho(self) -> arb | None:
+        return _lesser(self.base.rho(), Pair.rho(self))
+
+    def seen(self) -> Seen | None:
+        """From a base whose loss is normal: hits where it exceeds l0 = log((1 - r)/r)."""
+        base, rate = self.base.seen(), arb(self.rate)
+        if base is None or base.chance < 1.0:
+            return None
+        tails = self.base.ball_tails(((1 - rate) / rate).log())
+        missed, mistaken = tails.p_below, tails.q_above
+        if self.direction is Direction.REMOVE:
+            return Seen(self.rate, base.variance, arb(0), rate * missed + (1 - rate) * mistaken, arb(0))
+        blur = (rate * missed / ((1 - rate) * (1 - mistaken))).log1p()
+        return Seen(0.0, arb(0), -(-rate).log1p(), mistaken, blur)
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonRemove(PoissonPair):
+    """((1 - rate) Q + rate P, Q)."""
+
+    direction = Direction.REMOVE
 
     def tails(self, t: Twofold) -> Tails:
         loss, reach = unmixed_twofold(t, self.rate)
@@ -135,10 +171,6 @@ class PoissonRemove(Pair):
         )
         return after if reach else BallTails(*(a.union(b) for a, b in zip(before, after, strict=True)))
 
-    def ball_profile(self, epsilon: arb) -> arb:
-        factor, inner = ball_inner(self.sampling(), epsilon)
-        return factor if inner is None else factor * self.base.ball_profile(inner)
-
     def reversed(self) -> Pair:
         return PoissonAdd(self.base.reversed(), self.rate)
 
@@ -157,35 +189,15 @@ class PoissonRemove(Pair):
             mixed(highest, rate) if highest.is_finite() else highest,
         )
 
-    def profile_cost(self) -> int:
-        return self.base.profile_cost()
-
-    def sampling(self) -> Sampling:
-        return Sampling(self.base, self.rate, Direction.REMOVE)
-
-    def seen(self) -> Seen | None:
-        base, rate = self.base.seen(), arb(self.rate)
-        if base is None or base.chance < 1.0:
-            return None
-        missed, mistaken = _overlap(self.base, rate)
-        return Seen(self.rate, base.variance, arb(0), rate * missed + (1 - rate) * mistaken, arb(0))
-
-    def cgf(self) -> Cgf | None:
-        return self.base.sampled_cgf(self.rate, Direction.REMOVE)
-
     def log_moment_above(self, order: float) -> arb | None:
         return _by_convexity(self.base, arb(self.rate), order, arb(0))
 
-    def rho(self) -> arb | None:
-        return _lesser(self.base.rho(), Pair.rho(self))
-
 
 @dataclass(frozen=True, slots=True)
-class PoissonAdd(Pair):
-    """(P, (1 - rate) P + rate Q) for the base pair (P, Q) of the add direction and 0 < rate < 1."""
+class PoissonAdd(PoissonPair):
+    """(P, (1 - rate) P + rate Q) for the base pair (P, Q) of the add direction."""
 
-    base: Pair
-    rate: float
+    direction = Direction.ADD
 
     def tails(self, t: Twofold) -> Tails:
         loss, reach = unmixed_twofold(-t, self.rate)
@@ -225,10 +237,6 @@ class PoissonAdd(Pair):
             (1 - rate) * inner.p_below + rate * inner.q_below,
         )
 
-    def ball_profile(self, epsilon: arb) -> arb:
-        factor, inner = ball_inner(self.sampling(), epsilon)
-        return factor if inner is None else factor * self.base.ball_profile(inner)
-
     def reversed(self) -> Pair:
         return PoissonRemove(self.base.reversed(), self.rate)
 
@@ -247,31 +255,11 @@ class PoissonAdd(Pair):
             _end(-(-rate).log1p(), -mixed(-highest, rate), self.base.infinite_mass()),
         )
 
-    def profile_cost(self) -> int:
-        return self.base.profile_cost()
-
-    def cgf(self) -> Cgf | None:
-        return self.base.sampled_cgf(self.rate, Direction.ADD)
-
     def log_moment_above(self, order: float) -> arb | None:
         """The base's infinite mass w is an atom of the finite loss -log(1 - rate)."""
         rate = arb(self.rate)
         atom = self.base.infinite_mass() * ((1 - rate) ** -arb(order) - (1 - rate))
         return _by_convexity(self.base, rate, order, atom)
-
-    def rho(self) -> arb | None:
-        return _lesser(self.base.rho(), Pair.rho(self))
-
-    def sampling(self) -> Sampling:
-        return Sampling(self.base, self.rate, Direction.ADD)
-
-    def seen(self) -> Seen | None:
-        base, rate = self.base.seen(), arb(self.rate)
-        if base is None or base.chance < 1.0:
-            return None
-        missed, mistaken = _overlap(self.base, rate)
-        blur = (rate * missed / ((1 - rate) * (1 - mistaken))).log1p()
-        return Seen(0.0, arb(0), -(-rate).log1p(), mistaken, blur)
 
 
 def _end(far: arb, near: arb, mass: arb) -> arb:
@@ -293,12 +281,6 @@ def _mixed(base: Atoms, rate: float) -> Atoms:
 
 def _after(first: Enclosure, others: Enclosure) -> Enclosure:
     return Enclosure(np.append(first.value, others.value), np.append(first.radius, others.radius))
-
-
-def _overlap(base: Pair, rate: arb) -> tuple[arb, arb]:
-    """P[l <= l0] and Q[l > l0] of the base, at l0 = log((1 - r)/r)."""
-    tails = base.ball_tails(((1 - rate) / rate).log())
-    return tails.p_below, tails.q_above
 
 
 def _by_convexity(base: Pair, rate: arb, order: float, atom: arb) -> arb | None:

@@ -16,6 +16,7 @@ from flint import arb
 
 from ..errors import UnsupportedMechanism
 from ..facets.cumulant import cumulant_above
+from ..kernels.ball import some
 from ..kernels.enclosure import Enclosure
 from ..kernels.twofold import Twofold
 from ..pair import BallTails, LossRange, Pair, Tails
@@ -48,13 +49,7 @@ class ProductPair(Pair):
         return ProductPair(tuple((pair.reversed(), count) for pair, count in self.parts))
 
     def infinite_mass(self) -> arb:
-        logs = arb(0)
-        for pair, count in self.parts:
-            mass = pair.infinite_mass()
-            if mass >= 1:
-                return arb(1)
-            logs += count * (-mass).log1p()
-        return -logs.expm1()
+        return some([(pair.infinite_mass(), count) for pair, count in self.parts])
 
     def loss_range(self) -> LossRange:
         lowest, highest = arb(0), arb(0)

@@ -7,13 +7,14 @@ is one formula per law.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from flint import ctx
+from flint import arb, ctx
+
+from ..kernels.ball import spreads
 
 if TYPE_CHECKING:
-    from flint import arb
-
     from ..kernels.enclosure import Enclosure
     from ..pair import LossRange, Tails
     from .lattice import Lattice
@@ -107,3 +108,33 @@ def listed_profile(p: Enclosure, loss: Enclosure, infinite: Enclosure, epsilon: 
         np.array([float(total.value) for total in totals]).reshape(shape),
         np.array([float(total.radius) for total in totals]).reshape(shape),
     )
+
+
+def power(atoms: Sequence[Atom], count: int) -> list[Atom]:
+    """count uses: every way to spread them over the atoms, with multinomial masses."""
+    if count == 1:
+        return list(atoms)
+    if len(atoms) < 2:
+        return [Atom(p**count, q**count, count * loss) for p, q, loss in atoms]
+    factorials = [arb(1)]
+    for n in range(1, count + 1):
+        factorials.append(factorials[-1] * n)
+    powers = [
+        [(p**n / factorials[n], q**n / factorials[n], n * loss) for n in range(count + 1)] for p, q, loss in atoms
+    ]
+    found = []
+    for row in spreads(count, len(atoms)):
+        p = q = factorials[count]
+        total = arb(0)
+        for uses, known in zip(row, powers, strict=True):
+            p, q, total = p * known[uses][0], q * known[uses][1], total + known[uses][2]
+        found.append(Atom(p, q, total))
+    return found
+
+
+def product(lists: Iterable[Sequence[Atom]]) -> list[Atom]:
+    """One atom of each list, in every way: masses multiply, losses add up."""
+    found = [Atom(arb(1), arb(1), arb(0))]
+    for atoms in lists:
+        found = [Atom(a.p * b.p, a.q * b.q, a.loss + b.loss) for a in found for b in atoms]
+    return found

@@ -6,9 +6,10 @@ The working precision of python-flint is one value for the whole process, so eve
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from flint import acb, arb, ctx
@@ -129,3 +130,17 @@ def integer(ball: arb) -> int | None:
 def hull(lower: arb, upper: arb) -> arb:
     """A ball around both."""
     return lower.union(upper)
+
+
+def some(masses: Sequence[tuple[arb, int]]) -> arb:
+    """1 - prod (1 - w)^k over (w, k), exactly zero where every w is."""
+    if any(mass >= 1 for mass, _ in masses):
+        return arb(1)
+    return -sum((count * (-mass).log1p() for mass, count in masses), arb(0)).expm1()
+
+
+def spreads(count: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """All ways to write count as an ordered sum of so many whole numbers from 0 on; none where there is no part."""
+    for bars in itertools.combinations(range(count + parts - 1), parts - 1) if parts else ():
+        ends = (-1, *bars, count + parts - 1)
+        yield tuple(after - before - 1 for before, after in itertools.pairwise(ends))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .twofold import Twofold
 
 LARGE = 1.0  # from here on e^-x is formed, and not e^x
+STEEP = 30.0  # the same in plain floats
 FAR = 600.0  # the same where e^x costs no digits: the doubles end at e^709
 
 
@@ -47,8 +48,12 @@ def reaches(y: arb, rate: arb) -> bool | None:
 
 
 def mixed_plain(x: float, rate: float) -> float:
-    """y in plain floats, without a radius: for choices."""
-    return math.log1p(rate * math.expm1(x))
+    """y in plain floats, without a radius: for choices; it neither overflows nor cancels."""
+    if x > STEEP:
+        return x + math.log(rate + (1.0 - rate) * math.exp(-x))
+    if x > -1.0 or rate < 0.5:
+        return math.log1p(rate * math.expm1(x))
+    return math.log((1.0 - rate) + rate * math.exp(x))
 
 
 def mixed_enclosure(x: Enclosure, rate: float) -> Enclosure:

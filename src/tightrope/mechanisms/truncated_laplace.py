@@ -13,16 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..pair import Pair
 from ..pairs.truncated.noise import LaplaceNoise
-from ..relation import Direction
-from .base import Leaf
 from .parameters import positive
-from .truncation import Truncation, truncation
+from .truncation import TruncatedNoise
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TruncatedLaplace(Leaf):
+class TruncatedLaplace(TruncatedNoise):
     """Adds Laplace noise, cut to bounds that move with the query or clamped to bounds that do not."""
 
     example = "TruncatedLaplace(scale=200, bounds=[-2500, 2500]) * 512"
@@ -35,14 +32,7 @@ class TruncatedLaplace(Leaf):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", positive("scale", self.scale))
-        for name, value in self._truncation()._asdict().items():
-            object.__setattr__(self, name, value)
-        self.pair(Direction.REMOVE)
+        TruncatedNoise.__post_init__(self)
 
-    def _truncation(self) -> Truncation:
-        return truncation(self.mean, self.bounds, self.mode, self.integer, self.sensitivity)
-
-    def pair(self, direction: Direction) -> Pair:
-        noise = LaplaceNoise(self.scale, Fraction(self.sensitivity), self.integer)
-        pair = self._truncation().pair(noise)
-        return pair if direction is Direction.REMOVE else pair.reversed()
+    def noise(self, shift: Fraction) -> LaplaceNoise:
+        return LaplaceNoise(self.scale, shift, self.integer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -11,9 +12,38 @@ from ..errors import InvalidParameter
 from ..pair import Pair
 from ..pairs.truncated.noise import ShiftedNoise
 from ..pairs.truncated.pair import ClampedPair, CutPair, Edge
+from ..relation import Direction
+from .base import Leaf
 from .parameters import positive, real
 
 MODES = ("cut", "clamp")
+
+
+class TruncatedNoise(Leaf):
+    """Adds noise, cut to bounds that move with the query or clamped to bounds that do not."""
+
+    __slots__ = ()
+    mean: float
+    bounds: Sequence[float]
+    mode: str
+    integer: bool
+    sensitivity: float
+
+    @abstractmethod
+    def noise(self, shift: Fraction) -> ShiftedNoise:
+        """The noise around 0 and around the shift, before it is truncated."""
+
+    def __post_init__(self) -> None:
+        for name, value in self._truncation()._asdict().items():
+            object.__setattr__(self, name, value)
+        self.pair(Direction.REMOVE)
+
+    def _truncation(self) -> Truncation:
+        return truncation(self.mean, self.bounds, self.mode, self.integer, self.sensitivity)
+
+    def pair(self, direction: Direction) -> Pair:
+        pair = self._truncation().pair(self.noise(Fraction(self.sensitivity)))
+        return pair if direction is Direction.REMOVE else pair.reversed()
 
 
 class Truncation(NamedTuple):

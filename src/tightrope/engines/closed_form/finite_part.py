@@ -9,16 +9,16 @@ Reference: Kairouz, Oh, Viswanath 2017, Thm 3.3 (two atoms); Hoeffding 1963, Thm
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from ...facets.finite import Atom, FiniteLaw
+from ...facets.finite import Atom, FiniteLaw, power, product
+from ...kernels.ball import spreads
 from ...kernels.enclosure import Enclosure, count_enclosure, exact
 from ...kernels.multinomial import multinomial_masses
 from .tuning import ATOMS_MOST
@@ -98,7 +98,7 @@ def _float_rows(probabilities: npt.NDArray[np.float64], count: int) -> tuple[npt
         first, last = _window(float(probabilities[0]), count)
         uses = np.arange(first, last + 1, dtype=np.int64)
         return np.stack([uses, count - uses], axis=1), DROPPED if last - first < count else 0.0
-    return np.array(list(_compositions(count, len(probabilities))), dtype=np.int64), 0.0
+    return np.array(list(spreads(count, len(probabilities))), dtype=np.int64), 0.0
 
 
 def _window(probability: float, count: int) -> tuple[int, int]:
@@ -108,50 +108,20 @@ def _window(probability: float, count: int) -> tuple[int, int]:
     return max(0, mean - reach), min(count, mean + reach)
 
 
-def _compositions(count: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """All ways to write count as an ordered sum of parts non-negative integers."""
-    for bars in itertools.combinations(range(count + parts - 1), parts - 1):
-        ends = (-1, *bars, count + parts - 1)
-        yield tuple(after - before - 1 for before, after in itertools.pairwise(ends))
-
-
 def _flat(numbers: Enclosure) -> Enclosure:
     return Enclosure(numbers.value.ravel(), numbers.radius.ravel())
 
 
 def ball_law(terms: Sequence[FiniteTerm]) -> BallList:
     """The composition in balls, at the working precision."""
-    atoms, dropped = [Atom(arb(1), arb(1), arb(0))], 0.0
-    for law, count in terms:
-        power, cut = _ball_power(law.listed(), count)
-        atoms = [Atom(a.p * b.p, a.q * b.q, a.loss + b.loss) for a in atoms for b in power]
-        dropped += cut
-    return BallList(atoms, dropped)
+    powers = [_ball_power(law.listed(), count) for law, count in terms]
+    return BallList(product(atoms for atoms, _ in powers), sum(dropped for _, dropped in powers))
 
 
 def _ball_power(atoms: list[Atom], count: int) -> tuple[list[Atom], float]:
-    if count == 1 or not atoms:
-        return atoms, 0.0
-    if len(atoms) == 1:
-        p, q, loss = atoms[0]
-        return [Atom(p**count, q**count, loss * count)], 0.0
-    if len(atoms) == 2:
+    if count > 1 and len(atoms) == 2:
         return _ball_binomial(atoms[0], atoms[1], count)
-    factorials = [arb(1)]
-    for n in range(1, count + 1):
-        factorials.append(factorials[-1] * n)
-    powers = [
-        ([atom.p**n / factorials[n] for n in range(count + 1)], [atom.q**n / factorials[n] for n in range(count + 1)])
-        for atom in atoms
-    ]
-    listed = []
-    for row in _compositions(count, len(atoms)):
-        p = q = factorials[count]
-        loss = arb(0)
-        for uses, atom, (p_powers, q_powers) in zip(row, atoms, powers, strict=True):
-            p, q, loss = p * p_powers[uses], q * q_powers[uses], loss + uses * atom.loss
-        listed.append(Atom(p, q, loss))
-    return listed, 0.0
+    return power(atoms, count), 0.0
 
 
 def _ball_binomial(one: Atom, other: Atom, count: int) -> tuple[list[Atom], float]:

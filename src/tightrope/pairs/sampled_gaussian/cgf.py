@@ -17,6 +17,7 @@ from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDe
 from ...facets.marks import Markable
 from ...facets.quadrature import LawBallTilted, LawTilted
 from ...kernels.ball import BITS_START, working_precision
+from ...kernels.mixture import STEEP, mixed_plain
 from ..gaussian.cgf import mu_bounds, mu_value
 from ..gaussian.pair import GaussianPair
 from .decay_ball import ball_decay
@@ -28,7 +29,6 @@ ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 ALIAS_SLACK = 1e-9
 EXPONENT_MOST = 1e5
 COARSE_MOST = 20_000
-RISE_MOST = 30.0  # of a log likelihood ratio: from here on logs are added
 
 
 @dataclass(frozen=True)
@@ -81,20 +81,11 @@ class SampledCgf(Cgf):
             raise UnsupportedMechanism(repr(self.base), "its losses are too large for a contour; try engine='lattice'")
         work.spend(COARSE * size)
         nodes, middle = [low + index * step for index in range(size)], 0.5 * mu * mu
-        if mu * nodes[-1] - middle <= RISE_MOST and (rate < 0.5 or mu * low - middle > -1.0):
+        if mu * nodes[-1] - middle <= STEEP and (rate < 0.5 or mu * low - middle > -1.0):
             values = [math.log1p(rate * math.expm1(mu * x - middle)) for x in nodes]
         else:
-            values = [self._loss(mu * x - middle) for x in nodes]
+            values = [mixed_plain(mu * x - middle, rate) for x in nodes]
         return values, [power * value - 0.5 * x * x for value, x in zip(values, nodes, strict=True)]
-
-    def _loss(self, rise: float) -> float:
-        """log g where e^rise is the likelihood ratio: neither overflows nor cancels."""
-        rate = self.rate
-        if rise > RISE_MOST:
-            return rise + math.log(rate + (1.0 - rate) * math.exp(-rise))
-        if rise > -1.0 or rate < 0.5:
-            return math.log1p(rate * math.expm1(rise))
-        return math.log((1.0 - rate) + rate * math.exp(rise))
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return choose_grid(mu_value(self.base), self.rate, self.power(tilt), reach, log_tolerance).size

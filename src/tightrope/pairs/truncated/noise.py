@@ -16,11 +16,12 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from flint import arb, fmpq
+from flint import arb
 
 from ...errors import UnsupportedMechanism
-from ...kernels.ball import BITS_START, erfc, integer, lower_float, upper_float, working_precision
-from ...kernels.enclosure import Enclosure, FloatArray, enclosing
+from ...facets.lattice import ratio_ball
+from ...kernels.ball import BITS_START, erfc, integer, working_precision
+from ...kernels.enclosure import Enclosure, FloatArray, enclosed
 from ...kernels.normal import normal_tails
 from ...kernels.twofold import Twofold, twofold
 from ..gaussian.pair import GaussianPair
@@ -70,14 +71,12 @@ class ShiftedNoise(ABC):
     def loss_between(self, low: Fraction | None, high: Fraction | None) -> tuple[Enclosure, Enclosure]:
         """Losses at two places, between which the crossing lies for losses between them; unbounded on an open side."""
         places: tuple[Place, Place] = (
-            -math.inf if low is None else rational(low),
-            math.inf if high is None else rational(high),
+            -math.inf if low is None else ratio_ball(low),
+            math.inf if high is None else ratio_ball(high),
         )
         with working_precision(BITS_START):
-            ends = [self.ball_loss_at(place) for place in places]
-        return enclosing(lower_float(ends[0]), upper_float(ends[0])), enclosing(
-            lower_float(ends[1]), upper_float(ends[1])
-        )
+            ends = enclosed([self.ball_loss_at(place) for place in places])
+        return ends[0], ends[1]
 
     def sure_crossings(self, t: FloatArray) -> list[Place | None]:
         """c(t) where float64 can tell which one it is and balls would take long; None elsewhere."""
@@ -94,7 +93,7 @@ class ShiftedNoise(ABC):
     @property
     def ball_shift(self) -> arb:
         """D as a ball."""
-        return rational(self.shift)
+        return ratio_ball(self.shift)
 
 
 @dataclass(frozen=True)
@@ -352,11 +351,6 @@ INVERSE_ROOT_TWO_PI = 0.3989422804014327
 _LEGENDRE = np.polynomial.legendre.leggauss(14)
 NODES: tuple[float, ...] = tuple(float(node) for node in _LEGENDRE[0][7:])
 WEIGHTS: tuple[float, ...] = tuple(float(weight) for weight in _LEGENDRE[1][7:])
-
-
-def rational(number: Fraction) -> arb:
-    """An exact number as a ball."""
-    return arb(fmpq(number.numerator, number.denominator))
 
 
 def moved(x: Place, step: arb) -> Place:

@@ -11,35 +11,107 @@ Reference: Meiser, Mohammadi 2018, Sec. 5.1, 5.2 (cut) and 7.1 (clamped).
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import NamedTuple
 
 import numpy as np
-from flint import arb
+from flint import acb, arb
 
 from ...errors import InvalidParameter
+from ...facets.lattice import ratio_ball
 from ...kernels.ball import BITS_MOST, BITS_START, enclose, hull, working_precision
 from ...kernels.enclosure import Enclosure, FloatArray, enclosing, exact, where
 from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, LossRange, Pair, Tails
-from .moment import NoisePair
-from .noise import Place, ShiftedNoise, from_balls, moved, rational, split, within
+from .noise import Place, ShiftedNoise, from_balls, moved, split, within
 
 Edge = Fraction | None  # None: no truncation on that side
 GROWTH_MOST = 700.0  # of epsilon, for e^epsilon in float64
 LEAST_KEPT = 1e-10  # below, tails divided by what is kept would lose their relative precision
 
 
+class Ends(NamedTuple):
+    """Where half-lines {output > x} may start: from low to high, or at the cuts alone, each with its p and q.
+
+    beyond: what both laws lack above, and kept: what both are divided by, before the noise was truncated.
+    """
+
+    low: Edge
+    high: Edge
+    cuts: tuple[tuple[Enclosure, Enclosure], ...]
+    beyond: Enclosure
+    kept: Enclosure
+
+
 @dataclass(frozen=True)
-class CutPair(NoisePair):
-    """Noise conditioned to (left, right], shifted against unshifted."""
+class TruncatedPair(Pair):
+    """Noise around a shift against the same noise around 0, truncated in some way.
+
+    Moments are known at real orders, exactly for outputs that are not rounded and from above else: cells average the
+    ratio of the two laws, so that rounding lets a moment only fall. Proof: docs/proofs/classic.md, section 4.
+    """
 
     noise: ShiftedNoise
     left: Edge
     right: Edge
+
+    @abstractmethod
+    def _places(self, t: arb, crossing: Place | None) -> list[Place]:
+        """Places x, of which one has {loss > t} = {output > x}; crossing: that of the noise at t, if known."""
+
+    @abstractmethod
+    def ball_above(self, x: Place) -> tuple[arb, arb]:
+        """P and Q of {output > x}."""
+
+    @abstractmethod
+    def ball_below(self, x: Place) -> tuple[arb, arb]:
+        """P and Q of {output <= x}."""
+
+    @property
+    @abstractmethod
+    def _ends(self) -> Ends | None:
+        """What float64 takes its formula from; None where it has none."""
+
+    @abstractmethod
+    def ball_moment(self, order: arb) -> arb:
+        """At or above E[e^(order loss); loss finite] under the first law; equal unless outputs are rounded."""
+
+    def profile(self, epsilon: Enclosure) -> Enclosure:
+        ends = self._ends if by_formula(self.noise, epsilon) else None
+        return profile_by_balls(self, epsilon) if ends is None else profile_by_ends(ends, self.noise, epsilon)
+
+    def ball_tails(self, t: arb) -> BallTails:
+        found = [BallTails(*self.ball_above(x), *self.ball_below(x)) for x in self._places(t, None)]
+        return BallTails(*(reduce(hull, column) for column in zip(*found, strict=True)))
+
+    def ball_profile(self, epsilon: arb, crossing: Place | None = None) -> arb:
+        """Every half-line gives a value at or below H, and the true one attains it: the maximum is exact."""
+        alpha, found = epsilon.exp(), [self.ball_above(x) for x in self._places(epsilon, crossing)]
+        return reduce(arb.max, [p - alpha * q for p, q in found])
+
+    def log_moment(self, z: acb) -> acb | None:
+        known = not self.noise.whole and z.imag.is_zero() and z.real >= -0.5
+        return acb(self.ball_moment(z.real).log()) if known else None
+
+    def log_moment_above(self, order: float) -> arb:
+        return self.ball_moment(arb(order)).log()
+
+    @property
+    def _ball_left(self) -> Place:
+        return -math.inf if self.left is None else ratio_ball(self.left)
+
+    @property
+    def _ball_right(self) -> Place:
+        return math.inf if self.right is None else ratio_ball(self.right)
+
+
+@dataclass(frozen=True)
+class CutPair(TruncatedPair):
+    """Noise conditioned to (left, right], shifted against unshifted."""
 
     def __post_init__(self) -> None:
         with working_precision(BITS_START):
@@ -52,65 +124,52 @@ class CutPair(NoisePair):
         x = _least(_most(noise.crossing(t), left + shift), right)
         moved = _most(x - shift, left)
         kept = noise.masses(left, right)
-        return Tails(
-            p_above=noise.masses(moved, right) / kept,
-            q_above=noise.masses(x, right) / kept,
-            p_below=noise.masses(left, moved) / kept,
-            q_below=noise.masses(left, x) / kept,
-        )
-
-    def profile(self, epsilon: Enclosure) -> Enclosure:
-        if self._disjoint() or not by_formula(self.noise, epsilon):
-            return profile_by_balls(self, epsilon)
-        return profile_by_ends(self._ends, self.noise, epsilon)
+        masses = ((moved, right), (x, right), (left, moved), (left, x))
+        return Tails(*(noise.masses(start, stop) / kept for start, stop in masses))
 
     @cached_property
-    def _ends(self) -> Ends:
+    def _ends(self) -> Ends | None:
         """The first law lives from left + D on, the second one up to right; above, p and q lack P[noise > right]."""
-        beyond = (lambda: arb(0)) if self.right is None else lambda: self.noise.ball_mass(self._ball_right, math.inf)
+        if self._disjoint():
+            return None
         return Ends(
             None if self.left is None else self.left + self.noise.shift,
             self.right,
             _cuts(self, moved(self._ball_left, self.noise.ball_shift), self._ball_right),
-            _approx(beyond),
-            _approx(self._ball_kept),
+            _enclosed(lambda: self.noise.ball_mass(self._ball_right, math.inf)),
+            _enclosed(self._ball_kept),
         )
 
-    def ball_tails(self, t: arb) -> BallTails:
-        return _hull([self._ball_tails_at(x) for x in self.noise.ball_crossings(t)])
+    def _places(self, t: arb, crossing: Place | None) -> list[Place]:
+        return self.noise.ball_crossings(t) if crossing is None else [crossing]
 
-    def ball_profile(self, epsilon: arb, crossing: Place | None = None) -> arb:
-        """crossing: that of the noise at epsilon, if known."""
-        crossings = self.noise.ball_crossings(epsilon) if crossing is None else [crossing]
-        return _best([self._ball_tails_at(x) for x in crossings], epsilon)
-
-    def _ball_tails_at(self, x: Place) -> BallTails:
-        noise, shift, left, right = self.noise, self.noise.ball_shift, self._ball_left, self._ball_right
-        x = within(within(x, moved(left, shift), math.inf), -math.inf, right)
-        back = within(moved(x, -shift), left, math.inf)
+    def ball_above(self, x: Place) -> tuple[arb, arb]:
+        x, back, right = self._confined(x), self._moved_back(x), self._ball_right
         kept = self._ball_kept()
-        masses = ((back, right), (x, right), (left, back), (left, x))
-        return BallTails(*(noise.ball_mass(start, stop) / kept for start, stop in masses))
+        return self.noise.ball_mass(back, right) / kept, self.noise.ball_mass(x, right) / kept
+
+    def ball_below(self, x: Place) -> tuple[arb, arb]:
+        x, back, left = self._confined(x), self._moved_back(x), self._ball_left
+        kept = self._ball_kept()
+        return self.noise.ball_mass(left, back) / kept, self.noise.ball_mass(left, x) / kept
+
+    def _confined(self, x: Place) -> Place:
+        return within(within(x, moved(self._ball_left, self.noise.ball_shift), math.inf), -math.inf, self._ball_right)
+
+    def _moved_back(self, x: Place) -> Place:
+        return within(moved(self._confined(x), -self.noise.ball_shift), self._ball_left, math.inf)
 
     def _ball_kept(self) -> arb:
         return self.noise.ball_mass(self._ball_left, self._ball_right)
 
-    @property
-    def _ball_left(self) -> Place:
-        return _place(self.left, -math.inf)
-
-    @property
-    def _ball_right(self) -> Place:
-        return _place(self.right, math.inf)
-
     def reversed(self) -> CutPair:
         """Mirrored: the noise is symmetric, so x -> D - x exchanges the two laws and turns the bounds around."""
-        return CutPair(self.noise, _minus(self.right), _minus(self.left))
+        return CutPair(self.noise, _mirrored(self.right, Fraction(0)), _mirrored(self.left, Fraction(0)))
 
     def infinite_mass(self) -> arb:
         if self.right is None:
             return arb(0)
-        return arb(1) if self._disjoint() else self._ball_tails_at(self._ball_right).p_above
+        return arb(1) if self._disjoint() else self.ball_above(self._ball_right)[0]
 
     def _disjoint(self) -> bool:
         return self.left is not None and self.right is not None and self.right - self.left <= self.noise.shift
@@ -120,11 +179,11 @@ class CutPair(NoisePair):
             return LossRange(arb(0), arb(0))  # no finite loss
         noise = self.noise
         low, high = moved(self._ball_left, noise.ball_shift), self._ball_right
-        if not noise.whole:
-            return LossRange(noise.ball_loss_at(low), noise.ball_loss_at(high))
         return LossRange(
-            noise.ball_loss_at(low) if isinstance(low, float) else _cell_loss(noise, low, low + 1),
-            noise.ball_loss_at(high) if isinstance(high, float) else _cell_loss(noise, high - 1, high),
+            noise.ball_loss_at(low) if not noise.whole or isinstance(low, float) else _cell_loss(noise, low, low + 1),
+            noise.ball_loss_at(high)
+            if not noise.whole or isinstance(high, float)
+            else _cell_loss(noise, high - 1, high),
         )
 
     def ball_moment(self, order: arb) -> arb:
@@ -134,15 +193,11 @@ class CutPair(NoisePair):
 
 
 @dataclass(frozen=True)
-class ClampedPair(NoisePair):
+class ClampedPair(TruncatedPair):
     """Noise around D against noise around 0, both clamped: the outputs are those between, and two ends.
 
     left, right: where the lower end stops and the upper end starts.
     """
-
-    noise: ShiftedNoise
-    left: Edge
-    right: Edge
 
     def tails(self, t: Twofold) -> Tails:
         noise, shift = self.noise, split(self.noise.shift)
@@ -165,29 +220,14 @@ class ClampedPair(NoisePair):
                 twofold(np.inf) if self.right is None else from_balls([high])[0],
             )
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
-        if not by_formula(self.noise, epsilon):
-            return profile_by_balls(self, epsilon)
-        return profile_by_ends(self._ends, self.noise, epsilon)
-
     @cached_property
     def _ends(self) -> Ends:
         """Half-lines may also hold everything, or nothing."""
-        cuts = _cuts(self, _place(self.left, -math.inf), _place(self.right, math.inf))
+        cuts = _cuts(self, self._ball_left, self._ball_right)
         every = ((exact(1.0), exact(1.0)), (exact(0.0), exact(0.0)))
         return Ends(self.left, self.right, (*cuts, *every), exact(0.0), exact(1.0))
 
-    def ball_tails(self, t: arb) -> BallTails:
-        return _hull([self._ball_tails_at(x) for x in self._candidates(t)])
-
-    def ball_profile(self, epsilon: arb, crossing: Place | None = None) -> arb:
-        """crossing: that of the noise at epsilon, if known."""
-        best, alpha = arb.neg_inf(), epsilon.exp()
-        for x in self._candidates(epsilon, crossing):
-            best = best.max(self.noise.ball_moved_mass(x, math.inf) - alpha * self.noise.ball_mass(x, math.inf))
-        return best
-
-    def _candidates(self, t: arb, crossing: Place | None = None) -> list[Place]:
+    def _places(self, t: arb, crossing: Place | None) -> list[Place]:
         low, high = self._ball_end_losses
         found: list[Place] = []
         if self.left is not None and not t >= low:
@@ -196,54 +236,31 @@ class ClampedPair(NoisePair):
             found.append(math.inf)
         if (self.left is not None and t < low) or (self.right is not None and t >= high):
             return found
-        left, right = _place(self.left, -math.inf), _place(self.right, math.inf)
         crossings = self.noise.ball_crossings(t) if crossing is None else [crossing]
-        return found + [within(x, left, right) for x in crossings]
+        return found + [within(x, self._ball_left, self._ball_right) for x in crossings]
 
-    def _ball_tails_at(self, x: Place) -> BallTails:
-        noise, first, last = self.noise, -math.inf, math.inf
-        return BallTails(
-            noise.ball_moved_mass(x, last),
-            noise.ball_mass(x, last),
-            noise.ball_moved_mass(first, x),
-            noise.ball_mass(first, x),
-        )
+    def ball_above(self, x: Place) -> tuple[arb, arb]:
+        return self.noise.ball_moved_mass(x, math.inf), self.noise.ball_mass(x, math.inf)
+
+    def ball_below(self, x: Place) -> tuple[arb, arb]:
+        return self.noise.ball_moved_mass(-math.inf, x), self.noise.ball_mass(-math.inf, x)
 
     @cached_property
     def _ball_end_losses(self) -> tuple[arb, arb]:
         """log of the ratio of the masses beyond each bound; the limit of the loss where there is no bound."""
-        bits = 2 * BITS_START
+        noise, left, right, bits = self.noise, self._ball_left, self._ball_right, 2 * BITS_START
         while True:
             with working_precision(bits):
-                ends = self._end_loss_balls()
-            known = [
-                end.is_finite() for end, bound in zip(ends, (self.left, self.right), strict=True) if bound is not None
-            ]
-            if all(known) or bits >= BITS_MOST:
-                return ends
+                low = noise.ball_loss_at(left) if self.left is None else _cell_loss(noise, -math.inf, left)
+                high = noise.ball_loss_at(right) if self.right is None else _cell_loss(noise, right, math.inf)
+            known = (self.left is None or low.is_finite()) and (self.right is None or high.is_finite())
+            if known or bits >= BITS_MOST:
+                return low, high
             bits *= 2
-
-    def _end_loss_balls(self) -> tuple[arb, arb]:
-        low = (
-            self.noise.ball_loss_at(-math.inf)
-            if self.left is None
-            else _cell_loss(self.noise, -math.inf, rational(self.left))
-        )
-        high = (
-            self.noise.ball_loss_at(math.inf)
-            if self.right is None
-            else _cell_loss(self.noise, rational(self.right), math.inf)
-        )
-        return low, high
 
     def reversed(self) -> ClampedPair:
         """Mirrored: x -> D - x exchanges the two laws."""
-        shift = self.noise.shift
-        return ClampedPair(
-            self.noise,
-            None if self.right is None else shift - self.right,
-            None if self.left is None else shift - self.left,
-        )
+        return ClampedPair(self.noise, _mirrored(self.right, self.noise.shift), _mirrored(self.left, self.noise.shift))
 
     def infinite_mass(self) -> arb:
         return arb(0)
@@ -258,27 +275,13 @@ class ClampedPair(NoisePair):
 
     def ball_moment(self, order: arb) -> arb:
         """The losses of the two ends are exact, whatever lies between."""
-        left, right = _place(self.left, -math.inf), _place(self.right, math.inf)
         low, high = self._ball_end_losses
-        total = self.noise.ball_power_mass(order, left, right)
+        total = self.noise.ball_power_mass(order, self._ball_left, self._ball_right)
         if self.left is not None:
-            total += self.noise.ball_moved_mass(-math.inf, left) * (order * low).exp()
+            total += self.ball_below(self._ball_left)[0] * (order * low).exp()
         if self.right is not None:
-            total += self.noise.ball_moved_mass(right, math.inf) * (order * high).exp()
+            total += self.ball_above(self._ball_right)[0] * (order * high).exp()
         return total
-
-
-class Ends(NamedTuple):
-    """Where half-lines {output > x} may start: from low to high, or at the cuts alone, each with its p and q.
-
-    beyond: what both laws lack above, and kept: what both are divided by, before the noise was truncated.
-    """
-
-    low: Edge
-    high: Edge
-    cuts: tuple[tuple[Enclosure, Enclosure], ...]
-    beyond: Enclosure
-    kept: Enclosure
 
 
 def by_formula(noise: ShiftedNoise, epsilon: Enclosure) -> bool:
@@ -304,26 +307,26 @@ def profile_by_ends(ends: Ends, noise: ShiftedNoise, epsilon: Enclosure) -> Encl
         return where(inside, free, where(outside, enclosing(lower, upper), edge))
 
 
-def _cuts(pair: CutPair | ClampedPair, low: Place, high: Place) -> tuple[tuple[Enclosure, Enclosure], ...]:
+def _cuts(pair: TruncatedPair, low: Place, high: Place) -> tuple[tuple[Enclosure, Enclosure], ...]:
     """p and q of the half-lines that start at either end; at infinity they hold everything, or nothing."""
     found = []
     for end in (low, high):
         if isinstance(end, float):
             found.append((exact(float(end < 0.0)), exact(float(end < 0.0))))
         else:
-            found.append((_approx(partial(_tail, pair, end, 0)), _approx(partial(_tail, pair, end, 1))))
+            found.append((_enclosed(partial(_above, pair, end, 0)), _enclosed(partial(_above, pair, end, 1))))
     return tuple(found)
 
 
-def _tail(pair: CutPair | ClampedPair, x: Place, index: int) -> arb:
-    return pair._ball_tails_at(x)[index]
+def _above(pair: TruncatedPair, x: Place, index: int) -> arb:
+    return pair.ball_above(x)[index]
 
 
-def _approx(ball: Callable[[], arb]) -> Enclosure:
+def _enclosed(ball: Callable[[], arb]) -> Enclosure:
     return enclosing(*enclose(ball))
 
 
-def profile_by_balls(pair: CutPair | ClampedPair, epsilon: Enclosure) -> Enclosure:
+def profile_by_balls(pair: TruncatedPair, epsilon: Enclosure) -> Enclosure:
     """H in float64, read off balls entry by entry: the half-line is known, so an entry costs two error functions."""
     values, radii = epsilon.value.ravel(), epsilon.radius.ravel()
     known = np.isfinite(values) & np.isfinite(radii)
@@ -337,7 +340,7 @@ def profile_by_balls(pair: CutPair | ClampedPair, epsilon: Enclosure) -> Enclosu
     return enclosing(lower.reshape(epsilon.value.shape), upper.reshape(epsilon.value.shape))
 
 
-def _profile_floats(pair: CutPair | ClampedPair, points: FloatArray) -> list[tuple[float, float]]:
+def _profile_floats(pair: TruncatedPair, points: FloatArray) -> list[tuple[float, float]]:
     crossings = pair.noise.sure_crossings(points)
     return [
         enclose(partial(_profile_at, pair, float(point), crossing))
@@ -345,7 +348,7 @@ def _profile_floats(pair: CutPair | ClampedPair, points: FloatArray) -> list[tup
     ]
 
 
-def _profile_at(pair: CutPair | ClampedPair, point: float, crossing: Place | None) -> arb:
+def _profile_at(pair: TruncatedPair, point: float, crossing: Place | None) -> arb:
     return pair.ball_profile(arb(point), crossing)
 
 
@@ -354,32 +357,12 @@ def _cell_loss(noise: ShiftedNoise, start: Place, stop: Place) -> arb:
     return (noise.ball_moved_mass(start, stop) / noise.ball_mass(start, stop)).log()
 
 
-def _hull(candidates: list[BallTails]) -> BallTails:
-    total = candidates[0]
-    for other in candidates[1:]:
-        total = BallTails(*(hull(one, two) for one, two in zip(total, other, strict=True)))
-    return total
-
-
-def _best(candidates: list[BallTails], epsilon: arb) -> arb:
-    """Every half-line gives a value at or below H, and the true one attains it: the maximum is exact."""
-    alpha = epsilon.exp()
-    best = candidates[0].p_above - alpha * candidates[0].q_above
-    for tails in candidates[1:]:
-        best = best.max(tails.p_above - alpha * tails.q_above)
-    return best
-
-
 def _edge(edge: Edge, missing: float) -> Twofold:
     return twofold(missing) if edge is None else split(edge)
 
 
-def _place(edge: Edge, missing: float) -> Place:
-    return missing if edge is None else rational(edge)
-
-
-def _minus(edge: Edge) -> Edge:
-    return None if edge is None else -edge
+def _mirrored(edge: Edge, shift: Fraction) -> Edge:
+    return None if edge is None else shift - edge
 
 
 def _most(x: Twofold, floor: Twofold) -> Twofold:
