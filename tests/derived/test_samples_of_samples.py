@@ -12,7 +12,7 @@ import tightrope as tr
 from tests.oracle import continuous
 from tests.oracle.truth import Truth
 from tightrope.derived.poisson import PoissonAdd, PoissonRemove, sampled_once
-from tightrope.engines import lattice
+from tightrope.engines.lattice import engine as lattice
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.relation import Direction
 
