@@ -89,7 +89,7 @@ def test_questions_and_refusals_cross_a_pool() -> None:
     "error",
     [
         tr.InvalidParameter("sigma must be above 0"),
-        tr.UnsupportedMechanism("GDP", "no reason", Refusal.NEEDS_BALLS),
+        tr.UnsupportedMechanism("no reason", Refusal.NEEDS_BALLS, "GDP"),
         tr.ExpressionError("cannot be read", "Gausian(", 3),
         tr.AccuracyNotReached(tr.Bound(0.0, 1.0), 1e-6),
         WorkExhausted("memory"),

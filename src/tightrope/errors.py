@@ -48,13 +48,16 @@ class Refusal(Enum):
 
 
 class UnsupportedMechanism(TightropeError):
-    """No engine, or not the engine insisted on, can prove a bound for this question."""
+    """No engine, or not the engine insisted on, can prove a bound for this question.
 
-    def __init__(self, mechanism: str, hint: str, kind: Refusal = Refusal.NOT_KNOWN) -> None:
+    Who refuses knows why; whoever was asked names the mechanism as it was written.
+    """
+
+    def __init__(self, hint: str, kind: Refusal = Refusal.NOT_KNOWN, mechanism: str = "this mechanism") -> None:
         super().__init__()
-        self.mechanism = mechanism
         self.hint = hint
         self.kind = kind
+        self.mechanism = mechanism
         self.engine: str | None = None
         self.rename()
 

@@ -190,7 +190,7 @@ class Dark(tr.Gaussian):
     __slots__ = ()
 
     def pair(self, direction: tr.Direction) -> NoReturn:
-        raise tr.UnsupportedMechanism("Dark", "it is dark here")
+        raise tr.UnsupportedMechanism("it is dark here")
 
 
 def test_where_engines_end_the_best_count_so_far_is_kept() -> None:

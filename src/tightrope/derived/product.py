@@ -63,10 +63,7 @@ class ProductPair(Pair):
         return sum((count * arb(cumulant_above(pair, order)) for pair, count in self.parts), arb(0))
 
     def _refusal(self) -> UnsupportedMechanism:
-        return UnsupportedMechanism(
-            " + ".join(f"{type(pair).__name__} * {count}" for pair, count in self.parts) + " on one sample",
-            "the law of these together is not known by itself; engine='joint' composes it",
-        )
+        return UnsupportedMechanism("the law of these together is not known by itself; engine='joint' composes it")
 
 
 def product_pair(factors: Iterable[Factor]) -> Pair:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flint import arb
@@ -16,7 +16,6 @@ from ..pair import Pair
 
 BALL_TOLERANCE = 1e-14  # a formula in balls is cheap: the interval may end where doubles do
 EXCESS_BITS = 160  # absolute accuracy of delta / level - 1: decides next to a delta of 1 too
-NAMED_MOST = 4  # terms in an error message
 
 Term = tuple[Pair, int]
 
@@ -105,9 +104,3 @@ def inverse(
         return compare(value.lower, value.upper, delta, value)
 
     return invert(against, ceiling, tolerance, start)
-
-
-def named(terms: Sequence[Term]) -> str:
-    """The terms for an error message, of which the first few will do."""
-    shown = [f"{type(pair).__name__} * {count}" for pair, count in terms[:NAMED_MOST]]
-    return " + ".join([*shown, f"{len(terms) - NAMED_MOST} more"] if len(terms) > NAMED_MOST else shown)

@@ -140,7 +140,7 @@ def with_hits(cut: Parts, epsilon: float, log_left_out: float, widths: float) ->
         else:
             high = middle
     if best is None:
-        raise UnsupportedMechanism("this composition", "many small losses and few large ones count together")
+        raise UnsupportedMechanism("many small losses and few large ones count together")
     return best
 
 

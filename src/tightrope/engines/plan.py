@@ -25,7 +25,7 @@ from ..question import AUTO, Question
 from . import leaks, outline
 from .answer import Answer, Point, answered, exact, from_edges, nothing_known
 from .edges import edges
-from .evaluation import Evaluator, SelfInverse, Term, inverse, named
+from .evaluation import Evaluator, SelfInverse, Term, inverse
 from .ladder import ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
 
 # An epsilon that is as good as 0 (below 1e-12 however a width is rounded), and the total variation from which on it is
@@ -89,7 +89,7 @@ class Planner:
                     refused.add(rung.engine)
                 continue
             except OverflowError:
-                refusals.append(UnsupportedMechanism(named(self.terms), "its numbers leave the range of float64"))
+                refusals.append(UnsupportedMechanism("its numbers leave the range of float64"))
                 continue
             except WorkExhausted:
                 self.unfinished.add(rung.engine)
@@ -105,7 +105,7 @@ class Planner:
         if best is not None:
             return best
         hint = "it has no ball arithmetic; leave out proof, or choose another engine"
-        last = refusals[-1] if refusals else UnsupportedMechanism(named(self.terms), hint)
+        last = refusals[-1] if refusals else UnsupportedMechanism(hint)
         last.rename(engine=None if self._auto else self._question.engine)
         raise last
 

@@ -158,7 +158,7 @@ def _search(shape: Shape, towards: Towards, start: float, tilt_most: float) -> S
         following = log_tilt + max(-1.5, min(1.5, step))
         slow = abs(step) > 0.7 * abs(last) and high - low < 3.0
         last, log_tilt = step, 0.5 * (low + high) if slow or not low < following < high else following
-    raise UnsupportedMechanism("this composition", "the saddle point is out of reach; try engine='lattice'")
+    raise UnsupportedMechanism("the saddle point is out of reach; try engine='lattice'")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def demand_ordinary(pair: Pair, shift: Callable[[], arb]) -> None:
     """Refuses a pair whose shift, in units of its noise, is beyond float64."""
     with working_precision(BITS_START):
         if not ORDINARY[0] < shift() < ORDINARY[1]:
-            raise UnsupportedMechanism(repr(pair), "its scale is beyond float64; try engine='lattice'")
+            raise UnsupportedMechanism("its scale is beyond float64; try engine='lattice'")
 
 
 class Cumulants(NamedTuple):

@@ -39,7 +39,7 @@ def cgf_of(pair: Pair) -> Cgf:
     """The cgf of a pair that has one; raises UnsupportedMechanism."""
     known = pair.cgf()
     if known is None:
-        raise UnsupportedMechanism(repr(pair), "its cgf is not known; epsilon and delta need none: leave engine out")
+        raise UnsupportedMechanism("its cgf is not known; epsilon and delta need none: leave engine out")
     return known
 
 
@@ -50,7 +50,7 @@ def cumulant(pair: Pair, z: complex, bits: int = BITS_WANTED) -> acb:
     """
     z = complex(z)
     if not (math.isfinite(z.real) and math.isfinite(z.imag)):
-        raise UnsupportedMechanism(type(pair).__name__, f"its cgf is asked for at {z}, which is not finite")
+        raise UnsupportedMechanism(f"its cgf is asked for at {z}, which is not finite")
     best = acb("nan")
     for extra in BITS_STEPS:
         with working_precision(bits + extra):
@@ -60,7 +60,7 @@ def cumulant(pair: Pair, z: complex, bits: int = BITS_WANTED) -> acb:
                 if abs(found).rad() + found.rad() <= arb(2) ** -bits * abs(found).max(arb(1)):
                     break
     if not best.is_finite():
-        raise UnsupportedMechanism(type(pair).__name__, f"its cgf cannot be enclosed at {z}")
+        raise UnsupportedMechanism(f"its cgf cannot be enclosed at {z}")
     return best
 
 
@@ -87,12 +87,12 @@ def _value(pair: Pair, z: complex, bits: int) -> acb:
     if z.real < -0.5:
         flipped = complex(-1.0 - z.real, -z.imag)
         if Fraction(flipped.real) != -1 - Fraction(z.real):
-            raise UnsupportedMechanism(type(pair).__name__, f"1 + Re z is no double at {z}")
+            raise UnsupportedMechanism(f"1 + Re z is no double at {z}")
         return _value(pair.reversed(), flipped, bits)
     known, reach = cgf_of(pair), abs(z.imag)
     tolerance = 0.8 * bits * LOG_2
     if known.points(z.real, reach, tolerance) > POINTS_MOST:
-        raise UnsupportedMechanism(type(pair).__name__, f"its quadrature needs too many points at {z}")
+        raise UnsupportedMechanism(f"its quadrature needs too many points at {z}")
     law = known.ball_tilted(z.real, reach, tolerance)
     if not reach:
         return acb(law.log_mgf)

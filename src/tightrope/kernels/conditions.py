@@ -51,8 +51,7 @@ def float64() -> Iterator[None]:
     """Inside, float64 can be trusted and numpy warns of nothing; refuses where it cannot."""
     if not hold():
         raise UnsupportedMechanism(
-            "float64",
-            "its rounding, its underflow or a library's function is not what the bounds rest on here; ask with proof",
+            "float64's rounding or underflow, or a library, is not what the bounds rest on here; ask with proof",
             Refusal.NEEDS_BALLS,
         )
     with quiet():
@@ -68,7 +67,7 @@ def demand_erfcx() -> None:
     """Refuses where erfcx is not as accurate as assumed; apart from the rest, since scipy is slow to load."""
     if not erfcx_holds():
         raise UnsupportedMechanism(
-            "float64", "its erfcx is not what the bounds rest on; ask with proof", Refusal.NEEDS_BALLS
+            "the erfcx of float64 is not what the bounds rest on; ask with proof", Refusal.NEEDS_BALLS
         )
 
 
@@ -76,7 +75,7 @@ def demand_normal(value: object) -> None:
     """Refuses doubles below the normal ones anywhere in a value, where this thread would take them for others."""
     if not gradual_underflow() and any(_is_subnormal(number) for number in _numbers(value)):
         raise UnsupportedMechanism(
-            "a number below 2.3e-308", "this process flushes such numbers to zero; switch gradual underflow on"
+            "it has a number below 2.3e-308, which this process flushes to zero; switch gradual underflow on"
         )
 
 

@@ -41,9 +41,7 @@ def hits(
 ) -> Hits:
     """H of one term: log_ratio = log B(c)/A(c) at t = 0, drift that of the hits minus that of the body."""
     if not float(times[-1]) * abs(float(drift.value)) <= ANGLE_MOST:
-        raise UnsupportedMechanism(
-            "this composition", "its angles are too large for float64; try proof", Refusal.NEEDS_BALLS
-        )
+        raise UnsupportedMechanism("its angles are too large for float64; try proof", Refusal.NEEDS_BALLS)
     below, above = 1.0 + body.deviation, 1.0 + hit.deviation
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         ratio = np.exp(log_ratio.value)

@@ -74,14 +74,12 @@ def transform(law: TiltedLaw, step: float, nodes: int) -> Transform:
     """phi - 1 at t = 0, step, ..., (nodes - 1) step; step j must be exact for every j."""
     offsets, weights = law.offsets.value, law.weights.value
     if not (np.all(np.isfinite(offsets)) and np.all(np.isfinite(weights))):
-        raise UnsupportedMechanism("this composition", "its losses overflow in float64; try proof", Refusal.NEEDS_BALLS)
+        raise UnsupportedMechanism("its losses overflow in float64; try proof", Refusal.NEEDS_BALLS)
     block = max(1, math.isqrt(nodes))
     rows = -(-nodes // block)
     outer, inner = step * block * np.arange(rows, dtype=np.float64), step * np.arange(block, dtype=np.float64)
     if 0.5 * float(max(outer[-1], inner[-1])) * float(np.max(abs(offsets))) > ANGLE_MOST:
-        raise UnsupportedMechanism(
-            "this composition", "its angles are too large for float64; try proof", Refusal.NEEDS_BALLS
-        )
+        raise UnsupportedMechanism("its angles are too large for float64; try proof", Refusal.NEEDS_BALLS)
     # Rows: E1 real, E1 imaginary, ones; columns: E2 real, E2 imaginary, ones: all nine sums at once.
     length = max(CHUNK, math.isqrt(offsets.size))
     cuts = range(0, offsets.size, length)

@@ -206,10 +206,7 @@ class _Asked:
         step = edge / n if self.factor is None and n is not None else math.log(self.factor or math.e)
         size = n if n is not None else 2 * math.ceil(edge / step / 2.0)
         if step * size >= REACH_MOST:
-            raise UnsupportedMechanism(
-                "a mechanism with losses this large",
-                f"buckets reach up to a loss of {REACH_MOST:g}; use another engine",
-            )
+            raise UnsupportedMechanism(f"buckets reach up to a loss of {REACH_MOST:g}; use another engine")
         plan = BucketPlan(self.terms, step, size, budget if self.free is None else self.free)
         return BucketsEvaluator(plan, self.tilts, self.tilts.at_epsilon(found.epsilon), self.delta is not None)
 

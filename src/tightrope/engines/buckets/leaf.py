@@ -64,7 +64,7 @@ def events_leaf(events: Atoms, step: float, n: int, slope: float) -> Buckets:
     """The leaf of a list of events that leaves none out."""
     _check(step, n, slope)
     if not np.all(np.isfinite(events.loss.value)):
-        raise UnsupportedMechanism("this mechanism", "its losses are beyond doubles")
+        raise UnsupportedMechanism("its losses are beyond doubles")
     infinite = events.infinite_ends()
     doubt = events.loss.radius + TIE * np.abs(events.loss.value)
     index = np.ceil((events.loss.value - doubt) / step)
@@ -72,9 +72,7 @@ def events_leaf(events: Atoms, step: float, n: int, slope: float) -> Buckets:
     above_p, above_q = events.p[beyond].sum(), (events.p[beyond] * (-events.loss[beyond]).exp()).sum()
     p, loss, doubt = events.p[~beyond], events.loss.value[~beyond], doubt[~beyond] * 2.0
     if not np.all(doubt <= DOUBT_MOST):
-        raise UnsupportedMechanism(
-            "this mechanism", "its losses are not known well enough in float64; try another engine"
-        )
+        raise UnsupportedMechanism("its losses are not known well enough in float64; try another engine")
     place = np.clip(index[~beyond], -n, n).astype(np.int64)
     # Distance to the top of the bucket; outside of [0, step] by rounding only, which the slack covers.
     gap = place * step - loss

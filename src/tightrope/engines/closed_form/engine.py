@@ -23,7 +23,7 @@ from ...kernels.directed import next_down, next_up
 from ...kernels.enclosure import Enclosure, exact
 from ...pair import Pair, Profile
 from ..edges import leaked
-from ..evaluation import BallFormula, Evaluation, Evaluator, Term, named
+from ..evaluation import BallFormula, Evaluation, Evaluator, Term
 from . import binomial_tail, finite_part, tuning
 from .binomial_tail import BinomialEvaluator
 from .finite_part import BallList, FiniteTerm, FloatList
@@ -48,9 +48,9 @@ def split(terms: Sequence[Term], atoms_most: int) -> Sorted:
         return Sorted(finite, None)
     cost = 1 if other is None else other.profile_cost()
     if not finite and cost > tuning.PROFILE_MOST:
-        raise UnsupportedMechanism(named(terms), "its profile has too many terms to sum", Refusal.TOO_MUCH_WORK)
+        raise UnsupportedMechanism("its profile has too many terms to sum", Refusal.TOO_MUCH_WORK)
     if finite and finite_part.listed_atoms(finite) * cost > atoms_most:
-        raise UnsupportedMechanism(named(terms), "its finite part has too many atoms to list")
+        raise UnsupportedMechanism("its finite part has too many atoms to list")
     return Sorted(finite, other)
 
 
@@ -67,7 +67,7 @@ def _together(rest: Sequence[Term]) -> Profile | None:
         return rest[0][0] if rest else None
     found = rest[0][0].together(rest)
     if found is None:
-        raise UnsupportedMechanism(named(rest), "there is no closed form for these together")
+        raise UnsupportedMechanism("there is no closed form for these together")
     return found
 
 

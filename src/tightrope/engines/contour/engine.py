@@ -41,7 +41,7 @@ def prepare(
         infinite = edges(terms).mass
         mass = upper_float(infinite)
     if epsilon is None and (delta is None or not delta > mass):
-        raise UnsupportedMechanism("this composition", "delta is not above its infinite mass")
+        raise UnsupportedMechanism("delta is not above its infinite mass")
     log_delta = None if delta is None else math.log(delta - mass)
     law = ContourLaw(cgfs, infinite, period_of(terms))
     return search(law, ContourTarget(epsilon, delta, log_delta, accuracy, proof))

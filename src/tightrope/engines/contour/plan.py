@@ -95,4 +95,4 @@ def plan_contour(
         if nodes * points <= work_most:
             return ContourPlan(saddle, step, nodes, log_bounds, float(nodes * points), period, cycle)
         refusal = Refusal.TOO_MUCH_WORK
-    raise UnsupportedMechanism("this composition", REFUSAL, refusal)
+    raise UnsupportedMechanism(REFUSAL, refusal)

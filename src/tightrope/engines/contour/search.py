@@ -51,7 +51,7 @@ def search(law: ContourLaw, target: ContourTarget) -> ContourBound:
             continue
         except OverflowError:
             hint = "its numbers leave the range of float64; try proof"
-            refusals.append(UnsupportedMechanism("this composition", hint, Refusal.NEEDS_BALLS))
+            refusals.append(UnsupportedMechanism(hint, Refusal.NEEDS_BALLS))
             continue
         best = narrower(best, found)
         if best.width <= target.accuracy:

@@ -21,7 +21,7 @@ from ...kernels.ball import BITS_START, lower_float, working_precision
 from ...kernels.enclosure import FloatArray
 from ...kernels.twofold import twofold
 from ...pair import Pair
-from ..evaluation import Evaluation, Evaluator, named
+from ..evaluation import Evaluation, Evaluator
 from ..lattice import masses as lattice_masses
 from ..lattice.compose import Part, Total, compose, compose_alike, longest
 from ..lattice.law import Side, tilted
@@ -119,7 +119,7 @@ def _grid(asked: CutQuestion, epsilon: float, points: int) -> CutGrid:
     longest_range = max(window.length for window in windows)
     largest = max(max(abs(window.bottom), abs(window.top)) for window in windows) + longest_range
     if not 0.0 < longest_range < math.inf:
-        raise UnsupportedMechanism(named(asked.terms), "its losses are all alike")
+        raise UnsupportedMechanism("its losses are all alike")
     unit = 2.0 ** (math.ceil(math.log2(largest)) - 51)
     step = max(2 * round(longest_range / (points - 1) / unit / 2.0), 2)
     rulers = []

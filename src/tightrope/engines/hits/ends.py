@@ -21,7 +21,7 @@ from ...kernels.ball import BITS_START, working_precision
 from ...kernels.enclosure import FloatArray, exact
 from ...kernels.twofold import twofold
 from ...pair import Pair
-from ..evaluation import Term, named
+from ..evaluation import Term
 from . import tuning
 
 
@@ -80,7 +80,7 @@ class CutQuestion:
         least = sum(each.count * each.low for each in self.ended)
         most = sum(each.count * each.high for each in self.ended)
         if len(self.ended) > tuning.TERMS_MOST or not (least >= -tuning.HITS_MOST or most <= tuning.HITS_MOST):
-            raise self._refusal("it has many hits, or losses without ends that would cut them short")
+            raise UnsupportedMechanism("it has many hits, or losses without ends that would cut them short")
 
     def check(self, epsilon: float) -> None:
         """Raises UnsupportedMechanism where an even grid of the windows would not pay."""
@@ -91,18 +91,18 @@ class CutQuestion:
         if not (
             body <= tuning.BODY_MOST * epsilon and all(window.bottom < window.top < math.inf for window in windows)
         ):
-            raise self._refusal("many small losses count: there is nothing to cut off")
+            raise UnsupportedMechanism("many small losses count: there is nothing to cut off")
         longest = max(window.length for window in windows)
         if not longest <= tuning.POINTS_MOST * epsilon:
-            raise self._refusal("epsilon is shorter than a step of the finest grid")
+            raise UnsupportedMechanism("epsilon is shorter than a step of the finest grid")
         if not longest <= tuning.BODY_POINTS_MOST * max(
             abs(each.low if window.at_low else each.high) for each, window in cut
         ):
-            raise self._refusal("its hits are too large beside its other losses")
+            raise UnsupportedMechanism("its hits are too large beside its other losses")
         for each, window in cut:
             edge = window.bottom + tuning.NEXT_TO_END * window.length
             if window.at_low and float(each.pair.tails(twofold(np.array([edge]))).p_below[0]) < 0.5:
-                raise self._refusal("its losses are spread out: there is nothing to cut off")
+                raise UnsupportedMechanism("its losses are spread out: there is nothing to cut off")
 
     def single(self, epsilon: FloatArray) -> FloatArray:
         """About the delta of one use among all, the others without loss."""
@@ -123,6 +123,3 @@ class CutQuestion:
             if high / low < 1.0 + 1e-3:
                 break
         return high
-
-    def _refusal(self, reason: str) -> UnsupportedMechanism:
-        return UnsupportedMechanism(named(self.terms), reason)

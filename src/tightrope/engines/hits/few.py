@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...errors import UnsupportedMechanism, WorkExhausted
-from ..evaluation import Term, named
+from ..evaluation import Term
 from ..lattice.narrowest import Narrowest, relative_width, rounding_rules
 from . import tuning
 from .cut import CutEvaluator, evaluator
@@ -61,7 +61,7 @@ def _place(asked: CutQuestion, delta: float) -> tuple[float, CutEvaluator]:
                 raise
             break
         if coarse.delta(near).lower > tuning.TOGETHER * delta:
-            raise UnsupportedMechanism(named(asked.terms), "many hits count together: there is nothing to cut off")
+            raise UnsupportedMechanism("many hits count together: there is nothing to cut off")
         found = _narrowest(asked, coarse, math.inf, near).inverse(delta, math.inf, 1e-3)
         before, near = near, found.lower + (min(found.upper, 2.0 * reach) - found.lower) / 2.0
         if not near > 0.0 or (found.upper <= reach and abs(near - before) < tuning.ROOM * near):

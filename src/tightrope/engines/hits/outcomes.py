@@ -17,7 +17,7 @@ from ... import work
 from ...errors import Refusal, UnsupportedMechanism
 from ..closed_form.finite_part import BallList, FiniteTerm
 from ..edges import leaked
-from ..evaluation import Term, named
+from ..evaluation import Term
 from . import tuning
 
 
@@ -60,7 +60,7 @@ def seen(terms: Sequence[Term]) -> SeenParts:
         if law is not None:
             finite.append((law, count))
         elif use is None:
-            raise UnsupportedMechanism(named([(pair, count)]), "its hits cannot be told from its misses")
+            raise UnsupportedMechanism("its hits cannot be told from its misses")
         elif 0.0 < use.chance < 1.0:
             hits.append(SampledUses(count, arb(use.chance), use.variance))
         else:
@@ -68,9 +68,9 @@ def seen(terms: Sequence[Term]) -> SeenParts:
         if use is not None:
             loss, hidden, blur = loss + count * use.sure, hidden + count * use.hidden, blur + count * use.blur
         if not hidden + blur < tuning.HIDDEN_MOST:
-            raise UnsupportedMechanism(named([(pair, count)]), "its noise hides whether a record took part")
+            raise UnsupportedMechanism("its noise hides whether a record took part")
     if hidden.is_zero():
-        raise UnsupportedMechanism(named(terms), "nothing in it is sampled")
+        raise UnsupportedMechanism("nothing in it is sampled")
     return SeenParts(tuple(hits), tuple(finite), loss, variance, leaked(finite), hidden, blur)
 
 
@@ -82,7 +82,7 @@ def listed(terms: Sequence[Term], parts: SeenParts, finite: BallList, log_least:
     for term in parts.hits:
         masses, first, cut = _binomial(term, least)
         if len(masses) * len(atoms) > tuning.PRODUCTS_MOST:
-            raise UnsupportedMechanism(named(terms), "it has too many hits to list", Refusal.TOO_MUCH_WORK)
+            raise UnsupportedMechanism("it has too many hits to list", Refusal.TOO_MUCH_WORK)
         work.spend(tuning.MULTIPLICATION * len(masses) * len(atoms))
         dropped += cut
         hit, missed = term.rate.log(), (-term.rate).log1p()
@@ -97,7 +97,7 @@ def listed(terms: Sequence[Term], parts: SeenParts, finite: BallList, log_least:
                     dropped += both
         atoms = joined
         if len(atoms) > tuning.ATOMS_MOST:
-            raise UnsupportedMechanism(named(terms), "it has too many hits to list", Refusal.TOO_MUCH_WORK)
+            raise UnsupportedMechanism("it has too many hits to list", Refusal.TOO_MUCH_WORK)
     return atoms, dropped
 
 
@@ -131,5 +131,5 @@ def _side(term: SampledUses, mode: int, top: arb, least: arb, step: int) -> tupl
         m, mass = m + step, mass * ratio(m)
     following = ratio(m)
     if not following < 1:
-        raise UnsupportedMechanism("this composition", "it has too many hits to list", Refusal.TOO_MUCH_WORK)
+        raise UnsupportedMechanism("it has too many hits to list", Refusal.TOO_MUCH_WORK)
     return side, mass / (1 - following)  # the ratios fall, so the rest is below a geometric series

@@ -62,7 +62,7 @@ def choose_tilt(laws: Sketches, epsilon: float, delta: float, share: float) -> T
         float(np.dot(laws.counts, [getattr(each, end) for each in laws.each])) for end in ("lowest", "highest")
     )
     if min(reach, most) - least > tuning.WINDOWS_MOST * span:
-        raise UnsupportedMechanism("this composition", "its sums reach too far for one grid", Refusal.TOO_MUCH_WORK)
+        raise UnsupportedMechanism("its sums reach too far for one grid", Refusal.TOO_MUCH_WORK)
     return Tilt(theta, math.exp(min(max(log_tolerance, math.log(tuning.FLOOR)), math.log(tuning.CEILING))))
 
 

@@ -23,7 +23,7 @@ from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import erfc, lower_float, upper_float, working_precision
 from ...kernels.search import Inverse
 from ..closed_form import finite_part
-from ..evaluation import Evaluation, SelfInverse, Term, inverse, named
+from ..evaluation import Evaluation, SelfInverse, Term, inverse
 from . import tuning
 from .outcomes import Outcome, SeenParts, listed, seen
 
@@ -39,9 +39,9 @@ def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, a
             finite_part.ball_law(parts.finite) if finite_part.listed_atoms(parts.finite) <= tuning.ATOMS_MOST else None
         )
     if finite is None:
-        raise UnsupportedMechanism(named(terms), "its finite part has too many atoms to list", Refusal.TOO_MUCH_WORK)
+        raise UnsupportedMechanism("its finite part has too many atoms to list", Refusal.TOO_MUCH_WORK)
     if delta is not None and not 2.0 * hidden <= accuracy * delta:
-        raise UnsupportedMechanism(named(terms), "its noise hides more of delta than the accuracy allows")
+        raise UnsupportedMechanism("its noise hides more of delta than the accuracy allows")
     log_least = tuning.FIRST_LOOK if delta is None else math.log(max(delta, 1e-320)) - tuning.BELOW
     for _ in range(tuning.LISTS_MOST):
         with working_precision(tuning.BITS):

@@ -14,7 +14,7 @@ from ...derived.product import serves_several, unfolded
 from ...errors import UnsupportedMechanism
 from ...pair import Pair
 from ...question import Question
-from ..evaluation import Evaluator, Term, named
+from ..evaluation import Evaluator, Term
 from ..plan import Planner
 from .once import OnceEvaluator
 from .several import prepare_several
@@ -30,7 +30,7 @@ def prepare(
 ) -> Evaluator:
     """An evaluator for terms of which some are samples of a product."""
     if not any(serves_several(pair) for pair, _ in terms):
-        raise UnsupportedMechanism(named(terms), "no sample here serves several mechanisms; leave out engine='joint'")
+        raise UnsupportedMechanism("no sample here serves several mechanisms; leave out engine='joint'")
     counts: dict[Pair, int] = {}
     for pair, count in unfolded(terms):
         counts[pair] = counts.get(pair, 0) + count

@@ -137,9 +137,7 @@ def cells_law(pair: Pair, points: FloatArray, step: float, start: int, bits: int
 
 def _pay(length: int, bits: int) -> None:
     if length > tuning.LENGTH_MOST:
-        raise UnsupportedMechanism(
-            "this composition", "the law behind one sample needs too long a grid", Refusal.TOO_MUCH_WORK
-        )
+        raise UnsupportedMechanism("the law behind one sample needs too long a grid", Refusal.TOO_MUCH_WORK)
     work.hold(length * (bits / 8.0 + 64.0))
     work.spend(length * (tuning.LIMB * bits / 64.0 + tuning.ENTRY))
 
@@ -165,5 +163,5 @@ def _below(ball: arb) -> fmpz:
 def _unique(ball: arb) -> fmpz:
     number = ball.unique_fmpz()
     if number is None:
-        raise UnsupportedMechanism("this composition", "its masses cannot be enclosed at this precision")
+        raise UnsupportedMechanism("its masses cannot be enclosed at this precision")
     return number

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.fft import POWER_MOST
-from ..evaluation import Evaluator, Term, named
+from ..evaluation import Evaluator, Term
 from . import native as lattice_native
 from .aim import aim
 from .narrowest import Narrowest
@@ -44,9 +44,9 @@ def prepare(
     """
     with working_precision(BITS_START):
         if any(not pair.infinite_mass() < 1 for pair, _ in terms):
-            raise UnsupportedMechanism(named(terms), "all of its loss is infinite: delta is 1 at every epsilon")
+            raise UnsupportedMechanism("all of its loss is infinite: delta is 1 at every epsilon")
     if any(count > POWER_MOST for _, count in terms):
-        raise UnsupportedMechanism(named(terms), f"the transforms are raised to powers up to {POWER_MOST} only")
+        raise UnsupportedMechanism(f"the transforms are raised to powers up to {POWER_MOST} only")
     terms = tuple(terms)
     if proof:
         target = aim(terms, epsilon, delta, accuracy)

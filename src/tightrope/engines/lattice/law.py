@@ -57,7 +57,7 @@ class Law:
 def tilted(masses: FloatArray, start: int, step: int, slope: float, side: Side) -> Law:
     """Tilts masses that already lie on their side: times e^(slope i), scaled to sum to about 1."""
     if not (np.all(np.isfinite(masses)) and np.any(masses > 0.0)):
-        raise UnsupportedMechanism("this composition", "its masses are below every double, or not known")
+        raise UnsupportedMechanism("its masses are below every double, or not known")
     index = np.arange(len(masses), dtype=np.float64)
     with np.errstate(all="ignore"):
         rough = np.where(masses > 0.0, np.log(np.maximum(masses, 5e-324)) + slope * index, -np.inf)
@@ -142,7 +142,7 @@ def _normalised(law: Law) -> Law:
     """Scaled to sum to about 1 again; the scale is kept exactly."""
     total = float(np.sum(law.masses))
     if not 0.0 < total < math.inf:
-        raise UnsupportedMechanism("this composition", "its tilted masses leave the range of doubles; ask another way")
+        raise UnsupportedMechanism("its tilted masses leave the range of doubles; ask another way")
     scale = math.log(total)
     factor = math.exp(-scale)
     units = 8.0 + 2.0 * abs(scale)

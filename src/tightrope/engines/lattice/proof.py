@@ -261,5 +261,5 @@ def _ceil(ball: arb) -> int:
 def _whole(ball: arb) -> int:
     number = integer(ball)
     if number is None:
-        raise UnsupportedMechanism("this composition", "its masses cannot be enclosed at this precision")
+        raise UnsupportedMechanism("its masses cannot be enclosed at this precision")
     return number

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ... import work
 from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
-from ..evaluation import Evaluation, Evaluator, Term, named
+from ..evaluation import Evaluation, Evaluator, Term
 from . import tuning
 from .aim import Aim
 from .grid import LatticeEvaluator, grid_evaluator
@@ -33,9 +33,7 @@ def refined(terms: tuple[Term, ...], target: Aim, most: float, enough: float) ->
     wish = GridWish(work=tuning.FIRST_GRID_WORK * allowed)
     made = plan(terms, target, wish)
     if made.expected > most:
-        raise UnsupportedMechanism(
-            named(terms), "no grid that the time allows would halve what is known", Refusal.TOO_MUCH_WORK
-        )
+        raise UnsupportedMechanism("no grid that the time allows would halve what is known", Refusal.TOO_MUCH_WORK)
     hopeless = target.tolerance < tuning.KNOWN_PER_WIDTH * target.wanted
     if hopeless:  # no tilt brings the losses that matter above the noise: integers have none
         found.take(prepare_proof(terms, target))

@@ -88,7 +88,7 @@ def sketch(pair: Pair, cells: int = SKETCH_CELLS) -> Sketch:
     other = np.where(points[1:] > median, -np.diff(tails.q_above), np.diff(tails.q_below))
     kept = mass > 0.0
     if not kept.any():
-        raise UnsupportedMechanism(type(pair).__name__, "its losses are too large or too close together for a grid")
+        raise UnsupportedMechanism("its losses are too large or too close together for a grid")
     with np.errstate(divide="ignore", invalid="ignore"):
         # The loss of the merged cell: the mean loss is far below its deviation, and midpoints would miss it.
         loss = np.clip(np.nan_to_num(np.log(mass / other)), points[:-1], points[1:])
@@ -127,7 +127,7 @@ def sketch_of_atoms(loss: FloatArray, mass: FloatArray) -> Sketch:
     """A list of atoms is its own sketch."""
     kept = mass > 0.0
     if not kept.any():
-        raise UnsupportedMechanism("this mechanism", "its masses are below every double")
+        raise UnsupportedMechanism("its masses are below every double")
     nothing = np.zeros(int(kept.sum()))
     loss, mass = loss[kept], mass[kept]
     return Sketch(loss, mass, np.log(mass), nothing, loss, nothing, nothing, 0.0, float(loss[0]), float(loss[-1]))

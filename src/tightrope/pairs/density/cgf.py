@@ -114,9 +114,7 @@ class DensityCgf(Cgf):
 
     def cumulants(self, tilt: float) -> Cumulants:
         if not self._groups:
-            raise UnsupportedMechanism(
-                "Density", "its two laws have no part in common in float64; try engine='lattice'"
-            )
+            raise UnsupportedMechanism("its two laws have no part in common in float64; try engine='lattice'")
         return point_cumulants(self._groups, tilt)
 
     @cached_property
@@ -201,14 +199,14 @@ class DensityCgf(Cgf):
                     nodes += self._rule(key, piece, low, high) if kept else []
                     continue
                 if depth > DEPTH_MOST or len(nodes) > CELLS_MOST * NODES:
-                    raise UnsupportedMechanism("Density", "its quadrature needs too many nodes; try engine='lattice'")
+                    raise UnsupportedMechanism("its quadrature needs too many nodes; try engine='lattice'")
                 middle = ((low + high) / 2).mid()
                 waiting += [(low, middle, depth + 1, 2 * place), (middle, high, depth + 1, 2 * place + 1)]
         losses = tuple(node.loss for node in nodes)
         weights = tuple(node.mass * (arb(tilt) * node.loss).exp() for node in nodes)
         total = sum(weights, arb(0)) + arb(0, 1) * error
         if not total > 0:
-            raise UnsupportedMechanism("Density", "its quadrature is not precise enough; try engine='lattice'")
+            raise UnsupportedMechanism("its quadrature is not precise enough; try engine='lattice'")
         return BallLaw(losses, weights, total.log(), FixedError((error / total).upper()))
 
     def _rule(self, key: Place, piece: Piece, low: arb, high: arb) -> list[Node]:

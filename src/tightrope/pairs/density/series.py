@@ -196,7 +196,7 @@ def _cells(index: int, piece: Piece, absolute: float, most: int) -> tuple[list[D
         looks += 1
         if depth > DEPTH_MOST or looks > most:
             kind = Refusal.NOT_KNOWN if depth > DEPTH_MOST else Refusal.TOO_MUCH_WORK
-            raise UnsupportedMechanism("Density", _trouble(piece, low, high), kind)
+            raise UnsupportedMechanism(_trouble(piece, low, high), kind, "Density")
         whole = everywhere(partial(logs, piece), low, high, DEGREE)
         sign = sign or _sign(whole.loss[1])
         good = _good(whole, high - low, absolute)

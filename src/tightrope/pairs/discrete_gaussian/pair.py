@@ -52,7 +52,6 @@ class DiscreteGaussianPair(Pair):
         """Refuses to list outputs where there are too many of them."""
         if self.sigma > most:
             raise UnsupportedMechanism(
-                f"DiscreteGaussian(sigma={self.sigma!r})",
                 f"its outputs are listed up to sigma {most:g}; divide the query, sigma and sensitivity",
                 Refusal.TOO_MUCH_WORK,
             )

@@ -91,11 +91,11 @@ class NeighbourDecay:
 def finite_cgf(pair: FinitePair) -> FiniteCgf:
     """The cgf of a finite pair that has finite losses, and not too many."""
     if pair.law.size() > ATOMS_MOST:
-        raise UnsupportedMechanism(repr(pair), "it has too many atoms for a contour", Refusal.TOO_MUCH_WORK)
+        raise UnsupportedMechanism("it has too many atoms for a contour", Refusal.TOO_MUCH_WORK)
     with working_precision(BITS_START):
         points = tuple((float(atom.p.mid()), float(atom.loss.mid())) for atom in pair.law.listed())
     if not points or not all(mass > 0.0 and math.isfinite(loss) for mass, loss in points):
-        raise UnsupportedMechanism(repr(pair), "its atoms do not fit a contour; try engine='lattice'")
+        raise UnsupportedMechanism("its atoms do not fit a contour; try engine='lattice'")
     return FiniteCgf(pair, points)
 
 

@@ -39,8 +39,7 @@ class DiscreteLaplaceLaw(FiniteLaw):
     def size(self) -> int:
         if self.sensitivity >= ATOMS_MOST:
             raise UnsupportedMechanism(
-                f"DiscreteLaplace(scale={self.scale!r}, sensitivity={self.sensitivity})",
-                f"a sensitivity of {ATOMS_MOST} or more has too many losses; divide the query, scale and sensitivity",
+                f"a sensitivity of {ATOMS_MOST} or more has too many losses; divide the query, scale and sensitivity"
             )
         return self.sensitivity + 1
 

@@ -60,9 +60,7 @@ class LaplaceTilted(Tilted):
 
         t, edge, s = step * np.arange(nodes, dtype=np.float64), self.drift, self.law.tilt + 0.5
         if not float(t[-1]) * float(edge.upper) < ANGLE_MOST:
-            raise UnsupportedMechanism(
-                "this composition", "its angles are too large for float64; try proof", Refusal.NEEDS_BALLS
-            )
+            raise UnsupportedMechanism("its angles are too large for float64; try proof", Refusal.NEEDS_BALLS)
         with working_precision(BITS_START):
             shares = enclosed(self.law.shares())
         between, below, square = shares[0], shares[1], s * s + t * t

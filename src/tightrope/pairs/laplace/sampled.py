@@ -34,7 +34,7 @@ CELLS_LEAST, CELLS_MOST = 8, 64  # of the coarse rule: as many per e-fold of the
 def sampled_laplace_cgf(base: LaplacePair, rate: float, sign: int) -> SampledLaplaceCgf:
     """The cgf of a sampled Laplace pair whose losses are not huge."""
     if not base.sensitivity < EDGE_MOST * base.scale:
-        raise UnsupportedMechanism(repr(base), "its losses are too large for a contour; try engine='lattice'")
+        raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
     return SampledLaplaceCgf(base, rate, sign)
 
 
@@ -103,7 +103,7 @@ class SampledLaplaceCgf(Cgf):
             edge, lambda ellipse: float((self._size(ellipse, tilt) / top).log().mid()), reach, log_tolerance
         )
         if chosen is None:
-            raise UnsupportedMechanism(repr(self.base), "its quadrature needs too many nodes; try engine='lattice'")
+            raise UnsupportedMechanism("its quadrature needs too many nodes; try engine='lattice'")
         return chosen
 
     def _top(self, tilt: float) -> arb:

@@ -27,7 +27,7 @@ NODE_POINTS = 1000  # how a node counts against the work allowed: it takes about
 def logistic_cgf(pair: LogisticPair) -> LogisticCgf:
     """The cgf of a logistic pair whose losses are not huge."""
     if not pair.epsilon < EDGE_MOST:
-        raise UnsupportedMechanism(repr(pair), "its losses are too large for a contour; try engine='lattice'")
+        raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
     return LogisticCgf(pair)
 
 

@@ -78,7 +78,7 @@ class SampledCgf(Cgf):
         low, high = window(mu, rate, power, width)
         size = math.ceil((high - low) / step) + 1
         if size > COARSE_MOST:
-            raise UnsupportedMechanism(repr(self.base), "its losses are too large for a contour; try engine='lattice'")
+            raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
         work.spend(COARSE * size)
         nodes, middle = [low + index * step for index in range(size)], 0.5 * mu * mu
         if mu * nodes[-1] - middle <= STEEP and (rate < 0.5 or mu * low - middle > -1.0):

@@ -189,8 +189,7 @@ class GaussianNoise(ShiftedNoise):
         cells = range(self._table_start, math.ceil(41.0 * self.sigma) + int(self.shift) + 1)
         if len(cells) > TABLE_MOST:
             raise UnsupportedMechanism(
-                f"Gaussian noise of sigma {self.sigma!r} on whole numbers under a shift of {self.shift}",
-                f"more than {TABLE_MOST} outputs matter; divide the query, sigma, bounds and sensitivity",
+                f"more than {TABLE_MOST} outputs matter; divide the query, sigma, bounds and sensitivity"
             )
         with working_precision(BITS_START):
             balls = [self._ball_cell_loss(before) for before in cells]
