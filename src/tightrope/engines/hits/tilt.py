@@ -41,6 +41,8 @@ def sketched(laws: Sequence[tuple[FloatArray, FloatArray]], counts: Sequence[int
 def choose_tilt(laws: Sketches, epsilon: float, delta: float, share: float) -> Tilt:
     """share: what may be left out of delta, which is known about, or 0."""
     span = max(each.highest - each.lowest for each in laws.each)
+    if not 0.0 < span < math.inf:
+        raise UnsupportedMechanism("its losses are all alike, or without end")
     saddle = _saddle(laws, epsilon, span)
     shares = np.geomspace(*tuning.SHARES)
     thetas = saddle * shares
