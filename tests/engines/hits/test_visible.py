@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import mpmath
 import pytest
 
 import tightrope as tr
 from tests.oracle.sampled_twice import Use, delta_of_two
+from tightrope.engines.hits import tuning
 
 ORACLE_ERROR = mpmath.mpf(10) ** -17
 TWICE = [
@@ -82,3 +85,15 @@ def test_says_no_to_ordinary_noise() -> None:
     run = tr.Gaussian(sigma=1.0).poisson(rate=0.01) * 1000
     with pytest.raises(tr.UnsupportedMechanism):
         run.epsilon(1e-6, engine="hits")
+
+
+def test_hits_that_are_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists that end far too early: only the bound of what they leave out keeps the truth inside."""
+    use = Use(0.05, 0.3)
+    truth = delta_of_two(use, use, 300.0)
+    monkeypatch.setattr(tuning, "FIRST_LOOK", math.log(0.2))
+    monkeypatch.setattr(tuning, "LISTS_MOST", 1)
+    bound = uses(use, use).delta(300.0, engine="hits", direction="remove")
+    assert bound.lower <= truth * (1 + ORACLE_ERROR)
+    assert truth * (1 - ORACLE_ERROR) <= bound.upper
+    assert bound.width > 1e-2 * bound.upper, "the list was long enough"

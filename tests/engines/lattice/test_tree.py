@@ -46,6 +46,15 @@ def exact(parts: list[tuple[list[Fraction], int]]) -> list[Fraction]:
 @pytest.mark.parametrize("sign", [-1, 0, 1])
 def test_every_entry_is_within_its_radius(sign: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Factors and transforms are off by their radii, all in the same sense."""
+    check_radius(factors(7, 21), sign, monkeypatch)
+
+
+def test_short_transforms_carry_their_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Factors that are known exactly, so that nothing else hides it."""
+    check_radius([each._replace(radius=0.0) for each in factors(7, 21)], 1, monkeypatch)
+
+
+def check_radius(given: list[TreeFactor], sign: int, monkeypatch: pytest.MonkeyPatch) -> None:
     true_convolve = fft_tree.convolve
 
     def noisy(spectra: object) -> Circular:
@@ -53,7 +62,6 @@ def test_every_entry_is_within_its_radius(sign: int, monkeypatch: pytest.MonkeyP
         return Circular(power.masses + sign * 0.9 * power.radius, power.radius)
 
     monkeypatch.setattr(fft_tree, "convolve", noisy)
-    given = factors(7, 21)
     found = fft_tree.gather(given, 1 << 20)
     assert len(found.factors) < fft_tree.GROUP
     truth = exact(
