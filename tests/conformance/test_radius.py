@@ -166,9 +166,9 @@ def check(groups: Sequence[Group]) -> None:
         assert loose <= LOOSE, f"{group.name}: the radius is {loose:g} times the worst error"
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_radius_of_gaussian(seed: int) -> None:
-    """10^5 points over the ten seeds."""
+    """40,000 points over the four seeds."""
     check(gaussian_groups(100 + seed, groups=10, points=1000))
 
 

@@ -7,6 +7,7 @@ second use. Sampling at rate r: the law with the record is (1 - r) N(0, s^2) + r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import mpmath
 
@@ -19,6 +20,7 @@ class Use:
     rate: float
 
 
+@cache
 def delta_of_two(one: Use, other: Use, epsilon: float, remove: bool = True, digits: int = 30) -> mpmath.mpf:
     """delta of both uses together, to about `digits` less ten."""
     with mpmath.workdps(digits):

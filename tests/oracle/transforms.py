@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from flint import acb, arb
 from mpmath import mp, mpf
@@ -86,6 +87,7 @@ def sampled_laplace(edge: arb, rate: float, sign: int, z: acb) -> acb:
     return total + between / 4
 
 
+@cache
 def two_uses(sigma: float, rate: float, epsilon: float) -> mpf:
     """delta of two uses of a Poisson-sampled Gaussian, removal: E_P[delta of one use at epsilon - loss]."""
     with mp.workdps(60):
