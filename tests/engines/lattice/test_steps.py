@@ -17,7 +17,7 @@ from tightrope.engines.lattice import masses as lattice_masses
 from tightrope.engines.lattice import native as lattice_native
 from tightrope.engines.lattice.law import Side
 from tightrope.kernels.fft import Circular
-from tightrope.pairs.finite.laws import response_law
+from tightrope.pairs.finite.laws import RationalLaw, response_law
 from tightrope.pairs.finite.pair import FinitePair
 from tightrope.pairs.gaussian.pair import GaussianPair
 
@@ -154,6 +154,37 @@ def test_upper_end_in_narrow_windows() -> None:
 def test_lower_end_in_narrow_windows() -> None:
     """Aliases of mass outside the window do not count for the lower end."""
     assert min(margins_in_narrow_windows()[1]) >= 0.0
+
+
+def mixed(uses: tuple[int, int]) -> tuple[tuple[FinitePair, int], ...]:
+    """Responses with odds of 3 and of 27, and a leak: their losses lie on the same lattice, at different steps."""
+    rows = ((Fraction(3, 4), Fraction(1, 4)), (Fraction(27, 32), Fraction(1, 32), Fraction(1, 8)))
+    others = (rows[0][::-1], (Fraction(1, 32), Fraction(27, 32), Fraction(1, 8)))
+    leaky = RationalLaw((*(p / 2 for p in rows[1]), Fraction(1, 2)), (*(q / 2 for q in others[1]), Fraction(0)))
+    lost = RationalLaw((*leaky.p, Fraction(0)), (*leaky.q, Fraction(1, 2)))
+    return (FinitePair(RationalLaw(rows[0], others[0])), uses[0]), (FinitePair(lost), uses[1])
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.7, 3.0 * math.log(3.0), 12.5])
+def test_a_mix_of_steps_is_not_discretised(epsilon: float) -> None:
+    terms = mixed((6, 3))
+    outcomes = [(Fraction(1), Fraction(1))]
+    for pair, count in terms:
+        law = pair.law
+        assert isinstance(law, RationalLaw)
+        for _ in range(count):
+            merged: dict[tuple[Fraction, Fraction], int] = {}
+            for p, q in outcomes:
+                for a, b in zip(law.p, law.q, strict=True):
+                    merged[p * a, q * b] = merged.get((p * a, q * b), 0) + 1
+            outcomes = [(p * ways, q * ways) for (p, q), ways in merged.items()]
+    low, high = enumeration.delta(tuple(outcomes), epsilon)
+    evaluator = lattice_native.prepare(terms, epsilon, None, 1e-9)
+    assert evaluator is not None
+    value = evaluator.delta(epsilon)
+    assert Fraction(value.lower) <= high
+    assert low <= Fraction(value.upper)
+    assert value.upper - value.lower <= 1e-12 * value.upper
 
 
 def noise_of_the_claimed_size(monkeypatch: pytest.MonkeyPatch, claimed: float = 1.0) -> None:

@@ -26,6 +26,7 @@ from ...kernels.ulps import UNIT
 
 N_MOST = 1 << 23  # 4 n + 1 points must fit the longest transform
 LOG_2 = math.log(2.0)
+VANISHED = 1e-290  # at or above what underflow may hide of a sum
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,11 +22,10 @@ from ...kernels.convolution import convolve, upper_total
 from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
-from .bucket_list import LOG_2, Buckets, Measure, check_composable
+from .bucket_list import LOG_2, VANISHED, Buckets, Measure, check_composable
 from .tuning import CORNER_NOISE, GROWTH
 
 ROUND = 1.0 + 1e-9  # covers the few roundings of a radius
-TINY = 1e-290
 ROW = 256  # a sum of rows errs by the length of a row and the number of rows, not by their product
 SLOPE_MOST = 300.0  # so that e^slope stays a double
 
@@ -189,7 +188,7 @@ def _convolved(
         infinity=infinity + over,
         slope=x.slope,
         scale=scale + shift,
-        radius=radius * factor * ROUND + TINY,
+        radius=radius * factor * ROUND + VANISHED,
         floor=floor * ROUND,
         total=math.inf,
         rates=x.rates,
@@ -248,7 +247,7 @@ def _inverse_weight(slope: float, scale: int, index: int) -> float:
     exponent = slope * index - scale * LOG_2
     if exponent > 700.0:
         return math.inf
-    return raised(math.exp(exponent), 4.0 * (abs(exponent) + abs(scale)) + 8.0) + TINY
+    return raised(math.exp(exponent), 4.0 * (abs(exponent) + abs(scale)) + 8.0) + VANISHED
 
 
 def _weight(slope: float, scale: int, index: int) -> tuple[float, float]:
@@ -268,7 +267,7 @@ def _weighted_sum(tail: FloatArray, slope: float, scale: int, first: int) -> tup
         return 1.0, math.inf
     ends = max(abs(float(exponent[0])), abs(float(exponent[-1]))) if len(tail) else 0.0
     units = len(rows) + ROW + 4.0 * (ends + slope * ROW + abs(scale)) + 32.0
-    return total, total * units * UNIT * 1.01 + TINY
+    return total, total * units * UNIT * 1.01 + VANISHED
 
 
 def _merged(measure: Measure, step: float) -> Measure:
@@ -288,7 +287,7 @@ def _merged(measure: Measure, step: float) -> Measure:
         measure,
         values=values,
         slope=2.0 * measure.slope,
-        radius=radius * ROUND + TINY,
+        radius=radius * ROUND + VANISHED,
         log_moments=log_moments + 1e-15 * np.abs(log_moments),
     )
 

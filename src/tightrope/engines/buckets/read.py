@@ -25,11 +25,10 @@ from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from ..evaluation import Evaluation
-from .bucket_list import Buckets, Measure
+from .bucket_list import VANISHED, Buckets, Measure
 from .tuning import BUCKET_UNITS
 
-TINY = 1e-290
-EXPONENT_MOST = 600.0
+ODDS_MOST = 600.0  # epsilon: e^epsilon times a mass is a double
 WIDER = 1.0 + 16.0 * UNIT
 
 
@@ -61,7 +60,7 @@ def integral(measure: Measure, first: int, weight: FloatArray, at_infinity: floa
     if not np.all(np.isfinite(terms)) or not math.isfinite(doubt):
         return Integral(math.nan, math.nan)
     value = math.fsum(terms.tolist()) + at_infinity * measure.infinity
-    return Integral(value, raised(doubt, MILLIONS) + 8.0 * UNIT * abs(value) + TINY)
+    return Integral(value, raised(doubt, MILLIONS) + 8.0 * UNIT * abs(value) + VANISHED)
 
 
 def delta(buckets: Buckets, epsilon: float) -> Evaluation:
@@ -174,7 +173,7 @@ def _upper(buckets: Buckets, epsilon: float) -> tuple[float, float, float]:
     """delta_up, the rounding in it, and what the missing correction of the first u buckets may amount to."""
     first, label, moved = _labels(buckets, epsilon)
     # Beyond the doubles no bucket is corrected.
-    start = first_index(buckets, epsilon) + buckets.u if epsilon <= EXPONENT_MOST else buckets.top + 1
+    start = first_index(buckets, epsilon) + buckets.u if epsilon <= ODDS_MOST else buckets.top + 1
     # Before the first index 1 - e^.. would be negative: such events have no part in delta.
     distance = np.minimum(epsilon - buckets.slack - label, 0.0)
     near, behind = -np.expm1(distance), np.exp(distance)
@@ -196,7 +195,7 @@ def _upper(buckets: Buckets, epsilon: float) -> tuple[float, float, float]:
 def _lower(buckets: Buckets, epsilon: float) -> tuple[float, float]:
     """delta_low and the rounding in it: true for any set of buckets, so for those that look positive."""
     first, label, moved = _labels(buckets, epsilon)
-    if epsilon > EXPONENT_MOST:
+    if epsilon > ODDS_MOST:
         return buckets.leaked, 0.0
     alpha = math.exp(epsilon)
     gain = _tilted(buckets.masses, first, len(label)) - alpha * _tilted(buckets.alternative, first, len(label))
