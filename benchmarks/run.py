@@ -1,7 +1,9 @@
 """Time and peak memory of standard questions, as JSON on standard output.
 
 Each case runs in a process of its own: the first answer there is cold (libraries load with it), then `seconds` is the
-median of REPEATS warm ones. Peak memory is that of the whole process, imports included.
+median of REPEATS warm ones, and `processor_seconds` the least processor time of one. Peak memory is that of the whole
+process, imports included. The last rows are training as it is run: the reference vectors, a curve of 50 points, and
+calibrations, where `questions` tells how many questions about the value found would have taken as long.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
 
 REPEATS = 7
 
@@ -34,7 +38,21 @@ def _distinct(part: str, values: Iterable[float]) -> str:
     return " + ".join(part.format(value) for value in values)
 
 
-# expression, quantity, given, proof
+VECTORS = Path(__file__).resolve().parent.parent / "tests" / "reference" / "vectors.json"
+
+
+def _vectors() -> list[tuple[str, str, float, bool]]:
+    """The reference vectors of training with differential privacy."""
+    found = json.loads(VECTORS.read_text())["vectors"]
+    return [
+        (each["expression"], "epsilon", float(each["delta"]), False)
+        for each in found
+        if "poisson" in each["expression"]
+    ]
+
+
+# expression, quantity, given, proof; for a calibration the expression has a ?, and epsilon is CALIBRATED
+CALIBRATED = 2.0
 CASES: tuple[tuple[str, str, float, bool], ...] = (
     ("Gaussian(sigma=1)", "epsilon", 1e-6, False),
     ("Gaussian(sigma=1)", "epsilon", 1e-6, True),
@@ -85,20 +103,48 @@ CASES: tuple[tuple[str, str, float, bool], ...] = (
         2.9999700001000004e-05,
         False,
     ),
+    *_vectors(),
+    ("Gaussian(sigma=1.1).poisson(rate=256/60000) * 14062", "curve", 4.0, False),
+    ("Gaussian(sigma=1).poisson(rate=0.01) * 1000", "curve", 4.0, False),
+    ("Gaussian(sigma=?).poisson(rate=256/60000) * 14062", "calibrate", 1e-5, False),
+    ("Gaussian(sigma=?).poisson(rate=0.01) * 1000", "calibrate", 1e-6, False),
 )
+
+
+def timed(ask: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
+    """The last answer, and the times of the first and of all others."""
+    times, processor = [], []
+    for _ in range(REPEATS + 1):
+        began, begun = time.perf_counter(), time.process_time()
+        answer = ask()
+        times.append(time.perf_counter() - began)
+        processor.append(time.process_time() - begun)
+    return answer, {
+        "seconds_cold": times[0],
+        "seconds": statistics.median(times[1:]),
+        "processor_seconds": min(processor[1:]),
+    }
 
 
 def measure(expression: str, quantity: str, given: float, proof: bool) -> dict[str, object]:
     """One case, in this process."""
     import tightrope as tr
+    from tightrope.expression import parse_template
 
-    mechanism = tr.parse(expression)
-    ask = mechanism.epsilon if quantity == "epsilon" else mechanism.delta
-    times = []
-    for _ in range(REPEATS + 1):
-        began = time.perf_counter()
-        bound = ask(given, proof=proof)
-        times.append(time.perf_counter() - began)
+    more: dict[str, float] = {}
+    if quantity == "calibrate":
+        make = parse_template(expression)
+        found, times = timed(lambda: tr.calibrate(make, epsilon=CALIBRATED, delta=given, proof=proof))
+        bound = found.bound
+        _, one = timed(lambda: found.mechanism.epsilon(given, proof=proof))
+        more["questions"] = times["processor_seconds"] / one["processor_seconds"]
+    elif quantity == "curve":
+        curve, times = timed(lambda: tr.parse(expression).curve(0.0, given, proof=proof))
+        bound = curve.bounds[-1]
+    else:
+        mechanism = tr.parse(expression)
+        ask = mechanism.epsilon if quantity == "epsilon" else mechanism.delta
+        bound, times = timed(lambda: ask(given, proof=proof))
     certificate = bound.certificate
     return {
         "expression": expression,
@@ -110,8 +156,8 @@ def measure(expression: str, quantity: str, given: float, proof: bool) -> dict[s
         "relative_width": bound.width / bound.upper if bound.upper else 0.0,
         "engine": certificate.engine if certificate else None,
         "arithmetic": certificate.arithmetic if certificate else None,
-        "seconds_cold": times[0],
-        "seconds": statistics.median(times[1:]),
+        **times,
+        **more,
         "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
