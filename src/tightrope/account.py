@@ -99,6 +99,10 @@ class Case:
                 return Case(mechanism, question, {}, aim)
         return Case(mechanism, question, planners, question.accuracy or aim)
 
+    def below_by_moments(self, epsilon: float, delta: float) -> bool:
+        """Whether moments alone prove that delta at epsilon is at most this, in every direction."""
+        return bool(self.planners) and all(each.below_by_moments(epsilon, delta) for each in self.planners.values())
+
     def bound(self, point: Point, meter: work.Meter) -> Bound:
         """The maximum over the directions, for each end."""
         answers = self._answers(point)

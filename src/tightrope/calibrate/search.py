@@ -98,13 +98,14 @@ class RootSearch:
     def _left(self) -> bool:
         return self.meter.left >= max(LEFT_LEAST * self.units, QUESTION) and not self.meter.over
 
-    def _look(self, value: float, distance: float) -> Tried:
-        """Asks for a value that is believed to be so far off, in logs."""
+    def _look(self, value: float, distance: float, glance: bool = False) -> Tried:
+        """Asks for a value that is believed to be so far off, in logs; at a glance where it loses least of all."""
         if not self._left():
             raise _TimeUpError
         mechanism = self.domain.mechanism(value)
         assert mechanism is not None
-        return self._put(self.target.ask(value, mechanism, FAR if distance > NEARBY else NEAR))
+        seen = self.target.glance(value, mechanism, self.tried.values()) if glance else None
+        return self._put(seen or self.target.ask(value, mechanism, FAR if distance > NEARBY else NEAR))
 
     def _put(self, new: Tried) -> Tried:
         """Keeps the answer, and compares it with all others."""
@@ -294,7 +295,7 @@ class RootSearch:
             ):
                 value = self.domain.reach(end, self.domain.fit(wanted))
                 if not seen and value not in self.tried:
-                    self._look(value, math.inf)
+                    self._look(value, math.inf, glance=True)
             silent = [each for each in self.tried.values() if each.delta is not None and each.delta.upper == 0.0]
             for each in silent[-SILENT_MOST:] if len(silent) > 1 else []:
                 self._put(self.target.weigh(each))  # a delta of 0 hides which of them loses less

@@ -7,7 +7,7 @@ epsilon; it misses it if one of them is shown to be above. Both are certain, or 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from .. import work
@@ -16,7 +16,7 @@ from ..bound import Bound
 from ..calls import shortened
 from ..errors import AccuracyNotReached, UnsupportedMechanism, WorkExhausted
 from ..mechanisms.base import Mechanism
-from ..question import Question
+from ..question import AUTO, Question
 from .gauge import equivalent
 
 SHARP = 1e-6  # what is aimed at where no accuracy is asked for
@@ -77,6 +77,15 @@ class Target:
             if tried.decided:
                 break
         return tried
+
+    def glance(self, value: float, mechanism: Mechanism, others: Iterable[Tried]) -> Tried | None:
+        """A value that moments show to lose less than all others, in the time of no question; None for any other."""
+        level = min((0.0 if each.delta is None else 0.5 * each.delta.lower for each in others), default=0.0)
+        if self.question.engine != AUTO or not 0.0 < level <= self.delta:
+            return None
+        if not Case.of(mechanism, self.question, False, AIM).below_by_moments(self.epsilon, level):
+            return None
+        return Tried(value, mechanism, None, Bound(0.0, level), True, False, None)
 
     def weigh(self, tried: Tried) -> Tried:
         """The same with the other question, which may tell apart what a delta of 0 or 1, or no epsilon, does not."""

@@ -245,9 +245,9 @@ class Planner:
             return True
         if other.engine.moments and other.arithmetic == "float64":
             # The moments cost a fraction of a contour, and mostly they are enough; if not, a contour as there is.
+            if self.below_by_moments(epsilon, delta, other.parameters.get("tilt")):
+                return True
             with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), work.part(work.ENGINE_SHARE):
-                if self._moments_below(epsilon, delta, other):
-                    return True
                 if self._climb(Rung(other.engine, ball=False), Point("delta", epsilon), LOOSE, math.inf).upper <= delta:
                     return True
         return self.answer(Point("delta", epsilon), LOOSE).upper <= delta
@@ -260,14 +260,14 @@ class Planner:
             return self._last[1].delta(epsilon).upper <= delta
         return False
 
-    def _moments_below(self, epsilon: float, delta: float, other: Answer) -> bool:
-        """Whether moments prove it; the best tilt is near that of the other direction."""
+    def below_by_moments(self, epsilon: float, delta: float, near: object = None) -> bool:
+        """Whether moments prove that delta at epsilon is at most this; near: a tilt that may be close to the best."""
         from .chernoff import delta_above
 
-        near = other.parameters.get("tilt")
-        with conditions.float64():
-            start, mass = near if isinstance(near, float) else 1.0, upper_float(self._edges.mass)
-            return delta_above(self.terms, epsilon, mass, delta, start) <= delta
+        start, mass = near if isinstance(near, float) else 1.0, upper_float(self._edges.mass)
+        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), conditions.float64():
+            return not self._proof and delta_above(self.terms, epsilon, mass, delta, start) <= delta
+        return False
 
     def _again(self, point: Point, accuracy: float) -> Answer | None:
         """The answer of the evaluator that served last, if it is narrow enough here too."""
