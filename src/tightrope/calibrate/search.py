@@ -295,7 +295,7 @@ class RootSearch:
             ):
                 value = self.domain.reach(end, self.domain.fit(wanted))
                 if not seen and value not in self.tried:
-                    self._look(value, math.inf, glance=True)
+                    self._look(value, math.inf, glance=self.safe * (value - end) > 0)
             silent = [each for each in self.tried.values() if each.delta is not None and each.delta.upper == 0.0]
             for each in silent[-SILENT_MOST:] if len(silent) > 1 else []:
                 self._put(self.target.weigh(each))  # a delta of 0 hides which of them loses less
