@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 
 from ..kernels import conditions
@@ -104,7 +105,8 @@ ENGINE_NAMES = (AUTO, *(engine.name for engine in ENGINES))
 OUTLINE = Engine("outline", "moments above, single events below", None, finest=outline.TOLERANCE)
 
 
-def ladder(name: str, products: bool, proof: bool) -> list[Rung]:
+@cache
+def ladder(name: str, products: bool, proof: bool) -> tuple[Rung, ...]:
     """The rungs of the engine insisted on, or of all that are asked: each in float64, then in balls.
 
     With proof in balls only. Without, the lattice ends the ladder: in exact integers it has fewer points.
@@ -115,6 +117,6 @@ def ladder(name: str, products: bool, proof: bool) -> list[Rung]:
         if (each.name == name if name != AUTO else each.automatic and each.products == products)
     ]
     if proof:
-        return [Rung(each, True) for each in asked if each.ball_reason]
+        return tuple(Rung(each, True) for each in asked if each.ball_reason)
     kinds = [(each, ball) for each in asked for ball in (False, True)]
-    return [Rung(each, ball) for each, ball in kinds if not ball or (each.ball_reason and not each.chooses)]
+    return tuple(Rung(each, ball) for each, ball in kinds if not ball or (each.ball_reason and not each.chooses))
