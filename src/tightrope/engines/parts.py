@@ -113,14 +113,12 @@ def cut_at(terms: Terms, log_left_out: float, sharpness: int) -> Parts:
 
 def one_hit(terms: Terms, log_delta: float) -> float:
     """The epsilon at which a single use alone makes this delta, about; not below 0."""
-    alone = (marks.loss(marks.place_alone(log_delta - math.log(count))) for marks, count in markable(terms))
-    return max(0.0, *alone)
+    return max(0.0, *(marks.alone(log_delta - math.log(count)) for marks, count in markable(terms)))
 
 
 def log_one_hit(terms: Terms, epsilon: float) -> float:
     """log of the delta that a single use makes by itself, about, and at most 1."""
-    alone = (math.log(count) + marks.log_alone(marks.place_of(epsilon)) for marks, count in markable(terms))
-    return min(0.0, max(alone))
+    return min(0.0, max(math.log(count) + marks.log_alone(epsilon) for marks, count in markable(terms)))
 
 
 def with_hits(cut: Parts, epsilon: float, log_left_out: float, widths: float) -> Parts:
@@ -128,13 +126,12 @@ def with_hits(cut: Parts, epsilon: float, log_left_out: float, widths: float) ->
 
     The split lies as high as that allows, at the same loss for every term, this many widths from a loss of epsilon.
     """
-    leading = max(cut.rare, key=lambda term: term[1] * term[0].whole.share)[0]
-    law = leading.whole
-    low, high = law.lowest, min(leading.highest, law.place_of(0.5 * epsilon))
-    best = None
+    leading = max(cut.rare, key=lambda term: term[1] * term[0].share)[0]
+    low, high, best = 0.0, 1.0, None
     for _ in range(SPLIT_STEPS):
         middle = 0.5 * (low + high)
-        parts, log_body = with_body_bound(split_at(cut, law.loss(middle), epsilon, log_left_out, widths), epsilon)
+        split = split_at(cut, leading.split_loss(epsilon, middle), epsilon, log_left_out, widths)
+        parts, log_body = with_body_bound(split, epsilon)
         if log_body <= log_left_out:
             low, best = middle, parts
         else:

@@ -2,7 +2,6 @@
 
 A use is marked by what it puts out, with probabilities that are the same under both hypotheses: rare (less likely than
 delta can see), hit (a loss that counts) or body. Losses stay what they are, so each part has a cgf of its own.
-Outputs lie on a line along which the loss rises; a place is a point of that line.
 Where marks are set is a choice in plain floats, and any are valid; what they leave out is bounded in balls.
 Proof: docs/proofs/contour.md, section 10.
 """
@@ -26,31 +25,13 @@ SHARPNESSES = 10  # cuts from the softest to the sharpest
 class Markable(ABC):
     """A law whose outputs can be marked."""
 
-    @property
     @abstractmethod
-    def share(self) -> float:
-        """About how likely a use is a hit: the law of which most are expected leads a split."""
-
-    @property
-    @abstractmethod
-    def lowest(self) -> float:
-        """No split lies below this place."""
+    def log_alone(self, epsilon: float) -> float:
+        """log of the delta of one use alone, about."""
 
     @abstractmethod
-    def loss(self, place: float) -> float:
-        """The loss of an output."""
-
-    @abstractmethod
-    def place_of(self, loss: float) -> float:
-        """The output with this loss; `lowest` where every output has a larger one."""
-
-    @abstractmethod
-    def log_alone(self, place: float) -> float:
-        """log of the delta of one use alone, about, at the loss of this place."""
-
-    @abstractmethod
-    def place_alone(self, log_delta: float) -> float:
-        """The place at whose loss one use alone has this delta, about."""
+    def alone(self, log_delta: float) -> float:
+        """The epsilon of one use alone, about."""
 
     @abstractmethod
     def cut(self, log_mass: float, sharpness: int) -> Marked:
@@ -62,13 +43,12 @@ class Marked(Cgf):
 
     @property
     @abstractmethod
-    def whole(self) -> Markable:
-        """The law that it is a part of."""
+    def share(self) -> float:
+        """About how likely a use is a hit: the law of which most are expected leads a split."""
 
-    @property
     @abstractmethod
-    def highest(self) -> float:
-        """The place of its cut."""
+    def split_loss(self, epsilon: float, height: float) -> float:
+        """A loss to split at for this epsilon, from the least (height 0) to the largest that makes sense (height 1)."""
 
     @abstractmethod
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> LawTilted: ...

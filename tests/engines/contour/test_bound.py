@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import pytest
 from flint import arb
@@ -22,16 +22,10 @@ PLAN = ContourPlan(Saddle(2.0, 1.0, -5.0, Cumulants(0.0, 0.0, 1.0)), NodeStep(0.
 class Told(Nodes):
     """Nodes whose sum is given."""
 
+    arithmetic: ClassVar[str] = "float64"
+
     value: arb
     quadrature: arb
-
-    @property
-    def arithmetic(self) -> str:
-        return "float64"
-
-    @property
-    def parameters(self) -> Mapping[str, object]:
-        return {}
 
     def sum(self, epsilon: float) -> NodeSum:
         return NodeSum(arb(epsilon), self.value, self.quadrature, arb(0))

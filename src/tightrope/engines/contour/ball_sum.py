@@ -6,8 +6,8 @@ Guarantee: exact. Proof: docs/proofs/contour.md, sections 2, 3 and 6.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from flint import acb, arb
 
@@ -24,15 +24,9 @@ from .plan import ContourPlan
 class BallNodes(Nodes):
     """terms[j] = prod phi_i(t_j)^{k_i}."""
 
+    arithmetic: ClassVar[str] = "ball"
+
     terms: tuple[acb, ...]
-
-    @property
-    def arithmetic(self) -> str:
-        return "ball"
-
-    @property
-    def parameters(self) -> Mapping[str, object]:
-        return {"bits": self.bits}
 
     def sum(self, epsilon: float) -> NodeSum:
         return self._sums(epsilon)[0]

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from flint import arb
 
@@ -50,15 +51,7 @@ class Nodes(ABC):
     log_alias: arb
     log_body: arb | None
 
-    @property
-    @abstractmethod
-    def arithmetic(self) -> str:
-        """float64 or ball."""
-
-    @property
-    @abstractmethod
-    def parameters(self) -> Mapping[str, object]:
-        """For the certificate, beside those of the plan."""
+    arithmetic: ClassVar[str]  # float64 or ball
 
     @abstractmethod
     def sum(self, epsilon: float) -> NodeSum:
@@ -87,7 +80,8 @@ class ContourBound(ContourEvaluator):
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        return {**self.nodes.plan.parameters, **self.nodes.parameters}
+        bits = {"bits": self.nodes.bits} if self.arithmetic == "ball" else {}
+        return {**self.nodes.plan.parameters, **bits}
 
     @property
     def start(self) -> float:

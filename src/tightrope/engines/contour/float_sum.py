@@ -6,9 +6,9 @@ Guarantee: the sum holds under the constants of kernels.ulps. Proof: docs/proofs
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from flint import arb
 
@@ -29,15 +29,9 @@ from .plan import ContourPlan
 class FloatNodes(Nodes):
     """The law on the nodes, as logs of moduli and phases with their radii."""
 
+    arithmetic: ClassVar[str] = "float64"
+
     spectrum: NodeSpectrum
-
-    @property
-    def arithmetic(self) -> str:
-        return "float64"
-
-    @property
-    def parameters(self) -> Mapping[str, object]:
-        return {}
 
     def sum(self, epsilon: float) -> NodeSum:
         kernel, point, moved = self._kernel(epsilon)

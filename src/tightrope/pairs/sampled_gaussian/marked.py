@@ -52,36 +52,33 @@ class GaussianMarks(Markable):
         """Approximately."""
         return mu_value(self.base)
 
-    @property
-    def share(self) -> float:
-        return self.rate
+    def log_alone(self, epsilon: float) -> float:
+        return self._log_alone(self.place_of(epsilon))
 
-    @property
-    def lowest(self) -> float:
-        return LOWEST
+    def alone(self, log_delta: float) -> float:
+        low, high = -10.0, self._exceeded(log_delta, 0.0)
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self._log_alone(middle) > log_delta else (low, middle)
+        return self.loss(high)
 
     def loss(self, place: float) -> float:
+        """The loss of an output."""
         return math.log1p(-self.rate) + softplus(self.mu * place + log_odds(self.mu, self.rate))
 
     def place_of(self, loss: float) -> float:
+        """The output with this loss; LOWEST where every output has a larger one."""
         above = math.expm1(min(loss, LARGE)) + self.rate
         if not above > 0.0:
             return LOWEST
         log_above = loss if loss >= LARGE else math.log(above)
         return (log_above - math.log1p(-self.rate) - log_odds(self.mu, self.rate)) / self.mu
 
-    def log_alone(self, place: float) -> float:
+    def _log_alone(self, place: float) -> float:
         """log of P[x > place] (1 - e^-excess), the excess of the loss being that where the tail is e times lower."""
         log, further = self.log_beyond(place), self.log_beyond(place + NEXT)
         excess = self.loss(place + min(NEXT / max(log - further, 1e-9), FAR)) - self.loss(place)
         return log + math.log(max(-math.expm1(-excess), TINY_EXCESS))
-
-    def place_alone(self, log_delta: float) -> float:
-        low, high = -10.0, self._exceeded(log_delta, 0.0)
-        for _ in range(40):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if self.log_alone(middle) > log_delta else (low, middle)
-        return high
 
     def cut(self, log_mass: float, sharpness: int) -> MarkedCgf:
         width, end = WIDTHS[sharpness // len(ENDS)], ENDS[sharpness % len(ENDS)]
@@ -120,14 +117,19 @@ class MarkedCgf(Marked):
 
     @cached_property
     def whole(self) -> GaussianMarks:
+        """The law that it is a part of."""
         return GaussianMarks(self.base, self.rate)
 
     @property
-    def highest(self) -> float:
-        return self.marked.edges[-1].at
+    def share(self) -> float:
+        return self.rate
+
+    def split_loss(self, epsilon: float, height: float) -> float:
+        highest = min(self.marked.edges[-1].at, self.whole.place_of(0.5 * epsilon))
+        return self.whole.loss(LOWEST + height * (highest - LOWEST))
 
     def split(self, loss: float, epsilon: float, widths: float, log_mass: float) -> Split:
-        at = max(LOWEST, min(self.whole.place_of(loss), self.highest))
+        at = max(LOWEST, min(self.whole.place_of(loss), self.marked.edges[-1].at))
         room = (self.whole.place_of(epsilon) - at) / widths
         width = dyadic(max(WIDTHS[-1], min(WIDTHS[0], room)), 4)
         at = _rounded(at)
