@@ -245,7 +245,7 @@ def deltas(case: Case) -> tuple[float, ...]:
     truth = case.truth
     points = {0.0, 1e-9, 0.1, 1.0}
     if not case.blur:
-        points |= {5e-324, 1e-310, 1e-300, 1e-100, 1e-20, 1e-6, 1e-3, 0.5, 0.9, 1.0 - 2.0**-53}
+        points |= {5e-324, 1e-300, 1e-100, 1e-3, 0.9, 1.0 - 2.0**-53}
     for mass in (float(truth.infinite_mass()), float(truth.delta(0.0))):
         points |= {mass, math.nextafter(mass, 0.0), math.nextafter(mass, 1.0), mass * 0.999, min(mass * 1.001, 1.0)}
     return tuple(sorted(points))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import isabstract
+
 from tests.conformance import cases
 from tightrope.mechanisms.base import Leaf, Mechanism
 from tightrope.registry import MECHANISMS, TRANSFORMS
@@ -9,9 +11,13 @@ from tightrope.registry import MECHANISMS, TRANSFORMS
 SAMPLED = {"poisson"}  # what `cases.sampled` makes of every row
 
 
-def leaves() -> set[str]:
+def leaves(kind: type[Leaf] = Leaf) -> set[str]:
     """Every mechanism of the package that is not made from others, in the registry or not."""
-    return {each.__name__ for each in Leaf.__subclasses__() if each.__module__.startswith("tightrope.")}
+    found: set[str] = set()
+    for each in kind.__subclasses__():
+        if each.__module__.startswith("tightrope."):
+            found |= leaves(each) | (set() if isabstract(each) else {each.__name__})
+    return found
 
 
 def test_every_mechanism_has_a_row() -> None:
