@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -30,12 +31,14 @@ class Tilt(NamedTuple):
 
 
 def sketched(laws: Sequence[tuple[FloatArray, FloatArray]], counts: Sequence[int]) -> Sketches:
-    """Laws of (points, masses), each thinned: enough for choices."""
-    thinned = [
-        sketch_of_atoms(points[:: tuning.THINNED], np.add.reduceat(masses, np.arange(0, len(masses), tuning.THINNED)))
-        for points, masses in laws
-    ]
-    return gathered(thinned, counts)
+    """Laws of (points, masses), each thinned: enough for choices; their ends stay those of the points."""
+    drawn = []
+    for points, masses in laws:
+        rough = sketch_of_atoms(
+            points[:: tuning.THINNED], np.add.reduceat(masses, np.arange(0, len(masses), tuning.THINNED))
+        )
+        drawn.append(replace(rough, lowest=float(points[0]), highest=float(points[-1])))
+    return gathered(drawn, counts)
 
 
 def choose_tilt(laws: Sketches, epsilon: float, delta: float, share: float) -> Tilt:
