@@ -111,11 +111,8 @@ def ladder(name: str, products: bool, proof: bool) -> tuple[Rung, ...]:
 
     With proof in balls only. Without, the lattice ends the ladder: in exact integers it has fewer points.
     """
-    asked = [
-        each
-        for each in ENGINES
-        if (each.name == name if name != AUTO else each.automatic and each.products == products)
-    ]
+    insisted = [each for each in ENGINES if each.name == name]
+    asked = insisted or [each for each in ENGINES if each.automatic and each.products == products]
     if proof:
         return tuple(Rung(each, True) for each in asked if each.ball_reason)
     kinds = [(each, ball) for each in asked for ball in (False, True)]
