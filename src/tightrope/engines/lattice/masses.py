@@ -81,7 +81,7 @@ def below(pair: Pair, points: FloatArray, step: float) -> Below:
     p = _cells(
         _lower(tails.p_above[1:]) - leaked,
         _upper(tails.p_below[1:]),
-        lowered(1.0 - leaked, 4.0),
+        lowered(1.0 - leaked, 1.0),  # the difference is exact below 1/2, and off by half a unit above
         upward=False,
     )
     hidden = tails.q_below[0]  # Q where P = 0: outside of every event
