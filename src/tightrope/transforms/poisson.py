@@ -13,21 +13,21 @@ from dataclasses import dataclass
 
 from ..derived.poisson import poisson_pair
 from ..errors import InvalidParameter
-from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import probability
 from ..pair import Pair
 from ..relation import Direction, Relation
+from .base import Transformed
 from .composition import IDENTITY
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Poisson(Mechanism):
+class Poisson(Transformed):
     """The base mechanism on a Poisson sample of the records; all of a composition on the same one.
 
     tight as the base: the neighbours that attain all parts attain the mixture, which is made of the same two laws.
     """
 
-    base: Mechanism
+    call = "poisson"
     rate: float
 
     def __post_init__(self) -> None:
@@ -37,27 +37,9 @@ class Poisson(Mechanism):
                 "Poisson sampling is for add/remove neighbours; the base is about replacing a record"
             )
 
-    def __repr__(self) -> str:
-        return self._around(repr(self.base))
-
-    def __str__(self) -> str:
-        return self._around(str(self.base))
-
-    def _around(self, base: str) -> str:
-        several = len(self.base.terms) > 1 or self.base.terms[0][1] > 1
-        return f"({base}).poisson(rate={self.rate!r})" if several else f"{base}.poisson(rate={self.rate!r})"
-
     @property
     def relation(self) -> Relation | None:
         return Relation.ADD_REMOVE
-
-    @property
-    def terms(self) -> tuple[tuple[Mechanism, int], ...]:
-        return ((self, 1),)
-
-    @property
-    def tight(self) -> bool:
-        return self.base.tight
 
     def pair(self, direction: Direction) -> Pair:
         if self.rate == 0.0:

@@ -1,0 +1,72 @@
+"""The worked examples of CONTRIBUTING.md are followed in a copy of the tree, and the suite's checks run there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^```(python|diff) (\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+COPIED = ("src", "tests", "benchmarks", "studies", "pyproject.toml", "Makefile", "CONTRIBUTING.md")
+CHECKS = {
+    "the rows": ("tests/test_catalogue.py", "tests/conformance/test_table.py", "tests/test_serial.py"),
+    "a mechanism": ("tests/conformance/test_single_use.py", "tests/conformance/test_tails.py", "-k", "Whisper"),
+    "a transformation": ("tests/conformance/test_single_use.py", "-k", "relayed and PureDP and not 800"),
+    "an engine and a conversion": ("tests/engines/test_basic.py", "tests/convert/test_worst_case.py"),
+}
+
+
+def rows_added(text: str, body: str) -> str:
+    """The text with the rows of a block: '+' after what stands before, '-' in the place of what is there."""
+    kept = "".join(line[1:] for line in body.splitlines(keepends=True) if line[0] in " -")
+    made = "".join(line[1:] for line in body.splitlines(keepends=True) if line[0] in " +")
+    assert text.count(kept) == 1, f"not there, or not once: {kept!r}"
+    return text.replace(kept, made)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tightrope")
+    for name in COPIED:
+        source, ignore = ROOT / name, shutil.ignore_patterns("__pycache__")
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=ignore)
+        else:
+            shutil.copy(source, folder / name)
+    blocks = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text("utf-8"))
+    assert len(blocks) > 15
+    for language, name, body in blocks:
+        path = folder / name
+        if language == "diff":
+            path.write_text(rows_added(path.read_text("utf-8"), body), "utf-8")
+        else:
+            assert not path.exists(), f"{name} is there already"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(body, "utf-8")
+    run(folder, "-m", "benchmarks.schema")
+    return folder
+
+
+def run(folder: Path, *arguments: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("what", CHECKS)
+def test_the_suite_accepts(copy: Path, what: str) -> None:
+    run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CHECKS[what])
+
+
+def test_the_linters_accept(copy: Path) -> None:
+    run(copy, "-m", "ruff", "check", "src", "tests")
+    run(copy, "-m", "ruff", "format", "--check", "src", "tests")
+    run(copy, "-c", "from importlinter.cli import lint_imports; import sys; sys.exit(lint_imports(no_cache=True))")
