@@ -18,7 +18,7 @@ CHECKS = {
     "the rows": ("tests/test_catalogue.py", "tests/conformance/test_table.py", "tests/test_serial.py"),
     "a mechanism": ("tests/conformance/test_single_use.py", "tests/conformance/test_tails.py", "-k", "Whisper"),
     "a transformation": ("tests/conformance/test_single_use.py", "-k", "relayed and PureDP and not 800"),
-    "an engine and a conversion": ("tests/engines/test_basic.py", "tests/convert/test_worst_case.py"),
+    "an engine and a conversion": ("tests/test_mirror.py", "tests/engines/basic", "tests/convert/test_worst_case.py"),
 }
 
 
