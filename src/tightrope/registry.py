@@ -12,7 +12,7 @@ from . import catalogue
 from .calls import nearest, quoted
 from .errors import InvalidParameter
 from .mechanisms.base import Leaf, Mechanism
-from .transforms.base import Transformed
+from .transforms.base import Transformation
 from .transforms.poisson import Poisson
 
 Made = TypeVar("Made", bound=Mechanism)
@@ -30,7 +30,7 @@ MECHANISMS: Mapping[str, Entry[Leaf]] = MappingProxyType(
 )
 
 # By the names of their methods.
-TRANSFORMS: Mapping[str, Entry[Transformed]] = MappingProxyType(
+TRANSFORMS: Mapping[str, Entry[Transformation]] = MappingProxyType(
     {
         "poisson": Entry(Poisson, "Gaussian(sigma=1).poisson(rate=0.01)"),
     }
@@ -71,7 +71,7 @@ def find_mechanism(name: str) -> type[Leaf]:
     return _found("mechanism", name, MECHANISMS)
 
 
-def find_transform(name: str) -> type[Transformed]:
+def find_transform(name: str) -> type[Transformation]:
     """The class behind a method; an unknown one is refused with the nearest that is known."""
     return _found("transformation", name, TRANSFORMS)
 

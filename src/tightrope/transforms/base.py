@@ -10,7 +10,7 @@ from ..mechanisms.base import Mechanism
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Transformed(Mechanism):
+class Transformation(Mechanism):
     """A mechanism made from one other; its fields besides the base are the keywords of the call.
 
     tight as the base, unless the transformation says otherwise.

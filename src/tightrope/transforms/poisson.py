@@ -16,12 +16,12 @@ from ..errors import InvalidParameter
 from ..mechanisms.parameters import probability
 from ..pair import Pair
 from ..relation import Direction, Relation
-from .base import Transformed
+from .base import Transformation
 from .composition import IDENTITY
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Poisson(Transformed):
+class Poisson(Transformation):
     """The base mechanism on a Poisson sample of the records; all of a composition on the same one.
 
     tight as the base: the neighbours that attain all parts attain the mixture, which is made of the same two laws.
