@@ -17,7 +17,7 @@ from ...kernels.ball import BITS_START, lower_float, upper_float, working_precis
 from ...kernels.contour_hits import hits, together
 from ...kernels.contour_kernel import Kernel, smooth
 from ...kernels.contour_sum import NodeErrors, NodeSpectrum, PlainSum, contour_sum, multiply, power
-from ...kernels.enclosure import Enclosure, count_enclosure, enclosing, exact
+from ...kernels.enclosure import count_enclosure, enclosing, exact
 from ...kernels.quadrature import transform
 from ..chernoff import log_mgf_above
 from ..parts import Parts
@@ -35,8 +35,10 @@ class FloatNodes(Nodes):
 
     def sum(self, epsilon: float) -> NodeSum:
         kernel, point, moved = self._kernel(epsilon)
-        known = self._errors if self.plan.period is None else None
-        found = contour_sum(self.spectrum, kernel, _enclosed(point), known)
+        if self.plan.period is None:
+            found = contour_sum(self.spectrum, kernel, exact(epsilon), self._errors)
+        else:
+            found = contour_sum(self.spectrum, kernel, enclosing(lower_float(point), upper_float(point)))
         return NodeSum(point, _ball(found.value, found.rounding), arb(found.quadrature), moved)
 
     def slope(self, epsilon: float) -> tuple[float, float]:
@@ -76,10 +78,6 @@ class FloatNodes(Nodes):
         first = plan.period.first(epsilon)
         made = plan.period.kernel(plan.saddle.tilt, plan.cycle, plan.nodes, first.beyond)
         return made.kernel(plan.step.step), first.point, first.moved
-
-
-def _enclosed(point: arb) -> Enclosure:
-    return enclosing(lower_float(point), upper_float(point))
 
 
 def _ball(value: float, radius: float) -> arb:
