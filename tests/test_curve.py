@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 import tightrope as tr
+from tightrope.engines.contour import engine
 from tightrope.plot import Series, draw
 
 BOUNDS = (tr.Bound(0.25, 0.5), tr.Bound(0.0, 1e-300), tr.Bound(0.0, 0.0))
@@ -200,3 +201,15 @@ def test_an_axis_has_a_few_numbers_that_lie_apart(spread: float) -> None:
         boxes = [box for box in boxes if low <= sum(box) / 2 <= high]
         assert len(boxes) >= 2
         assert all(one[1] <= two[0] for one, two in pairwise(boxes))
+
+
+def test_a_curve_is_prepared_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = tr.Gaussian(sigma=1).poisson(rate=0.01) * 1000
+    prepared: list[object] = []
+    prepare = engine.prepare
+    monkeypatch.setattr(engine, "prepare", lambda *terms, **how: (prepared.append(how), prepare(*terms, **how))[1])
+    curve = run.curve()
+    assert len(prepared) <= 4
+    for epsilon, bound in curve[::7]:
+        alone = run.delta(epsilon)
+        assert max(alone.lower, bound.lower) <= min(alone.upper, bound.upper)

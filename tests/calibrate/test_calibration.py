@@ -14,7 +14,9 @@ from click.testing import CliRunner
 
 import tightrope as tr
 from tightrope import work
+from tightrope.calibrate.target import Target
 from tightrope.cli.app import app
+from tightrope.engines.contour import engine
 from tightrope.expression import parse_template
 
 CASES = [
@@ -325,3 +327,15 @@ def test_the_unknown_is_called_what_the_caller_calls_it() -> None:
     assert found.parameter == "sigma"
     with pytest.raises(tr.InvalidParameter, match="calibrate takes a function of the unknown"):
         tr.calibrate("Gaussian(sigma=?)", epsilon=1.0, delta=1e-6)  # type: ignore[arg-type]
+
+
+def test_few_questions_are_asked_and_few_contours_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    prepared: list[object] = []
+    bound, prepare = Target._bound, engine.prepare
+    monkeypatch.setattr(Target, "_bound", lambda *given: (asked.append(given), bound(*given))[1])
+    monkeypatch.setattr(engine, "prepare", lambda *terms, **how: (prepared.append(how), prepare(*terms, **how))[1])
+    found = tr.calibrate(lambda sigma: tr.Gaussian(sigma=sigma).poisson(rate=0.01) * 1000, epsilon=2.0, delta=1e-6)
+    assert len(asked) <= 10  # two of them for the epsilons that are printed, from the same contours
+    assert len(prepared) <= 12
+    assert found.missed is not None

@@ -78,26 +78,14 @@ class Planner:
                 continue  # it went to balls by itself where that helps
             if rung.engine in refused:
                 continue  # what is not proven to converge is not in balls either
-            try:
-                with work.part(1.0 if rung is self._ladder[-1] else work.ENGINE_SHARE):
-                    found = self._climb(rung, point, accuracy, math.inf if best is None else best.relative_width)
-            except UnsupportedMechanism as refusal:
-                refusals.append(refusal)
-                if refusal.kind is Refusal.TOO_MUCH_WORK:
-                    self.skipped.add(rung.engine)
-                if refusal.kind is not Refusal.NEEDS_BALLS:
-                    refused.add(rung.engine)
-                continue
-            except OverflowError:
-                refusals.append(UnsupportedMechanism("its numbers leave the range of float64"))
-                continue
-            except WorkExhausted:
-                self.unfinished.add(rung.engine)
-                continue
-            if best is None or found.width < best.width:
-                best = found
-            if found.final or best.meets(accuracy, point.quantity):
-                return best
+            found = self._tried(rung, point, accuracy, math.inf if best is None else best.relative_width)
+            if isinstance(found, UnsupportedMechanism):
+                refusals.append(found)
+                refused |= set() if found.kind is Refusal.NEEDS_BALLS else {rung.engine}
+            elif found is not None:
+                best = found if best is None or found.width < best.width else best
+                if found.final or best.meets(accuracy, point.quantity):
+                    return best
         if self.unfinished or self.skipped or (best is None and self._auto):
             rough = self._outlined(point, best)
             if self.unfinished or self.skipped or rough.tells(point):
@@ -108,6 +96,21 @@ class Planner:
         last = refusals[-1] if refusals else UnsupportedMechanism(hint)
         last.rename(engine=None if self._auto else self._question.engine)
         raise last
+
+    def _tried(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer | UnsupportedMechanism | None:
+        """One rung's answer, or its refusal; None where time or memory ended it."""
+        try:
+            with work.part(1.0 if rung is self._ladder[-1] else work.ENGINE_SHARE):
+                return self._climb(rung, point, accuracy, beat)
+        except UnsupportedMechanism as refusal:
+            if refusal.kind is Refusal.TOO_MUCH_WORK:
+                self.skipped.add(rung.engine)
+            return refusal
+        except OverflowError:
+            return UnsupportedMechanism("its numbers leave the range of float64", Refusal.NEEDS_BALLS)
+        except WorkExhausted:
+            self.unfinished.add(rung.engine)
+            return None
 
     def _known(self, point: Point, accuracy: float) -> Answer | None:
         """What needs no engine, or none again."""
