@@ -23,6 +23,7 @@ from ...facets.cgf import BallTilted, Cgf, Cumulants, Tilted, point_cumulants
 from ...facets.quadrature import LawBallTilted, LawTilted
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.directed import next_up
+from ...kernels.mixture import mixed, mixed_plain
 from ...kernels.quadrature_ball import point_law_ball
 from ...kernels.quadrature_ellipse import Ellipse, EllipseError, choose_rule, rule, rule_error
 from .pair import LaplacePair
@@ -55,11 +56,10 @@ class SampledLaplaceCgf(Cgf):
             x = edge * (2 * index + 1 - cells) / cells
             points.append((x, 0.5 * edge / cells * math.exp(-0.5 * (x + edge))))
         if self.sign > 0:
-            sampled = [
-                (mass * (1.0 + self.rate * math.expm1(x)), math.log1p(self.rate * math.expm1(x))) for x, mass in points
-            ]
+            losses = [(mixed_plain(x, self.rate), mass) for x, mass in points]
+            sampled = [(mass * math.exp(loss), loss) for loss, mass in losses]
         else:
-            sampled = [(mass * math.exp(x), -math.log1p(self.rate * math.expm1(-x))) for x, mass in points]
+            sampled = [(mass * math.exp(x), -mixed_plain(-x, self.rate)) for x, mass in points]
         return point_cumulants(sampled, tilt)
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
@@ -113,7 +113,7 @@ class SampledLaplaceCgf(Cgf):
 
     def _loss(self, x: arb) -> arb:
         rate = arb(self.rate)
-        return (rate * x.expm1()).log1p() if self.sign > 0 else -(rate * (-x).expm1()).log1p()
+        return mixed(x, rate) if self.sign > 0 else -mixed(-x, rate)
 
     def _likelihood(self, x: arb) -> arb:
         """dP/dQ of the base output x, Q the base law."""
