@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("the command line", ("cli",)),
-    ("text and JSON", ("serial", "expression", "registry")),
+    ("text and JSON", ("result", "serial", "expression", "registry", "catalogue")),
     ("what is made of answers", ("calibrate", "compare", "convert")),
     ("the straight path", ("account",)),
     ("mechanisms", ("transforms", "mechanisms")),
     ("engines: ask, never recognise", ("engines",)),
     ("pairs: a family is a room", ("pairs",)),
-    ("what a pair may know", ("pair", "facets")),
+    ("pairs made of pairs, and what a pair may know", ("derived", "pair", "facets")),
     ("numbers and their error radii", ("kernels",)),
     ("values that all may use", ()),
 )
