@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import multiprocessing
 import pickle
 from collections.abc import Callable
@@ -198,3 +199,11 @@ def test_a_calibration_is_told_in_two_lines() -> None:
 
 def test_the_exponential_mechanism_is_found_by_its_name() -> None:
     assert "exponential mechanism" in (tr.Exponential.__doc__ or "").lower()
+
+
+def test_help_names_every_keyword() -> None:
+    for function in (tr.Gaussian.epsilon, tr.Gaussian.delta, tr.Gaussian.curve, tr.calibrate):
+        shown = inspect.signature(function)
+        assert {"proof", "engine", "direction", "seconds"} <= set(shown.parameters)
+        assert "Ellipsis" not in str(shown)
+        assert "**" not in str(shown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from functools import wraps
-from inspect import CO_VARKEYWORDS
+from inspect import CO_VARKEYWORDS, Parameter, signature
 from types import CodeType
 from typing import Any, TypeVar, cast
 
@@ -22,6 +22,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
     by_lower = {name.lower(): name for name in known}
     found = get_close_matches(word[:WORD_SHOWN].lower(), by_lower, n=1)
     return f"; did you mean {by_lower[found[0]]}?" if found else ""
+
+
+class Default:
+    """Stands in a signature for a default that the docstring tells."""
+
+    def __repr__(self) -> str:
+        return "..."
 
 
 def known_keywords(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -51,6 +58,11 @@ def checked(function: Function) -> Function:
         check_keywords(function.__name__, known, keywords)
         return function(*arguments, **keywords)
 
+    if function.__code__.co_flags & CO_VARKEYWORDS:  # help shows every keyword by its name
+        shown = [each for each in signature(function).parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+        named = {each.name for each in shown}
+        shown += [Parameter(each, Parameter.KEYWORD_ONLY, default=Default()) for each in known if each not in named]
+        call.__signature__ = signature(function).replace(parameters=shown)  # type: ignore[attr-defined]
     return cast(Function, call)
 
 
@@ -66,6 +78,7 @@ def checked_method(method: Function) -> Function:
             refusal.rename(shortened(str(self)))
             raise
 
+    ask.__signature__ = signature(answer)  # type: ignore[attr-defined]
     return cast(Function, ask)
 
 
