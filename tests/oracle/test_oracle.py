@@ -9,13 +9,15 @@ import mpmath as mp
 import pytest
 from flint import arb
 
-from tests.oracle.continuous import Gaussian, Laplace
+from tests.oracle.continuous import Gaussian, Growing, Laplace, Logistic
 from tests.oracle.discrete_gaussian import DiscreteGaussian
 from tests.oracle.exponentials import sign
 from tests.oracle.finite import DiscreteLaplace, Histogram, Leaky, Product, response
 from tests.oracle.fold import GaussianFold, Mixture, ResponseFold
 from tests.oracle.laplace_fold import LaplaceFold
+from tests.oracle.parts import moment
 from tests.oracle.precision import ball, precision
+from tests.oracle.truncated import Clamped, Cut, GaussianNoise, LaplaceNoise, Rounded, Window
 from tests.oracle.truth import Law, Ratio, Truth
 
 DIRECTIONS = ("remove", "add")
@@ -205,3 +207,85 @@ def test_exact_ties() -> None:
     assert Truth(Laplace(2.0)).tails(0.5).p_above.is_zero()
     with precision(200):
         assert Truth(Laplace(2.0)).tails(-0.5).p_below.overlaps((-arb(1) / 2).exp() / 2)
+
+
+def logistic(x: mp.mpf) -> mp.mpf:
+    return 1 / (2 * mp.cosh(x / 2)) ** 2
+
+
+def cut_normal(x: mp.mpf) -> mp.mpf:
+    return mp.npdf(x, 0, 2) / (mp.ncdf(mp.mpf("2.5")) - mp.ncdf(-3)) if -6 <= x <= 5 else mp.mpf(0)
+
+
+def growing(x: mp.mpf) -> mp.mpf:
+    return mp.exp(x) / mp.expm1(1)
+
+
+SEEN = (
+    (Logistic(0.5), lambda x: logistic(x - mp.mpf("0.5")), logistic, (-90, -20, 0, 20, 90)),
+    (Cut(GaussianNoise(2.0), 1.0, -6.0, 5.0), lambda x: cut_normal(x - 1), cut_normal, (-6, -5, 0, 5, 6)),
+    (Growing(), growing, lambda x: mp.mpf(1), (0, 1)),
+)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("rate", (1.0, 0.3))
+@pytest.mark.parametrize("law, p, q, places", SEEN, ids=lambda value: type(value).__name__)
+def test_laws_against_the_integral_over_outputs(
+    law: Law, p: object, q: object, places: tuple, rate: float, direction: str
+) -> None:
+    epsilon = mp.mpf("0.0625")
+    with mp.workdps(30):
+
+        def excess(x: mp.mpf) -> mp.mpf:
+            first, second = mixed(p(x), q(x), rate, direction)
+            return first - mp.exp(epsilon) * second
+
+        pieces = []
+        for low, high in itertools.pairwise(map(mp.mpf, places)):
+            # Inside of each piece both densities are smooth, and their ratio rises: one crossing at most.
+            ends = [low + (high - low) * share for share in (mp.mpf("1e-25"), 1 - mp.mpf("1e-25"))]
+            signs = [mp.sign(excess(x)) for x in ends]
+            if signs[0] * signs[1] < 0:
+                root = mp.findroot(excess, ends, solver="anderson", tol=1e-40, maxsteps=200)
+                ends = [root, ends[1]] if signs[1] > 0 else [ends[0], root]
+            pieces += [mp.quad(excess, mp.linspace(*ends, 6))] if 1 in signs else []
+        assert close(Truth(law, rate, direction).delta(0.0625), sum(pieces), 15)
+
+
+LISTED = (
+    Gaussian(1.5, 2.0),
+    Laplace(2.0),
+    Logistic(0.5),
+    Growing(),
+    DiscreteGaussian(3.0),
+    Leaky(1.0, 0.25),
+    Cut(GaussianNoise(2.0), 1.0, -6.0, 5.0),
+    Cut(LaplaceNoise(2.0), 1.0, -9.0, 7.0),
+    Clamped(LaplaceNoise(5.0), 3.0, 0.5, 2.0),
+    Window(GaussianNoise(1.0), 1.0, -3.0, 4.0),
+    Rounded(GaussianNoise(3.0), 2, -9, 7),
+    Rounded(LaplaceNoise(3.0), 1, -7, 7, clamped=True),
+)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("rate", (1.0, 0.3))
+@pytest.mark.parametrize("law", LISTED, ids=repr)
+def test_moments_of_all_outputs(law: Law, rate: float, direction: str) -> None:
+    """Without a tilt all that is finite is counted, and the mean of e^-l is what the second law has of it."""
+    truth = Truth(law, rate, direction)
+    other = Truth(law, rate, "add" if direction == "remove" else "remove")
+    with precision(160):
+        assert close(moment(truth, 0.0).real, 1 - ball(truth.infinite_mass()))
+        assert close(moment(truth, -1.0).real, 1 - ball(other.infinite_mass()))
+
+
+def test_clamping_and_rounding_lose() -> None:
+    """What is clamped, or rounded, tells less than the noise itself, and a wide clamp as much."""
+    noise, plain = GaussianNoise(2.0), Truth(Gaussian(2.0))
+    wide = Truth(Clamped(noise, 1.0, -80.0, 80.0))
+    for epsilon in (0.05, 0.1, 0.6):
+        assert close(wide.delta(epsilon), plain.delta(epsilon), 20)
+        assert Truth(Clamped(noise, 1.0, -3.0, 0.25)).delta(epsilon) < plain.delta(epsilon)
+        assert Truth(Rounded(noise, 2, -40, 40, clamped=True)).delta(epsilon) < Truth(Gaussian(2.0, 2.0)).delta(epsilon)
