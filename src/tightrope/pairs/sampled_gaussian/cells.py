@@ -30,7 +30,7 @@ FINENESS = 15.0  # in e-folds of missing mass: how fast cells may grow
 RISE_MOST = 0.3  # U stays negative with such cells
 LIFT_MOST = 600.0
 CELL, SPENT_AT_ONCE = 1e4, 256  # units of work for a cell
-TINIEST = 1e-12  # of the whole range: no cell is shorter
+SHORTEST = 1e-12  # of the whole range: no cell is shorter
 
 
 def cell_edges(mu: float, rate: float, power: float, marked: MarkWindow = WHOLE) -> list[float]:
@@ -53,7 +53,7 @@ def cell_edges(mu: float, rate: float, power: float, marked: MarkWindow = WHOLE)
     while edges[-1] < high and len(edges) <= CELLS_MOST:
         if len(edges) % SPENT_AT_ONCE == 0:
             work.spend(CELL * SPENT_AT_ONCE)
-        following = edges[-1] + max(cells.width(edges[-1]), TINIEST * (abs(low) + abs(high)))
+        following = edges[-1] + max(cells.width(edges[-1]), SHORTEST * (abs(low) + abs(high)))
         edges.append(following)
     if len(edges) > CELLS_MOST:
         return []
