@@ -283,7 +283,8 @@ class Planner:
             return None
         with rung.arithmetic():
             found = self._read(rung, evaluator, point, accuracy)
-        if not found.meets(accuracy, point.quantity):
+        # It may have been made loosely, to compare directions: what counts as narrow next to 0 is not narrow for it.
+        if not (found.meets(accuracy, point.quantity) and found.relative_width <= accuracy):
             return None
         if point.quantity == "delta":
             self._served = self._served[0], max(self._served[1], point.given)
