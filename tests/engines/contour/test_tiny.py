@@ -13,9 +13,9 @@ import pytest
 
 import tightrope as tr
 from tests.engines.test_chernoff import bound, gaussian_delta
-from tightrope.engines import contour
 from tightrope.engines.answer import meets
 from tightrope.engines.chernoff import delta_above
+from tightrope.engines.contour import engine as contour
 from tightrope.relation import Direction
 
 KNOWN = [
