@@ -9,6 +9,7 @@ from studies.figure import DELTA, FACTOR, Figure, Panel
 from studies.tight_on_budget.noise import GRADIENT_STEPS, gradient_step
 from tightrope.convert import renyi
 from tightrope.engines.buckets.engine import prepare
+from tightrope.engines.buckets.read import renyi as bucket_renyi
 from tightrope.relation import Direction
 
 ORDERS = tuple(range(1, 33))  # those of the first moments accountant
@@ -50,7 +51,7 @@ def bucket_moments() -> dict[int, float]:
     for direction in Direction:
         evaluator = prepare([(gradient_step().pair(direction), 1)], delta=1e-9, n=N)
         for order in ORDERS:
-            found[order] = max(found[order], order * evaluator.renyi(order + 1.0)[0])
+            found[order] = max(found[order], order * bucket_renyi(evaluator.buckets(float(order)), order + 1.0).lower)
     return found
 
 

@@ -63,9 +63,7 @@ class SelfInverse(Evaluator):
 class BallFormula(SelfInverse):
     """delta as a formula in balls, at whatever precision is current: it can be compared with a level beyond doubles."""
 
-    @property
-    def arithmetic(self) -> str:
-        return "ball"
+    arithmetic = "ball"
 
     @abstractmethod
     def ball(self, epsilon: arb) -> arb:

@@ -122,23 +122,6 @@ class Buckets:
         low, high = (0.0, 0.0) if self.bounded else self.masses.infinity_bounds()
         return max(low, self.leaked), max(high, self.leaked)
 
-    def real_error_bounds(self) -> tuple[FloatArray, FloatArray]:
-        """Doubles around l_T(i) = C_T(i) - B_T(i)/f^i, i = -n ... n; never below 0 (lemma 9)."""
-        return self._error_bounds(self.real)
-
-    def virtual_error_bounds(self) -> tuple[FloatArray, FloatArray]:
-        """Doubles around l~_T(i) = Q_T(i) - B_T(i)/f^i."""
-        return self._error_bounds(self.alternative)
-
-    def _error_bounds(self, measure: Measure) -> tuple[FloatArray, FloatArray]:
-        (low, high), (b_low, b_high) = measure.bounds(), self.masses.bounds()
-        label = np.arange(-self.n, self.n + 1) * self.step
-        fall, units = np.exp(-label), (2.0 * np.abs(label) + 16.0) * UNIT
-        least = low - b_high * fall * (1.0 + units)
-        most = high - b_low * fall * (1.0 - units)
-        wide = 8.0 * UNIT * (high + b_high * fall)
-        return np.maximum(least - wide, 0.0), np.maximum(most + wide, 0.0)
-
 
 def check_shape(step: float, n: int) -> None:
     """The validity rules of definition 3: f > 1 and n an even natural number."""

@@ -23,21 +23,12 @@ from ...errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
 from ...kernels.directed import FEW, raised
 from ...kernels.search import Inverse
 from ..evaluation import Evaluation, SelfInverse, Term
+from . import tuning
 from .bucket_list import Buckets
 from .choice import Tilts, reach
 from .compose import compose_sequence
 from .leaf import REACH_MOST, pair_leaf
-from .read import delta, probabilistic, renyi
-from .tuning import (
-    COMING_DOWN,
-    DELTA_AIM,
-    N_DEFAULT_MOST,
-    N_GRAIN,
-    N_START,
-    REFINING,
-    ROUNDING_SHARE,
-    STEEPEST_BUCKET,
-)
+from .read import delta
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +43,7 @@ class BucketPlan:
     def build(self, tilt: float) -> Buckets:
         """The list of all uses, in numbers tilted by e^(tilt loss)."""
         steepest = max(REACH_MOST / (self.n * self.step) * 0.999 - 1.0, 0.0)
-        slope = min(max(tilt, 0.0) * self.step, steepest * self.step, STEEPEST_BUCKET)
+        slope = min(max(tilt, 0.0) * self.step, steepest * self.step, tuning.STEEPEST_BUCKET)
         leaves = [(pair_leaf(pair, self.step, self.n, slope), count) for pair, count in self.terms]
         return compose_sequence(leaves, self.free)
 
@@ -64,15 +55,12 @@ class BucketsEvaluator(SelfInverse):
     single: one tilt for all, as for a search whose other steps need not be sharp.
     """
 
+    arithmetic = "float64"
     plan: BucketPlan
     tilts: Tilts
     tilt: float
     single: bool
     _lists: dict[float, Buckets] = field(default_factory=dict)
-
-    @property
-    def arithmetic(self) -> str:
-        return "float64"
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -99,18 +87,10 @@ class BucketsEvaluator(SelfInverse):
             return found
         rounding = found.budget.upper["rounding"] + found.budget.lower["rounding"]
         better = self.tilts.at_epsilon(epsilon)
-        if rounding <= ROUNDING_SHARE * (found.upper - found.lower) or better == self.tilt:
+        if rounding <= tuning.ROUNDING_SHARE * (found.upper - found.lower) or better == self.tilt:
             return found
         other = delta(self.buckets(better), epsilon)
         return other if other.upper - other.lower < found.upper - found.lower else found
-
-    def probabilistic(self, epsilon: float) -> Evaluation:
-        """P_A[loss > epsilon], the delta of probabilistic DP."""
-        return probabilistic(self.buckets(self.tilt), epsilon)
-
-    def renyi(self, order: float) -> tuple[float, float]:
-        """Doubles around the Renyi divergence of this order > 1, from a list tilted by order - 1."""
-        return renyi(self.buckets(order - 1.0), order)
 
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
         low, high = self.epsilon(delta)
@@ -127,7 +107,7 @@ class BucketsEvaluator(SelfInverse):
             upper = _halved(lambda e: delta(buckets, e).upper > level, 0.0, highest)[1]
         # Far from the question rounding may hide delta: come down from the upper end until it shows.
         end = min(upper, highest)
-        for share in COMING_DOWN:
+        for share in tuning.COMING_DOWN:
             if delta(buckets, share * end).lower > level:
                 return _halved(lambda e: delta(buckets, e).lower > level, share * end, end)[0], upper
         return 0.0, upper
@@ -157,23 +137,20 @@ def prepare(
     2 N_DEFAULT_MOST + 1 buckets; what was reached is what the intervals say.
     """
     terms = tuple(terms)
-    _check(terms, epsilon, delta, accuracy)
     if factor is not None and not 1.0 < factor < math.inf:
         raise InvalidParameter(f"factor must be a finite number above 1, not {factor!r}")
-    if n is not None and (n < 2 or n % 2):
-        raise InvalidParameter(f"n must be an even number from 2 on, not {n}")
     asked = _Asked(terms, epsilon, delta, accuracy, factor, free_infinity_budget, Tilts.of(terms))
     if n is not None or factor is not None:
         return asked.evaluator(n)
-    trial = asked.evaluator(N_START)
+    trial = asked.evaluator(tuning.N_START)
     with suppress(WorkExhausted):  # fewer buckets are an answer too
         for _ in range(3):
-            with work.part(REFINING):
+            with work.part(tuning.REFINING):
                 width, size = asked.width(trial), trial.plan.n
-                if width <= accuracy or size >= N_DEFAULT_MOST:
+                if width <= accuracy or size >= tuning.N_DEFAULT_MOST:
                     break
-                wanted = min(max(1.25 * width / accuracy, 2.0) * size, N_DEFAULT_MOST)
-                trial = asked.evaluator(N_GRAIN * math.ceil(wanted / N_GRAIN))
+                wanted = min(max(1.25 * width / accuracy, 2.0) * size, tuning.N_DEFAULT_MOST)
+                trial = asked.evaluator(tuning.N_GRAIN * math.ceil(wanted / tuning.N_GRAIN))
     return trial
 
 
@@ -192,7 +169,7 @@ class _Asked:
     @property
     def level(self) -> float:
         """The delta to look for epsilon at."""
-        return DELTA_AIM if self.delta is None else self.delta
+        return tuning.DELTA_AIM if self.delta is None else self.delta
 
     def evaluator(self, n: int | None) -> BucketsEvaluator:
         """Lists of 2 n + 1 buckets, or of as many as the factor needs."""
@@ -219,14 +196,3 @@ class _Asked:
         if low == high:
             return 0.0
         return (high - low) / high if high < math.inf else 1.0
-
-
-def _check(terms: tuple[Term, ...], epsilon: float | None, delta: float | None, accuracy: float) -> None:
-    if not terms or any(count < 1 for _, count in terms):
-        raise InvalidParameter("buckets need at least one term, each used once or more")
-    if epsilon is not None and not 0.0 <= epsilon < math.inf:
-        raise InvalidParameter(f"epsilon must be a finite number from 0 on, not {epsilon!r}")
-    if delta is not None and not 0.0 <= delta <= 1.0:
-        raise InvalidParameter(f"delta must be a probability, not {delta!r}")
-    if not 0.0 < accuracy < math.inf:
-        raise InvalidParameter(f"accuracy must be a finite number above 0, not {accuracy!r}")

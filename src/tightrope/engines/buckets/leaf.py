@@ -13,14 +13,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import InvalidParameter, UnsupportedMechanism
 from ...facets.atoms import Atoms
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.convolution import upper_total
 from ...kernels.directed import MILLIONS, raised
-from ...kernels.enclosure import Enclosure, FloatArray, exact
+from ...kernels.enclosure import FloatArray
 from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
@@ -28,7 +27,6 @@ from .bucket_list import LOG_2, Buckets, Measure, check_shape
 from .compose import with_plain_corner
 from .tuning import STEEPER_MOMENTS
 
-SUM_TOLERANCE = 1e-12
 TAIL_UNDERFLOW = 1e-300  # covers the absolute error of tails below 1e-300, and sums of it
 REACH_MOST = 340.0  # so that no weight of a leaf leaves the doubles
 TIE = 16.0 * UNIT  # relative distance at which a loss counts as lying on a boundary
@@ -40,23 +38,6 @@ def pair_leaf(pair: Pair, step: float, n: int, slope: float = 0.0) -> Buckets:
     listed = pair.atoms()
     if listed is None or listed.left_out:
         return _tails_leaf(pair, step, n, slope)
-    return events_leaf(listed, step, n, slope)
-
-
-def arrays_leaf(p: npt.ArrayLike, q: npt.ArrayLike, step: float, n: int, slope: float = 0.0) -> Buckets:
-    """The leaf of two probability vectors over the same events; each is taken as divided by its exact sum."""
-    first, second = _vector("p", p), _vector("q", q)
-    if first.shape != second.shape:
-        raise InvalidParameter(f"p and q must have the same length, not {len(first)} and {len(second)}")
-    both = (first > 0.0) & (second > 0.0)
-    # fsum is correctly rounded, so each sum is known to one unit.
-    p_sum, q_sum = (Enclosure(np.asarray(math.fsum(each)), np.asarray(2.0 * UNIT)) for each in (first, second))
-    loss = (exact(first[both]) / exact(second[both]) * (q_sum / p_sum)).log()
-    infinite, lost = (
-        (exact(mass[alone]) / total).sum() if np.any(alone) else exact(0.0)
-        for mass, total, alone in ((first, p_sum, ~both & (first > 0.0)), (second, q_sum, ~both & (second > 0.0)))
-    )
-    listed = Atoms(exact(first[both]) / p_sum, exact(second[both]) / q_sum, loss, infinite, lost)
     return events_leaf(listed, step, n, slope)
 
 
@@ -229,14 +210,3 @@ def _check(step: float, n: int, slope: float) -> None:
             f"buckets up to a loss of {step * n:g} with a tilt of {slope / step:g} leave the range of doubles: "
             f"(1 + tilt) n log(factor) may be at most {REACH_MOST:g}"
         )
-
-
-def _vector(name: str, values: npt.ArrayLike) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or not len(array):
-        raise InvalidParameter(f"{name} must be a list of probabilities, not an array of shape {array.shape}")
-    if not np.all((array >= 0.0) & (array <= 1.0 + SUM_TOLERANCE)):
-        raise InvalidParameter(f"{name} must hold probabilities from 0 to 1")
-    if abs(math.fsum(array) - 1.0) > SUM_TOLERANCE:
-        raise InvalidParameter(f"the masses of {name} must sum to 1, not to {math.fsum(array)!r}")
-    return array

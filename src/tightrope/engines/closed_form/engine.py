@@ -93,13 +93,11 @@ def prepare(
 class FloatEvaluator(Evaluator):
     """float64 with a radius."""
 
+    arithmetic = "float64"
+
     def __init__(self, finite: Sequence[FiniteTerm], other: Pair | None, mass: tuple[float, float]) -> None:
         self._other, self._mass = other, mass
         self._law: FloatList | None = finite_part.float_law(finite) if finite else None
-
-    @property
-    def arithmetic(self) -> str:
-        return "float64"
 
     @property
     def parameters(self) -> Mapping[str, object]:

@@ -54,16 +54,13 @@ class CutGrid:
 class CutEvaluator(Evaluator):
     """Three composed laws on cut grids: one above, and P and Q of the merged cells below."""
 
+    arithmetic = "float64"
     upper: Total
     below: tuple[Total, Total] | None  # None where nothing is left after rounding
     infinite: tuple[float, float]  # at or below the true infinite mass; at or above what the upper law put there
     near: float  # the epsilon that the cut is made for: it is exact up to there
     theta: float
     grid: CutGrid
-
-    @property
-    def arithmetic(self) -> str:
-        return "float64"
 
     @property
     def parameters(self) -> Mapping[str, object]:

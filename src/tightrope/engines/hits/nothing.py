@@ -22,11 +22,8 @@ LEAST = 5e-324
 class SomeUse(Evaluator):
     """delta between 0 and the union bound."""
 
+    arithmetic = "ball"
     terms: tuple[Term, ...]
-
-    @property
-    def arithmetic(self) -> str:
-        return "ball"
 
     @property
     def parameters(self) -> Mapping[str, object]:

@@ -60,13 +60,10 @@ def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, a
 class VisibleEvaluator(SelfInverse):
     """delta as a sum of Gaussian profiles, one for each number of hits."""
 
+    arithmetic = "ball"
     parts: SeenParts
     atoms: list[Outcome]
     dropped: arb
-
-    @property
-    def arithmetic(self) -> str:
-        return "ball"
 
     @property
     def parameters(self) -> Mapping[str, object]:

@@ -34,6 +34,7 @@ from .tuning import CUT_ROOM, GRID_GROWTH, HALVING_ROOM, NEAR_FOLDS
 class LatticeEvaluator(Evaluator):
     """Three composed laws: one above, and P and Q of the merged cells below."""
 
+    arithmetic = "float64"
     upper: Total
     below: tuple[Total, Total] | None  # None where nothing is left after rounding
     infinite: tuple[float, float]  # at or below the true infinite mass; at or above what the upper law put there
@@ -42,10 +43,6 @@ class LatticeEvaluator(Evaluator):
     noise: float  # tilted mass that rounding added on the levels before the last
     uses: int
     known: dict[float, Evaluation] = field(default_factory=dict, compare=False, repr=False)  # what was asked before
-
-    @property
-    def arithmetic(self) -> str:
-        return "float64"
 
     @property
     def blur(self) -> float:

@@ -113,6 +113,7 @@ def _placed(pair: Pair, own: Lattice, width: float) -> Placed | None:
 class NativeEvaluator(Evaluator):
     """The k-fold law rounded up and rounded down."""
 
+    arithmetic = "float64"
     upper: Total
     lower: Total
     step: arb
@@ -120,10 +121,6 @@ class NativeEvaluator(Evaluator):
     infinite: tuple[float, float]
     theta: float
     near: float = 1.0  # the epsilon that the tilt is for
-
-    @property
-    def arithmetic(self) -> str:
-        return "float64"
 
     @property
     def parameters(self) -> Mapping[str, object]:

@@ -60,15 +60,12 @@ class GridCells:
 class ProofEvaluator(Evaluator):
     """The composed law above, the composed cells below."""
 
+    arithmetic = "ball"
     above: Whole
     below: GridCells
     leaked: int
     bits: int
     plan: GridPlan
-
-    @property
-    def arithmetic(self) -> str:
-        return "ball"
 
     @property
     def parameters(self) -> Mapping[str, object]:
