@@ -31,7 +31,7 @@ ORDINARY = (1e-150, 1e150)  # squares of a shift stay within doubles
 LOG_TOLERANCE = 42.0
 
 
-def demand_ordinary(pair: Pair, shift: Callable[[], arb]) -> None:
+def demand_ordinary(shift: Callable[[], arb]) -> None:
     """Refuses a pair whose shift, in units of its noise, is beyond float64."""
     with working_precision(BITS_START):
         if not ORDINARY[0] < shift() < ORDINARY[1]:
@@ -56,33 +56,28 @@ def point_cumulants(points: Sequence[tuple[float, float]], tilt: float) -> Cumul
     return Cumulants(top + math.log(total), mean, variance)
 
 
-class Tilted(ABC):
+class Tilted(Protocol):
     """The loss under the law tilted by e^{c l}, in float64."""
 
     @property
-    @abstractmethod
     def log_mgf(self) -> Enclosure:
         """K(c)."""
 
     @property
-    @abstractmethod
     def drift(self) -> Enclosure:
         """m such that phi(t) = e^{i t m} times what `factor` gives."""
 
-    @abstractmethod
     def factor(self, step: float, nodes: int, count: int) -> Factor:
         """(phi(t) e^{-i t m})^count at t = 0, step, ..., (nodes - 1) step."""
 
 
-class BallTilted(ABC):
+class BallTilted(Protocol):
     """The loss under the law tilted by e^{c l}, in balls at the working precision."""
 
     @property
-    @abstractmethod
     def log_mgf(self) -> arb:
         """K(c)."""
 
-    @abstractmethod
     def phi(self, step: float | arb, nodes: int) -> list[acb]:
         """phi(t) at t = 0, step, ..., (nodes - 1) step; a step that is no double only for losses on a lattice."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flint import arb
 
     from ..kernels.enclosure import Enclosure
-    from .quadrature import LawTilted
+    from ..kernels.quadrature import TiltedLaw
 
 SHARPNESSES = 10  # cuts from the softest to the sharpest
 
@@ -51,7 +51,7 @@ class Marked(Cgf):
         """A loss to split at for this epsilon, from the least (height 0) to the largest that makes sense (height 1)."""
 
     @abstractmethod
-    def tilted(self, tilt: float, reach: float, log_tolerance: float) -> LawTilted: ...
+    def tilted(self, tilt: float, reach: float, log_tolerance: float) -> TiltedLaw: ...
 
     @abstractmethod
     def depth(self, tilt: float) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,9 @@ from ..errors import Refusal, UnsupportedMechanism
 from .directed import MILLIONS, raised
 from .enclosure import Enclosure, FloatArray, exact
 from .ulps import ANGLE_MOST, COSINE, SINE, UNIT
+
+if TYPE_CHECKING:
+    from .contour_sum import Factor
 
 # Error of a computed e^{ip} - 1 = -2 sin^2(p/2) + 2i sin(p/2) cos(p/2) for a given p, in units of min(|p|, 2) UNIT.
 TURN_ERROR = 4.0 * SINE + 2.0 * COSINE + 8.0
@@ -59,6 +63,12 @@ class TiltedLaw:
     offsets: Enclosure
     weights: Enclosure
     error: QuadratureError
+
+    def factor(self, step: float, nodes: int, count: int) -> Factor:
+        """The count-th power of the transform at t = 0, step, ..., (nodes - 1) step."""
+        from .contour_sum import power
+
+        return power(transform(self, step, nodes), float(count))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,39 @@ class BallLaw:
         """The mass that the weights stand for."""
         return total_mass(self.weights, self.error)
 
+    def phi(self, step: float | arb, nodes: int) -> list[acb]:
+        """phi(t) at t = 0, step, ..., (nodes - 1) step; the exponentials split into a matrix product."""
+        block = max(1, math.isqrt(nodes))
+        rows = -(-nodes // block)
+        outer = [[(loss * (step * block * row)).sin_cos() for loss in self.losses] for row in range(rows)]
+        inner = [[(loss * (step * column)).sin_cos() for column in range(block)] for loss in self.losses]
+        # Real matrices, cosines over sines: Arb multiplies them several times faster than complex ones.
+        left = [
+            [weight * turn[part] for turn, weight in zip(row, self.weights, strict=True)]
+            for part in (1, 0)
+            for row in outer
+        ]
+        right = [[turn[part] for part in (1, 0) for turn in row] for row in inner]
+        products = (arb_mat(left) * arb_mat(right)).tolist()
+        sums = [
+            acb(
+                products[row][column] - products[rows + row][block + column],
+                products[row][block + column] + products[rows + row][column],
+            )
+            for row in range(rows)
+            for column in range(block)
+        ]
+        total, error = self.total, self.error
+        if error is None:
+            return [value / total for value in sums[:nodes]]
+        assert isinstance(step, float)  # only exact sums are asked for at other times
+        left_out = sum(self.weights, arb(0)) * error.ends
+        values = []
+        for index in range(nodes):
+            slack = around_zero(left_out + total * error.at(step * index))
+            values.append((sums[index] + acb(slack, slack)) / total)
+        return values
+
 
 def total_mass(weights: tuple[arb, ...], error: BallError | None) -> arb:
     """The integral behind a sum of weights."""
@@ -47,38 +80,6 @@ def point_law_ball(losses: tuple[arb, ...], masses: tuple[arb, ...], tilt: float
     """The law of given points, tilted by e^{tilt loss}."""
     weights = tuple(mass * (arb(tilt) * loss).exp() for loss, mass in zip(losses, masses, strict=True))
     return BallLaw(losses, weights, total_mass(weights, error).log(), error)
-
-
-def transform_ball(law: BallLaw, step: float | arb, nodes: int) -> list[acb]:
-    """phi(t) at t = 0, step, ..., (nodes - 1) step; the exponentials split into a matrix product."""
-    block = max(1, math.isqrt(nodes))
-    rows = -(-nodes // block)
-    outer = [[(loss * (step * block * row)).sin_cos() for loss in law.losses] for row in range(rows)]
-    inner = [[(loss * (step * column)).sin_cos() for column in range(block)] for loss in law.losses]
-    # Real matrices, cosines over sines: Arb multiplies them several times faster than complex ones.
-    left = [
-        [weight * turn[part] for turn, weight in zip(row, law.weights, strict=True)] for part in (1, 0) for row in outer
-    ]
-    right = [[turn[part] for part in (1, 0) for turn in row] for row in inner]
-    products = (arb_mat(left) * arb_mat(right)).tolist()
-    sums = [
-        acb(
-            products[row][column] - products[rows + row][block + column],
-            products[row][block + column] + products[rows + row][column],
-        )
-        for row in range(rows)
-        for column in range(block)
-    ]
-    total, error = law.total, law.error
-    if error is None:
-        return [value / total for value in sums[:nodes]]
-    assert isinstance(step, float)  # only exact sums are asked for at other times
-    left_out = sum(law.weights, arb(0)) * error.ends
-    values = []
-    for index in range(nodes):
-        slack = around_zero(left_out + total * error.at(step * index))
-        values.append((sums[index] + acb(slack, slack)) / total)
-    return values
 
 
 def around_zero(size: arb) -> arb:

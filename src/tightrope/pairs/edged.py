@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from flint import acb, arb
 
-from ..facets.cgf import BallTilted, Cgf, Cumulants, Decay
+from ..facets.cgf import Cgf, Cumulants, Decay
 from ..kernels.ball import BITS_START, complex_log, upper_float, working_precision
 from ..pair import LossRange, Pair
 
@@ -60,7 +60,7 @@ class EdgedPair(Pair):
 
 
 @dataclass(frozen=True)
-class EdgedBallTilted(BallTilted):
+class EdgedBallTilted:
     """The tilted loss in balls."""
 
     pair: EdgedPair
@@ -112,6 +112,7 @@ class EdgedCgf(Cgf):
     """K of such a pair, but for its transforms in float64."""
 
     pair: EdgedPair
+    node_points: ClassVar[int]  # points of a sum that take as long as one node
 
     def cumulants(self, tilt: float) -> Cumulants:
         edge, a = self.pair.edge, self.pair.atoms_at_edges
@@ -124,6 +125,9 @@ class EdgedCgf(Cgf):
         mean = sum(mass * place for mass, place, _ in parts)
         variance = sum(mass * ((place - mean) ** 2 + own) for mass, place, own in parts)
         return Cumulants(tilt * edge + math.log(total / (2.0 if a else -math.expm1(-edge))), mean, variance)
+
+    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
+        return self.node_points
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> EdgedBallTilted:
         return EdgedBallTilted(self.pair, tilt)

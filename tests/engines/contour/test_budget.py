@@ -27,7 +27,6 @@ from tightrope.kernels.contour_kernel import smooth
 from tightrope.kernels.contour_sum import NodeSpectrum, bell, contour_sum, power
 from tightrope.kernels.enclosure import exact
 from tightrope.kernels.quadrature import Transform
-from tightrope.kernels.quadrature_ball import transform_ball
 from tightrope.pairs.sampled_gaussian import quadrature_ball
 from tightrope.pairs.sampled_gaussian import quadrature_float as quadrature_normal
 from tightrope.pairs.sampled_gaussian.grid import PLAIN, Grid
@@ -156,6 +155,6 @@ def test_dropped_ends(monkeypatch: pytest.MonkeyPatch, sign: int) -> None:
             assert not error > arb(float(found.quadrature[index] + found.rounding[index]))
         ball = quadrature_ball.sampled_normal_ball(1 / arb(sigma), rate, sign, tilt, step * nodes, 40.0)
         assert ball.log_mgf.overlaps(truth[0].real.log())
-        phi = transform_ball(ball, step, nodes)
+        phi = ball.phi(step, nodes)
         for index, value in zip((3, 11), truth[1:], strict=True):
             assert phi[index].overlaps(value / truth[0])

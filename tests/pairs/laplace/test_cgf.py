@@ -13,7 +13,7 @@ from tests.oracle import transforms
 from tightrope.facets.cumulant import cumulant, cumulant_above
 from tightrope.kernels.ball import working_precision
 from tightrope.pairs.edged import EdgedBallTilted
-from tightrope.pairs.laplace.cgf import LaplaceCgf, LaplaceTilted
+from tightrope.pairs.laplace.cgf import LaplaceCgf
 from tightrope.pairs.laplace.pair import LaplacePair
 from tightrope.pairs.laplace.sampled import SampledLaplaceCgf
 
@@ -32,8 +32,8 @@ LAWS = [
 
 @pytest.mark.parametrize(("scale", "tilt", "step"), LAWS)
 def test_transforms_contain_the_truth(scale: float, tilt: float, step: float) -> None:
-    law = EdgedBallTilted(LaplacePair(scale, 1.0), tilt)
-    floats = LaplaceTilted(law)
+    floats = LaplaceCgf(LaplacePair(scale, 1.0)).tilted(tilt, 0.0, 0.0)
+    law = floats.law
     found = floats.transform(step, NODES)
     with working_precision(256):
         edge = 1 / arb(scale)

@@ -13,7 +13,6 @@ from tightrope.facets.marks import Split
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.enclosure import exact
 from tightrope.kernels.quadrature import transform
-from tightrope.kernels.quadrature_ball import transform_ball
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.sampled_gaussian import grid as quadrature_grid
 from tightrope.pairs.sampled_gaussian.decay_ball import ball_decay
@@ -49,7 +48,7 @@ def test_transforms(
     found = transform(law, reach / 8.0, nodes)
     with working_precision(140):
         ball = sampled_normal_ball(1 / arb(sigma), rate, 1, tilt, reach, 42.0, marked)
-        phis = transform_ball(ball, reach / 8.0, nodes)
+        phis = ball.phi(reach / 8.0, nodes)
         start = transforms.marked_normal(sigma, rate, edges, end, acb(tilt)).real
         assert start.rad() < start * 1e-12
         assert not abs(start.log() - arb(float(law.log_mgf.value))) > arb(float(law.log_mgf.radius))
@@ -93,7 +92,7 @@ def test_hard_end_of_an_addition(sigma: float, rate: float, tilt: float) -> None
     assert law.offsets.value.size < 3000
     with working_precision(140):
         ball = sampled_normal_ball(1 / arb(sigma), rate, -1, tilt, reach, 42.0)
-        phis = transform_ball(ball, reach / 8.0, nodes)
+        phis = ball.phi(reach / 8.0, nodes)
         start = transforms.sampled_normal(sigma, rate, -1, acb(tilt)).real
         assert not abs(start.log() - arb(float(law.log_mgf.value))) > arb(float(law.log_mgf.radius))
         assert ball.log_mgf.overlaps(start.log())

@@ -100,7 +100,7 @@ def float_nodes(parts: Parts, plan: ContourPlan) -> FloatNodes:
         else:
             tilted = body = split.body.tilted(c, step * nodes, LOG_TOLERANCE + math.log(count))
             hit = split.hit.tilted(c, step * nodes, LOG_TOLERANCE)
-            at_body, at_hits = transform(body.law, step, nodes), transform(hit.law, step, nodes)
+            at_body, at_hits = transform(body, step, nodes), transform(hit, step, nodes)
             factors.append(power(at_body, float(count)))
             log_ratio, lead = hit.log_mgf - body.log_mgf, hit.drift - body.drift
             found.append(hits(at_body, at_hits, log_ratio, lead, times, float(count)))

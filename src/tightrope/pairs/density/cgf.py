@@ -19,8 +19,7 @@ from typing import NamedTuple
 from flint import arb, arb_series
 
 from ...errors import UnsupportedMechanism
-from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted, point_cumulants
-from ...facets.quadrature import LawBallTilted, LawTilted
+from ...facets.cgf import LOG_TOLERANCE, Cgf, Cumulants, Decay, NoDecay, Tilted, point_cumulants
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.quadrature_ball import BallLaw
 from ...kernels.quadrature_ellipse import rule
@@ -132,7 +131,7 @@ class DensityCgf(Cgf):
         return [(one, math.log(one / two)) for one, two in mixed]
 
     def log_mgf_above(self, tilt: float) -> float:
-        law = self._law(tilt, 0.0, LOG_TOLERANCE)
+        law = self.ball_tilted(tilt, 0.0, LOG_TOLERANCE)
         with working_precision(BITS_START):
             return upper_float(law.log_mgf)
 
@@ -143,7 +142,7 @@ class DensityCgf(Cgf):
         if least > CELLS_MOST * NODES:
             return least  # too many to be worth listing
         try:
-            return len(self._law(tilt, reach, log_tolerance).losses)
+            return len(self.ball_tilted(tilt, reach, log_tolerance).losses)
         except UnsupportedMechanism:
             return CELLS_MOST * NODES * NODES
 
@@ -151,27 +150,22 @@ class DensityCgf(Cgf):
         from ...kernels.enclosure import enclosed, exact
         from ...kernels.quadrature import QuadratureError, TiltedLaw
 
-        law, centre = self._law(tilt, reach, log_tolerance), self.cumulants(tilt).mean
+        law, centre = self.ball_tilted(tilt, reach, log_tolerance), self.cumulants(tilt).mean
         assert law.error is not None
         with working_precision(BITS_START):
             scale = law.log_mgf.exp().mid()
-            return LawTilted(
-                TiltedLaw(
-                    exact(centre),
-                    enclosed([law.log_mgf])[0],
-                    enclosed([loss - arb(centre) for loss in law.losses]),
-                    enclosed([weight / scale for weight in law.weights]),
-                    QuadratureError(upper_float(law.error.at(0.0)), ()),
-                )
+            return TiltedLaw(
+                exact(centre),
+                enclosed([law.log_mgf])[0],
+                enclosed([loss - arb(centre) for loss in law.losses]),
+                enclosed([weight / scale for weight in law.weights]),
+                QuadratureError(upper_float(law.error.at(0.0)), ()),
             )
 
-    def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
-        return LawBallTilted(self._law(tilt, reach, log_tolerance))
-
     def ball_decay(self, tilt: float) -> Decay:
-        return density_decay(self.law, self._law, tilt) or NoDecay()
+        return density_decay(self.law, self.ball_tilted, tilt) or NoDecay()
 
-    def _law(self, tilt: float, reach: float, log_tolerance: float) -> BallLaw:
+    def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallLaw:
         """The nodes of all cells with their tilted masses, good for transforms up to the reach."""
         key = (tilt, reach, log_tolerance)
         law = self._laws.get(key)  # another thread may empty the dictionary at any time

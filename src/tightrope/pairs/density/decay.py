@@ -24,7 +24,7 @@ from flint import arb, arb_series
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.directed import THOUSANDS, lowered
 from ...kernels.plain import dyadic
-from ...kernels.quadrature_ball import BallLaw, transform_ball
+from ...kernels.quadrature_ball import BallLaw
 from .series import DensityCell, Logs, everywhere, series_arithmetic
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _with_nodes(
     sizes: list[float] = []
     with working_precision(GRID_BITS):
         for step, start, stop in ((fine, 0, FINE_NODES), (coarse, first, last)):
-            values = [upper_float(abs(value)) for value in transform_ball(law, step, stop + 1)]
+            values = [upper_float(abs(value)) for value in law.phi(step, stop + 1)]
             times += [step * index for index in range(start, stop)]
             sizes += [
                 min(1.0, ((values[i] + values[i + 1]) / 2.0 + 0.5 * speed * step) * UP) for i in range(start, stop)

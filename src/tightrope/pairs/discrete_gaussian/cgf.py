@@ -20,7 +20,6 @@ from flint import acb, arb
 
 from ...facets.cgf import BallTilted, Cumulants, Decay, LatticeCgf, Tilted, point_cumulants
 from ...facets.lattice import Lattice, ratio_ball
-from ...facets.quadrature import LawTilted
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from .pair import DiscreteGaussianPair
 from .theta import DUAL_LEAST, theta_ball
@@ -28,13 +27,14 @@ from .theta import DUAL_LEAST, theta_ball
 if TYPE_CHECKING:
     from ...kernels.contour_sum import Factor
     from ...kernels.enclosure import Enclosure
+    from ...kernels.quadrature import TiltedLaw
 
 THETA_POINTS = 24  # points of a sum that take as long as one theta function in balls
 
 
 @dataclass(frozen=True)
 class Centred:
-    """The tilted outputs around the whole number next to their centre, at the working precision."""
+    """The tilted outputs around the whole number next to their centre, at the working precision: a tilted loss."""
 
     pair: DiscreteGaussianPair
     tilt: float
@@ -55,6 +55,11 @@ class Centred:
         return self.centre - self.nearest
 
     @property
+    def half(self) -> Fraction:
+        """D/2."""
+        return Fraction(self.pair.sensitivity, 2)
+
+    @property
     def variance(self) -> arb:
         """s^2."""
         return arb(self.pair.sigma) ** 2
@@ -68,31 +73,23 @@ class Centred:
         """T(m, 0)."""
         return theta_ball(self.variance, ratio_ball(self.place), arb(0)).real
 
+    @property
     def log_mgf(self) -> arb:
-        """K(c)."""
         return self.pair.log_moment(acb(self.tilt)).real
+
+    def phi(self, step: float | arb, nodes: int) -> list[acb]:
+        place, lead, total = ratio_ball(self.place), ratio_ball(self.nearest - self.half), self.total()
+        angles = [self.step * step * index for index in range(nodes)]
+        return [theta_ball(self.variance, place, angle) / total * acb(0, angle * lead).exp() for angle in angles]
 
 
 @dataclass(frozen=True)
-class ThetaTilted(Tilted):
+class ThetaTilted:
     """A large sigma in float64: a normal transform, its neighbours two periods off."""
 
+    log_mgf: Enclosure
+    drift: Enclosure
     at: Centred
-
-    @cached_property
-    def log_mgf(self) -> Enclosure:
-        from ...kernels.enclosure import enclosed
-
-        with working_precision(BITS_START):
-            return enclosed([self.at.log_mgf()])[0]
-
-    @cached_property
-    def drift(self) -> Enclosure:
-        from ...kernels.enclosure import enclosed
-
-        with working_precision(BITS_START):
-            half = Fraction(self.at.pair.sensitivity, 2)
-            return enclosed([self.at.step * ratio_ball(self.at.centre - half)])[0]
 
     def factor(self, step: float, nodes: int, count: int) -> Factor:
         import numpy as np
@@ -103,23 +100,6 @@ class ThetaTilted(Tilted):
         with working_precision(BITS_START):
             variance, width = enclosed([self.at.variance])[0], float(self.at.step.mid())
         return theta_factor(variance, self.at.place, width * (step * np.arange(nodes, dtype=np.float64)), count)
-
-
-@dataclass(frozen=True)
-class ThetaBallTilted(BallTilted):
-    """Any sigma in balls."""
-
-    at: Centred
-
-    @property
-    def log_mgf(self) -> arb:
-        return self.at.log_mgf()
-
-    def phi(self, step: float | arb, nodes: int) -> list[acb]:
-        at, total = self.at, self.at.total()
-        place, lead = ratio_ball(at.place), ratio_ball(at.nearest - Fraction(at.pair.sensitivity, 2))
-        angles = [at.step * step * index for index in range(nodes)]
-        return [theta_ball(at.variance, place, angle) / total * acb(0, angle * lead).exp() for angle in angles]
 
 
 @dataclass(frozen=True)
@@ -168,23 +148,29 @@ class DiscreteGaussianCgf(LatticeCgf):
 
     def log_mgf_above(self, tilt: float) -> float:
         with working_precision(BITS_START):
-            return upper_float(Centred(self.pair, tilt).log_mgf())
+            return upper_float(Centred(self.pair, tilt).log_mgf)
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return THETA_POINTS
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
+        from ...kernels.enclosure import enclosed
+
         at = Centred(self.pair, tilt)
-        return ThetaTilted(at) if self.pair.sigma >= DUAL_LEAST else _listed(at, log_tolerance)
+        if self.pair.sigma < DUAL_LEAST:
+            return _listed(at, log_tolerance)
+        with working_precision(BITS_START):
+            known = enclosed([at.log_mgf, at.step * ratio_ball(at.centre - at.half)])
+        return ThetaTilted(known[0], known[1], at)
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
-        return ThetaBallTilted(Centred(self.pair, tilt))
+        return Centred(self.pair, tilt)
 
     def own_period_decay(self, tilt: float, own: Lattice) -> Decay:
         return ThetaDecay(Centred(self.pair, tilt))
 
 
-def _listed(at: Centred, log_tolerance: float) -> LawTilted:
+def _listed(at: Centred, log_tolerance: float) -> TiltedLaw:
     """A small sigma in float64: the outputs next to the centre, and how much lies beyond."""
     from ...kernels.contour_kernel import TIME_ERROR
     from ...kernels.enclosure import enclosed
@@ -200,7 +186,7 @@ def _listed(at: Centred, log_tolerance: float) -> LawTilted:
         # At a distance y they are at most e^{-y (y - 1)/(2 s^2)}, and neighbours have a ratio of e^{-y/s^2}.
         dropped = 2 * (-reach * (reach + 1) / (2 * variance)).exp() / -(-(reach + 1) / variance).expm1()
         offsets = enclosed([at.step * x for x in outputs])
-        drift = enclosed([at.step * ratio_ball(at.nearest - Fraction(at.pair.sensitivity, 2))])[0]
-        log_mgf = enclosed([at.log_mgf()])[0]
+        drift = enclosed([at.step * ratio_ball(at.nearest - at.half)])[0]
+        log_mgf = enclosed([at.log_mgf])[0]
         law = TiltedLaw(drift, log_mgf, offsets, enclosed(weights), QuadratureError(upper_float(dropped), ()))
-    return LawTilted(blurred(law, TIME_ERROR))
+    return blurred(law, TIME_ERROR)

@@ -18,7 +18,6 @@ from ...errors import Refusal, UnsupportedMechanism
 from ...facets.cgf import BallTilted, Cumulants, Decay, LatticeCgf, Tilted, point_cumulants
 from ...facets.finite import FiniteLaw
 from ...facets.lattice import Lattice, ratio_ball
-from ...facets.quadrature import LawBallTilted, LawTilted
 from ...kernels.ball import BITS_START, complex_log, upper_float, working_precision
 from ...kernels.quadrature_ball import point_law_ball
 from .pair import FinitePair
@@ -50,12 +49,12 @@ class FiniteCgf(LatticeCgf):
             masses = enclosed([atom.p for atom in balls])
             offsets = enclosed([atom.loss - arb(centre) for atom in balls])
             missing = enclosed([self.pair.infinite_mass()])[0]
-        return LawTilted(blurred(point_law(masses, offsets, centre, missing, tilt, NO_ERROR), TIME_ERROR))
+        return blurred(point_law(masses, offsets, centre, missing, tilt, NO_ERROR), TIME_ERROR)
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
         balls = self.pair.law.listed()
         losses, masses = tuple(atom.loss for atom in balls), tuple(atom.p for atom in balls)
-        return LawBallTilted(point_law_ball(losses, masses, tilt, None))
+        return point_law_ball(losses, masses, tilt, None)
 
     def own_period_decay(self, tilt: float, own: Lattice) -> Decay:
         with working_precision(BITS_START):

@@ -31,19 +31,12 @@ def square_bounds(pair: GaussianPair) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class GaussianTilted(Tilted):
-    """A normal loss."""
+class GaussianTilted:
+    """A normal loss of variance mu^2."""
 
+    log_mgf: Enclosure
+    drift: Enclosure
     square: Enclosure
-    tilt: float
-
-    @property
-    def log_mgf(self) -> Enclosure:
-        return self.square * (0.5 * self.tilt) * (1.0 + self.tilt)
-
-    @property
-    def drift(self) -> Enclosure:
-        return self.square * (self.tilt + 0.5)
 
     def factor(self, step: float, nodes: int, count: int) -> Factor:
         import numpy as np
@@ -54,20 +47,16 @@ class GaussianTilted(Tilted):
 
 
 @dataclass(frozen=True)
-class GaussianBallTilted(BallTilted):
-    """A normal loss in balls."""
+class GaussianBallTilted:
+    """The same in balls."""
 
+    log_mgf: arb
+    drift: arb
     square: arb
-    tilt: float
-
-    @property
-    def log_mgf(self) -> arb:
-        return self.square * self.tilt * (1 + arb(self.tilt)) / 2
 
     def phi(self, step: float | arb, nodes: int) -> list[acb]:
-        mean = self.square * (arb(self.tilt) + arb(0.5))
         times = [arb(step) * index for index in range(nodes)]
-        return [acb(-self.square * t * t / 2, mean * t).exp() for t in times]
+        return [acb(-self.square * t * t / 2, self.drift * t).exp() for t in times]
 
 
 @dataclass(frozen=True)
@@ -110,10 +99,12 @@ class GaussianCgf(Cgf):
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
         from ...kernels.enclosure import enclosing
 
-        return GaussianTilted(enclosing(*square_bounds(self.pair)), tilt)
+        square = enclosing(*square_bounds(self.pair))
+        return GaussianTilted(square * (0.5 * tilt) * (1.0 + tilt), square * (tilt + 0.5), square)
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
-        return GaussianBallTilted(self.pair.ball_mu() ** 2, tilt)
+        square = self.pair.ball_mu() ** 2
+        return GaussianBallTilted(square * tilt * (1 + arb(tilt)) / 2, square * (arb(tilt) + arb(0.5)), square)
 
     def decay(self, tilt: float) -> Decay:
         return GaussianDecay(square_bounds(self.pair)[0])

@@ -96,13 +96,13 @@ class GaussianPair(Pair):
     def cgf(self) -> Cgf:
         from .cgf import GaussianCgf
 
-        demand_ordinary(self, self.ball_mu)
+        demand_ordinary(self.ball_mu)
         return GaussianCgf(self)
 
     def sampled_cgf(self, rate: float, direction: Direction) -> Cgf:
         from ..sampled_gaussian.cgf import SampledCgf
 
-        demand_ordinary(self, self.ball_mu)
+        demand_ordinary(self.ball_mu)
         return SampledCgf(self, rate, 1 if direction is Direction.REMOVE else -1)
 
     def log_moment(self, z: acb) -> acb:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...errors import Refusal, UnsupportedMechanism
-from ...facets.cgf import Tilted
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.directed import THOUSANDS, raised
 from ..edged import EdgedBallTilted, EdgedCgf
@@ -21,29 +20,16 @@ if TYPE_CHECKING:
     from ...kernels.enclosure import Enclosure
     from ...kernels.quadrature import Transform
 
-NODE_POINTS = 10  # points of a sum that take as long as one node in balls
 ROUNDINGS = 64.0  # of each of the two parts of a node, more than there are
 
 
 @dataclass(frozen=True)
-class LaplaceTilted(Tilted):
+class LaplaceTilted:
     """A Laplace loss in float64, its drift the edge."""
 
+    log_mgf: Enclosure
+    drift: Enclosure
     law: EdgedBallTilted
-
-    @property
-    def log_mgf(self) -> Enclosure:
-        from ...kernels.enclosure import enclosed
-
-        with working_precision(BITS_START):
-            return enclosed([self.law.log_mgf])[0]
-
-    @property
-    def drift(self) -> Enclosure:
-        from ...kernels.enclosure import enclosed
-
-        with working_precision(BITS_START):
-            return enclosed([self.law.pair.ball_edge()])[0]
 
     def factor(self, step: float, nodes: int, count: int) -> Factor:
         from ...kernels.contour_sum import power
@@ -81,8 +67,12 @@ class LaplaceTilted(Tilted):
 class LaplaceCgf(EdgedCgf):
     """K of a Laplace pair."""
 
-    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
-        return NODE_POINTS
+    node_points = 10
 
-    def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
-        return LaplaceTilted(EdgedBallTilted(self.pair, tilt))
+    def tilted(self, tilt: float, reach: float, log_tolerance: float) -> LaplaceTilted:
+        from ...kernels.enclosure import enclosed
+
+        law = EdgedBallTilted(self.pair, tilt)
+        with working_precision(BITS_START):
+            known = enclosed([law.log_mgf, self.pair.ball_edge()])
+        return LaplaceTilted(known[0], known[1], law)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb
 
+from ...errors import UnsupportedMechanism
 from ...facets.cgf import demand_ordinary
 from ...kernels.enclosure import Enclosure, enclosing, exact
 from ...kernels.twofold import Twofold, twofold
@@ -26,6 +27,8 @@ from .several import LaplaceSum
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
+
+SAMPLED_EDGE_MOST = 30.0  # of a contour
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +95,16 @@ class LaplacePair(EdgedPair):
     def cgf(self) -> Cgf:
         from .cgf import LaplaceCgf
 
-        demand_ordinary(self, self.ball_edge)
+        demand_ordinary(self.ball_edge)
         return LaplaceCgf(self)
 
     def sampled_cgf(self, rate: float, direction: Direction) -> Cgf:
-        from .sampled import sampled_laplace_cgf
+        from .sampled import SampledLaplaceCgf
 
-        demand_ordinary(self, self.ball_edge)
-        return sampled_laplace_cgf(self, rate, 1 if direction is Direction.REMOVE else -1)
+        demand_ordinary(self.ball_edge)
+        if not self.sensitivity < SAMPLED_EDGE_MOST * self.scale:
+            raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
+        return SampledLaplaceCgf(self, rate, 1 if direction is Direction.REMOVE else -1)
 
     @property
     def edge(self) -> float:

@@ -20,7 +20,6 @@ from flint import arb
 
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import BallTilted, Cgf, Cumulants, Tilted, point_cumulants
-from ...facets.quadrature import LawBallTilted, LawTilted
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.directed import next_up
 from ...kernels.mixture import mixed, mixed_plain
@@ -28,15 +27,7 @@ from ...kernels.quadrature_ball import point_law_ball
 from ...kernels.quadrature_ellipse import Ellipse, EllipseError, choose_rule, rule, rule_error
 from .pair import LaplacePair
 
-EDGE_MOST = 30.0
 CELLS_LEAST, CELLS_MOST = 8, 64  # of the coarse rule: as many per e-fold of the integrand
-
-
-def sampled_laplace_cgf(base: LaplacePair, rate: float, sign: int) -> SampledLaplaceCgf:
-    """The cgf of a sampled Laplace pair whose losses are not huge."""
-    if not base.sensitivity < EDGE_MOST * base.scale:
-        raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
-    return SampledLaplaceCgf(base, rate, sign)
 
 
 @dataclass(frozen=True)
@@ -76,11 +67,11 @@ class SampledLaplaceCgf(Cgf):
             constant = next_up(math.log(upper_float(error.size) + 1e-300))
             floats = enclosed(masses), enclosed([loss - arb(centre) for loss in losses])
         quadrature = QuadratureError(0.0, ((constant, error.minor),))
-        return LawTilted(point_law(*floats, centre, exact(0.0), tilt, quadrature))
+        return point_law(*floats, centre, exact(0.0), tilt, quadrature)
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
         losses, masses, error = self._points(tilt, reach, log_tolerance)
-        return LawBallTilted(point_law_ball(losses, masses, tilt, error))
+        return point_law_ball(losses, masses, tilt, error)
 
     def _points(
         self, tilt: float, reach: float, log_tolerance: float

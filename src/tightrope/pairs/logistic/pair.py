@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb
 
+from ...errors import UnsupportedMechanism
 from ...kernels.enclosure import Enclosure, exact, where
 from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, Tails
@@ -23,6 +24,8 @@ from ..edged import EdgedPair
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
+
+EDGE_MOST = 1e4  # of a contour
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,11 @@ class LogisticPair(EdgedPair):
         return (-a).expm1() ** 2 / total - (-edge).exp() * beyond.expm1()
 
     def cgf(self) -> Cgf:
-        from .cgf import logistic_cgf
+        from .cgf import LogisticCgf
 
-        return logistic_cgf(self)
+        if not self.epsilon < EDGE_MOST:
+            raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
+        return LogisticCgf(self)
 
     @property
     def edge(self) -> float:

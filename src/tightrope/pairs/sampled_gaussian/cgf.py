@@ -15,7 +15,6 @@ from ... import work
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
 from ...facets.marks import Markable
-from ...facets.quadrature import LawBallTilted, LawTilted
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.mixture import STEEP, mixed_plain
 from ..gaussian.cgf import mu_bounds, mu_value
@@ -95,11 +94,10 @@ class SampledCgf(Cgf):
         from .quadrature_float import sampled_normal
 
         mu = enclosing(*mu_bounds(self.base))
-        return LawTilted(sampled_normal(mu, self.rate, self.sign, tilt, reach, log_tolerance))
+        return sampled_normal(mu, self.rate, self.sign, tilt, reach, log_tolerance)
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
-        law = sampled_normal_ball(self.base.ball_mu(), self.rate, self.sign, tilt, reach, log_tolerance)
-        return LawBallTilted(law)
+        return sampled_normal_ball(self.base.ball_mu(), self.rate, self.sign, tilt, reach, log_tolerance)
 
     def decay(self, tilt: float) -> Decay:
         from .decay_float import decay

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from flint import arb
 
 from ... import work
 from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cumulants, Decay, NoDecay
 from ...facets.marks import Markable, Marked, Split
-from ...facets.quadrature import LawBallTilted, LawTilted
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.plain import dyadic, softplus
 from ..gaussian.cgf import mu_bounds, mu_value
@@ -25,6 +25,9 @@ from .decay_ball import ball_decay
 from .grid import COARSE, choose_grid, log_odds
 from .quadrature_ball import sampled_normal_ball
 from .window import Edge, MarkWindow, ball_phi, log_phi
+
+if TYPE_CHECKING:
+    from ...kernels.quadrature import TiltedLaw
 
 LEAST = -8.0  # standard deviations: where plain sums begin
 CELLS = 2.0  # nodes of plain sums per width of an edge
@@ -188,16 +191,16 @@ class MarkedCgf(Marked):
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
         return choose_grid(mu_value(self.base), self.rate, 1.0 + tilt, reach, log_tolerance, self.marked).size
 
-    def tilted(self, tilt: float, reach: float, log_tolerance: float) -> LawTilted:
+    def tilted(self, tilt: float, reach: float, log_tolerance: float) -> TiltedLaw:
         from ...kernels.enclosure import enclosing
         from .quadrature_marked import marked_normal
 
         mu = enclosing(*mu_bounds(self.base))
-        return LawTilted(marked_normal(mu, self.rate, tilt, reach, log_tolerance, self.marked))
+        return marked_normal(mu, self.rate, tilt, reach, log_tolerance, self.marked)
 
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
         mu = self.base.ball_mu()
-        return LawBallTilted(sampled_normal_ball(mu, self.rate, 1, tilt, reach, log_tolerance, self.marked))
+        return sampled_normal_ball(mu, self.rate, 1, tilt, reach, log_tolerance, self.marked)
 
     def decay(self, tilt: float) -> Decay:
         from .decay_float import decay
