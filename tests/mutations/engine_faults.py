@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from flint import arb, fmpz
+from flint import arb
 
 from tests.engines.contour import test_period as periods
 from tests.engines.hits import test_visible as visible_tests
@@ -15,7 +15,8 @@ from tests.engines.lattice import test_tree as trees
 from tightrope.engines.contour import period
 from tightrope.engines.contour.bound import ContourBound
 from tightrope.engines.hits import visible
-from tightrope.engines.joint import bracket, once, whole
+from tightrope.engines.joint import bracket, once
+from tightrope.engines.lattice import whole
 from tightrope.kernels import fft_tree
 
 from .contour_faults import Fault, Patch
@@ -44,8 +45,8 @@ def round_q_up(patch: Patch) -> None:
 
 def round_cells_up(patch: Patch) -> None:
     """Cells below claim more of P than there is."""
-    patch.setattr(whole, "_floor", whole._ceil)
-    patch.setattr(whole, "_below", lambda ball: whole._above(ball) + fmpz(1))
+    patch.setattr(whole, "_float_below", whole._float_above)
+    patch.setattr(whole, "below", lambda ball: whole.above(ball) + 1)
 
 
 def map_without_rounding(patch: Patch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from flint import arb
@@ -17,7 +18,7 @@ from tightrope.engines.lattice import compose as lattice_compose
 from tightrope.engines.lattice import law as lattice_law
 from tightrope.engines.lattice import masses as lattice_masses
 from tightrope.engines.lattice import narrowest as lattice_narrowest
-from tightrope.engines.lattice import proof as lattice_proof
+from tightrope.engines.lattice.whole import WholeUpper
 from tightrope.kernels.ball import upper_float
 
 from .contour_faults import Fault, Patch
@@ -37,13 +38,12 @@ def ignore_cancellation(patch: Patch) -> None:
 
 
 def drop_infinite_losses(patch: Patch) -> None:
-    plain = lattice_proof._times
+    plain = WholeUpper.times
 
-    def finite(one: lattice_proof.Whole, other: lattice_proof.Whole, bits: int, cut: int) -> lattice_proof.Whole:
-        law = plain(one, other, bits, cut)
-        return lattice_proof.Whole(law.masses, law.start, law.step, 0)
+    def finite(one: WholeUpper, other: WholeUpper, bits: int, cut: int) -> WholeUpper:
+        return replace(plain(one, other, bits, cut), infinite=0)
 
-    patch.setattr(lattice_proof, "_times", finite)
+    patch.setattr(WholeUpper, "times", finite)
 
 
 def forget_the_count_under_q(patch: Patch) -> None:

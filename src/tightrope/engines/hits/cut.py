@@ -44,11 +44,6 @@ class CutGrid:
         """The step."""
         return self.rulers[0].step * self.unit
 
-    def points(self, ruler: Ruler) -> FloatArray:
-        """Exact doubles."""
-        places = ruler.start + np.arange(ruler.size, dtype=np.int64) * ruler.step
-        return np.asarray(places * self.unit, dtype=np.float64)
-
 
 @dataclass(frozen=True)
 class CutEvaluator(Evaluator):
@@ -93,7 +88,9 @@ def evaluator(asked: CutQuestion, epsilon: float, points: int, wanted: float, de
     work.spend(tuning.POINT_WORK * sum(ruler.size for ruler in grid.rulers))
     counts = [count for _, count in asked.terms]
     laws = [_above(pair, grid, ruler) for (pair, _), ruler in zip(asked.terms, grid.rulers, strict=True)]
-    rough = sketched([(grid.points(ruler), law.masses) for ruler, law in zip(grid.rulers, laws, strict=True)], counts)
+    rough = sketched(
+        [(ruler.points(grid.unit), law.masses) for ruler, law in zip(grid.rulers, laws, strict=True)], counts
+    )
     tilt = choose_tilt(rough, epsilon, delta, tuning.OUTSIDE_SHARE * wanted)
     parts = [
         _tilted(law.masses, ruler, tilt.theta * grid.width, Side.UP, count)
@@ -130,7 +127,7 @@ def _grid(asked: CutQuestion, epsilon: float, points: int) -> CutGrid:
 
 
 def _above(pair: Pair, grid: CutGrid, ruler: Ruler) -> lattice_masses.Above:
-    points = grid.points(ruler)
+    points = ruler.points(grid.unit)
     some = points[:: max(ruler.size // tuning.MEDIAN_POINTS, 1)]
     median = float(some[min(int(np.searchsorted(pair.tails(twofold(some)).p_below, 0.5)), len(some) - 1)])
     return lattice_masses.above(pair, points, grid.width, median)
@@ -142,7 +139,7 @@ def _below(asked: CutQuestion, grid: CutGrid, tilt: Tilt) -> tuple[Total, Total]
     q_parts: list[Part] = []
     try:
         for (pair, count), ruler in zip(asked.terms, grid.rulers, strict=True):
-            found = lattice_masses.below(pair, grid.points(ruler), grid.width)
+            found = lattice_masses.below(pair, ruler.points(grid.unit), grid.width)
             p_parts.append(_tilted(found.p, ruler, tilt.theta * grid.width, Side.DOWN, count))
             q_parts.append(_tilted(found.q, ruler, (tilt.theta + 1.0) * grid.width, Side.UP, count))
         p = compose(p_parts, tilt.tolerance, least=longest(q_parts))

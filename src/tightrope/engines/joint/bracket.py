@@ -1,10 +1,10 @@
 """Two finite pairs with a sample of a product between them.
 
-The law of the product is composed on one grid in whole numbers (whole.py): above by chords, below by merged cells. The
-law above, its Q-masses p e^-l rounded down, is a pair that dominates the product. Below, every suffix of the cells is
-an event: P(A) >= p_c, Q(A) <= q_c; the polygon through these points, (0, w) and (1, 1) lies under the trade-off of the
-product, and its edges are the atoms of a pair that the product dominates. Sampling keeps both orders, and is exact for
-whole numbers.
+The law of the product is composed on one grid in whole numbers (lattice/whole.py): above by chords, below by merged
+cells. The law above, its Q-masses p e^-l rounded down, is a pair that dominates the product. Below, every suffix of the
+cells is an event: P(A) >= p_c, Q(A) <= q_c; the polygon through these points, (0, w) and (1, 1) lies under the
+trade-off of the product, and its edges are the atoms of a pair that the product dominates. Sampling keeps both orders,
+and is exact for whole numbers.
 Guarantee: lower <= true <= upper, as profiles, also when composed. Proof: docs/proofs/joint.md, sections 2 to 4.
 Reference: Zhu, Dong, Wang 2021, Thms 10 and 11; Doroshenko et al. 2022, Alg. 1 (chords).
 """
@@ -15,25 +15,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from flint import arb, fmpz
 
+from ... import work
 from ...derived.dyadic import DyadicPair, dyadic_pair
 from ...derived.poisson import poisson_pair
 from ...kernels.ball import BITS_START, integer, working_precision
 from ...pair import Pair
+from ..edges import leaked
 from ..evaluation import Term
+from ..lattice import whole
 from ..lattice.sketch import Sketch, sketch
 from ..lattice.sketches import gathered
+from ..lattice.whole import L, WholeCells, WholeUpper
 from . import tuning
-from .whole import SampleCells, Upper, cells_law, upper_law
-
-GUARD_BITS = 64
-
-L = TypeVar("L", Upper, SampleCells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,29 +82,31 @@ def _product(factors: Sequence[Term], fine: Fineness) -> Bracket:
     low, high = _window(parts, fine.tail)
     step = _five_bits((high - low) / fine.points)
     # Each mass of the tail keeps its guard bits, and so does its Q-mass p e^-l.
-    log_least = -math.log2(fine.tail) + GUARD_BITS + sum(part.uses for part in parts).bit_length()
-    bits = math.ceil(log_least + math.log2(math.e) * max(high, 0.0)) + GUARD_BITS
+    log_least = -math.log2(fine.tail) + whole.GUARD_BITS + sum(part.uses for part in parts).bit_length()
+    bits = math.ceil(log_least + math.log2(math.e) * max(high, 0.0)) + whole.GUARD_BITS
     cut = max(int(Fraction(fine.tail) * (1 << bits)) // (4 * len(parts)), 1)
-    uppers: list[Upper] = []
-    cells: list[SampleCells] = []
-    with working_precision(bits + GUARD_BITS):
+    uppers: list[WholeUpper] = []
+    cells: list[WholeCells] = []
+    with working_precision(bits + whole.GUARD_BITS):
         for part in parts:
             levels = _levels(part, step, fine.points)
             finest = step / 2.0**levels
             start = math.floor(part.low / finest)
             top = math.ceil(part.high / finest) + 1  # an atom at the supremum must not fall behind the last point
             points = np.arange(start, top + 1, dtype=np.float64) * finest
-            above = upper_law(part.inside.upper, points, finest, start, part.sketch.median, bits, fine.proof)
+            if fine.proof:
+                above = whole.ball_upper(part.inside.upper, points, finest, start, bits)
+                below = whole.ball_cells(part.inside.lower, points, finest, start, bits)
+            else:
+                work.spend(tuning.POINT * len(points))
+                above = whole.float_upper(part.inside.upper, points, finest, start, part.sketch.median, bits)
+                below = whole.float_cells(part.inside.lower, points, finest, start, bits)
             uppers.append(_power(above, part.uses, levels, finest, bits, cut))
-            below = cells_law(part.inside.lower, points, finest, start, bits, fine.proof)
             cells.append(_power(below, part.uses, levels, finest, bits, cut))
-        kept = arb(
-            1
-        )  # of the lower pairs: where a factor is bracketed, the rest of its infinite mass is in finite rows
-        for part in parts:
-            kept *= (1 - part.inside.lower.infinite_mass()) ** part.uses
-        lower = _polygon(_together(cells, bits, cut), _whole((1 - kept) * arb(2) ** bits), bits)
-        return Bracket(lower, _dominating(_together(uppers, bits, cut), step, bits))
+        # Of the lower pairs: the rest of a bracketed factor's infinite mass is in finite rows.
+        mass = leaked([(part.inside.lower, part.uses) for part in parts])
+        lower = _polygon(whole.together(cells, bits, cut), _whole(mass * arb(2) ** bits), bits)
+        return Bracket(lower, _dominating(whole.together(uppers, bits, cut), step, bits))
 
 
 def _part(pair: Pair, uses: int, fine: Fineness) -> _Part:
@@ -162,26 +162,14 @@ def _power(law: L, uses: int, levels: int, finest: float, bits: int, cut: int) -
         if carry is not None:
             left.append(carry)
         if left:
-            carry = _together(left, bits, share).coarser(finest * 2.0**level, bits)
+            carry = whole.together(left, bits, share).coarser(finest * 2.0**level, bits)
         pair = law.times(law, bits, share)
         law = pair.times(pair, bits, share).coarser(finest * 2.0**level, bits)
         uses = blocks
-    square, result = law, carry
-    while True:
-        if uses & 1:
-            result = square if result is None else result.times(square, bits, max(cut // 64, 1))
-        uses >>= 1
-        if not uses:
-            assert result is not None
-            return result
-        square = square.times(square, bits, max(cut // (64 * uses), 1))
+    return whole.power(law, uses, bits, cut, carry)
 
 
-def _together(laws: Sequence[L], bits: int, cut: int) -> L:
-    return reduce(lambda one, other: one.times(other, bits, cut), laws)
-
-
-def _dominating(law: Upper, step: float, bits: int) -> DyadicPair:
+def _dominating(law: WholeUpper, step: float, bits: int) -> DyadicPair:
     """Mass above one leaves from the bottom; Q is rounded down, and what is left of it is where P = 0."""
     one = 1 << bits
     infinite, q_room = min(law.infinite, one), one
@@ -194,7 +182,7 @@ def _dominating(law: Upper, step: float, bits: int) -> DyadicPair:
     return dyadic_pair([(infinite + room, 0), *rows, (0, q_room)], bits)
 
 
-def _polygon(cells: SampleCells, leaked: int, bits: int) -> DyadicPair:
+def _polygon(cells: WholeCells, leaked: int, bits: int) -> DyadicPair:
     """The upper hull of the points (Q(A), P(A)), as differences; whole numbers, so nothing is rounded."""
     one = 1 << bits
     hull = [(0, leaked)]

@@ -23,13 +23,11 @@ HELPS = 0.3  # of the width: less between the two pairs is not worth finer ones
 ABOVE_SHARE = 0.5  # of the work: for the pairs above
 WORK_SHARE = 0.3  # of the work that is left: what finer pairs may take
 
-# The pairs around a product (bracket.py, whole.py).
+# The pairs around a product (bracket.py).
 BLOCK = 4  # uses that become one law on a grid twice as coarse: a law of four uses is twice as wide
 LOW_TAIL = 1e-22  # P-mass below: moved up, where it weighs no more than that
 LOSS_MOST = 2000.0  # larger losses count as infinite above, and as this below
 LONGER = 8  # than the whole law, in points: what one use may be
 NARROWEST = 1e-6  # of the losses: a law of one atom needs no finer grid
 TILTS = 1e-3, 1e4, 29  # where Chernoff's bound of the ends is looked at: least, most, how many
-LENGTH_MOST = 1 << 19  # entries of a law
-LIMB, ENTRY = 600.0, 500.0  # units of work, for each limb and each entry of a product
-POINT, BALL_POINT = 1e4, 3e5  # units of work, for the masses of a point in float64 and in balls
+POINT = 2e4  # units of work, for the masses of a point in float64

@@ -13,12 +13,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from ...bound import Budget, budget_lines
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import BITS_START, lower_float, working_precision
-from ...kernels.enclosure import FloatArray
 from ..evaluation import Evaluation, Evaluator, Term
 from . import masses as lattice_masses
 from .aim import Aim
@@ -140,7 +137,7 @@ def _upper(
 
     for (pair, count), each, ruler in zip(terms, sketches, made.rulers, strict=True):
         width = ruler.step * made.unit
-        found = lattice_masses.above(pair, _points(ruler, made.unit), width, each.median)
+        found = lattice_masses.above(pair, ruler.points(made.unit), width, each.median)
         leaked.append((found.infinite, count))
         law = tilted(found.masses, ruler.start, ruler.step, _slope(made, made.theta, ruler), Side.UP)
 
@@ -157,7 +154,7 @@ def _lower(terms: Sequence[Term], made: GridPlan, tolerance: float) -> tuple[Tot
     p_parts: list[Part] = []
     q_parts: list[Part] = []
     for (pair, count), ruler in zip(terms, made.rulers, strict=True):
-        found = lattice_masses.below(pair, _points(ruler, made.unit), ruler.step * made.unit)
+        found = lattice_masses.below(pair, ruler.points(made.unit), ruler.step * made.unit)
         share = tolerance / len(terms)
         for masses, theta, side, parts in (
             (found.p, made.theta, Side.DOWN, p_parts),
@@ -167,11 +164,6 @@ def _lower(terms: Sequence[Term], made: GridPlan, tolerance: float) -> tuple[Tot
             parts += evolve(law, count, ruler.levels, share, coarsened_by_merging).parts
     p = compose(p_parts, tolerance, least=longest(q_parts), room=HALVING_ROOM)
     return p, compose_alike(q_parts, p)
-
-
-def _points(ruler: Ruler, unit: float) -> FloatArray:
-    """Exact doubles: the plan keeps every point within 52 bits of its unit."""
-    return np.asarray((ruler.start + np.arange(ruler.size, dtype=np.int64) * ruler.step) * unit, dtype=np.float64)
 
 
 def _slope(made: GridPlan, theta: float, ruler: Ruler) -> float:

@@ -32,6 +32,10 @@ class Ruler:
     size: int
     levels: int
 
+    def points(self, unit: float) -> FloatArray:
+        """Exact doubles: a plan keeps every point within 52 bits of its unit."""
+        return np.asarray((self.start + np.arange(self.size, dtype=np.int64) * self.step) * unit, dtype=np.float64)
+
 
 class GridWish(NamedTuple):
     """What a grid is to be like, beside what the aim asks for."""

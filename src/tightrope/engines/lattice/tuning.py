@@ -82,8 +82,9 @@ HALVING_ROOM = 50.0  # times the tolerance, a thousandth of the width: where tha
 PROFILE_UNITS, TAILS_UNITS = 500.0, 1000.0  # of work per point, for a sampled Gaussian: the slowest of the many
 CELL_UNITS, SUM_UNITS = 12.0, 40.0  # of work, to tilt a cell of a sketch, and for an entry of a law that is summed
 
-# Exact integers (proof.py), in seconds: they choose the grid only (tests/engines/test_lattice_proof.py, `make bench`).
+# Whole numbers (whole.py, proof.py), in seconds (tests/engines/lattice/test_proof.py, `make bench`).
 INTEGER_POINTS_MOST = 1 << 16
+WHOLE_LENGTH_MOST = 1 << 19  # entries of both factors of a product
 PROOF_SECONDS, PROOF_WORK = 3.0, 0.5  # at most, and of what is left: sums in balls follow
 LIMB_SECONDS, COEFFICIENT_SECONDS, MASS_SECONDS = 3e-7, 1e-6, 2.5e-4  # a limb, a coefficient, the masses of a point
 PAID_AT_ONCE = 32  # points
