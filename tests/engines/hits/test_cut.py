@@ -13,8 +13,9 @@ import pytest
 
 import tightrope as tr
 from tests.oracle.sampled_twice import Use, delta_of_two
-from tightrope.engines.hits import cut, nothing
+from tightrope.engines.hits import cut
 from tightrope.engines.hits.ends import CutQuestion
+from tightrope.engines.hits.engine import SomeUse
 from tightrope.pairs.finite.laws import RationalLaw
 from tightrope.pairs.finite.pair import FinitePair
 
@@ -134,7 +135,7 @@ def test_below_every_double() -> None:
     assert (bound.lower, bound.upper) == (0.0, 5e-324)
     assert bound.certificate is not None
     assert bound.certificate.parameters["way"] == "union bound"
-    near = nothing.SomeUse(((tr.Gaussian(sigma=1.0).poisson(rate=0.1).pair(tr.relation.Direction.REMOVE), 2),))
+    near = SomeUse(((tr.Gaussian(sigma=1.0).poisson(rate=0.1).pair(tr.relation.Direction.REMOVE), 2),))
     assert near.delta(0.5).upper >= delta_of_two(Use(1.0, 0.1), Use(1.0, 0.1), 0.5)
 
 

@@ -1,7 +1,9 @@
 """Few hits: losses that decide alone are cut off exactly, and what is left is short enough for one fine grid.
 
 Beyond the windows of ends.py delta is linear in the outcome, so chords there add nothing, and merged cells lose
-nothing: each term needs points on its window only. The tilt is the saddle of the law that is left.
+nothing: each term needs points on its window only. The tilt is the saddle of the law that is left. A cut made for an
+epsilon is exact for every smaller one and valid for every larger one: the place of epsilon is looked for on coarse
+grids, and one fine grid a little above it serves the certified search.
 Guarantee: upper and lower, as lattice grids of any range. Proof: docs/proofs/hits.md, section 2.
 Reference: Meiser, Mohammadi 2018, Def. 3 (buckets); Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022, Alg. 1 (chords).
 """
@@ -9,40 +11,27 @@ Reference: Meiser, Mohammadi 2018, Def. 3 (buckets); Doroshenko, Ghazi, Kamath, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ... import work
 from ...bound import Budget, budget_lines
-from ...errors import UnsupportedMechanism
-from ...kernels.ball import BITS_START, lower_float, working_precision
-from ...kernels.enclosure import FloatArray
+from ...errors import UnsupportedMechanism, WorkExhausted
 from ...kernels.twofold import twofold
 from ...pair import Pair
-from ..evaluation import Evaluation, Evaluator
+from ..evaluation import Evaluation, Evaluator, Term
 from ..lattice import masses as lattice_masses
-from ..lattice.compose import Part, Total, compose, compose_alike, longest
+from ..lattice.compose import Total, compose
+from ..lattice.grid import infinite_ends, lower_laws
 from ..lattice.law import Side, tilted
-from ..lattice.plan import Ruler
-from ..lattice.tail_sum import LowerSum, ends, infinite_mass, lower_sum_at, upper_sum_at
+from ..lattice.narrowest import Narrowest, relative_width, rounding_rules
+from ..lattice.plan import GridPlan, Ruler
+from ..lattice.tail_sum import LowerSum, ends, lower_sum_at, upper_sum_at
 from . import tuning
 from .ends import CutQuestion
-from .tilt import Tilt, choose_tilt, sketched
-
-
-@dataclass(frozen=True)
-class CutGrid:
-    """One ruler per term, all of one step; points are whole multiples of the unit, within 52 bits."""
-
-    rulers: tuple[Ruler, ...]
-    unit: float
-
-    @property
-    def width(self) -> float:
-        """The step."""
-        return self.rulers[0].step * self.unit
+from .tilt import choose_tilt, sketched
 
 
 @dataclass(frozen=True)
@@ -53,33 +42,107 @@ class CutEvaluator(Evaluator):
     upper: Total
     below: tuple[Total, Total] | None  # None where nothing is left after rounding
     infinite: tuple[float, float]  # at or below the true infinite mass; at or above what the upper law put there
-    near: float  # the epsilon that the cut is made for: it is exact up to there
-    theta: float
-    grid: CutGrid
+    plan: GridPlan  # exact up to the epsilon that it is near
 
     @property
     def parameters(self) -> Mapping[str, object]:
         return {
             "way": "cut",
-            "theta": self.theta,
-            "step": self.grid.width,
-            "points": [ruler.size for ruler in self.grid.rulers],
+            "theta": self.plan.theta,
+            "step": self.plan.step,
+            "points": [ruler.size for ruler in self.plan.rulers],
             "length": len(self.upper.masses),
         }
 
     def delta(self, epsilon: float) -> Evaluation:
         # delta falls with epsilon: far from the tilt a nearer epsilon may say more.
-        reach = tuning.NEAR / self.theta
-        high = upper_sum_at(self.upper, min(epsilon, self.near + reach), self.grid.unit)
+        near, reach = self.plan.near, tuning.NEAR / self.plan.theta
+        high = upper_sum_at(self.upper, min(epsilon, near + reach), self.plan.unit)
         low = LowerSum(0.0, 0.0, 0.0, 0.0)
         if self.below is not None:
-            low = lower_sum_at(*self.below, max(epsilon, self.near - reach))
-        leaked_low, leaked_high = self.infinite
+            low = lower_sum_at(*self.below, max(epsilon, near - reach))
         lower, upper = ends(self.infinite, low, high)
-        gap = max((high.value - low.value) + (leaked_high - leaked_low), 0.0)
+        gap = max((high.value - low.value) + (self.infinite[1] - self.infinite[0]), 0.0)
         above = budget_lines(discretisation=gap, truncation=high.lost, wrap_around=high.outside, rounding=high.rounding)
         under = budget_lines(discretisation=gap, truncation=low.lost, wrap_around=low.outside, rounding=low.rounding)
         return Evaluation(min(float(lower), float(upper)), float(upper), Budget(above, under))
+
+
+def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float) -> Narrowest:
+    """An evaluator for one direction and one question; UnsupportedMechanism where hits are many or have no ends."""
+    asked = CutQuestion.of(terms)
+    asked.check_short()
+    if epsilon is not None:
+        asked.check(epsilon)
+        return _refined(asked, epsilon, epsilon, accuracy, float(asked.single(np.array([epsilon]))[0]))
+    assert delta is not None
+    return _for_epsilon(asked, delta, accuracy)
+
+
+def _for_epsilon(asked: CutQuestion, delta: float, accuracy: float) -> Narrowest:
+    """Looks for the place of epsilon on coarse grids, then makes a fine one there."""
+    near, coarse = _place(asked, delta)
+    if not near > 0.0:
+        return _narrowest(asked, coarse, math.inf, 0.0)
+    low, high = (coarse.delta(near * factor).middle for factor in (1.0 - tuning.ROOM, 1.0 + tuning.ROOM))
+    slope = math.log(low / high) / (2.0 * tuning.ROOM) if low > high > 0.0 else 1.0  # of log delta, per log epsilon
+    accuracy = max(accuracy, tuning.ZERO_WIDTH / near) if near < tuning.NEAR_ZERO else accuracy
+    try:
+        made = _refined(asked, near, coarse.plan.near, min(accuracy * slope, tuning.COARSE_WIDTH), delta)
+    except WorkExhausted:
+        made = _narrowest(asked, coarse, math.inf, near)
+    return replace(made, slope=slope / near)
+
+
+def _place(asked: CutQuestion, delta: float) -> tuple[float, CutEvaluator]:
+    """About where epsilon lies, from that of a single use on; and the last coarse grid, which reaches beyond it."""
+    near = asked.single_epsilon(delta)
+    coarse: CutEvaluator | None = None
+    for _ in range(tuning.SEARCHES_MOST):
+        asked.check(near)
+        reach = near * (1.0 + tuning.ROOM)
+        try:
+            coarse = evaluator(asked, reach, tuning.FIRST_POINTS, tuning.COARSE_WIDTH, delta)
+        except WorkExhausted:
+            if coarse is None:
+                raise
+            break
+        if coarse.delta(near).lower > tuning.TOGETHER * delta:
+            raise UnsupportedMechanism("many hits count together: there is nothing to cut off")
+        found = _narrowest(asked, coarse, math.inf, near).inverse(delta, math.inf, 1e-3)
+        before, near = near, found.lower + (min(found.upper, 2.0 * reach) - found.lower) / 2.0
+        if not near > 0.0 or (found.upper <= reach and abs(near - before) < tuning.ROOM * near):
+            break
+    assert coarse is not None
+    return near, coarse
+
+
+def _refined(asked: CutQuestion, epsilon: float, reach: float, wanted: float, delta: float) -> Narrowest:
+    """Grids of more points until delta at epsilon is as narrow as wanted, or the next one would take too long."""
+    points = tuning.FIRST_POINTS
+    best: tuple[float, CutEvaluator] | None = None
+    for _ in range(tuning.ROUNDS_MOST):
+        try:
+            made = evaluator(asked, reach, points, wanted, delta)
+        except WorkExhausted:
+            if best is None:
+                raise
+            break
+        value = made.delta(epsilon)
+        width = relative_width(value)
+        if best is None or width < best[0]:
+            best = width, made
+        finer = tuning.FINER * math.sqrt(width / (tuning.HAIR * wanted))
+        if width <= tuning.HAIR * wanted or points * finer > tuning.POINTS_MOST or rounding_rules(value):
+            break
+        delta = max(value.lower, 0.1 * value.upper, 5e-324)
+        points = math.ceil(points * max(finer, tuning.FINER_LEAST))
+    assert best is not None
+    return _narrowest(asked, best[1], wanted, epsilon)
+
+
+def _narrowest(asked: CutQuestion, made: CutEvaluator, wanted: float, near: float) -> Narrowest:
+    return Narrowest((made,), asked.terms, wanted, near, made.plan.theta, math.inf)
 
 
 def evaluator(asked: CutQuestion, epsilon: float, points: int, wanted: float, delta: float) -> CutEvaluator:
@@ -88,27 +151,23 @@ def evaluator(asked: CutQuestion, epsilon: float, points: int, wanted: float, de
     work.spend(tuning.POINT_WORK * sum(ruler.size for ruler in grid.rulers))
     counts = [count for _, count in asked.terms]
     laws = [_above(pair, grid, ruler) for (pair, _), ruler in zip(asked.terms, grid.rulers, strict=True)]
-    rough = sketched(
-        [(ruler.points(grid.unit), law.masses) for ruler, law in zip(grid.rulers, laws, strict=True)], counts
-    )
-    tilt = choose_tilt(rough, epsilon, delta, tuning.OUTSIDE_SHARE * wanted)
+    drawn = [(ruler.points(grid.unit), law.masses) for ruler, law in zip(grid.rulers, laws, strict=True)]
+    tilt = choose_tilt(sketched(drawn, counts), epsilon, delta, tuning.OUTSIDE_SHARE * wanted)
+    made = replace(grid, theta=tilt.theta, tilt=tilt.theta)
     parts = [
-        _tilted(law.masses, ruler, tilt.theta * grid.width, Side.UP, count)
-        for law, ruler, count in zip(laws, grid.rulers, counts, strict=True)
+        (tilted(law.masses, ruler.start, ruler.step, made.theta * made.step, Side.UP), count)
+        for law, ruler, count in zip(laws, made.rulers, counts, strict=True)
     ]
     work.spend(tuning.ENTRY_WORK * 4.0 * points * len(parts))
     upper = compose(parts, tilt.tolerance)
     work.spend(tuning.ENTRY_WORK * len(upper.masses) * len(parts))
-    with working_precision(BITS_START):
-        leaked = [(max(lower_float(pair.infinite_mass()), 0.0), count) for pair, count in asked.terms]
-    infinite = (
-        infinite_mass(leaked, upward=False),
-        infinite_mass([(law.infinite, count) for law, count in zip(laws, counts, strict=True)], upward=True),
-    )
-    return CutEvaluator(upper, _below(asked, grid, tilt), infinite, epsilon, tilt.theta, grid)
+    below = lower_laws(asked.terms, made, tilt.tolerance)
+    leaked = [(law.infinite, count) for law, count in zip(laws, counts, strict=True)]
+    return CutEvaluator(upper, below, infinite_ends(asked.terms, leaked), made)
 
 
-def _grid(asked: CutQuestion, epsilon: float, points: int) -> CutGrid:
+def _grid(asked: CutQuestion, epsilon: float, points: int) -> GridPlan:
+    """One ruler per term on its window, all of one step; no tilt yet."""
     windows = asked.windows(epsilon)
     longest_range = max(window.length for window in windows)
     largest = max(max(abs(window.bottom), abs(window.top)) for window in windows) + longest_range
@@ -123,30 +182,11 @@ def _grid(asked: CutQuestion, epsilon: float, points: int) -> CutGrid:
         last = math.ceil(window.top / unit) + 1
         start = math.floor(window.bottom / unit) if window.at_low else last - (size - 1) * step
         rulers.append(Ruler(start, step, size, 0))
-    return CutGrid(tuple(rulers), unit)
+    return GridPlan(tuple(rulers), unit, step * unit, theta=0.0, near=epsilon, tilt=0.0)
 
 
-def _above(pair: Pair, grid: CutGrid, ruler: Ruler) -> lattice_masses.Above:
+def _above(pair: Pair, grid: GridPlan, ruler: Ruler) -> lattice_masses.Above:
     points = ruler.points(grid.unit)
     some = points[:: max(ruler.size // tuning.MEDIAN_POINTS, 1)]
     median = float(some[min(int(np.searchsorted(pair.tails(twofold(some)).p_below, 0.5)), len(some) - 1)])
-    return lattice_masses.above(pair, points, grid.width, median)
-
-
-def _below(asked: CutQuestion, grid: CutGrid, tilt: Tilt) -> tuple[Total, Total] | None:
-    """P and Q of the merged cells, on one window; None where nothing is left of them."""
-    p_parts: list[Part] = []
-    q_parts: list[Part] = []
-    try:
-        for (pair, count), ruler in zip(asked.terms, grid.rulers, strict=True):
-            found = lattice_masses.below(pair, ruler.points(grid.unit), grid.width)
-            p_parts.append(_tilted(found.p, ruler, tilt.theta * grid.width, Side.DOWN, count))
-            q_parts.append(_tilted(found.q, ruler, (tilt.theta + 1.0) * grid.width, Side.UP, count))
-        p = compose(p_parts, tilt.tolerance, least=longest(q_parts))
-        return p, compose_alike(q_parts, p)
-    except UnsupportedMechanism:
-        return None
-
-
-def _tilted(masses: FloatArray, ruler: Ruler, slope: float, side: Side, count: int) -> Part:
-    return tilted(masses, ruler.start, ruler.step, slope, side), count
+    return lattice_masses.above(pair, points, grid.step, median)

@@ -26,7 +26,7 @@ BODY_POINTS_MOST = 3e5  # times the losses without a hit: larger hits are told a
 NEXT_TO_END = 0.25  # of a window: where at least half of a law is to be
 TOGETHER = 1e10  # times delta, where one use alone has delta: several uses make epsilon
 
-# How finely (few.py, cut.py): tests/engines/hits/test_cut.py holds the widths.
+# How finely (cut.py): tests/engines/hits/test_cut.py holds the widths.
 FIRST_POINTS, POINTS_MOST = 1 << 11, 5 << 14
 ROUNDS_MOST = 4  # grids, each finer
 FINER = 1.1  # times the points that the square root of the width suggests

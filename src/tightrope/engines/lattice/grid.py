@@ -44,7 +44,7 @@ class LatticeEvaluator(Evaluator):
     @property
     def blur(self) -> float:
         """What that mass is to delta, relatively."""
-        return self.noise * blown_up(self.plan.saddle.tilt)
+        return self.noise * blown_up(self.plan.tilt)
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -64,7 +64,7 @@ class LatticeEvaluator(Evaluator):
 
     def _delta(self, epsilon: float) -> Evaluation:
         # delta falls with epsilon: far from the tilt a nearer epsilon may say more.
-        near, reach = self.plan.saddle.epsilon, NEAR_FOLDS / self.plan.theta
+        near, reach = self.plan.near, NEAR_FOLDS / self.plan.theta
         high = upper_sum_at(self.upper, epsilon, self.plan.unit)
         if epsilon > near + reach:
             high = min(high, upper_sum_at(self.upper, near + reach, self.plan.unit), key=lambda each: each.upper)
@@ -105,22 +105,17 @@ class LatticeEvaluator(Evaluator):
 
 def grid_evaluator(terms: Sequence[Term], target: Aim, made: GridPlan) -> LatticeEvaluator:
     """Every law on its grid, composed."""
-    upper, grids, leaked_high, noise = _upper(terms, target.sketches.each, made, target.tolerance)
+    upper, grids, leaked, noise = _upper(terms, target.sketches.each, made, target.tolerance)
+    below = lower_laws(terms, made, target.tolerance, HALVING_ROOM)
+    uses = sum(count for _, count in terms)
+    return LatticeEvaluator(upper, below, infinite_ends(terms, leaked), made, grids, noise, uses)
+
+
+def infinite_ends(terms: Sequence[Term], above: Sequence[tuple[float, int]]) -> tuple[float, float]:
+    """At or below the infinite mass of the terms, and at or above what laws above put there."""
     with working_precision(BITS_START):
-        leaked_low = [(max(lower_float(pair.infinite_mass()), 0.0), count) for pair, count in terms]
-    try:
-        below = _lower(terms, made, target.tolerance)
-    except UnsupportedMechanism:
-        below = None  # a window that was cut takes more off each entry than there is
-    return LatticeEvaluator(
-        upper,
-        below,
-        (infinite_mass(leaked_low, upward=False), infinite_mass(leaked_high, upward=True)),
-        made,
-        grids,
-        noise,
-        sum(count for _, count in terms),
-    )
+        below = [(max(lower_float(pair.infinite_mass()), 0.0), count) for pair, count in terms]
+    return infinite_mass(below, upward=False), infinite_mass(above, upward=True)
 
 
 def _upper(
@@ -149,21 +144,26 @@ def _upper(
     return total, (*grids, len(total.masses)), leaked, noise
 
 
-def _lower(terms: Sequence[Term], made: GridPlan, tolerance: float) -> tuple[Total, Total]:
-    """P and Q of the merged cells, on one window."""
+def lower_laws(
+    terms: Sequence[Term], made: GridPlan, tolerance: float, room: float = 1.0
+) -> tuple[Total, Total] | None:
+    """P and Q of the merged cells, on one window; None where a cut window takes more off each entry than there is."""
     p_parts: list[Part] = []
     q_parts: list[Part] = []
-    for (pair, count), ruler in zip(terms, made.rulers, strict=True):
-        found = lattice_masses.below(pair, ruler.points(made.unit), ruler.step * made.unit)
-        share = tolerance / len(terms)
-        for masses, theta, side, parts in (
-            (found.p, made.theta, Side.DOWN, p_parts),
-            (found.q, made.theta + 1.0, Side.UP, q_parts),
-        ):
-            law = tilted(masses, ruler.start, ruler.step, _slope(made, theta, ruler), side)
-            parts += evolve(law, count, ruler.levels, share, coarsened_by_merging).parts
-    p = compose(p_parts, tolerance, least=longest(q_parts), room=HALVING_ROOM)
-    return p, compose_alike(q_parts, p)
+    share = tolerance / len(terms)
+    try:
+        for (pair, count), ruler in zip(terms, made.rulers, strict=True):
+            found = lattice_masses.below(pair, ruler.points(made.unit), ruler.step * made.unit)
+            for masses, theta, side, parts in (
+                (found.p, made.theta, Side.DOWN, p_parts),
+                (found.q, made.theta + 1.0, Side.UP, q_parts),
+            ):
+                law = tilted(masses, ruler.start, ruler.step, _slope(made, theta, ruler), side)
+                parts += evolve(law, count, ruler.levels, share, coarsened_by_merging).parts
+        p = compose(p_parts, tolerance, least=longest(q_parts), room=room)
+        return p, compose_alike(q_parts, p)
+    except UnsupportedMechanism:
+        return None
 
 
 def _slope(made: GridPlan, theta: float, ruler: Ruler) -> float:

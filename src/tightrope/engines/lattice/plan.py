@@ -17,7 +17,6 @@ import numpy as np
 from ...kernels.enclosure import FloatArray
 from ...kernels.fft_tree import GROUP, levels_of
 from ..evaluation import Term
-from ..saddle import Saddle
 from . import tuning
 from .aim import Aim
 from .sketch import Sketch
@@ -54,10 +53,11 @@ class GridPlan:
     unit: float  # a power of two: every point of every grid is a whole number of units, exactly
     step: float  # of the last grid, on which all terms meet
     theta: float  # the tilt of the laws
-    saddle: Saddle  # where the question lies
-    levels: int  # the most that any term takes: 0 for one grid only
-    work: float  # points times transforms
-    expected: float  # about the width it leads to, in units of the one wanted
+    near: float  # the epsilon that it is made for
+    tilt: float  # of the saddle there
+    levels: int = 0  # the most that any term takes: 0 for one grid only
+    work: float = 0.0  # points times transforms
+    expected: float = 0.0  # about the width it leads to, in units of the one wanted
 
 
 def plan(terms: Sequence[Term], target: Aim, wish: GridWish) -> GridPlan:
@@ -88,7 +88,8 @@ def plan(terms: Sequence[Term], target: Aim, wish: GridWish) -> GridPlan:
         unit=unit,
         step=grid * unit,
         theta=target.theta,
-        saddle=point,
+        near=point.epsilon,
+        tilt=point.tilt,
         levels=levels,
         work=task.work(grid * unit, levels),
         expected=tuning.DISCRETISATION_SHARE * way.width,
