@@ -14,7 +14,7 @@ from tightrope.engines.lattice import law as lattice_law
 from tightrope.engines.lattice import masses as lattice_masses
 from tightrope.engines.lattice.law import Side
 from tightrope.errors import UnsupportedMechanism, WorkExhausted
-from tightrope.facets.atoms import Atoms
+from tightrope.facets.finite import Atoms
 from tightrope.kernels.contour_hits import hits
 from tightrope.kernels.contour_sum import power
 from tightrope.kernels.enclosure import around, exact

@@ -11,8 +11,7 @@ from flint import arb
 from tests.oracle.precision import precision
 from tightrope.derived.dyadic import dyadic_pair
 from tightrope.derived.poisson import PoissonAdd, PoissonRemove
-from tightrope.facets.atoms import Atoms
-from tightrope.facets.finite import FiniteLaw
+from tightrope.facets.finite import Atoms, FiniteLaw
 from tightrope.kernels.enclosure import Enclosure
 from tightrope.pair import Pair
 from tightrope.pairs.discrete_gaussian.pair import DiscreteGaussianPair

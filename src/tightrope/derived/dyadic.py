@@ -14,13 +14,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, cmp_to_key
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 from flint import arb, fmpz
 
-from ..facets.atoms import Atoms
-from ..facets.finite import listed_profile
+from ..facets.finite import Atoms, listed_profile
 from ..kernels.enclosure import Enclosure, FloatArray, enclosing, exact
 from ..kernels.twofold import Twofold
 from ..kernels.ulps import UNIT
@@ -28,13 +26,6 @@ from ..pair import BallTails, LossRange, Pair, Tails
 from ..relation import Direction
 
 Row = tuple[int, int]
-
-
-class FloatRows(NamedTuple):
-    """Rows of finite loss by rising loss, in float64, and the tails after 0, 1, ... of them."""
-
-    atoms: Atoms
-    tails: Tails
 
 
 @dataclass(frozen=True)
@@ -45,19 +36,17 @@ class DyadicPair(Pair):
     bits: int
 
     def tails(self, t: Twofold) -> Tails:
-        index = np.searchsorted(self.floats.atoms.loss.value, t.collapse(), side="right")
-        return Tails(*(column[index] for column in self.floats.tails))
+        index = np.searchsorted(self._atoms.loss.value, t.collapse(), side="right")
+        return Tails(*(column[index] for column in self._tails))
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
-        atoms = self.floats.atoms
-        return listed_profile(atoms.p, atoms.loss, atoms.infinite, epsilon)
+        return listed_profile(self._atoms.p, self._atoms.loss, self._atoms.infinite, epsilon)
 
     def ball_tails(self, t: arb) -> BallTails:
-        (first, last), one = self._place(t.exp()), 1 << self.bits
-        above = [self._ball(self._sums[first][side]).union(self._ball(self._sums[last][side])) for side in (0, 1)]
-        below = [
-            self._ball(one - self._sums[first][side]).union(self._ball(one - self._sums[last][side])) for side in (0, 1)
-        ]
+        first, last = (self._sums[place] for place in self._place(t.exp()))
+        ends, one = list(zip(first, last, strict=True)), 1 << self.bits
+        above = (self._ball(least).union(self._ball(most)) for least, most in ends)
+        below = (self._ball(one - least).union(self._ball(one - most)) for least, most in ends)
         return BallTails(*above, *below)
 
     def ball_profile(self, epsilon: arb) -> arb:
@@ -73,7 +62,7 @@ class DyadicPair(Pair):
         return DyadicPair(tuple((q, p) for p, q in reversed(self.rows)), self.bits)
 
     def atoms(self) -> Atoms:
-        return self.floats.atoms
+        return self._atoms
 
     def infinite_mass(self) -> arb:
         return self._ball(sum(p for p, q in self.rows if not q))
@@ -98,11 +87,7 @@ class DyadicPair(Pair):
     @cached_property
     def _sums(self) -> list[Row]:
         """P_c and Q_c."""
-        p, q = (
-            accumulate((row[0] for row in self.rows), initial=0),
-            accumulate((row[1] for row in self.rows), initial=0),
-        )
-        return list(zip(p, q, strict=True))
+        return list(accumulate(self.rows, lambda sums, row: (sums[0] + row[0], sums[1] + row[1]), initial=(0, 0)))
 
     def _place(self, alpha: arb) -> tuple[int, int]:
         """first <= c <= last, c the number of rows with p > alpha q; they differ where that cannot be told."""
@@ -119,26 +104,21 @@ class DyadicPair(Pair):
         return ends[0], max(ends)
 
     @cached_property
-    def floats(self) -> FloatRows:
+    def _atoms(self) -> Atoms:
         """Each number is rounded from whole ones a few times, and enclosed."""
         rising = [row for row in reversed(self.rows) if row[0] and row[1]]
-        sums = [each for each, row in zip(self._sums[1:], self.rows, strict=True) if row[0] and row[1]]
-        one = 1 << self.bits
-        infinite = sum(p for p, q in self.rows if not q)
-        lost = sum(q for p, q in self.rows if not p)
-        above = [(infinite, 0), *sums][::-1]
-        return FloatRows(
-            atoms=Atoms(
-                p=self._read([p for p, _ in rising]),
-                q=self._read([q for _, q in rising]),
-                loss=_losses(rising),
-                infinite=self._read([infinite])[0],
-                lost=self._read([lost])[0],
-            ),
-            tails=Tails(
-                *(self._read([each[side] for each in above]).value for side in (0, 1)),
-                *(self._read([one - each[side] for each in above]).value for side in (0, 1)),
-            ),
+        p, q = (self._read([row[side] for row in rising]) for side in (0, 1))
+        alone = self._read([sum(p for p, q in self.rows if not q), sum(q for p, q in self.rows if not p)])
+        return Atoms(p, q, _losses(rising), alone[0], alone[1])
+
+    @cached_property
+    def _tails(self) -> Tails:
+        """After 0, 1, ... atoms."""
+        finite = [each for each, row in zip(self._sums[1:], self.rows, strict=True) if row[0] and row[1]]
+        above, one = [(sum(p for p, q in self.rows if not q), 0), *finite][::-1], 1 << self.bits
+        return Tails(
+            *(self._read([each[side] for each in above]).value for side in (0, 1)),
+            *(self._read([one - each[side] for each in above]).value for side in (0, 1)),
         )
 
     def _read(self, masses: Sequence[int]) -> Enclosure:
@@ -184,11 +164,11 @@ def _losses(rows: Sequence[Row]) -> Enclosure:
             far_log[index], far_power[index] = _ratio(up, down), float(power)
     quotient = Enclosure(near, 4.0 * UNIT * abs(near) + 5e-324 * (near != 0.0)).log1p()
     mantissa = Enclosure(far_log, 4.0 * UNIT * far_log).log()
-    far = mantissa + exact(far_power) * LOG_2
+    far = mantissa + exact(far_power) * LOG_2_BETWEEN
     return Enclosure(np.where(close, quotient.value, far.value), np.where(close, quotient.radius, far.radius))
 
 
-LOG_2 = enclosing(0.6931471805599453, 0.6931471805599454)
+LOG_2_BETWEEN = enclosing(0.6931471805599453, 0.6931471805599454)
 
 
 def _ratio(one: int, other: int) -> float:

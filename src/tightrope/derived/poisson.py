@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 from flint import arb
 
-from ..facets.atoms import Atoms
 from ..facets.cumulant import cumulant_above
-from ..facets.sampling import Sampling, Seen
+from ..facets.finite import Atoms
 from ..kernels.directed import next_down, next_up
 from ..kernels.enclosure import Enclosure, enclosing, exact, where
 from ..kernels.mixture import mixed, mixed_enclosure, reaches, unmixed, unmixed_enclosure, unmixed_twofold
 from ..kernels.twofold import Twofold
-from ..pair import BallTails, LossRange, Pair, Tails
+from ..pair import BallTails, LossRange, Pair, Sampling, Seen, Tails
 from ..relation import Direction
 
 LEAST_RATE = 2.0**-1000  # its neighbours are normal doubles

@@ -32,7 +32,6 @@ BITS_STEPS = (96, 160, 320, 640)
 POINTS_MOST = 200_000  # of one quadrature: a second at most
 ORDER_MOST = 3e4  # of a quadrature: beyond, it would take many points for what simpler bounds tell as well
 MOMENT_WORK = 5e5  # units, of one moment of one part
-LOG_2 = math.log(2.0)
 
 
 def cgf_of(pair: Pair) -> Cgf:
@@ -90,7 +89,7 @@ def _value(pair: Pair, z: complex, bits: int) -> acb:
             raise UnsupportedMechanism(f"1 + Re z is no double at {z}")
         return _value(pair.reversed(), flipped, bits)
     known, reach = cgf_of(pair), abs(z.imag)
-    tolerance = 0.8 * bits * LOG_2
+    tolerance = 0.8 * bits * math.log(2.0)
     if known.points(z.real, reach, tolerance) > POINTS_MOST:
         raise UnsupportedMechanism(f"its quadrature needs too many points at {z}")
     law = known.ball_tilted(z.real, reach, tolerance)

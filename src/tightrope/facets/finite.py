@@ -1,7 +1,9 @@
-"""Pairs with finitely many losses: what their laws tell.
+"""Losses with atoms only: the law of finitely many, and lists of them in float64.
 
 A law lists its atoms in balls at whatever precision is current; float64 arrays are read off those balls, so that there
 is one formula per law.
+Guarantee: all numbers with their radii; outcomes are listed, or of infinite loss, or lost, or among those left out.
+Reference: Meiser, Mohammadi 2018, Def. 2.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flint import arb, ctx
 
 from ..kernels.ball import spreads
+from ..kernels.directed import next_up
 
 if TYPE_CHECKING:
     from ..kernels.enclosure import Enclosure
@@ -37,6 +40,26 @@ class FloatAtoms(NamedTuple):
     loss: Enclosure
     infinite: Enclosure
     tails: Tails
+
+
+class Atoms(NamedTuple):
+    """The atoms of a pair, each an outcome or several of one loss, by rising loss up to the rounding of the losses."""
+
+    p: Enclosure
+    q: Enclosure
+    loss: Enclosure
+    infinite: Enclosure  # P-mass where Q = 0
+    lost: Enclosure  # Q-mass where P = 0
+    left_out: float = 0.0  # bounds the P-mass, and the Q-mass, of outcomes that are nowhere above
+
+    def reversed(self) -> Atoms:
+        """Those of the pair (Q, P)."""
+        return Atoms(self.q[::-1], self.p[::-1], -self.loss[::-1], self.lost, self.infinite, self.left_out)
+
+    def infinite_ends(self) -> tuple[float, float]:
+        """Doubles around the P-mass of infinite loss; the upper one counts what is left out as such."""
+        low, high = max(float(self.infinite.lower), 0.0), float(self.infinite.upper)
+        return low, next_up(high + self.left_out) if self.left_out else high
 
 
 class FiniteLaw(ABC):
@@ -66,9 +89,9 @@ class FiniteLaw(ABC):
     def floats(self) -> FloatAtoms:
         """The atoms in float64."""
 
-    @abstractmethod
     def profile(self, epsilon: arb) -> arb | None:
         """H(e^epsilon) by a formula; None where only the list of atoms tells."""
+        return None
 
     @abstractmethod
     def infinite_mass(self) -> arb:
@@ -82,9 +105,9 @@ class FiniteLaw(ABC):
     def reversed(self) -> FiniteLaw:
         """The law with P and Q exchanged."""
 
-    @abstractmethod
     def lattice(self) -> Lattice | None:
         """The lattice of its finite losses, where one is known."""
+        return None
 
     def sealed(self) -> FiniteLaw | None:
         """The law of the outcomes that both sides have, renormalised; None unless both give them the same mass."""

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from ...errors import InvalidParameter, UnsupportedMechanism
-from ...facets.atoms import Atoms
+from ...facets.finite import Atoms
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.convolution import upper_total
 from ...kernels.directed import MILLIONS, raised

@@ -19,9 +19,9 @@ from flint import arb
 
 from ...bound import Budget, budget_lines
 from ...derived.poisson import ball_inner, ball_loss
-from ...facets.sampling import Sampling
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.search import Inverse
+from ...pair import Sampling
 from ...relation import Direction
 from ..answer import Answer, Point
 from ..evaluation import Evaluation, SelfInverse, inverse

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import work
-from ...facets.atoms import Atoms
+from ...facets.finite import Atoms
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.directed import lowered, raised
 from ...kernels.enclosure import UNDERFLOW, Enclosure, FloatArray, exact

@@ -19,7 +19,7 @@ from flint import acb, arb, ctx
 
 from ... import work
 from ...errors import Refusal, UnsupportedMechanism
-from ...facets.atoms import Atoms
+from ...facets.finite import Atoms
 from ...facets.lattice import Lattice, LatticeStep
 from ...kernels.ball import BITS_START, complex_log, integer, working_precision
 from ...kernels.directed import THOUSANDS, TINIEST, lowered

@@ -1,25 +1,30 @@
 """Laws with finitely many losses.
 
-Leaky randomized response, two probability vectors, and samples of any of these.
+Leaky randomized response, two probability vectors, and samples and products of any of these.
 Guarantee: exact; float64 with the radius of kernels.enclosure.
-Reference: Meiser, Mohammadi 2018, Def. 2; Kairouz, Oh, Viswanath 2017, Thm 3.2 (response laws).
+Reference: Meiser, Mohammadi 2018, Def. 2; Kairouz, Oh, Viswanath 2017, Thm 3.2 (response laws), Thm 3.3 (products).
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 
 from flint import arb
 
-from ...facets.finite import Atom, FiniteLaw, FloatAtoms
+from ...facets.finite import Atom, FiniteLaw, FloatAtoms, power, product
 from ...facets.lattice import Lattice, LatticeStep, ratio_ball, ratio_lattice
-from ...kernels.ball import BITS_START, working_precision
+from ...kernels.ball import BITS_START, some, working_precision
 from ...kernels.enclosure import enclosed
 from ...kernels.mixture import mixed
 from ...pair import LossRange, Tails
 from ...relation import Direction
+
+TOO_MANY = 1 << 40
 
 
 class ListedLaw(FiniteLaw):
@@ -41,9 +46,6 @@ class ListedLaw(FiniteLaw):
     @cached_property
     def floats(self) -> FloatAtoms:
         return floats_of(self)
-
-    def profile(self, epsilon: arb) -> arb | None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class ResponseLaw(ListedLaw):
 
 
 @dataclass(frozen=True)
-class SampledLaw(FiniteLaw):
+class SampledLaw(ListedLaw):
     """((1 - rate) Q + rate P, Q) for REMOVE, (P, (1 - rate) P + rate Q) for ADD.
 
     What only the side that stays alone has, Q or P, becomes an atom at log(1 - rate) or -log(1 - rate).
@@ -167,13 +169,6 @@ class SampledLaw(FiniteLaw):
         top = mixed(far, rate) if self.base.size() else least
         return LossRange(bottom, top) if sign > 0 else LossRange(-top, -bottom)
 
-    @cached_property
-    def floats(self) -> FloatAtoms:
-        return floats_of(self)
-
-    def profile(self, epsilon: arb) -> arb | None:
-        return None
-
     def infinite_mass(self) -> arb:
         return arb(self.rate) * self.base.infinite_mass() if self.direction is Direction.REMOVE else arb(0)
 
@@ -183,8 +178,39 @@ class SampledLaw(FiniteLaw):
     def reversed(self) -> FiniteLaw:
         return SampledLaw(self.base.reversed(), self.rate, self.direction.opposite)
 
-    def lattice(self) -> Lattice | None:
-        return None
+
+@dataclass(frozen=True)
+class ProductLaw(ListedLaw):
+    """The product of (law, count) factors, with all atoms listed.
+
+    A law with atoms (p_i, q_i, l_i) used k times has the atoms sum n_i l_i with multinomial masses; laws multiply.
+    """
+
+    factors: tuple[tuple[FiniteLaw, int], ...]
+
+    def atoms(self) -> list[Atom]:
+        return product(power(law.listed(), count) for law, count in self.factors)
+
+    def infinite_mass(self) -> arb:
+        return some([(law.infinite_mass(), count) for law, count in self.factors])
+
+    def lost_mass(self) -> arb:
+        return some([(law.lost_mass(), count) for law, count in self.factors])
+
+    def reversed(self) -> FiniteLaw:
+        return ProductLaw(tuple((law.reversed(), count) for law, count in self.factors))
+
+
+def listed_atoms(factors: Sequence[tuple[int, int]]) -> int:
+    """Atoms of a product of laws with so many atoms, each used count times; TOO_MANY where there are more."""
+    total = 1
+    for atoms, count in factors:
+        if min(atoms, count) > 64:
+            return TOO_MANY
+        total *= math.comb(count + atoms - 1, atoms - 1) if atoms else 1
+        if total > TOO_MANY:
+            return TOO_MANY
+    return total
 
 
 def floats_of(law: FiniteLaw) -> FloatAtoms:
@@ -192,19 +218,13 @@ def floats_of(law: FiniteLaw) -> FloatAtoms:
     with working_precision(BITS_START):
         atoms = sorted(law.atoms(), key=lambda atom: float(atom.loss.mid()))
         infinite, lost = law.infinite_mass(), law.lost_mass()
-        p_below, q_below = _running([atom.p for atom in atoms], arb(0)), _running([atom.q for atom in atoms], lost)
-        p_above = _running([atom.p for atom in reversed(atoms)], infinite)[::-1]
-        q_above = _running([atom.q for atom in reversed(atoms)], arb(0))[::-1]
+        p_below = list(accumulate((atom.p for atom in atoms), initial=arb(0)))
+        q_below = list(accumulate((atom.q for atom in atoms), initial=lost))
+        p_above = list(accumulate((atom.p for atom in reversed(atoms)), initial=infinite))[::-1]
+        q_above = list(accumulate((atom.q for atom in reversed(atoms)), initial=arb(0)))[::-1]
         return FloatAtoms(
             p=enclosed([atom.p for atom in atoms]),
             loss=enclosed([atom.loss for atom in atoms]),
             infinite=enclosed([infinite])[0],
             tails=Tails(*(enclosed(column).value for column in (p_above, q_above, p_below, q_below))),
         )
-
-
-def _running(masses: list[arb], start: arb) -> list[arb]:
-    totals = [start]
-    for mass in masses:
-        totals.append(totals[-1] + mass)
-    return totals

@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import acb, arb
 
-from ...facets.atoms import Atoms
-from ...facets.finite import Atom, FiniteLaw, listed_profile
+from ...facets.finite import Atom, Atoms, FiniteLaw, listed_profile
 from ...facets.lattice import Lattice
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.enclosure import Enclosure, enclosed
 from ...kernels.twofold import Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
-from .laws import SampledLaw
-from .product import ProductLaw, listed_atoms
+from .laws import ProductLaw, SampledLaw, listed_atoms
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
@@ -53,22 +51,16 @@ class FinitePair(Pair):
 
     def ball_tails(self, t: arb) -> BallTails:
         atoms = self.law.listed()
+        # Those that are for certain above (below), and those that may be.
+        above = [atom for atom in atoms if atom.loss > t], [atom for atom in atoms if not atom.loss <= t]
+        below = [atom for atom in atoms if atom.loss <= t], [atom for atom in atoms if not atom.loss > t]
+
+        def mass(of: tuple[list[Atom], list[Atom]], field: int, start: arb) -> arb:
+            sure, possible = (sum((atom[field] for atom in each), start) for each in of)
+            return sure.union(possible)
+
         infinite, lost = self.law.infinite_mass(), self.law.lost_mass()
-        above, below = ([atom for atom in atoms if not atom.loss <= t], [atom for atom in atoms if not atom.loss > t])
-        surely_above, surely_below = (
-            [atom for atom in atoms if atom.loss > t],
-            [atom for atom in atoms if atom.loss <= t],
-        )
-
-        def between(sure: list[Atom], possible: list[Atom], field: int, start: arb) -> arb:
-            return _sum(sure, field, start).union(_sum(possible, field, start))
-
-        return BallTails(
-            between(surely_above, above, 0, infinite),
-            between(surely_above, above, 1, arb(0)),
-            between(surely_below, below, 0, arb(0)),
-            between(surely_below, below, 1, lost),
-        )
+        return BallTails(mass(above, 0, infinite), mass(above, 1, arb(0)), mass(below, 0, arb(0)), mass(below, 1, lost))
 
     def ball_profile(self, epsilon: arb) -> arb:
         known = self.law.profile(epsilon)
@@ -119,7 +111,3 @@ class FinitePair(Pair):
         if len(factors) < len(like) or listed_atoms([(law.size(), count) for law, count in factors]) > PRODUCT_MOST:
             return None
         return FinitePair(ProductLaw(tuple(factors)))
-
-
-def _sum(atoms: list[Atom], field: int, start: arb) -> arb:
-    return sum((atom[field] for atom in atoms), start)

@@ -16,12 +16,11 @@ import numpy as np
 from flint import acb, arb
 
 from ...facets.cgf import demand_ordinary
-from ...facets.sampling import Seen
 from ...kernels.ball import erfc
 from ...kernels.enclosure import Enclosure, around, count_enclosure, exact, mills, where
 from ...kernels.normal import normal_tails
 from ...kernels.twofold import Twofold, twofold
-from ...pair import BallTails, LossRange, Pair, Tails
+from ...pair import BallTails, LossRange, Pair, Seen, Tails
 from ...relation import Direction
 
 if TYPE_CHECKING:
