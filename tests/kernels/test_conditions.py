@@ -193,9 +193,10 @@ def test_eight_threads_agree_with_one() -> None:
 
 def test_a_cache_that_another_thread_empties() -> None:
     """The laws of a density are kept; a full cache is emptied while others read from it."""
-    from tightrope.pairs.density.cgf import LAWS_KEPT, density_cgf
+    from tightrope.pairs.density.cgf import LAWS_KEPT
 
-    cgf = density_cgf(own().pair(tr.Direction.REMOVE), 1.0, 1)
+    cgf = own().pair(tr.Direction.REMOVE).cgf()
+    assert cgf is not None
 
     def many(start: int) -> list[float]:
         return [cgf.log_mgf_above(0.5 + ((start + index) % (LAWS_KEPT + 3)) / 8.0) for index in range(60)]

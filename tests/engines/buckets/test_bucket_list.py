@@ -17,7 +17,7 @@ from tightrope.engines.buckets.bucket_list import Buckets, Measure
 from tightrope.engines.buckets.compose import compose, square
 from tightrope.engines.buckets.leaf import events_leaf
 from tightrope.errors import InvalidParameter
-from tightrope.facets.atoms import Atoms
+from tightrope.facets.finite import Atoms
 from tightrope.kernels.enclosure import exact
 from tightrope.kernels.ulps import UNIT
 

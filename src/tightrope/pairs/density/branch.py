@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -24,9 +24,10 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, arb_poly, arb_series
 
-from ...kernels.enclosure import Enclosure, FloatArray, enclosing
+from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.twofold import Twofold
 from ...kernels.ulps import UNIT
+from ...pair import BallTails
 from .series import FLOAT_DEGREE, DensityCell, End, series_arithmetic
 
 STEPS_MOST = 40
@@ -39,24 +40,6 @@ BRACKETS = (220, 180, 140, 100, 60, 30, 10, 3, -3, -10, -20)  # how close to a r
 APART = 160  # bits: how far from a boundary a loss can be told from it in any case
 
 IntArray = npt.NDArray[np.int64]
-
-
-class Masses(NamedTuple):
-    """P and Q above a loss, and at or below it."""
-
-    p_above: arb
-    q_above: arb
-    p_below: arb
-    q_below: arb
-
-
-class BranchSums(NamedTuple):
-    """Masses of all cells above cell i, and of all below it, for every i."""
-
-    p_above: list[arb]
-    q_above: list[arb]
-    p_below: list[arb]
-    q_below: list[arb]
 
 
 class View(NamedTuple):
@@ -119,12 +102,13 @@ class Branch:
         return [cell.mass(name) for cell in self.cells]
 
     @cached_property
-    def _sums(self) -> BranchSums:
+    def _sums(self) -> list[BallTails]:
+        """Masses of all cells above cell i, and of all below it, for every i."""
         with series_arithmetic(FLOAT_DEGREE + 1):
             p, q = self.masses("p"), self.masses("q")
             above = [list(accumulate(reversed(mass[1:]), initial=arb(0)))[::-1] for mass in (p, q)]
             below = [list(accumulate(mass[:-1], initial=arb(0))) for mass in (p, q)]
-            return BranchSums(*above, *below)
+            return [BallTails(*each) for each in zip(*above, *below, strict=True)]
 
     def parts(self, count: int) -> list[tuple[float, float]]:
         """(P, Q) between neighbouring losses, in plain floats: count of one width, and ever finer ones at both ends."""
@@ -140,13 +124,13 @@ class Branch:
 
     # Balls
 
-    def ball_masses(self, t: arb) -> Masses:
+    def ball_masses(self, t: arb) -> BallTails:
         """The four masses at t; where t is not one point, or too close to a boundary, the hull of both sides."""
         lower, upper = t.lower(), t.upper()
         if (upper - lower).is_zero() and self._place(lower) is not None:
             return self._exactly(lower)
         ends = [self._exactly(self._moved(lower, -1)), self._exactly(self._moved(upper, 1))]
-        return Masses(*(one.union(two) for one, two in zip(*ends, strict=True)))
+        return BallTails(*(one.union(two) for one, two in zip(*ends, strict=True)))
 
     def _moved(self, t: arb, way: int) -> arb:
         """A point at or beyond t that can be told from all boundaries."""
@@ -162,28 +146,21 @@ class Branch:
     def _place(self, t: arb) -> int | None:
         """The cell whose losses hold t, -1 below all, their number above all; None if that cannot be told."""
         index = bisect.bisect_left(self._boundaries, t) - 1
-        low = self.bottoms[index].loss if index < len(self.cells) and index >= 0 else None
-        if index < 0:
-            return -1 if t < self.bottoms[0].loss else None
-        if index == len(self.cells):
-            return index if t > self.tops[-1].loss else None
-        return index if low is not None and t > low and t < self.tops[index].loss else None
+        above = index < 0 or t > (self.tops[-1] if index == len(self.cells) else self.bottoms[index]).loss
+        below = index == len(self.cells) or t < (self.bottoms[0] if index < 0 else self.tops[index]).loss
+        return index if above and below else None
 
-    def _exactly(self, t: arb) -> Masses:
-        place, sums = self._place(t), self._sums
+    def _exactly(self, t: arb) -> BallTails:
+        place = self._place(t)
         assert place is not None
         if place < 0:
-            return Masses(*self._total, arb(0), arb(0))
+            return BallTails(*self._total, arb(0), arb(0))
         if place == len(self.cells):
-            return Masses(arb(0), arb(0), *self._total)
+            return BallTails(arb(0), arb(0), *self._total)
         top, bottom, width = self.tops[place], self.bottoms[place], self.cells[place].width
         down, up = _root(top.rise, top.loss - t, width), _root(bottom.rise, t - bottom.loss, width)
-        return Masses(
-            sums.p_above[place] + top.p(down),
-            sums.q_above[place] + top.q(down),
-            sums.p_below[place] + bottom.p(up),
-            sums.q_below[place] + bottom.q(up),
-        )
+        inside = top.p(down), top.q(down), bottom.p(up), bottom.q(up)
+        return BallTails(*(beyond + part for beyond, part in zip(self._sums[place], inside, strict=True)))
 
     @cached_property
     def _total(self) -> tuple[arb, arb]:
@@ -192,18 +169,16 @@ class Branch:
 
     # float64
 
-    def tails(self, t: Twofold) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def tails(self, t: Twofold) -> list[FloatArray]:
         """The four masses at t, which may be infinite."""
         index, found = self._index(t.hi), []
         for view, sign in ((self._above, -1.0), (self._below, 1.0)):
             with np.errstate(invalid="ignore"):
                 distance = sign * (t - view.loss[index]).collapse()
             y = _solved(view.rise, index, np.where(np.isinf(t.hi), sign * t.hi, distance))
-            found += [
-                view.p_beyond[index] + _horner(view.p, index, y),
-                view.q_beyond[index] + _horner(view.q, index, y),
-            ]
-        return found[0], found[1], found[2], found[3]
+            found.append(view.p_beyond[index] + _horner(view.p, index, y))
+            found.append(view.q_beyond[index] + _horner(view.q, index, y))
+        return found
 
     def profile(self, epsilon: FloatArray) -> Enclosure:
         """H(e^epsilon) at finite points."""
@@ -247,13 +222,13 @@ class Branch:
 
     @cached_property
     def _above(self) -> View:
-        return self._view(self.tops, self._sums.p_above, self._sums.q_above)
+        return self._view(self.tops, [(each.p_above, each.q_above) for each in self._sums])
 
     @cached_property
     def _below(self) -> View:
-        return self._view(self.bottoms, self._sums.p_below, self._sums.q_below)
+        return self._view(self.bottoms, [(each.p_below, each.q_below) for each in self._sums])
 
-    def _view(self, ends: tuple[End, ...], p_beyond: list[arb], q_beyond: list[arb]) -> View:
+    def _view(self, ends: tuple[End, ...], beyond: list[tuple[arb, arb]]) -> View:
         with series_arithmetic(FLOAT_DEGREE + 1):
             widths = [cell.width for cell in self.cells]
             high = [float(end.loss.mid()) for end in ends]
@@ -263,33 +238,37 @@ class Branch:
                 for cell, width in zip(self.cells, widths, strict=True)
             ]
 
-            def scaled(of: Callable[[End], arb_poly], degree: int) -> FloatArray:
-                rows = [_scaled(of(end), width, degree) for end, width in zip(ends, widths, strict=True)]
+            def scaled(polynomials: Iterable[arb_poly], degree: int) -> FloatArray:
+                """Coefficients 1, ..., degree for the argument y/width, rounded."""
+                rows = [
+                    [float((each[j] * width**j).mid()) for j in range(1, degree + 1)]
+                    for each, width in zip(polynomials, widths, strict=True)
+                ]
                 return np.array(rows).T.copy()
 
             return View(
                 Twofold(np.array(high), np.array(low)),
-                scaled(lambda end: end.rise, FLOAT_DEGREE - 1),
+                scaled((end.rise for end in ends), FLOAT_DEGREE - 1),
                 np.array(rests),
-                scaled(lambda end: end.p, FLOAT_DEGREE),
-                scaled(lambda end: end.q, FLOAT_DEGREE),
-                np.array([float(mass.mid()) for mass in p_beyond]),
-                np.array([float(mass.mid()) for mass in q_beyond]),
+                scaled((end.p for end in ends), FLOAT_DEGREE),
+                scaled((end.q for end in ends), FLOAT_DEGREE),
+                np.array([float(p.mid()) for p, _ in beyond]),
+                np.array([float(q.mid()) for _, q in beyond]),
             )
 
     @cached_property
     def _gap(self) -> Gap:
         with series_arithmetic(FLOAT_DEGREE + 1):
             rows, rests, profiles, weights, blurs = [], [], [], [], []
-            for index, (cell, end) in enumerate(zip(self.cells, self.tops, strict=True)):
+            for cell, end, sums in zip(self.cells, self.tops, self._sums, strict=True):
                 length = FLOAT_DEGREE + 1
                 p, q, rise = (arb_series(poly.coeffs()[:length], length) for poly in (end.p, end.q, end.rise))
                 gap = p - (end.loss - rise).exp() * q
                 rows.append([0.0, *(float((gap[j] * cell.width**j).mid()) for j in range(2, FLOAT_DEGREE))])
                 rest = self._gap_rest(cell)
                 rests.append(float((rest * cell.width**FLOAT_DEGREE).abs_upper()) * 1.01)
-                weight = end.loss.exp() * self._sums.q_above[index]
-                profile = self._sums.p_above[index] - weight
+                weight = end.loss.exp() * sums.q_above
+                profile = sums.p_above - weight
                 weights.append(float(weight.mid()))
                 profiles.append(float(profile.mid()))
                 blurs.append(1.01 * float(profile.rad() + weight.rad()))
@@ -343,11 +322,6 @@ def _root(rise: arb_poly, distance: arb, width: arb) -> arb:
     return before.union(after)
 
 
-def _scaled(poly: arb_poly, width: arb, degree: int) -> list[float]:
-    """Coefficients 1, ..., degree for the argument y/width, rounded."""
-    return [float((poly[j] * width**j).mid()) for j in range(1, degree + 1)]
-
-
 def _horner(rows: FloatArray, index: IntArray, y: FloatArray) -> FloatArray:
     """y (c_1 + y (c_2 + ...)) with the coefficients of each one's cell."""
     total = np.zeros_like(y)
@@ -376,11 +350,3 @@ def _solved(rise: FloatArray, index: IntArray, distance: FloatArray) -> FloatArr
             if settled:
                 break
     return np.asarray(np.where(np.isnan(y), share, y))
-
-
-def sum_of(parts: list[Enclosure]) -> Enclosure:
-    """The sum, as an enclosure."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return enclosing(total.lower, total.upper)

@@ -95,13 +95,6 @@ class SmoothLaw:
         return [Node(self.pair.infinite_mass(), -kept.log())]
 
 
-def density_cgf(pair: DensityPair, rate: float, sign: int) -> DensityCgf:
-    """The cgf of a pair, kept with it: the series of its cells serve all questions."""
-    found = pair.kept.setdefault((rate, sign), DensityCgf(SmoothLaw(pair, rate, sign)))
-    assert isinstance(found, DensityCgf)
-    return found
-
-
 @dataclass(frozen=True)
 class DensityCgf(Cgf):
     """K of a pair of densities, sampled with the given rate; sign 1 for remove, -1 for add."""
@@ -122,8 +115,6 @@ class DensityCgf(Cgf):
         rate = self.law.rate
         parts = (part for branch in self.law.pair.branches for part in branch.parts(GROUPS))
         points = [(one, two) for one, two in parts if one > 0.0 and two > 0.0]
-        if rate == 1.0:
-            return [(one, math.log(one / two)) for one, two in points]
         if self.law.sign > 0:
             mixed = [((1.0 - rate) * two + rate * one, two) for one, two in points]
         else:
@@ -215,7 +206,10 @@ class DensityCgf(Cgf):
 
 
 def _error(whole: Logs, width: arb, tilt: float, reach: float, allowed: arb) -> tuple[arb | None, bool]:
-    """A bound of what the cell misses and whether its nodes are needed; None where it must be halved."""
+    """A bound of what the cell misses and whether its nodes are needed; None where it must be halved.
+
+    n nodes miss width^(2n+1) n!^4 / ((2n+1) (2n)!^2) times a Taylor coefficient of degree 2n.
+    """
     log = whole.log_p + arb(tilt) * whole.loss
     if not all(log[j].is_finite() and whole.loss[j].is_finite() for j in range(DEGREE + 1)):
         return None, True
@@ -225,10 +219,6 @@ def _error(whole: Logs, width: arb, tilt: float, reach: float, allowed: arb) -> 
         return mass, False
     size = arb_series([abs(density[j]).upper() for j in range(DEGREE + 1)], DEGREE + 1)
     speed = arb_series([arb(0), *(abs(whole.loss[j]).upper() * reach for j in range(1, DEGREE + 1))], DEGREE + 1)
-    missed = ((size * speed.exp())[DEGREE] * width ** (DEGREE + 1) * _rule_constant()).upper()
+    constant = arb(math.factorial(NODES)) ** 4 / ((2 * NODES + 1) * arb(math.factorial(2 * NODES)) ** 2)
+    missed = ((size * speed.exp())[DEGREE] * width ** (DEGREE + 1) * constant).upper()
     return (missed, True) if missed <= allowed else (None, True)
-
-
-def _rule_constant() -> arb:
-    """n!^4 / ((2n+1) (2n)!^2): times a Taylor coefficient of degree 2n and width^(2n+1), the error of n nodes."""
-    return arb(math.factorial(NODES)) ** 4 / ((2 * NODES + 1) * arb(math.factorial(2 * NODES)) ** 2)

@@ -34,16 +34,12 @@ FURTHER = ("fresnel_s", "fresnel_c", "airy_ai", "airy_bi", "airy_ai_prime", "air
 FUNCTIONS = frozenset((*ELEMENTARY, *INVERSE, *SPECIAL, *FURTHER))
 
 
-@dataclass(frozen=True, slots=True)
-class FormulaStep:
-    """One operation; operands are numbers, or Places of earlier results."""
-
-    do: Callable[..., Any]
-    operands: tuple[Any, ...]
+# One operation and its operands: numbers, or Earlier results.
+FormulaStep = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Earlier:
     """The result of a step by its number; 0 is x."""
 
     index: int
@@ -59,10 +55,9 @@ class Formula:
     def __call__(self, x: arb_series) -> Any:
         """The formula at x."""
         found = [x]
-        for step in self.steps:
-            values = (found[each.index] if isinstance(each, Place) else each for each in step.operands)
-            found.append(step.do(*values))
-        return found[self.result.index] if isinstance(self.result, Place) else self.result
+        for do, operands in self.steps:
+            found.append(do(*(found[each.index] if isinstance(each, Earlier) else each for each in operands)))
+        return found[self.result.index] if isinstance(self.result, Earlier) else self.result
 
 
 def recorded(name: str, function: Function) -> Formula:
@@ -73,7 +68,7 @@ def recorded(name: str, function: Function) -> Formula:
     except (TypeError, AttributeError, ValueError, NotImplementedError, ArithmeticError) as error:
         raise InvalidParameter(f"{name} cannot be evaluated ({error}): {GRAMMAR}") from error
     if isinstance(found, Unknown) and found._steps is steps:
-        return Formula(tuple(steps), Place(found._index))
+        return Formula(tuple(steps), Earlier(found._index))
     number = None if isinstance(found, Unknown) else _number(found)
     if number is None:
         raise InvalidParameter(f"{name} gave {type(found).__name__} instead of a formula of x: {GRAMMAR}")
@@ -91,6 +86,11 @@ def _number(value: object) -> Any:
     if hasattr(value, "__index__"):  # whole numbers of numpy
         return operator.index(value)
     return None
+
+
+def _recording(do: Callable[..., Any]) -> tuple[Callable[..., Unknown], Callable[..., Unknown]]:
+    """An operator with x on its left, and on its right."""
+    return lambda x, other: x._then(do, x, other), lambda x, other: x._then(do, other, x)
 
 
 def _refusing(what: str) -> Callable[..., NoReturn]:
@@ -116,7 +116,7 @@ class Unknown:
             if isinstance(each, Unknown):
                 if each._steps is not self._steps:
                     raise InvalidParameter("x of another call is used")
-                taken.append(Place(each._index))
+                taken.append(Earlier(each._index))
                 continue
             number = _number(each)
             if number is None:
@@ -124,7 +124,7 @@ class Unknown:
             taken.append(number)
         if len(self._steps) == STEPS_MOST:
             raise InvalidParameter(f"more than {STEPS_MOST} operations")
-        self._steps.append(FormulaStep(do, tuple(taken)))
+        self._steps.append((do, tuple(taken)))
         return Unknown(self._steps, len(self._steps))
 
     def __getattr__(self, name: str) -> Callable[[], Unknown]:
@@ -132,35 +132,11 @@ class Unknown:
             raise AttributeError(f"x.{name} is no function that can be used here")
         return lambda: self._then(operator.methodcaller(name), self)
 
-    def __add__(self, other: object) -> Unknown:
-        return self._then(operator.add, self, other)
-
-    def __radd__(self, other: object) -> Unknown:
-        return self._then(operator.add, other, self)
-
-    def __sub__(self, other: object) -> Unknown:
-        return self._then(operator.sub, self, other)
-
-    def __rsub__(self, other: object) -> Unknown:
-        return self._then(operator.sub, other, self)
-
-    def __mul__(self, other: object) -> Unknown:
-        return self._then(operator.mul, self, other)
-
-    def __rmul__(self, other: object) -> Unknown:
-        return self._then(operator.mul, other, self)
-
-    def __truediv__(self, other: object) -> Unknown:
-        return self._then(operator.truediv, self, other)
-
-    def __rtruediv__(self, other: object) -> Unknown:
-        return self._then(operator.truediv, other, self)
-
-    def __pow__(self, other: object) -> Unknown:
-        return self._then(operator.pow, self, other)
-
-    def __rpow__(self, other: object) -> Unknown:
-        return self._then(operator.pow, other, self)
+    __add__, __radd__ = _recording(operator.add)
+    __sub__, __rsub__ = _recording(operator.sub)
+    __mul__, __rmul__ = _recording(operator.mul)
+    __truediv__, __rtruediv__ = _recording(operator.truediv)
+    __pow__, __rpow__ = _recording(operator.pow)
 
     def __neg__(self) -> Unknown:
         return self._then(operator.neg, self)
@@ -171,12 +147,7 @@ class Unknown:
     def __repr__(self) -> str:
         return "<x, without a value>"
 
-    __eq__ = _refusing("a comparison")
-    __ne__ = _refusing("a comparison")
-    __lt__ = _refusing("a comparison")
-    __le__ = _refusing("a comparison")
-    __gt__ = _refusing("a comparison")
-    __ge__ = _refusing("a comparison")
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refusing("a comparison")
     __hash__ = _refusing("hash(x)")
     __bool__ = _refusing("a condition")
     __float__ = _refusing("float(x)")

@@ -10,9 +10,10 @@ Reference: Zhu, Dong, Wang 2021, Def. 7 (dominating pairs).
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from ...kernels.enclosure import Enclosure, FloatArray, enclosing
 from ...kernels.twofold import Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
-from .branch import Branch, sum_of
+from .branch import Branch
 from .series import DEGREE, Analysis, Piece, analyse, series_arithmetic
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class DensityPair(Pair):
     pieces: tuple[Piece, ...]
     flipped: bool
     analysis: Analysis = field(compare=False, repr=False)
-    kept: dict[tuple[float, int], object] = field(default_factory=dict, compare=False, repr=False)  # for engines
+    _cgfs: dict[tuple[float, int], Cgf] = field(default_factory=dict, compare=False, repr=False)
 
     def tails(self, t: Twofold) -> Tails:
         shape = np.shape(t.hi)
@@ -65,7 +66,8 @@ class DensityPair(Pair):
     def _profile(self, points: FloatArray) -> Enclosure:
         mass = self.infinite_mass()
         leaked = enclosing(max(lower_float(mass), 0.0), upper_float(mass))
-        return sum_of([branch.profile(points) for branch in self.branches]) + leaked
+        found = reduce(operator.add, [branch.profile(points) for branch in self.branches])
+        return enclosing(found.lower, found.upper) + leaked
 
     def ball_tails(self, t: arb) -> BallTails:
         with series_arithmetic(DEGREE + 1):
@@ -105,14 +107,14 @@ class DensityPair(Pair):
             return LossRange(lowest, highest)
 
     def cgf(self) -> Cgf:
-        from .cgf import density_cgf
-
-        return density_cgf(self, 1.0, 1)
+        return self.sampled_cgf(1.0, Direction.REMOVE)
 
     def sampled_cgf(self, rate: float, direction: Direction) -> Cgf:
-        from .cgf import density_cgf
+        """Made once: the series of its cells serve all questions."""
+        from .cgf import DensityCgf, SmoothLaw
 
-        return density_cgf(self, rate, 1 if direction is Direction.REMOVE else -1)
+        law = SmoothLaw(self, rate, 1 if direction is Direction.REMOVE else -1)
+        return self._cgfs.setdefault((rate, law.sign), DensityCgf(law))
 
     @cached_property
     def branches(self) -> Sequence[Branch]:
