@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from ..pair import Pair
     from .cgf import Cgf
 
-BITS_WANTED = 60  # of K, relative to max(1, |K|)
+CUMULANT_BITS = 60  # of K, relative to max(1, |K|)
 BITS_STEPS = (96, 160, 320, 640)
-POINTS_MOST = 200_000  # of one quadrature: a second at most
-ORDER_MOST = 3e4  # of a quadrature: beyond, it would take many points for what simpler bounds tell as well
+QUADRATURE_POINTS_MOST = 200_000  # of one quadrature: a second at most
+QUADRATURE_ORDER_MOST = 3e4  # of a quadrature: beyond, it would take many points for what simpler bounds tell as well
 MOMENT_WORK = 5e5  # units, of one moment of one part
 
 
@@ -42,7 +42,7 @@ def cgf_of(pair: Pair) -> Cgf:
     return known
 
 
-def cumulant(pair: Pair, z: complex, bits: int = BITS_WANTED) -> acb:
+def cumulant(pair: Pair, z: complex, bits: int = CUMULANT_BITS) -> acb:
     """A ball around K(z), as narrow as `bits` asks for where the family can be so precise.
 
     Raises UnsupportedMechanism where K is not known or nothing can be said at z.
@@ -73,7 +73,7 @@ def cumulant_above(pair: Pair, order: float) -> float:
                 return upper_float(formula.real)
             bound = pair.log_moment_above(order)
             above = math.inf if bound is None else upper_float(bound)
-        return min(above, _by_supremum(pair, order) if order > ORDER_MOST else _by_quadrature(pair, order))
+        return min(above, _by_supremum(pair, order) if order > QUADRATURE_ORDER_MOST else _by_quadrature(pair, order))
     except (OverflowError, ZeroDivisionError):
         return math.inf
 
@@ -90,7 +90,7 @@ def _value(pair: Pair, z: complex, bits: int) -> acb:
         return _value(pair.reversed(), flipped, bits)
     known, reach = cgf_of(pair), abs(z.imag)
     tolerance = 0.8 * bits * math.log(2.0)
-    if known.points(z.real, reach, tolerance) > POINTS_MOST:
+    if known.points(z.real, reach, tolerance) > QUADRATURE_POINTS_MOST:
         raise UnsupportedMechanism(f"its quadrature needs too many points at {z}")
     law = known.ball_tilted(z.real, reach, tolerance)
     if not reach:
@@ -103,7 +103,7 @@ def _by_quadrature(pair: Pair, order: float) -> float:
     """In float64, which is faster than balls by far."""
     with suppress(UnsupportedMechanism):
         known = pair.cgf()
-        if known is not None and known.points(order, 0.0, LOG_TOLERANCE) <= POINTS_MOST:
+        if known is not None and known.points(order, 0.0, LOG_TOLERANCE) <= QUADRATURE_POINTS_MOST:
             value = float(known.tilted(order, 0.0, LOG_TOLERANCE).log_mgf.upper)
             return math.inf if math.isnan(value) else value
     return math.inf

@@ -30,12 +30,12 @@ from ...kernels.ulps import UNIT
 from ...pair import BallTails
 from .series import FLOAT_DEGREE, DensityCell, End, series_arithmetic
 
-STEPS_MOST = 40
-FINER = 100  # quarters of an octave: the last part of a loss range is cut down to 2^-25 of it
+NEWTON_MOST = 40
+FINER_PARTS = 100  # quarters of an octave: the last part of a loss range is cut down to 2^-25 of it
 HORNER = (2.0 * FLOAT_DEGREE + 10.0) * UNIT  # of the sum of moduli: products, sums, coefficients rounded, and the rest
 SUMS = 32.0 * UNIT
-CLOSE = 1e-12  # a residual above it makes the profile unknown; relative to the loss
-TINY = 1e-318  # what underflow may hide
+RESIDUAL_MOST = 1e-12  # a residual above it makes the profile unknown; relative to the loss
+UNDERFLOWN = 1e-318  # what underflow may hide
 BRACKETS = (220, 180, 140, 100, 60, 30, 10, 3, -3, -10, -20)  # how close to a root, in bits, a sign is tried
 APART = 160  # bits: how far from a boundary a loss can be told from it in any case
 
@@ -115,7 +115,7 @@ class Branch:
         with series_arithmetic(FLOAT_DEGREE + 1):
             low, high = float(self.bottoms[0].loss), float(self.tops[-1].loss)
             shares = [index / count for index in range(1, count)]
-            finer = [2.0 ** (-0.25 * index) / count for index in range(1, FINER)]
+            finer = [2.0 ** (-0.25 * index) / count for index in range(1, FINER_PARTS)]
             cuts = [low + (high - low) * share for share in sorted([*shares, *finer])]
             cuts += [high - (high - low) * share for share in finer[::-1]]
             masses = [self.ball_masses(arb(cut)) for cut in sorted(set(cuts)) if low < cut < high]
@@ -209,8 +209,8 @@ class Branch:
                 + gap.rest[index] * y * y * (1.0 + abs(shift))
                 + inner * np.exp(-left) * doubt
             )
-            radius = 1.01 * (gap.mass[index] * np.expm1(off) + rounding) + TINY
-            known = np.isfinite(radius) & (off < CLOSE * (1.0 + abs(loss.hi)))
+            radius = 1.01 * (gap.mass[index] * np.expm1(off) + rounding) + UNDERFLOWN
+            known = np.isfinite(radius) & (off < RESIDUAL_MOST * (1.0 + abs(loss.hi)))
         return Enclosure(np.where(known, value, 0.5), np.where(known, radius, 0.5))
 
     def _index(self, t: FloatArray) -> IntArray:
@@ -276,9 +276,9 @@ class Branch:
             return Gap(np.array(rows).T.copy(), *(np.array(each) for each in columns))
 
     def _masses_near(self) -> list[float]:
-        """P of each cell and of all whose losses are CLOSE to its own."""
+        """P of each cell and of all whose losses are RESIDUAL_MOST to its own."""
         masses = [float(mass.mid()) for mass in self.masses("p")]
-        room = CLOSE * (1.0 + abs(self._cuts))
+        room = RESIDUAL_MOST * (1.0 + abs(self._cuts))
         first = np.maximum(np.searchsorted(self._cuts, self._cuts[:-1] - room[:-1]) - 1, 0)
         last = np.searchsorted(self._cuts, self._cuts[1:] + room[1:])
         return [1.01 * math.fsum(masses[start:stop]) for start, stop in zip(first, last, strict=True)]
@@ -305,7 +305,7 @@ def _root(rise: arb_poly, distance: arb, width: arb) -> arb:
     guess = (goal / slope(arb(0)).mid()).mid() if slope(arb(0)) > 0 else arb.nan()
     y = guess if guess > 0 and guess < width else width / 2
     low, high = arb(0), width
-    for _ in range(STEPS_MOST):
+    for _ in range(NEWTON_MOST):
         excess = rise(y).mid() - goal
         low, high = (low, y) if excess > 0 else (y, high)
         following = (y - excess / slope(y).mid()).mid() if not slope(y).mid().is_zero() else arb.nan()
@@ -338,7 +338,7 @@ def _solved(rise: FloatArray, index: IntArray, distance: FloatArray) -> FloatArr
         y = np.where(abs(rise[0][index]) > 0.1 * whole, share, np.sqrt(share))
         low, high = np.zeros_like(y), np.ones_like(y)
         slopes = rise * np.arange(1, len(rise) + 1)[:, None]
-        for _ in range(STEPS_MOST):
+        for _ in range(NEWTON_MOST):
             excess = _horner(rise, index, y) - distance
             slope = _horner(slopes, index, y) / y
             low, high = np.where(excess < 0.0, y, low), np.where(excess > 0.0, y, high)

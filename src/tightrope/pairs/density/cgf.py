@@ -28,13 +28,13 @@ from .pair import DensityPair
 from .series import Logs, Piece, everywhere, logs, series_arithmetic
 
 NODES = 16
-DEGREE = 2 * NODES
+RULE_DEGREE = 2 * NODES
 GROUPS = 240  # points of the plain sums that choose a contour
-CELLS_MOST = 2000
+RULE_CELLS_MOST = 2000
 TURNS_PER_NODE = 2.0  # radians of e^{itl} that a node can hold
-DEPTH_MOST = 50
+HALVINGS_MOST = 50
 LAWS_KEPT = 32
-SHARE = 256.0  # of the error allowed in all: what one cell may have
+CELL_SHARE = 256.0  # of the error allowed in all: what one cell may have
 
 
 Place = tuple[int, int, int]  # which of the 2^depth parts of which run
@@ -130,12 +130,12 @@ class DensityCgf(Cgf):
         with series_arithmetic(2):
             lowest, highest = self.law.pair.loss_range()
             least = math.ceil(reach * float(highest - lowest) / TURNS_PER_NODE)
-        if least > CELLS_MOST * NODES:
+        if least > RULE_CELLS_MOST * NODES:
             return least  # too many to be worth listing
         try:
             return len(self.ball_tilted(tilt, reach, log_tolerance).losses)
         except UnsupportedMechanism:
-            return CELLS_MOST * NODES * NODES
+            return RULE_CELLS_MOST * NODES * NODES
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
         from ...kernels.enclosure import enclosed, exact
@@ -163,12 +163,12 @@ class DensityCgf(Cgf):
         if law is None:
             if len(self._laws) >= LAWS_KEPT:
                 self._laws.clear()
-            with series_arithmetic(DEGREE + 1):
+            with series_arithmetic(RULE_DEGREE + 1):
                 law = self._laws[key] = self._made(tilt, reach, log_tolerance)
         return law
 
     def _made(self, tilt: float, reach: float, log_tolerance: float) -> BallLaw:
-        allowed = (arb(self.cumulants(tilt).value) - log_tolerance).exp() / SHARE
+        allowed = (arb(self.cumulants(tilt).value) - log_tolerance).exp() / CELL_SHARE
         nodes, error = list(self.law.atoms()), arb(0)
         for number, run in enumerate(self.law.pair.analysis.runs):
             piece = self.law.pair.pieces[run[0].piece]
@@ -177,13 +177,13 @@ class DensityCgf(Cgf):
                 low, high, depth, place = waiting.pop()
                 key = (number, depth, place)
                 if key not in self._wholes:
-                    self._wholes[key] = everywhere(partial(self.law.at, piece), low, high, DEGREE)
+                    self._wholes[key] = everywhere(partial(self.law.at, piece), low, high, RULE_DEGREE)
                 missed, kept = _error(self._wholes[key], high - low, tilt, reach, allowed)
                 if missed is not None:
                     error += missed
                     nodes += self._rule(key, piece, low, high) if kept else []
                     continue
-                if depth > DEPTH_MOST or len(nodes) > CELLS_MOST * NODES:
+                if depth > HALVINGS_MOST or len(nodes) > RULE_CELLS_MOST * NODES:
                     raise UnsupportedMechanism("its quadrature needs too many nodes; try engine='lattice'")
                 middle = ((low + high) / 2).mid()
                 waiting += [(low, middle, depth + 1, 2 * place), (middle, high, depth + 1, 2 * place + 1)]
@@ -210,15 +210,15 @@ def _error(whole: Logs, width: arb, tilt: float, reach: float, allowed: arb) -> 
 
     n nodes miss width^(2n+1) n!^4 / ((2n+1) (2n)!^2) times a Taylor coefficient of degree 2n.
     """
-    log = whole.log_p + arb(tilt) * whole.loss
-    if not all(log[j].is_finite() and whole.loss[j].is_finite() for j in range(DEGREE + 1)):
+    log, length = whole.log_p + arb(tilt) * whole.loss, RULE_DEGREE + 1
+    if not all(log[j].is_finite() and whole.loss[j].is_finite() for j in range(length)):
         return None, True
     density = log.exp()
     mass = (density[0] * width).upper()
     if mass <= allowed:
         return mass, False
-    size = arb_series([abs(density[j]).upper() for j in range(DEGREE + 1)], DEGREE + 1)
-    speed = arb_series([arb(0), *(abs(whole.loss[j]).upper() * reach for j in range(1, DEGREE + 1))], DEGREE + 1)
+    size = arb_series([abs(density[j]).upper() for j in range(length)], length)
+    speed = arb_series([arb(0), *(abs(whole.loss[j]).upper() * reach for j in range(1, length))], length)
     constant = arb(math.factorial(NODES)) ** 4 / ((2 * NODES + 1) * arb(math.factorial(2 * NODES)) ** 2)
-    missed = ((size * speed.exp())[DEGREE] * width ** (DEGREE + 1) * constant).upper()
+    missed = ((size * speed.exp())[RULE_DEGREE] * width**length * constant).upper()
     return (missed, True) if missed <= allowed else (None, True)

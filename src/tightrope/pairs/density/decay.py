@@ -35,14 +35,14 @@ LEFT_OUT = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)  # cells at the ends of a run t
 CHANGE_MOST, SPLIT_MOST = 0.25, 128  # of log f over a part of a cell; parts of one cell
 NEGLIGIBLE = 1e-8  # of all: a cell that holds less is not worth splitting
 FAR_BELOW = 0.75  # nodes are looked at until integration by parts says this
-FINE = 0.006  # distance of the first nodes, in 1/E|l - m|
+FIRST_NODES = 0.006  # distance of the first nodes, in 1/E|l - m|
 FINE_NODES, COARSER, COARSE_NODES_MOST = 240, 10, 600  # the first ones end where the coarser ones start
 GRID_TOLERANCE = 14.0
 GRID_BITS = 64
 STEP_BITS = 20
 DOUBLINGS_MOST = 40
 ROUNDING = 1e-10  # of a running sum of up to 10^5 terms, relative to its last
-NEAR_ZERO, UNDERFLOW = 1e-40, 1e-290  # t^-PARTS neither overflows nor, for t below 1e40, vanishes
+TIME_LEAST, UNDERFLOW = 1e-40, 1e-290  # t^-PARTS neither overflows nor, for t below 1e40, vanishes
 UP = 1.0 + 1e-9  # outweighs the rounding of sums of thousands of doubles
 
 
@@ -86,7 +86,7 @@ class DensityDecay:
 
 def far_bound(powers: tuple[tuple[float, ...], ...], t: float) -> float:
     """The least of the polynomials in 1/t."""
-    if not t > NEAR_ZERO:
+    if not t > TIME_LEAST:
         return 1.0
     found = min((math.fsum(c * t**-j for j, c in enumerate(row)) for row in powers), default=1.0)
     return min(found * UP + UNDERFLOW, 1.0) if found == found else 1.0
@@ -124,7 +124,7 @@ def _with_nodes(
     powers: tuple[tuple[float, ...], ...], nodes_of: Callable[[float, float, float], BallLaw], tilt: float, speed: float
 ) -> DensityDecay | None:
     """Adds what is known between zero and where integration by parts takes over."""
-    fine = dyadic(FINE / speed, STEP_BITS)
+    fine = dyadic(FIRST_NODES / speed, STEP_BITS)
     coarse, first, count = COARSER * fine, FINE_NODES // COARSER, 8
     while far_bound(powers, coarse * (first + count)) > FAR_BELOW:
         count *= 2

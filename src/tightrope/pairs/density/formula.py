@@ -21,7 +21,7 @@ from ...errors import InvalidParameter
 
 Function = Callable[[Any], Any]
 
-STEPS_MOST = 100_000
+OPERATIONS_MOST = 100_000
 GRAMMAR = (
     "write it as one smooth formula of its argument x: + - * / **, x.exp(), x.log(), x.sqrt(), x.lgamma() and so on, "
     "with numbers or flint.arb (no abs, no comparison, no x[0], no acb, and no function of math or numpy)"
@@ -122,8 +122,8 @@ class Unknown:
             if number is None:
                 raise InvalidParameter(f"{type(each).__name__} is no real number")
             taken.append(number)
-        if len(self._steps) == STEPS_MOST:
-            raise InvalidParameter(f"more than {STEPS_MOST} operations")
+        if len(self._steps) == OPERATIONS_MOST:
+            raise InvalidParameter(f"more than {OPERATIONS_MOST} operations")
         self._steps.append((do, tuple(taken)))
         return Unknown(self._steps, len(self._steps))
 

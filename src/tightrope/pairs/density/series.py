@@ -34,7 +34,7 @@ LOOK = 6e5  # units of work, about
 RELATIVE = 2.0**-56  # what the polynomials in float64 may miss, relative to the size of what they describe
 TAME = 12.0  # how much larger the sum of moduli of a mass polynomial may be than the mass
 UNEVEN = 0.46875  # where a cell is cut
-DEPTH_MOST = 50
+HALVINGS_MOST = 50
 
 
 class Piece(NamedTuple):
@@ -194,8 +194,8 @@ def _cells(index: int, piece: Piece, absolute: float, most: int) -> tuple[list[D
     while waiting:
         low, high, depth, sign = waiting.pop()
         looks += 1
-        if depth > DEPTH_MOST or looks > most:
-            kind = Refusal.NOT_KNOWN if depth > DEPTH_MOST else Refusal.TOO_MUCH_WORK
+        if depth > HALVINGS_MOST or looks > most:
+            kind = Refusal.NOT_KNOWN if depth > HALVINGS_MOST else Refusal.TOO_MUCH_WORK
             raise UnsupportedMechanism(_trouble(piece, low, high), kind, "Density")
         whole = everywhere(partial(logs, piece), low, high, DEGREE)
         sign = sign or _sign(whole.loss[1])

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 SIGMA_MOST = 1e5
 TAILS_SIGMA_MOST = 2e4  # tails hold an array of 78 sigma
 SIGMA_LEAST = 1e-150  # below, sigma^2 underflows; balls do not mind
-WINDOW = 9.5  # in sigma: beyond, the mass is below 1e-19 of what is kept
+PROFILE_WINDOW = 9.5  # in sigma: beyond, the mass is below 1e-19 of what is kept
 REACH = 39.0  # in sigma: beyond, the mass is below the smallest double
-CHUNK = 1 << 19
-LISTED_REACH, LEFT_OUT = 38.0, 1e-310  # in sigma, and the mass beyond, 2 phi(38) / 38 at most
+OUTPUTS_AT_ONCE = 1 << 19
+LISTED_REACH, LISTED_LEFT_OUT = 38.0, 1e-310  # in sigma, and the mass beyond, 2 phi(38) / 38 at most
 OUTPUTS_MOST = 1 << 22  # in a list of atoms
 OUTPUT_UNITS = 200.0  # of work, for one of them
 
@@ -84,7 +84,7 @@ class DiscreteGaussianPair(Pair):
 
     def _profile_at(self, value: float, radius: float) -> Enclosure:
         self._listed_up_to(SIGMA_MOST)
-        shift, half_width = self.sensitivity, math.ceil(WINDOW * self.sigma) + 2
+        shift, half_width = self.sensitivity, math.ceil(PROFILE_WINDOW * self.sigma) + 2
         edge = (value + radius) * self.sigma**2 / shift + shift / 2.0
         if not math.isfinite(edge) or self.sigma < SIGMA_LEAST:
             return around(0.0, np.inf)
@@ -99,8 +99,8 @@ class DiscreteGaussianPair(Pair):
         epsilon = around(value, radius)
         twice_square = exact(self.sigma) * self.sigma * 2.0
         total = exact(0.0)
-        for low in range(start, stop, CHUNK):
-            outputs = np.arange(low, min(low + CHUNK, stop), dtype=np.float64)
+        for low in range(start, stop, OUTPUTS_AT_ONCE):
+            outputs = np.arange(low, min(low + OUTPUTS_AT_ONCE, stop), dtype=np.float64)
             distance = exact(outputs - shift)
             loss = exact(2.0 * outputs - shift) * float(shift) / twice_square
             mass = (-(distance * distance / twice_square)).exp()
@@ -172,7 +172,7 @@ class DiscreteGaussianPair(Pair):
         )
         norm = p.sum()
         loss = exact(2.0 * outputs - self.sensitivity) * float(self.sensitivity) / twice
-        return Atoms(p / norm, q / norm, loss, exact(0.0), exact(0.0), LEFT_OUT)
+        return Atoms(p / norm, q / norm, loss, exact(0.0), exact(0.0), LISTED_LEFT_OUT)
 
     def lattice(self) -> Lattice | None:
         step = self.sensitivity / Fraction(self.sigma) ** 2

@@ -25,7 +25,7 @@ from ...kernels.enclosure import exact, where
 from ...kernels.twofold import twofold
 from ...pair import LossRange, Tails
 
-ATOMS_MOST = 200_000
+LOSSES_MOST = 200_000
 ATOM_UNITS = 3e4  # of work, for one atom in balls
 
 
@@ -37,9 +37,9 @@ class DiscreteLaplaceLaw(FiniteLaw):
     sensitivity: int
 
     def size(self) -> int:
-        if self.sensitivity >= ATOMS_MOST:
+        if self.sensitivity >= LOSSES_MOST:
             raise UnsupportedMechanism(
-                f"a sensitivity of {ATOMS_MOST} or more has too many losses; divide the query, scale and sensitivity"
+                f"a sensitivity of {LOSSES_MOST} or more has too many losses; divide the query, scale and sensitivity"
             )
         return self.sensitivity + 1
 

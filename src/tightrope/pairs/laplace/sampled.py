@@ -27,7 +27,7 @@ from ...kernels.quadrature_ball import point_law_ball
 from ...kernels.quadrature_ellipse import Ellipse, EllipseError, choose_rule, rule, rule_error
 from .pair import LaplacePair
 
-CELLS_LEAST, CELLS_MOST = 8, 64  # of the coarse rule: as many per e-fold of the integrand
+MIDPOINTS_LEAST, MIDPOINTS_MOST = 8, 64  # of the coarse rule: as many per e-fold of the integrand
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class SampledLaplaceCgf(Cgf):
     def cumulants(self, tilt: float) -> Cumulants:
         """By the midpoint rule, coarse but good enough to choose a contour."""
         edge = self.base.sensitivity / self.base.scale
-        cells = min(max(CELLS_LEAST, math.ceil(CELLS_LEAST * edge * (1.0 + abs(tilt)))), CELLS_MOST)
+        cells = min(max(MIDPOINTS_LEAST, math.ceil(MIDPOINTS_LEAST * edge * (1.0 + abs(tilt)))), MIDPOINTS_MOST)
         points = [(edge, 0.5 * math.exp(-edge)), (-edge, 0.5)]
         for index in range(cells):
             x = edge * (2 * index + 1 - cells) / cells

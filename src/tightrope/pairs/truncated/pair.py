@@ -30,7 +30,7 @@ from ...pair import BallTails, LossRange, Pair, Tails
 from .noise import Place, ShiftedNoise, from_balls, moved, split, within
 
 Edge = Fraction | None  # None: no truncation on that side
-GROWTH_MOST = 700.0  # of epsilon, for e^epsilon in float64
+FORMULA_EPSILON_MOST = 700.0  # of epsilon, for e^epsilon in float64
 LEAST_KEPT = 1e-10  # below, tails divided by what is kept would lose their relative precision
 
 
@@ -287,7 +287,7 @@ class ClampedPair(TruncatedPair):
 def by_formula(noise: ShiftedNoise, epsilon: Enclosure) -> bool:
     """Whether float64 has a formula: outputs that are not rounded, a shift that is a double, e^eps within range."""
     even = not noise.whole and Fraction(float(noise.shift)) == noise.shift
-    return even and not bool(np.any(epsilon.value > GROWTH_MOST))
+    return even and not bool(np.any(epsilon.value > FORMULA_EPSILON_MOST))
 
 
 def profile_by_ends(ends: Ends, noise: ShiftedNoise, epsilon: Enclosure) -> Enclosure:
