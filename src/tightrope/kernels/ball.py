@@ -127,6 +127,12 @@ def integer(ball: arb) -> int | None:
     return None if found is None else int(found)
 
 
+def floors(number: arb) -> range:
+    """All that the floor may be; nothing where that is more than a few."""
+    low, high = integer(number.lower().floor()), integer(number.upper().floor())
+    return range(0) if low is None or high is None or high - low > 2 else range(low, high + 1)
+
+
 def hull(lower: arb, upper: arb) -> arb:
     """A ball around both."""
     return lower.union(upper)

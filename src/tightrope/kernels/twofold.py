@@ -80,6 +80,11 @@ class Twofold:
     def __rtruediv__(self, other: npt.ArrayLike) -> Twofold:
         return _quotient(twofold(other), self)
 
+    def floor(self) -> FloatArray:
+        """The whole number at or below."""
+        high: FloatArray = np.floor(self.hi)
+        return np.where(high == self.hi, high + np.floor(self.lo), high)
+
     def half(self) -> Twofold:
         """x / 2, exactly."""
         return Twofold(np.asarray(0.5 * self.hi), np.asarray(0.5 * self.lo))

@@ -21,7 +21,7 @@ from ... import work
 from ...errors import Refusal, UnsupportedMechanism
 from ...facets.finite import Atoms
 from ...facets.lattice import Lattice, LatticeStep
-from ...kernels.ball import BITS_START, complex_log, integer, working_precision
+from ...kernels.ball import BITS_START, complex_log, floors, working_precision
 from ...kernels.directed import THOUSANDS, TINIEST, lowered
 from ...kernels.enclosure import Enclosure, FloatArray, around, enclosed, exact
 from ...kernels.twofold import Twofold, twofold
@@ -65,7 +65,7 @@ class DiscreteGaussianPair(Pair):
         above = np.append(_running(masses[::-1])[::-1], 0.0)  # above[i]: mass at outputs[i] and beyond
         below = np.insert(_running(masses), 0, 0.0)  # below[i]: mass before outputs[i]
         edge = t * (twofold(self.sigma) * twofold(self.sigma)) / float(self.sensitivity) + self.sensitivity / 2.0
-        first = np.clip(_floor(edge) + 1.0, -1e18, 1e18)  # the first output whose loss exceeds t
+        first = np.clip(edge.floor() + 1.0, -1e18, 1e18)  # the first output whose loss exceeds t
         from_q = np.clip(first + size, 0, len(outputs)).astype(np.int64)
         from_p = np.clip(first - self.sensitivity + size, 0, len(outputs)).astype(np.int64)
         return Tails(above[from_p], above[from_q], below[from_p], below[from_q])
@@ -144,10 +144,7 @@ class DiscreteGaussianPair(Pair):
     def _first_outputs(self, t: arb) -> list[int]:
         """The first output whose loss exceeds t; two where the ball holds an integer, none where it holds many."""
         edge = t * arb(self.sigma) ** 2 / self.sensitivity + arb(self.sensitivity) / 2
-        low, high = integer(edge.lower().floor()), integer(edge.upper().floor())
-        if low is None or high is None or high - low > 2:
-            return []
-        return [m + 1 for m in range(int(low), int(high) + 1)]
+        return [m + 1 for m in floors(edge)]
 
     def _tail_ball(self, k: int) -> arb:
         """S(k), from the side where the terms fall."""
@@ -248,8 +245,3 @@ def _running(masses: FloatArray) -> FloatArray:
     inner = np.cumsum(padded, axis=1)
     before = np.insert(_running(inner[:, -1])[:-1], 0, 0.0)
     return (inner + before[:, None]).ravel()[: len(masses)]
-
-
-def _floor(number: Twofold) -> FloatArray:
-    high: FloatArray = np.floor(number.hi)
-    return np.where(high == number.hi, high + np.floor(number.lo), high)

@@ -20,7 +20,7 @@ from ... import work
 from ...errors import UnsupportedMechanism
 from ...facets.finite import Atom, FiniteLaw, FloatAtoms
 from ...facets.lattice import Lattice, LatticeStep
-from ...kernels.ball import integer
+from ...kernels.ball import floors
 from ...kernels.enclosure import exact, where
 from ...kernels.twofold import twofold
 from ...pair import LossRange, Tails
@@ -93,12 +93,11 @@ class DiscreteLaplaceLaw(FiniteLaw):
     def profile(self, epsilon: arb) -> arb | None:
         """P[x >= m] - e^eps Q[x >= m], m the first output whose loss exceeds eps; the true one attains the maximum."""
         size, rate = self.sensitivity, -1 / arb(self.scale)
-        edge = (epsilon * arb(self.scale) + size) / 2
-        low, high = integer(edge.lower().floor()), integer(edge.upper().floor())
-        if low is None or high is None or high - low > 2:
+        before = floors((epsilon * arb(self.scale) + size) / 2)
+        if not before:
             return arb(0).union(arb(1))
         whole, best = 1 + rate.exp(), arb(0)
-        for m in range(int(low) + 1, int(high) + 2):
+        for m in (last + 1 for last in before):
             if m <= 0:
                 best = best.max(-epsilon.expm1())
             elif m <= size:

@@ -20,8 +20,8 @@ from flint import arb
 
 from ...errors import UnsupportedMechanism
 from ...facets.lattice import ratio_ball
-from ...kernels.ball import BITS_START, erfc, integer, working_precision
-from ...kernels.enclosure import Enclosure, FloatArray, enclosed
+from ...kernels.ball import BITS_START, erfc, floors, working_precision
+from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.normal import normal_tails
 from ...kernels.twofold import Twofold, twofold
 from ..gaussian.pair import GaussianPair
@@ -67,16 +67,6 @@ class ShiftedNoise(ABC):
     @abstractmethod
     def profile(self, epsilon: Enclosure) -> Enclosure:
         """H(e^epsilon) of the shifted noise against the noise, not rounded and not truncated."""
-
-    def loss_between(self, low: Fraction | None, high: Fraction | None) -> tuple[Enclosure, Enclosure]:
-        """Losses at two places, between which the crossing lies for losses between them; unbounded on an open side."""
-        places: tuple[Place, Place] = (
-            -math.inf if low is None else ratio_ball(low),
-            math.inf if high is None else ratio_ball(high),
-        )
-        with working_precision(BITS_START):
-            ends = enclosed([self.ball_loss_at(place) for place in places])
-        return ends[0], ends[1]
 
     def sure_crossings(self, t: FloatArray) -> list[Place | None]:
         """c(t) where float64 can tell which one it is and balls would take long; None elsewhere."""
@@ -136,7 +126,7 @@ class GaussianNoise(ShiftedNoise):
         if not self.whole:
             return even
         far = 40.0 * self.sigma + float(self.shift)  # beyond, both laws are below the smallest double
-        before = np.clip(floor(even), -far, far)
+        before = np.clip(even.floor(), -far, far)
         return twofold(np.where(self._cell_exceeds(np.floor(before), t), np.floor(before), np.floor(before) + 1.0))
 
     def sure_crossings(self, t: FloatArray) -> list[Place | None]:
@@ -215,17 +205,14 @@ class GaussianNoise(ShiftedNoise):
         even = t * arb(self.sigma) ** 2 / self.ball_shift + self.ball_shift / 2
         if not self.whole:
             return [even]
-        ends = floors(even)
-        if ends is None:
-            return [(even - 1).union(even + 1)]
         found: list[Place] = []
-        for before in range(ends[0], ends[1] + 1):
+        for before in floors(even):
             loss = self._ball_cell_loss(before)
             if not loss <= t:
                 found.append(arb(before))
             if not loss > t:
                 found.append(arb(before + 1))
-        return found
+        return found or [(even - 1).union(even + 1)]
 
     def _ball_cell_loss(self, before: int) -> arb:
         # Neighbouring erfc agree in about log2(x / sigma^2) bits more than their size tells.
@@ -280,7 +267,7 @@ class LaplaceNoise(ShiftedNoise):
             over, under = (t - edge).collapse() >= 0.0, (t + edge).collapse() < 0.0
             even = (t * self.scale + shift) / 2.0
             if self.whole:
-                even = twofold(np.clip(floor(even + 0.5), 0.0, float(self.shift)))
+                even = twofold(np.clip((even + 0.5).floor(), 0.0, float(self.shift)))
             hi = np.where(over, np.inf, np.where(under, -np.inf, even.hi))
             return Twofold(hi, np.where(over | under, 0.0, even.lo))
 
@@ -320,10 +307,8 @@ class LaplaceNoise(ShiftedNoise):
         even = ((t * arb(self.scale) + shift) / 2).max(arb(0)).min(shift)
         if not self.whole:
             return [*found, even]
-        ends = floors((t * arb(self.scale) + shift + 1) / 2)
-        if ends is None:
-            return [*found, arb(0).union(shift)]
-        return found + [arb(min(max(k, 0), int(self.shift))) for k in range(ends[0], ends[1] + 1)]
+        cells = floors((t * arb(self.scale) + shift + 1) / 2)
+        return found + ([arb(min(max(k, 0), int(self.shift))) for k in cells] or [arb(0).union(shift)])
 
     def ball_loss_at(self, x: Place) -> arb:
         shift = self.ball_shift
@@ -376,17 +361,3 @@ def from_balls(balls: list[arb]) -> Twofold:
     high = np.array([float(ball.mid()) for ball in balls])
     low = np.array([float((ball - head).mid()) for ball, head in zip(balls, high, strict=True)])
     return Twofold(high, low)
-
-
-def floor(number: Twofold) -> FloatArray:
-    """The whole number below."""
-    high: FloatArray = np.floor(number.hi)
-    return np.where(high == number.hi, high + np.floor(number.lo), high)
-
-
-def floors(number: arb) -> tuple[int, int] | None:
-    """The least and the greatest floor within the ball; None where there are more than a few."""
-    low, high = integer(number.lower().floor()), integer(number.upper().floor())
-    if low is None or high is None or high - low > 2:
-        return None
-    return int(low), int(high)

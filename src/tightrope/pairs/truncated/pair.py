@@ -24,7 +24,7 @@ from flint import acb, arb
 from ...errors import InvalidParameter
 from ...facets.lattice import ratio_ball
 from ...kernels.ball import BITS_MOST, BITS_START, enclose, hull, working_precision
-from ...kernels.enclosure import Enclosure, FloatArray, enclosing, exact, where
+from ...kernels.enclosure import Enclosure, FloatArray, enclosed, enclosing, exact, where
 from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, LossRange, Pair, Tails
 from .noise import Place, ShiftedNoise, from_balls, moved, split, within
@@ -35,13 +35,14 @@ LEAST_KEPT = 1e-10  # below, tails divided by what is kept would lose their rela
 
 
 class Ends(NamedTuple):
-    """Where half-lines {output > x} may start: from low to high, or at the cuts alone, each with its p and q.
+    """Where half-lines {output > x} may start: between two places, or at the cuts alone, each with its p and q.
 
-    beyond: what both laws lack above, and kept: what both are divided by, before the noise was truncated.
+    low, high: the losses of the noise at the two places. beyond: what both laws lack above, and kept: what both are
+    divided by, before the noise was truncated.
     """
 
-    low: Edge
-    high: Edge
+    low: Enclosure
+    high: Enclosure
     cuts: tuple[tuple[Enclosure, Enclosure], ...]
     beyond: Enclosure
     kept: Enclosure
@@ -132,32 +133,27 @@ class CutPair(TruncatedPair):
         """The first law lives from left + D on, the second one up to right; above, p and q lack P[noise > right]."""
         if self._disjoint():
             return None
-        return Ends(
-            None if self.left is None else self.left + self.noise.shift,
-            self.right,
-            _cuts(self, moved(self._ball_left, self.noise.ball_shift), self._ball_right),
-            _enclosed(lambda: self.noise.ball_mass(self._ball_right, math.inf)),
-            _enclosed(self._ball_kept),
+        low, high = moved(self._ball_left, self.noise.ball_shift), self._ball_right
+        return _ends_at(
+            self, low, high, _enclosed(lambda: self.noise.ball_mass(high, math.inf)), _enclosed(self._ball_kept)
         )
 
     def _places(self, t: arb, crossing: Place | None) -> list[Place]:
         return self.noise.ball_crossings(t) if crossing is None else [crossing]
 
     def ball_above(self, x: Place) -> tuple[arb, arb]:
-        x, back, right = self._confined(x), self._moved_back(x), self._ball_right
-        kept = self._ball_kept()
+        (back, x), right, kept = self._starts(x), self._ball_right, self._ball_kept()
         return self.noise.ball_mass(back, right) / kept, self.noise.ball_mass(x, right) / kept
 
     def ball_below(self, x: Place) -> tuple[arb, arb]:
-        x, back, left = self._confined(x), self._moved_back(x), self._ball_left
-        kept = self._ball_kept()
+        (back, x), left, kept = self._starts(x), self._ball_left, self._ball_kept()
         return self.noise.ball_mass(left, back) / kept, self.noise.ball_mass(left, x) / kept
 
-    def _confined(self, x: Place) -> Place:
-        return within(within(x, moved(self._ball_left, self.noise.ball_shift), math.inf), -math.inf, self._ball_right)
-
-    def _moved_back(self, x: Place) -> Place:
-        return within(moved(self._confined(x), -self.noise.ball_shift), self._ball_left, math.inf)
+    def _starts(self, x: Place) -> tuple[Place, Place]:
+        """x confined to where both laws live, as the noise has it under the first law and under the second."""
+        left, right, shift = self._ball_left, self._ball_right, self.noise.ball_shift
+        x = within(within(x, moved(left, shift), math.inf), -math.inf, right)
+        return within(moved(x, -shift), left, math.inf), x
 
     def _ball_kept(self) -> arb:
         return self.noise.ball_mass(self._ball_left, self._ball_right)
@@ -222,10 +218,7 @@ class ClampedPair(TruncatedPair):
 
     @cached_property
     def _ends(self) -> Ends:
-        """Half-lines may also hold everything, or nothing."""
-        cuts = _cuts(self, self._ball_left, self._ball_right)
-        every = ((exact(1.0), exact(1.0)), (exact(0.0), exact(0.0)))
-        return Ends(self.left, self.right, (*cuts, *every), exact(0.0), exact(1.0))
+        return _ends_at(self, self._ball_left, self._ball_right, exact(0.0), exact(1.0))
 
     def _places(self, t: arb, crossing: Place | None) -> list[Place]:
         low, high = self._ball_end_losses
@@ -299,27 +292,24 @@ def profile_by_ends(ends: Ends, noise: ShiftedNoise, epsilon: Enclosure) -> Encl
         values = [p - growth * q if q.upper > 0.0 else p + epsilon * 0.0 for p, q in ends.cuts]
         lower = np.max([np.maximum(value.lower, 0.0) for value in values], axis=0)
         upper = np.max([np.maximum(value.upper, 0.0) for value in values], axis=0)
-        low, high = noise.loss_between(ends.low, ends.high)
         free = (noise.profile(epsilon) + epsilon.expm1() * ends.beyond) / ends.kept
-        inside = (epsilon.lower >= low.upper) & (epsilon.upper <= high.lower)
-        outside = (epsilon.upper < low.lower) | (epsilon.lower > high.upper)
+        inside = (epsilon.lower >= ends.low.upper) & (epsilon.upper <= ends.high.lower)
+        outside = (epsilon.upper < ends.low.lower) | (epsilon.lower > ends.high.upper)
         edge = enclosing(lower, np.maximum(upper, free.upper))
         return where(inside, free, where(outside, enclosing(lower, upper), edge))
 
 
-def _cuts(pair: TruncatedPair, low: Place, high: Place) -> tuple[tuple[Enclosure, Enclosure], ...]:
-    """p and q of the half-lines that start at either end; at infinity they hold everything, or nothing."""
-    found = []
-    for end in (low, high):
-        if isinstance(end, float):
-            found.append((exact(float(end < 0.0)), exact(float(end < 0.0))))
-        else:
-            found.append((_enclosed(partial(_above, pair, end, 0)), _enclosed(partial(_above, pair, end, 1))))
-    return tuple(found)
+def _ends_at(pair: TruncatedPair, low: Place, high: Place, beyond: Enclosure, kept: Enclosure) -> Ends:
+    """Half-lines between two places, from either of them on, and those that hold everything, or nothing."""
+    with working_precision(BITS_START):
+        losses = enclosed([pair.noise.ball_loss_at(place) for place in (low, high)])
+    cuts = [(exact(1.0), exact(1.0)), (exact(0.0), exact(0.0))]
+    cuts += [_cut(pair, place) for place in (low, high) if not isinstance(place, float)]
+    return Ends(losses[0], losses[1], tuple(cuts), beyond, kept)
 
 
-def _above(pair: TruncatedPair, x: Place, index: int) -> arb:
-    return pair.ball_above(x)[index]
+def _cut(pair: TruncatedPair, x: arb) -> tuple[Enclosure, Enclosure]:
+    return _enclosed(lambda: pair.ball_above(x)[0]), _enclosed(lambda: pair.ball_above(x)[1])
 
 
 def _enclosed(ball: Callable[[], arb]) -> Enclosure:
@@ -343,13 +333,9 @@ def profile_by_balls(pair: TruncatedPair, epsilon: Enclosure) -> Enclosure:
 def _profile_floats(pair: TruncatedPair, points: FloatArray) -> list[tuple[float, float]]:
     crossings = pair.noise.sure_crossings(points)
     return [
-        enclose(partial(_profile_at, pair, float(point), crossing))
+        enclose(partial(pair.ball_profile, arb(float(point)), crossing))
         for point, crossing in zip(points, crossings, strict=True)
     ]
-
-
-def _profile_at(pair: TruncatedPair, point: float, crossing: Place | None) -> arb:
-    return pair.ball_profile(arb(point), crossing)
 
 
 def _cell_loss(noise: ShiftedNoise, start: Place, stop: Place) -> arb:
