@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -115,7 +116,8 @@ class PoissonPair(Pair):
         return self.base.sampled_cgf(self.rate, self.direction)
 
     def rho(self) -> arb | None:
-        return _lesser(self.base.rho(), Pair.rho(self))
+        known = [rho for rho in (self.base.rho(), Pair.rho(self)) if rho is not None]
+        return reduce(arb.min, known) if known else None
 
     def seen(self) -> Seen | None:
         """From a base whose loss is normal: hits where it exceeds l0 = log((1 - r)/r)."""
@@ -289,7 +291,3 @@ def _by_convexity(base: Pair, rate: arb, order: float, atom: arb) -> arb | None:
     """
     above = cumulant_above(base, order)
     return (rate * arb(above).expm1() + atom).log1p() if math.isfinite(above) else None
-
-
-def _lesser(one: arb | None, other: arb | None) -> arb | None:
-    return one.min(other) if one is not None and other is not None else one if other is None else other

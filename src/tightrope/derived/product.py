@@ -11,15 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, NoReturn
 
 from flint import arb
 
 from ..errors import UnsupportedMechanism
 from ..facets.cumulant import cumulant_above
 from ..kernels.ball import some
-from ..kernels.enclosure import Enclosure
-from ..kernels.twofold import Twofold
-from ..pair import BallTails, LossRange, Pair, Tails
+from ..pair import LossRange, Pair
 
 Factor = tuple[Pair, int]
 
@@ -33,17 +32,10 @@ class ProductPair(Pair):
     def factors(self) -> tuple[Factor, ...]:
         return self.parts
 
-    def tails(self, t: Twofold) -> Tails:
-        raise self._refusal()
+    def _not_known(self, *at: Any, **named: Any) -> NoReturn:
+        raise UnsupportedMechanism("the law of these together is not known by itself; engine='joint' composes it")
 
-    def profile(self, epsilon: Enclosure) -> Enclosure:
-        raise self._refusal()
-
-    def ball_tails(self, t: arb) -> BallTails:
-        raise self._refusal()
-
-    def ball_profile(self, epsilon: arb) -> arb:
-        raise self._refusal()
+    tails = profile = ball_tails = ball_profile = _not_known
 
     def reversed(self) -> ProductPair:
         return ProductPair(tuple((pair.reversed(), count) for pair, count in self.parts))
@@ -61,9 +53,6 @@ class ProductPair(Pair):
     def log_moment_above(self, order: float) -> arb:
         """Moments of a product multiply."""
         return sum((count * arb(cumulant_above(pair, order)) for pair, count in self.parts), arb(0))
-
-    def _refusal(self) -> UnsupportedMechanism:
-        return UnsupportedMechanism("the law of these together is not known by itself; engine='joint' composes it")
 
 
 def product_pair(factors: Iterable[Factor]) -> Pair:

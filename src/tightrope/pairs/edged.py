@@ -15,11 +15,13 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 from flint import acb, arb
 
 from ..facets.cgf import Cgf, Cumulants, Decay
 from ..kernels.ball import BITS_START, complex_log, upper_float, working_precision
-from ..pair import LossRange, Pair
+from ..kernels.twofold import Twofold
+from ..pair import LossRange, Pair, Tails
 
 SERIES_BELOW = 0.05
 
@@ -37,6 +39,14 @@ class EdgedPair(Pair):
     @abstractmethod
     def ball_edge(self) -> arb:
         """e at the working precision."""
+
+    def between(self, t: Twofold, edge: Twofold, inside: Tails) -> Tails:
+        """Tails between the edges, and all or nothing beyond."""
+        with np.errstate(all="ignore"):
+            over, under = (t - edge).collapse() >= 0.0, (t + edge).collapse() < 0.0
+        ends = ((0.0, 1.0), (0.0, 1.0), (1.0, 0.0), (1.0, 0.0))
+        found = (np.where(over, top, np.where(under, low, tail)) for tail, (top, low) in zip(inside, ends, strict=True))
+        return Tails(*found)
 
     def reversed(self) -> Pair:
         return self

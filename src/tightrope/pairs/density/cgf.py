@@ -22,7 +22,7 @@ from ...errors import UnsupportedMechanism
 from ...facets.cgf import LOG_TOLERANCE, Cgf, Cumulants, Decay, NoDecay, Tilted, point_cumulants
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.quadrature_ball import BallLaw
-from ...kernels.quadrature_ellipse import rule
+from ...kernels.quadrature_ellipse import EllipseError, rule
 from .decay import density_decay
 from .pair import DensityPair
 from .series import Logs, Piece, everywhere, logs, series_arithmetic
@@ -45,21 +45,6 @@ class Node(NamedTuple):
 
     mass: arb
     loss: arb
-
-
-@dataclass(frozen=True)
-class FixedError:
-    """A relative error that holds up to the reach it was made for."""
-
-    size: arb
-
-    @property
-    def ends(self) -> arb:
-        return arb(0)
-
-    def at(self, t: float) -> arb:
-        """The same at every t."""
-        return self.size
 
 
 @dataclass(frozen=True)
@@ -192,7 +177,8 @@ class DensityCgf(Cgf):
         total = sum(weights, arb(0)) + arb(0, 1) * error
         if not total > 0:
             raise UnsupportedMechanism("its quadrature is not precise enough; try engine='lattice'")
-        return BallLaw(losses, weights, total.log(), FixedError((error / total).upper()))
+        # The error was made for the reach: it is the same at every t up to there.
+        return BallLaw(losses, weights, total.log(), EllipseError((error / total).upper(), 0.0))
 
     def _rule(self, key: Place, piece: Piece, low: arb, high: arb) -> list[Node]:
         """The nodes of one cell; they do not depend on the tilt."""

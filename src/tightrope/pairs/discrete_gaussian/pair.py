@@ -8,10 +8,10 @@ Reference: Canonne, Kamath, Steinke 2020, Def. 1 and Thm 7.
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -139,7 +139,7 @@ class DiscreteGaussianPair(Pair):
             self._tail_ball(m - self.sensitivity) - epsilon.exp() * self._tail_ball(m)
             for m in self._first_outputs(epsilon)
         ]
-        return functools.reduce(lambda one, other: one.max(other), values) if values else arb(0).union(arb(1))
+        return reduce(arb.max, values) if values else arb(0).union(arb(1))
 
     def _first_outputs(self, t: arb) -> list[int]:
         """The first output whose loss exceeds t; two where the ball holds an integer, none where it holds many."""

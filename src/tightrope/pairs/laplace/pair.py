@@ -43,17 +43,10 @@ class LaplacePair(EdgedPair):
     def tails(self, t: Twofold) -> Tails:
         edge = twofold(self.sensitivity) / twofold(self.scale)
         with np.errstate(all="ignore"):
-            before, after = t - edge, t + edge
-            over, under = before.collapse() >= 0.0, after.collapse() < 0.0
-            p_below = before.half().exp_collapsed() / 2.0
-            q_above = (-after).half().exp_collapsed() / 2.0
+            p_below = (t - edge).half().exp_collapsed() / 2.0
+            q_above = (-(t + edge)).half().exp_collapsed() / 2.0
         # Inside, both p_below and q_above are at most 1/2: their complements lose nothing.
-        return Tails(
-            p_above=np.where(over, 0.0, np.where(under, 1.0, 1.0 - p_below)),
-            q_above=np.where(over, 0.0, np.where(under, 1.0, q_above)),
-            p_below=np.where(over, 1.0, np.where(under, 0.0, p_below)),
-            q_below=np.where(over, 1.0, np.where(under, 0.0, 1.0 - q_above)),
-        )
+        return self.between(t, edge, Tails(1.0 - p_below, q_above, p_below, 1.0 - q_above))
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
         """H(e^eps) = max(0, 1 - e^((eps - e)/2), 1 - e^eps); the maximum of intervals, end by end."""

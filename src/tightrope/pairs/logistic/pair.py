@@ -39,16 +39,11 @@ class LogisticPair(EdgedPair):
     def tails(self, t: Twofold) -> Tails:
         edge, half = twofold(self.epsilon), twofold(self.epsilon) / 2.0
         with np.errstate(all="ignore"):
-            over, under = (t - edge).collapse() >= 0.0, (t + edge).collapse() < 0.0
             a, b, total = half - t / 2.0, half + t / 2.0, -(-edge).expm1()
             p_above, q_below = -(-a).expm1() / total, -(-b).expm1() / total
             q_above, p_below = p_above * (-b).exp(), q_below * (-a).exp()
-        return Tails(
-            p_above=np.where(over, 0.0, np.where(under, 1.0, p_above.collapse())),
-            q_above=np.where(over, 0.0, np.where(under, 1.0, q_above.collapse())),
-            p_below=np.where(over, 1.0, np.where(under, 0.0, p_below.collapse())),
-            q_below=np.where(over, 1.0, np.where(under, 0.0, q_below.collapse())),
-        )
+            inside = Tails(*(tail.collapse() for tail in (p_above, q_above, p_below, q_below)))
+        return self.between(t, edge, inside)
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
         """H = (1 - e^-a) A with a clipped to [0, e], plus e^-e (1 - e^(eps + e)) where eps < -e."""
