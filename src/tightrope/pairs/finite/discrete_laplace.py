@@ -78,17 +78,8 @@ class DiscreteLaplaceLaw(FiniteLaw):
         whole = 1.0 + float(np.exp(-1.0 / self.scale))
         below = (twofold(self.sensitivity + 1.0 - counts) * rate).exp().collapse() / whole
         above = (twofold(counts) * rate).exp().collapse() / whole
-        return Tails(
-            *(
-                np.concatenate([[first], column, [last]])
-                for first, column, last in (
-                    (1.0, 1.0 - below, 0.0),
-                    (1.0, above, 0.0),
-                    (0.0, below, 1.0),
-                    (0.0, 1.0 - above, 1.0),
-                )
-            )
-        )
+        columns = ((1.0, 1.0 - below, 0.0), (1.0, above, 0.0), (0.0, below, 1.0), (0.0, 1.0 - above, 1.0))
+        return Tails(*(np.concatenate([[first], inner, [last]]) for first, inner, last in columns))
 
     def profile(self, epsilon: arb) -> arb | None:
         """P[x >= m] - e^eps Q[x >= m], m the first output whose loss exceeds eps; the true one attains the maximum."""

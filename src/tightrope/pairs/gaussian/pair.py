@@ -8,9 +8,9 @@ Reference: Balle, Wang 2018, Thm 8; Dong, Roth, Su 2021, Cor. 3.3.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from flint import acb, arb
@@ -26,6 +26,8 @@ from ...relation import Direction
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
 
+Float = TypeVar("Float", Enclosure, Twofold)
+
 
 @dataclass(frozen=True, slots=True)
 class GaussianPair(Pair):
@@ -34,7 +36,7 @@ class GaussianPair(Pair):
     shifts: tuple[tuple[float, float, int], ...]
 
     def tails(self, t: Twofold) -> Tails:
-        mu = self._twofold_mu()
+        mu = self._mu(twofold, _twofold_count)
         centre, half = t / mu, mu / 2.0
         p_above, p_below = normal_tails(centre - half)
         q_above, q_below = normal_tails(centre + half)
@@ -46,7 +48,7 @@ class GaussianPair(Pair):
         a = mu/2 - eps/mu, b = a - mu, R the Mills ratio: e^eps phi(b) = phi(a), so no large factor meets a small one.
         For eps < 0 the pair is its own reverse: H(e^eps) = 1 - e^eps + e^eps H(e^-eps).
         """
-        mu = self._approx_mu()
+        mu = self._mu(exact, count_enclosure)
         with np.errstate(all="ignore"):
             size = Enclosure(abs(epsilon.value), epsilon.radius)
             a = mu * 0.5 - size / mu
@@ -119,22 +121,14 @@ class GaussianPair(Pair):
     def _ball_square(self) -> arb:
         return sum((count * (arb(shift) / arb(sigma)) ** 2 for sigma, shift, count in self.shifts), arb(0))
 
-    def _approx_mu(self) -> Enclosure:
-        parts = [(exact(shift) / exact(sigma), count) for sigma, shift, count in self.shifts]
+    def _mu(self, number: Callable[[float], Float], whole: Callable[[int], Float]) -> Float:
+        """mu in float64, as an enclosure or twofold."""
+        parts = [(number(shift) / number(sigma), count) for sigma, shift, count in self.shifts]
         if len(parts) == 1 and parts[0][1] == 1:
             return parts[0][0]
-        squares = exact(0.0)
+        squares = number(0.0)
         for ratio, count in parts:
-            squares = squares + count_enclosure(count) * (ratio * ratio)
-        return squares.sqrt()
-
-    def _twofold_mu(self) -> Twofold:
-        parts = [(twofold(shift) / twofold(sigma), count) for sigma, shift, count in self.shifts]
-        if len(parts) == 1 and parts[0][1] == 1:
-            return parts[0][0]
-        squares = twofold(0.0)
-        for ratio, count in parts:
-            squares = squares + (ratio * ratio) * _twofold_count(count)
+            squares = squares + (ratio * ratio) * whole(count)
         return squares.sqrt()
 
 

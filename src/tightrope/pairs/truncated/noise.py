@@ -189,11 +189,10 @@ class GaussianNoise(ShiftedNoise):
         if start == math.inf or stop == -math.inf:
             return arb(0)
         unit = arb(self.sigma) * arb(2).sqrt()
-        if isinstance(start, float) or isinstance(stop, float):
-            above = arb(0) if isinstance(stop, float) else erfc(stop / unit) / 2
-            if isinstance(start, float):
-                return 1 - above if isinstance(stop, float) or not stop < 0 else erfc(-stop / unit) / 2
-            return erfc(start / unit) / 2
+        if isinstance(stop, float):
+            return arb(1) if isinstance(start, float) else erfc(start / unit) / 2
+        if isinstance(start, float):
+            return erfc(-stop / unit) / 2 if stop < 0 else 1 - erfc(stop / unit) / 2
         a, b = start / unit, stop / unit
         if a > 0:
             return (erfc(a) - erfc(b)) / 2
