@@ -19,8 +19,7 @@ from ...kernels.plain import dyadic
 from ...kernels.twofold import twofold
 from ...pair import Pair
 from ..evaluation import Term
-from ..lattice.sketch import sketch_of_atoms
-from ..lattice.sketches import Sketches, gathered, sketched
+from ..lattice.sketch import Sketches, gathered, sketch_of_atoms, sketched
 from ..saddle import Saddle, find_saddle
 from .leaf import REACH_MOST
 from .tuning import FLATTER, SAME_TILT_BITS, STEEPEST_LIST, TILT_RARE

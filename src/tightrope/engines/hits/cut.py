@@ -65,7 +65,7 @@ class CutEvaluator(Evaluator):
         gap = max((high.value - low.value) + (self.infinite[1] - self.infinite[0]), 0.0)
         above = budget_lines(discretisation=gap, truncation=high.lost, wrap_around=high.outside, rounding=high.rounding)
         under = budget_lines(discretisation=gap, truncation=low.lost, wrap_around=low.outside, rounding=low.rounding)
-        return Evaluation(min(float(lower), float(upper)), float(upper), Budget(above, under))
+        return Evaluation(min(lower, upper), upper, Budget(above, under))
 
 
 def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float) -> Narrowest:

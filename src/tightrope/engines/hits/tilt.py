@@ -18,8 +18,7 @@ import numpy as np
 
 from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.enclosure import FloatArray
-from ..lattice.sketch import sketch_of_atoms
-from ..lattice.sketches import Sketches, gathered
+from ..lattice.sketch import Sketches, gathered, sketch_of_atoms
 from . import tuning
 
 
@@ -76,6 +75,6 @@ def _saddle(laws: Sketches, epsilon: float, span: float) -> float:
     low, high = tuning.FLATTEST / span, tuning.STEEPEST / span
     for _ in range(20):
         middle = math.sqrt(low * high)
-        mean = float(np.dot(laws.counts, laws.moments(middle).mean))
+        mean = float(np.dot(laws.counts, laws.moments(middle)[1]))
         low, high = (middle, high) if mean < epsilon else (low, middle)
     return high

@@ -28,8 +28,7 @@ from ...pair import Pair
 from ..edges import leaked
 from ..evaluation import Term
 from ..lattice import whole
-from ..lattice.sketch import Sketch, sketch
-from ..lattice.sketches import gathered
+from ..lattice.sketch import Sketch, gathered, sketch
 from ..lattice.whole import L, WholeCells, WholeUpper
 from . import tuning
 

@@ -1,23 +1,33 @@
 """The joint engine: compositions in which one sample serves several mechanisms.
 
-A use whose base is a product (derived.product) has no tails of its own. One use of it maps the profile of the product;
-several uses, or others beside it, are composed from two finite pairs that have the true one between them.
-Guarantee: upper and lower. Proof: docs/proofs/joint.md.
+A use whose base is a product (derived.product) has no tails of its own. One use of it maps the profile of the product
+(once.py). Several uses, or others beside it, are composed twice, from pairs below the true ones and from pairs above
+(bracket.py): if (P-, Q-) <= (P, Q) <= (P+, Q+) as profiles for every use, the compositions are in the same order, so
+that lower = the lower end of the first, upper = the upper end of the second. The pairs are made finer until that is
+narrow.
+Guarantee: upper and lower. Proof: docs/proofs/joint.md, sections 1 and 2.
 Reference: Zhu, Dong, Wang 2021, Thms 10 and 11.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from ... import work
+from ...bound import Budget, budget_lines
 from ...derived.product import serves_several, unfolded
-from ...errors import UnsupportedMechanism
+from ...errors import UnsupportedMechanism, WorkExhausted
+from ...kernels.search import Inverse
 from ...pair import Pair
 from ...question import Question
-from ..evaluation import Evaluator, Term
+from ..answer import Answer, Point
+from ..evaluation import Evaluation, Evaluator, SelfInverse, Term
 from ..plan import Planner
+from . import tuning
+from .bracket import Fineness, bracket
 from .once import OnceEvaluator
-from .several import prepare_several
 
 
 def prepare(
@@ -41,4 +51,117 @@ def prepare(
     sampling = flat[0][0].sampling() if len(flat) == 1 and flat[0][1] == 1 else None
     if sampling is not None:
         return OnceEvaluator(sampling, Planner(unfolded([(sampling.base, 1)]), question, several=True), accuracy)
-    return prepare_several(flat, epsilon, delta, accuracy, proof)
+    return _several(flat, epsilon, delta, accuracy, proof)
+
+
+@dataclass
+class SeveralEvaluator(SelfInverse):
+    """Who answers for the pairs below and for those above."""
+
+    below: Planner
+    above: Planner
+    accuracy: float
+    atoms: int
+    _known: dict[tuple[str, float], tuple[Answer, Answer]] = field(default_factory=dict)
+
+    @property
+    def arithmetic(self) -> str:
+        kinds = {each.arithmetic for pair in self._known.values() for each in pair}
+        return "float64" if "float64" in kinds else "ball"
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        engines = sorted({each.engine.name for pair in self._known.values() for each in pair})
+        return {"atoms": self.atoms, "product": "lattice", "composed_by": engines}
+
+    def answers(self, quantity: str, given: float) -> tuple[Answer, Answer]:
+        """Below and above."""
+        if (quantity, given) not in self._known:
+            point = Point(quantity, given)
+            with work.part(tuning.ABOVE_SHARE):
+                above = self.above.answer(point, self.accuracy)
+            self._known[quantity, given] = self.below.answer(point, self.accuracy), above
+        return self._known[quantity, given]
+
+    def delta(self, epsilon: float) -> Evaluation:
+        below, above = self.answers("delta", epsilon)
+        upper = max(above.upper, below.lower)
+        lines = budget_lines(discretisation=upper - below.lower)
+        return Evaluation(below.lower, upper, Budget(lines, lines))
+
+    def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
+        below, above = self.answers("epsilon", delta)
+        # Budgets are in units of delta, so each end tells its own.
+        ends = (Evaluation(0.0, 1.0, each.budget) for each in (below, above))
+        return Inverse(below.lower, max(above.upper, below.lower), *ends)
+
+
+def _several(
+    terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float, proof: bool
+) -> SeveralEvaluator:
+    """Brackets until the width is met, the points are used up, or finer ones do not help."""
+    uses = sum(count for _, count in terms)
+    quantity, given = ("epsilon", delta) if epsilon is None else ("delta", epsilon)
+    assert given is not None
+    fine = Fineness(tuning.POINTS_FIRST, _tail(delta, accuracy, uses) if delta else tuning.TAIL_FIRST, proof)
+    aim = max(accuracy * tuning.PLAN_SHARE, tuning.FIRST_AIM)
+    best: tuple[tuple[float, float], SeveralEvaluator] | None = None
+    for _ in range(tuning.ROUNDS_MOST):
+        before = work.left()
+        try:
+            made = _made(terms, fine, aim)
+            spent = before - work.left()
+            below, above = made.answers(quantity, given)
+        except (UnsupportedMechanism, WorkExhausted):
+            if best is None:
+                raise
+            break
+        width = _relative(below.lower, above.upper)
+        if best is None or (width, above.upper) < best[0]:
+            best = (width, above.upper), made
+        if width <= accuracy:
+            break
+        # Between the pairs themselves: what finer ones can narrow.
+        between = _relative(min(below.upper, above.lower), above.lower)
+        tail = fine.tail
+        if epsilon is not None:
+            tail = min(tail, _tail(below.lower, accuracy, uses) if below.lower else tuning.TAIL_LEAST)
+        deeper = tail < tuning.SHALLOW * fine.tail
+        if not deeper and between < tuning.HELPS * width and aim <= tuning.PLAN_SHARE * accuracy:
+            break
+        most = min(tuning.PROOF_POINTS_MOST if proof else tuning.POINTS_MOST, _affordable(fine.points, spent))
+        wanted = (
+            fine.points * min(max(math.sqrt(2.0 * width / accuracy), 2.0), tuning.FASTEST)
+            if width < 1.0
+            else fine.points
+        )
+        finer = max(min(int(wanted), most), fine.points)
+        if finer == fine.points and not deeper:
+            break
+        aim = max(tuning.PLAN_SHARE * accuracy, min(aim, tuning.PLAN_SHARE * width * (fine.points / finer) ** 2))
+        fine = Fineness(finer, tail, proof)
+    assert best is not None
+    return best[1]
+
+
+def _relative(lower: float, upper: float) -> float:
+    if lower >= upper:
+        return 0.0
+    return (upper - lower) / upper if upper < math.inf else math.inf
+
+
+def _affordable(points: int, spent: float) -> int:
+    """So many points take half of the work that is left; none is counted where there is no end to it."""
+    left = work.left()
+    return tuning.POINTS_MOST if left == math.inf or not spent > 0.0 else int(points * tuning.WORK_SHARE * left / spent)
+
+
+def _tail(delta: float, accuracy: float, uses: int) -> float:
+    return max(tuning.TAIL_SHARE * min(accuracy, 1.0) * delta / uses, tuning.TAIL_LEAST)
+
+
+def _made(terms: Sequence[Term], fine: Fineness, aim: float) -> SeveralEvaluator:
+    found = [(bracket(pair, fine), count) for pair, count in terms]
+    below, above = ([(each[side], count) for each, count in found] for side in (0, 1))
+    planners = [Planner(side, Question("delta", proof=fine.proof), several=False) for side in (below, above)]
+    return SeveralEvaluator(planners[0], planners[1], aim, fine.points)

@@ -10,7 +10,7 @@ from __future__ import annotations
 BACKWARDS = (2.0**-50, 2.0**-40, 2.0**-30, 2.0**-20)  # of epsilon: how far below, to prove a lower end
 PREPARED = 0.5  # relative width asked for where what was prepared before will do
 
-# Several uses (several.py).
+# Several uses (engine.py).
 POINTS_FIRST, POINTS_MOST, PROOF_POINTS_MOST = 512, 1 << 16, 1 << 11  # of the law of a product
 ROUNDS_MOST = 4
 FIRST_AIM = 1e-3  # accuracy of the first compositions: they tell how fine the next ones must be

@@ -18,8 +18,7 @@ from ...kernels.enclosure import FloatArray
 from ..evaluation import Term
 from ..saddle import Saddle, find_saddle, saddle_at
 from . import tuning
-from .sketch import Sketch
-from .sketches import Sketches, gathered, sketched
+from .sketch import Sketch, Sketches, gathered, sketched
 
 LOG_STEEPEST = math.log(tuning.STEEPEST_TILT)
 LOG_DELTA_LEAST = math.log(5e-324)  # below, no double is left to tell
@@ -171,7 +170,7 @@ def _tilted(sketches: Sketches, point: Saddle, wanted: float) -> Aim:
         plain=_window(places, cgf - cgf[tuning.TILT_SHARES == 0.0], goal),
         gaps=places - theta,
         rises=(table - table[best.place]).T,
-        variances=sketches.moments(theta).variance,
+        variances=sketches.moments(theta)[2],
     )
 
 

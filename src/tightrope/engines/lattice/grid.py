@@ -77,8 +77,8 @@ class LatticeEvaluator(Evaluator):
         lower, upper = ends(self.infinite, low, high)
         gap = max(high.value - low.value, 0.0)
         return Evaluation(
-            float(lower),
-            float(upper),
+            lower,
+            upper,
             Budget(
                 budget_lines(
                     discretisation=gap,

@@ -25,7 +25,6 @@ from ... import work
 from ...bound import Budget, budget_lines
 from ...facets.lattice import Lattice, ratio_ball, sum_lattice
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ...kernels.directed import TINIEST, lowered, next_down, next_up, raised
 from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.ulps import UNIT
 from ...pair import Pair
@@ -34,7 +33,7 @@ from .aim import narrowed
 from .compose import Total, compose
 from .law import Law, Side, tilted
 from .sketch import sketch_of_atoms
-from .tail_sum import dot, infinite_mass, weighted
+from .tail_sum import LowerSum, UpperSum, dot, ends, exp_above, infinite_mass, weighted, weights_from
 from .tuning import NATIVE_LENGTH_MOST, WINDOW_MOST
 
 
@@ -135,30 +134,22 @@ class NativeEvaluator(Evaluator):
     def delta(self, epsilon: float) -> Evaluation:
         with working_precision(BITS_START):
             step, place = self.step, (arb(epsilon) - self.base) / self.step
-            ends = lower_float(place), upper_float(place)
+            ends_at = lower_float(place), upper_float(place)
             widths = lower_float(step), upper_float(step)
-            first = math.floor(ends[0]) + 1, math.floor(ends[1]) + 1
+            first = math.floor(ends_at[0]) + 1, math.floor(ends_at[1]) + 1
             beyond = upper_float((first[0] - place) * step), max(lower_float((first[1] - place) * step), 0.0)
-        high, high_rounding = _sum(self.upper, first[0], beyond[0], widths[1])
-        lost = _weight(self.upper, ends[0])
-        low, low_rounding = _sum(self.lower, first[1], beyond[1], widths[0])
-        aliases = weighted(_weight(self.lower, float(max(first[1], self.lower.start))), self.lower.outside)
-        truncation = weighted(lost, self.upper.lost) + self.infinite[1] - self.infinite[0]
-        wrap = weighted(lost, self.upper.outside)
-        added = max(high, 0.0) + high_rounding + weighted(lost, self.upper.lost) + wrap
-        top = self.infinite[1] + raised(added, 16.0)
-        taken = raised(low_rounding + aliases, 16.0)
-        bottom = self.infinite[0] + max(lowered(low, 16.0) - taken, 0.0)
-        upper = next_up(top) if top < 1.0 else 1.0  # also where nothing is known
-        lower = max(next_down(bottom), 0.0) if math.isfinite(bottom) else 0.0
-        return Evaluation(
-            float(lower),
-            float(upper),
-            Budget(
-                budget_lines(truncation=truncation, wrap_around=wrap, rounding=high_rounding),
-                budget_lines(wrap_around=aliases, rounding=low_rounding),
-            ),
+        lost = _weight(self.upper, ends_at[0])
+        high = UpperSum(
+            *_sum(self.upper, first[0], beyond[0], widths[1]),
+            lost=weighted(lost, self.upper.lost),
+            outside=weighted(lost, self.upper.outside),
         )
+        aliases = weighted(_weight(self.lower, float(max(first[1], self.lower.start))), self.lower.outside)
+        low = LowerSum(*_sum(self.lower, first[1], beyond[1], widths[0]), lost=0.0, outside=aliases)
+        lower, upper = ends(self.infinite, low, high)
+        truncation = high.lost + self.infinite[1] - self.infinite[0]
+        above = budget_lines(truncation=truncation, wrap_around=high.outside, rounding=high.rounding)
+        return Evaluation(lower, upper, Budget(above, budget_lines(wrap_around=aliases, rounding=low.rounding)))
 
 
 def _sum(total: Total, first: int, beyond: float, step: float) -> tuple[float, float]:
@@ -169,16 +160,10 @@ def _sum(total: Total, first: int, beyond: float, step: float) -> tuple[float, f
         return 0.0, 0.0
     ahead = np.arange(len(masses), dtype=np.float64) + float(total.start + skipped - first)
     gains: FloatArray = -np.expm1(-(beyond + ahead * step))
-    top = float(total.log_scale - Fraction(total.slope) * skipped)
-    falls: FloatArray = total.slope * np.arange(len(masses), dtype=np.float64)
-    with np.errstate(over="ignore", under="ignore"):
-        weights = np.exp(top - falls) * gains
-    return dot(weights, masses, 32.0 + 2.0 * abs(top) + 4.0 * falls, total.radius)
+    weights, units = weights_from(total, skipped, Fraction(0))
+    return dot(weights * gains, masses, units + 16.0, total.radius)
 
 
 def _weight(total: Total, place: float) -> float:
     """e^(log_scale - slope (place - start)), rounded up."""
-    exponent = float(total.log_scale - Fraction(total.slope) * (Fraction(place) - total.start))
-    if exponent > 709.0:
-        return math.inf
-    return raised(math.exp(exponent), 16.0 + 4.0 * abs(exponent)) + TINIEST
+    return exp_above(total.log_scale - Fraction(total.slope) * (Fraction(place) - total.start))

@@ -61,7 +61,7 @@ def ends(infinite: tuple[float, float], low: LowerSum, high: UpperSum) -> tuple[
     """Doubles around delta, from its finite part and the mass of infinite loss; 1 where nothing is known."""
     total = infinite[1] + high.upper
     lower = max(next_down(infinite[0] + low.lower), 0.0) if infinite[0] else low.lower
-    return lower, next_up(total) if total < 1.0 else 1.0
+    return float(lower), float(next_up(total)) if total < 1.0 else 1.0
 
 
 def upper_sum_at(total: Total, epsilon: float, unit: float) -> UpperSum:
@@ -69,13 +69,13 @@ def upper_sum_at(total: Total, epsilon: float, unit: float) -> UpperSum:
     work.spend(SUM_UNITS * len(total.masses))
     asked = Fraction(epsilon) / Fraction(unit)
     first = max(math.floor((asked - total.start) / total.step) + 1, 0)
-    base = _exp(total.log_scale - Fraction(total.slope) * (asked - total.start) / total.step)
+    base = exp_above(total.log_scale - Fraction(total.slope) * (asked - total.start) / total.step)
     if first >= len(total.masses):
         return UpperSum(0.0, 0.0, weighted(base, total.lost), weighted(base, total.outside))
     masses = total.masses[first:]
     beyond = float((total.start + first * total.step - asked) * Fraction(unit))
     gains = -np.expm1(-(beyond + np.arange(len(masses)) * (total.step * unit)))
-    weights, units = _weights(total, first, Fraction(0))
+    weights, units = weights_from(total, first, Fraction(0))
     value, rounding = dot(weights * gains, masses, units + 16.0, total.radius)
     return UpperSum(value, rounding, weighted(base, total.lost), weighted(base, total.outside))
 
@@ -83,8 +83,8 @@ def upper_sum_at(total: Total, epsilon: float, unit: float) -> UpperSum:
 def lower_sum_at(p: Total, q: Total, epsilon: float, first: int = 0) -> LowerSum:
     """Bounds the finite part of delta from below by the suffix that is best as far as can be seen, from first on."""
     work.spend(2.0 * SUM_UNITS * (len(p.masses) - first))
-    p_weights, p_units = _weights(p, first, Fraction(0))
-    q_weights, q_units = _weights(q, first, Fraction(epsilon))
+    p_weights, p_units = weights_from(p, first, Fraction(0))
+    q_weights, q_units = weights_from(q, first, Fraction(epsilon))
     p_masses, q_masses = p.masses[first:], q.masses[first:]
     with np.errstate(all="ignore"):
         gains = p_weights * (p_masses - p.radius) - q_weights * (q_masses + q.radius)
@@ -111,7 +111,7 @@ def infinite_mass(masses: Sequence[tuple[float, int]], upward: bool) -> float:
     return min(raised(mass, 32.0) + (TINIEST if mass else 0.0), 1.0) if upward else lowered(mass, 32.0)
 
 
-def _weights(total: Total, first: int, shift: Fraction) -> tuple[FloatArray, FloatArray]:
+def weights_from(total: Total, first: int, shift: Fraction) -> tuple[FloatArray, FloatArray]:
     """e^(log_scale + shift - slope j) from j = first on, and their relative error in UNITs."""
     top = float(total.log_scale + shift - Fraction(total.slope) * first)
     falls: FloatArray = total.slope * np.arange(len(total.masses) - first, dtype=np.float64)
@@ -141,7 +141,7 @@ def weighted(weight: float, mass: float) -> float:
     return weight * mass if mass else 0.0
 
 
-def _exp(exponent: Fraction) -> float:
+def exp_above(exponent: Fraction) -> float:
     """e^x rounded up; inf where it overflows."""
     value = float(exponent) if abs(exponent) < 10**6 else math.copysign(10**6, exponent)
     if value > 709.0:

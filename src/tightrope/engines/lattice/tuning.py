@@ -29,7 +29,7 @@ TILT_SHARES = np.concatenate(  # of the saddle's tilt: where the cgf is looked a
 TILTS_TRIED = 0.3, 1.2  # of the saddle's tilt: between these lies the one with the shortest window
 KNOWN_LEAST = 1e-15  # per use: a transform knows no tilted law better, so less outside of a window does not pay
 
-# Sketches (sketch.py, sketches.py).
+# Sketches (sketch.py).
 SKETCH_CELLS = 2048  # of one sketch; with fewer it is a coarse one
 EVEN_CELLS, EVEN_CELLS_LEAST = 2000, 64  # of them on an even grid, in a full sketch and in the coarsest
 SKETCH_CELLS_MOST = 1 << 17  # of all sketches together: many terms are drawn more coarsely
@@ -59,7 +59,7 @@ CHERNOFF_SHARES = tuple(1.4**-power for power in range(-2, 28))  # exponents tri
 WINDOW_MOST = 1 << 21  # entries; a wider law is cut to the middle of it, and what lies outside is bounded as always
 NATIVE_LENGTH_MOST = 1 << 23  # places between the least and the greatest loss of one use
 
-# The search for a grid (search.py), and what it finds (grid.py, narrowest.py).
+# The search for a grid (engine.py), and what it finds (grid.py, narrowest.py).
 GRIDS_MOST = 5
 ENOUGH_FOR_EPSILON, ENOUGH_FOR_DELTA = 0.7, 0.95  # of the width wanted: what a search for epsilon adds must fit too
 GRIDS_WORK = 0.7  # of what is left is allowed: a search for epsilon follows
