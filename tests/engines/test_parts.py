@@ -14,10 +14,9 @@ import tightrope as tr
 from tests.oracle import transforms
 from tightrope.engines import parts as contour_parts
 from tightrope.engines.contour import engine as contour
-from tightrope.engines.contour import search as contour_search
 from tightrope.engines.contour import tuning
+from tightrope.engines.contour.engine import tried
 from tightrope.engines.contour.reach import Fallen, log_product
-from tightrope.engines.contour.search import tried
 from tightrope.engines.contour.ways import HITS, WHOLE, Approach, ContourLaw, ContourTarget
 from tightrope.engines.saddle import find_saddle
 from tightrope.facets.cumulant import cgf_of
@@ -105,7 +104,7 @@ def test_rare(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
     monkeypatch.setattr(tuning, "LEFT_OUT", 3e5)
     monkeypatch.setattr(tuning, "CORRECTIONS_MOST", 1)
     sigma, rate, epsilon = TWO_USES[1]
-    monkeypatch.setattr(contour_search, "ways_of", lambda law: (HITS,))
+    monkeypatch.setattr(contour, "ways_of", lambda law: (HITS,))
     found = contour.prepare(sampled(sigma, rate, 2), epsilon=epsilon, accuracy=1e-6, proof=proof).delta(epsilon)
     exact_delta = transforms.two_uses(sigma, rate, epsilon)
     assert mpf(found.lower) <= exact_delta <= mpf(found.upper)

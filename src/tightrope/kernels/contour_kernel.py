@@ -8,6 +8,7 @@ Guarantee: each value within `error` times `size` of the truth. Proof: docs/proo
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -62,43 +63,32 @@ def smooth(tilt: float, times: FloatArray) -> Kernel:
         return Kernel(value, slope, 1.0 / np.sqrt(square))
 
 
-@dataclass(frozen=True, slots=True)
-class Geometric:
-    """What a geometric kernel is made of: e^{-ch} and e^{-(c+1)h}, 1 less these, (a, b), and e^{-x}."""
+Relatives = Sequence[Relative]
 
-    nodes: int
-    kept: int
-    falls: tuple[Relative, Relative]
-    gaps: tuple[Relative, Relative]
-    parts: tuple[Relative, Relative]
-    last: Relative
 
-    def kernel(self, step: float) -> Kernel:
-        """The kernel times the lattice step, which takes the place of 1/(z (z+1)); step = 2 pi/(N h)."""
-        half = (math.pi / self.nodes) * np.arange(self.kept, dtype=np.float64)
-        sine, cosine = np.sin(half), np.cos(half)
-        turn = (-2.0 * sine * sine) - 2.0j * sine * cosine  # e^{-i theta} - 1
-        (a, b), near = self.parts, self.falls[0]
-        top = (a.value + b.value * near.value) + b.value * near.value * turn
-        bottoms = [gap.value - fall.value * turn for gap, fall in zip(self.gaps, self.falls, strict=True)]
-        sizes = [
-            np.sqrt(gap.value * gap.value + 4.0 * fall.value * sine * sine)
-            for gap, fall in zip(self.gaps, self.falls, strict=True)
-        ]
-        # (1/N) = (step/2 pi) h: the sum that follows has the factor step/pi, and counts every node but the first twice.
-        width = 2.0 * math.pi / (self.nodes * step)
-        with np.errstate(under="ignore", over="ignore", invalid="ignore", divide="ignore"):
-            value = width * top / (bottoms[0] * bottoms[1])
-            size = width * (a.value + b.value * near.value) / (sizes[0] * sizes[1])
-        slope = width * self.last.value / bottoms[1]
-        error = TERM_ERROR + GEOMETRIC_ERROR + 2.0 * self._given()
-        return Kernel(value, slope, raised(size, 64.0), error, TIME_ERROR)
+def geometric(
+    nodes: int, kept: int, step: float, falls: Relatives, gaps: Relatives, parts: Relatives, last: Relative
+) -> Kernel:
+    """The geometric kernel times the lattice step, in the place of 1/(z (z+1)), at the first nodes; step = 2 pi/(N h).
 
-    def _given(self) -> float:
-        """The error that the parts bring, relative to the size; fall |e^{-i theta} - 1| is at most |1 - e^{-zh}|."""
-        (a, b), near = self.parts, self.falls[0]
-        top, second = a.value + b.value * near.value, b.value * near.value * (b.error + near.error)
-        total = (a.value * a.error + second) / top if top > 0.0 else 0.0
-        for gap, fall in zip(self.gaps, self.falls, strict=True):
-            total += gap.error + fall.error * min(1.0, 2.0 * fall.value / gap.value if gap.value > 0.0 else 1.0)
-        return total
+    falls: e^{-ch} and e^{-(c+1)h}. gaps: 1 less these. parts: (a, b). last: e^{-x}.
+    """
+    half = (math.pi / nodes) * np.arange(kept, dtype=np.float64)
+    sine, cosine = np.sin(half), np.cos(half)
+    turn = (-2.0 * sine * sine) - 2.0j * sine * cosine  # e^{-i theta} - 1
+    (a, b), near, ends = parts, falls[0], list(zip(gaps, falls, strict=True))
+    top = (a.value + b.value * near.value) + b.value * near.value * turn
+    bottoms = [gap.value - fall.value * turn for gap, fall in ends]
+    sizes = [np.sqrt(gap.value * gap.value + 4.0 * fall.value * sine * sine) for gap, fall in ends]
+    # (1/N) = (step/2 pi) h: the sum that follows has the factor step/pi, and counts every node but the first twice.
+    width = 2.0 * math.pi / (nodes * step)
+    with np.errstate(under="ignore", over="ignore", invalid="ignore", divide="ignore"):
+        value = width * top / (bottoms[0] * bottoms[1])
+        size = width * (a.value + b.value * near.value) / (sizes[0] * sizes[1])
+    slope = width * last.value / bottoms[1]
+    # The error that the parts bring, relative to the size; fall |e^{-i theta} - 1| is at most |1 - e^{-zh}|.
+    above, second = a.value + b.value * near.value, b.value * near.value * (b.error + near.error)
+    given = (a.value * a.error + second) / above if above > 0.0 else 0.0
+    for gap, fall in ends:
+        given += gap.error + fall.error * min(1.0, 2.0 * fall.value / gap.value if gap.value > 0.0 else 1.0)
+    return Kernel(value, slope, raised(size, 64.0), TERM_ERROR + GEOMETRIC_ERROR + 2.0 * given, TIME_ERROR)

@@ -16,7 +16,6 @@ import tightrope as tr
 from tests.oracle import transforms
 from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour import plan as contour_plan
-from tightrope.engines.contour import search as contour_search
 from tightrope.engines.contour.reach import Fallen, Falling, LogBounds
 from tightrope.engines.contour.ways import WHOLE
 from tightrope.engines.evaluation import Evaluation
@@ -41,7 +40,7 @@ def evaluate(expression: str, epsilon: float, proof: bool) -> Evaluation:
     """delta of the remove direction, by a contour for the whole law: what is made wide on purpose stays as it is."""
     terms = [(part.pair(Direction.REMOVE), count) for part, count in tr.parse(expression).terms]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(contour_search, "ways_of", lambda law: (WHOLE,))
+        patch.setattr(contour, "ways_of", lambda law: (WHOLE,))
         return contour.prepare(terms, epsilon=epsilon, accuracy=1e-9, proof=proof).delta(epsilon)
 
 

@@ -13,8 +13,8 @@ import pytest
 from flint import acb, arb
 
 import tightrope as tr
+from tightrope.engines.contour.bound import ContourBound
 from tightrope.engines.contour.engine import prepare
-from tightrope.engines.contour.newton import ContourEvaluator
 from tightrope.engines.evaluation import Term
 from tightrope.errors import UnsupportedMechanism
 from tightrope.kernels.ball import working_precision
@@ -34,7 +34,8 @@ def terms(mechanism: tr.Mechanism, direction: str) -> list[Term]:
 def ask(
     mechanism: tr.Mechanism, direction: str, delta: float, accuracy: float, proof: bool = False
 ) -> tuple[float, float]:
-    found = prepare(terms(mechanism, direction), delta=delta, accuracy=accuracy, proof=proof).epsilon(delta)
+    evaluator = prepare(terms(mechanism, direction), delta=delta, accuracy=accuracy, proof=proof)
+    found = evaluator.inverse(delta, math.inf, accuracy)
     return found.lower, found.upper
 
 
@@ -226,7 +227,7 @@ def test_a_proof_uses_neither_numpy_nor_scipy(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(AssertionError, match="reached for"):
         prepare(asked[0], delta=1e-6, accuracy=1e-12)
     for each in asked:
-        found = prepare(each, delta=1e-6, accuracy=1e-12, proof=True).epsilon(1e-6)
+        found = prepare(each, delta=1e-6, accuracy=1e-12, proof=True).inverse(1e-6, math.inf, 1e-12)
         assert 0.0 < found.lower <= found.upper <= found.lower * (1 + 1e-12)
 
 
@@ -234,8 +235,8 @@ def test_precision_is_put_back() -> None:
     from flint import ctx
 
     before = ctx.prec
-    evaluator: ContourEvaluator = prepare(
+    evaluator: ContourBound = prepare(
         terms(tr.parse("Gaussian(sigma=2).poisson(rate=0.1) * 50"), "add"), delta=1e-6, accuracy=1e-12, proof=True
     )
-    evaluator.epsilon(1e-6)
+    evaluator.inverse(1e-6, math.inf, 1e-12)
     assert ctx.prec == before

@@ -14,8 +14,8 @@ from tests.oracle.lattice_fold import atoms, discrete_gaussian, fold, response
 from tests.oracle.precision import ball, precision
 from tightrope.engines.contour import plan as contour_plan
 from tightrope.engines.contour import tuning
+from tightrope.engines.contour.bound import ContourBound
 from tightrope.engines.contour.engine import prepare
-from tightrope.engines.contour.newton import ContourEvaluator
 from tightrope.engines.contour.period import Period, period_of
 from tightrope.engines.contour.reach import Fallen, Falling, LogBounds
 from tightrope.engines.evaluation import Evaluation
@@ -27,7 +27,7 @@ from tightrope.relation import Direction
 BITS = 600
 
 
-def made(mechanism: tr.Mechanism, epsilon: float, proof: bool, direction: str = "remove") -> ContourEvaluator:
+def made(mechanism: tr.Mechanism, epsilon: float, proof: bool, direction: str = "remove") -> ContourBound:
     terms = [(part.pair(Direction(direction)), count) for part, count in mechanism.terms]
     assert period_of(terms) is not None
     return prepare(terms, epsilon=epsilon, accuracy=1e-9, proof=proof)

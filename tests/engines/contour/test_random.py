@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import random
 import sys
 from pathlib import Path
@@ -50,7 +51,8 @@ def answers(pair: Pair, count: int, delta: float) -> list[Inverse[object]]:
     found = []
     for proof in (False, True):
         try:
-            found.append(prepare([(pair, count)], delta=delta, accuracy=ACCURACY, proof=proof).epsilon(delta))
+            evaluator = prepare([(pair, count)], delta=delta, accuracy=ACCURACY, proof=proof)
+            found.append(evaluator.inverse(delta, math.inf, ACCURACY))
         except UnsupportedMechanism:
             continue
     return found  # type: ignore[return-value]

@@ -2,24 +2,28 @@
 
     upper = w + scale (S + truncation) + rare + body,   scale = e^{K(c) - c l},
     lower = w + scale (S - truncation) - aliases.
+epsilon of a delta: Newton on log delta, then two evaluations that prove the interval, delta_up(e) <= delta above it and
+delta_low(e) > delta below.
 Guarantee: lower <= delta <= upper where the node sum holds. Proof: docs/proofs/contour.md, sections 2, 3, 10 and 12.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from flint import arb
 
 from ...bound import Budget, budget_lines
 from ...kernels.ball import lower_float, upper_float, working_precision
+from ...kernels.search import Inverse
 from ..chernoff import chernoff
-from ..evaluation import Evaluation
-from .newton import ContourEvaluator
+from ..evaluation import Evaluation, SelfInverse
+from . import tuning
 from .plan import ContourPlan
 
 
@@ -62,8 +66,17 @@ class Nodes(ABC):
         """log of scale S, and its derivative by epsilon, approximately."""
 
 
+class Found(NamedTuple):
+    """An epsilon, log of delta without its infinite mass and its derivative there, approximately, and its bounds."""
+
+    epsilon: float
+    log_delta: float
+    rate: float
+    value: Evaluation
+
+
 @dataclass(frozen=True)
-class ContourBound(ContourEvaluator):
+class ContourBound(SelfInverse):
     """delta at any epsilon from the nodes of one contour.
 
     mass: w. rare: at or above the probability of what was cut off.
@@ -82,17 +95,6 @@ class ContourBound(ContourEvaluator):
     def parameters(self) -> Mapping[str, object]:
         bits = {"bits": self.nodes.bits} if self.arithmetic == "ball" else {}
         return {**self.nodes.plan.parameters, **bits}
-
-    @property
-    def start(self) -> float:
-        return self.nodes.plan.saddle.epsilon
-
-    @cached_property
-    def floor(self) -> float:
-        return upper_float(self.mass)
-
-    def slope(self, epsilon: float) -> tuple[float, float]:
-        return self.nodes.slope(epsilon)
 
     def delta(self, epsilon: float) -> Evaluation:
         with working_precision(self.nodes.bits):
@@ -151,3 +153,76 @@ class ContourBound(ContourEvaluator):
             period = plan.cycle * plan.period.step.ball()
         height = chernoff(s, self.nodes.log_alias, arb(epsilon))
         return 1 / (c * period).expm1() + height / ((s - c) * period).expm1()
+
+    @cached_property
+    def _solutions(self) -> dict[float, Found]:
+        return {}
+
+    @cached_property
+    def _floor(self) -> float:
+        """The infinite mass, approximately."""
+        return upper_float(self.mass)
+
+    def at(self, epsilon: float) -> Found:
+        """All that is known at an epsilon."""
+        return Found(epsilon, *self.nodes.slope(epsilon), self.delta(epsilon))
+
+    def solution(self, delta: float) -> Found:
+        """The same at the epsilon of this delta, which is looked for once."""
+        if delta not in self._solutions:
+            self._solutions[delta] = self.at(self._solve(delta))
+        return self._solutions[delta]
+
+    def _solve(self, delta: float) -> float:
+        """The epsilon >= 0 of this delta, approximately."""
+        target = math.log(delta - self._floor) if delta > self._floor else -math.inf
+        start = self.nodes.plan.saddle.epsilon
+        centre, low, high = max(start, 0.0), 0.0, math.inf
+        for _ in range(2 * tuning.STEPS_MOST):
+            log, rate = self.nodes.slope(centre)
+            # Where the sum is lost in its own errors, the side that the contour was made for tells.
+            above = log > target if math.isfinite(log) else centre < start
+            low, high = (max(low, centre), high) if above else (low, min(high, centre))
+            following = centre + (target - log) / rate if math.isfinite(log) and rate < 0.0 else math.nan
+            if not low <= following <= high:
+                # Past zero, or where the sum is lost in its own errors, halving still finds the way.
+                following = 0.5 * (low + high) if high < math.inf else 2.0 * centre + 1.0
+            if not following < tuning.EPSILON_MOST:
+                break
+            moved, centre = abs(following - centre), following
+            sure = abs(target - log) <= tuning.CLOSE_LOG or moved <= 2.0 * math.ulp(centre)
+            if sure and moved <= tuning.CLOSE * (centre + 1e-3):
+                break
+        return centre
+
+    def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
+        centre, _, rate, here = self.solution(delta)
+        noise = (here.upper - here.lower) / max(2.0 * (delta - self._floor), 5e-324)
+        step = max(tuning.BESIDE * noise / max(-rate, 1e-300), 2.0 * math.ulp(centre))
+        low, at_low = self._below(delta, centre, step)
+        high, at_high = self._above(delta, centre, step)
+        return Inverse(low, high, at_low, at_high)
+
+    def _below(self, delta: float, centre: float, step: float) -> tuple[float, Evaluation | None]:
+        for _ in range(tuning.STEPS_MOST):
+            if not centre - step > 0.0:
+                break
+            trial = self.delta(centre - step)
+            if trial.lower > delta:
+                return centre - step, trial
+            step *= 2.0
+        return 0.0, None
+
+    def _above(self, delta: float, centre: float, step: float) -> tuple[float, Evaluation | None]:
+        if centre == 0.0:
+            trial = self.delta(0.0)
+            if trial.upper <= delta:
+                return 0.0, trial
+        for _ in range(tuning.STEPS_MOST):
+            if not centre + step < tuning.EPSILON_MOST:
+                break
+            trial = self.delta(centre + step)
+            if trial.upper <= delta:
+                return centre + step, trial
+            step *= 2.0
+        return math.inf, None

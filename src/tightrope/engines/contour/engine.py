@@ -3,6 +3,8 @@
 For any c > 0 with K(c) finite, delta(eps) = w + (1/2 pi i) integral over Re z = c of e^{K(z) - z eps}/(z (z+1)) dz, and
 the trapezoid rule with step h on c + i j h, j = -J..J, errs by aliases (never negative), truncation and node errors.
 The cost does not depend on counts, and the precision is relative.
+Each way to sum the law is tried, and tried again from what it found, until one is narrow enough. That is a choice: what
+a way leaves out, the bound adds.
 Guarantee: lower <= delta <= upper. Proof: docs/proofs/contour.md.
 Reference: Zhu, Dong, Wang 2021, Alg. 1 (analytical Fourier accountant).
 """
@@ -10,17 +12,25 @@ Reference: Zhu, Dong, Wang 2021, Alg. 1 (analytical Fourier accountant).
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 
-from ...errors import UnsupportedMechanism
+from ... import work
+from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
 from ...facets.cumulant import cgf_of
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ..edges import edges
 from ..evaluation import Term
-from .bound import ContourBound
+from ..parts import Parts
+from ..saddle import Saddle
+from . import tuning
+from .bound import ContourBound, Nodes
 from .period import period_of
-from .search import search
-from .ways import ContourLaw, ContourTarget
+from .plan import ContourPlan, plan_contour
+from .reach import falling_of
+from .ways import Approach, ContourLaw, ContourTarget, Estimate, ways_of
 
 
 def prepare(
@@ -45,3 +55,125 @@ def prepare(
     log_delta = None if delta is None else math.log(delta - mass)
     law = ContourLaw(cgfs, infinite, period_of(terms))
     return search(law, ContourTarget(epsilon, delta, log_delta, accuracy, proof))
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A bound, what it found at the question, and how wide it is there.
+
+    far: what it found is far from what its saddle promised. lost_digits: its own rounding is what makes it wide.
+    """
+
+    bound: ContourBound
+    estimate: Estimate
+    width: float
+    far: bool
+    lost_digits: bool
+
+
+def search(law: ContourLaw, target: ContourTarget) -> ContourBound:
+    """The first bound that is narrow enough, or the narrowest."""
+    best: Trial | None = None
+    refusals: list[UnsupportedMechanism | WorkExhausted] = []
+    ways = deque(ways_of(law))
+    while ways:
+        way = ways.popleft()
+        try:
+            with work.part(work.WAY_SHARE):
+                found = settled(Approach(law, target, way))
+        except (UnsupportedMechanism, WorkExhausted) as refusal:
+            refusals.append(refusal)
+            continue
+        except OverflowError:
+            hint = "its numbers leave the range of float64; try proof"
+            refusals.append(UnsupportedMechanism(hint, Refusal.NEEDS_BALLS))
+            continue
+        best = narrower(best, found)
+        if best.width <= target.accuracy:
+            break
+        if found.lost_digits and way.retry_at_once:
+            ways.appendleft(way.in_balls())
+        elif found.lost_digits:
+            ways.append(way.in_balls())  # after all that is cheaper
+    if best is None:
+        raise next((each for each in refusals if isinstance(each, WorkExhausted)), refusals[0])
+    return best.bound
+
+
+def narrower(one: Trial | None, other: Trial) -> Trial:
+    """The one that leaves less open."""
+    return other if one is None or other.width < one.width else one
+
+
+def settled(approach: Approach) -> Trial:
+    """Tries again from what was found, where that is wide and far from what the saddle promised.
+
+    The saddle-point estimate fails where rare large losses and many small ones meet.
+    """
+    choose = approach.way.choose
+    best = found = tried(approach, *choose(approach, None))
+    with suppress(UnsupportedMechanism, WorkExhausted):
+        for _ in range(tuning.CORRECTIONS_MOST):
+            if found.width <= approach.accuracy or not found.far:
+                break
+            found, last = tried(approach, *choose(approach, found.estimate)), found
+            best = narrower(best, found)
+            if found.width > tuning.IMPROVED * last.width:
+                break
+    return best
+
+
+def tried(approach: Approach, parts: Parts, saddle: Saddle) -> Trial:
+    """The bound whose contour runs through this saddle, and what it finds."""
+    balls, law = approach.balls, approach.law
+    units = tuning.BALL_UNITS if balls else tuning.FLOAT_UNITS
+    most = min(approach.work_most, work.left() / units)
+    falling = falling_of(parts, saddle.tilt, balls, law.period)
+    plan = plan_contour(parts, falling, saddle, _tolerances(approach, saddle), most, law.period)
+    work.spend(units * plan.work)
+    nodes = nodes_of(parts, plan, balls)
+    with working_precision(nodes.bits):
+        rare = parts.rare_mass()
+    return _found(approach, ContourBound(nodes, law.mass, rare, parts.body_tilt), saddle)
+
+
+def _tolerances(approach: Approach, saddle: Saddle) -> list[float]:
+    """Relative errors of delta to plan for: first what costs little, then what was asked."""
+    share, accuracy = approach.target.sensitivity(saddle), approach.accuracy
+    aim = tuning.BALL_AIM if approach.balls else tuning.FLOAT_AIM
+    first = accuracy if approach.target.accuracy >= tuning.LOOSE else min(accuracy, aim)
+    rooms = [min(accuracy * share / room, tuning.TOLERANCE_MOST) for room in tuning.ROOMS]
+    return [first * share / tuning.ROOMS[0], *rooms]
+
+
+def nodes_of(parts: Parts, plan: ContourPlan, balls: bool) -> Nodes:
+    """The law on the nodes of the plan."""
+    if balls:
+        from .ball_sum import ball_nodes
+
+        return ball_nodes(parts, plan)
+    from .float_sum import float_nodes
+
+    return float_nodes(parts, plan)
+
+
+def _found(approach: Approach, bound: ContourBound, saddle: Saddle) -> Trial:
+    """What the bound says at the question, in plain floats."""
+    epsilon, delta = approach.target.epsilon, approach.target.delta
+    found = bound.at(saddle.epsilon) if epsilon is not None or delta is None else bound.solution(delta)
+    at, log_delta, rate, value = found
+    log_delta = min(log_delta, 0.0) if math.isfinite(log_delta) else saddle.log_delta - 10.0
+    width = (value.upper - value.lower) / value.upper if value.upper > 0.0 else math.inf
+    if epsilon is None:
+        width = width / max(-rate * at, 1e-300) if width < 0.5 else math.inf
+        if at < tuning.NEAR_ZERO and width * at <= tuning.ZERO_WIDTH:
+            width = 0.0
+        if at == 0.0 and delta is not None and value.upper <= delta:
+            width = 0.0  # the answer is 0
+    off = abs(at - saddle.epsilon)
+    missed = saddle.tilt * off + abs(log_delta - saddle.log_delta)
+    far = missed > tuning.CORRECTION_LEAST or off > tuning.CORRECTION_SHARE * saddle.epsilon
+    lines = value.budget.upper
+    others = max(lines[name] for name in lines if name != "rounding")
+    lost_digits = not approach.balls and not lines["rounding"] < others
+    return Trial(bound, Estimate(at, log_delta, saddle.epsilon), width, far, lost_digits)

@@ -72,12 +72,11 @@ class FloatNodes(Nodes):
 
     def _kernel(self, epsilon: float) -> tuple[Kernel, arb, arb]:
         """The kernel, the point that its terms turn around, and what was moved to get there."""
-        plan = self.plan
-        if plan.period is None:
+        period = self.plan.period
+        if period is None:
             return self._smooth, arb(epsilon), arb(0)
-        first = plan.period.first(epsilon)
-        made = plan.period.kernel(plan.saddle.tilt, plan.cycle, plan.nodes, first.beyond)
-        return made.kernel(plan.step.step), first.point, first.moved
+        first = period.first(epsilon)
+        return period.kernel(self.plan, first.beyond), first.point, first.moved
 
 
 def _ball(value: float, radius: float) -> arb:

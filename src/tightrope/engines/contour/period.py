@@ -12,19 +12,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from flint import arb
 
-from ...facets.lattice import LatticeStep, ratio_ball, sum_lattice
+from ...facets.lattice import SumLattice, ratio_ball, sum_lattice
 from ...kernels.ball import BITS_START, working_precision
 from ..evaluation import Term
 from . import tuning
 
 if TYPE_CHECKING:
-    from ...kernels.contour_kernel import Geometric
+    from ...kernels.contour_kernel import Kernel
+    from .plan import ContourPlan
 
 
 class First(NamedTuple):
@@ -35,13 +35,8 @@ class First(NamedTuple):
     moved: arb
 
 
-@dataclass(frozen=True)
-class Period:
-    """The lattice shift + sum count log factor + n step of a composition."""
-
-    step: LatticeStep
-    shift: Fraction
-    factors: tuple[tuple[Fraction, int], ...]
+class Period(SumLattice):
+    """The lattice of a composition, one period of whose transform is summed."""
 
     @property
     def width(self) -> float:
@@ -64,8 +59,7 @@ class Period:
         bits = BITS_START
         while True:
             with working_precision(bits):
-                step = self.step.ball()
-                base = sum((count * ratio_ball(factor).log() for factor, count in self.factors), ratio_ball(self.shift))
+                step, base = self.step.ball(), self.base()
                 steps = (arb(epsilon) - base) / step
                 following, nearest = steps.ceil().unique_fmpz(), (steps + arb(0.5)).floor().unique_fmpz()
                 if following is not None:
@@ -78,23 +72,17 @@ class Period:
                     return First(point, arb(0), arb(0).union(abs(point - arb(epsilon))))
             bits *= 2
 
-    def kernel(self, tilt: float, nodes: int, kept: int, beyond: arb) -> Geometric:
-        """The kernel at the first nodes, in float64, for an epsilon so far below the first loss from there on."""
-        from ...kernels.contour_kernel import Geometric, relative
+    def kernel(self, plan: ContourPlan, beyond: arb) -> Kernel:
+        """The kernel at the nodes, in float64, for an epsilon so far below the first loss from there on."""
+        from ...kernels.contour_kernel import geometric, relative
 
         with working_precision(BITS_START):
             step = self.step.ball()
-            falls = tuple((-(arb(tilt) + more) * step).exp() for more in (0, 1))
-            gaps = tuple(-(-(arb(tilt) + more) * step).expm1() for more in (0, 1))
-            parts = numerator(step, beyond)
-            return Geometric(
-                nodes=nodes,
-                kept=kept,
-                falls=(relative(falls[0]), relative(falls[1])),
-                gaps=(relative(gaps[0]), relative(gaps[1])),
-                parts=(relative(parts[0]), relative(parts[1])),
-                last=relative((-beyond).exp()),
-            )
+            exponents = [-(arb(plan.saddle.tilt) + more) * step for more in (0, 1)]
+            falls, gaps = [relative(x.exp()) for x in exponents], [relative(-x.expm1()) for x in exponents]
+            parts = [relative(part) for part in numerator(step, beyond)]
+            made = (falls, gaps, parts, relative((-beyond).exp()))
+        return geometric(plan.cycle, plan.nodes, plan.step.step, *made)
 
 
 def numerator(step: arb, beyond: arb) -> tuple[arb, arb]:
