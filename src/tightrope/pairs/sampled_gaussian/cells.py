@@ -9,7 +9,6 @@ Plain floats: every list of rising edges gives a valid bound, the choice costs s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from ... import work
 from ...kernels.plain import logistic, softplus
@@ -48,12 +47,16 @@ def cell_edges(mu: float, rate: float, power: float, marked: MarkWindow = WHOLE)
     even = max(0.0, min(high, saturated) - low) / fine + max(0.0, high - max(low, saturated)) / CELL_WIDTH
     if even <= PLAIN_MOST and not marked.edges and marked.end == math.inf:
         return _plain(low, high, fine, saturated)
-    cells = _Even(fine, saturated, marked) if even <= EVEN_MOST else _Graded.of(mu, rate, power, marked)
+
+    def even_width(x: float) -> float:
+        return min(fine if x < saturated else CELL_WIDTH, _near_edges(marked, x))
+
+    width = even_width if even <= EVEN_MOST else _Graded(mu, rate, power, marked).width
     edges = [low]
     while edges[-1] < high and len(edges) <= CELLS_MOST:
         if len(edges) % SPENT_AT_ONCE == 0:
             work.spend(CELL * SPENT_AT_ONCE)
-        following = edges[-1] + max(cells.width(edges[-1]), SHORTEST * (abs(low) + abs(high)))
+        following = edges[-1] + max(width(edges[-1]), SHORTEST * (abs(low) + abs(high)))
         edges.append(following)
     if len(edges) > CELLS_MOST:
         return []
@@ -70,41 +73,23 @@ def _plain(low: float, high: float, fine: float, saturated: float) -> list[float
     return edges + [edges[-1] + CELL_WIDTH * index for index in range(1, more + 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Even:
-    """Cells of one width up to where the share is nearly one, of another beyond, finer at the edges of a window."""
-
-    fine: float
-    saturated: float
-    marked: MarkWindow
-
-    def width(self, x: float) -> float:
-        return min(self.fine if x < self.saturated else CELL_WIDTH, _near_edges(self.marked, x))
-
-
 class _Graded:
     """Cells as long as their mass allows, found by doubling and halving."""
 
-    def __init__(self, mu: float, odds: float, power: float, marked: MarkWindow, top: float) -> None:
-        self.mu, self.odds, self.power, self.marked, self.top = mu, odds, power, marked, top
+    def __init__(self, mu: float, rate: float, power: float, marked: MarkWindow) -> None:
+        self.mu, self.odds, self.power, self.marked = mu, log_odds(mu, rate), power, marked
         self.lift = min(LIFT_MOST, 60.0 + 0.6 / mu / mu + 40.0 * len(marked.edges))
         self.last = CELL_WIDTH
-
-    @classmethod
-    def of(cls, mu: float, rate: float, power: float, marked: MarkWindow) -> _Graded:
-        """With the largest value of the log density, or one that is not far below."""
-        odds = log_odds(mu, rate)
-        made = cls(mu, odds, power, marked, 0.0)
         if power < 0.0:
             peaks = [mode(mu, rate, power), 0.0]
         else:
             # The iteration x -> a mu pi(x) falls to the upper mode, and rises to the lower one.
             peaks = [power * mu, 0.0]
             for _ in range(60):
-                peaks = [power * mu * logistic(mu * x + odds) for x in peaks]
+                peaks = [power * mu * logistic(mu * x + self.odds) for x in peaks]
         peaks += [edge.at + 2.0 * edge.side * edge.width for edge in marked.edges]
-        made.top = max(made.log_density(min(x, marked.end)) for x in peaks)
-        return made
+        # The largest value of the log density, or one that is not far below.
+        self.top = max(self.log_density(min(x, marked.end)) for x in peaks)
 
     def log_density(self, x: float) -> float:
         """log of n g^a and the weight."""

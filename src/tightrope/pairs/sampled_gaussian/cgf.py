@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from operator import mul
 
 from ... import work
 from ...errors import UnsupportedMechanism
@@ -20,7 +19,7 @@ from ...kernels.mixture import STEEP, mixed_plain
 from ..gaussian.cgf import mu_bounds, mu_value
 from ..gaussian.pair import GaussianPair
 from .decay_ball import ball_decay
-from .grid import COARSE, choose_grid, choose_step, error_modes, window
+from .grid import COARSE, choose_grid, choose_step, error_modes, log_cumulants, window
 from .marked import GaussianMarks
 from .quadrature_ball import sampled_normal_ball
 
@@ -46,13 +45,8 @@ class SampledCgf(Cgf):
         """Trapezoid sums in plain floats, coarse but far better than the choice of a contour needs."""
         mu = mu_value(self.base)
         step = min(0.7, 1.2 / mu)
-        losses, logs = self._coarse(mu, tilt, step, 7.0)
-        top = max(logs)
-        masses = [math.exp(log - top) for log in logs]
-        total = sum(masses)
-        mean = sum(map(mul, masses, losses)) / total
-        variance = sum(map(mul, masses, [(loss - mean) ** 2 for loss in losses])) / total
-        return Cumulants(top + math.log(total * step / ROOT_TWO_PI), self.sign * mean, variance)
+        found = log_cumulants(*self._coarse(mu, tilt, step, 7.0), step / ROOT_TWO_PI)
+        return found._replace(mean=self.sign * found.mean)
 
     def log_mgf_above(self, tilt: float) -> float:
         """The trapezoid sum, raised by its error and by more than all roundings; K grows with mu.

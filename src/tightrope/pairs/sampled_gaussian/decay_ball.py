@@ -6,7 +6,6 @@ Guarantee: upper, every rounding enclosed. Proof: docs/proofs/contour.md, sectio
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flint import arb
@@ -22,37 +21,8 @@ CELL = 3e4  # units of work for a cell, to make it and to bound its U
 
 
 class _Balls:
-    @staticmethod
-    def exp(x: arb) -> arb:
-        return x.exp()
-
-    @staticmethod
-    def log(x: arb) -> arb:
-        return x.log()
-
-    @staticmethod
-    def expm1(x: arb) -> arb:
-        return x.expm1()
-
-    @staticmethod
-    def log1p(x: arb) -> arb:
-        return x.log1p()
-
-    @staticmethod
-    def sin(x: arb) -> arb:
-        return x.sin()
-
-    @staticmethod
-    def cos(x: arb) -> arb:
-        return x.cos()
-
-    @staticmethod
-    def angle(y: arb, x: arb) -> arb:
-        return arb.atan2(y, x)
-
-    @staticmethod
-    def smaller(x: arb, y: arb) -> arb:
-        return x.min(y)
+    exp, expm1, log, log1p = arb.exp, arb.expm1, arb.log, arb.log1p
+    sin, cos, angle, smaller = arb.sin, arb.cos, arb.atan2, arb.min
 
     @staticmethod
     def softplus(x: arb) -> arb:
@@ -137,7 +107,7 @@ def ball_decay(mu: arb, rate: float, power: float, marked: MarkWindow = WHOLE) -
             low, high = log_masses(_Balls, cell, logs, mu, power)
             width = right - left
             cells.append((cell, width * low.exp() * least, width * high.exp() * most))
-        first, last = (_product(weight[index][0] for weight in weights) for index in (0, -1))
+        first, last = (math.prod((weight[index][0] for weight in weights), start=arb(1)) for index in (0, -1))
         unknown = tuple(Mark(edge.width, arb(0), arb.pos_inf()) for edge in marked.edges)
         tail = DecayCell(edges[0], edges[0], arb(0), known[0][0], arb(1), known[0][1], unknown)
         cells.append((tail, arb(0), first * at_edges[0].exp() / slope_left))
@@ -156,10 +126,3 @@ def _marks(edges: tuple[Edge, ...], weights: list[list[tuple[arb, arb]]]) -> tup
         marks.append(Mark(edge.width, missing.log(), -low.log()))
         least, most = least * low, most * (right if edge.side > 0 else left)
     return tuple(marks), least, most
-
-
-def _product(factors: Iterable[arb]) -> arb:
-    product = arb(1)
-    for factor in factors:
-        product *= factor
-    return product

@@ -27,10 +27,7 @@ SLACK = 1e-9
 WEIGHT_BITS = 64
 CELL, MARK = 300.0, 2e4  # units of work for a cell, and for the weight of an edge at the end of one
 ODDS_MOST, RISE_MOST = 1e12, 600.0
-EXPONENT_ERROR, SHARE_ERROR = (
-    64.0 * UNIT,
-    32.0 * UNIT,
-)  # of an exponent, and of U through the log odds, per unit of size
+EXPONENT_ERROR, SHARE_ERROR = 64.0 * UNIT, 32.0 * UNIT  # of an exponent, and of U through the log odds, per size
 
 
 class _Arrays:

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import mul
 
+from ...facets.cgf import Cumulants
 from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
 from ...kernels.plain import dyadic, logistic, softplus
 from .window import WHOLE, MarkWindow
@@ -156,9 +158,7 @@ def _grid_to_end(
     odds = log_odds(mu, rate)
     nodes = [last - index * coarse for index in range(math.floor((last - least) / coarse) + 1)] or [last]
     logs = [power * softplus(mu * x + odds) - x * x / 2.0 + marked.log_weight(x) for x in nodes]
-    top = max(logs)
-    masses = [math.exp(log - top) for log in logs]
-    mean = sum(mass * x for mass, x in zip(masses, nodes, strict=True)) / sum(masses)
+    mean, top = _mean(nodes, logs), max(logs)
     first = min((x for x, log in zip(nodes, logs, strict=True) if log > top - log_tolerance - 8.0), default=last)
     first = max(least, min(first - 2.0 * coarse, marked.start)) if marked.start < math.inf else least
     right = max(1, round((last - mean) / step))
@@ -217,6 +217,21 @@ def middle(mu: float, rate: float, power: float, low: float, high: float) -> flo
     steps = min(400, max(40, math.ceil((high - low) * max(mu, 1.0))))
     nodes = [low + (high - low) * index / steps for index in range(steps + 1)]
     logs = [power * softplus(mu * x + odds) - x * x / 2.0 for x in nodes]
+    return _mean(nodes, logs)
+
+
+def _mean(points: list[float], logs: list[float]) -> float:
+    """The mean of points with these logs of masses, up to a common factor."""
     top = max(logs)
     masses = [math.exp(log - top) for log in logs]
-    return sum(mass * x for mass, x in zip(masses, nodes, strict=True)) / sum(masses)
+    return sum(mass * x for mass, x in zip(masses, points, strict=True)) / sum(masses)
+
+
+def log_cumulants(losses: list[float], logs: list[float], unit: float = 1.0) -> Cumulants:
+    """K, K' and K'' of losses with the masses unit e^logs, in plain floats."""
+    top = max(logs)
+    masses = [math.exp(log - top) for log in logs]
+    total = sum(masses)
+    mean = sum(map(mul, masses, losses)) / total
+    variance = sum(map(mul, masses, [(loss - mean) ** 2 for loss in losses])) / total
+    return Cumulants(top + math.log(total * unit), mean, variance)

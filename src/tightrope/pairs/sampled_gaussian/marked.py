@@ -22,7 +22,7 @@ from ...kernels.plain import dyadic, softplus
 from ..gaussian.cgf import mu_bounds, mu_value
 from ..gaussian.pair import GaussianPair
 from .decay_ball import ball_decay
-from .grid import COARSE, choose_grid, log_odds
+from .grid import COARSE, choose_grid, log_cumulants, log_odds
 from .quadrature_ball import sampled_normal_ball
 from .window import Edge, MarkWindow, ball_phi, log_phi
 
@@ -169,14 +169,8 @@ class MarkedCgf(Marked):
         return found
 
     def cumulants(self, tilt: float) -> Cumulants:
-        logs = [log + tilt * loss for loss, log in self._points]
-        work.spend(COARSE * len(logs))
-        top = max(logs)
-        masses = [math.exp(log - top) for log in logs]
-        total = sum(masses)
-        mean = sum(mass * loss for mass, (loss, _) in zip(masses, self._points, strict=True)) / total
-        variance = sum(mass * (loss - mean) ** 2 for mass, (loss, _) in zip(masses, self._points, strict=True)) / total
-        return Cumulants(top + math.log(total), mean, variance)
+        work.spend(COARSE * len(self._points))
+        return log_cumulants([loss for loss, _ in self._points], [log + tilt * loss for loss, log in self._points])
 
     def depth(self, tilt: float) -> float:
         logs = [log + tilt * loss for loss, log in self._points]

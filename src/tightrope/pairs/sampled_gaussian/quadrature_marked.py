@@ -14,18 +14,15 @@ import numpy as np
 from flint import arb
 
 from ... import work
-from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
-from ...kernels.enclosure import Enclosure, FloatArray, enclosing, exact
+from ...kernels.enclosure import Enclosure, FloatArray, enclosed, exact
 from ...kernels.quadrature import QuadratureError, TiltedLaw, widened
 from .grid import Grid, choose_grid, error_modes, mode_heights
 from .quadrature_float import ROOT_TWO_PI, centre_values, log_ratios, log_sum, scaled
 from .window import MarkWindow, ball_phi
 
-BALL_BYTES, MARK = (
-    1024.0,
-    2e4,
-)  # of a node with its weights in balls; units of work for the weights of one edge at a node
+BALL_BYTES, MARK = 1024.0, 2e4  # bytes of a node with its weights; units of work for those of one edge at a node
 
 
 def marked_normal(
@@ -92,11 +89,7 @@ def _marks(marked: MarkWindow, points: FloatArray) -> tuple[Enclosure, Enclosure
     with working_precision(BITS_START):
         logs = [marked.ball_weight(arb(float(x))).log() for x in points]
         missing = [marked.ball_missing(arb(float(x))) for x in points]
-        return _approximate(logs), _approximate(missing)
-
-
-def _approximate(balls: list[arb]) -> Enclosure:
-    return enclosing(np.array([lower_float(ball) for ball in balls]), np.array([upper_float(ball) for ball in balls]))
+        return enclosed(logs), enclosed(missing)
 
 
 def _ends(grid: Grid, values: Enclosure, slope: float, height: float) -> float:
