@@ -20,9 +20,8 @@ from tightrope.engines.contour.reach import Fallen, log_product
 from tightrope.engines.contour.ways import HITS, WHOLE, Approach, ContourLaw, ContourTarget
 from tightrope.engines.saddle import find_saddle
 from tightrope.facets.cumulant import cgf_of
-from tightrope.kernels.contour_hits import hits
 from tightrope.kernels.contour_kernel import smooth
-from tightrope.kernels.contour_sum import NodeSpectrum, contour_sum, power
+from tightrope.kernels.contour_sum import NodeSpectrum, contour_sum, hits, power
 from tightrope.kernels.enclosure import exact
 from tightrope.kernels.quadrature import Transform
 from tightrope.relation import Direction

@@ -1,7 +1,11 @@
 """What is known of a composition without any engine: its infinite mass and the supremum of its loss.
 
 w = 1 - prod (1 - w_i)^count_i, supremum = sum count_i sup_i.
-Guarantee: exact, rounded outward.
+For a delta so close to w that doubles cannot tell them apart, the composition without its leaks: if every use with an
+infinite loss is, apart from outcomes that one side alone has, a law of which P and Q have the same mass 1 - w_i, then
+delta(eps) = w + (1 - w) delta'(eps), delta' that of the renormalised laws. So epsilon at delta is epsilon' at
+(delta - w)/(1 - w), whose digits are all its own.
+Guarantee: exact, rounded outward; (delta - w)/(1 - w) to both sides. Proof: docs/proofs/hits.md, section 3.
 Reference: Meiser, Mohammadi 2018, Def. 5 (the infinity bucket).
 """
 
@@ -18,6 +22,7 @@ from ..kernels.ball import lower_float, upper_float, working_precision
 from .evaluation import Term
 
 EDGE_BITS = 1200  # a mass of 5e-324 and its complement fit exactly
+CLOSE = 1e-4  # of delta: a larger rest is as well known by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +60,21 @@ def edges(terms: Sequence[Term]) -> Edges:
     with working_precision(EDGE_BITS):
         supremum = sum((count * pair.loss_range().highest for pair, count in terms), arb(0))
         return Edges(leaked(terms), supremum)
+
+
+def sealed(terms: Sequence[Term]) -> tuple[Term, ...] | None:
+    """The terms renormalised without their leaks; None where one of them leaks in another way."""
+    kept = [(pair.sealed(), count) for pair, count in terms]
+    found = tuple((pair, count) for pair, count in kept if pair is not None)
+    return found if len(found) == len(kept) else None
+
+
+def rest_above(mass: arb, delta: float) -> tuple[float, float] | None:
+    """(delta - w)/(1 - w) rounded down and up, where delta is next to w and above it; else None."""
+    with working_precision(EDGE_BITS):
+        above = arb(delta) - mass
+        if not (mass > 0 and above > 0 and above < CLOSE * arb(delta)):
+            return None
+        share = above / (1 - mass)
+        low, high = lower_float(share), upper_float(share)
+    return (low, high) if low > 0.0 else None

@@ -22,9 +22,9 @@ from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhaus
 from ..kernels import conditions
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..question import AUTO, Question
-from . import leaks, outline
+from . import outline
 from .answer import Answer, Point, answered, exact, from_edges, nothing_known
-from .edges import edges
+from .edges import edges, rest_above, sealed
 from .evaluation import Evaluator, SelfInverse, Term, inverse
 from .ladder import ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
 
@@ -126,8 +126,8 @@ class Planner:
 
     def _sealed(self, point: Point, accuracy: float) -> Answer | None:
         """epsilon where delta is next to the infinite mass: that of the composition without its leaks."""
-        levels = leaks.rest(self._edges.mass, point.given) if point.quantity == "epsilon" else None
-        terms = None if levels is None else leaks.sealed(self.terms)
+        levels = rest_above(self._edges.mass, point.given) if point.quantity == "epsilon" else None
+        terms = None if levels is None else sealed(self.terms)
         if levels is None or terms is None:
             return None
         inner = Planner(terms, self._question, several=False)

@@ -3,8 +3,11 @@
 I(eps) = (1/2 pi i) integral over Re z = c of e^{K(z) - z eps}/(z (z+1)) dz is approximated by scale S, where
 scale = e^{K(c) - c eps}, S = (h/pi) Re [F_0/2 + F_1 + ... + F_J] and
 F_j = prod phi_i(t_j)^{k_i} e^{-i t_j eps}/(z_j (z_j+1)), z_j = c + i t_j.
-At least one hit instead of all uses: F_j has the factor expm1(H_j) of kernels.contour_hits.
 A computed phi within e of the truth gives a product within prod (|phi|+e)^k - prod |phi|^k of the truth.
+At least one hit instead of all uses, each of which is marked as body (A) or hit (B): prod (A_i + B_i)^{k_i} - prod
+A_i^{k_i} = prod A_i^{k_i} expm1(H), H = sum k_i log1p(r_i), r_i = B_i/A_i: relative precision, however rare hits are.
+With moduli a, b of the computed A, B, and a+, b+ at or above those of the true ones, the difference errs by at most
+prod (a+ + b+)^k - prod a+^k - [prod (a + b)^k - prod a^k].
 Guarantee: |S computed - S exact| <= quadrature + rounding. Proof: docs/proofs/contour.md, sections 6, 7 and 11.
 """
 
@@ -12,16 +15,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from .contour_hits import Hits
 from .contour_kernel import ComplexArray, Kernel
 from .directed import MILLIONS, raised
 from .enclosure import Enclosure, FloatArray
 from .quadrature import Transform
 from .ulps import ANGLE_MOST, ARCTANGENT, LOG, UNIT
+
+RATIO_ERROR = 64.0 * UNIT  # turn, product and quotient; log1p and arctangent as an error of the ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,58 @@ def bell(variance: Enclosure, times: FloatArray) -> Factor:
     log = -0.5 * variance.value * times * times
     rounding = abs(log) * 8.0 * UNIT + 0.51 * variance.radius * times * times
     return Factor(log, np.zeros_like(log), log + 2.0 * rounding, np.zeros_like(log), rounding)
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """H at the nodes, and sums over i of k_i log1p(b_i/a_i) with b computed, within quadrature, and within all errors.
+
+    spread: sum of k_i |log1p(r_i)|, for the rounding of H.
+    """
+
+    log: FloatArray
+    angle: FloatArray
+    size: FloatArray
+    quadrature: FloatArray
+    reach: FloatArray
+    spread: FloatArray
+
+
+def hits(
+    body: Transform, hit: Transform, log_ratio: Enclosure, drift: Enclosure, times: FloatArray, count: float
+) -> Hits:
+    """H of one term: log_ratio = log B(c)/A(c) at t = 0, drift that of the hits minus that of the body."""
+    if not float(times[-1]) * abs(float(drift.value)) <= ANGLE_MOST:
+        raise OverflowError("angles that are too large for float64")
+    below, above = 1.0 + body.deviation, 1.0 + hit.deviation
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        ratio = np.exp(log_ratio.value)
+        turn = times * float(drift.value)
+        r = ratio * (above / below) * (np.cos(turn) + 1j * np.sin(turn))
+        size = abs(r)
+        square = 2.0 * r.real + size * size
+        log = np.where(square > -0.5, 0.5 * np.log1p(square), np.log(np.hypot(1.0 + r.real, r.imag)))
+        angle = np.arctan2(r.imag, 1.0 + r.real)
+        modulus = abs(above)
+        per_unit = ratio / abs(below)
+        turned = times * float(drift.radius) + 4.0 * UNIT * abs(turn)
+        blur = (
+            1.01 * (float(log_ratio.radius) + turned) + RATIO_ERROR * (1.0 + size) + 4.0 * UNIT * abs(log_ratio.value)
+        )
+        whole = per_unit * (modulus + 1.01 * (hit.quadrature + hit.rounding) + 4.0 * UNIT) * (1.0 + blur + blur * blur)
+        whole = np.where(blur < 0.5, whole, np.inf)  # e^x <= 1 + x + x^2 up to x = 1.7; each 1.01 is for rounding
+        inner = per_unit * (modulus + hit.quadrature)
+        spread = np.hypot(log, angle)
+    parts = (log, angle, np.log1p(per_unit * modulus), np.log1p(inner), np.log1p(whole), spread)
+    return Hits(*(count * np.where(np.isnan(part), np.inf, part) for part in parts))
+
+
+def together(parts: Iterable[Hits]) -> Hits:
+    """H of all terms."""
+    found = list(parts)
+    sums = {field.name: np.sum([getattr(part, field.name) for part in found], axis=0) for field in fields(Hits)}
+    # Adding up errs by a unit of the spread per term; _hit_errors allows for eight units.
+    return Hits(**{**sums, "spread": sums["spread"] * max(1.0, len(found) / 8.0)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import Refusal, UnsupportedMechanism
 from .directed import MILLIONS, raised
 from .enclosure import Enclosure, FloatArray, exact
 from .ulps import ANGLE_MOST, COSINE, SINE, UNIT
@@ -84,12 +83,12 @@ def transform(law: TiltedLaw, step: float, nodes: int) -> Transform:
     """phi - 1 at t = 0, step, ..., (nodes - 1) step; step j must be exact for every j."""
     offsets, weights = law.offsets.value, law.weights.value
     if not (np.all(np.isfinite(offsets)) and np.all(np.isfinite(weights))):
-        raise UnsupportedMechanism("its losses overflow in float64; try proof", Refusal.NEEDS_BALLS)
+        raise OverflowError("losses beyond float64")
     block = max(1, math.isqrt(nodes))
     rows = -(-nodes // block)
     outer, inner = step * block * np.arange(rows, dtype=np.float64), step * np.arange(block, dtype=np.float64)
     if 0.5 * float(max(outer[-1], inner[-1])) * float(np.max(abs(offsets))) > ANGLE_MOST:
-        raise UnsupportedMechanism("its angles are too large for float64; try proof", Refusal.NEEDS_BALLS)
+        raise OverflowError("angles that are too large for float64")
     # Rows: E1 real, E1 imaginary, ones; columns: E2 real, E2 imaginary, ones: all nine sums at once.
     length = max(CHUNK, math.isqrt(offsets.size))
     cuts = range(0, offsets.size, length)

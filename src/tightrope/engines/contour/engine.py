@@ -112,7 +112,7 @@ def settled(approach: Approach) -> Trial:
     """
     choose = approach.way.choose
     best = found = tried(approach, *choose(approach, None))
-    with suppress(UnsupportedMechanism, WorkExhausted):
+    with suppress(UnsupportedMechanism, WorkExhausted, OverflowError):
         for _ in range(tuning.CORRECTIONS_MOST):
             if found.width <= approach.accuracy or not found.far:
                 break

@@ -14,9 +14,8 @@ from flint import arb
 
 from ...facets.cgf import LOG_TOLERANCE
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ...kernels.contour_hits import hits, together
 from ...kernels.contour_kernel import Kernel, smooth
-from ...kernels.contour_sum import NodeErrors, NodeSpectrum, PlainSum, contour_sum, multiply, power
+from ...kernels.contour_sum import NodeErrors, NodeSpectrum, PlainSum, contour_sum, hits, multiply, power, together
 from ...kernels.enclosure import count_enclosure, enclosing, exact
 from ...kernels.quadrature import transform
 from ..chernoff import log_mgf_above

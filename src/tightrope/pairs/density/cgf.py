@@ -21,8 +21,7 @@ from flint import arb, arb_series
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import LOG_TOLERANCE, Cgf, Cumulants, Decay, NoDecay, Tilted, point_cumulants
 from ...kernels.ball import BITS_START, upper_float, working_precision
-from ...kernels.quadrature_ball import BallLaw
-from ...kernels.quadrature_ellipse import EllipseError, rule
+from ...kernels.quadrature_ball import BallLaw, EllipseError, rule
 from .decay import density_decay
 from .pair import DensityPair
 from .series import Logs, Piece, everywhere, logs, series_arithmetic

@@ -23,8 +23,7 @@ from ...facets.cgf import BallTilted, Cgf, Cumulants, Tilted, point_cumulants
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.directed import next_up
 from ...kernels.mixture import mixed, mixed_plain
-from ...kernels.quadrature_ball import point_law_ball
-from ...kernels.quadrature_ellipse import Ellipse, EllipseError, choose_rule, rule, rule_error
+from ...kernels.quadrature_ball import Ellipse, EllipseError, choose_rule, point_law_ball, rule, rule_error
 from .pair import LaplacePair
 
 MIDPOINTS_LEAST, MIDPOINTS_MOST = 8, 64  # of the coarse rule: as many per e-fold of the integrand
