@@ -13,7 +13,7 @@ from tightrope import work
 from tightrope.engines.lattice import law as lattice_law
 from tightrope.engines.lattice import masses as lattice_masses
 from tightrope.engines.lattice.law import Side
-from tightrope.errors import UnsupportedMechanism, WorkExhausted
+from tightrope.errors import WorkExhausted
 from tightrope.facets.finite import Atoms
 from tightrope.kernels.contour_sum import hits, power
 from tightrope.kernels.enclosure import around, exact

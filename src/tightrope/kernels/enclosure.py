@@ -103,11 +103,7 @@ class Enclosure:
             spread = self.radius / least + (abs(value) + SUBNORMAL) * (other.radius / least)
             return _made(value, np.where(least > 0.0, spread, np.inf), 1.0)
 
-    def __radd__(self, other: npt.ArrayLike) -> Enclosure:
-        return self + other
-
-    def __rmul__(self, other: npt.ArrayLike) -> Enclosure:
-        return self * other
+    __radd__, __rmul__ = __add__, __mul__
 
     def __rsub__(self, other: npt.ArrayLike) -> Enclosure:
         return -self + other

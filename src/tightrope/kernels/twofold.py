@@ -59,9 +59,6 @@ class Twofold:
     def __add__(self, other: Twofold | npt.ArrayLike) -> Twofold:
         return _sum(self, twofold(other))
 
-    def __radd__(self, other: npt.ArrayLike) -> Twofold:
-        return _sum(self, twofold(other))
-
     def __sub__(self, other: Twofold | npt.ArrayLike) -> Twofold:
         return _sum(self, -twofold(other))
 
@@ -71,8 +68,7 @@ class Twofold:
     def __mul__(self, other: Twofold | npt.ArrayLike) -> Twofold:
         return _product(self, twofold(other))
 
-    def __rmul__(self, other: npt.ArrayLike) -> Twofold:
-        return _product(self, twofold(other))
+    __radd__, __rmul__ = __add__, __mul__
 
     def __truediv__(self, other: Twofold | npt.ArrayLike) -> Twofold:
         return _quotient(self, twofold(other))

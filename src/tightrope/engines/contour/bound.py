@@ -93,8 +93,9 @@ class ContourBound(SelfInverse):
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        bits = {"bits": self.nodes.bits} if self.arithmetic == "ball" else {}
-        return {**self.nodes.plan.parameters, **bits}
+        step, bits = self.nodes.plan.step, {"bits": self.nodes.bits} if self.arithmetic == "ball" else {}
+        chosen = {"tilt": self.nodes.plan.saddle.tilt, "alias_tilt": step.alias_tilt, "step": step.step}
+        return {**chosen, "nodes": self.nodes.plan.nodes, **bits}
 
     def delta(self, epsilon: float) -> Evaluation:
         with working_precision(self.nodes.bits):

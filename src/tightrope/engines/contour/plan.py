@@ -7,9 +7,8 @@ slowly for that, what was asked has to do; where even that needs too many nodes,
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from ...errors import Refusal, UnsupportedMechanism
 from ...facets.cgf import LOG_TOLERANCE
@@ -43,18 +42,6 @@ class ContourPlan:
     def complete(self) -> bool:
         """Whether no node is left out."""
         return self.period is not None and 2 * self.nodes > self.cycle
-
-    @property
-    def parameters(self) -> Mapping[str, object]:
-        """For the certificate."""
-        return MappingProxyType(
-            {
-                "tilt": self.saddle.tilt,
-                "alias_tilt": self.step.alias_tilt,
-                "step": self.step.step,
-                "nodes": self.nodes,
-            }
-        )
 
 
 def plan_contour(
