@@ -25,7 +25,6 @@ from tightrope.pairs.sampled_gaussian.decay_float import decay
 from tightrope.pairs.sampled_gaussian.grid import PLAIN
 from tightrope.pairs.sampled_gaussian.quadrature_ball import sampled_normal_ball
 from tightrope.pairs.sampled_gaussian.quadrature_float import sampled_normal
-from tightrope.pairs.sampled_gaussian.quadrature_marked import marked_normal
 from tightrope.pairs.sampled_gaussian.window import Edge, MarkWindow
 
 
@@ -149,7 +148,7 @@ def test_no_array_of_nodes_grows_before_its_size_is_checked(monkeypatch: pytest.
     for formula in (
         lambda: sampled_normal(exact(1.0), 0.01, 1, 5.0, 40.0, 30.0),
         lambda: sampled_normal_ball(arb(1), 0.01, 1, 5.0, 40.0, 30.0),
-        lambda: marked_normal(exact(1.0), 0.01, 5.0, 40.0, 30.0, MarkWindow((Edge(3.0, 0.5, 1),), 9.0)),
+        lambda: sampled_normal(exact(1.0), 0.01, 1, 5.0, 40.0, 30.0, MarkWindow((Edge(3.0, 0.5, 1),), 9.0)),
     ):
         with pytest.raises(WorkExhausted):
             formula()

@@ -23,7 +23,7 @@ from tightrope.pairs.sampled_gaussian import decay as contour_decay
 from tightrope.pairs.sampled_gaussian import decay_ball as contour_decay_ball
 from tightrope.pairs.sampled_gaussian import decay_float as contour_decay_float
 from tightrope.pairs.sampled_gaussian import marked as cgf_marked
-from tightrope.pairs.sampled_gaussian import quadrature_ball, quadrature_marked
+from tightrope.pairs.sampled_gaussian import quadrature_ball
 from tightrope.pairs.sampled_gaussian import quadrature_float as quadrature_normal
 
 Patch = pytest.MonkeyPatch
@@ -108,8 +108,7 @@ def drop_body(patch: Patch) -> None:
 
 def drop_hard_end(patch: Patch) -> None:
     """Forgets that a sum over nodes does not see where the law ends."""
-    plain = quadrature_marked._ends
-    patch.setattr(quadrature_marked, "_ends", lambda grid, values, slope, height: plain(grid, values, slope, 0.0))
+    patch.setattr(quadrature_normal, "mode_heights", lambda *arguments: [0.0])
 
 
 def drop_hard_end_in_balls(patch: Patch) -> None:

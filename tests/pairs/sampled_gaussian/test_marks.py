@@ -19,8 +19,7 @@ from tightrope.pairs.sampled_gaussian.decay_ball import ball_decay
 from tightrope.pairs.sampled_gaussian.decay_float import decay
 from tightrope.pairs.sampled_gaussian.marked import MarkedCgf
 from tightrope.pairs.sampled_gaussian.quadrature_ball import sampled_normal_ball
-from tightrope.pairs.sampled_gaussian.quadrature_float import sampled_normal
-from tightrope.pairs.sampled_gaussian.quadrature_marked import log_mgf_above, marked_normal
+from tightrope.pairs.sampled_gaussian.quadrature_float import log_mgf_above, sampled_normal
 from tightrope.pairs.sampled_gaussian.window import Edge, MarkWindow, log_phi
 
 # sigma, rate, tilt, edges, end, reach
@@ -44,7 +43,7 @@ def test_transforms(
     sigma: float, rate: float, tilt: float, edges: tuple[tuple[float, float, int], ...], end: float, reach: float
 ) -> None:
     marked, nodes = window(edges, end), 6
-    law = marked_normal(exact(1.0) / exact(sigma), rate, tilt, reach, 42.0, marked)
+    law = sampled_normal(exact(1.0) / exact(sigma), rate, 1, tilt, reach, 42.0, marked)
     found = transform(law, reach / 8.0, nodes)
     with working_precision(140):
         ball = sampled_normal_ball(1 / arb(sigma), rate, 1, tilt, reach, 42.0, marked)
@@ -141,9 +140,9 @@ def test_masses(sigma: float, rate: float, short: float) -> None:
     """What is rare, what leaks out of a body that ends early, and the two parts: nothing is lost."""
     base = GaussianPair(((sigma, 1.0, 1),))
     split, cut, end = Edge(2.0, 0.25, 1), Edge(4.0, 0.5, -1), 6.0
-    hit = MarkedCgf(base, rate, MarkWindow((split, cut), end))
-    body = MarkedCgf(base, rate, MarkWindow((Edge(2.0, 0.25, -1), cut), short))
-    whole = MarkedCgf(base, rate, MarkWindow((cut,), end))
+    hit = MarkedCgf(base, rate, 1, MarkWindow((split, cut), end))
+    body = MarkedCgf(base, rate, 1, MarkWindow((Edge(2.0, 0.25, -1), cut), short))
+    whole = MarkedCgf(base, rate, 1, MarkWindow((cut,), end))
     with working_precision(140):
         kept = [
             transforms.marked_normal(

@@ -1,7 +1,7 @@
 """Poisson-sampled Gaussian shifts, in both directions, by certified quadrature.
 
 x is standard normal, g = 1 - rate + rate e^{mu x - mu^2/2}: M(z) = E[g^{1+z}] for remove and E[g^{-z}] for add.
-Guarantee: errors as stated by quadrature_float, kernels.quadrature_ball and decay.
+Guarantee: errors as stated by quadrature_float, quadrature_ball and decay.
 Reference: Zhu, Dong, Wang 2021, Thm 11; Trefethen, Weideman 2014, Thm 5.1.
 """
 
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ... import work
 from ...errors import UnsupportedMechanism
-from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay, Tilted
+from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay
 from ...facets.marks import Markable
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.mixture import STEEP, mixed_plain
@@ -20,8 +21,11 @@ from ..gaussian.cgf import mu_bounds, mu_value
 from ..gaussian.pair import GaussianPair
 from .decay_ball import ball_decay
 from .grid import COARSE, choose_grid, choose_step, error_modes, log_cumulants, window
-from .marked import GaussianMarks
 from .quadrature_ball import sampled_normal_ball
+from .window import WHOLE, MarkWindow
+
+if TYPE_CHECKING:
+    from ...kernels.quadrature import TiltedLaw
 
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 ALIAS_SLACK = 1e-9
@@ -30,16 +34,44 @@ COARSE_MOST = 20_000
 
 
 @dataclass(frozen=True)
-class SampledCgf(Cgf):
-    """K of ((1 - rate) Q + rate P, Q) (sign 1) or of its reverse (sign -1), for Gaussian (P, Q)."""
+class SampledPart(Cgf):
+    """K of ((1 - rate) Q + rate P, Q) (sign 1) or of its reverse (sign -1), for Gaussian (P, Q), whole or marked."""
 
     base: GaussianPair
     rate: float
     sign: int
+    marked: MarkWindow = WHOLE
 
     def power(self, tilt: float) -> float:
         """The exponent a of the tilted density n g^a."""
         return 1.0 + tilt if self.sign > 0 else -tilt
+
+    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
+        return choose_grid(mu_value(self.base), self.rate, self.power(tilt), reach, log_tolerance, self.marked).size
+
+    def tilted(self, tilt: float, reach: float, log_tolerance: float) -> TiltedLaw:
+        from ...kernels.enclosure import enclosing
+        from .quadrature_float import sampled_normal
+
+        mu = enclosing(*mu_bounds(self.base))
+        return sampled_normal(mu, self.rate, self.sign, tilt, reach, log_tolerance, self.marked)
+
+    def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
+        mu = self.base.ball_mu()
+        return sampled_normal_ball(mu, self.rate, self.sign, tilt, reach, log_tolerance, self.marked)
+
+    def decay(self, tilt: float) -> Decay:
+        from .decay_float import decay
+
+        return decay(mu_value(self.base), self.rate, self.power(tilt), self.marked) or NoDecay()
+
+    def ball_decay(self, tilt: float) -> Decay:
+        with working_precision(BITS_START):
+            return ball_decay(self.base.ball_mu(), self.rate, self.power(tilt), self.marked) or NoDecay()
+
+
+class SampledCgf(SampledPart):
+    """K of all of it."""
 
     def cumulants(self, tilt: float) -> Cumulants:
         """Trapezoid sums in plain floats, coarse but far better than the choice of a contour needs."""
@@ -80,27 +112,7 @@ class SampledCgf(Cgf):
             values = [mixed_plain(mu * x - middle, rate) for x in nodes]
         return values, [power * value - 0.5 * x * x for value, x in zip(values, nodes, strict=True)]
 
-    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
-        return choose_grid(mu_value(self.base), self.rate, self.power(tilt), reach, log_tolerance).size
-
-    def tilted(self, tilt: float, reach: float, log_tolerance: float) -> Tilted:
-        from ...kernels.enclosure import enclosing
-        from .quadrature_float import sampled_normal
-
-        mu = enclosing(*mu_bounds(self.base))
-        return sampled_normal(mu, self.rate, self.sign, tilt, reach, log_tolerance)
-
-    def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
-        return sampled_normal_ball(self.base.ball_mu(), self.rate, self.sign, tilt, reach, log_tolerance)
-
-    def decay(self, tilt: float) -> Decay:
-        from .decay_float import decay
-
-        return decay(mu_value(self.base), self.rate, self.power(tilt)) or NoDecay()
-
-    def ball_decay(self, tilt: float) -> Decay:
-        with working_precision(BITS_START):
-            return ball_decay(self.base.ball_mu(), self.rate, self.power(tilt)) or NoDecay()
-
     def marks(self) -> Markable | None:
+        from .marked import GaussianMarks
+
         return GaussianMarks(self.base, self.rate) if self.sign > 0 and self.rate < 1.0 else None

@@ -1,7 +1,7 @@
 """Marked parts of a Poisson-sampled Gaussian, in the direction of removal: M(z) = E_P[e^{zl} weight(x)].
 
 weight: window. log M(0) < 0 is the log of the probability of the mark. Where the windows lie is a choice.
-Guarantee: errors as stated by quadrature_marked, kernels.quadrature_ball and decay.
+Guarantee: errors as stated by quadrature_float, quadrature_ball and decay.
 Proof: docs/proofs/contour.md, section 10.
 """
 
@@ -10,24 +10,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from flint import arb
 
 from ... import work
-from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cumulants, Decay, NoDecay
+from ...facets.cgf import LOG_TOLERANCE, Cumulants
 from ...facets.marks import Markable, Marked, Split
-from ...kernels.ball import BITS_START, working_precision
 from ...kernels.plain import dyadic, softplus
 from ..gaussian.cgf import mu_bounds, mu_value
 from ..gaussian.pair import GaussianPair
-from .decay_ball import ball_decay
-from .grid import COARSE, choose_grid, log_cumulants, log_odds
-from .quadrature_ball import sampled_normal_ball
+from .cgf import SampledPart
+from .grid import COARSE, log_cumulants, log_odds
 from .window import Edge, MarkWindow, ball_phi, log_phi
-
-if TYPE_CHECKING:
-    from ...kernels.quadrature import TiltedLaw
 
 LEAST = -8.0  # standard deviations: where plain sums begin
 CELLS = 2.0  # nodes of plain sums per width of an edge
@@ -87,7 +81,7 @@ class GaussianMarks(Markable):
         width, end = WIDTHS[sharpness // len(ENDS)], ENDS[sharpness % len(ENDS)]
         width *= SMOOTH_WIDTH if self.mu < SMOOTH else 1.0
         at = _rounded(self._exceeded(log_mass, width))
-        return MarkedCgf(self.base, self.rate, MarkWindow((Edge(at, width, -1),), at + end * width))
+        return MarkedCgf(self.base, self.rate, 1, MarkWindow((Edge(at, width, -1),), at + end * width))
 
     def log_beyond(self, x: float, width: float = 0.0) -> float:
         """log of (1 - r) Phi(-x/s) + r Phi((mu - x)/s), s^2 = 1 + width^2."""
@@ -110,13 +104,8 @@ def _rounded(x: float) -> float:
     return math.ceil(x / PLACE) * PLACE
 
 
-@dataclass(frozen=True)
-class MarkedCgf(Marked):
-    """K of the part of ((1 - rate) Q + rate P, Q) with this window, which has a hard end."""
-
-    base: GaussianPair
-    rate: float
-    marked: MarkWindow
+class MarkedCgf(SampledPart, Marked):
+    """K of the part of ((1 - rate) Q + rate P, Q) with a window, which has a hard end."""
 
     @cached_property
     def whole(self) -> GaussianMarks:
@@ -139,7 +128,7 @@ class MarkedCgf(Marked):
         ends = ((-1, min(self.marked.end, self._body_end(at, width, log_mass))), (1, self.marked.end))
         return Split(
             *(
-                MarkedCgf(self.base, self.rate, MarkWindow((Edge(at, width, side), *self.marked.edges), last))
+                MarkedCgf(self.base, self.rate, 1, MarkWindow((Edge(at, width, side), *self.marked.edges), last))
                 for side, last in ends
             )
         )
@@ -178,32 +167,9 @@ class MarkedCgf(Marked):
 
     def log_mgf_above(self, tilt: float) -> float:
         from ...kernels.enclosure import enclosing
-        from .quadrature_marked import log_mgf_above
+        from .quadrature_float import log_mgf_above
 
         return log_mgf_above(enclosing(*mu_bounds(self.base)), self.rate, tilt, LOG_TOLERANCE, self.marked)
-
-    def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
-        return choose_grid(mu_value(self.base), self.rate, 1.0 + tilt, reach, log_tolerance, self.marked).size
-
-    def tilted(self, tilt: float, reach: float, log_tolerance: float) -> TiltedLaw:
-        from ...kernels.enclosure import enclosing
-        from .quadrature_marked import marked_normal
-
-        mu = enclosing(*mu_bounds(self.base))
-        return marked_normal(mu, self.rate, tilt, reach, log_tolerance, self.marked)
-
-    def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> BallTilted:
-        mu = self.base.ball_mu()
-        return sampled_normal_ball(mu, self.rate, 1, tilt, reach, log_tolerance, self.marked)
-
-    def decay(self, tilt: float) -> Decay:
-        from .decay_float import decay
-
-        return decay(mu_value(self.base), self.rate, 1.0 + tilt, self.marked) or NoDecay()
-
-    def ball_decay(self, tilt: float) -> Decay:
-        with working_precision(BITS_START):
-            return ball_decay(self.base.ball_mu(), self.rate, 1.0 + tilt, self.marked) or NoDecay()
 
     def beyond(self) -> arb:
         edge = self.marked.edges[-1]

@@ -4,9 +4,10 @@ x is standard normal, g(x) = 1 - rate + rate e^{mu x - mu^2/2}; the loss is sign
 (sign, base) = (1, 1) for remove and (-1, 0) for add. With a node x0 as centre, pi0 the share of the shifted component
 there and d(x) = log(g(x)/g(x0)) = log1p(pi0 expm1(mu (x - x0))),
 M(z) = g(x0)^{sign z} E[e^{sign z d}],  log M(c) = sign c log g(x0) + log1p(E[expm1(sign c d)]).
-Nothing cancels: the errors are proportional to E|d|, not to 1.
+Nothing cancels: the errors are proportional to E|d|, not to 1. A marked part, M(z) = E[weight e^{z loss}] with
+P[x > end] cut away, has log1p(E[weight expm1(c d) - (1 - weight)]) in its place where nearly all is marked.
 Guarantee: weights, offsets and log M(c) enclose the truth up to `error`.
-Proof: docs/proofs/contour.md, sections 5 and 7.
+Proof: docs/proofs/contour.md, sections 5, 7 and 10.
 """
 
 from __future__ import annotations
@@ -17,53 +18,92 @@ import numpy as np
 from flint import arb
 
 from ... import work
-from ...kernels.ball import lower_float, upper_float, working_precision
+from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
-from ...kernels.enclosure import Enclosure, FloatArray, enclosing, exact, where
+from ...kernels.enclosure import Enclosure, FloatArray, enclosed, enclosing, exact, where
 from ...kernels.quadrature import QuadratureError, TiltedLaw, widened
 from .grid import Grid, choose_grid, error_modes, mode_heights
+from .window import WHOLE, MarkWindow, ball_phi
 
 ROOT_TWO_PI = Enclosure(np.asarray(2.5066282746310002), np.asarray(4e-16))
-NODE_BYTES = 512.0  # a node in some thirty arrays of doubles
+NODE_BYTES, MARKED_BYTES = 512.0, 1024.0  # a node in some thirty arrays of doubles, and with its weights in balls
+MARK = 2e4  # units of work for the weights of one edge at a node
 CANCELLED = 1e-15  # more than the rounding of a power, of mu and of their product, where a difference of such is small
 CENTRE_BITS = 160  # 1 - rate is 2^-53 or more
 OFFSET_SPLIT = 30.0  # above this exponent expm1 is traded for logs, far below overflow
 
 
-def sampled_normal(mu: Enclosure, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float) -> TiltedLaw:
-    """The law tilted by e^{tilt loss}, for transforms up to |t| = reach."""
-    base = 1.0 if sign > 0 else 0.0
-    power = base + sign * tilt
-    mu_up = float(mu.upper)
-    grid = choose_grid(mu_up, rate, power, reach, log_tolerance)
-    work.hold(NODE_BYTES * grid.size)
-    steps: FloatArray = np.arange(-grid.left, grid.right + 1, dtype=np.float64) * grid.step
-    if grid.end < math.inf:
-        steps = np.append(steps, (grid.right + 0.5) * grid.step)  # the hard end
-    nodes = exact(steps + grid.centre)
-    log_g, log_odds = centre_values(mu, rate, grid.centre)
-    offsets = log_ratios(mu * exact(steps), log_odds)
-    bell = nodes * nodes * -0.5
-    plain_log = bell + offsets if base else bell
-    tilted_log = plain_log + offsets * (sign * tilt)  # base + tilt in one double would be rounded
-    weights = scaled(tilted_log)
-    odds = float(log_odds.exp().upper)
-    ends = _ends(mu_up, grid, weights, odds, power)
-    plain_ends = _ends(mu_up, grid, scaled(plain_log), odds, base) if grid.end == math.inf else math.inf
-    error = QuadratureError(ends, error_modes(mu_up, power, grid.step, grid.strip))
-    at_zero = float(error.at(np.zeros(1))[0])
-    log_unit = log_g * base + exact(grid.step).log() - ROOT_TWO_PI.log()
-    inside = slice(0, grid.size)
-    log_mgf = _log_mgf(
-        offsets[inside] * (sign * tilt), plain_log[inside], tilted_log[inside], log_unit, at_zero, plain_ends
-    )
-    return TiltedLaw(
-        drift=log_g * float(sign),
-        log_mgf=log_g * (sign * tilt) + log_mgf,
-        offsets=offsets[inside] * float(sign),
-        weights=weights[inside],
-        error=error,
-    )
+def sampled_normal(
+    mu: Enclosure, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float, marked: MarkWindow = WHOLE
+) -> TiltedLaw:
+    """The law tilted by e^{tilt loss}, for transforms up to |t| = reach; the marked part of it if there is a window."""
+    nodes = _Nodes(mu, rate, sign, tilt, reach, log_tolerance, marked)
+    offsets, weights = nodes.offsets[nodes.inside] * float(sign), nodes.weights[nodes.inside]
+    return TiltedLaw(nodes.log_g * float(sign), nodes.log_mgf, offsets, weights, nodes.error)
+
+
+def log_mgf_above(mu: Enclosure, rate: float, tilt: float, log_tolerance: float, marked: MarkWindow) -> float:
+    """At or above log E[weight e^{tilt loss}], of use even where much lies next to the hard end.
+
+    M <= sum + ends sum + strip M, with the errors of the quadrature at t = 0.
+    """
+    nodes = _Nodes(mu, rate, 1, tilt, 0.0, log_tolerance, marked)
+    ends = nodes.error.fixed
+    strip = float(QuadratureError(0.0, nodes.error.modes).at(np.zeros(1))[0])
+    if not (strip < 0.5 and ends < np.inf):
+        return np.inf
+    total = nodes.log_lift + nodes.log_total
+    return float(total.upper) + math.log1p(ends) - math.log1p(-strip) + 1e-12
+
+
+class _Nodes:
+    """The nodes of the rule, the hard end as one more, their weights, and the errors of the sums over them.
+
+    log M(c) is log_lift, c times the loss at the centre, plus the log of a sum: log_total as it stands.
+    """
+
+    def __init__(
+        self, mu: Enclosure, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float, marked: MarkWindow
+    ) -> None:
+        base = 1.0 if sign > 0 else 0.0
+        power, mu_up = base + sign * tilt, float(mu.upper)
+        grid = choose_grid(mu_up, rate, power, reach, log_tolerance, marked)
+        work.hold((MARKED_BYTES if marked.edges else NODE_BYTES) * grid.size)
+        work.spend(MARK * len(marked.edges) * grid.size)
+        steps: FloatArray = np.arange(-grid.left, grid.right + 1, dtype=np.float64) * grid.step
+        if grid.end < math.inf:
+            steps = np.append(steps, (grid.right + 0.5) * grid.step)
+        self.inside = slice(0, grid.size)
+        nodes = exact(steps + grid.centre)
+        self.log_g, log_odds = centre_values(mu, rate, grid.centre)
+        self.offsets = log_ratios(mu * exact(steps), log_odds)
+        bell, growth = nodes * nodes * -0.5, self.offsets * (sign * tilt)
+        plain_log = bell + self.offsets if base else bell
+        tilted_log = plain_log + growth  # base + tilt in one double would be rounded
+        if marked.edges:
+            log_weight, missing = _marks(marked, nodes.value)
+            tilted_log = tilted_log + log_weight
+        self.weights = scaled(tilted_log)
+        odds = float(log_odds.exp().upper)
+        ends = _ends(mu_up, grid, self.weights, odds, power, marked)
+        self.error = QuadratureError(ends, error_modes(mu_up, power, grid.step, grid.strip))
+        at_zero = float(self.error.at(np.zeros(1))[0])
+        log_unit = self.log_g * base + exact(grid.step).log() - ROOT_TWO_PI.log()
+        self.log_lift, self.log_total = self.log_g * (sign * tilt), log_sum(tilted_log[self.inside]) + log_unit
+        log = widened(self.log_total, at_zero)
+        plain_ends = math.inf
+        if grid.end == marked.end:
+            plain_ends = _ends(mu_up, grid, scaled(plain_log), odds, base, MarkWindow(end=marked.end))
+            plain_ends += _beyond(mu_up, rate, marked.end) if marked.end < math.inf else 0.0
+        # M (at zero) for the tilted sum, 1 (at zero + beyond) for the plain one, and M >= 1/2.
+        slack = 5.0 * at_zero + 2.0 * plain_ends
+        if slack < 1e-3:
+            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+                change = log_weight.exp() * growth.expm1() - missing if marked.edges else growth.expm1()
+                rise = (plain_log.exp() * change)[self.inside].sum() * log_unit.exp()
+            if np.isfinite(rise.radius) and float(rise.lower) > -0.5 and float(rise.upper) < 1.0:
+                log = widened(rise.log1p(), slack)
+        self.log_mgf = self.log_lift + log
 
 
 def centre_values(mu: Enclosure, rate: float, centre: float) -> tuple[Enclosure, Enclosure]:
@@ -101,53 +141,53 @@ def scaled(log: Enclosure) -> Enclosure:
         return (log - float(np.max(log.value))).exp()
 
 
-def _ends(mu: float, grid: Grid, weights: Enclosure, odds: float, power: float) -> float:
+def _ends(mu: float, grid: Grid, weights: Enclosure, odds: float, power: float, marked: MarkWindow) -> float:
     """Mass beyond the nodes relative to the mass on them, by a geometric series on both sides.
 
     The log density falls at least at the rate d beyond the last node: on the right d = x - a mu (x for a < 0), on
-    the left d = -x (-x + a mu pi(x) for a < 0, and pi(x) is at most its odds, odds(x0) e^{mu (x - x0)}).
-    Before a hard end e, a < 0: at most f(e)/d beyond it, d = e - a mu pi(e), and 2 y f(e) for the end itself.
+    the left d = -x (-x + a mu pi(x) for a < 0, and pi(x) is at most its odds, odds(x0) e^{mu (x - x0)}), and the slope
+    of a window more. A hard end e adds 2 y f(e) at most; where it is none of a window, a < 0, at most f(e)/d is beyond
+    it, d = e - a mu pi(e).
     """
     left = grid.left * grid.step - grid.centre
+    if marked.edges:
+        left += marked.slope_left_of(-left)
     if power < 0.0:
         pull = power * mu * min(1.0, raised(odds * np.exp(-lowered(mu, MILLIONS) * grid.left * grid.step), MILLIONS))
         left += pull - CANCELLED * (abs(pull) + abs(left))
-    cut = grid.end < math.inf
-    if cut:
+    if marked.edges and marked.end == math.inf:
+        return np.inf  # a rising edge has to end
+    if marked.end < math.inf:
+        right = math.inf
+    elif grid.end < math.inf:
         at_end = odds * math.exp(min(700.0, mu * (grid.right + 0.5) * grid.step)) * (1.0 - 1e-6)
         right = grid.end - power * mu * at_end / (1.0 + at_end)
     else:
         last, pull = grid.centre + grid.right * grid.step, max(power, 0.0) * mu
         right = last - pull - CANCELLED * (abs(last) + pull)
-    if not (right > 0.0 and left > 0.0):
+    mass = lowered(float(np.sum(weights.lower[: grid.size].clip(0.0))), THOUSANDS)
+    if not (right > 0.0 and left > 0.0 and mass > 0.0):
         return np.inf
     first, last = weights.upper[0], weights.upper[-1]
     ends = first / -np.expm1(-grid.step * left)
-    if cut:
+    if grid.end < math.inf:
         ends += last / grid.step * (1.0 / right + 2.0 * max(mode_heights(mu, grid.step, grid.strip), default=np.inf))
     else:
         ends += last / -np.expm1(-grid.step * right)
-    mass = lowered(np.sum(weights.lower[: grid.size].clip(0.0)), THOUSANDS)
     return float(raised(ends / mass, MILLIONS))
 
 
-def _log_mgf(
-    growth: Enclosure,
-    plain_log: Enclosure,
-    tilted_log: Enclosure,
-    log_unit: Enclosure,
-    at_zero: float,
-    plain_ends: float,
-) -> Enclosure:
-    """log E[e^growth], through expm1 where that is sharper."""
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        rise = (plain_log.exp() * growth.expm1()).sum() * log_unit.exp()
-    usable = np.isfinite(rise.radius) and plain_ends < 0.1
-    if usable and float(rise.lower) > -0.5 and float(rise.upper) < 1.0:
-        # M (at_zero) for the tilted sum, 1 (at_zero + plain_ends) for the plain one, and M >= 1/2.
-        slack = 3.0 * at_zero + 2.0 * plain_ends
-        return widened(rise.log1p(), slack)
-    return widened(log_sum(tilted_log) + log_unit, at_zero)
+def _marks(marked: MarkWindow, points: FloatArray) -> tuple[Enclosure, Enclosure]:
+    """log weight and 1 - weight at points up to the end, in balls: they are few."""
+    with working_precision(BITS_START):
+        balls = [arb(float(x)) for x in points]
+        return enclosed([marked.ball_weight(x).log() for x in balls]), enclosed([marked.ball_missing(x) for x in balls])
+
+
+def _beyond(mu: float, rate: float, end: float) -> float:
+    """P[x > end], from above."""
+    with working_precision(BITS_START):
+        return upper_float((1 - arb(rate)) * ball_phi(-arb(end)) + arb(rate) * ball_phi(arb(mu) - arb(end)))
 
 
 def log_sum(logs: Enclosure) -> Enclosure:
