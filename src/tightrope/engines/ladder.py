@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
+from ..errors import Refusal, UnsupportedMechanism
 from ..kernels import conditions
 from ..question import AUTO
 from . import outline
@@ -64,11 +65,15 @@ class Rung:
         """Why it may answer."""
         return (self.engine.ball_reason if self.ball else None) or self.engine.reason
 
-    def arithmetic(self) -> AbstractContextManager[None]:
-        """float64 where it can be trusted; some balls take choices from it, others do without."""
-        if not self.ball:
-            return conditions.float64()
-        return conditions.quiet() if self.engine.chooses else nullcontext()
+    @contextmanager
+    def arithmetic(self) -> Iterator[None]:
+        """float64 where it can be trusted, else NEEDS_BALLS; some balls take choices from it, others do without."""
+        try:
+            balls = conditions.quiet() if self.engine.chooses else nullcontext()
+            with balls if self.ball else conditions.float64():
+                yield
+        except FloatingPointError as broken:
+            raise UnsupportedMechanism(f"{broken}; ask with proof", Refusal.NEEDS_BALLS) from broken
 
     def prepare(self, terms: Sequence[Term], beat: float, **question: float | None) -> Evaluator:
         """The engine's evaluator in this arithmetic."""

@@ -57,7 +57,7 @@ class Planner:
         self._proof, self._auto = question.proof or not conditions.hold(), engine == AUTO
         # The law of a product is for one engine, which asks the others.
         self._ladder = ladder(engine, any(serves_several(pair) for pair, _ in terms), self._proof)
-        conditions.demand_normal(self.terms)
+        _demand_normal(self.terms)
         self._edges = edges(terms)
         self._several = several
         self._sides: tuple[Planner, ...] | None = None
@@ -66,7 +66,7 @@ class Planner:
 
     def answer(self, point: Point, accuracy: float) -> Answer:
         """The straight path: known edges, then the ladder of engines until one is narrow enough."""
-        conditions.demand_normal(point)
+        _demand_normal(point)
         known = self._known(point, accuracy)
         if known is not None:
             return known
@@ -165,7 +165,7 @@ class Planner:
         if self._auto and not self._proof:
             from .chernoff import delta_above
 
-            with conditions.float64():
+            with Rung(OUTLINE, False).arithmetic():
                 if delta_above(self.terms, NEXT_TO_NOTHING, upper_float(self._edges.mass), point.given) <= point.given:
                     lines = budget_lines(truncation=point.given)
                     return answered(
@@ -268,7 +268,7 @@ class Planner:
         from .chernoff import delta_above
 
         start, mass = near if isinstance(near, float) else 1.0, upper_float(self._edges.mass)
-        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), conditions.float64():
+        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), Rung(OUTLINE, False).arithmetic():
             return not self._proof and delta_above(self.terms, epsilon, mass, delta, start) <= delta
         return False
 
@@ -324,3 +324,10 @@ class Planner:
             (found.at_lower.budget if found.at_lower else nothing).lower,
         )
         return answered(rung, evaluator, found.lower, min(found.upper, ceiling), budget)
+
+
+def _demand_normal(value: object) -> None:
+    """Refuses doubles that this thread would take for others."""
+    if conditions.misread(value):
+        hint = "it has a number below 2.3e-308, which this process flushes to zero; switch gradual underflow on"
+        raise UnsupportedMechanism(hint)
