@@ -40,13 +40,8 @@ def lower_by_events(terms: Sequence[Term], epsilon: float) -> float:
     best = [_best(partial(_some, subset, epsilon), _thresholds(epsilon, 1)) for subset in subsets]
     uses = sum(count for _, count in used)
     best.append(_best(partial(_every, used, tops, epsilon), _thresholds(epsilon, uses)))
-    best += [_certified(partial(_alone, pair, epsilon)) for pair, _ in used]
+    best += [_certified(partial(pair.ball_profile, arb(epsilon))) for pair, _ in used]  # of one use alone
     return max(best)
-
-
-def _alone(pair: Pair, epsilon: float) -> arb:
-    """The best event of one use."""
-    return pair.ball_profile(arb(epsilon))
 
 
 def _some(terms: Sequence[Term], epsilon: float, threshold: float) -> arb:

@@ -50,14 +50,7 @@ class Outline(Evaluator):
         return Evaluation(min(lower, upper), upper, Budget(lines, lines))
 
 
-def prepare(
-    terms: Sequence[Term],
-    *,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    accuracy: float = TOLERANCE,
-    proof: bool = False,
-) -> Outline:
+def prepare(terms: Sequence[Term], *, proof: bool = False) -> Outline:
     """The outline of a composition; it is the same for every question."""
     with working_precision(BITS_START):
         mass = edges(terms).mass

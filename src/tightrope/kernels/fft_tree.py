@@ -59,7 +59,7 @@ def gather(factors: Sequence[TreeFactor], length: int) -> Gathered:
     left = list(factors)
     lengths: list[int] = []
     while True:
-        left.sort(key=_entries)
+        left.sort(key=lambda each: each.entries)
         short = sum(GROUP * each.entries <= length for each in left)
         if short < 2 * GROUP:
             return Gathered(left, carried(left), lengths)
@@ -77,10 +77,6 @@ def carried(factors: Sequence[TreeFactor]) -> float:
     size = math.exp(math.fsum(logs) + 1e-12 * math.fsum(map(abs, logs)))
     share = math.fsum(each.uses * each.radius / total for each, total in zip(factors, totals, strict=True))
     return size * share * SLACK
-
-
-def _entries(factor: TreeFactor) -> int:
-    return factor.entries
 
 
 def _joined(group: Sequence[TreeFactor]) -> TreeFactor:

@@ -8,13 +8,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from . import ulps
 from .conditions import demand_erfcx
-from .twofold import Twofold
-
-FloatArray = npt.NDArray[np.float64]
+from .twofold import FloatArray, Twofold
 
 # Relative error of either tail; where it is below the normal doubles, add ulps.SUBNORMAL.
 NORMAL_TAIL_ERROR = (ulps.ERFCX + 2.0 * ulps.EXP + 9.0) * ulps.UNIT

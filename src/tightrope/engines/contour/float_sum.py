@@ -51,11 +51,7 @@ class FloatNodes(Nodes):
             value, slope = PlainSum.of(self.spectrum, kernel).at(at)
         if not value > 0.0:
             return -math.inf, -tilt
-        return self._log_scale - tilt * at + math.log(value), slope / value
-
-    @cached_property
-    def _log_scale(self) -> float:
-        return float(self.log_scale.mid())
+        return float(self.log_scale.mid()) - tilt * at + math.log(value), slope / value
 
     @cached_property
     def _smooth(self) -> Kernel:
