@@ -16,7 +16,7 @@ from tightrope.engines import parts as contour_parts
 from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour import tuning
 from tightrope.engines.contour.engine import tried
-from tightrope.engines.contour.reach import Fallen, log_product
+from tightrope.engines.contour.plan import Fallen, log_product
 from tightrope.engines.contour.ways import HITS, WHOLE, Approach, ContourLaw, ContourTarget
 from tightrope.engines.saddle import find_saddle
 from tightrope.facets.cumulant import cgf_of

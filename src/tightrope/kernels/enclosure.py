@@ -48,12 +48,7 @@ class Enclosure:
     @property
     def lower(self) -> FloatArray:
         """At or below the exact value."""
-        if self.value.ndim == 0:
-            return -(-self).upper
-        with np.errstate(all="ignore"):
-            low = np.nextafter(self.value - self.radius, -np.inf)
-        low = np.where(self.radius == 0.0, self.value, low)
-        return np.where(np.isnan(low), -np.inf, low)
+        return -(-self).upper
 
     @property
     def upper(self) -> FloatArray:

@@ -10,8 +10,7 @@ import pytest
 from flint import arb
 
 from tightrope.engines.contour.bound import ContourBound, Nodes, NodeSum
-from tightrope.engines.contour.plan import ContourPlan
-from tightrope.engines.contour.reach import Fallen
+from tightrope.engines.contour.plan import ContourPlan, Fallen
 from tightrope.engines.saddle import NodeStep, Saddle
 from tightrope.facets.cgf import Cumulants
 

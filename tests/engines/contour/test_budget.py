@@ -16,7 +16,7 @@ import tightrope as tr
 from tests.oracle import transforms
 from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour import plan as contour_plan
-from tightrope.engines.contour.reach import Fallen, Falling, LogBounds
+from tightrope.engines.contour.plan import Fallen, Falling, LogBounds
 from tightrope.engines.contour.ways import WHOLE
 from tightrope.engines.evaluation import Evaluation
 from tightrope.engines.saddle import NodeStep

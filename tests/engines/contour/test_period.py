@@ -17,7 +17,7 @@ from tightrope.engines.contour import tuning
 from tightrope.engines.contour.bound import ContourBound
 from tightrope.engines.contour.engine import prepare
 from tightrope.engines.contour.period import Period, period_of
-from tightrope.engines.contour.reach import Fallen, Falling, LogBounds
+from tightrope.engines.contour.plan import Fallen, Falling, LogBounds
 from tightrope.engines.evaluation import Evaluation
 from tightrope.engines.saddle import Saddle
 from tightrope.errors import UnsupportedMechanism

@@ -28,8 +28,7 @@ from ..saddle import Saddle
 from . import tuning
 from .bound import ContourBound, Nodes
 from .period import period_of
-from .plan import ContourPlan, plan_contour
-from .reach import falling_of
+from .plan import ContourPlan, falling_of, plan_contour
 from .ways import Approach, ContourLaw, ContourTarget, Estimate, ways_of
 
 

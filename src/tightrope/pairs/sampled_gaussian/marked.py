@@ -8,7 +8,7 @@ Proof: docs/proofs/contour.md, section 10.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from flint import arb
@@ -126,12 +126,8 @@ class MarkedCgf(SampledPart, Marked):
         width = dyadic(max(WIDTHS[-1], min(WIDTHS[0], room)), 4)
         at = _rounded(at)
         ends = ((-1, min(self.marked.end, self._body_end(at, width, log_mass))), (1, self.marked.end))
-        return Split(
-            *(
-                MarkedCgf(self.base, self.rate, 1, MarkWindow((Edge(at, width, side), *self.marked.edges), last))
-                for side, last in ends
-            )
-        )
+        windows = (MarkWindow((Edge(at, width, side), *self.marked.edges), last) for side, last in ends)
+        return Split(*(replace(self, marked=window) for window in windows))
 
     def _body_end(self, at: float, width: float, log_mass: float) -> float:
         """The first end of the body beyond which it would have no more than this mass; inf without one."""
