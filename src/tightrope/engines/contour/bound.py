@@ -123,8 +123,8 @@ class ContourBound(SelfInverse):
     def _truncation(self) -> arb:
         """What the nodes that were left out add at most, relative to the scale."""
         plan, c = self.nodes.plan, self._tilt
-        if plan.complete:
-            return arb(0)
+        if plan.period is not None and 2 * plan.nodes > plan.cycle:
+            return arb(0)  # none was
         decay, hits = arb(0), arb(0)
         for bound, count, ratio in plan.log_bounds:
             if ratio is None:

@@ -63,11 +63,6 @@ class ContourPlan:
         """The last node, exactly."""
         return self.step.step * (self.nodes - 1)
 
-    @property
-    def complete(self) -> bool:
-        """Whether no node is left out."""
-        return self.period is not None and 2 * self.nodes > self.cycle
-
 
 def plan_contour(
     parts: Parts,

@@ -44,7 +44,10 @@ class StripError:
         modes = error_modes(mu, self.power, grid.step, grid.strip)
         best = min(range(len(modes)), key=lambda index: modes[index][0] + modes[index][1] * t)
         y = arb(heights[best])
-        turn, share = self.mu * y, self._share()
+        turn = self.mu * y
+        # At the hard end, where that is below 1/2.
+        share = arb(1) if grid.end == math.inf else _share(self.mu, self.rate, arb(grid.end))
+        share = share if share < 0.5 else arb(1)
         if not turn < arb.pi():
             return arb.pos_inf()
         lift, kappa = 1 + sum((1 / arb(edge.width) ** 2 for edge in self.marked.edges), arb(0)), arb(1)
@@ -58,13 +61,6 @@ class StripError:
         if not growth <= 2 * arb.pi() * y / grid.step:
             return arb.pos_inf()  # what a hard end costs is known below only
         return 2 * kappa * growth.exp() / (2 * arb.pi() * y / grid.step).expm1() + self.edge * y
-
-    def _share(self) -> arb:
-        """The share of the shifted component at the hard end if that is below 1/2, else 1."""
-        if self.grid.end == math.inf:
-            return arb(1)
-        share = _share(self.mu, self.rate, arb(self.grid.end))
-        return share if share < 0.5 else arb(1)
 
 
 def _share(mu: arb, rate: float, x: arb) -> arb:

@@ -89,7 +89,9 @@ class _Nodes:
         self.error = QuadratureError(ends, error_modes(mu_up, power, grid.step, grid.strip))
         at_zero = float(self.error.at(np.zeros(1))[0])
         log_unit = self.log_g * base + exact(grid.step).log() - ROOT_TWO_PI.log()
-        self.log_lift, self.log_total = self.log_g * (sign * tilt), log_sum(tilted_log[self.inside]) + log_unit
+        kept = tilted_log[self.inside]
+        self.log_total = scaled(kept).sum().log() + exact(float(np.max(kept.value))) + log_unit
+        self.log_lift = self.log_g * (sign * tilt)
         log = widened(self.log_total, at_zero)
         plain_ends = math.inf
         if grid.end == marked.end:
@@ -188,8 +190,3 @@ def _beyond(mu: float, rate: float, end: float) -> float:
     """P[x > end], from above."""
     with working_precision(BITS_START):
         return upper_float((1 - arb(rate)) * ball_phi(-arb(end)) + arb(rate) * ball_phi(arb(mu) - arb(end)))
-
-
-def log_sum(logs: Enclosure) -> Enclosure:
-    """log of the sum of e^logs."""
-    return scaled(logs).sum().log() + exact(float(np.max(logs.value)))
