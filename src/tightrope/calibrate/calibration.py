@@ -20,9 +20,6 @@ from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import nonnegative, positive, probability
 from ..question import AUTO, SECONDS, Manner, Question
-from .domain import Domain
-from .search import RootSearch
-from .target import Target
 
 TOLERANCE = 1e-6
 
@@ -84,6 +81,10 @@ def calibrate(
     are not looked at. tolerance: relative distance to the value that is shown to miss the target. seconds: what the
     whole search may take; then the best value so far is the answer. The others are those of Mechanism.epsilon.
     """
+    from .domain import Domain
+    from .search import RootSearch
+    from .target import Target  # late: it brings the engines along
+
     parameter = options.get("parameter") or _first_argument(make)
     epsilon, delta = nonnegative("epsilon", epsilon), probability("delta", delta)
     if delta == 1.0:

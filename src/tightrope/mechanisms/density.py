@@ -16,17 +16,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..bound import Bound
 from ..errors import InvalidParameter
 from ..kernels.ball import lower_float, upper_float
 from ..pair import Pair
-from ..pairs.density.formula import Function
-from ..pairs.density.pair import DensityPair, density_pair
-from ..pairs.density.series import piece_of
 from ..relation import Direction
 from .base import Leaf
+
+if TYPE_CHECKING:
+    from ..pairs.density.formula import Function
+    from ..pairs.density.pair import DensityPair
 
 Support = Sequence[float] | Sequence[Sequence[float]]
 WIDEST = 1e300
@@ -77,6 +78,9 @@ class Density(Leaf):
 
     @cached_property
     def _pair(self) -> DensityPair:
+        from ..pairs.density.pair import density_pair
+        from ..pairs.density.series import piece_of
+
         intervals = _intervals(self.support)
         functions = (_functions(name, getattr(self, name), len(intervals)) for name in ("log_p", "log_q"))
         return density_pair(

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from fractions import Fraction
 from os import PathLike
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
 from ..pair import Pair
@@ -23,11 +24,12 @@ from ..pairs.finite.laws import RationalLaw
 from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
-from .binning import Bins, counted
 from .data_file import data_file
-from .histogram_data import read_pair
 from .parameters import probability
-from .samples import Source
+
+if TYPE_CHECKING:
+    from .binning import Bins
+    from .samples import Source
 
 KINDS = ("counts", "probabilities")
 SHOWN = 8  # numbers in a title
@@ -68,8 +70,12 @@ class Histograms(Leaf):
                 raise InvalidParameter(f"confidence must lie between 0 and 1, not {confidence!r}")
         pair: tuple[Sequence[float], Sequence[float]]
         if samples:
+            from .binning import counted
+
             pair = counted(a, b, bins, width, column, split=confidence is not None)
         else:
+            from .histogram_data import read_pair
+
             pair = read_pair(a, b, kind, said=samples is False)
         object.__setattr__(self, "a", pair[0])
         object.__setattr__(self, "b", pair[1])
