@@ -15,6 +15,6 @@ from .mechanisms.exponential import Exponential as Exponential
 from .mechanisms.gdp import GDP as GDP
 from .mechanisms.finite import Finite as Finite
 from .mechanisms.histograms import Histograms as Histograms
-from .mechanisms.truncated_gaussian import TruncatedGaussian as TruncatedGaussian
-from .mechanisms.truncated_laplace import TruncatedLaplace as TruncatedLaplace
+from .mechanisms.truncated import TruncatedGaussian as TruncatedGaussian
+from .mechanisms.truncated import TruncatedLaplace as TruncatedLaplace
 from .mechanisms.density import Density as Density

@@ -6,7 +6,7 @@ import math
 
 from studies.asking import deltas, grid
 from studies.figure import DELTA, FACTOR, Figure, Panel, Shape
-from tightrope.mechanisms.truncated_gaussian import TruncatedGaussian
+from tightrope.mechanisms.truncated import TruncatedGaussian
 
 SIGMA, CUT, EPSILON = 1.0, 2.5, 0.6
 

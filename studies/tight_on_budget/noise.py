@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from tightrope import Gaussian, Mechanism, RandomizedResponse
-from tightrope.mechanisms.truncated_gaussian import TruncatedGaussian
-from tightrope.mechanisms.truncated_laplace import TruncatedLaplace
+from tightrope.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
 
 SCALE = 200.0
 SAME_VARIANCE = SCALE * math.sqrt(2.0)

@@ -15,8 +15,7 @@ import tightrope as tr
 from tightrope.errors import InvalidParameter
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.twofold import twofold
-from tightrope.mechanisms.truncated_gaussian import TruncatedGaussian
-from tightrope.mechanisms.truncated_laplace import TruncatedLaplace
+from tightrope.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
 from tightrope.pair import TAIL_ERROR
 from tightrope.relation import Direction
 

@@ -1,0 +1,113 @@
+"""Gaussian and Laplace noise that is truncated, and rounded up to whole numbers if asked.
+
+Cut: the noise is conditioned to [mean + low, mean + high] and moves with the query: some outputs tell everything.
+Clamp: the noisy result (rounded up, if integer) is clipped to [low, high]: post-processing, nothing tells everything.
+Guarantee: tight for a query that is 0 without the record and at most `sensitivity` with it; a cut at -c and c covers
+queries that fall as well. A clamped query that starts elsewhere has another mean.
+Reference: Meiser, Mohammadi 2018, Sec. 5.1, 5.2 (cut) and 7.1 (clamp). Proof: docs/proofs/truncated.md.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+
+from ..errors import InvalidParameter
+from ..pair import Pair
+from ..pairs.truncated.noise import GaussianNoise, LaplaceNoise, ShiftedNoise
+from ..pairs.truncated.pair import ClampedPair, CutPair
+from ..relation import Direction
+from .base import Leaf
+from .parameters import positive, real
+
+
+class TruncatedNoise(Leaf):
+    """Adds noise, cut to bounds that move with the query or clamped to bounds that do not."""
+
+    __slots__ = ()
+    mean: float
+    bounds: Sequence[float]
+    mode: str
+    integer: bool
+    sensitivity: float
+
+    @abstractmethod
+    def noise(self) -> ShiftedNoise:
+        """The noise around 0 and around the sensitivity, before it is truncated."""
+
+    def __post_init__(self) -> None:
+        """Checks the parameters, of which the first is the width of the noise; whole-valued noise needs whole ones."""
+        width = fields(self)[0].name  # type: ignore[arg-type]
+        object.__setattr__(self, width, positive(width, getattr(self, width)))
+        if self.mode not in ("cut", "clamp"):
+            raise InvalidParameter(f"mode must be 'cut' or 'clamp', not {self.mode!r}")
+        if not isinstance(self.integer, bool):
+            raise InvalidParameter(f"integer must be True or False, not {self.integer!r}")
+        try:
+            low, high = (real("bounds", bound) + 0.0 for bound in self.bounds)
+            mean = real("mean", self.mean) + 0.0
+        except InvalidParameter:
+            raise
+        except (TypeError, ValueError):
+            raise InvalidParameter(
+                f"mean must be a number and bounds two of them, not {self.mean!r} and {self.bounds!r:.60}"
+            ) from None
+        if not low < high or math.isinf(mean) or math.isnan(mean) or low == math.inf or high == -math.inf:
+            raise InvalidParameter(f"bounds must rise and the mean be finite, not ({low!r}, {high!r}) and {mean!r}")
+        shift = positive("sensitivity", self.sensitivity)
+        if self.integer:
+            for name, value in (("mean", mean), ("bounds", low), ("bounds", high), ("sensitivity", shift)):
+                if math.isfinite(value) and value != math.floor(value):
+                    raise InvalidParameter(f"{name} must be whole for integer outputs, not {value!r}")
+            if self.mode == "clamp" and high - low < 1.0:
+                raise InvalidParameter(f"integer outputs need bounds at least 1 apart, not ({low!r}, {high!r})")
+        for name, checked in (("mean", mean), ("bounds", (low, high)), ("sensitivity", shift)):
+            object.__setattr__(self, name, checked)
+        self.pair(Direction.REMOVE)  # what is wrong with all of them together is said here
+
+    def pair(self, direction: Direction) -> Pair:
+        noise = self.noise()
+        low, high = (None if math.isinf(bound) else Fraction(bound) for bound in self.bounds)
+        pair: CutPair | ClampedPair
+        if self.mode == "cut":
+            pair = CutPair(noise, low, high)
+        else:
+            # Whole numbers at or above the upper bound come from more than the bound minus one.
+            mean, last = Fraction(self.mean), Fraction(self.mean) + (1 if self.integer else 0)
+            pair = ClampedPair(noise, None if low is None else low - mean, None if high is None else high - last)
+        return pair if direction is Direction.REMOVE else pair.reversed()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TruncatedGaussian(TruncatedNoise):
+    """Adds Gaussian noise, cut to bounds that move with the query or clamped to bounds that do not."""
+
+    example = "TruncatedGaussian(sigma=283, bounds=[-2500, 2500]) * 512"
+    sigma: float
+    mean: float = 0.0
+    bounds: Sequence[float] = ()
+    mode: str = "cut"
+    integer: bool = False
+    sensitivity: float = 1.0
+
+    def noise(self) -> GaussianNoise:
+        return GaussianNoise(self.sigma, Fraction(self.sensitivity), self.integer)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TruncatedLaplace(TruncatedNoise):
+    """Adds Laplace noise, cut to bounds that move with the query or clamped to bounds that do not."""
+
+    example = "TruncatedLaplace(scale=200, bounds=[-2500, 2500]) * 512"
+    scale: float
+    mean: float = 0.0
+    bounds: Sequence[float] = ()
+    mode: str = "cut"
+    integer: bool = False
+    sensitivity: float = 1.0
+
+    def noise(self) -> LaplaceNoise:
+        return LaplaceNoise(self.scale, Fraction(self.sensitivity), self.integer)
