@@ -38,7 +38,7 @@ def test_every_mechanism_has_its_rows(name: str) -> None:
     assert (make.__doc__ or "").strip(), f"{name} needs a docstring: its first line is what the listing says"
     if make.example:
         assert {type(leaf) for leaf in leaves(tr.parse(make.example))} == {make}, f"{name}.example must be made of it"
-        assert MECHANISMS[name].make is make
+        assert MECHANISMS[name] is make
 
 
 def test_the_catalogue_holds_mechanisms_only() -> None:

@@ -15,7 +15,7 @@ from tightrope.engines.ladder import ENGINES
 from tightrope.registry import MECHANISMS
 
 LEAVES = {
-    **{name: tr.parse(entry.example) for name, entry in MECHANISMS.items()},
+    **{name: tr.parse(make.example) for name, make in MECHANISMS.items()},
     "tiny Gaussian": tr.Gaussian(sigma=1e-200),
     "tiny Laplace": tr.Laplace(scale=1e-160),
     "cut Gaussian": tr.TruncatedGaussian(sigma=10, bounds=(-3, 3), mode="cut"),

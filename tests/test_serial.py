@@ -16,7 +16,7 @@ SCHEMA = json.loads(files("tightrope").joinpath("schema/mechanism.json").read_te
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 MECHANISMS_WRITTEN = [
-    *(tr.parse(entry.example) for entry in (*MECHANISMS.values(), *TRANSFORMS.values())),
+    *(tr.parse(make.example) for make in (*MECHANISMS.values(), *TRANSFORMS.values())),
     tr.Gaussian(sigma=0.1, sensitivity=3),
     tr.Gaussian(sigma=1).poisson(rate=0.01) * 10**9 + tr.Laplace(scale=1 / 3),
     (tr.Gaussian(sigma=1) * 2 + tr.Gaussian(sigma=2)).poisson(rate=1e-8),

@@ -40,7 +40,7 @@ def noise(sigma: float) -> tr.Mechanism:
 
 
 VALUES: dict[str, Callable[[], Any]] = {
-    **{name: lambda entry=entry: tr.parse(entry.example) for name, entry in MECHANISMS.items()},
+    **{name: lambda make=make: tr.parse(make.example) for name, make in MECHANISMS.items()},
     "Density": lambda: tr.Density(log_p=quartic, log_q=centred, support=(-3.5, 4)),
     "Poisson": lambda: tr.Gaussian(sigma=1.0).poisson(rate=0.1),
     "Curve": lambda: RUN.curve(0.0, 2.0, 5),

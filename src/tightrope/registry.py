@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from inspect import Parameter, signature
 from types import MappingProxyType
-from typing import Generic, NamedTuple, TypeVar
+from typing import TypeVar
 
 from . import catalogue
 from .calls import nearest, quoted
@@ -18,21 +18,14 @@ from .transforms.poisson import Poisson
 Made = TypeVar("Made", bound=Mechanism)
 
 
-class Entry(NamedTuple, Generic[Made]):
-    """A mechanism, or a transformation, whose class takes the mechanism as base; with one example of its use."""
-
-    make: type[Made]
-    example: str
-
-
-MECHANISMS: Mapping[str, Entry[Leaf]] = MappingProxyType(
-    {name: Entry(make, make.example) for name, make in vars(catalogue).items() if getattr(make, "example", "")}
+MECHANISMS: Mapping[str, type[Leaf]] = MappingProxyType(
+    {name: make for name, make in vars(catalogue).items() if getattr(make, "example", "")}
 )
 
 # By the names of their methods.
-TRANSFORMS: Mapping[str, Entry[Transformation]] = MappingProxyType(
+TRANSFORMS: Mapping[str, type[Transformation]] = MappingProxyType(
     {
-        "poisson": Entry(Poisson, "Gaussian(sigma=1).poisson(rate=0.01)"),
+        "poisson": Poisson,
     }
 )
 
@@ -76,8 +69,8 @@ def find_transform(name: str) -> type[Transformation]:
     return _found("transformation", name, TRANSFORMS)
 
 
-def _found(kind: str, name: str, known: Mapping[str, Entry[Made]]) -> type[Made]:
+def _found(kind: str, name: str, known: Mapping[str, type[Made]]) -> type[Made]:
     if name not in known:
         shown = f"; known: {', '.join(known)}"
         raise InvalidParameter(f"unknown {kind} {quoted(name)}{nearest(name, known) or shown}")
-    return known[name].make
+    return known[name]

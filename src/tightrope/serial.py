@@ -52,10 +52,10 @@ def _tree(mechanism: Mechanism) -> dict[str, Any]:
             raise DataError(f"{type(mechanism).__name__} is given by functions, which have no JSON; build it in Python")
         parameters = {key: plain(value) for key, value in mechanism.parameters.items()}
         return {"mechanism": type(mechanism).__name__, "parameters": parameters}
-    for name, entry in TRANSFORMS.items():
-        if isinstance(mechanism, entry.make):
-            given = {item.name: plain(getattr(mechanism, item.name)) for item in keywords(entry.make)}
-            return {name: {**given, "of": _tree(mechanism.base)}}
+    for make in TRANSFORMS.values():
+        if isinstance(mechanism, make):
+            given = {item.name: plain(getattr(mechanism, item.name)) for item in keywords(make)}
+            return {make.call: {**given, "of": _tree(mechanism.base)}}
     return {"compose": [{"count": count, "of": _tree(part)} for part, count in mechanism.terms]}
 
 

@@ -10,12 +10,12 @@ from fractions import Fraction
 import mpmath
 import pytest
 from flint import arb, ctx
+from tightrope.mechanisms.truncated_gaussian import TruncatedGaussian
+from tightrope.mechanisms.truncated_laplace import TruncatedLaplace
 
 import tightrope as tr
 from tightrope.compare.methods import METHODS, Kind
 from tightrope.convert import advanced, basic, concentrated, normal_limit, optimal, renyi
-from tightrope.mechanisms.truncated_gaussian import TruncatedGaussian
-from tightrope.mechanisms.truncated_laplace import TruncatedLaplace
 
 CASES = int(os.environ.get("TIGHTROPE_CASES", "20"))
 
@@ -73,8 +73,8 @@ def test_kov_agrees_with_the_exact_binomial(epsilon: float, delta: float, count:
         at = float((count - 2 * i) * arb(epsilon))
         # The theorem speaks at a multiple of epsilon, which may be no double: bracket it.
         truth = _kov(epsilon, delta, count, i)
-        below = optimal.kov_delta(epsilon, delta, count, math.nextafter(at, math.inf))
-        above = optimal.kov_delta(epsilon, delta, count, math.nextafter(at, 0.0))
+        below = optimal.optimal_composition([(epsilon, delta, count)]).delta(math.nextafter(at, math.inf))
+        above = optimal.optimal_composition([(epsilon, delta, count)]).delta(math.nextafter(at, 0.0))
         assert arb(below.lower) <= truth <= arb(above.upper)
         assert abs(arb(above.upper) / truth - 1) < 1e-9
         exact = optimal.optimal_composition([(epsilon, delta, count)]).delta(at, proof=True)
@@ -86,7 +86,7 @@ def test_kov_agrees_with_the_exact_binomial(epsilon: float, delta: float, count:
 def test_kov_is_exact_in_fractions_for_few_uses() -> None:
     """Leaky randomized response with rational odds, all outcomes enumerated."""
     odds, leak, count = 3, Fraction(1, 16), 5
-    delta = optimal.kov_delta(math.log(odds), float(leak), count, 0.5)
+    delta = optimal.optimal_composition([(math.log(odds), float(leak), count)]).delta(0.5)
     truth = mpmath.mpf(0)
     with mpmath.workdps(40):
         alpha = mpmath.exp(mpmath.mpf("0.5"))

@@ -193,7 +193,7 @@ def test_parameters_outside_their_domain_are_refused(text: str) -> None:
     assert len(str(caught.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("text", [entry.example for entry in (*MECHANISMS.values(), *TRANSFORMS.values())])
+@pytest.mark.parametrize("text", [make.example for make in (*MECHANISMS.values(), *TRANSFORMS.values())])
 def test_examples_of_the_registry_parse_and_come_back(text: str) -> None:
     mechanism = tr.parse(text)
     assert tr.parse(repr(mechanism)) == mechanism

@@ -17,9 +17,9 @@ def listing() -> str:
     for column in ("written as", "what it is", "example"):
         table.add_column(column, overflow="fold")
     for prefix, entries in (("", MECHANISMS), (".", TRANSFORMS)):
-        for name, entry in entries.items():
-            claim = (entry.make.__doc__ or "").strip().splitlines()[0]
-            table.add_row(usage(prefix + name, entry.make), claim, entry.example)
+        for name, make in entries.items():
+            claim = (make.__doc__ or "").strip().splitlines()[0]
+            table.add_row(usage(prefix + name, make), claim, make.example)
     console = Console(file=StringIO(), width=140, highlight=False, markup=False)
     with console.capture() as capture:
         console.print(table)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from flint import arb
@@ -23,7 +24,7 @@ from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from ..relation import Direction
 from .outward import at_or_above, weighted_sum
-from .renyi import delta_from, epsilon_from
+from .renyi import Conversion, delta_from, epsilon_from
 
 NEAR_ZERO = 1e-5  # K(c)/c falls to the mean as c falls to 0
 
@@ -33,26 +34,6 @@ class Parabola(NamedTuple):
 
     mean: float
     spread: float
-
-
-def zcdp_epsilon(run: Mechanism, delta: float) -> float:
-    """From the sum of the rhos."""
-    return epsilon_from(_moment(run, zcdp), 0.0, delta, sharp=True)
-
-
-def zcdp_delta(run: Mechanism, epsilon: float) -> float:
-    """From the sum of the rhos."""
-    return delta_from(_moment(run, zcdp), 0.0, epsilon, sharp=True)
-
-
-def fitted_epsilon(run: Mechanism, delta: float) -> float:
-    """From the sums of means and variance proxies."""
-    return epsilon_from(_moment(run, fitted), 0.0, delta, sharp=True)
-
-
-def fitted_delta(run: Mechanism, epsilon: float) -> float:
-    """From the sums of means and variance proxies."""
-    return delta_from(_moment(run, fitted), 0.0, epsilon, sharp=True)
 
 
 def zcdp(pair: Pair) -> Parabola:
@@ -91,3 +72,14 @@ def _moment(run: Mechanism, parabola: Callable[[Pair], Parabola]) -> Callable[[f
 
 def _parabola(order: float, mean: float, spread: float) -> arb:
     return arb(order) * mean + arb(order) ** 2 * spread / 2
+
+
+def _answer(run: Mechanism, given: float, parabola: Callable[[Pair], Parabola], answer: Conversion) -> float:
+    return answer(_moment(run, parabola), 0.0, given, True)
+
+
+# Each takes the run, and the delta or epsilon that is given.
+zcdp_epsilon, zcdp_delta = (partial(_answer, parabola=zcdp, answer=answer) for answer in (epsilon_from, delta_from))
+fitted_epsilon, fitted_delta = (
+    partial(_answer, parabola=fitted, answer=answer) for answer in (epsilon_from, delta_from)
+)

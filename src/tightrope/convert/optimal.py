@@ -10,6 +10,7 @@ Reference: Kairouz, Oh, Viswanath 2017, Thm 3.3; Murtagh, Vadhan 2016, Lemma 3.2
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from ..bound import Bound
 from ..errors import UnsupportedMechanism
@@ -19,23 +20,20 @@ from ..transforms.composition import compose
 from .basic import use_epsilon, uses
 from .outward import minimise
 
+Points = list[tuple[float, float, int]]  # epsilon, delta, count
+
 STEPS = 14
 TINY = 1e-12
 
 
-def optimal_composition(points: list[tuple[float, float, int]]) -> Mechanism:
-    """The worst run whose uses are (epsilon, delta)-DP: points of (epsilon, delta, count)."""
+def optimal_composition(points: Points) -> Mechanism:
+    """The worst run whose uses are (epsilon, delta)-DP."""
     return compose(ApproximateDP(epsilon, delta) * count for epsilon, delta, count in points)
-
-
-def kov_delta(epsilon: float, delta: float, count: int, at: float) -> Bound:
-    """delta at the epsilon `at` of count uses of which only (epsilon, delta)-DP is known; certified on both sides."""
-    return optimal_composition([(epsilon, delta, count)]).delta(at)
 
 
 def one_point_epsilon(run: Mechanism, delta: float) -> float:
     """From one point of each use, at half of delta shared evenly."""
-    return _epsilon_from(run, 0.5 * delta / uses(run), delta)
+    return _epsilon(_points(run, 0.5 * delta / uses(run)), delta)
 
 
 def one_point_delta(run: Mechanism, epsilon: float) -> float:
@@ -44,46 +42,41 @@ def one_point_delta(run: Mechanism, epsilon: float) -> float:
     for part, count in run.terms:
         pure = use_epsilon(part, 0.0)
         points.append((pure, 0.0, count) if math.isfinite(pure) else (use_epsilon(part, TINY), TINY, count))
-    return 1.0 if any(math.isinf(point) for point, _, _ in points) else _composed_delta(points, epsilon)
+    return _delta(points, epsilon)
 
 
 def curve_epsilon(run: Mechanism, delta: float) -> float:
     """Minimised over the share of delta that the points use, and over pure points."""
     if not 0.0 < delta < 1.0:
-        return _epsilon_from(run, 0.0, delta)
+        return _epsilon(_points(run, 0.0), delta)
     even = delta / uses(run)
-    best = minimise(lambda share: _epsilon_from(run, share, delta), even * 1e-12, even, STEPS)
-    return min(_epsilon_from(run, share, delta) for share in (best, 0.0, 0.5 * even))
+    best = minimise(lambda share: _epsilon(_points(run, share), delta), even * 1e-12, even, STEPS)
+    return min(_epsilon(_points(run, share), delta) for share in (best, 0.0, 0.5 * even))
 
 
 def curve_delta(run: Mechanism, epsilon: float) -> float:
     """Minimised over the deltas of the points, and over pure points."""
     even = 1.0 / uses(run)
-    best = minimise(lambda share: _delta_from(run, share, epsilon), even * 1e-30, even, STEPS + 6)
-    return min(one_point_delta(run, epsilon), *(_delta_from(run, share, epsilon) for share in (best, 0.0)))
+    best = minimise(lambda share: _delta(_points(run, share), epsilon), even * 1e-30, even, STEPS + 6)
+    return min(one_point_delta(run, epsilon), *(_delta(_points(run, share), epsilon) for share in (best, 0.0)))
 
 
-def _epsilon_from(run: Mechanism, share: float, delta: float) -> float:
-    points = _points(run, share)
-    if any(math.isinf(point) for point, _, _ in points):
-        return math.inf
-    try:
-        return optimal_composition(points).epsilon(delta).upper
-    except UnsupportedMechanism:
-        return math.inf
-
-
-def _delta_from(run: Mechanism, share: float, epsilon: float) -> float:
-    points = _points(run, share)
-    return 1.0 if any(math.isinf(point) for point, _, _ in points) else _composed_delta(points, epsilon)
-
-
-def _composed_delta(points: list[tuple[float, float, int]], epsilon: float) -> float:
-    try:
-        return optimal_composition(points).delta(epsilon).upper
-    except UnsupportedMechanism:
-        return 1.0
-
-
-def _points(run: Mechanism, share: float) -> list[tuple[float, float, int]]:
+def _points(run: Mechanism, share: float) -> Points:
     return [(use_epsilon(part, share), share, count) for part, count in run.terms]
+
+
+def _epsilon(points: Points, delta: float) -> float:
+    return _upper(points, lambda worst: worst.epsilon(delta), math.inf)
+
+
+def _delta(points: Points, epsilon: float) -> float:
+    return _upper(points, lambda worst: worst.delta(epsilon), 1.0)
+
+
+def _upper(points: Points, ask: Callable[[Mechanism], Bound], nothing: float) -> float:
+    """What the worst run with these points answers; nothing where there is none, or no engine can tell."""
+    try:
+        finite = all(math.isfinite(point) for point, _, _ in points)
+        return ask(optimal_composition(points)).upper if finite else nothing
+    except UnsupportedMechanism:
+        return nothing

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from flint import arb
 
@@ -22,28 +23,9 @@ from ..relation import Direction
 from .outward import at_or_above, minimise, weighted_sum
 
 LogMoment = Callable[[float], float]
+Conversion = Callable[[LogMoment, float, float, bool], float]  # of moments, leaked mass, what is given, and sharp
 ORDERS = (1e-3, 1e7)
 STEPS = 36
-
-
-def markov_epsilon(run: Mechanism, delta: float) -> float:
-    """With kappa = 1."""
-    return _worst(run, lambda moment, leaked: epsilon_from(moment, leaked, delta, sharp=False))
-
-
-def markov_delta(run: Mechanism, epsilon: float) -> float:
-    """With kappa = 1."""
-    return _worst(run, lambda moment, leaked: delta_from(moment, leaked, epsilon, sharp=False))
-
-
-def renyi_epsilon(run: Mechanism, delta: float) -> float:
-    """With the best kappa."""
-    return _worst(run, lambda moment, leaked: epsilon_from(moment, leaked, delta, sharp=True))
-
-
-def renyi_delta(run: Mechanism, epsilon: float) -> float:
-    """With the best kappa."""
-    return _worst(run, lambda moment, leaked: delta_from(moment, leaked, epsilon, sharp=True))
 
 
 def epsilon_from(moment: LogMoment, leaked: float, delta: float, sharp: bool) -> float:
@@ -78,14 +60,14 @@ def _log_kappa(order: float, sharp: bool) -> arb:
     return c * c.log() - (1 + c) * (1 + c).log() if sharp else arb(0)
 
 
-def _worst(run: Mechanism, answer: Callable[[LogMoment, float], float]) -> float:
+def _worst(run: Mechanism, given: float, answer: Conversion, sharp: bool) -> float:
     """The worse direction."""
     found: list[float] = []
     for direction in Direction:
         terms = [(part.pair(direction), count) for part, count in run.terms]
         if found and terms == [(part.pair(Direction.REMOVE), count) for part, count in run.terms]:
             continue
-        found.append(answer(total_moment(terms), at_or_above(_leaked, terms)))
+        found.append(answer(total_moment(terms), at_or_above(_leaked, terms), given, sharp))
     return max(found)
 
 
@@ -103,3 +85,8 @@ def total_moment(terms: Sequence[Term]) -> LogMoment:
         return at_or_above(weighted_sum, values)
 
     return moment
+
+
+# With kappa = 1, and with the best one: each takes the run, and the delta or epsilon that is given.
+markov_epsilon, markov_delta = (partial(_worst, answer=answer, sharp=False) for answer in (epsilon_from, delta_from))
+renyi_epsilon, renyi_delta = (partial(_worst, answer=answer, sharp=True) for answer in (epsilon_from, delta_from))

@@ -17,6 +17,7 @@ class Transformation(Mechanism):
     """
 
     call: ClassVar[str]  # the name of the method that makes it
+    example: ClassVar[str]  # of its use, for the listing
     base: Mechanism
 
     def __repr__(self) -> str:

@@ -28,6 +28,7 @@ class Poisson(Transformation):
     """
 
     call = "poisson"
+    example = "Gaussian(sigma=1).poisson(rate=0.01)"
     rate: float
 
     def __post_init__(self) -> None:
