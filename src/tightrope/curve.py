@@ -79,10 +79,9 @@ class Curve(Sequence[Point]):
 
     def to_csv(self) -> str:
         """Columns epsilon, lower, upper, and confidence where it rests on draws; every double with all its digits."""
-        sure = None if self.certificate is None else self.certificate.confidence
-        heading, last = ("", "") if sure is None else (",confidence", f",{sure!r}")
-        rows = (f"{epsilon!r},{bound.lower!r},{bound.upper!r}{last}\n" for epsilon, bound in self)
-        return f"epsilon,lower,upper{heading}\n" + "".join(rows)
+        columns = self._columns()
+        rows = [columns, *(map(repr, row) for row in zip(*columns.values(), strict=True))]
+        return "".join(",".join(row) + "\n" for row in rows)
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with the columns of the table."""
@@ -90,15 +89,13 @@ class Curve(Sequence[Point]):
             from pandas import DataFrame
         except ImportError:
             raise InvalidParameter("a frame needs pandas: pip install pandas, or use to_csv()") from None
+        return DataFrame(self._columns())
+
+    def _columns(self) -> dict[str, Sequence[float]]:
+        lower, upper = [bound.lower for bound in self.bounds], [bound.upper for bound in self.bounds]
         sure = None if self.certificate is None else self.certificate.confidence
-        return DataFrame(
-            {
-                "epsilon": self.epsilons,
-                "lower": [bound.lower for bound in self.bounds],
-                "upper": [bound.upper for bound in self.bounds],
-                **({} if sure is None else {"confidence": sure}),
-            }
-        )
+        known = {} if sure is None else {"confidence": [sure] * len(self)}
+        return {"epsilon": self.epsilons, "lower": lower, "upper": upper, **known}
 
     @checked
     def plot(
@@ -121,9 +118,8 @@ class Curve(Sequence[Point]):
     def _series(self, label: str) -> Series:
         from .plot import Series
 
-        lower, upper = [bound.lower for bound in self.bounds], [bound.upper for bound in self.bounds]
-        assurance = "" if self.certificate is None else self.certificate.assurance
-        return Series(label, self.epsilons, lower, upper, assurance)
+        columns, assurance = self._columns(), "" if self.certificate is None else self.certificate.assurance
+        return Series(label, self.epsilons, columns["lower"], columns["upper"], assurance)
 
 
 @checked

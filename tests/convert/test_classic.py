@@ -10,12 +10,11 @@ from fractions import Fraction
 import mpmath
 import pytest
 from flint import arb, ctx
-from tightrope.mechanisms.truncated_gaussian import TruncatedGaussian
-from tightrope.mechanisms.truncated_laplace import TruncatedLaplace
 
 import tightrope as tr
 from tightrope.compare.methods import METHODS, Kind
 from tightrope.convert import advanced, basic, concentrated, normal_limit, optimal, renyi
+from tightrope.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
 
 CASES = int(os.environ.get("TIGHTROPE_CASES", "20"))
 

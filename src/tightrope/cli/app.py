@@ -22,16 +22,7 @@ from ..question import AUTO, GIVEN, SECONDS, Options, parsed
 from ..relation import Direction
 from ..result import Result
 from .compare import compare
-from .output import (
-    INTERRUPTED,
-    as_option,
-    as_text,
-    assured,
-    calibration_text,
-    complain,
-    say,
-    short,
-)
+from .output import INTERRUPTED, as_option, as_text, assured, calibration_text, complain, listing, say, short
 from .spinner import spinner
 
 BAD_INPUT = 2
@@ -50,6 +41,7 @@ PROOF = click.option("--proof", is_flag=True, help="Ball arithmetic only: every 
 EXPRESSION = click.argument("expression", metavar="EXPR")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Parsed = TypeVar("Parsed")
 
 
 class CurveOptions(Options, total=False):
@@ -119,7 +111,7 @@ def epsilon(expression: str, deltas: tuple[float, ...], as_document: bool, **set
     tightrope epsilon "RandomizedResponse(p=0.51) * 512" --delta 1e-4 --delta 1e-8 --json
     echo "Gaussian(sigma=2)" | tightrope epsilon - --delta 1e-6 --proof
     """
-    return answer(read(expression), "epsilon", deltas, as_document, settings)
+    return answer(read(expression, parse), "epsilon", deltas, as_document, settings)
 
 
 @app.command()
@@ -132,7 +124,7 @@ def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **set
     tightrope delta "Laplace(scale=2).poisson(rate=0.3)" --epsilon 0.06
     tightrope delta "Gaussian(sigma=1)" --epsilon 1 --epsilon 2 --accuracy 1e-9
     """
-    return answer(read(expression), "delta", epsilons, as_document, settings)
+    return answer(read(expression, parse), "delta", epsilons, as_document, settings)
 
 
 @app.command()
@@ -162,7 +154,7 @@ def curve(
 
     if picture is not None:
         check_path(picture)
-    mechanism = read(expression)
+    mechanism = read(expression, parse)
     began = time.perf_counter()
     with spinner("delta at many epsilons"):
         try:
@@ -204,7 +196,7 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
     tightrope renyi "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --order 8
     tightrope renyi "Laplace(scale=2)" --order 1 --order 2 --order inf --json
     """
-    return answer(read(expression), "renyi", orders, as_document, {"direction": direction})
+    return answer(read(expression, parse), "renyi", orders, as_document, {"direction": direction})
 
 
 @app.command()
@@ -237,7 +229,7 @@ def calibrate(
     """
     from ..calibrate import calibrate as best
 
-    template = parse_template(text_of(expression), files_of(expression))
+    template = read(expression, parse_template)
     settings["parameter"] = template.parameter
     settings["integer"] = settings["integer"] or template.integer
     began = time.perf_counter()
@@ -255,27 +247,15 @@ app.add_command(compare)
 @app.command()
 def mechanisms() -> None:
     """The mechanisms and transformations that an expression may name."""
-    from .listing import listing
-
     say(listing())
 
 
-def read(expression: str) -> Mechanism:
-    """The mechanism of an argument, which may name files of the working folder."""
-    return parse(text_of(expression), files_of(expression))
-
-
-def files_of(expression: str) -> str | None:
-    """The folder whose files an argument may name; what comes from standard input may come from anywhere."""
-    return None if expression == "-" else os.curdir
-
-
-def text_of(expression: str) -> str:
-    """The text of an argument; - stands for standard input."""
-    if expression == "-":
-        # A few bytes more than allowed are enough to be refused for length.
-        return sys.stdin.buffer.read(4 * LENGTH_MOST + 4).decode("utf-8", "replace")
-    return expression
+def read(expression: str, parser: Callable[[str, str | None], Parsed]) -> Parsed:
+    """What an argument says, which may name files of the working folder; - is standard input, which may name none."""
+    if expression != "-":
+        return parser(expression, os.curdir)
+    # A few bytes more than allowed are enough to be refused for length.
+    return parser(sys.stdin.buffer.read(4 * LENGTH_MOST + 4).decode("utf-8", "replace"), None)
 
 
 def answer(mechanism: Mechanism, quantity: str, values: Sequence[float], as_document: bool, settings: Options) -> int:

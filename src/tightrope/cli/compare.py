@@ -10,6 +10,7 @@ from .. import result
 from ..compare.comparison import Comparison, growth
 from ..compare.comparison import compare as compared
 from ..errors import InvalidParameter
+from ..expression import parse
 from ..question import SECONDS
 from .output import as_option, say
 from .spinner import spinner
@@ -57,7 +58,7 @@ def compare(
     if picture is not None:
         check_path(picture)
     times = None if counts is None else _counts(counts)
-    run = read(expression)
+    run = read(expression, parse)
     names = methods or None
     with spinner("every method in turn"):
         if times is None:

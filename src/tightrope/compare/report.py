@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..bound import why_wide
 from ..calls import shortened
@@ -20,20 +20,12 @@ DIGITS = 6
 TITLE_MOST = 160
 
 
-class Line(NamedTuple):
-    """What a reader sees of a method."""
-
-    name: str
-    value: str
-    kind: str
-    distance: str
-    seconds: str
-    why: str
+Line = tuple[str, str, str, str, str, str]  # what a reader sees of a method: name, value, kind, distance, time, why
 
 
 def lines(comparison: Comparison) -> list[Line]:
     """The certified interval, and the methods as they are sorted."""
-    first = Line("certified", str(comparison.truth), Kind.INTERVAL.value, "", timed(comparison.seconds), CERTIFIED_WHY)
+    first = "certified", str(comparison.truth), Kind.INTERVAL.value, "", timed(comparison.seconds), CERTIFIED_WHY
     return [first, *(_line(row, comparison.quantity) for row in comparison.rows)]
 
 
@@ -43,14 +35,15 @@ def text(
     dimmed: Callable[[str], str] = str,
 ) -> str:
     """Aligned columns, and the reason beneath each line; show writes an argument that may narrow the interval."""
-    rows = lines(comparison)
-    statements = [", ".join(filter(None, (row.kind, row.distance))) for row in rows]
-    columns = ([row.name for row in rows], [row.value for row in rows], statements)
-    widths = [max(map(len, column)) for column in columns]
+    rows = [
+        ((name, value, ", ".join(filter(None, (kind, distance)))), seconds, why)
+        for name, value, kind, distance, seconds, why in lines(comparison)
+    ]
+    widths = [max(map(len, column)) for column in zip(*(cells for cells, _, _ in rows), strict=True)]
     shown = [title(comparison), ""]
-    for row, statement in zip(rows, statements, strict=True):
-        cells = (f"{cell:<{width}}" for cell, width in zip((row.name, row.value, statement), widths, strict=True))
-        shown += [f"  {'  '.join(cells)}  {row.seconds:>9}", dimmed(f"    {row.why}")]
+    for cells, seconds, why in rows:
+        padded = (f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
+        shown += [f"  {'  '.join(padded)}  {seconds:>9}", dimmed(f"    {why}")]
     wide = why_wide(comparison.truth, show)
     shown += [f"  wide: {wide}"] if wide is not None else []
     if any(row.late for row in comparison.rows):
@@ -89,7 +82,7 @@ def _line(row: Row, quantity: str) -> Line:
         value = f"{row.value:.{DIGITS}g}"
     else:
         value = rounded(row.value, DIGITS, up=True)  # a bound stays one when it is printed
-    return Line(row.method, value, row.kind.value, row.distance, timed(row.seconds), row.why)
+    return row.method, value, row.kind.value, row.distance, timed(row.seconds), row.why
 
 
 def assurance(comparison: Comparison) -> str:

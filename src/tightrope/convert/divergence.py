@@ -105,8 +105,9 @@ def _divergence(terms: Sequence[Term], order: float) -> Ends:
     if order >= 1.0 and ends.mass > 0:
         return math.inf, math.inf
     if order == 0.0:
-        found = _log_overlap(terms)
-        low, high = lower_float(found), upper_float(found)
+        with working_precision(SUM_BITS):
+            overlap = 1 - edges([(pair.reversed(), count) for pair, count in terms]).mass  # Q[P > 0]
+            low, high = lower_float(-overlap.log()), upper_float(-overlap.log())
     elif order == math.inf:
         low, high = lower_float(ends.supremum), upper_float(ends.supremum)
     elif order == 1.0:
@@ -115,12 +116,6 @@ def _divergence(terms: Sequence[Term], order: float) -> Ends:
         low, high = _quotient(terms, order)
     certain = order < 1.0 or ends.mass.is_zero()
     return max(low, 0.0), max(high, 0.0) if certain else math.inf
-
-
-def _log_overlap(terms: Sequence[Term]) -> arb:
-    """-log Q[P > 0]."""
-    with working_precision(SUM_BITS):
-        return -(1 - edges([(pair.reversed(), count) for pair, count in terms]).mass).log()
 
 
 def _quotient(terms: Sequence[Term], order: float) -> Ends:

@@ -1,7 +1,7 @@
-"""Any (epsilon, delta)-DP mechanism, through leaky randomized response, which dominates all of them.
+"""Any epsilon-DP or (epsilon, delta)-DP mechanism, through randomized response, which dominates all of them.
 
 Pair: with probability delta the input leaks (loss +inf, and -inf for the other law), else randomized response.
-Guarantee: the pair dominates; leaky randomized response attains it, also under composition.
+Guarantee: the pair dominates; randomized response, leaky where delta > 0, attains it, also under composition.
 Reference: Kairouz, Oh, Viswanath 2017, Thm 3.2.
 """
 
@@ -15,6 +15,20 @@ from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import nonnegative, probability
+
+
+@dataclass(frozen=True, slots=True, repr=False, init=False)
+class PureDP(Leaf):
+    """Any mechanism that is epsilon-DP."""
+
+    example = "PureDP(epsilon=0.1) * 20"
+    epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
+
+    def __init__(self, epsilon: float) -> None:
+        object.__setattr__(self, "epsilon_per_use", nonnegative("epsilon", epsilon))
+
+    def pair(self, direction: Direction) -> Pair:
+        return FinitePair(ResponseLaw(self.epsilon_per_use, 0.0, 2))
 
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)

@@ -18,7 +18,7 @@ from ..pairs.finite.laws import RationalLaw
 from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
-from .parameters import real
+from .parameters import real, shares
 
 SUM_TOLERANCE = Fraction(1, 10**12)
 
@@ -39,7 +39,7 @@ class Finite(Leaf):
         object.__setattr__(self, "q", q)
 
     def pair(self, direction: Direction) -> Pair:
-        law = RationalLaw(_exact(self.p), _exact(self.q))
+        law = RationalLaw(shares(self.p), shares(self.q))
         return FinitePair(law) if direction is Direction.REMOVE else FinitePair(law).reversed()
 
 
@@ -56,9 +56,3 @@ def _masses(name: str, values: Sequence[float]) -> tuple[float, ...]:
     if abs(sum(map(Fraction, masses), Fraction(0)) - 1) > SUM_TOLERANCE:
         raise InvalidParameter(f"the masses of {name} must sum to 1, not to {math.fsum(masses)!r}")
     return masses
-
-
-def _exact(masses: Sequence[float]) -> tuple[Fraction, ...]:
-    fractions = tuple(map(Fraction, masses))
-    total = sum(fractions, Fraction(0))
-    return tuple(mass / total for mass in fractions)

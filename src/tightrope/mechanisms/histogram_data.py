@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import DataError
 from .data_file import COUNTS_BYTES, DataFile, data_file, opened
-from .samples import NEEDS_PYARROW, Lines, Source, is_heading, npy_rows
+from .samples import Lines, Source, is_heading, npy_rows, parquet_table
 
 Label = float | str | int
 Row = tuple[int | None, Sequence[object]]  # the line, and the cells: a number, or a bin and a number
@@ -87,23 +87,13 @@ def _csv_rows(lines: Lines, said: bool) -> Iterator[Row]:
 
 def _parquet_rows(stream: BinaryIO, name: str, said: bool) -> Iterator[Row]:
     """The same from a table."""
-    try:
-        from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        raise DataError(NEEDS_PYARROW, name) from None
-    try:
-        table = ParquetFile(stream)
+    with parquet_table(stream, name) as table:
         names = table.schema_arrow.names
         if len(names) > 2 or table.metadata.num_rows > BINS_MOST:
             raise DataError(f"one column, or bins and numbers, of at most {BINS_MOST} rows are needed", name)
         if not said and names[-1].lower() not in COUNT_WORDS:
             raise _unsaid(name, "its last column is not called 'count'")
         columns = [column.to_pylist() for column in table.read().columns]
-    except (ArrowException, OSError, ValueError, IndexError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError("not a Parquet file that can be read", name) from None
     yield from ((None, list(row)) for row in zip(*columns, strict=True))
 
 

@@ -25,7 +25,7 @@ from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
 from .data_file import data_file
-from .parameters import probability
+from .parameters import probability, shares
 
 if TYPE_CHECKING:
     from .binning import Bins
@@ -107,15 +107,9 @@ class Histograms(Leaf):
         first, second = self.numbers if direction is Direction.REMOVE else reversed(self.numbers)
         doubt = self.doubt
         if self.confidence is None or doubt is None:
-            return FinitePair(RationalLaw(_shares(first), _shares(second)))
+            return FinitePair(RationalLaw(shares(first), shares(second)))
         level = doubt / (4 * len(first))
         return FinitePair(law_within(_limits(first, level, upper=True), _limits(second, level, upper=False)))
-
-
-def _shares(values: Sequence[float]) -> tuple[Fraction, ...]:
-    exact = tuple(map(Fraction, values))
-    total = sum(exact, Fraction(0))
-    return tuple(value / total for value in exact)
 
 
 def _limits(counts: Sequence[float], level: Fraction, upper: bool) -> tuple[Fraction, ...]:

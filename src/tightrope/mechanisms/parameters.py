@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from fractions import Fraction
 
 from ..errors import InvalidParameter
 
@@ -42,6 +44,13 @@ def whole(name: str, value: float, least: int) -> int:
     if not least <= number <= WHOLE_MOST:
         raise InvalidParameter(f"{name} must be a whole number from {least} to 2**1000, not {value!r:.40}")
     return int(number)
+
+
+def shares(values: Sequence[float]) -> tuple[Fraction, ...]:
+    """Each of the values divided by their exact sum."""
+    exact = tuple(map(Fraction, values))
+    total = sum(exact, Fraction(0))
+    return tuple(value / total for value in exact)
 
 
 def real(name: str, value: object) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from typing import Any, BinaryIO
 
@@ -30,7 +31,6 @@ NPY_HEADERS: dict[tuple[int, int], Callable[[BinaryIO], tuple[tuple[int, ...], b
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
-NEEDS_PYARROW = "Parquet files need pyarrow: pip install 'tightrope-dp[parquet]', or save the column as CSV"
 
 
 def chunks(source: Source, name: str, column: str = "") -> Iterator[FloatArray]:
@@ -181,13 +181,7 @@ def _csv_rows(stream: BinaryIO, name: str, column: str) -> Iterator[FloatArray]:
 
 
 def _parquet_rows(stream: BinaryIO, name: str, column: str) -> Iterator[npt.NDArray[Any]]:
-    try:
-        from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        raise DataError(NEEDS_PYARROW, name) from None
-    try:
-        table = ParquetFile(stream)
+    with parquet_table(stream, name) as table:
         names = table.schema_arrow.names
         place = _place(names, len(names), column, name)
         for batch in table.iter_batches(batch_size=ROWS, columns=[names[place]]):
@@ -198,9 +192,23 @@ def _parquet_rows(stream: BinaryIO, name: str, column: str) -> Iterator[npt.NDAr
             if found.dtype.kind not in "iuf":
                 raise DataError("the column holds no numbers", name)
             yield found
-    except (ArrowException, OSError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
+
+
+@contextmanager
+def parquet_table(stream: BinaryIO, name: str) -> Iterator[Any]:
+    """The pyarrow.parquet.ParquetFile; what goes wrong with it is said of the file."""
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise DataError(
+            "Parquet files need pyarrow: pip install 'tightrope-dp[parquet]', or save the column as CSV", name
+        ) from None
+    try:
+        yield ParquetFile(stream)
+    except DataError:
+        raise
+    except (ArrowException, OSError, ValueError, IndexError):
         raise DataError("not a Parquet file that can be read", name) from None
 
 

@@ -13,9 +13,9 @@ from itertools import chain
 
 from ..derived.product import product_pair
 from ..errors import InvalidParameter
+from ..mechanisms.approximate_dp import PureDP
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import WHOLE_MOST, whole
-from ..mechanisms.pure_dp import PureDP
 from ..pair import Pair
 from ..relation import Direction, Relation
 
