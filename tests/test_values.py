@@ -15,9 +15,9 @@ import pytest
 from flint import arb
 
 import tightrope as tr
+from tightrope.bound import FrozenMapping
 from tightrope.engines.ladder import ENGINE_NAMES
 from tightrope.errors import Refusal, WorkExhausted
-from tightrope.frozen import FrozenMapping
 from tightrope.registry import MECHANISMS
 
 RUN = tr.Gaussian(sigma=5.0) * 3 + tr.PureDP(epsilon=0.1)

@@ -3,19 +3,50 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from html import escape
-from typing import NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from .digits import outward, rounded
 from .errors import InvalidParameter
-from .frozen import FrozenMapping
 from .relation import Direction, Relation, neighbours
 
 WIDE = 1e-3  # of the upper end: from here on an answer says why it is so wide
 ERROR_SOURCES = ("discretisation", "truncation", "wrap_around", "quadrature", "rounding")
+
+Value = TypeVar("Value", covariant=True)
+
+
+class FrozenMapping(Mapping[str, Value]):
+    """The items of another mapping as they were, lists as tuples; equal to every mapping with the same items.
+
+    It cannot be changed, and can be hashed, copied and pickled as the values around it.
+    """
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[str, Value]) -> None:
+        self._items: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in items.items()
+        }
+
+    def __getitem__(self, key: str) -> Value:
+        value: Value = self._items[key]
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._items)
 
 
 def budget_lines(**lines: float) -> Mapping[str, float]:

@@ -70,7 +70,7 @@ def checked_method(method: Function) -> Function:
     """A checked method of a mechanism; what is refused is named as the user wrote it, not as an engine sees it."""
     answer = checked(method)
 
-    @wraps(method)
+    @wraps(answer)
     def ask(self: object, *arguments: Any, **keywords: Any) -> Any:
         try:
             return answer(self, *arguments, **keywords)
@@ -78,7 +78,6 @@ def checked_method(method: Function) -> Function:
             refusal.rename(shortened(str(self)))
             raise
 
-    ask.__signature__ = signature(answer)  # type: ignore[attr-defined]
     return cast(Function, ask)
 
 

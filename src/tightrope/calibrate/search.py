@@ -41,10 +41,6 @@ class Root(NamedTuple):
     ended: str | None
 
 
-class _TimeUpError(Exception):
-    """No time is left for another question."""
-
-
 class RootSearch:
     """All that was tried so far, and what to try next."""
 
@@ -65,7 +61,7 @@ class RootSearch:
         try:
             self._orient()
             ended = self._narrow()
-        except (_TimeUpError, WorkExhausted):
+        except WorkExhausted:
             ended = "time ran out"
         else:
             self._look_around()
@@ -93,15 +89,13 @@ class RootSearch:
     def _safety(self, tried: Tried) -> float:
         return self.safe * tried.value
 
-    # ----------------------------------------------------------------------------------------------------------------
-
     def _left(self) -> bool:
         return self.meter.left >= max(LEFT_LEAST * self.units, QUESTION) and not self.meter.over
 
     def _look(self, value: float, distance: float, glance: bool = False) -> Tried:
         """Asks for a value that is believed to be so far off, in logs; at a glance where it loses least of all."""
         if not self._left():
-            raise _TimeUpError
+            raise WorkExhausted("time")
         mechanism = self.domain.mechanism(value)
         assert mechanism is not None
         seen = self.target.glance(value, mechanism, self.tried.values()) if glance else None
@@ -134,8 +128,6 @@ class RootSearch:
             "give least and most between which it is",
             self.domain.parameter,
         )
-
-    # ----------------------------------------------------------------------------------------------------------------
 
     def _orient(self) -> None:
         """Spreads out until two values certainly differ."""
@@ -299,7 +291,7 @@ class RootSearch:
             silent = [each for each in self.tried.values() if each.delta is not None and each.delta.upper == 0.0]
             for each in silent[-SILENT_MOST:] if len(silent) > 1 else []:
                 self._put(self.target.weigh(each))  # a delta of 0 hides which of them loses less
-        except _TimeUpError:
+        except WorkExhausted:
             pass  # the two values found are proven by themselves
 
     def _nowhere(self, ended: str, bad: Tried | None) -> Exception:

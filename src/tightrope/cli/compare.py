@@ -7,8 +7,8 @@ from typing import TypedDict, Unpack
 import click
 
 from .. import result
-from ..compare.comparison import Comparison, growth
 from ..compare.comparison import compare as compared
+from ..compare.comparison import growth
 from ..errors import InvalidParameter
 from ..expression import parse
 from ..question import SECONDS
@@ -61,10 +61,7 @@ def compare(
     run = read(expression, parse)
     names = methods or None
     with spinner("every method in turn"):
-        if times is None:
-            found: tuple[Comparison, ...] = (compared(run, methods=names, **asked),)
-        else:
-            found = growth(run, times, methods=names, **asked)
+        found = growth(run, times, methods=names, **asked) if times else (compared(run, methods=names, **asked),)
     if picture is not None:
         from ..compare.drawing import draw_comparison, draw_growth
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import add, mul, sub, truediv
+from types import MappingProxyType
 from typing import Any
 
 from ..calls import quoted
@@ -52,18 +54,14 @@ class Reader:
 
     def value(self, node: ast.expr) -> Value:
         match node:
-            case ast.Constant(value=bool() as flag):
-                return flag
-            case ast.Constant(value=str() as words):
-                return words
+            case ast.Constant(value=bool() | str() as word):
+                return word
             case ast.Constant(value=int() | float() as number):
                 return self.bounded(number, node)
             case ast.Name(id=name) if name == UNKNOWN and self.unknown is not None:
                 return self.unknown
-            case ast.Name(id="inf"):
-                return math.inf
-            case ast.Name(id="pi"):
-                return math.pi
+            case ast.Name(id="inf" | "pi" as name):
+                return math.inf if name == "inf" else math.pi
             case ast.Name(id="nan"):
                 raise self.error("nan is not a value", node)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -175,38 +173,22 @@ class Reader:
         if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
             raise self.error(f"{name} takes one number, as in {name}(2)", call)
         given = self.number(call.args[0])
-        try:
-            return self.bounded(FUNCTIONS[name](given), call)
-        except (OverflowError, ValueError) as error:
-            if isinstance(error, ExpressionError):
-                raise
-            raise self.error(f"{name} of {given!r:.40} is not a number within the range of a double", call) from None
+        return self.computed(FUNCTIONS[name], (given,), f"{name} of {given!r:.40}", call)
 
     def arithmetic(self, operator: ast.operator, left: Number, right: Number, node: ast.expr) -> Number:
-        """Exact for whole numbers, in doubles otherwise; a power is sized before it is computed."""
+        """Exact for whole numbers, in doubles otherwise."""
+        if type(operator) not in OPERATORS:
+            raise self.error("only + - * / ** are read", node)
+        return self.computed(OPERATORS[type(operator)], (left, right), "the result", node)
+
+    def computed(self, function: Callable[..., Number], given: tuple[Number, ...], what: str, node: ast.expr) -> Number:
         try:
-            match operator:
-                case ast.Add():
-                    return self.bounded(left + right, node)
-                case ast.Sub():
-                    return self.bounded(left - right, node)
-                case ast.Mult():
-                    return self.bounded(left * right, node)
-                case ast.Div():
-                    return self.bounded(left / right, node)
-                case ast.Pow() if isinstance(left, int) and isinstance(right, int) and right >= 0:
-                    if abs(left) > 1 and abs(left).bit_length() * right > 2 * BITS_MOST:
-                        raise OverflowError
-                    return self.bounded(left**right, node)
-                case ast.Pow():
-                    return self.bounded(nearest_power(left, right), node)
+            number = function(*given)
         except ZeroDivisionError:
             raise self.error("division by zero", node) from None
-        except (OverflowError, ValueError) as error:
-            if isinstance(error, ExpressionError):
-                raise
-            raise self.error("the result is not a number within the range of a double", node) from None
-        raise self.error("only + - * / ** are read", node)
+        except (OverflowError, ValueError):
+            raise self.error(f"{what} is not a number within the range of a double", node) from None
+        return self.bounded(number, node)
 
     def bounded(self, number: Number, node: ast.expr) -> Number:
         if isinstance(number, int):
@@ -268,6 +250,21 @@ class Reader:
 
     def error(self, message: str, node: ast.expr | ast.keyword) -> ExpressionError:
         return ExpressionError(message, self.text, self.start + node.col_offset + 1)
+
+
+def _power(left: Number, right: Number) -> Number:
+    """A power is sized before it is computed."""
+    if isinstance(left, float) or isinstance(right, float) or right < 0:
+        return nearest_power(left, right)
+    if abs(left) > 1 and abs(left).bit_length() * right > 2 * BITS_MOST:
+        raise OverflowError
+    power: int = left**right
+    return power
+
+
+OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Number]] = MappingProxyType(
+    {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.Pow: _power}
+)
 
 
 def _has_unknown(node: ast.expr) -> bool:

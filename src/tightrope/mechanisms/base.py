@@ -180,10 +180,7 @@ class Leaf(Mechanism):
 
     __slots__ = ()
     example: ClassVar[str] = ""
-
-    @property
-    def relation(self) -> Relation | None:
-        return None
+    relation = None
 
     @property
     def tight(self) -> bool:

@@ -29,6 +29,7 @@ class Poisson(Transformation):
 
     call = "poisson"
     example = "Gaussian(sigma=1).poisson(rate=0.01)"
+    relation = Relation.ADD_REMOVE
     rate: float
 
     def __post_init__(self) -> None:
@@ -37,10 +38,6 @@ class Poisson(Transformation):
             raise InvalidParameter(
                 "Poisson sampling is for add/remove neighbours; the base is about replacing a record"
             )
-
-    @property
-    def relation(self) -> Relation | None:
-        return Relation.ADD_REMOVE
 
     def pair(self, direction: Direction) -> Pair:
         if self.rate == 0.0:

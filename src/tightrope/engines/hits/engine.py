@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from ...bound import Budget, budget_lines
+from ...bound import Budget, FrozenMapping, budget_lines
 from ...errors import UnsupportedMechanism
-from ...frozen import FrozenMapping
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ..evaluation import Evaluation, Evaluator, Term
 from . import visible
