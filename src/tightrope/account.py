@@ -53,16 +53,19 @@ def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...])
     return Curve(epsilons=epsilons, bounds=bounds)
 
 
-def spaced(start: float, stop: float, points: int) -> tuple[float, ...]:
-    """Equally spaced epsilons, both ends included."""
-    start, stop, points = nonnegative("start", start), nonnegative("stop", stop), whole("points", points, least=2)
-    if not start < stop:
-        raise InvalidParameter(f"start must lie below stop, not {start!r} and {stop!r}")
-    return tuple(start + (stop - start) * index / (points - 1) for index in range(points))
-
-
-def chosen(epsilons: object) -> tuple[float, ...]:
-    """Epsilons of one's own, which must rise."""
+def grid(start: float | None, stop: float | None, points: int | None, epsilons: object) -> tuple[float, ...]:
+    """Epsilons of one's own, which must rise, or equally spaced ones, both ends included."""
+    if epsilons is None:
+        first, last = (
+            nonnegative("start", 0.0 if start is None else start),
+            nonnegative("stop", 4.0 if stop is None else stop),
+        )
+        count = whole("points", 50 if points is None else points, least=2)
+        if not first < last:
+            raise InvalidParameter(f"start must lie below stop, not {first!r} and {last!r}")
+        return tuple(first + (last - first) * index / (count - 1) for index in range(count))
+    if start is not None or stop is not None or points is not None:
+        raise InvalidParameter("a curve takes either epsilons, or start, stop and points")
     if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
         raise InvalidParameter(f"epsilons must be a list of numbers, not {epsilons!r:.60}")
     found = tuple(nonnegative("epsilon", each) for each in epsilons)

@@ -7,8 +7,9 @@ epsilon; it misses it if one of them is shown to be above. Both are certain, or 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from .. import work
 from ..account import AIM, Case, ask_again
@@ -39,6 +40,10 @@ class Tried:
     meets: bool
     misses: bool
     why: str | None  # what was in the way of a narrower answer
+
+    def bound(self, quantity: str) -> Bound | None:
+        """What is known of epsilon or of delta."""
+        return self.epsilon if quantity == "epsilon" else self.delta
 
     @property
     def decided(self) -> bool:
@@ -89,8 +94,7 @@ class Target:
 
     def weigh(self, tried: Tried) -> Tried:
         """The same with the other question, which may tell apart what a delta of 0 or 1, or no epsilon, does not."""
-        known = tried.epsilon if self.second == "epsilon" else tried.delta
-        return tried if known is not None else self._asked(tried, self.second, LADDER[FAR])
+        return tried if tried.bound(self.second) is not None else self._asked(tried, self.second, LADDER[FAR])
 
     def printed(self, tried: Tried) -> Tried:
         """The same with an epsilon that is worth printing."""
@@ -98,22 +102,15 @@ class Target:
 
     def line(self, one: Tried, two: Tried, by_epsilon: bool) -> tuple[float, float] | None:
         """Two numbers, about 0 at the target, that are nearly linear in the log of most unknowns; None for none."""
-        deltas = self._line(one, two, one.delta, two.delta, lambda delta: equivalent(self.epsilon, delta), self.delta)
-        epsilons = self._line(one, two, one.epsilon, two.epsilon, _log, self.epsilon)
-        return (epsilons or deltas) if by_epsilon else (deltas or epsilons)
+        first, second = ("epsilon", "delta") if by_epsilon else ("delta", "epsilon")
+        return self._line(one, two, first) or self._line(one, two, second)
 
-    def _line(
-        self,
-        one: Tried,
-        two: Tried,
-        first: Bound | None,
-        second: Bound | None,
-        gauge: Callable[[float], float],
-        level: float,
-    ) -> tuple[float, float] | None:
+    def _line(self, one: Tried, two: Tried, quantity: str) -> tuple[float, float] | None:
+        first, second = one.bound(quantity), two.bound(quantity)
         if first is None or second is None:
             return None
-        goal = gauge(level)
+        gauge = _log if quantity == "epsilon" else partial(equivalent, self.epsilon)
+        goal = gauge(self.epsilon if quantity == "epsilon" else self.delta)
         (low0, high0), (low1, high1) = ((gauge(each.lower), gauge(each.upper)) for each in (first, second))
         y0, y1 = low0 + (high0 - low0) / 2.0 - goal, low1 + (high1 - low1) / 2.0 - goal
         noise = max(high0 - low0, high1 - low1)
@@ -131,7 +128,7 @@ class Target:
 
     def _asked(self, tried: Tried, quantity: str, accuracy: float) -> Tried:
         """With one more answer, where what is known is not as narrow."""
-        known = tried.epsilon if quantity == "epsilon" else tried.delta
+        known = tried.bound(quantity)
         if known is not None and known.width <= accuracy * known.upper:
             return tried
         found = self._bound(tried, quantity, None if accuracy == SHARP else accuracy)

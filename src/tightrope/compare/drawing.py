@@ -8,7 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from ..plot import COLOURS, DASHES, figure_of, sheet, tick, wrapped
-from .comparison import Comparison, Row
+from .comparison import Comparison
 from .methods import METHODS, Kind
 from .report import assurance, heading
 
@@ -52,10 +52,11 @@ def draw_comparison(
             axes.axvline(truth.upper, color=COLOURS[0], linewidth=1.6)
         _say(axes, f"{truth:.6g}", 0)
         for place, row in enumerate(rows, start=1):
-            _say(axes, _words(row), place)
+            approximate = row.kind is Kind.APPROXIMATION
+            _say(axes, row.distance + (" (no bound)" if approximate and not row.silent else ""), place)
             if not row.silent and _drawable(row.value):
                 mark = "<" if row.value < low else ">" if row.value > high else "o"
-                face = HOLLOW if row.kind is Kind.APPROXIMATION else COLOURS[1]
+                face = HOLLOW if approximate else COLOURS[1]
                 at = min(max(row.value, low), high)
                 axes.plot(
                     [at], [place], marker=mark, markersize=7, color=COLOURS[1], markerfacecolor=face, clip_on=False
@@ -68,21 +69,14 @@ def draw_comparison(
 
 
 def draw_growth(
-    comparisons: Sequence[Comparison],
-    counts: Sequence[int],
-    expression: str,
-    path: str | PathLike[str] | None = None,
-    *,
-    ax: Axes | None = None,
-    log: bool = True,
+    comparisons: Sequence[Comparison], counts: Sequence[int], expression: str, path: str | PathLike[str] | None = None
 ) -> Figure:
     """One curve per method over the count, the certified interval as a band; names from the largest value down."""
-    with sheet(path, ax, GROWTH_SIZE) as axes:
-        axes.set_xscale("log" if log else "linear")
-        axes.set_yscale("log" if log else "linear")
-        axes.set_ylim(*_limits(comparisons, log))
-        if log:
-            tick(axes.yaxis, *axes.get_ylim())
+    with sheet(path, None, GROWTH_SIZE) as axes:
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_ylim(*_limits(comparisons, log=True))
+        tick(axes.yaxis, *axes.get_ylim())
         drawn: list[tuple[float, Line2D]] = []
         for index, method in enumerate(METHODS):
             points = [
@@ -151,10 +145,6 @@ def _padded(low: float, high: float, log: bool, share: float) -> tuple[float, fl
         return max(math.exp(math.log(low) - room), 1e-307), min(math.exp(min(math.log(high) + room, 709.0)), 1e307)
     room = max((high - low) * share, 0.05 * high)
     return max(low - room, 0.0), high + room
-
-
-def _words(row: Row) -> str:
-    return row.distance + (" (no bound)" if row.kind is Kind.APPROXIMATION and not row.silent else "")
 
 
 def _say(axes: Axes, text: str, place: int) -> None:

@@ -14,7 +14,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self, Unpack, overload
 
 from ..calls import check_keywords, checked, checked_method, known_keywords
-from ..errors import InvalidParameter
 from ..question import Options, Question, parsed
 from ..relation import Direction, Relation
 
@@ -128,14 +127,7 @@ class Mechanism(ABC):
         """
         from .. import account
 
-        if epsilons is None:
-            grid = account.spaced(
-                0.0 if start is None else start, 4.0 if stop is None else stop, 50 if points is None else points
-            )
-        elif start is None and stop is None and points is None:
-            grid = account.chosen(epsilons)
-        else:
-            raise InvalidParameter("a curve takes either epsilons, or start, stop and points")
+        grid = account.grid(start, stop, points, epsilons)
         return account.curve(self, Question("delta", **options), grid)
 
     @overload
