@@ -56,10 +56,8 @@ def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...])
 def grid(start: float | None, stop: float | None, points: int | None, epsilons: object) -> tuple[float, ...]:
     """Epsilons of one's own, which must rise, or equally spaced ones, both ends included."""
     if epsilons is None:
-        first, last = (
-            nonnegative("start", 0.0 if start is None else start),
-            nonnegative("stop", 4.0 if stop is None else stop),
-        )
+        first = nonnegative("start", 0.0 if start is None else start)
+        last = nonnegative("stop", 4.0 if stop is None else stop)
         count = whole("points", 50 if points is None else points, least=2)
         if not first < last:
             raise InvalidParameter(f"start must lie below stop, not {first!r} and {last!r}")

@@ -79,7 +79,7 @@ def _answer(run: Mechanism, given: float, parabola: Callable[[Pair], Parabola], 
 
 
 # Each takes the run, and the delta or epsilon that is given.
-zcdp_epsilon, zcdp_delta = (partial(_answer, parabola=zcdp, answer=answer) for answer in (epsilon_from, delta_from))
-fitted_epsilon, fitted_delta = (
-    partial(_answer, parabola=fitted, answer=answer) for answer in (epsilon_from, delta_from)
-)
+zcdp_epsilon = partial(_answer, parabola=zcdp, answer=epsilon_from)
+zcdp_delta = partial(_answer, parabola=zcdp, answer=delta_from)
+fitted_epsilon = partial(_answer, parabola=fitted, answer=epsilon_from)
+fitted_delta = partial(_answer, parabola=fitted, answer=delta_from)

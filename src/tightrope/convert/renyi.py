@@ -88,5 +88,7 @@ def total_moment(terms: Sequence[Term]) -> LogMoment:
 
 
 # With kappa = 1, and with the best one: each takes the run, and the delta or epsilon that is given.
-markov_epsilon, markov_delta = (partial(_worst, answer=answer, sharp=False) for answer in (epsilon_from, delta_from))
-renyi_epsilon, renyi_delta = (partial(_worst, answer=answer, sharp=True) for answer in (epsilon_from, delta_from))
+markov_epsilon = partial(_worst, answer=epsilon_from, sharp=False)
+markov_delta = partial(_worst, answer=delta_from, sharp=False)
+renyi_epsilon = partial(_worst, answer=epsilon_from, sharp=True)
+renyi_delta = partial(_worst, answer=delta_from, sharp=True)
