@@ -12,7 +12,7 @@ from .mechanisms.randomized_response import RandomizedResponse as RandomizedResp
 from .mechanisms.approximate_dp import PureDP as PureDP
 from .mechanisms.approximate_dp import ApproximateDP as ApproximateDP
 from .mechanisms.exponential import Exponential as Exponential
-from .mechanisms.gdp import GDP as GDP
+from .mechanisms.gaussian import GDP as GDP
 from .mechanisms.finite import Finite as Finite
 from .mechanisms.histograms import Histograms as Histograms
 from .mechanisms.truncated import TruncatedGaussian as TruncatedGaussian

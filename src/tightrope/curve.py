@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from .bound import Bound, Certificate
 from .calls import checked
+from .digits import short
 from .errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ class Curve(Sequence[Point]):
             return "no points"
         (first, at_first), (last, at_last) = self[0], self[-1]
         if len(self) == 1:
-            return f"delta in {at_first} at epsilon {_short(first)}"
+            return f"delta in {at_first} at epsilon {short(first)}"
         return (
-            f"delta in {at_first} at epsilon {_short(first)} to {at_last} at epsilon {_short(last)}, {len(self)} points"
+            f"delta in {at_first} at epsilon {short(first)} to {at_last} at epsilon {short(last)}, {len(self)} points"
         )
 
     def __repr__(self) -> str:
@@ -135,7 +136,3 @@ def draw_curves(
     from .plot import draw
 
     return draw([curve._series(label) for label, curve in curves.items()], path, title=title, ax=ax, log=log)
-
-
-def _short(value: float) -> str:
-    return repr(value).removesuffix(".0")

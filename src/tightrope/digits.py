@@ -38,6 +38,11 @@ def outward(lower: float, upper: float, spec: str, plain: str) -> str:
     return format(text, f"{found['fill'] or ' '}{found['align'] or '<'}{found['width'] or '0'}")
 
 
+def short(value: float) -> str:
+    """All digits of a double, without a needless .0."""
+    return repr(value).removesuffix(".0")
+
+
 def timed(seconds: float) -> str:
     """A time in seconds, to the millisecond."""
     return f"{seconds:.3f} s" if seconds >= 0.0005 else "<0.001 s"

@@ -14,6 +14,7 @@ import click
 from .. import __version__, result, work
 from ..bound import Bound, why_wide
 from ..calibrate import SearchOptions
+from ..digits import short
 from ..engines.ladder import ENGINE_NAMES
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse, parse_template
@@ -22,7 +23,7 @@ from ..question import AUTO, GIVEN, SECONDS, Options, parsed
 from ..relation import Direction
 from ..result import Result
 from .compare import compare
-from .output import INTERRUPTED, as_option, as_text, assured, calibration_text, complain, listing, say, short
+from .output import INTERRUPTED, as_option, as_text, assured, calibration_text, complain, listing, say
 from .spinner import spinner
 
 BAD_INPUT = 2

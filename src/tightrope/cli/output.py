@@ -10,7 +10,7 @@ import click
 
 from ..bound import Bound, why_wide
 from ..calibrate import Calibration
-from ..digits import timed
+from ..digits import short, timed
 from ..registry import MECHANISMS, TRANSFORMS, usage
 from ..result import Result
 
@@ -108,8 +108,3 @@ def listing() -> str:
     with console.capture() as capture:
         console.print(table)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
-
-
-def short(value: float) -> str:
-    """All digits of a double, without a needless .0."""
-    return repr(value).removesuffix(".0")

@@ -14,7 +14,7 @@ import numpy as np
 from .. import work
 from ..kernels.twofold import twofold
 from ..mechanisms.base import Mechanism
-from ..mechanisms.gdp import GDP
+from ..mechanisms.gaussian import GDP
 from ..pair import Pair
 from ..relation import Direction
 

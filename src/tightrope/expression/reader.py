@@ -205,16 +205,16 @@ class Reader:
             raise self.error(
                 f"{name} takes at most {len(allowed)} values: {usage(name, make)}", call.args[len(allowed)]
             )
-        given: dict[str, Any] = {key: self.argument(key, node) for key, node in zip(allowed, call.args, strict=False)}
+        given: dict[str, Any] = {}
         whole = {item.name for item in keywords(make) if item.annotation == "int"}
-        for key, node in [*zip(allowed, call.args, strict=False), *((item.arg, item.value) for item in call.keywords)]:
-            self.note(str(key), node, key in whole)
-        for item in call.keywords:
+        by_place = [ast.keyword(key, node) for key, node in zip(allowed, call.args, strict=False)]
+        for item in (*by_place, *call.keywords):
             if item.arg is None:
                 raise self.error("** unpacks nothing here; write keyword=value", item)
             if item.arg in given:
                 raise self.error(f"{quoted(item.arg)} is given twice", item)
             given[item.arg] = self.argument(item.arg, item.value)
+            self.note(item.arg, item.value, item.arg in whole)
         with self.at(call):
             check_arguments(name, make, given)
             for known in keywords(make):

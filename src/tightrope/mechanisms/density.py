@@ -81,14 +81,8 @@ class Density(Leaf):
         from ..pairs.density.pair import density_pair
         from ..pairs.density.series import piece_of
 
-        intervals = _intervals(self.support)
-        functions = (_functions(name, getattr(self, name), len(intervals)) for name in ("log_p", "log_q"))
-        return density_pair(
-            tuple(
-                piece_of(log_p, log_q, low, high)
-                for log_p, log_q, (low, high) in zip(*functions, intervals, strict=True)
-            )
-        )
+        checked: Any = zip(self.log_p, self.log_q, self.support, strict=True)  # type: ignore[arg-type]
+        return density_pair(tuple(piece_of(log_p, log_q, low, high) for log_p, log_q, (low, high) in checked))
 
 
 def _intervals(support: Support) -> tuple[tuple[float, float], ...]:

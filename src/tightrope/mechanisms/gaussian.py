@@ -1,9 +1,9 @@
-"""The Gaussian mechanism.
+"""The Gaussian mechanism, and mu-Gaussian differential privacy: what can be told apart no better than its outputs.
 
 Pair: N(sensitivity, sigma^2) against N(0, sigma^2); the loss is normal with mean mu^2/2 and variance mu^2, mu =
 sensitivity / sigma.
-Guarantee: tight, also under composition.
-Reference: Balle, Wang 2018, Thm 8.
+Guarantee: tight, also under composition. Of mu-GDP the pair dominates; tight where the trade-off function is G_mu.
+Reference: Balle, Wang 2018, Thm 8; Dong, Roth, Su 2021, Def. 2.6 and Cor. 2.13.
 """
 
 from __future__ import annotations
@@ -31,3 +31,17 @@ class Gaussian(Leaf):
 
     def pair(self, direction: Direction) -> Pair:
         return GaussianPair(((self.sigma, self.sensitivity, 1),))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GDP(Leaf):
+    """Any mechanism that is mu-GDP."""
+
+    example = "GDP(mu=0.5)"
+    mu: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", positive("mu", self.mu))
+
+    def pair(self, direction: Direction) -> Pair:
+        return GaussianPair(((1.0, self.mu, 1),))
