@@ -10,7 +10,7 @@ import pytest
 
 WAIT = """
 import sys, time
-import tightrope.cli.spinner as module
+import tightrope.cli.output as module
 module.PATIENCE = float(sys.argv[1])
 with module.spinner("working on it"):
     time.sleep(0.6)

@@ -23,8 +23,7 @@ from ..question import AUTO, GIVEN, SECONDS, Options, parsed
 from ..relation import Direction
 from ..result import Result
 from .compare import compare
-from .output import INTERRUPTED, as_option, as_text, assured, calibration_text, complain, listing, say
-from .spinner import spinner
+from .output import INTERRUPTED, as_option, as_text, assured, calibration_text, complain, listing, say, spinner
 
 BAD_INPUT = 2
 NOT_REACHED = 3

@@ -12,8 +12,7 @@ from ..compare.comparison import growth
 from ..errors import InvalidParameter
 from ..expression import parse
 from ..question import SECONDS
-from .output import as_option, say
-from .spinner import spinner
+from .output import as_option, say, spinner
 
 COUNTS_MOST = 60
 

@@ -1,10 +1,14 @@
-"""Answers as text."""
+"""Answers as text, and a sign of life for questions that take long."""
 
 from __future__ import annotations
 
 import math
 import os
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,9 +18,13 @@ from ..digits import short, timed
 from ..registry import MECHANISMS, TRANSFORMS, usage
 from ..result import Result
 
+if TYPE_CHECKING:
+    from rich.status import Status
+
 LINE_MOST = 400
 INTERRUPTED = 130
 PIPE_CLOSED = 141
+PATIENCE = 1.0  # seconds, before the spinner shows
 
 
 def say(text: str) -> None:
@@ -108,3 +116,30 @@ def listing() -> str:
     with console.capture() as capture:
         console.print(table)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+
+@contextmanager
+def spinner(text: str) -> Iterator[None]:
+    """Shown on standard error after a second, and only if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    shown: list[Status] = []
+
+    def show() -> None:
+        from rich.console import Console
+
+        status = Console(stderr=True).status(text)
+        status.start()
+        shown.append(status)
+
+    timer = threading.Timer(PATIENCE, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        for status in shown:
+            status.stop()

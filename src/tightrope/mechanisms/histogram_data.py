@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import DataError
 from .data_file import COUNTS_BYTES, DataFile, data_file, opened
-from .samples import Lines, Source, is_heading, npy_rows, parquet_table
+from .samples import Lines, Source, cell_number, npy_rows, parquet_table
 
 Label = float | str | int
 Row = tuple[int | None, Sequence[object]]  # the line, and the cells: a number, or a bin and a number
@@ -78,11 +78,11 @@ def _csv_rows(lines: Lines, said: bool) -> Iterator[Row]:
         first, columns = not columns, columns or len(cells)
         if len(cells) != columns or columns > 2:
             raise lines.error(f"a line holds a number, or a bin and a number, not {len(cells)} cells")
-        heading = first and is_heading(cells[-1:])
+        heading = first and cell_number(cells[-1]) is None
         if first and not said and not (heading and cells[-1].lower() in COUNT_WORDS):
             raise _unsaid(lines.name, "its last column is not headed 'count'")
         if not heading:
-            yield lines.number, [*cells[:-1], _parsed(cells[-1])]
+            yield lines.number, [*cells[:-1], cell_number(cells[-1])]
 
 
 def _parquet_rows(stream: BinaryIO, name: str, said: bool) -> Iterator[Row]:
@@ -104,7 +104,10 @@ def _unsaid(path: str, why: str) -> DataError:
 def _collected(rows: Iterator[Row], kind: str, path: str) -> Mapping[Label, float]:
     bins: dict[Label, float] = {}
     for line, cells in rows:
-        label: Label = len(bins) if len(cells) == 1 else _label(cells[0])
+        label: Label = len(bins)
+        if len(cells) > 1:
+            number = cell_number(cells[0])
+            label = str(cells[0]) if number is None else number
         if label in bins:
             raise DataError("this bin was given before", path, line)
         if len(bins) == BINS_MOST:
@@ -113,20 +116,6 @@ def _collected(rows: Iterator[Row], kind: str, path: str) -> Mapping[Label, floa
     if not bins:
         raise DataError("no bins in this file", path)
     return bins
-
-
-def _label(cell: object) -> Label:
-    try:
-        return float(cell)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return str(cell)
-
-
-def _parsed(cell: str) -> object:
-    try:
-        return int(cell) if cell.lstrip("+-").isdigit() else float(cell)
-    except ValueError:
-        return None
 
 
 def _number(value: object, kind: str, what: str, path: str | None = None, line: int | None = None) -> float:

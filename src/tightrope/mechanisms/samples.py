@@ -139,17 +139,12 @@ class Lines:
                 yield cells
 
 
-def is_heading(cells: Sequence[str]) -> bool:
-    """A first line is a heading if none of its cells is a number."""
-    return not any(map(_is_number, cells))
-
-
-def _is_number(cell: str) -> bool:
+def cell_number(cell: object) -> float | None:
+    """The number in a cell; None where there is none. A first line without any is a heading."""
     try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+        return float(cell)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
 
 
 def _csv_rows(stream: BinaryIO, name: str, column: str) -> Iterator[FloatArray]:
@@ -157,7 +152,7 @@ def _csv_rows(stream: BinaryIO, name: str, column: str) -> Iterator[FloatArray]:
     first = next(lines.rows(), None)
     if first is None:
         return
-    heading = is_heading(first)
+    heading = all(cell_number(cell) is None for cell in first)
     place = _place(first if heading else None, len(first), column, name)
     if not heading:
         try:
