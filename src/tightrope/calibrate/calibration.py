@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Unpack, cast
 
 from .. import work
 from ..bound import Bound
@@ -19,7 +19,7 @@ from ..calls import checked
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import nonnegative, positive, probability
-from ..question import AUTO, SECONDS, Manner, Question
+from ..question import Manner, Question
 
 TOLERANCE = 1e-6
 
@@ -97,13 +97,8 @@ def calibrate(
             "text with a ? is for the command line"
         )
     domain = Domain(make, parameter, options.get("integer", False), options.get("least"), options.get("most"))
-    question = Question(
-        "epsilon",
-        proof=options.get("proof", False),
-        engine=options.get("engine", AUTO),
-        direction=options.get("direction"),
-        seconds=options.get("seconds", SECONDS),
-    )
+    manner = cast(Manner, {name: value for name, value in options.items() if name in Manner.__annotations__})
+    question = Question("epsilon", **manner)
     target = Target(epsilon, delta, question)
     with work.allowance(question.seconds) as meter:
         found = RootSearch(domain, target, max(tolerance, 1e-14), meter).run()

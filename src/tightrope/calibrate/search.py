@@ -123,11 +123,9 @@ class RootSearch:
             else f"{value:.6g} (epsilon in {each.epsilon})"
             for value, each in seen
         )
-        return BracketNotFound(
-            f"privacy is not monotone in {self.domain.parameter}, see {places}: "
-            "give least and most between which it is",
-            self.domain.parameter,
-        )
+        name = self.domain.parameter
+        told = f"privacy is not monotone in {name}, see {places}: give least and most between which it is"
+        return BracketNotFound(told, name)
 
     def _orient(self) -> None:
         """Spreads out until two values certainly differ."""
@@ -146,13 +144,10 @@ class RootSearch:
             return
         if self.target.refusal is not None:
             raise self.target.refusal
-        values = sorted(self.tried)
+        name, values = self.domain.parameter, f"{min(self.tried):.6g} to {max(self.tried):.6g}"
         met = "meet" if all(each.meets for each in self.tried.values()) else "do not meet"
-        raise BracketNotFound(
-            f"privacy is not shown to depend on {self.domain.parameter}: the values tried, {values[0]:.6g} to "
-            f"{values[-1]:.6g}, {met} the target",
-            self.domain.parameter,
-        )
+        told = f"privacy is not shown to depend on {name}: the values tried, {values}, {met} the target"
+        raise BracketNotFound(told, name)
 
     def _weighed(self) -> bool:
         """Whether the other question tells which way privacy goes."""
@@ -297,12 +292,9 @@ class RootSearch:
     def _nowhere(self, ended: str, bad: Tried | None) -> Exception:
         if bad is None and self.target.refusal is not None:
             return self.target.refusal
-        tried = "" if bad is None else f"; {self.domain.parameter} = {bad.value:.6g} misses it"
-        return BracketNotFound(
-            f"no {self.domain.parameter} was shown to meet epsilon {self.target.epsilon:g} at delta "
-            f"{self.target.delta:g}: {ended}{tried}",
-            self.domain.parameter,
-        )
+        name, target = self.domain.parameter, f"epsilon {self.target.epsilon:g} at delta {self.target.delta:g}"
+        tried = "" if bad is None else f"; {name} = {bad.value:.6g} misses it"
+        return BracketNotFound(f"no {name} was shown to meet {target}: {ended}{tried}", name)
 
 
 def _times(value: float, log: float) -> float:
