@@ -12,12 +12,16 @@ import pytest
 from flint import arb
 
 import tightrope as tr
+from tests.catalogued import missing, written
 from tests.oracle.continuous import Gaussian, Growing, Laplace, Logistic
 from tests.oracle.discrete_gaussian import DiscreteGaussian
 from tests.oracle.finite import DiscreteLaplace, FiniteLaw, Histogram, Leaky, response
 from tests.oracle.precision import ball, precision
 from tests.oracle.truncated import Clamped, Cut, GaussianNoise, LaplaceNoise, Rounded, Window
 from tests.oracle.truth import Law, Truth
+
+if slips := [slip for name, make in written().items() for slip in missing(name, make)]:
+    pytest.fail("; ".join(slips), pytrace=False)
 
 RATES = (1e-8, 0.01, 0.3, 0.999, 1.0)
 FEW_RATES = (1e-8, 0.3, 1.0)
@@ -174,6 +178,9 @@ class Case:
     truth: Truth
     points: int  # how many epsilons to ask about
     blur: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.mechanism!r:.120}, {self.direction}"
 
 
 def sampled(rates: tuple[float, ...] = RATES) -> list[object]:

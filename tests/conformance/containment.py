@@ -15,10 +15,14 @@ from tests.oracle.truth import Truth
 def misses(bound: tr.Bound, truth: arb) -> str:
     """Why the bound does not contain the truth; empty if it does."""
     if arb(bound.lower) > truth:
-        return f"lower {bound.lower!r} is above the truth {truth.str(30)}"
+        return f"lower {bound.lower!r} is above the truth {truth.str(30)} by {_share(bound.lower, truth)} of it"
     if arb(bound.upper) < truth:
-        return f"upper {bound.upper!r} is below the truth {truth.str(30)}"
+        return f"upper {bound.upper!r} is below the truth {truth.str(30)} by {_share(bound.upper, truth)} of it"
     return ""
+
+
+def _share(end: float, truth: arb) -> str:
+    return (abs(arb(end) - truth) / abs(truth)).str(3, radius=False)
 
 
 def misses_epsilon(bound: tr.Bound, truth: Truth, delta: float) -> str:

@@ -100,7 +100,7 @@ def test_facet(row: Row, facet: str) -> None:
             if CHECKS[facet](asked):
                 offered.add(asked.rate < 1.0)
         except AssertionError as error:
-            raise AssertionError(f"{facet} at rate {asked.rate}, {asked.direction}: {error}") from error
+            raise AssertionError(f"{row.name:.120}, rate {asked.rate}, {asked.direction}, {facet}: {error}") from error
     if row in STANDARD:
         name = type(row.mechanism).__name__
         for sampled, names in zip((False, True), OFFERED.get(facet, ((), ())), strict=True):

@@ -33,13 +33,13 @@ def test_delta(case: Case) -> None:
         for epsilon, bound in zip(points, bounds, strict=True)
         if (reason := misses(bound, case.truth.delta(epsilon)))
     ]
-    assert not wrong, f"{len(wrong)} of {len(points)}: {wrong[:3]}"
+    assert not wrong, f"{case}: {len(wrong)} of {len(points)}: {wrong[:3]}"
     wide = [
         f"delta({epsilon!r}) = {bound!r}"
         for epsilon, bound in zip(points, bounds, strict=True)
         if bound.upper > max(SMALLEST, case.blur) and relative_width(bound) > AIM
     ]
-    assert not wide, f"{len(wide)} of {len(points)}: {wide[:3]}"
+    assert not wide, f"{case}: {len(wide)} of {len(points)}: {wide[:3]}"
 
 
 def clear(case: Case, delta: float) -> bool:
@@ -59,24 +59,26 @@ def test_epsilon(case: Case) -> None:
         for delta, bound in zip(points, bounds, strict=True)
         if (reason := misses_epsilon(bound, case.truth, delta))
     ]
-    assert not wrong, f"{len(wrong)} of {len(points)}: {wrong[:3]}"
+    assert not wrong, f"{case}: {len(wrong)} of {len(points)}: {wrong[:3]}"
     wide = [
         f"epsilon({delta!r}) = {bound!r}"
         for delta, bound in zip(points, bounds, strict=True)
         if clear(case, delta) and bound.width > max(AIM * bound.upper, 1e-12)
     ]
-    assert not wide, f"{len(wide)} of {len(points)}: {wide[:3]}"
+    assert not wide, f"{case}: {len(wide)} of {len(points)}: {wide[:3]}"
 
 
 @pytest.mark.parametrize("case", sampled((1e-8, 0.3, 1.0)))
 def test_proof(case: Case) -> None:
     for epsilon in epsilons(case.truth, 40)[::6]:
         bound = case.mechanism.delta(epsilon=epsilon, direction=case.direction, proof=True)
-        assert not misses(bound, case.truth.delta(epsilon)), epsilon
+        reason = misses(bound, case.truth.delta(epsilon))
+        assert not reason, f"{case}, delta({epsilon!r}), proof: {reason}"
         assert bound.upper < max(SMALLEST, case.blur) or relative_width(bound) <= PROVEN, (epsilon, bound)
     for delta in deltas(case)[::6]:
         bound = case.mechanism.epsilon(delta=delta, direction=case.direction, proof=True)
-        assert not misses_epsilon(bound, case.truth, delta), delta
+        reason = misses_epsilon(bound, case.truth, delta)
+        assert not reason, f"{case}, epsilon({delta!r}), proof: {reason}"
         assert not clear(case, delta) or bound.width <= PROVEN * max(bound.upper, 1.0), (delta, bound)
 
 
@@ -101,7 +103,8 @@ def test_worse_direction(row: Row, rate: float) -> None:
     truths = [Truth(row.law, rate, direction) for direction in ("remove", "add")]
     for epsilon in (0.0, 0.37 * last_epsilon(truths[0]), 0.73 * last_epsilon(truths[1])):
         first, second = (truth.delta(epsilon) for truth in truths)
-        assert not misses(mechanism.delta(epsilon=epsilon), first.max(second)), epsilon
+        reason = misses(mechanism.delta(epsilon=epsilon), first.max(second))
+        assert not reason, f"{mechanism!r:.120}, worse direction, delta({epsilon!r}): {reason}"
 
 
 @pytest.mark.parametrize("rate", (1e-8, 0.3, 1.0))

@@ -67,7 +67,7 @@ def test_tails(case: Case) -> None:
         for name, values, truth in zip(tails._fields, tails, case.truth.tails(t), strict=True)
         if not within(float(values[index]), truth)
     ]
-    assert not wrong, f"{len(wrong)} of {4 * len(points)}: {wrong[:4]}"
+    assert not wrong, f"{case}: {len(wrong)} of {4 * len(points)} masses are off: {wrong[:4]}"
 
 
 @pytest.mark.parametrize("case", sampled((0.3, 1.0)))
@@ -82,4 +82,8 @@ def test_tails_at_atoms(case: Case) -> None:
             low, high = (last, first) if name.endswith("above") else (first, last)
             with precision(200):
                 value = arb(float(values[index]))
-                assert low * (1 - TAIL_ERROR) - 1e-313 <= value <= high * (1 + TAIL_ERROR) + 1e-313, (name, t)
+                assert low * (1 - TAIL_ERROR) - 1e-313 <= value <= high * (1 + TAIL_ERROR) + 1e-313, (
+                    f"{case}: {name} at the loss {t!r} is {value.str(20, radius=False)}, off by "
+                    f"{(value - high).max(low - value).str(3, radius=False)}: "
+                    f"the truth lies from {low.str(20, radius=False)} to {high.str(20, radius=False)}"
+                )

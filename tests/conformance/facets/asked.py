@@ -72,6 +72,15 @@ def holds(found: object, truth: arb) -> bool:
         return not arb(float(found.lower)) > truth and not arb(float(found.upper)) < truth  # type: ignore[attr-defined]
 
 
+def meets(found: arb, truth: arb, what: str) -> None:
+    """Fails where two balls have nothing in common, and says how far apart they are."""
+    assert found.overlaps(truth), f"{what} is {_digits(found)}, not {_digits(truth)}, off by {_digits(found - truth)}"
+
+
+def _digits(number: arb) -> str:
+    return number.str(17, radius=False)
+
+
 def narrow(found: arb, digits: float = 1e-12) -> bool:
     """Whether a ball tells something."""
     return bool(found.rad() <= digits * abs(found).max(arb(1)))

@@ -12,7 +12,7 @@ from tightrope.kernels.enclosure import around, exact
 from tightrope.kernels.twofold import twofold
 from tightrope.pair import TAIL_ERROR
 
-from .asked import BITS, Asked, holds, narrow
+from .asked import BITS, Asked, holds, meets, narrow
 
 
 def tails(asked: Asked) -> bool:
@@ -22,7 +22,8 @@ def tails(asked: Asked) -> bool:
     for index, t in enumerate(places):
         for name, values, truth in zip(found._fields, found, asked.truth.tails(t), strict=True):
             with precision(200):
-                assert abs(arb(float(values[index])) - truth) <= truth * TAIL_ERROR + 1e-300, (name, t)
+                error = abs(arb(float(values[index])) - truth)
+                assert error <= truth * TAIL_ERROR + 1e-300, f"{name} at the loss {t!r} is off by {error.str(3)}"
     return True
 
 
@@ -32,8 +33,8 @@ def ball_tails(asked: Asked) -> bool:
         with working_precision(BITS):
             found = asked.pair.ball_tails(arb(place))
         for name, value, truth in zip(found._fields, found, asked.truth.tails(place), strict=True):
-            assert value.overlaps(truth), (name, place)
-            assert narrow(value), (name, place)
+            meets(value, truth, f"{name} at the loss {place!r}")
+            assert narrow(value), f"{name} at the loss {place!r} is wide: {value}"
     return True
 
 
@@ -42,7 +43,8 @@ def profile(asked: Asked) -> bool:
     for radius in (0.0, 1e-9):
         found = asked.pair.profile(around(points, np.full_like(points, radius)) if radius else exact(points))
         for index, epsilon in enumerate(points):
-            assert holds(found[index], asked.truth.delta(float(epsilon))), (epsilon, radius)
+            truth = asked.truth.delta(float(epsilon))
+            assert holds(found[index], truth), f"delta({epsilon} +- {radius}) is {found[index]}, not {truth.str(17)}"
     return True
 
 
@@ -51,9 +53,9 @@ def ball_profile(asked: Asked) -> bool:
         with working_precision(BITS):
             found, wide = asked.pair.ball_profile(arb(epsilon)), asked.pair.ball_profile(arb(epsilon, 1e-9))
         truth = asked.truth.delta(epsilon)
-        assert found.overlaps(truth), epsilon
-        assert narrow(found), epsilon
-        assert wide.overlaps(truth), epsilon
+        meets(found, truth, f"delta({epsilon!r})")
+        assert narrow(found), f"delta({epsilon!r}) is wide: {found}"
+        meets(wide, truth, f"delta({epsilon!r} +- 1e-9)")
     return True
 
 
@@ -64,14 +66,14 @@ def reversed_pair(asked: Asked) -> bool:
         with working_precision(BITS):
             found = asked.pair.reversed().ball_profile(arb(-epsilon))
             truth = -arb(-epsilon).expm1() + arb(-epsilon).exp() * asked.truth.delta(epsilon)
-            assert found.overlaps(truth), epsilon
+            meets(found, truth, f"delta({-epsilon!r}) of (Q, P)")
     return True
 
 
 def infinite_mass(asked: Asked) -> bool:
     with working_precision(BITS):
         found, truth = asked.pair.infinite_mass(), asked.truth.infinite_mass()
-        assert found.overlaps(ball(truth))
+        meets(found, ball(truth), "the infinite mass")
         assert truth != 0 or asked.row.blur or found.is_zero()
         assert narrow(found)
     return True

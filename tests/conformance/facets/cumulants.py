@@ -8,7 +8,7 @@ from tests.oracle.precision import precision
 from tightrope.facets.cgf import LOG_TOLERANCE, Cgf
 from tightrope.kernels.ball import working_precision
 
-from .asked import BITS, Asked, holds
+from .asked import BITS, Asked, holds, meets
 
 TILTS = (0.4, 5.0)
 STEP, NODES, PICKED = 0.5, 7, (1, 6)
@@ -28,7 +28,7 @@ def cgf(asked: Asked) -> bool:
 
 def _in_floats(found: Cgf, tilt: float, whole: arb, turned: dict[int, acb]) -> None:
     tilted = found.tilted(tilt, STEP * NODES, LOG_TOLERANCE)
-    assert holds(tilted.log_mgf, whole.log()), tilt
+    assert holds(tilted.log_mgf, whole.log()), f"K({tilt}) is {tilted.log_mgf}, not {whole.log().str(17)}"
     assert float(tilted.log_mgf.radius) <= 1e-11 * max(1.0, abs(float(tilted.log_mgf.value)))
     above = arb(found.log_mgf_above(tilt))
     assert not above < whole.log(), tilt
@@ -51,7 +51,7 @@ def _in_floats(found: Cgf, tilt: float, whole: arb, turned: dict[int, acb]) -> N
 def _in_balls(found: Cgf, tilt: float, whole: arb, turned: dict[int, acb]) -> None:
     with working_precision(BITS):
         tilted = found.ball_tilted(tilt, STEP * NODES, 60.0)
-        assert tilted.log_mgf.overlaps(whole.log()), tilt
+        meets(tilted.log_mgf, whole.log(), f"K({tilt})")
         assert tilted.log_mgf.rad() < 1e-18, tilt
         phi = tilted.phi(STEP, NODES)
         for index, value in turned.items():
@@ -91,7 +91,7 @@ def log_moment(asked: Asked) -> bool:
             if found is not None:
                 offered = True
                 truth = asked.moment(z.real, z.imag)
-                assert found.exp().overlaps(truth), z
+                assert found.exp().overlaps(truth), f"the moment at {z} is {found.exp()}, not {truth}"
                 assert abs(found).rad() <= 1e-15, z
     return offered
 

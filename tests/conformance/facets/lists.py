@@ -14,7 +14,7 @@ from tests.oracle.precision import ball, precision
 from tests.oracle.truth import Ratio, Truth
 from tightrope.kernels.ball import working_precision
 
-from .asked import BITS, Asked, holds
+from .asked import BITS, Asked, holds, meets
 
 SHOWN = 20  # outputs of an infinite law
 
@@ -67,8 +67,8 @@ def atoms(asked: Asked) -> bool:
                 above, truth = found.loss.value > t, asked.truth.tails(t)
                 p, q = (_sum(side.value[above], side.radius[above]) + hidden for side in (found.p, found.q))
                 p += arb(float(found.infinite.value), float(found.infinite.radius))
-                assert p.overlaps(truth.p_above), t
-                assert q.overlaps(truth.q_above), t
+                meets(p, truth.p_above, f"P of losses above {t!r}")
+                meets(q, truth.q_above, f"Q of losses above {t!r}")
                 assert p.rad() < 1e-11
     return found is not None
 
@@ -83,17 +83,19 @@ def finite(asked: Asked) -> bool:
         with working_precision(BITS):
             known, listed = losses(asked.truth), law.atoms()
             assert law.size() == len(listed)
-            assert law.infinite_mass().overlaps(ball(asked.truth.infinite_mass()))
-            assert law.lost_mass().overlaps(ball(lost(asked.truth)))  # type: ignore[arg-type]
+            meets(law.infinite_mass(), ball(asked.truth.infinite_mass()), "the infinite mass")
+            meets(law.lost_mass(), ball(lost(asked.truth)), "the lost mass")  # type: ignore[arg-type]
             for atom in listed:
                 assert any(atom.loss.overlaps(loss) for loss in known), f"no output has the loss {atom.loss}"
-                assert (atom.p / atom.q).log().overlaps(atom.loss)
+                meets((atom.p / atom.q).log(), atom.loss, "log(p / q) of an atom")
             for t in between(known):
                 above, truth = [atom for atom in listed if atom.loss > t], asked.truth.tails(t)
-                assert (sum((atom.p for atom in above), arb(0)) + law.infinite_mass()).overlaps(truth.p_above), t
-                assert sum((atom.q for atom in above), arb(0)).overlaps(truth.q_above), t
+                p, q = sum((atom.p for atom in above), law.infinite_mass()), sum((atom.q for atom in above), arb(0))
+                meets(p, truth.p_above, f"P of losses above {t!r}")
+                meets(q, truth.q_above, f"Q of losses above {t!r}")
                 value = law.profile(arb(t))
-                assert value is None or value.overlaps(asked.truth.delta(t)), t
+                if value is not None:
+                    meets(value, asked.truth.delta(t), f"delta({t!r})")
     return law is not None
 
 

@@ -15,7 +15,7 @@ from tests.oracle.precision import ball
 from tests.oracle.truth import Law, Truth
 from tightrope.kernels.ball import working_precision
 
-from .asked import BITS, Asked, narrow
+from .asked import BITS, Asked, meets, narrow
 
 COUNT = 3
 
@@ -38,8 +38,8 @@ def together(asked: Asked) -> bool:
             at = epsilon * 1.37
             with working_precision(BITS):
                 value = found.ball_profile(arb(at))
-            assert value.overlaps(truth.delta(at)), at
-            assert narrow(value), at
+            meets(value, truth.delta(at), f"delta({at!r}) of {COUNT} uses")
+            assert narrow(value), f"delta({at!r}) of {COUNT} uses is wide: {value}"
         assert found.profile_cost() >= 1
     return found is not None
 
@@ -53,7 +53,7 @@ def sealed(asked: Asked) -> bool:
             mass = ball(asked.truth.infinite_mass())
             for epsilon in asked.epsilons():
                 truth = (asked.truth.delta(epsilon) - mass) / (1 - mass)
-                assert found.ball_profile(arb(epsilon)).overlaps(truth), epsilon
+                meets(found.ball_profile(arb(epsilon)), truth, f"delta({epsilon!r}) without the infinite loss")
     return found is not None
 
 
@@ -66,7 +66,7 @@ def sampled(asked: Asked) -> bool:
     if found is not None:
         for epsilon in asked.epsilons():
             with working_precision(BITS):
-                assert found.ball_profile(arb(epsilon)).overlaps(asked.truth.delta(epsilon)), epsilon
+                meets(found.ball_profile(arb(epsilon)), asked.truth.delta(epsilon), f"delta({epsilon!r})")
     return found is not None
 
 
@@ -77,7 +77,9 @@ def sampling(asked: Asked) -> bool:
         assert (found.rate, found.direction) == (asked.rate, asked.way)
         for epsilon in asked.epsilons():
             with working_precision(BITS):
-                assert found.base.ball_profile(arb(epsilon)).overlaps(asked.base.delta(epsilon)), epsilon
+                meets(
+                    found.base.ball_profile(arb(epsilon)), asked.base.delta(epsilon), f"delta({epsilon!r}) of the base"
+                )
     return found is not None
 
 
@@ -96,7 +98,7 @@ def factors(asked: Asked) -> bool:
             truth = Truth(Product(((asked.law, 2),)), 1, asked.direction)  # type: ignore[arg-type]
             for epsilon in asked.epsilons():
                 with working_precision(BITS):
-                    assert pair.ball_profile(arb(epsilon)).overlaps(truth.delta(epsilon)), epsilon
+                    meets(pair.ball_profile(arb(epsilon)), truth.delta(epsilon), f"delta({epsilon!r}) of two")
         else:
             assert (pair, count) == (plain, 2)
     return product is not None

@@ -1,0 +1,37 @@
+"""What a mechanism must have before any test can ask it something, and the sentence that says what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from importlib import import_module
+from pkgutil import iter_modules
+
+from tightrope import catalogue, mechanisms
+from tightrope.mechanisms.base import Leaf, Mechanism
+
+
+def written() -> dict[str, type[Leaf]]:
+    """The mechanisms that have a file, by name."""
+    modules = [import_module(f"tightrope.mechanisms.{each.name}") for each in iter_modules(mechanisms.__path__)]
+    return {
+        name: value
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Leaf) and value.__module__ == module.__name__
+        if not value.__abstractmethods__
+    }
+
+
+def missing(name: str, make: type[Leaf]) -> Iterator[str]:
+    """What keeps a mechanism from being named or asked."""
+    file = make.__module__.rpartition(".")[2]
+    if getattr(catalogue, name, None) is not make:
+        yield f"catalogue.py needs the row: from .mechanisms.{file} import {name} as {name}"
+    for field in fields(make):  # type: ignore[arg-type]
+        if hasattr(Mechanism, field.name):
+            yield (
+                f"{name}: a field `{field.name}` hides the method of that name; in mechanisms/{file}.py write "
+                f'{field.name}_per_use: ... = field(metadata={{"keyword": "{field.name}"}}), '
+                f"and set it in an __init__ that takes {field.name}"
+            )
