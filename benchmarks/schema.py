@@ -1,4 +1,4 @@
-"""Writes the names that the package knows into its JSON schemas; tests/test_schema.py fails where they differ.
+"""Writes the names that the package knows into its JSON schemas; tests/test_catalogue.py fails where they differ.
 
 Usage: python -m benchmarks.schema.
 """

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+import re
 from pathlib import Path
-from pkgutil import iter_modules
 
 import pytest
 
 import tightrope as tr
 from benchmarks import schema
-from tightrope import catalogue, mechanisms
+from tests.catalogued import missing, written
+from tightrope import catalogue
 from tightrope.mechanisms.base import Leaf, Mechanism, leaves
 from tightrope.registry import MECHANISMS
 
-
-def written() -> dict[str, type[Leaf]]:
-    """The mechanisms that have a file, by name."""
-    modules = [import_module(f"tightrope.mechanisms.{each.name}") for each in iter_modules(mechanisms.__path__)]
-    return {
-        name: value
-        for module in modules
-        for name, value in vars(module).items()
-        if isinstance(value, type) and issubclass(value, Leaf) and value.__module__ == module.__name__
-        if not value.__abstractmethods__
-    }
+README = Path(__file__).resolve().parent.parent / "README.md"
 
 
 @pytest.mark.parametrize("name", written())
 def test_every_mechanism_has_its_rows(name: str) -> None:
     make = written()[name]
-    file = make.__module__.rpartition(".")[2]
-    assert getattr(catalogue, name, None) is make, (
-        f"catalogue.py needs the row: from .mechanisms.{file} import {name} as {name}"
-    )
+    slips = list(missing(name, make))
+    assert not slips, "; ".join(slips)
     assert getattr(tr, name) is make
     assert (make.__doc__ or "").strip(), f"{name} needs a docstring: its first line is what the listing says"
     if make.example:
@@ -48,7 +36,17 @@ def test_the_catalogue_holds_mechanisms_only() -> None:
     assert not issubclass(Mechanism, Leaf)
 
 
+def test_the_readme_names_every_mechanism() -> None:
+    paragraph = re.search(r"^Mechanisms: .*?(?=^A decimal)", README.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    named = re.findall(r"\b[A-Z]\w+", paragraph[0].removeprefix("Mechanisms: ")) if paragraph else []
+    for name in written():
+        assert name in named, f"README.md: add {name} to the paragraph that begins with `Mechanisms:`"
+    assert sorted(named) == sorted(written()), "README.md, `Mechanisms:`: names that the catalogue does not have"
+
+
 @pytest.mark.parametrize("path", sorted(schema.FOLDER.glob("*.json")), ids=lambda path: path.name)
 def test_the_schemas_name_what_the_package_knows(path: Path) -> None:
     text = path.read_text("utf-8")
-    assert schema.written(path.name, text) == text, "the names have changed: run make schema"
+    assert schema.written(path.name, text) == text, (
+        "the names have changed: run make schema, or python -m benchmarks.schema"
+    )
