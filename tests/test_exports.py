@@ -51,3 +51,9 @@ def test_importing_the_package_leaves_heavy_modules_alone() -> None:
     code = f"import sys, tightrope.cli.app; print([name for name in {heavy!r} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert found.strip() == "[]"
+
+
+def test_engines_are_loaded_by_the_first_question() -> None:
+    code = "import sys, tightrope; print([name for name in ('scipy', 'tightrope.engines') if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found.strip() == "[]"
