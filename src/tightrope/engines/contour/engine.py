@@ -26,6 +26,7 @@ from ..evaluation import Term
 from ..parts import Parts
 from ..saddle import Saddle
 from . import tuning
+from .ball_sum import ball_nodes
 from .bound import ContourBound, Nodes
 from .period import period_of
 from .plan import ContourPlan, falling_of, plan_contour
@@ -148,8 +149,6 @@ def _tolerances(approach: Approach, saddle: Saddle) -> list[float]:
 def nodes_of(parts: Parts, plan: ContourPlan, balls: bool) -> Nodes:
     """The law on the nodes of the plan."""
     if balls:
-        from .ball_sum import ball_nodes
-
         return ball_nodes(parts, plan)
     from .float_sum import float_nodes
 

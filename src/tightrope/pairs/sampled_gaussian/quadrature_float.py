@@ -52,14 +52,14 @@ def log_mgf_above(mu: Enclosure, rate: float, tilt: float, log_tolerance: float,
     strip = float(QuadratureError(0.0, nodes.error.modes).at(np.zeros(1))[0])
     if not (strip < 0.5 and ends < np.inf):
         return np.inf
-    total = nodes.log_lift + nodes.log_total
+    total = nodes.log_lift + nodes.log_total()
     return float(total.upper) + math.log1p(ends) - math.log1p(-strip) + 1e-12
 
 
 class _Nodes:
     """The nodes of the rule, the hard end as one more, their weights, and the errors of the sums over them.
 
-    log M(c) is log_lift, c times the loss at the centre, plus the log of a sum: log_total as it stands.
+    log M(c) is log_lift, c times the loss at the centre, plus the log of a sum.
     """
 
     def __init__(
@@ -89,10 +89,7 @@ class _Nodes:
         self.error = QuadratureError(ends, error_modes(mu_up, power, grid.step, grid.strip))
         at_zero = float(self.error.at(np.zeros(1))[0])
         log_unit = self.log_g * base + exact(grid.step).log() - ROOT_TWO_PI.log()
-        kept = tilted_log[self.inside]
-        self.log_total = scaled(kept).sum().log() + exact(float(np.max(kept.value))) + log_unit
-        self.log_lift = self.log_g * (sign * tilt)
-        log = widened(self.log_total, at_zero)
+        self.log_lift, self.kept, self.log_unit = self.log_g * (sign * tilt), tilted_log[self.inside], log_unit
         plain_ends = math.inf
         if grid.end == marked.end:
             plain_ends = _ends(mu_up, grid, scaled(plain_log), odds, base, MarkWindow(end=marked.end))
@@ -104,8 +101,13 @@ class _Nodes:
                 change = log_weight.exp() * growth.expm1() - missing if marked.edges else growth.expm1()
                 rise = (plain_log.exp() * change)[self.inside].sum() * log_unit.exp()
             if np.isfinite(rise.radius) and float(rise.lower) > -0.5 and float(rise.upper) < 1.0:
-                log = widened(rise.log1p(), slack)
-        self.log_mgf = self.log_lift + log
+                self.log_mgf = self.log_lift + widened(rise.log1p(), slack)
+                return
+        self.log_mgf = self.log_lift + widened(self.log_total(), at_zero)
+
+    def log_total(self) -> Enclosure:
+        """log of the sum over the nodes."""
+        return scaled(self.kept).sum().log() + exact(float(np.max(self.kept.value))) + self.log_unit
 
 
 def centre_values(mu: Enclosure, rate: float, centre: float) -> tuple[Enclosure, Enclosure]:
