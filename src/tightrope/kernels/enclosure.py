@@ -10,7 +10,7 @@ Guarantee: exact value in [lower, upper], under the constants of kernels.ulps. P
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -178,6 +178,21 @@ def enclosing(lower: npt.ArrayLike, upper: npt.ArrayLike) -> Enclosure:
 def enclosed(balls: Sequence[arb]) -> Enclosure:
     """Doubles with radii around balls."""
     return enclosing(np.array([lower_float(ball) for ball in balls]), np.array([upper_float(ball) for ball in balls]))
+
+
+def falling(ends: Callable[[FloatArray], tuple[FloatArray, FloatArray]], points: Enclosure) -> Enclosure:
+    """A function that falls from 1 to 0 at uncertain points, from doubles around its values at rows of doubles."""
+    known = (np.isfinite(points.value) & np.isfinite(points.radius)).ravel()
+    least, most = (np.where(known, end.ravel(), 0.0) for end in (points.lower, points.upper))
+    with np.errstate(all="ignore"):
+        lower, upper = ends(least)
+        if np.any(points.radius):
+            lower = ends(most)[0]
+    shape = points.value.shape
+    return enclosing(
+        np.where(known, np.maximum(lower, 0.0), 0.0).reshape(shape),
+        np.where(known, np.minimum(upper, 1.0), 1.0).reshape(shape),
+    )
 
 
 def where(condition: npt.NDArray[np.bool_], then: Enclosure, other: Enclosure) -> Enclosure:

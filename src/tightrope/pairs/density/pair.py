@@ -20,7 +20,7 @@ import numpy as np
 from flint import arb
 
 from ...kernels.ball import lower_float, upper_float
-from ...kernels.enclosure import Enclosure, FloatArray, enclosing
+from ...kernels.enclosure import Enclosure, FloatArray, enclosing, falling
 from ...kernels.twofold import Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
@@ -51,23 +51,14 @@ class DensityPair(Pair):
         return Tails(*(np.minimum(each, 1.0).reshape(shape) for each in found))
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
-        """H falls with epsilon, so its ends are those of the interval."""
-        value, radius = np.atleast_1d(epsilon.value).ravel(), np.atleast_1d(epsilon.radius).ravel()
-        known = np.isfinite(value) & np.isfinite(radius)
-        least, most = (np.where(known, end.ravel(), 0.0) for end in (epsilon.lower, epsilon.upper))
-        with np.errstate(invalid="ignore"):
-            high = self._profile(least)
-            low = self._profile(most) if np.any(radius) else high
-        lower = np.where(known, np.maximum(low.lower, 0.0), 0.0)
-        upper = np.where(known, np.minimum(high.upper, 1.0), 1.0)
-        shape = np.shape(epsilon.value)
-        return enclosing(np.minimum(lower, upper).reshape(shape), upper.reshape(shape))
+        return falling(self._profile_ends, epsilon)
 
-    def _profile(self, points: FloatArray) -> Enclosure:
+    def _profile_ends(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         mass = self.infinite_mass()
         leaked = enclosing(max(lower_float(mass), 0.0), upper_float(mass))
         found = reduce(operator.add, [branch.profile(points) for branch in self.branches])
-        return enclosing(found.lower, found.upper) + leaked
+        found = enclosing(found.lower, found.upper) + leaked
+        return found.lower, found.upper
 
     def ball_tails(self, t: arb) -> BallTails:
         with series_arithmetic(DEGREE + 1):

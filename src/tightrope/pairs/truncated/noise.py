@@ -272,23 +272,18 @@ class LaplaceNoise(ShiftedNoise):
 
     def ball_mass(self, start: Place, stop: Place) -> arb:
         """The smaller tails on either side of 0, subtracted on one side and added up across."""
-        if start == math.inf or stop == -math.inf:
-            return arb(0)
-        a_sign, a_tail = self._ball_tail(start, -1)
-        b_sign, b_tail = self._ball_tail(stop, 1)
-        if a_sign and a_sign == b_sign:
-            return a_sign * (a_tail - b_tail)
-        if a_sign and b_sign:
-            return 1 - a_tail - b_tail
+        before, after = self._ball_beyond(start), self._ball_beyond(stop)
+        if start >= 0:
+            return before - after
+        if stop <= 0:
+            return after - before
+        if start <= 0 and stop >= 0:
+            return 1 - before - after
         return self._ball_below(stop) - self._ball_below(start)
 
-    def _ball_tail(self, x: Place, side: int) -> tuple[int, arb]:
-        """On which side of 0 the place lies (0 if unsure; at 0 on the given one), and the mass beyond it."""
-        if isinstance(x, float):
-            return side, arb(0)
-        z = x / arb(self.scale)
-        sign = 1 if z > 0 else -1 if z < 0 else side if z.is_zero() else 0
-        return sign, (-abs(z)).exp() / 2
+    def _ball_beyond(self, x: Place) -> arb:
+        """The mass beyond a place, on its side of 0."""
+        return arb(0) if isinstance(x, float) else (-abs(x / arb(self.scale))).exp() / 2
 
     def _ball_below(self, x: Place) -> arb:
         if isinstance(x, float):

@@ -24,7 +24,7 @@ from flint import acb, arb
 from ...errors import InvalidParameter
 from ...facets.lattice import ratio_ball
 from ...kernels.ball import BITS_MOST, BITS_START, enclose, hull, working_precision
-from ...kernels.enclosure import Enclosure, FloatArray, enclosed, enclosing, exact, where
+from ...kernels.enclosure import Enclosure, FloatArray, enclosed, enclosing, exact, falling, where
 from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, LossRange, Pair, Tails
 from .noise import Place, ShiftedNoise, from_balls, moved, split, within
@@ -318,24 +318,13 @@ def _enclosed(ball: Callable[[], arb]) -> Enclosure:
 
 def profile_by_balls(pair: TruncatedPair, epsilon: Enclosure) -> Enclosure:
     """H in float64, read off balls entry by entry: the half-line is known, so an entry costs two error functions."""
-    values, radii = epsilon.value.ravel(), epsilon.radius.ravel()
-    known = np.isfinite(values) & np.isfinite(radii)
-    # H falls with epsilon, so its ends are those of the interval.
-    least, most = (np.where(known, end.ravel(), 0.0) for end in (epsilon.lower, epsilon.upper))
-    with np.errstate(all="ignore"):
-        high = _profile_floats(pair, least)
-        low = _profile_floats(pair, most) if radii.any() else high
-    lower = np.array([max(end, 0.0) if sure else -np.inf for (end, _), sure in zip(low, known, strict=True)])
-    upper = np.array([end if sure else np.inf for (_, end), sure in zip(high, known, strict=True)])
-    return enclosing(lower.reshape(epsilon.value.shape), upper.reshape(epsilon.value.shape))
 
+    def ends(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        known = zip(points, pair.noise.sure_crossings(points), strict=True)
+        found = [enclose(partial(pair.ball_profile, arb(float(at)), crossing)) for at, crossing in known]
+        return np.array([low for low, _ in found]), np.array([high for _, high in found])
 
-def _profile_floats(pair: TruncatedPair, points: FloatArray) -> list[tuple[float, float]]:
-    crossings = pair.noise.sure_crossings(points)
-    return [
-        enclose(partial(pair.ball_profile, arb(float(point)), crossing))
-        for point, crossing in zip(points, crossings, strict=True)
-    ]
+    return falling(ends, epsilon)
 
 
 def _cell_loss(noise: ShiftedNoise, start: Place, stop: Place) -> arb:
