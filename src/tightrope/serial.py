@@ -21,7 +21,7 @@ from .registry import MECHANISMS, TRANSFORMS, check_arguments, find_mechanism, f
 from .transforms.composition import compose, repeat
 
 INFINITIES = ("inf", "-inf")
-BITS_MOST = 1023  # whole numbers stay within the range of a double
+EXPONENT_BITS_MOST = 1023  # whole numbers stay within the range of a double
 
 
 @checked
@@ -118,7 +118,7 @@ def _number(name: str, value: object) -> float:
     if isinstance(value, str) and value in INFINITIES:
         return float(value)
     if isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool)):
-        if isinstance(value, int) and value.bit_length() > BITS_MOST:
+        if isinstance(value, int) and value.bit_length() > EXPONENT_BITS_MOST:
             raise DataError(f"{quoted(name)} is beyond the range of a double")
         return value
     raise DataError(f"{quoted(name)} must be a number or a list of numbers, not {type(value).__name__}")

@@ -14,9 +14,9 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import real
 
 REAL_LEAST, REAL_MOST = 1e-15, 1e15
-WHOLE_MOST = 10**30
+PARAMETER_MOST = 10**30
 END_DIGITS = 12
-NEAR = 10**6  # times: an end within is where to start, since most of what ends there is easy there
+NEAR_STEPS = 10**6  # times: an end within is where to start, since most of what ends there is easy there
 POWERS = (0, 1, -1, 2, -2, 4, -4, 7, -7, 10, -10, 14, -14, 20, -20, 30, -30, 40, -40)  # of two: where to start
 
 
@@ -34,7 +34,7 @@ class Domain:
         self.make = make
         self.parameter = parameter
         self.integer = integer
-        first, last = (1, WHOLE_MOST) if integer else (REAL_LEAST, REAL_MOST)
+        first, last = (1, PARAMETER_MOST) if integer else (REAL_LEAST, REAL_MOST)
         self.least = first if least is None else self._limit("least", least, math.ceil, first, last)
         self.most = last if most is None else self._limit("most", most, math.floor, first, last)
         if not self.least <= self.most:
@@ -52,8 +52,8 @@ class Domain:
         """A value that is accepted; the largest one if there is one at all near."""
         for value in self._candidates():
             if self.mechanism(value) is not None:
-                top = self.reach(value, self.fit(NEAR * value))
-                return top if top < NEAR * value else value
+                top = self.reach(value, self.fit(NEAR_STEPS * value))
+                return top if top < NEAR_STEPS * value else value
         refused = next(iter(self._made.values()))
         assert isinstance(refused, Exception)
         raise refused

@@ -18,7 +18,7 @@ from ..errors import BracketNotFound, WorkExhausted
 from .domain import Domain
 from .target import FAR, NEAR, Target, Tried, apart
 
-STEPS_MOST = 60
+PROBES_MOST = 60
 SPREADS = (2, 64, 10**4, 10**8, 10**15)  # to see which way privacy goes
 CHEAP_SPREAD = 64  # up to here delta alone is asked
 STRIDE = math.log(64.0)  # a line through two points is believed so far
@@ -155,7 +155,7 @@ class RootSearch:
 
     def _narrow(self) -> str | None:
         """Until the values that meet and miss are as close as asked; else why they are not."""
-        for step in range(STEPS_MOST):
+        for step in range(PROBES_MOST):
             good, bad = self.good, self.bad
             if good is not None and bad is not None and self._close(good, bad):
                 return None

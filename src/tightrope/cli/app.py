@@ -27,7 +27,7 @@ from .output import INTERRUPTED, as_option, as_text, assured, calibration_text, 
 
 BAD_INPUT = 2
 NOT_REACHED = 3
-POINTS_MOST = 100_000
+CURVE_POINTS_MOST = 100_000
 
 # What several commands take.
 WITH_JSON = click.option(
@@ -131,7 +131,7 @@ def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **set
 @question_options
 @click.option("--from", "start", type=float, help="First epsilon; default: 0.")
 @click.option("--to", "stop", type=float, help="Last epsilon; default: 4.")
-@click.option("--points", type=click.IntRange(2, POINTS_MOST), help="How many epsilons; default: 50.")
+@click.option("--points", type=click.IntRange(2, CURVE_POINTS_MOST), help="How many epsilons; default: 50.")
 @click.option("--epsilon", "epsilons", type=float, multiple=True, help="These epsilons instead; repeated, rising.")
 @click.option("--csv", "table", metavar="FILE", help="Write epsilon, lower, upper; - for standard output.")
 @click.option("--plot", "picture", metavar="FILE", help="Draw the curve as .png, .pdf or .svg.")

@@ -23,7 +23,7 @@ GROWTH_SIZE = (WIDTH, 4.8)
 HOLLOW = "white"
 WORDS = "#333333"
 MARKS = "os^Dv<>pXh"
-ROOM, STRETCH = 0.06, 0.25  # shares of the span, beyond its ends
+LABEL_ROOM, STRETCH = 0.06, 0.25  # shares of the span, beyond its ends
 LOG_FROM = 5.0  # values that lie further apart than by this factor go on a logarithmic axis
 
 
@@ -130,7 +130,7 @@ def _limits(comparisons: Iterable[Comparison], log: bool) -> tuple[float, float]
     low, high = _span(comparisons)
     least, most = _padded(low, high, log, STRETCH)
     near = [value for value in _values(comparisons, Kind.APPROXIMATION) if least <= value <= most]
-    return _padded(min(low, *near), max(high, *near), log, ROOM) if near else _padded(low, high, log, ROOM)
+    return _padded(min(low, *near), max(high, *near), log, LABEL_ROOM) if near else _padded(low, high, log, LABEL_ROOM)
 
 
 def _values(comparisons: Iterable[Comparison], kind: Kind) -> list[float]:

@@ -26,7 +26,7 @@ from ..relation import Direction
 from .outward import at_or_above, weighted_sum
 from .renyi import Conversion, delta_from, epsilon_from
 
-NEAR_ZERO = 1e-5  # K(c)/c falls to the mean as c falls to 0
+ORDER_NEAR_ZERO = 1e-5  # K(c)/c falls to the mean as c falls to 0
 
 
 class Parabola(NamedTuple):
@@ -50,7 +50,7 @@ def fitted(pair: Pair) -> Parabola:
         if not pair.bounded():
             return zcdp(pair)
         lowest, highest = pair.loss_range()
-        mean = upper_float(arb(cumulant_above(pair, NEAR_ZERO)) / NEAR_ZERO)
+        mean = upper_float(arb(cumulant_above(pair, ORDER_NEAR_ZERO)) / ORDER_NEAR_ZERO)
         return Parabola(mean, upper_float((highest - lowest) ** 2 / 4)) if math.isfinite(mean) else zcdp(pair)
 
 

@@ -20,7 +20,7 @@ from ..relation import Direction
 
 POINTS = 6000
 GONE = 1e-13
-STEP_WORK, GRID_WORK = 1e6, 2e7  # units, of two tails and of all
+SUM_WORK, GRID_WORK = 1e6, 2e7  # units, of two tails and of all
 
 
 def limit_epsilon(run: Mechanism, delta: float) -> float:
@@ -50,7 +50,7 @@ def loss_moments(pair: Pair) -> tuple[float, float]:
     """Mean and variance of the finite losses under the first law, about."""
     reach = 1e-9
     while reach < 1e9:
-        work.spend(STEP_WORK)
+        work.spend(SUM_WORK)
         tails = pair.tails(twofold(np.array([reach, -reach])))
         leaked = float(pair.tails(twofold(np.array([np.inf]))).p_above[0])
         if tails.p_above[0] - leaked <= GONE and tails.p_below[1] <= GONE:

@@ -22,7 +22,7 @@ from .outward import minimise
 
 Points = list[tuple[float, float, int]]  # epsilon, delta, count
 
-STEPS = 14
+HALVINGS = 14
 TINY = 1e-12
 
 
@@ -50,14 +50,14 @@ def curve_epsilon(run: Mechanism, delta: float) -> float:
     if not 0.0 < delta < 1.0:
         return _epsilon(_points(run, 0.0), delta)
     even = delta / uses(run)
-    best = minimise(lambda share: _epsilon(_points(run, share), delta), even * 1e-12, even, STEPS)
+    best = minimise(lambda share: _epsilon(_points(run, share), delta), even * 1e-12, even, HALVINGS)
     return min(_epsilon(_points(run, share), delta) for share in (best, 0.0, 0.5 * even))
 
 
 def curve_delta(run: Mechanism, epsilon: float) -> float:
     """Minimised over the deltas of the points, and over pure points."""
     even = 1.0 / uses(run)
-    best = minimise(lambda share: _delta(_points(run, share), epsilon), even * 1e-30, even, STEPS + 6)
+    best = minimise(lambda share: _delta(_points(run, share), epsilon), even * 1e-30, even, HALVINGS + 6)
     return min(one_point_delta(run, epsilon), *(_delta(_points(run, share), epsilon) for share in (best, 0.0)))
 
 

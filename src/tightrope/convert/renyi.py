@@ -25,7 +25,7 @@ from .outward import at_or_above, minimise, weighted_sum
 LogMoment = Callable[[float], float]
 Conversion = Callable[[LogMoment, float, float, bool], float]  # of moments, leaked mass, what is given, and sharp
 ORDERS = (1e-3, 1e7)
-STEPS = 36
+GOLDEN_STEPS = 36
 
 
 def epsilon_from(moment: LogMoment, leaked: float, delta: float, sharp: bool) -> float:
@@ -39,7 +39,7 @@ def epsilon_from(moment: LogMoment, leaked: float, delta: float, sharp: bool) ->
             return math.inf
         return at_or_above(lambda: (value + _log_kappa(order, sharp) - (arb(delta) - leaked).log()) / arb(order))
 
-    return max(bound(minimise(bound, *ORDERS, steps=STEPS)), 0.0)
+    return max(bound(minimise(bound, *ORDERS, steps=GOLDEN_STEPS)), 0.0)
 
 
 def delta_from(moment: LogMoment, leaked: float, epsilon: float, sharp: bool) -> float:
@@ -51,7 +51,7 @@ def delta_from(moment: LogMoment, leaked: float, epsilon: float, sharp: bool) ->
             return math.inf
         return at_or_above(lambda: value + _log_kappa(order, sharp) - arb(order) * arb(epsilon))
 
-    least = exponent(minimise(exponent, *ORDERS, steps=STEPS))
+    least = exponent(minimise(exponent, *ORDERS, steps=GOLDEN_STEPS))
     return 1.0 if least > 0.0 else min(at_or_above(lambda: leaked + arb(least).exp()), 1.0)
 
 

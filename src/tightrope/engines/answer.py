@@ -14,9 +14,7 @@ from ..kernels.directed import next_up
 from .edges import Edges
 from .evaluation import Evaluator
 from .ladder import CLOSED_FORM, OUTLINE, Engine, Rung
-
-# Of epsilon: an engine that leaves so much open did not aim well.
-WIDE = 0.01
+from .tuning import WIDE_EPSILON
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ class Answer:
 
     def wide_epsilon(self, point: Point) -> bool:
         """Whether the engine missed where epsilon lies: its lower end is then a better place to aim at."""
-        return point.quantity == "epsilon" and 0.0 < self.lower < (1.0 - WIDE) * self.upper < math.inf
+        return point.quantity == "epsilon" and 0.0 < self.lower < (1.0 - WIDE_EPSILON) * self.upper < math.inf
 
     @property
     def relative_width(self) -> float:

@@ -22,9 +22,7 @@ from ..kernels.ball import BITS_START, upper_float, working_precision
 from .evaluation import Term
 from .parts import Parts, markable, without_rare
 from .saddle import find_saddle
-
-FAR = 1e3  # times the delta that is wanted: what rare outputs make of the bound, and no other law does
-RARE = 1e-3  # of the delta that is wanted: what may be left out
+from .tuning import FAR_ABOVE, RARE
 
 
 def delta_above(terms: Sequence[Term], epsilon: float, mass: float, wanted: float = 0.0, near: float = 1.0) -> float:
@@ -38,7 +36,7 @@ def delta_above(terms: Sequence[Term], epsilon: float, mass: float, wanted: floa
     except UnsupportedMechanism:
         return math.inf
     above = _above(Parts(cgfs), epsilon, mass, near)
-    if above > FAR * wanted > FAR * mass and markable(cgfs):
+    if above > FAR_ABOVE * wanted > FAR_ABOVE * mass and markable(cgfs):
         with suppress(UnsupportedMechanism, OverflowError):
             log_rare = math.log(RARE) + math.log(wanted - mass)  # apart: their product may be below every double
             parts, _ = without_rare(cgfs, log_rare, lambda shape: find_saddle(shape, epsilon, None))

@@ -20,9 +20,9 @@ from flint import arb
 from ..digits import rounded
 from ..kernels.ball import lower_float, upper_float, working_precision
 from .evaluation import Term
+from .tuning import NEXT_TO_MASS
 
 EDGE_BITS = 1200  # a mass of 5e-324 and its complement fit exactly
-CLOSE = 1e-4  # of delta: a larger rest is as well known by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def rest_above(mass: arb, delta: float) -> tuple[float, float] | None:
     """(delta - w)/(1 - w) rounded down and up, where delta is next to w and above it; else None."""
     with working_precision(EDGE_BITS):
         above = arb(delta) - mass
-        if not (mass > 0 and above > 0 and above < CLOSE * arb(delta)):
+        if not (mass > 0 and above > 0 and above < NEXT_TO_MASS * arb(delta)):
             return None
         share = above / (1 - mass)
         low, high = lower_float(share), upper_float(share)

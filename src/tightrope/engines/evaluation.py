@@ -13,8 +13,8 @@ from ..bound import Budget, budget_lines
 from ..kernels.ball import enclose, refine
 from ..kernels.search import Compared, Inverse, compare, invert
 from ..pair import Pair
+from .tuning import BALL_TOLERANCE
 
-BALL_TOLERANCE = 1e-14  # a formula in balls is cheap: the interval may end where doubles do
 EXCESS_BITS = 160  # absolute accuracy of delta / level - 1: decides next to a delta of 1 too
 
 Term = tuple[Pair, int]

@@ -19,12 +19,9 @@ from flint import arb
 from ..kernels.ball import BITS_START, lower_float, working_precision
 from ..pair import Pair
 from .evaluation import Term
+from .tuning import BITS_MORE, BITS_WANTED, NARROWINGS, TOP
 
-BITS_MORE = 1024  # where the first precision leaves fewer than BITS_WANTED
-BITS_WANTED = 50
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-NARROWINGS = 24  # of the threshold, by golden sections
-TOP = 1e-9  # of the range of a loss: below its supremum by that much, an atom there is above
 
 Gain = Callable[[float], arb]
 

@@ -11,8 +11,8 @@ from importlib import import_module
 from ..errors import Refusal, UnsupportedMechanism
 from ..kernels import conditions
 from ..question import AUTO
-from . import outline
 from .evaluation import Evaluator, Term
+from .tuning import OUTLINE_TOLERANCE
 
 # What a search on a cheap engine aims at in any case; the interval ends where its rounding does.
 FLOAT_TOLERANCE = 1e-12
@@ -107,7 +107,7 @@ ENGINES = (
 ENGINE_NAMES = (AUTO, *(engine.name for engine in ENGINES))
 
 # What is given where no engine came to an end in time.
-OUTLINE = Engine("outline", "moments above, single events below", None, finest=outline.TOLERANCE)
+OUTLINE = Engine("outline", "moments above, single events below", None, finest=OUTLINE_TOLERANCE)
 
 
 @cache

@@ -16,9 +16,7 @@ from ..kernels.ball import BITS_START, lower_float, upper_float, working_precisi
 from .edges import edges
 from .evaluation import Evaluation, Evaluator, Term
 from .events import lower_by_events
-
-TERMS_MOST = 8  # events are looked for term by term
-TOLERANCE = 0.02  # of epsilon: the bounds themselves are wider than that
+from .tuning import TERMS_MOST
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,8 @@ from flint import arb
 from ..errors import UnsupportedMechanism
 from ..facets.cgf import Cumulants, Terms
 from ..facets.marks import SHARPNESSES, Markable, Marked, Split
-from .saddle import TILT_MOST, CgfSum, Saddle, Shape, find_saddle, log_alias_height
-
-DEPTH = 40.0  # e-folds that are low enough for a hard end
-SPLIT_STEPS = 9
-RARE_HITS = -40.0  # log of a ratio of hits to body that needs no second order
+from .saddle import CgfSum, Saddle, Shape, find_saddle, log_alias_height
+from .tuning import DEPTH, RARE_HITS, SPLIT_STEPS, TILT_MOST
 
 
 @dataclass(frozen=True)

@@ -27,17 +27,7 @@ from .answer import Answer, Point, answered, exact, from_edges, nothing_known
 from .edges import edges, rest_above, sealed
 from .evaluation import Evaluator, SelfInverse, Term, inverse
 from .ladder import ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
-
-# An epsilon that is as good as 0 (below 1e-12 however a width is rounded), and the total variation from which on it is
-# not expected.
-NEXT_TO_NOTHING, SMALL = 9.9e-13, 1e-9
-
-# Good enough to see that one direction is not the worse one.
-LOOSE = 0.02
-
-# Prepared for several questions: half of the width is kept for those that follow, and it is this sharp at least.
-REUSED = 0.5, 1e-3
-AHEAD = 0.4  # of how far an evaluator served: where the next is prepared
+from .tuning import AHEAD, NEXT_TO_NOTHING, OUTLINE_TOLERANCE, REUSED, ROUGHLY, SMALL
 
 
 class Planner:
@@ -215,12 +205,12 @@ class Planner:
             if self._last is not None:
                 rung, evaluator = self._last
                 with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), rung.arithmetic():
-                    known.append(self._read(rung, evaluator, point, outline.TOLERANCE))
+                    known.append(self._read(rung, evaluator, point, OUTLINE_TOLERANCE))
             if best is None or not best.width < math.inf:
                 rung = Rung(OUTLINE, self._proof)
                 with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), rung.arithmetic():
                     rough = outline.prepare(self.terms, proof=self._proof)
-                    known.append(self._read(rung, rough, point, outline.TOLERANCE))
+                    known.append(self._read(rung, rough, point, OUTLINE_TOLERANCE))
         if not known:
             return self._unknown(point)
         narrowest = min(known, key=lambda each: (each.width, -each.lower))
@@ -238,7 +228,7 @@ class Planner:
     def stays_below(self, point: Point, other: Answer) -> bool:
         """Whether one loose evaluation proves that the answer is at or below the lower end of another direction's."""
         if point.quantity == "epsilon" and other.lower == 0.0:
-            known = self._known(point, LOOSE)
+            known = self._known(point, ROUGHLY)
             return known is not None and known.upper <= other.lower  # else what is small is cheaper found than compared
         for_delta = point.quantity == "delta"
         epsilon, delta = (point.given, other.lower) if for_delta else (other.lower, point.given)
@@ -251,9 +241,10 @@ class Planner:
             if self.below_by_moments(epsilon, delta, other.parameters.get("tilt")):
                 return True
             with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), work.part(work.ENGINE_SHARE):
-                if self._climb(Rung(other.engine, ball=False), Point("delta", epsilon), LOOSE, math.inf).upper <= delta:
+                rough = self._climb(Rung(other.engine, ball=False), Point("delta", epsilon), ROUGHLY, math.inf)
+                if rough.upper <= delta:
                     return True
-        return self.answer(Point("delta", epsilon), LOOSE).upper <= delta
+        return self.answer(Point("delta", epsilon), ROUGHLY).upper <= delta
 
     def _seen_below(self, epsilon: float, delta: float) -> bool:
         """Whether the evaluator that served last proves that so much delta will do."""

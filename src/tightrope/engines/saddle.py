@@ -17,12 +17,7 @@ from dataclasses import dataclass, replace
 from ..errors import UnsupportedMechanism
 from ..facets.cgf import Cgf, Cumulants
 from ..kernels.plain import dyadic
-
-TILT_LEAST, TILT_MOST = 1e-9, 2.0**51  # of so many bits, 1 + c is a double
-TILT_BITS, STEP_BITS = 16, 20
-SEARCH_STEPS, SEARCH_FACTOR = 24, 0.6
-BRACKET_LEAST = 1e-4  # where K turns sharply no tilt has the wanted epsilon; any tilt is valid
-SAMPLE = 8
+from .tuning import BRACKET_LEAST, SAMPLE, SEARCH_FACTOR, SEARCH_STEPS, STEP_BITS, TILT_BITS, TILT_LEAST, TILT_MOST
 
 Weighted = Sequence[tuple[Cgf, float]]
 

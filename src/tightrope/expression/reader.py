@@ -19,7 +19,7 @@ from ..registry import check_arguments, find_mechanism, find_transform, keywords
 from ..transforms.composition import compose
 from .scan import CHAIN, UNKNOWN
 
-BITS_MOST = 1023  # whole numbers stay within the range of a double
+POWER_BITS_MOST = 1023  # whole numbers stay within the range of a double
 
 Number = int | float
 Measured = dict[ast.expr, Mechanism]  # what was read from files, by the call that names them
@@ -192,7 +192,7 @@ class Reader:
 
     def bounded(self, number: Number, node: ast.expr) -> Number:
         if isinstance(number, int):
-            if not isinstance(number, bool) and number.bit_length() <= BITS_MOST:
+            if not isinstance(number, bool) and number.bit_length() <= POWER_BITS_MOST:
                 return number
         elif math.isfinite(number):
             return number
@@ -256,7 +256,7 @@ def _power(left: Number, right: Number) -> Number:
     """A power is sized before it is computed."""
     if isinstance(left, float) or isinstance(right, float) or right < 0:
         return nearest_power(left, right)
-    if abs(left) > 1 and abs(left).bit_length() * right > 2 * BITS_MOST:
+    if abs(left) > 1 and abs(left).bit_length() * right > 2 * POWER_BITS_MOST:
         raise OverflowError
     power: int = left**right
     return power

@@ -25,7 +25,7 @@ from flint import arb
 from . import ulps
 from .ball import gradual_underflow, working_precision
 
-POINTS = 17  # of one function: odd, so that both the vector and the scalar code of a library are tried
+TRIALS = 17  # of one function: odd, so that both the vector and the scalar code of a library are tried
 TRUTH_BITS = 160
 
 
@@ -111,13 +111,13 @@ Size = Callable[[arb, float], arb]
 def _rows() -> Iterable[tuple[Callable[..., Any], Truth, Any, Callable[[float], float], Size]]:
     """Functions, their truths, points, units and what these are relative to."""
     # Odd multiples of log(2)/2 are the ends of every reduction of e^x; the rest is spread over all magnitudes.
-    ends = (2.0 * np.arange(POINTS) - POINTS) * (0.5 * math.log(2.0))
+    ends = (2.0 * np.arange(TRIALS) - TRIALS) * (0.5 * math.log(2.0))
     powers = np.concatenate([ends, _spread(-745.0, 709.7), _spread(-1.0, 1.0)])
     smalls = 10.0 ** _spread(-300.0, -1.0)
     near_one = 1.0 + _spread(-0.3, 0.4)
     sizes = 10.0 ** _spread(-307.0, 308.0)
     angles = np.concatenate(
-        [_spread(-7.0, 7.0), 2.0 ** _spread(-30.0, 29.9), np.arange(POINTS) * (1e4 * math.pi / 2.0)]
+        [_spread(-7.0, 7.0), 2.0 ** _spread(-30.0, 29.9), np.arange(TRIALS) * (1e4 * math.pi / 2.0)]
     )
     plain, math_powers = (np.exp, np.expm1, np.log, np.log1p), np.concatenate([_spread(-700.0, 700.0), smalls])
     both = (plain, (_each(math.exp), _each(math.expm1), _each(math.log), _each(math.log1p)))
@@ -185,8 +185,8 @@ def _each(function: Callable[[float], float]) -> Callable[[Any], Any]:
 
 
 def _spread(low: float, high: float) -> Any:
-    """POINTS numbers between low and high whose digits have no pattern: multiples of the golden ratio."""
-    return low + (high - low) * np.modf(np.arange(1.0, POINTS + 1.0) * 0.6180339887498949)[0]
+    """TRIALS numbers between low and high whose digits have no pattern: multiples of the golden ratio."""
+    return low + (high - low) * np.modf(np.arange(1.0, TRIALS + 1.0) * 0.6180339887498949)[0]
 
 
 def _erfcx(x: arb) -> arb:

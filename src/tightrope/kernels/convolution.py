@@ -22,7 +22,7 @@ from .enclosure import FloatArray
 from .fft import backward, fast_length, forward, transform_error
 from .ulps import UNIT
 
-UNDERFLOW = 1e-290  # what products below the smallest double can hide
+CONVOLUTION_UNDERFLOW = 1e-290  # what products below the smallest double can hide
 DIRECT_MOST = 400  # up to this length direct sums are as fast as transforms
 SPARSE_MOST = 70  # so many entries that are not 0 are no slower one by one
 
@@ -63,7 +63,7 @@ def upper_total(x: FloatArray) -> float:
 def _direct(x: FloatArray, y: FloatArray) -> Convolved:
     with np.errstate(under="ignore"):
         values = np.convolve(x, y)
-    return Convolved(values, 1.01 * (min(len(x), len(y)) + 2) * UNIT * upper_total(values) + UNDERFLOW)
+    return Convolved(values, 1.01 * (min(len(x), len(y)) + 2) * UNIT * upper_total(values) + CONVOLUTION_UNDERFLOW)
 
 
 def _sparse(x: FloatArray, y: FloatArray) -> Convolved:
@@ -75,7 +75,7 @@ def _sparse(x: FloatArray, y: FloatArray) -> Convolved:
     with np.errstate(under="ignore"):
         for place in places:
             values[place : place + len(y)] += x[place] * y
-    return Convolved(values, 1.01 * (len(places) + 2) * UNIT * upper_total(values) + UNDERFLOW)
+    return Convolved(values, 1.01 * (len(places) + 2) * UNIT * upper_total(values) + CONVOLUTION_UNDERFLOW)
 
 
 def _fast(x: FloatArray, y: FloatArray, slope: float) -> Convolved:
@@ -93,7 +93,7 @@ def _fast(x: FloatArray, y: FloatArray, slope: float) -> Convolved:
     bulk = max(upper_total(x) * upper_norm(y), upper_norm(x) * upper_total(y))
     error = 1.01 * (3.0 * transform_error(length) + 16.0 * UNIT) * bulk
     spread = min(math.sqrt(length), 1.0 / math.sqrt(-math.expm1(-2.0 * slope)) if slope > 0.0 else math.inf)
-    return Convolved(values, raised(error * spread, MILLIONS) + UNDERFLOW)
+    return Convolved(values, raised(error * spread, MILLIONS) + CONVOLUTION_UNDERFLOW)
 
 
 def _trimmed(x: FloatArray) -> tuple[int, FloatArray]:

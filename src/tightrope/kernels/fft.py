@@ -31,9 +31,11 @@ TWIDDLE_ERROR = 6.0
 COMPLEX_PRODUCT = math.sqrt(5.0) * 1.001  # relative error of one complex product, in UNIT
 LEVELS_MOST = 26
 POWER_MOST = 1 << 40  # uses
-SLACK = 1.0 + 1e-6  # covers the rounding of a radius itself: sums of at most 2^26 positive terms
-UNDERFLOW = 1e-290  # what underflow can hide in a product of at most 2^40 factors whose masses multiply to e^50 or less
-GROWTH_MOST = 50.0
+FFT_SLACK = 1.0 + 1e-6  # covers the rounding of a radius itself: sums of at most 2^26 positive terms
+FFT_UNDERFLOW = (
+    1e-290  # what underflow can hide in a product of at most 2^40 factors whose masses multiply to e^50 or less
+)
+MODULUS_GROWTH_MOST = 50.0
 
 
 class Transformed(NamedTuple):
@@ -97,7 +99,7 @@ def spectrum(masses: FloatArray, length: int) -> Transformed:
         raise InvalidParameter(f"{len(masses)} masses do not fit a transform of length {length}")
     total = upper_sum(masses)
     values = forward(masses, length)
-    return Transformed(values, transform_error(length) * total * SLACK, total, length)
+    return Transformed(values, transform_error(length) * total * FFT_SLACK, total, length)
 
 
 def convolve(factors: Sequence[tuple[Transformed, int]]) -> Circular:
@@ -106,14 +108,14 @@ def convolve(factors: Sequence[tuple[Transformed, int]]) -> Circular:
     uses = sum(count for _, count in factors)
     if any(count < 1 for _, count in factors) or uses > POWER_MOST:
         raise InvalidParameter("a transform is raised to a power from 1 to 2^40")
-    if sum(count * math.log(max(each.total, 1e-300)) for each, count in factors) > GROWTH_MOST:
+    if sum(count * math.log(max(each.total, 1e-300)) for each, count in factors) > MODULUS_GROWTH_MOST:
         raise InvalidParameter("the masses of a law must sum to about 1 before it is raised to a power")
     product = _product(factors)
     propagated = _propagated(factors)
     size = float(_whole_sum(np.abs(product), length))
     powers = math.expm1(1.01 * COMPLEX_PRODUCT * UNIT * uses)
     made = (propagated + (powers + transform_error(length) * (1.0 + powers)) * size) / length
-    return Circular(backward(product, length), made * SLACK + UNDERFLOW)
+    return Circular(backward(product, length), made * FFT_SLACK + FFT_UNDERFLOW)
 
 
 def _product(factors: Sequence[tuple[Transformed, int]]) -> ComplexArray:
@@ -152,9 +154,9 @@ def _propagated(factors: Sequence[tuple[Transformed, int]]) -> float:
             power = np.exp(logarithm + 1e-12 * np.abs(logarithm))
             share = share * power + whole * (power * (count * each.error / most))
             whole = whole * power
-        return raised(_whole_sum(share, factors[0][0].length) * SLACK, 8.0 * len(factors))
+        return raised(_whole_sum(share, factors[0][0].length) * FFT_SLACK, 8.0 * len(factors))
 
 
 def _whole_sum(half: FloatArray, length: int) -> float:
     """Sum over all N frequencies, from the half that a real transform keeps."""
-    return float(2.0 * np.sum(half) - half[0] - half[length // 2]) * SLACK
+    return float(2.0 * np.sum(half) - half[0] - half[length // 2]) * FFT_SLACK

@@ -19,7 +19,7 @@ import numpy as np
 
 from .. import work
 from .enclosure import FloatArray
-from .fft import SLACK, convolve, fast_length, spectrum, upper_sum
+from .fft import FFT_SLACK, convolve, fast_length, spectrum, upper_sum
 
 GROUP = 8  # fewer make more levels and more noise, more make longer transforms for the same factors
 POINT_UNITS = 20.0  # of work per point of a transform: the spectrum, its modulus, the product
@@ -72,11 +72,11 @@ def carried(factors: Sequence[TreeFactor]) -> float:
     """sum_i k_i r_i / M_i prod_j M_j^k_j, rounded up."""
     if not any(each.radius for each in factors):
         return 0.0
-    totals = [(upper_sum(each.masses) + each.radius * len(each.masses)) * SLACK + 1e-300 for each in factors]
+    totals = [(upper_sum(each.masses) + each.radius * len(each.masses)) * FFT_SLACK + 1e-300 for each in factors]
     logs = [each.uses * math.log(total) for each, total in zip(factors, totals, strict=True)]
     size = math.exp(math.fsum(logs) + 1e-12 * math.fsum(map(abs, logs)))
     share = math.fsum(each.uses * each.radius / total for each, total in zip(factors, totals, strict=True))
-    return size * share * SLACK
+    return size * share * FFT_SLACK
 
 
 def _joined(group: Sequence[TreeFactor]) -> TreeFactor:
@@ -85,4 +85,4 @@ def _joined(group: Sequence[TreeFactor]) -> TreeFactor:
     length = fast_length(entries)
     work.spend(POINT_UNITS * length * (len(group) + 1))
     power = convolve([(spectrum(each.masses, length), each.uses) for each in group])
-    return TreeFactor(np.maximum(power.masses[:entries], 0.0), 1, (power.radius + carried(group)) * SLACK)
+    return TreeFactor(np.maximum(power.masses[:entries], 0.0), 1, (power.radius + carried(group)) * FFT_SLACK)

@@ -20,28 +20,28 @@ if TYPE_CHECKING:
     from .enclosure import Enclosure
     from .twofold import Twofold
 
-LARGE = 1.0  # from here on e^-x is formed, and not e^x
-STEEP = 30.0  # the same in plain floats
-FAR = 600.0  # the same where e^x costs no digits: the doubles end at e^709
+LARGE_GROWTH = 1.0  # from here on e^-x is formed, and not e^x
+STEEP_GROWTH = 30.0  # the same in plain floats
+LOSS_FAR = 600.0  # the same where e^x costs no digits: the doubles end at e^709
 
 
 def mixed(x: arb, rate: arb) -> arb:
     """y in balls."""
-    if x > LARGE:
+    if x > LARGE_GROWTH:
         return x + rate.log() + ((1 - rate) / rate * (-x).exp()).log1p()
     return (rate * x.expm1()).log1p()
 
 
 def unmixed(y: arb, rate: arb) -> arb:
     """x in balls; not finite where y is not told from log(1 - r), or lies below."""
-    if y > LARGE:
+    if y > LARGE_GROWTH:
         return y - rate.log() + ((rate - 1) * (-y).exp()).log1p()
     return (y.expm1() / rate).log1p()
 
 
 def reaches(y: arb, rate: arb) -> bool | None:
     """Whether y is above log(1 - r), so that there is an x; None where that cannot be told."""
-    if y > LARGE:
+    if y > LARGE_GROWTH:
         return True
     growth = y.expm1() / rate
     return True if growth > -1 else False if growth < -1 else None
@@ -49,7 +49,7 @@ def reaches(y: arb, rate: arb) -> bool | None:
 
 def mixed_plain(x: float, rate: float) -> float:
     """y in plain floats, without a radius: for choices; it neither overflows nor cancels."""
-    if x > STEEP:
+    if x > STEEP_GROWTH:
         return x + math.log(rate + (1.0 - rate) * math.exp(-x))
     if x > -1.0 or rate < 0.5:
         return math.log1p(rate * math.expm1(x))
@@ -61,7 +61,7 @@ def mixed_enclosure(x: Enclosure, rate: float) -> Enclosure:
     from .enclosure import exact, where
 
     far = x + exact(rate).log() + ((1.0 - exact(rate)) / rate * (-x).exp()).log1p()
-    return where(x.value > FAR, far, (x.expm1() * rate).log1p())
+    return where(x.value > LOSS_FAR, far, (x.expm1() * rate).log1p())
 
 
 class Unmixed(NamedTuple):
@@ -80,7 +80,7 @@ def unmixed_enclosure(y: Enclosure, rate: float) -> Unmixed:
 
     with np.errstate(all="ignore"):
         growth = y.expm1() / rate
-        large = y.value > LARGE
+        large = y.value > LARGE_GROWTH
         inside = large | (growth.lower > -1.0)
         near = where(inside, growth, exact(np.zeros_like(growth.value))).log1p()
         far = y - exact(rate).log() + (-((1.0 - exact(rate)) * (-y).exp())).log1p()
@@ -96,7 +96,7 @@ def unmixed_twofold(y: Twofold, rate: float) -> tuple[Twofold, npt.NDArray[np.bo
     growth = y.expm1() / rate
     reach = (growth + 1.0).collapse() >= 0.0
     x = where(reach, growth, twofold(-1.0)).log1p()
-    large = y.hi > LARGE
+    large = y.hi > LARGE_GROWTH
     if large.any():
         x = where(large, y - twofold(rate).log() + ((twofold(rate) - 1.0) * (-y).exp()).log1p(), x)
     return x, np.asarray(reach)

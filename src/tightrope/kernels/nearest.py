@@ -17,7 +17,7 @@ from flint import arb
 
 from .ball import working_precision
 
-BITS_START, BITS_MOST = 128, 1 << 15
+BITS_START, NEAREST_BITS_MOST = 128, 1 << 15
 EXP_MOST = 710.0  # e to it is above every double
 EXP_LEAST = -746.0  # e to it is below half of the least one
 
@@ -67,7 +67,7 @@ FUNCTIONS: Mapping[str, Callable[[float], float]] = MappingProxyType(
 
 def _nearest(formula: Callable[[], arb]) -> float:
     bits = BITS_START
-    while bits <= BITS_MOST:
+    while bits <= NEAREST_BITS_MOST:
         with working_precision(bits):
             ball = formula()
             low, high = _rounded(ball.lower()), _rounded(ball.upper())

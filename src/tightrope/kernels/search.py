@@ -48,7 +48,7 @@ class Inverse(Generic[T]):
     at_upper: T | None
 
 
-STEPS_MOST = 200
+SEARCH_STEPS_MOST = 200
 
 
 def invert(
@@ -66,7 +66,7 @@ def invert(
     at_high: T | None = None
     points = [(0.0, at_zero.log)]
     guess = min(start if start > 0.0 else 1.0, ceiling / 2.0)
-    for _ in range(STEPS_MOST):
+    for _ in range(SEARCH_STEPS_MOST):
         found = function(guess)
         points.append((guess, found.log))
         if found.above:

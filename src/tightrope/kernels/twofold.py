@@ -23,7 +23,7 @@ from .. import work
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
 
-OPERATION = 60.0  # units of work, for one entry
+TWOFOLD_OPERATION = 60.0  # units of work, for one entry
 
 # Half of the 27 bits that a split drops, and the mask that drops them.
 _ROUND = np.int64(1 << 26)
@@ -33,7 +33,7 @@ _KEEP = np.int64(-(1 << 27))
 _LEAST = 2.0**-960
 
 # e^x is 0 below -BEYOND and inf above it.
-_BEYOND = 800.0
+_EXPONENT_BEYOND = 800.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,7 +206,7 @@ def _sum(x: Twofold, y: Twofold) -> Twofold:
 def _product(x: Twofold, y: Twofold) -> Twofold:
     """x y; the term lo lo is below the error stated."""
     if x.hi.size >= work.SIZE_LEAST:
-        work.spend(OPERATION * x.hi.size)
+        work.spend(TWOFOLD_OPERATION * x.hi.size)
     with np.errstate(all="ignore"):
         p, error = _exact_product(x.hi, y.hi)
         return _joined(p, error + (x.hi * y.lo + x.lo * y.hi))
@@ -223,7 +223,7 @@ def _quotient(x: Twofold, y: Twofold) -> Twofold:
 
 def _reduced(x: Twofold) -> tuple[Twofold, IntArray, IntArray]:
     """x = (256 power + row - 128) log(2)/256 + rest to 2**-108, |rest| <= 0.00136; rest = x where |x| <= 0.00135."""
-    hi = np.clip(x.hi, -_BEYOND, _BEYOND)
+    hi = np.clip(x.hi, -_EXPONENT_BEYOND, _EXPONENT_BEYOND)
     lo = np.where(hi == x.hi, x.lo, 0.0)
     turns = np.rint(hi * _TURNS)
     first, error = _exact_sum(hi, -(turns * _STEP[0]))

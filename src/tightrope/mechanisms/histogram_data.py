@@ -22,7 +22,7 @@ Label = float | str | int
 Row = tuple[int | None, Sequence[object]]  # the line, and the cells: a number, or a bin and a number
 
 COUNT_MOST = 2**53
-BINS_MOST = 1 << 20
+COLUMN_MOST = 1 << 20
 SUM_TOLERANCE = Fraction(1, 10**9)
 COUNT_WORDS = ("count", "counts", "frequency", "frequencies", "freq", "hits", "n")
 RAW = "for raw draws say samples=True, with bins= or width="
@@ -89,8 +89,8 @@ def _parquet_rows(stream: BinaryIO, name: str, said: bool) -> Iterator[Row]:
     """The same from a table."""
     with parquet_table(stream, name) as table:
         names = table.schema_arrow.names
-        if len(names) > 2 or table.metadata.num_rows > BINS_MOST:
-            raise DataError(f"one column, or bins and numbers, of at most {BINS_MOST} rows are needed", name)
+        if len(names) > 2 or table.metadata.num_rows > COLUMN_MOST:
+            raise DataError(f"one column, or bins and numbers, of at most {COLUMN_MOST} rows are needed", name)
         if not said and names[-1].lower() not in COUNT_WORDS:
             raise _unsaid(name, "its last column is not called 'count'")
         columns = [column.to_pylist() for column in table.read().columns]
@@ -110,8 +110,8 @@ def _collected(rows: Iterator[Row], kind: str, path: str) -> Mapping[Label, floa
             label = str(cells[0]) if number is None else number
         if label in bins:
             raise DataError("this bin was given before", path, line)
-        if len(bins) == BINS_MOST:
-            raise DataError(f"more than {BINS_MOST} bins", path, line)
+        if len(bins) == COLUMN_MOST:
+            raise DataError(f"more than {COLUMN_MOST} bins", path, line)
         bins[label] = _number(cells[-1], kind, "this", path, line)
     if not bins:
         raise DataError("no bins in this file", path)

@@ -28,7 +28,7 @@ from ..evaluation import Evaluation
 from .bucket_list import VANISHED, Buckets, Measure
 from .tuning import BUCKET_UNITS
 
-ODDS_MOST = 600.0  # epsilon: e^epsilon times a mass is a double
+LOG_ODDS_MOST = 600.0  # epsilon: e^epsilon times a mass is a double
 WIDER = 1.0 + 16.0 * UNIT
 
 
@@ -173,7 +173,7 @@ def _upper(buckets: Buckets, epsilon: float) -> tuple[float, float, float]:
     """delta_up, the rounding in it, and what the missing correction of the first u buckets may amount to."""
     first, label, moved = _labels(buckets, epsilon)
     # Beyond the doubles no bucket is corrected.
-    start = first_index(buckets, epsilon) + buckets.u if epsilon <= ODDS_MOST else buckets.top + 1
+    start = first_index(buckets, epsilon) + buckets.u if epsilon <= LOG_ODDS_MOST else buckets.top + 1
     # Before the first index 1 - e^.. would be negative: such events have no part in delta.
     distance = np.minimum(epsilon - buckets.slack - label, 0.0)
     near, behind = -np.expm1(distance), np.exp(distance)
@@ -195,7 +195,7 @@ def _upper(buckets: Buckets, epsilon: float) -> tuple[float, float, float]:
 def _lower(buckets: Buckets, epsilon: float) -> tuple[float, float]:
     """delta_low and the rounding in it: true for any set of buckets, so for those that look positive."""
     first, label, moved = _labels(buckets, epsilon)
-    if epsilon > ODDS_MOST:
+    if epsilon > LOG_ODDS_MOST:
         return buckets.leaked, 0.0
     alpha = math.exp(epsilon)
     gain = _tilted(buckets.masses, first, len(label)) - alpha * _tilted(buckets.alternative, first, len(label))

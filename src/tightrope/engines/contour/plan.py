@@ -20,7 +20,8 @@ from ...facets.marks import Split
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.plain import log_expm1, softplus
 from ..parts import Parts
-from ..saddle import SAMPLE, NodeStep, Saddle, choose_step
+from ..saddle import NodeStep, Saddle, choose_step
+from ..tuning import SAMPLE
 from . import tuning
 from .period import Period
 

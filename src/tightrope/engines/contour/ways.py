@@ -17,7 +17,8 @@ from flint import arb
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import Terms
 from ..parts import Parts, log_one_hit, markable, one_hit, with_hits, without_rare
-from ..saddle import TILT_MOST, Saddle, Shape, find_saddle
+from ..saddle import Saddle, Shape, find_saddle
+from ..tuning import TILT_MOST
 from . import tuning
 from .period import Period
 

@@ -56,7 +56,7 @@ class CutEvaluator(Evaluator):
 
     def delta(self, epsilon: float) -> Evaluation:
         # delta falls with epsilon: far from the tilt a nearer epsilon may say more.
-        near, reach = self.plan.near, tuning.NEAR / self.plan.theta
+        near, reach = self.plan.near, tuning.NEAR_WIDTHS / self.plan.theta
         high = upper_sum_at(self.upper, min(epsilon, near + reach), self.plan.unit)
         low = LowerSum(0.0, 0.0, 0.0, 0.0)
         if self.below is not None:
@@ -84,9 +84,9 @@ def _for_epsilon(asked: CutQuestion, delta: float, accuracy: float) -> Narrowest
     near, coarse = _place(asked, delta)
     if not near > 0.0:
         return _narrowest(asked, coarse, math.inf, 0.0)
-    low, high = (coarse.delta(near * factor).middle for factor in (1.0 - tuning.ROOM, 1.0 + tuning.ROOM))
-    slope = math.log(low / high) / (2.0 * tuning.ROOM) if low > high > 0.0 else 1.0  # of log delta, per log epsilon
-    accuracy = max(accuracy, tuning.ZERO_WIDTH / near) if near < tuning.NEAR_ZERO else accuracy
+    low, high = (coarse.delta(near * factor).middle for factor in (1.0 - tuning.HIT_ROOM, 1.0 + tuning.HIT_ROOM))
+    slope = math.log(low / high) / (2.0 * tuning.HIT_ROOM) if low > high > 0.0 else 1.0  # of log delta, per log epsilon
+    accuracy = max(accuracy, tuning.CUT_ZERO_WIDTH / near) if near < tuning.NEAR_ZERO else accuracy
     try:
         made = _refined(asked, near, coarse.plan.near, min(accuracy * slope, tuning.COARSE_WIDTH), delta)
     except WorkExhausted:
@@ -100,7 +100,7 @@ def _place(asked: CutQuestion, delta: float) -> tuple[float, CutEvaluator]:
     coarse: CutEvaluator | None = None
     for _ in range(tuning.SEARCHES_MOST):
         asked.check(near)
-        reach = near * (1.0 + tuning.ROOM)
+        reach = near * (1.0 + tuning.HIT_ROOM)
         try:
             coarse = evaluator(asked, reach, tuning.FIRST_POINTS, tuning.COARSE_WIDTH, delta)
         except WorkExhausted:
@@ -111,7 +111,7 @@ def _place(asked: CutQuestion, delta: float) -> tuple[float, CutEvaluator]:
             raise UnsupportedMechanism("many hits count together: there is nothing to cut off")
         found = _narrowest(asked, coarse, math.inf, near).inverse(delta, math.inf, 1e-3)
         before, near = near, found.lower + (min(found.upper, 2.0 * reach) - found.lower) / 2.0
-        if not near > 0.0 or (found.upper <= reach and abs(near - before) < tuning.ROOM * near):
+        if not near > 0.0 or (found.upper <= reach and abs(near - before) < tuning.HIT_ROOM * near):
             break
     assert coarse is not None
     return near, coarse
@@ -133,7 +133,7 @@ def _refined(asked: CutQuestion, epsilon: float, reach: float, wanted: float, de
         if best is None or width < best[0]:
             best = width, made
         finer = tuning.FINER * math.sqrt(width / (tuning.HAIR * wanted))
-        if width <= tuning.HAIR * wanted or points * finer > tuning.POINTS_MOST or rounding_rules(value):
+        if width <= tuning.HAIR * wanted or points * finer > tuning.CUT_POINTS_MOST or rounding_rules(value):
             break
         delta = max(value.lower, 0.1 * value.upper, 5e-324)
         points = math.ceil(points * max(finer, tuning.FINER_LEAST))

@@ -93,7 +93,7 @@ class CutQuestion:
         ):
             raise UnsupportedMechanism("many small losses count: there is nothing to cut off")
         longest = max(window.length for window in windows)
-        if not longest <= tuning.POINTS_MOST * epsilon:
+        if not longest <= tuning.CUT_POINTS_MOST * epsilon:
             raise UnsupportedMechanism("epsilon is shorter than a step of the finest grid")
         if not longest <= tuning.BODY_POINTS_MOST * max(
             abs(each.low if window.at_low else each.high) for each, window in cut

@@ -19,7 +19,7 @@ from ...kernels.ball import BITS_START, upper_float, working_precision
 from ..evaluation import Evaluation, Evaluator, Term
 from . import visible
 
-LEAST = 5e-324
+TINIEST_DELTA = 5e-324
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def prepare(
     """An evaluator for one direction and one question; a refusal takes a millisecond."""
     if any(pair.sampling() is not None for pair, _ in terms):
         found = SomeUse(tuple(terms))
-        if epsilon is not None and epsilon > 0.0 and found.delta(epsilon).upper <= LEAST:
+        if epsilon is not None and epsilon > 0.0 and found.delta(epsilon).upper <= TINIEST_DELTA:
             return found
     try:
         return visible.prepare(terms, epsilon, delta, accuracy)

@@ -96,7 +96,7 @@ def listed(terms: Sequence[Term], parts: SeenParts, finite: BallList, log_least:
                 else:
                     dropped += both
         atoms = joined
-        if len(atoms) > tuning.ATOMS_MOST:
+        if len(atoms) > tuning.OUTCOMES_MOST:
             raise UnsupportedMechanism("it has too many hits to list", Refusal.TOO_MUCH_WORK)
     return atoms, dropped
 
@@ -122,7 +122,7 @@ def _side(term: SampledUses, mode: int, top: arb, least: arb, step: int) -> tupl
 
     m, mass = mode, top
     side: list[arb] = []
-    while mass > least and len(side) <= tuning.ATOMS_MOST:
+    while mass > least and len(side) <= tuning.OUTCOMES_MOST:
         if len(side) % 1000 == 0:
             work.spend(1000 * tuning.MULTIPLICATION)
         side.append(mass)

@@ -53,7 +53,7 @@ def choose_tilt(laws: Sketches, epsilon: float, delta: float, share: float) -> T
     log_delta = math.log(delta) if delta > 0.0 else float(np.min(heights)) + math.log(tuning.UNKNOWN)
     # P - e^eps Q cancels, the more the smaller epsilon is.
     log_noise = math.log(
-        tuning.NOISE * (1.0 + float(laws.counts.sum()) / tuning.NOISY_USES) / max(min(epsilon, 1.0), tuning.LEAST)
+        tuning.NOISE * (1.0 + float(laws.counts.sum()) / tuning.NOISY_USES) / max(min(epsilon, 1.0), tuning.RATE_LEAST)
     )
     choices = []
     for index in np.flatnonzero(shares[:-1] <= 1.0):

@@ -9,12 +9,12 @@ from __future__ import annotations
 # Hits that are seen (outcomes.py, visible.py).
 BITS = 256  # losses up to 1e30 and counts up to 2**60 leave more digits than a double has
 HIDDEN_MOST = 1e-6  # mass of hits that are not told from misses: beyond, other engines are narrower
-ATOMS_MOST, PRODUCTS_MOST = 20_000, 1_000_000  # outcomes that are listed, and looked at: a second in balls
+OUTCOMES_MOST, PRODUCTS_MOST = 20_000, 1_000_000  # outcomes that are listed, and looked at: a second in balls
 BELOW = 45.0  # e-folds below delta that nobody sees
 FIRST_LOOK = -90.0  # log of the masses left out where delta is not known yet
 LISTS_MOST, LISTED_FURTHER = 3, 300.0  # lists until enough is listed, and e-folds that each goes further
 LEFT_OUT_SHARE = 0.01  # of the width asked for: what a list may leave out
-BISECTIONS, NEWTON_MOST = 60, 30
+BISECTIONS, TILT_NEWTON_MOST = 60, 30
 PROVING_STEP, PROVING_STEPS_MOST = 1e-15, 40  # of epsilon: distance of the proving points, taken further until they do
 EVALUATION, MULTIPLICATION = 1e5, 1.5e3  # units of work, of one Gaussian profile and one product of balls
 
@@ -27,16 +27,16 @@ NEXT_TO_END = 0.25  # of a window: where at least half of a law is to be
 TOGETHER = 1e10  # times delta, where one use alone has delta: several uses make epsilon
 
 # How finely (cut.py): tests/engines/hits/test_cut.py holds the widths.
-FIRST_POINTS, POINTS_MOST = 1 << 11, 5 << 14
+FIRST_POINTS, CUT_POINTS_MOST = 1 << 11, 5 << 14
 ROUNDS_MOST = 4  # grids, each finer
 FINER = 1.1  # times the points that the square root of the width suggests
 FINER_LEAST = 1.5
 HAIR = 0.7  # of the width asked for: what a search for epsilon adds must fit too
 SEARCHES_MOST = 6  # for the place of epsilon, on coarse grids
 COARSE_WIDTH = 0.1  # of delta, on those
-ROOM = 1e-3  # of epsilon: how far above its place the cut stays exact
-NEAR_ZERO, ZERO_WIDTH = 1e-3, 5e-13  # below this epsilon so much is narrow enough
-NEAR = 5.0  # in 1/theta: from here on delta at a nearer epsilon, which differs by e^5, may say more
+HIT_ROOM = 1e-3  # of epsilon: how far above its place the cut stays exact
+NEAR_ZERO, CUT_ZERO_WIDTH = 1e-3, 5e-13  # below this epsilon so much is narrow enough
+NEAR_WIDTHS = 5.0  # in 1/theta: from here on delta at a nearer epsilon, which differs by e^5, may say more
 MEDIAN_POINTS = 257
 POINT_WORK, ENTRY_WORK = 600.0, 250.0  # units of work: one point of a law, one entry of a transform, all three laws
 
@@ -49,4 +49,4 @@ FLOOR, CEILING = 1e-17, 1e-3  # of the tilted law: nothing below is told from ro
 WINDOWS_MOST = 64.0  # times the longest law: what a transform is to hold
 UNKNOWN = 1e-3  # of Chernoff's bound: about delta, where nothing else tells
 NOISE, NOISY_USES = 1e-13, 20.0  # of the tilted law: what rounding hides, and the uses that double it
-LEAST = 1e-9  # of epsilon, for the noise: at 0 nothing cancels that a tilt could mend
+RATE_LEAST = 1e-9  # of epsilon, for the noise: at 0 nothing cancels that a tilt could mend

@@ -36,7 +36,9 @@ def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, a
         parts = seen(terms)
         hidden = upper_float(parts.hidden)
         finite = (
-            finite_part.ball_law(parts.finite) if finite_part.listed_atoms(parts.finite) <= tuning.ATOMS_MOST else None
+            finite_part.ball_law(parts.finite)
+            if finite_part.listed_atoms(parts.finite) <= tuning.OUTCOMES_MOST
+            else None
         )
     if finite is None:
         raise UnsupportedMechanism("its finite part has too many atoms to list", Refusal.TOO_MUCH_WORK)
@@ -124,7 +126,7 @@ class VisibleEvaluator(SelfInverse):
     def _solved(self, delta: float, guess: float) -> float:
         """The guess made better by Newton on log delta, kept between what is known to be too small and too large."""
         low, high = 0.0, math.inf
-        for _ in range(tuning.NEWTON_MOST):
+        for _ in range(tuning.TILT_NEWTON_MOST):
             with working_precision(tuning.BITS):
                 total, slope, _ = self._sum(arb(guess))
                 wanted = arb(delta) - self.parts.infinite

@@ -129,7 +129,7 @@ def _several(
         deeper = tail < tuning.SHALLOW * fine.tail
         if not deeper and between < tuning.HELPS * width and aim <= tuning.PLAN_SHARE * accuracy:
             break
-        most = min(tuning.PROOF_POINTS_MOST if proof else tuning.POINTS_MOST, _affordable(fine.points, spent))
+        most = min(tuning.PROOF_POINTS_MOST if proof else tuning.JOINT_POINTS_MOST, _affordable(fine.points, spent))
         wanted = (
             fine.points * min(max(math.sqrt(2.0 * width / accuracy), 2.0), tuning.FASTEST)
             if width < 1.0
@@ -153,7 +153,11 @@ def _relative(lower: float, upper: float) -> float:
 def _affordable(points: int, spent: float) -> int:
     """So many points take half of the work that is left; none is counted where there is no end to it."""
     left = work.left()
-    return tuning.POINTS_MOST if left == math.inf or not spent > 0.0 else int(points * tuning.WORK_SHARE * left / spent)
+    return (
+        tuning.JOINT_POINTS_MOST
+        if left == math.inf or not spent > 0.0
+        else int(points * tuning.WORK_SHARE * left / spent)
+    )
 
 
 def _tail(delta: float, accuracy: float, uses: int) -> float:

@@ -11,7 +11,7 @@ BACKWARDS = (2.0**-50, 2.0**-40, 2.0**-30, 2.0**-20)  # of epsilon: how far belo
 PREPARED = 0.5  # relative width asked for where what was prepared before will do
 
 # Several uses (engine.py).
-POINTS_FIRST, POINTS_MOST, PROOF_POINTS_MOST = 512, 1 << 16, 1 << 11  # of the law of a product
+POINTS_FIRST, JOINT_POINTS_MOST, PROOF_POINTS_MOST = 512, 1 << 16, 1 << 11  # of the law of a product
 ROUNDS_MOST = 4
 FIRST_AIM = 1e-3  # accuracy of the first compositions: they tell how fine the next ones must be
 PLAN_SHARE = 0.25  # of the width: what the engines may leave open

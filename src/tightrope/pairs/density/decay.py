@@ -42,7 +42,7 @@ GRID_BITS = 64
 STEP_BITS = 20
 DOUBLINGS_MOST = 40
 ROUNDING = 1e-10  # of a running sum of up to 10^5 terms, relative to its last
-TIME_LEAST, UNDERFLOW = 1e-40, 1e-290  # t^-PARTS neither overflows nor, for t below 1e40, vanishes
+TIME_LEAST, DECAY_UNDERFLOW = 1e-40, 1e-290  # t^-PARTS neither overflows nor, for t below 1e40, vanishes
 UP = 1.0 + 1e-9  # outweighs the rounding of sums of thousands of doubles
 
 
@@ -89,7 +89,7 @@ def far_bound(powers: tuple[tuple[float, ...], ...], t: float) -> float:
     if not t > TIME_LEAST:
         return 1.0
     found = min((math.fsum(c * t**-j for j, c in enumerate(row)) for row in powers), default=1.0)
-    return min(found * UP + UNDERFLOW, 1.0) if found == found else 1.0
+    return min(found * UP + DECAY_UNDERFLOW, 1.0) if found == found else 1.0
 
 
 def density_decay(

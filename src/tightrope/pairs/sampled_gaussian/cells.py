@@ -20,21 +20,21 @@ CELL_WIDTH = 0.125
 CELLS_MOST = 3000  # more take longer than any other engine
 EVEN_MOST = 600  # up to so many, cells of two widths are as good as any
 PLAIN_MOST = 1500  # the same without a window: their edges take no time
-LOG_TOLERANCE = 45.0  # mass beyond the cells, about e^-45
+CELL_TOLERANCE = 45.0  # mass beyond the cells, about e^-45
 EDGE_REACH, EDGE_CELLS = 14.0, 2.0  # in widths of an edge: where its cells are fine, and how fine
 SATURATED = 12.0  # log odds from which on the share is nearly one
 UNSEEN = -700.0  # log odds below which the share is nothing
-DEEP, DEEPER, STEEP = -45.0, 32.0, 2.0  # log odds from where on a steep share may change more, the lower the more
+DEEP, DEEPER, STEEP_EDGE = -45.0, 32.0, 2.0  # log odds from where on a steep share may change more, the lower the more
 FINENESS = 15.0  # in e-folds of missing mass: how fast cells may grow
-RISE_MOST = 0.3  # U stays negative with such cells
+SHARE_RISE_MOST = 0.3  # U stays negative with such cells
 LIFT_MOST = 600.0
-CELL, SPENT_AT_ONCE = 1e4, 256  # units of work for a cell
+EDGE_WORK, SPENT_AT_ONCE = 1e4, 256  # units of work for a cell
 SHORTEST = 1e-12  # of the whole range: no cell is shorter
 
 
 def cell_edges(mu: float, rate: float, power: float, marked: MarkWindow = WHOLE) -> list[float]:
     """Ends of the cells, rising; fewer than two where they would be too many."""
-    low, high = window(mu, rate, power, math.sqrt(2.0 * LOG_TOLERANCE))
+    low, high = window(mu, rate, power, math.sqrt(2.0 * CELL_TOLERANCE))
     odds = log_odds(mu, rate)
     saturated = (SATURATED - odds) / mu
     # For a < 0 the bound of U is poor on a cell with all shares in it, so no such cell is left to the right.
@@ -55,7 +55,7 @@ def cell_edges(mu: float, rate: float, power: float, marked: MarkWindow = WHOLE)
     edges = [low]
     while edges[-1] < high and len(edges) <= CELLS_MOST:
         if len(edges) % SPENT_AT_ONCE == 0:
-            work.spend(CELL * SPENT_AT_ONCE)
+            work.spend(EDGE_WORK * SPENT_AT_ONCE)
         following = edges[-1] + max(width(edges[-1]), SHORTEST * (abs(low) + abs(high)))
         edges.append(following)
     if len(edges) > CELLS_MOST:
@@ -108,16 +108,16 @@ class _Graded:
     def allowed(self, x: float, wide: float) -> float:
         """How long a cell from x on may be that is as heavy as the one of this length."""
         missing = self.top - self.log_mass(x, x + wide)
-        if missing > LOG_TOLERANCE + self.lift and self.power >= 0.0:
+        if missing > CELL_TOLERANCE + self.lift and self.power >= 0.0:
             return math.inf
         ease = 1.0 + max(0.0, missing) / FINENESS
         width = min(CELL_WIDTH * ease, _near_edges(self.marked, x), _near_edges(self.marked, x + wide))
         first, last = self.mu * x + self.odds, self.mu * (x + wide) + self.odds
         if first > SATURATED or last < UNSEEN:
             return width
-        rise = min(CELL_RISE * ease, RISE_MOST)
+        rise = min(CELL_RISE * ease, SHARE_RISE_MOST)
         if last < DEEP:
-            steep = 4.0 if missing > 2.0 * LOG_TOLERANCE else min(max(self.mu - STEEP, 0.0), 4.0)
+            steep = 4.0 if missing > 2.0 * CELL_TOLERANCE else min(max(self.mu - STEEP_EDGE, 0.0), 4.0)
             rise += (DEEP - last) / DEEPER * steep
         return min(width, rise / self.mu)
 

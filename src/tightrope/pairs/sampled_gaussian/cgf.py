@@ -16,7 +16,7 @@ from ...errors import UnsupportedMechanism
 from ...facets.cgf import LOG_TOLERANCE, BallTilted, Cgf, Cumulants, Decay, NoDecay
 from ...facets.marks import Markable
 from ...kernels.ball import BITS_START, working_precision
-from ...kernels.mixture import STEEP, mixed_plain
+from ...kernels.mixture import STEEP_GROWTH, mixed_plain
 from ..gaussian.cgf import mu_bounds, mu_value
 from ..gaussian.pair import GaussianPair
 from .decay_ball import ball_decay
@@ -106,7 +106,7 @@ class SampledCgf(SampledPart):
             raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
         work.spend(COARSE * size)
         nodes, middle = [low + index * step for index in range(size)], 0.5 * mu * mu
-        if mu * nodes[-1] - middle <= STEEP and (rate < 0.5 or mu * low - middle > -1.0):
+        if mu * nodes[-1] - middle <= STEEP_GROWTH and (rate < 0.5 or mu * low - middle > -1.0):
             values = [math.log1p(rate * math.expm1(mu * x - middle)) for x in nodes]
         else:
             values = [mixed_plain(mu * x - middle, rate) for x in nodes]

@@ -17,7 +17,7 @@ from .decay import DecayCell, Mark, exponent, log_masses, shift_height, shifts, 
 from .window import WHOLE, Edge, MarkWindow
 
 DECAY_BITS = 64
-CELL = 3e4  # units of work for a cell, to make it and to bound its U
+BALL_CELL_WORK = 3e4  # units of work for a cell, to make it and to bound its U
 
 
 class _Balls:
@@ -46,7 +46,7 @@ class BallDecay:
         """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
         if not radius >= 0.0:
             return 0.0
-        work.spend(CELL * len(self.cells))
+        work.spend(BALL_CELL_WORK * len(self.cells))
         with working_precision(DECAY_BITS):
             return min(0.0, *(self._with_shift(radius, *shift) for shift in shifts(self.marked)))
 
@@ -75,7 +75,7 @@ def ball_decay(mu: arb, rate: float, power: float, marked: MarkWindow = WHOLE) -
         points = cell_edges(float(mu.mid()), rate, power, marked)
         if len(points) < 2:
             return None
-        work.spend(CELL * len(points))
+        work.spend(BALL_CELL_WORK * len(points))
         share = arb(rate)
         logit = share.log() - (-share).log1p() - mu * mu / 2
 

@@ -1,7 +1,7 @@
 """The decay bound of decay in float64.
 
-Every exponent errs by units of the size of its parts, which moves each mass and each U to its safe side; SLACK does so
-for all that is left, whose relative error is far below it.
+Every exponent errs by units of the size of its parts, which moves each mass and each U to its safe side; DECAY_SLACK
+does so for all that is left, whose relative error is far below it.
 Guarantee: upper. Proof: docs/proofs/contour.md, sections 4 and 7.
 """
 
@@ -23,9 +23,9 @@ from .decay import DecayCell, Mark, exponent, log_masses, shift_height, shifts, 
 from .grid import log_odds
 from .window import WHOLE, Edge, MarkWindow
 
-SLACK = 1e-9
+DECAY_SLACK = 1e-9
 WEIGHT_BITS = 64
-CELL, MARK = 300.0, 2e4  # units of work for a cell, and for the weight of an edge at the end of one
+FLOAT_CELL_WORK, MARK = 300.0, 2e4  # units of work for a cell, and for the weight of an edge at the end of one
 ODDS_MOST, RISE_MOST = 1e12, 600.0
 EXPONENT_ERROR, SHARE_ERROR = 64.0 * UNIT, 32.0 * UNIT  # of an exponent, and of U through the log odds, per size
 
@@ -59,7 +59,7 @@ class FloatDecay:
         """An upper bound of log |phi(t)| for every t >= radius; 0 where nothing better is known."""
         if not radius >= 0.0:
             return 0.0
-        work.spend(CELL * len(self.least))
+        work.spend(FLOAT_CELL_WORK * len(self.least))
         return min((self._with_shift(radius, *shift) for shift in shifts(self.marked)), default=0.0)
 
     def _with_shift(self, radius: float, fraction: float, eagerness: float, limit: float) -> float:
@@ -78,7 +78,7 @@ class FloatDecay:
         if not (math.isfinite(near) and math.isfinite(far)):
             return 0.0
         near = lowered(math.log1p(near), MILLIONS) if near < 0.0 else 0.0
-        return min(0.0, near, math.log(max(far, 1e-300)) + SLACK)
+        return min(0.0, near, math.log(max(far, 1e-300)) + DECAY_SLACK)
 
 
 def decay(mu: float, rate: float, power: float, marked: MarkWindow = WHOLE) -> FloatDecay | None:
@@ -123,7 +123,7 @@ def decay(mu: float, rate: float, power: float, marked: MarkWindow = WHOLE) -> F
         other_right=np.append(other[1:], [other[0], 0.0]),
         marks=tuple(weight.mark for weight in weights),
     )
-    slack = SLACK + SHARE_ERROR * np.append(np.maximum(parts[:-1], parts[1:]), parts[[0, -1]])
+    slack = DECAY_SLACK + SHARE_ERROR * np.append(np.maximum(parts[:-1], parts[1:]), parts[[0, -1]])
     return FloatDecay(mu, power, cells, least, most, slack, marked, end)
 
 

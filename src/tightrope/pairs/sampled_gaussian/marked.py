@@ -23,17 +23,17 @@ from .cgf import SampledPart
 from .grid import COARSE, log_cumulants, log_odds
 from .window import Edge, MarkWindow, ball_phi, log_phi
 
-LEAST = -8.0  # standard deviations: where plain sums begin
+LOWEST_OUTPUT = -8.0  # standard deviations: where plain sums begin
 CELLS = 2.0  # nodes of plain sums per width of an edge
-FINE, COARSE_MOST = 0.25, 4000
+FINE, MARKED_POINTS_MOST = 0.25, 4000
 WIDTHS = (0.25, 0.125, 0.0625, 0.03125, 0.015625)  # of a cut, from the softest on
 ENDS = (12.0, 16.0)  # widths from the cut to the hard end
 SMOOTH, SMOOTH_WIDTH = 0.05, 4.0  # below this mu losses are nearly straight in x, and cuts may be wider so many times
 BODY_ENDS = (10.0, 12.0, 14.0, 16.0, 20.0, 25.0, 32.0)  # widths from the split to the hard end of the body
 LOWEST = -5.0  # of all splits
 PLACE = 2.0**-8  # where edges lie
-LARGE = 40.0  # e^loss - 1 + rate is e^loss above
-NEXT, FAR = 0.01, 4.0  # a step along a tail, and as far as any is followed
+LARGE_LOSS = 40.0  # e^loss - 1 + rate is e^loss above
+NEXT, TAIL_FOLLOWED = 0.01, 4.0  # a step along a tail, and as far as any is followed
 TINY_EXCESS = 1e-18
 
 
@@ -65,16 +65,16 @@ class GaussianMarks(Markable):
 
     def place_of(self, loss: float) -> float:
         """The output with this loss; LOWEST where every output has a larger one."""
-        above = math.expm1(min(loss, LARGE)) + self.rate
+        above = math.expm1(min(loss, LARGE_LOSS)) + self.rate
         if not above > 0.0:
             return LOWEST
-        log_above = loss if loss >= LARGE else math.log(above)
+        log_above = loss if loss >= LARGE_LOSS else math.log(above)
         return (log_above - math.log1p(-self.rate) - log_odds(self.mu, self.rate)) / self.mu
 
     def _log_alone(self, place: float) -> float:
         """log of P[x > place] (1 - e^-excess), the excess of the loss being that where the tail is e times lower."""
         log, further = self.log_beyond(place), self.log_beyond(place + NEXT)
-        excess = self.loss(place + min(NEXT / max(log - further, 1e-9), FAR)) - self.loss(place)
+        excess = self.loss(place + min(NEXT / max(log - further, 1e-9), TAIL_FOLLOWED)) - self.loss(place)
         return log + math.log(max(-math.expm1(-excess), TINY_EXCESS))
 
     def cut(self, log_mass: float, sharpness: int) -> MarkedCgf:
@@ -141,8 +141,10 @@ class MarkedCgf(SampledPart, Marked):
     def _points(self) -> list[tuple[float, float]]:
         """Losses and logs of the untilted masses on a grid, in plain floats."""
         mu = mu_value(self.base)
-        step = max((self.marked.end - LEAST) / COARSE_MOST, min(FINE, 0.6 / mu, self.marked.narrowest / CELLS))
-        size = math.floor((self.marked.end - LEAST) / step)
+        step = max(
+            (self.marked.end - LOWEST_OUTPUT) / MARKED_POINTS_MOST, min(FINE, 0.6 / mu, self.marked.narrowest / CELLS)
+        )
+        size = math.floor((self.marked.end - LOWEST_OUTPUT) / step)
         shift, unit = log_odds(mu, self.rate), math.log(step) - 0.5 * math.log(2.0 * math.pi)
         work.spend(COARSE * size * (1 + len(self.marked.edges)))
         kept = math.log1p(-self.rate)

@@ -26,7 +26,7 @@ from .grid import Grid, choose_grid, error_modes, mode_heights
 from .window import WHOLE, MarkWindow, ball_phi
 
 ROOT_TWO_PI = Enclosure(np.asarray(2.5066282746310002), np.asarray(4e-16))
-NODE_BYTES, MARKED_BYTES = 512.0, 1024.0  # a node in some thirty arrays of doubles, and with its weights in balls
+FLOAT_NODE_BYTES, MARKED_BYTES = 512.0, 1024.0  # a node in some thirty arrays of doubles, and with its weights in balls
 MARK = 2e4  # units of work for the weights of one edge at a node
 CANCELLED = 1e-15  # more than the rounding of a power, of mu and of their product, where a difference of such is small
 CENTRE_BITS = 160  # 1 - rate is 2^-53 or more
@@ -68,7 +68,7 @@ class _Nodes:
         base = 1.0 if sign > 0 else 0.0
         power, mu_up = base + sign * tilt, float(mu.upper)
         grid = choose_grid(mu_up, rate, power, reach, log_tolerance, marked)
-        work.hold((MARKED_BYTES if marked.edges else NODE_BYTES) * grid.size)
+        work.hold((MARKED_BYTES if marked.edges else FLOAT_NODE_BYTES) * grid.size)
         work.spend(MARK * len(marked.edges) * grid.size)
         steps: FloatArray = np.arange(-grid.left, grid.right + 1, dtype=np.float64) * grid.step
         if grid.end < math.inf:
