@@ -213,3 +213,12 @@ def test_a_curve_is_prepared_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     for epsilon, bound in curve[::7]:
         alone = run.delta(epsilon)
         assert max(alone.lower, bound.lower) <= min(alone.upper, bound.upper)
+
+
+def test_an_infinite_epsilon_after_others() -> None:
+    """No evaluator is asked at infinity, though one is there already."""
+    run = tr.Laplace(scale=3).poisson(rate=0.1) * 50
+    for name in ("auto", "lattice"):
+        first, last = run.delta(epsilon=[1.0, math.inf], engine=name)
+        assert first.lower > 0.0
+        assert (last.lower, last.upper) == (0.0, 0.0)

@@ -72,11 +72,11 @@ class Result:
                 expression=_text(document["expression"]),
                 quantity=quantity,
                 value=_number(document[GIVEN[quantity]]),
-                bound=Bound(_number(document["lower"]), _number(document["upper"]), _certified(document)),
+                bound=_bound(document),
                 seconds=_number(document["seconds"]),
                 direction=parsed(document["only"]),
             )
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise DataError(f"this is not a result: {type(error).__name__}, {error!s:.100}") from None
 
 
@@ -148,12 +148,22 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
     }
 
 
+def _bound(document: Mapping[str, Any]) -> Bound:
+    """The interval; one that no answer can be is refused."""
+    found = Bound(_number(document["lower"]), _number(document["upper"]), _certified(document))
+    if found.lower < 0.0 or (document["quantity"] == "delta" and found.upper > 1.0):
+        raise ValueError(f"{document['quantity']} cannot lie in [{found.lower!r}, {found.upper!r}]")
+    return found
+
+
 def _certified(document: Mapping[str, Any]) -> Certificate:
     """The certificate of a result, some of which is written beside it."""
     inner = {name: document["certificate"][name] for name in INSIDE}
     budget = document["certificate"]["budget"]
     lines = ({name: _number(line) for name, line in budget[side].items()} for side in ("upper", "lower"))
     inner["parameters"] = {key: float(each) if each == "inf" else each for key, each in inner["parameters"].items()}
+    if not isinstance(document["tight"], bool) or not isinstance(document["confidence"], float | None):
+        raise TypeError("tight is true or false, confidence a number or null")
     inner["relation"] = None if inner["relation"] is None else Relation(inner["relation"])
     return Certificate(
         **{**inner, **{name: _text(inner[name]) for name in INSIDE[:3]}},
@@ -166,7 +176,9 @@ def _certified(document: Mapping[str, Any]) -> Certificate:
 def _number(value: object) -> float:
     """A double; infinity is written as text."""
     if value == "inf" or (isinstance(value, (int, float)) and not isinstance(value, bool)):
-        return float(value)
+        found = float(value)
+        if found == value or value == "inf":  # a whole number that no double holds would be moved
+            return found
     raise TypeError(f"{value!r:.40} is no number")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import random
@@ -222,3 +223,11 @@ def test_sorted_draws_choose_no_bins_with_confidence(order: int) -> None:
         Histograms(a=draws, b=draws + 0.1, samples=True, bins=8, confidence=0.95)
     Histograms(a=draws, b=draws + 0.1, samples=True, bins=[-1.0, 0.0, 1.0], confidence=0.95)
     Histograms(a=draws, b=draws + 0.1, samples=True, bins=8)
+
+
+def test_a_confidence_is_not_put_on_afterwards() -> None:
+    """Bins that saw the draws are no bins for a confidence: data are read anew."""
+    draws = [float(index % 17) for index in range(200)]
+    made = Histograms(a=draws, b=draws[::-1], samples=True, bins=4)
+    with pytest.raises(InvalidParameter, match="anew"):
+        dataclasses.replace(made, confidence=0.95)

@@ -155,7 +155,7 @@ def _row(method: Method, run: Mechanism, quantity: str, given: float, truth: Bou
         try:
             work.spend(STEP_WORK)
             value = (method.epsilon if quantity == "epsilon" else method.delta)(run, given)
-        except (UnsupportedMechanism, WorkExhausted):
+        except (UnsupportedMechanism, WorkExhausted, FloatingPointError):
             value = nothing
     late = meter.exhausted is not None
     value, words = (nothing, LATE) if late else (value, distance(value, truth, quantity))

@@ -248,9 +248,9 @@ class Planner:
 
     def _seen_below(self, epsilon: float, delta: float) -> bool:
         """Whether the evaluator that served last proves that so much delta will do."""
-        if self._last is None or not (self._last[0].ball or conditions.hold()):
+        if self._last is None or not (self._last[0].ball or conditions.hold()) or epsilon == math.inf:
             return False
-        with suppress(WorkExhausted), self._last[0].arithmetic():
+        with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), self._last[0].arithmetic():
             return self._last[1].delta(epsilon).upper <= delta
         return False
 
@@ -272,10 +272,11 @@ class Planner:
             point.quantity == "epsilon" and not isinstance(evaluator, SelfInverse)
         ):
             return None
-        with rung.arithmetic():
+        found = None
+        with suppress(UnsupportedMechanism, OverflowError), rung.arithmetic():
             found = self._read(rung, evaluator, point, accuracy)
         # It may have been made loosely, to compare directions: what counts as narrow next to 0 is not narrow for it.
-        if not (found.meets(accuracy, point.quantity) and found.relative_width <= accuracy):
+        if found is None or not (found.meets(accuracy, point.quantity) and found.relative_width <= accuracy):
             return None
         if point.quantity == "delta":
             self._served = self._served[0], max(self._served[1], point.given)

@@ -35,6 +35,14 @@ KINDS = ("counts", "probabilities")
 SHOWN = 8  # numbers in a title
 
 
+class _Anew:
+    """Asked for when data are read, and then forgotten: dataclasses.replace cannot know whether bins saw the draws."""
+
+    def __get__(self, made: object, owner: type) -> None:
+        if made is not None:
+            raise InvalidParameter("Histograms are made anew from their data: whether draws chose the bins is not kept")
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Histograms(Leaf):
     """Measured: a with the record, b without; each an array, or a .csv, .npy or .parquet file.
@@ -48,7 +56,7 @@ class Histograms(Leaf):
     b: Source
     kind: str = "counts"
     confidence: float | None = None
-    samples: InitVar[bool | None] = None
+    samples: InitVar[bool | None] = _Anew()
     bins: InitVar[Bins | None] = None
     width: InitVar[float | None] = None
     column: InitVar[str] = ""

@@ -60,7 +60,7 @@ def events_leaf(events: Atoms, step: float, n: int, slope: float) -> Buckets:
     outside = np.maximum(-gap, np.where(place > -n, gap - step, 0.0))
     slack = float(np.max(outside + doubt, initial=0.0)) if np.any(outside + doubt > 0.0) else 0.0
     if np.any(gap > 600.0):
-        raise InvalidParameter("an event lies 600 below the lowest bucket: take a larger n or factor")
+        raise UnsupportedMechanism("one of its losses lies 600 below the lowest bucket; try another engine")
     scale = _scale(p.value, place.astype(np.float64) * slope)
     weight = np.exp(place * slope - scale * LOG_2)
     units = (4.0 * (np.abs(place * slope) + abs(scale)) + 40.0) * UNIT
