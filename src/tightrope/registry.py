@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from functools import cache
 from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import TypeVar
@@ -30,6 +31,7 @@ TRANSFORMS: Mapping[str, type[Transformation]] = MappingProxyType(
 )
 
 
+@cache
 def keywords(make: type[Mechanism]) -> tuple[Parameter, ...]:
     """What the constructor takes, in order, annotations as text; the base of a transformation is not one of them."""
     given = (item for item in signature(make).parameters.values() if item.name != "base")
