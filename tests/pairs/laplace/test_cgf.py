@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import tightrope as tr
 from tests.oracle import transforms
 from tightrope.facets.cumulant import cumulant, cumulant_above
 from tightrope.kernels.ball import working_precision
+from tightrope.kernels.enclosure import around
 from tightrope.pairs.edged import EdgedBallTilted
 from tightrope.pairs.laplace.cgf import LaplaceCgf
 from tightrope.pairs.laplace.pair import LaplacePair
@@ -100,3 +102,13 @@ def test_many_laplaces_alone_are_one_contour() -> None:
     assert max(found.lower, other.lower) <= min(found.upper, other.upper)
     assert found.certificate is not None
     assert np.isfinite(found.upper)
+
+
+def test_an_edge_within_a_radius() -> None:
+    """Where the edge is known up to a radius only, the errors of a node say so."""
+    tilted = LaplaceCgf(LaplacePair(1.0, 1.0)).tilted(0.75, 0.0, 0.0)
+    moved = replace(tilted, drift=around(float(tilted.drift.value) + 1e-9, 2e-9))
+    sharp, loose = tilted.transform(0.25, 40), moved.transform(0.25, 40)
+    off = abs(loose.deviation - sharp.deviation)
+    assert np.all(off <= loose.rounding)
+    assert np.all(off[1:] > 100.0 * sharp.rounding[1:])  # else nothing was shown
