@@ -12,7 +12,7 @@ import math
 import platform
 import time
 
-from tightrope.engines.buckets.bucket_list import Buckets
+from tightrope.engines.buckets.bucket_list import TreeBuckets
 from tightrope.engines.buckets.compose import repeat
 from tightrope.engines.buckets.leaf import pair_leaf
 from tightrope.engines.buckets.read import delta
@@ -22,7 +22,7 @@ N = 50_000
 SIGMA = 200.0 * math.sqrt(2.0)
 
 
-def leaf(n: int, count: int, epsilon: float) -> Buckets:
+def leaf(n: int, count: int, epsilon: float) -> TreeBuckets:
     """One use of the paper's Gauss mechanism, tilted for the question about `count` uses."""
     mu = math.sqrt(count) / SIGMA
     tilt = max(epsilon / mu**2 - 0.5, 1.0)  # the saddle point of a Gaussian

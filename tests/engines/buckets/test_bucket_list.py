@@ -13,7 +13,7 @@ import pytest
 from tests.oracle import bucket_truth
 from tests.oracle.bucket_truth import Tree
 from tightrope.engines.buckets import read as buckets_read
-from tightrope.engines.buckets.bucket_list import Buckets, Measure
+from tightrope.engines.buckets.bucket_list import Measure, TreeBuckets
 from tightrope.engines.buckets.compose import compose, square
 from tightrope.engines.buckets.leaf import events_leaf
 from tightrope.errors import InvalidParameter
@@ -25,7 +25,7 @@ EPSILONS = (0.0, 0.013, 0.2, 0.7, 1.5, 3.0)
 SHARES = 1 << 12  # masses are multiples of 1/4096: exact in float64 and in fractions
 
 
-def arrays_leaf(p: Sequence[float], q: Sequence[float], step: float, n: int, slope: float = 0.0) -> Buckets:
+def arrays_leaf(p: Sequence[float], q: Sequence[float], step: float, n: int, slope: float = 0.0) -> TreeBuckets:
     """The leaf of two probability vectors over the same events."""
     first, second = np.array(p), np.array(q)
     both = (first > 0.0) & (second > 0.0)
@@ -34,7 +34,7 @@ def arrays_leaf(p: Sequence[float], q: Sequence[float], step: float, n: int, slo
     return events_leaf(Atoms(*common, (common[0] / common[1]).log(), *alone), step, n, slope)
 
 
-def _errors(buckets: Buckets, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
+def _errors(buckets: TreeBuckets, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
     """Doubles around the error terms X(i) - B(i)/f^i, i = -n ... n: never below 0 (lemma 9)."""
     (low, high), (b_low, b_high) = measure.bounds(), buckets.masses.bounds()
     label = np.arange(-buckets.n, buckets.n + 1) * buckets.step
@@ -50,7 +50,7 @@ def _masses(rng: random.Random, size: int) -> list[Fraction]:
     return [Fraction(part, SHARES) for part in parts]
 
 
-def _grown(rng: random.Random, direct: bool | None) -> tuple[Buckets, Tree]:
+def _grown(rng: random.Random, direct: bool | None) -> tuple[TreeBuckets, Tree]:
     """A random tree of up to 5 leaves: lists of the engine beside lists of events."""
     step, n = rng.choice((0.03, 0.1, 0.25)), rng.choice((4, 10, 30))
     slope = rng.choice((0.0, 0.5, 3.0)) * step

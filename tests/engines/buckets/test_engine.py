@@ -14,7 +14,7 @@ import pytest
 
 from tightrope import parse
 from tightrope.engines.buckets import engine as buckets
-from tightrope.engines.buckets.bucket_list import Buckets
+from tightrope.engines.buckets.bucket_list import TreeBuckets
 from tightrope.engines.buckets.compose import compose_sequence, repeat, square
 from tightrope.engines.buckets.leaf import pair_leaf
 from tightrope.engines.buckets.read import delta, delta_uncorrected, first_index, probabilistic, renyi
@@ -218,7 +218,7 @@ def test_noise_of_convolutions_against_fractions(slope: float) -> None:
         assert found.noise < 1e-11 * float(sum(exact))
 
 
-def _disturbed(made: Buckets, share: float, radius: float) -> Buckets:
+def _disturbed(made: TreeBuckets, share: float, radius: float) -> TreeBuckets:
     """P_A-mass of `share` radii put at a loss of about 0.4, with a radius `radius` times as large."""
     masses = made.masses
     values = masses.values.copy()

@@ -15,7 +15,7 @@ Reference: Meiser, Mohammadi 2018, Defs. 3, 4, 6, 7, 8, Lemmas 6 to 12. Proof: d
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ...errors import InvalidParameter
 from ...kernels.directed import THOUSANDS, TINIEST, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
+from .written import Written
 
 N_MOST = 1 << 23  # 4 n + 1 points must fit the longest transform
 LOG_2 = math.log(2.0)
@@ -89,7 +90,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Buckets:
+class TreeBuckets:
     """The list of one valid composition tree (definition 3)."""
 
     step: float  # log of the factor
@@ -103,6 +104,7 @@ class Buckets:
     bounded: bool  # no event at all has index infinity
     slack: float
     top: int  # no finite index above
+    tree: Written = field(default_factory=Written)
 
     def __post_init__(self) -> None:
         check_shape(self.step, self.n)
@@ -131,7 +133,7 @@ def check_shape(step: float, n: int) -> None:
         raise InvalidParameter(f"n must be an even number from 2 to {N_MOST}, not {n}")
 
 
-def check_composable(one: Buckets, other: Buckets) -> None:
+def check_composable(one: TreeBuckets, other: TreeBuckets) -> None:
     """Definition 3: f and n of a composition node are defined only where both children agree."""
     if one.n != other.n:
         raise InvalidParameter(f"only lists of equal n can be composed, not {one.n} and {other.n}")

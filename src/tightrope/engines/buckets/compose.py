@@ -22,7 +22,7 @@ from ...kernels.convolution import convolve, upper_total
 from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
-from .bucket_list import LOG_2, VANISHED, Buckets, Measure, check_composable
+from .bucket_list import LOG_2, VANISHED, Measure, TreeBuckets, check_composable
 from .tuning import CORNER_NOISE, GROWTH
 
 ROUND = 1.0 + 1e-9  # covers the few roundings of a radius
@@ -30,7 +30,7 @@ ROW = 256  # a sum of rows errs by the length of a row and the number of rows, n
 SLOPE_MOST = 300.0  # so that e^slope stays a double
 
 
-def compose(one: Buckets, other: Buckets, direct: bool | None = None) -> Buckets:
+def compose(one: TreeBuckets, other: TreeBuckets, direct: bool | None = None) -> TreeBuckets:
     """T1 x T2 of definition 3; direct: None for the faster of direct summation and transforms."""
     check_composable(one, other)
     slack = raised(one.slack + other.slack, 4.0)
@@ -43,7 +43,7 @@ def compose(one: Buckets, other: Buckets, direct: bool | None = None) -> Buckets
         )
     )
     masses, alternative = _completed(masses, one.step), _completed(alternative, one.step)
-    return Buckets(
+    return TreeBuckets(
         step=one.step,
         u=one.u + other.u,
         leaves=one.leaves + other.leaves,
@@ -55,14 +55,15 @@ def compose(one: Buckets, other: Buckets, direct: bool | None = None) -> Buckets
         bounded=one.bounded and other.bounded and one.top + other.top <= one.n,
         slack=slack,
         top=max(min(one.top + other.top, one.n), -one.n),
+        tree=one.tree.composed(other.tree, one is other),
     )
 
 
-def square(child: Buckets) -> Buckets:
+def square(child: TreeBuckets) -> TreeBuckets:
     """The squaring node: factor f^2, indices ceil(i/2)."""
     if child.alternative.slope > SLOPE_MOST:
         raise InvalidParameter("the tilt is too steep for buckets this wide: take a smaller tilt or more buckets")
-    return Buckets(
+    return TreeBuckets(
         step=2.0 * child.step,
         u=-(-child.u // 2) + 1,
         leaves=child.leaves,
@@ -74,10 +75,13 @@ def square(child: Buckets) -> Buckets:
         bounded=child.bounded,
         slack=child.slack,
         top=-(-child.top // 2),
+        tree=child.tree.squared(),
     )
 
 
-def compose_adaptively(one: Buckets, other: Buckets, free: float = 0.0, direct: bool | None = None) -> Buckets:
+def compose_adaptively(
+    one: TreeBuckets, other: TreeBuckets, free: float = 0.0, direct: bool | None = None
+) -> TreeBuckets:
     """Composes after making factors equal, and after squaring where B(infinity) would grow too much.
 
     The rule of Fig. 10, B_TxT(infinity) > 2.2 B_T(infinity), for two lists: more than 1.1 times the sum of both.
@@ -96,7 +100,7 @@ def compose_adaptively(one: Buckets, other: Buckets, free: float = 0.0, direct: 
     return compose(one, other, direct)
 
 
-def repeat(leaf: Buckets, count: int, free: float = 0.0, direct: bool | None = None) -> Buckets:
+def repeat(leaf: TreeBuckets, count: int, free: float = 0.0, direct: bool | None = None) -> TreeBuckets:
     """The count-fold composition of one list with itself, by repeated doubling (Fig. 10), any count >= 1."""
     if count < 1:
         raise InvalidParameter(f"a list is composed with itself 1 or more times, not {count}")
@@ -111,9 +115,11 @@ def repeat(leaf: Buckets, count: int, free: float = 0.0, direct: bool | None = N
         power = compose_adaptively(power, power, free, direct)
 
 
-def compose_sequence(parts: Sequence[tuple[Buckets, int]], free: float = 0.0, direct: bool | None = None) -> Buckets:
+def compose_sequence(
+    parts: Sequence[tuple[TreeBuckets, int]], free: float = 0.0, direct: bool | None = None
+) -> TreeBuckets:
     """Lists of one n and one initial factor, each with its count, composed in the order given (corollary 1)."""
-    total: Buckets | None = None
+    total: TreeBuckets | None = None
     for leaf, count in parts:
         power = repeat(leaf, count, free, direct)
         total = power if total is None else compose_adaptively(total, power, free, direct)
@@ -292,7 +298,7 @@ def _merged(measure: Measure, step: float) -> Measure:
     )
 
 
-def _expected_over(one: Buckets, other: Buckets) -> float:
+def _expected_over(one: TreeBuckets, other: TreeBuckets) -> float:
     """About what a composition would add to B(infinity), noise kept out by the moments: steers, proves nothing."""
     x, y = one.masses, other.masses
     if one.top + other.top <= one.n:

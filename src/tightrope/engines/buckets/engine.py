@@ -24,7 +24,7 @@ from ...kernels.directed import FEW, raised
 from ...kernels.search import Inverse
 from ..evaluation import Evaluation, SelfInverse, Term
 from . import tuning
-from .bucket_list import Buckets
+from .bucket_list import TreeBuckets
 from .choice import Tilts, reach
 from .compose import compose_sequence
 from .leaf import REACH_MOST, pair_leaf
@@ -40,7 +40,7 @@ class BucketPlan:
     n: int
     free: float
 
-    def build(self, tilt: float) -> Buckets:
+    def build(self, tilt: float) -> TreeBuckets:
         """The list of all uses, in numbers tilted by e^(tilt loss)."""
         steepest = max(REACH_MOST / (self.n * self.step) * 0.999 - 1.0, 0.0)
         slope = min(max(tilt, 0.0) * self.step, steepest * self.step, tuning.STEEPEST_BUCKET)
@@ -60,7 +60,7 @@ class BucketsEvaluator(SelfInverse):
     tilts: Tilts
     tilt: float
     single: bool
-    _lists: dict[float, Buckets] = field(default_factory=dict)
+    _lists: dict[float, TreeBuckets] = field(default_factory=dict)
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -75,7 +75,7 @@ class BucketsEvaluator(SelfInverse):
             "tilt": self.tilt,
         }
 
-    def buckets(self, tilt: float) -> Buckets:
+    def buckets(self, tilt: float) -> TreeBuckets:
         """The list for this tilt."""
         if tilt not in self._lists:
             self._lists[tilt] = self.plan.build(tilt)

@@ -23,7 +23,7 @@ from ...kernels.enclosure import FloatArray
 from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
-from .bucket_list import LOG_2, Buckets, Measure, check_shape
+from .bucket_list import LOG_2, Measure, TreeBuckets, check_shape
 from .compose import with_plain_corner
 from .tuning import STEEPER_MOMENTS
 
@@ -33,7 +33,7 @@ TIE = 16.0 * UNIT  # relative distance at which a loss counts as lying on a boun
 DOUBT_MOST = 0.01  # error of a loss beyond which nothing is claimed
 
 
-def pair_leaf(pair: Pair, step: float, n: int, slope: float = 0.0) -> Buckets:
+def pair_leaf(pair: Pair, step: float, n: int, slope: float = 0.0) -> TreeBuckets:
     """The leaf of any pair: atom by atom where all of them are listed, from its tails otherwise."""
     listed = pair.atoms()
     if listed is None or listed.left_out:
@@ -41,7 +41,7 @@ def pair_leaf(pair: Pair, step: float, n: int, slope: float = 0.0) -> Buckets:
     return events_leaf(listed, step, n, slope)
 
 
-def events_leaf(events: Atoms, step: float, n: int, slope: float) -> Buckets:
+def events_leaf(events: Atoms, step: float, n: int, slope: float) -> TreeBuckets:
     """The leaf of a list of events that leaves none out."""
     _check(step, n, slope)
     if not np.all(np.isfinite(events.loss.value)):
@@ -99,7 +99,7 @@ def events_leaf(events: Atoms, step: float, n: int, slope: float) -> Buckets:
     )
 
 
-def _tails_leaf(pair: Pair, step: float, n: int, slope: float) -> Buckets:
+def _tails_leaf(pair: Pair, step: float, n: int, slope: float) -> TreeBuckets:
     """Differences of the tails at the boundaries, pushed up a little so that an atom on a boundary lies below it."""
     _check(step, n, slope)
     index = np.arange(-n, n + 1, dtype=np.float64)
@@ -128,8 +128,8 @@ def _tails_leaf(pair: Pair, step: float, n: int, slope: float) -> Buckets:
 
 def _leaf(
     step: float, slack: float, top: int, bounded: bool, leaked: float, masses: Measure, alternative: Measure
-) -> Buckets:
-    return Buckets(
+) -> TreeBuckets:
+    return TreeBuckets(
         step=step,
         u=1,
         leaves=1,

@@ -25,7 +25,7 @@ from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from ..evaluation import Evaluation
-from .bucket_list import VANISHED, Buckets, Measure
+from .bucket_list import VANISHED, Measure, TreeBuckets
 from .tuning import BUCKET_UNITS
 
 LOG_ODDS_MOST = 600.0  # epsilon: e^epsilon times a mass is a double
@@ -63,7 +63,7 @@ def integral(measure: Measure, first: int, weight: FloatArray, at_infinity: floa
     return Integral(value, raised(doubt, MILLIONS) + 8.0 * UNIT * abs(value) + VANISHED)
 
 
-def delta(buckets: Buckets, epsilon: float) -> Evaluation:
+def delta(buckets: TreeBuckets, epsilon: float) -> Evaluation:
     """delta_low and delta_up at a finite epsilon >= 0, of the direction A || B."""
     low, low_doubt = _lower(buckets, epsilon)
     high, high_doubt, uncorrected = _upper(buckets, epsilon)
@@ -81,14 +81,14 @@ def delta(buckets: Buckets, epsilon: float) -> Evaluation:
     )
 
 
-def delta_uncorrected(buckets: Buckets, epsilon: float) -> float:
+def delta_uncorrected(buckets: TreeBuckets, epsilon: float) -> float:
     """delta_T(epsilon) of definition 5, without error correction: never below delta(epsilon) (theorem 1)."""
     first, label, moved = _labels(buckets, epsilon)
     ahead = -np.expm1(np.minimum(epsilon - buckets.slack - label, 0.0))
     return _at_most_one(buckets, *integral(buckets.masses, first, ahead, 1.0, moved))
 
 
-def probabilistic(buckets: Buckets, epsilon: float) -> Evaluation:
+def probabilistic(buckets: TreeBuckets, epsilon: float) -> Evaluation:
     """P_A[loss > epsilon], the delta of probabilistic DP.
 
     Above: B(inf) + sum of B(i) with i step + s > epsilon. Below: of bucket i at least B(i) - l~(i)/(e^-eps - f^-i) has
@@ -128,7 +128,7 @@ class RenyiBound(NamedTuple):
     upper: float
 
 
-def renyi(buckets: Buckets, order: float) -> RenyiBound:
+def renyi(buckets: TreeBuckets, order: float) -> RenyiBound:
     """The Renyi divergence of order a + 1 > 1 (Sec. 5.7): D = (1/a) log sum B(i) f^(a i), made two-sided.
 
     Above: every loss is at most i step + s. Below: merging events does not increase a divergence, so
@@ -164,12 +164,12 @@ def renyi(buckets: Buckets, order: float) -> RenyiBound:
     return RenyiBound(min(lower, upper), upper)
 
 
-def first_index(buckets: Buckets, epsilon: float) -> int:
+def first_index(buckets: TreeBuckets, epsilon: float) -> int:
     """j of definition 9: the smallest integer with f^j >= e^epsilon, exactly."""
     return math.ceil(Fraction(epsilon) / Fraction(buckets.step))
 
 
-def _upper(buckets: Buckets, epsilon: float) -> tuple[float, float, float]:
+def _upper(buckets: TreeBuckets, epsilon: float) -> tuple[float, float, float]:
     """delta_up, the rounding in it, and what the missing correction of the first u buckets may amount to."""
     first, label, moved = _labels(buckets, epsilon)
     # Beyond the doubles no bucket is corrected.
@@ -192,7 +192,7 @@ def _upper(buckets: Buckets, epsilon: float) -> tuple[float, float, float]:
     return high, doubt, uncorrected if math.isfinite(uncorrected) else 1.0
 
 
-def _lower(buckets: Buckets, epsilon: float) -> tuple[float, float]:
+def _lower(buckets: TreeBuckets, epsilon: float) -> tuple[float, float]:
     """delta_low and the rounding in it: true for any set of buckets, so for those that look positive."""
     first, label, moved = _labels(buckets, epsilon)
     if epsilon > LOG_ODDS_MOST:
@@ -214,7 +214,7 @@ def _lower(buckets: Buckets, epsilon: float) -> tuple[float, float]:
     return best, best_doubt
 
 
-def _labels(buckets: Buckets, epsilon: float) -> tuple[int, FloatArray, FloatArray]:
+def _labels(buckets: TreeBuckets, epsilon: float) -> tuple[int, FloatArray, FloatArray]:
     """The first index whose label i step + s may exceed epsilon, the labels from there on, and their rounding."""
     if not 0.0 <= epsilon < math.inf:
         raise InvalidParameter(f"epsilon must be a finite number from 0 on, not {epsilon!r}")
@@ -232,7 +232,7 @@ def _tilted(measure: Measure, first: int, size: int) -> FloatArray:
         return np.where(values > 0.0, values * weight, 0.0)
 
 
-def _at_most_one(buckets: Buckets, value: float, doubt: float) -> float:
+def _at_most_one(buckets: TreeBuckets, value: float, doubt: float) -> float:
     """value + doubt rounded up, never below what is surely leaked; 1 where nothing is known."""
     high = (value + doubt) * WIDER
     return max(min(high, 1.0), buckets.leaked) if math.isfinite(high) else 1.0

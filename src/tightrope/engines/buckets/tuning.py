@@ -29,3 +29,6 @@ ROUNDING_SHARE = 0.05  # of the width; above it a list with a tilt of its own is
 GROWTH = 2.2  # squaring is worth it where one composition with itself grows B(infinity) by more (Fig. 10 of the paper)
 STEEPER_MOMENTS = 14  # that bound the mass above n
 CORNER_NOISE = 1e3  # a corner bucket below so many radii is not worth its error
+
+# Words (written.py).
+TREE_TEXT_MOST = 2000  # characters; longer trees are told by their ends
