@@ -14,6 +14,7 @@ from .mechanisms.approximate_dp import ApproximateDP as ApproximateDP
 from .mechanisms.exponential import Exponential as Exponential
 from .mechanisms.gaussian import GDP as GDP
 from .mechanisms.finite import Finite as Finite
+from .mechanisms.tradeoff_curve import TradeoffCurve as TradeoffCurve
 from .mechanisms.histograms import Histograms as Histograms
 from .mechanisms.truncated import TruncatedGaussian as TruncatedGaussian
 from .mechanisms.truncated import TruncatedLaplace as TruncatedLaplace

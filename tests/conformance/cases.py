@@ -95,6 +95,7 @@ ROWS: tuple[Row, ...] = (
     row(tr.ApproximateDP(epsilon=1.0, delta=1e-6), Leaky(1.0, 1e-6)),
     row(tr.Finite(p=_ZEROS[0], q=_ZEROS[1]), Histogram(*_ZEROS)),
     row(tr.Finite(p=_SKEWED[0], q=_SKEWED[1]), Histogram(*_SKEWED)),
+    row(tr.TradeoffCurve(fprs=(0, 0.125, 1), fnrs=(1, 0.5, 0)), Histogram((7, 4), (4, 7))),
     row(tr.Exponential(epsilon=0.5), Logistic(0.5)),
     row(tr.Histograms(a=_COUNTS[0], b=_COUNTS[1]), Histogram(*_COUNTS)),
     row(tr.TruncatedGaussian(sigma=2.0, bounds=(-6.0, 5.0)), Cut(GaussianNoise(2.0), 1.0, -6.0, 5.0)),
@@ -151,6 +152,12 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.Finite(p=_TINY[0], q=_TINY[1]), Histogram(*_TINY)),
     extreme(tr.Finite(p=_CLOSE[0], q=_CLOSE[1]), Histogram(*_CLOSE)),
     extreme(tr.Finite(p=(1.0, 0.0), q=(0.0, 1.0)), Histogram((1.0, 0.0), (0.0, 1.0))),
+    extreme(
+        tr.TradeoffCurve(fprs=(0, 0.25, 0.75, 1), fnrs=(0.75, 0.25, 0, 0), both_directions=False), Histogram(*_ZEROS)
+    ),
+    extreme(tr.TradeoffCurve(fprs=(0.25,), fnrs=(0.5,), points_only=True), Histogram((1, 2, 0), (0, 2, 1))),
+    extreme(tr.TradeoffCurve(fprs=(0, 1), fnrs=(1, 0)), Histogram((1.0,), (1.0,))),
+    extreme(tr.TradeoffCurve(fprs=(0,), fnrs=(1,)), Histogram((1.0, 0.0), (0.0, 1.0))),
     extreme(tr.Exponential(epsilon=1e-6), Logistic(1e-6)),
     extreme(tr.Exponential(epsilon=30.0), Logistic(30.0)),
     extreme(
