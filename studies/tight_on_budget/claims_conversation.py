@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from studies.tight_on_budget.claim import Claim, delta_at, orders_below
+from studies.claim import Claim, delta_at, orders_below
 from studies.tight_on_budget.claims_dialing import CLAMPED, CUT, meets
 from studies.tight_on_budget.vuvuzela import (
     HIGH,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studies.tight_on_budget.claim import Claim, Numbers, delta_at, orders_below
+from studies.claim import Claim, Numbers, delta_at, orders_below
 from studies.tight_on_budget.vuvuzela import (
     DIAL_FEW,
     DIAL_MANY,

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from studies.tight_on_budget.page import at_most
+from studies.page import at_most
 from studies.tight_on_budget.timings import RECORD, Timings, hiding_noise, leakage, write
 
 SECRET = bytes(range(1, 33))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from studies.tight_on_budget import claim
-from studies.tight_on_budget.claims import CLAIMS
+from studies import claim
+from studies.reproduce import CLAIMS
 
 # Upper bounds of other theories, recorded as one number: minimisers may stop elsewhere on another machine.
 SAME = 1e-3

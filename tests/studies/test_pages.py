@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from studies.reproduce import FIGURES, compute
-from studies.tight_on_budget import claim
-from studies.tight_on_budget.claims import CLAIMS
-from studies.tight_on_budget.page import fitted, table
+from studies import claim
+from studies.page import Drawn, Source, fitted, page, shown, table
+from studies.reproduce import CLAIMS, FIGURES, SOURCES, compute, drawn_name
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -18,14 +17,29 @@ NAMED = re.compile(r"`([\w/.]+\.py): (\w+)`")
 
 
 def test_the_page_shows_the_recorded_claims() -> None:
-    assert table(claim.read()) in (DOCS / "paper.md").read_text("utf-8")
-    assert set(claim.read()) == {each.key for each in CLAIMS}
+    for source in SOURCES:
+        assert table(source.claims, claim.read()) in (DOCS / "paper.md").read_text("utf-8")
+    assert list(claim.read()) == [each.key for each in CLAIMS]
+
+
+def test_what_a_page_shows_can_be_read_again() -> None:
+    drawn = [Drawn("figure-01", "One", "Prose. " * 60), Drawn("map-2", "Two", "Less.")]
+    modules = {"a.figure_01": drawn[0], "a.map_2": drawn[1]}
+    text = page([Source("A", "opening\n", (), tuple(modules)), Source("B", "more\n", (), ())], modules, {})
+    assert max(map(len, text.splitlines())) < 120
+    found = shown(text)
+    assert [found[drawn_name(module)] for module in modules] == [
+        Drawn(each.name, each.title, each.caption.strip()) for each in drawn
+    ]
+
+
+def test_the_page_that_is_kept_can_be_made_in_parts() -> None:
+    assert set(shown((DOCS / "paper.md").read_text("utf-8"))) == {drawn_name(module) for module in FIGURES}
 
 
 @pytest.mark.parametrize("module", FIGURES)
 def test_every_figure_is_drawn_and_shown(module: str) -> None:
-    _, kind, number = re.split(r"\.|_(?=\d)", module)
-    name = f"{kind}-{number}"
+    name = drawn_name(module)
     assert f"figures/{name}.png" in (DOCS / "paper.md").read_text("utf-8")
     assert (DOCS / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
