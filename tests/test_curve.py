@@ -68,7 +68,7 @@ def test_epsilons_of_ones_own() -> None:
     curve = mechanism.curve(epsilons=[0.1, 0.7, 0.9])
     assert curve == tr.Curve((0.1, 0.7, 0.9), mechanism.delta([0.1, 0.7, 0.9]))
     assert len(mechanism.curve(epsilons=(each / 10 for each in range(3)))) == 3
-    for wrong in ([], [0.5, 0.1], [0.1, 0.1], [-1.0], ["x"], [math.inf], "0.5", 0.5):
+    for wrong in ([], [0.5, 0.1], [0.1, 0.1], [-0.1, -0.2], ["x"], [math.inf], "0.5", 0.5):
         with pytest.raises(tr.InvalidParameter, match="epsilon"):
             mechanism.curve(epsilons=wrong)
     with pytest.raises(tr.InvalidParameter, match="either epsilons"):

@@ -28,6 +28,8 @@ RESULTS = {
     "contour": Result(repr(RUN), "epsilon", 1e-6, RUN.epsilon(1e-6), 0.25),
     "proof": Result(repr(RUN), "delta", 1.0, RUN.delta(1.0, proof=True)),
     "lattice": Result(repr(RUN), "delta", 1.0, RUN.delta(1.0, engine="lattice")),
+    "below 0": Result(repr(RUN), "delta", -0.1, RUN.delta(-0.1)),
+    "at -inf": Result(repr(RUN), "delta", -float("inf"), RUN.delta(-float("inf"))),
     "one way": Result(repr(RUN), "delta", 1.0, RUN.delta(1.0, direction="add"), 0.0, tr.Direction.ADD),
     "renyi": Result(repr(RUN), "renyi", float("inf"), RUN.renyi(float("inf"))),
     "infinite": Result("RandomizedResponse(p=1)", "epsilon", 0.1, tr.RandomizedResponse(p=1).epsilon(0.1)),

@@ -83,7 +83,7 @@ def test_questions_and_refusals_cross_a_pool() -> None:
     with context.Pool(1) as pool:
         assert pool.map(RUN.delta, [0.5, 1.0]) == list(RUN.delta([0.5, 1.0]))
         with pytest.raises(tr.InvalidParameter, match="epsilon"):
-            pool.map(RUN.delta, [-1.0])
+            pool.map(RUN.delta, [float("nan")])
 
 
 @pytest.mark.parametrize(

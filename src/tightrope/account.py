@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -11,16 +12,18 @@ from .bound import Bound, Certificate
 from .curve import Curve
 from .engines.answer import Answer, Point, meets, nothing_known
 from .engines.plan import Planner
+from .engines.tuning import ROUGHLY
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
 from .mechanisms.base import Mechanism, confidence
-from .mechanisms.parameters import nonnegative, probability, whole
-from .question import AUTO, SECONDS, Question
+from .mechanisms.parameters import nonnegative, probability, real, whole
+from .question import AUTO, GIVEN, SECONDS, Question
 from .relation import Direction
 
 AIM = 1e-6
 CURVE_AIM = 1e-4  # far below what a plot shows, and few grids serve all points
 MORE_SECONDS = 6.0  # times as long may be worth a try
 FINITE_SECONDS = 1e6
+MIRROR_FAR = 99.0  # from here on the mirror leaves nothing to aim at
 
 
 def ask(
@@ -29,25 +32,26 @@ def ask(
     """Answers for one value or for each of a sequence; see Mechanism.epsilon and Mechanism.delta."""
     several = isinstance(given, Iterable) and not isinstance(given, (str, bytes))
     values: Iterable[float] = given if isinstance(given, Iterable) and several else (given,)  # type: ignore[assignment]
-    points = [_point(question.quantity, value) for value in values]
+    asked = [_given(question.quantity, value) for value in values]
+    bounds: dict[int, Bound] = {}
     with work.allowance(question.seconds):
         case = Case.of(mechanism, question, several, aim)
-        bounds = []
-        for index, point in enumerate(points):
-            with work.part(max(1.0 / (len(points) - index), work.POINT_SHARE)) as meter:
-                bounds.append(case.bound(point, meter))
-    return tuple(bounds) if several else bounds[0]
+        for done, (index, mirror) in enumerate(_order(asked)):
+            case = case.mirrored(several) if mirror and not case.mirror else case
+            with work.part(max(1.0 / (len(asked) - done), work.POINT_SHARE)) as meter:
+                bounds[index] = case.bound(Point(question.quantity, abs(asked[index])), meter)
+    return tuple(bounds[index] for index in range(len(asked))) if several else bounds[0]
 
 
 def ask_again(case: Case, question: Question, given: float) -> Bound:
     """Answers another question about the mechanism of a case, in the same manner, from what was prepared."""
     with work.allowance(question.seconds), work.part(1.0) as meter:
         case = replace(case, question=question, aim=question.accuracy or AIM)
-        return case.bound(_point(question.quantity, given), meter)
+        return case.bound(Point(question.quantity, nonnegative(GIVEN[question.quantity], given)), meter)
 
 
 def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...]) -> Curve:
-    """delta at each of the epsilons, which rise."""
+    """delta at each of the epsilons, which rise, of either sign."""
     bounds = ask(mechanism, question, epsilons, CURVE_AIM)
     assert isinstance(bounds, tuple)
     return Curve(epsilons=epsilons, bounds=bounds)
@@ -56,38 +60,57 @@ def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...])
 def grid(start: float | None, stop: float | None, points: int | None, epsilons: object) -> tuple[float, ...]:
     """Epsilons of one's own, which must rise, or equally spaced ones, both ends included."""
     if epsilons is None:
-        first = nonnegative("start", 0.0 if start is None else start)
-        last = nonnegative("stop", 4.0 if stop is None else stop)
+        first = _finite("start", 0.0 if start is None else start)
+        last = _finite("stop", 4.0 if stop is None else stop)
         count = whole("points", 50 if points is None else points, least=2)
         if not first < last:
             raise InvalidParameter(f"start must lie below stop, not {first!r} and {last!r}")
-        return tuple(first + (last - first) * index / (count - 1) for index in range(count))
+        return tuple(first + _finite("stop - start", last - first) * index / (count - 1) for index in range(count))
     if start is not None or stop is not None or points is not None:
         raise InvalidParameter("a curve takes either epsilons, or start, stop and points")
     if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
         raise InvalidParameter(f"epsilons must be a list of numbers, not {epsilons!r:.60}")
-    found = tuple(nonnegative("epsilon", each) for each in epsilons)
+    found = tuple(_finite("epsilon", each) for each in epsilons)
     if not found or any(first >= second for first, second in pairwise(found)):
         raise InvalidParameter("epsilons must be one or more numbers that rise; sort them")
     return found
 
 
-def _point(quantity: str, given: float) -> Point:
+def _given(quantity: str, given: float) -> float:
+    """A delta in [0, 1], or any epsilon: inf and -inf are limits."""
     if quantity == "epsilon":
-        return Point("epsilon", probability("delta", given))
-    if given == float("inf"):
-        return Point("delta", given)
-    return Point("delta", nonnegative("epsilon", given))
+        return probability("delta", given)
+    value = real("epsilon", given)
+    if math.isnan(value):
+        raise InvalidParameter(f"epsilon must be a number, not {given!r}")
+    return value + 0.0
+
+
+def _finite(name: str, value: float) -> float:
+    number = real(name, value)
+    if not math.isfinite(number):
+        raise InvalidParameter(f"{name} must be a finite number, not {value!r}")
+    return number + 0.0
+
+
+def _order(asked: Sequence[float]) -> list[tuple[int, bool]]:
+    """Each place, and whether it is answered by the mirror: those come last, so that what is rising stays so."""
+    places = [(index, value < 0.0) for index, value in enumerate(asked)]
+    return [each for each in places if not each[1]] + [each for each in reversed(places) if each[1]]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A mechanism and how it is asked: one planner per direction, none where even the pairs took too long."""
+    """A mechanism and how it is asked: one planner per direction, none where even the pairs took too long.
+
+    mirror: the planners are those of the reversed pairs, and a point of theirs answers for the negative epsilon.
+    """
 
     mechanism: Mechanism
     question: Question
     planners: Mapping[Direction, Planner]
     aim: float
+    mirror: bool = False
 
     @staticmethod
     def of(mechanism: Mechanism, question: Question, several: bool, aim: float) -> Case:
@@ -100,6 +123,25 @@ class Case:
                 return Case(mechanism, question, {}, aim)
         return Case(mechanism, question, planners, question.accuracy or aim)
 
+    def mirrored(self, several: bool) -> Case:
+        """The case of the negative epsilons: every pair is its own reverse, also where the directions are not.
+
+        Where the reverse of one direction is the other, its planner serves both; the worse one is asked first again.
+        Proof: docs/proofs/mirror.md.
+        """
+        known = list(self.planners.items())
+        if len({planner.terms for _, planner in known}) > 1:
+            known.reverse()
+        planners = {}
+        try:
+            for each, planner in known:
+                terms = tuple((pair.reversed(), count) for pair, count in planner.terms)
+                same = (other for other in self.planners.values() if other.terms == terms)
+                planners[each] = next(same, None) or Planner(terms, self.question, several)
+        except WorkExhausted:
+            planners = {}
+        return replace(self, planners=planners, mirror=True)
+
     def below_by_moments(self, epsilon: float, delta: float) -> bool:
         """Whether moments alone prove that delta at epsilon is at most this, in every direction."""
         return bool(self.planners) and all(each.below_by_moments(epsilon, delta) for each in self.planners.values())
@@ -107,6 +149,8 @@ class Case:
     def bound(self, point: Point, meter: work.Meter) -> Bound:
         """The maximum over the directions, for each end."""
         answers = self._answers(point)
+        if self.mirror:
+            answers = {direction: answer.mirrored(point.given) for direction, answer in answers.items()}
         worst, chosen = max(answers.items(), key=lambda item: (item[1].upper, item[1].lower))
         lower = max(each.lower for each in answers.values())
         narrow = meets(lower, chosen.upper, self.aim, point.quantity)
@@ -138,15 +182,22 @@ class Case:
         if not self.planners:
             return {self.question.directions[0]: nothing_known(point)}
         answers: dict[Direction, Answer] = {}
+        first = next(iter(self.planners))
         for direction, planner in self.planners.items():
             if answers:
-                same = planner.terms == self.planners[Direction.REMOVE].terms
-                if same or planner.stays_below(point, answers[Direction.REMOVE]):
+                same = planner.terms == self.planners[first].terms
+                if same or planner.stays_below(point, answers[first]):
                     continue
             last = len(answers) + 1 == len(self.planners)
             with work.part(1.0 if last else work.DIRECTION_SHARE):
-                answers[direction] = planner.answer(point, self.aim)
+                answers[direction] = planner.answer(point, self._aim(point))
         return answers
+
+    def _aim(self, point: Point) -> float:
+        """What a planner aims at: the mirror makes a relative width smaller by e^epsilon at least."""
+        if not self.mirror:
+            return self.aim
+        return max(self.aim, min(self.aim * math.exp(min(point.given, MIRROR_FAR)), ROUGHLY))
 
     def _advice(self, chosen: Answer, ended: str | None) -> dict[str, object]:
         """The arguments that may narrow a wide answer: more time where that ended it, engines that did not finish."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # What a certificate says, as it is written: in its own object, and beside it.
 INSIDE = ("engine", "arithmetic", "reason", "relation", "parameters", "exhausted", "advice")
 BESIDE = ("tight", "confidence")
+INFINITIES = ("inf", "-inf")  # as they are written
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +69,13 @@ class Result:
         """The result of a document; DataError where it is none."""
         try:
             quantity = document["quantity"]
+            value = _number(document[GIVEN[quantity]])
+            if value < 0.0 and quantity != "delta":
+                raise ValueError(f"{GIVEN[quantity]} cannot be {value!r}")
             return Result(
                 expression=_text(document["expression"]),
                 quantity=quantity,
-                value=_number(document[GIVEN[quantity]]),
+                value=value,
                 bound=_bound(document),
                 seconds=_number(document["seconds"]),
                 direction=parsed(document["only"]),
@@ -175,9 +179,9 @@ def _certified(document: Mapping[str, Any]) -> Certificate:
 
 def _number(value: object) -> float:
     """A double; infinity is written as text."""
-    if value == "inf" or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+    if value in INFINITIES or (isinstance(value, (int, float)) and not isinstance(value, bool)):
         found = float(value)
-        if found == value or value == "inf":  # a whole number that no double holds would be moved
+        if found == value or value in INFINITIES:  # a whole number that no double holds would be moved
             return found
     raise TypeError(f"{value!r:.40} is no number")
 

@@ -42,6 +42,16 @@ def test_delta(case: Case) -> None:
     assert not wide, f"{case}: {len(wide)} of {len(points)}: {wide[:3]}"
 
 
+@pytest.mark.parametrize("case", sampled((1e-8, 0.3, 1.0)))
+def test_delta_below_zero(case: Case) -> None:
+    """The oracle knows no mirror: it sums the first law minus e^epsilon times the second where that is positive."""
+    points = (-1e3, -17.0, -2.0, -1e-300)
+    for epsilon, bound in zip(points, case.mechanism.delta(points, direction=case.direction), strict=True):
+        reason = misses(bound, case.truth.delta(epsilon))
+        assert not reason, f"{case}: delta({epsilon!r}): {reason}"
+        assert bound.upper <= max(SMALLEST, case.blur) or relative_width(bound) <= AIM, f"{epsilon!r}: {bound!r}"
+
+
 def clear(case: Case, delta: float) -> bool:
     """Whether delta is 0 or a normal number that is not next to the infinite mass or to the total variation."""
     if delta <= case.blur:

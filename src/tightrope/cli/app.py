@@ -116,13 +116,16 @@ def epsilon(expression: str, deltas: tuple[float, ...], as_document: bool, **set
 
 @app.command()
 @question_options
-@click.option("--epsilon", "epsilons", type=float, multiple=True, required=True, help="0 or above; may be repeated.")
+@click.option(
+    "--epsilon", "epsilons", type=float, multiple=True, required=True, help="Of either sign; may be repeated."
+)
 def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **settings: Unpack[Options]) -> int:
     """Delta at a given epsilon.
 
     \b
     tightrope delta "Laplace(scale=2).poisson(rate=0.3)" --epsilon 0.06
     tightrope delta "Gaussian(sigma=1)" --epsilon 1 --epsilon 2 --accuracy 1e-9
+    tightrope delta "Gaussian(sigma=1)" --epsilon -0.1
     """
     return answer(read(expression, parse), "delta", epsilons, as_document, settings)
 
@@ -148,6 +151,7 @@ def curve(
     \b
     tightrope curve "Gaussian(sigma=1)" --from 0 --to 4 --points 50 --plot curve.png
     tightrope curve "Laplace(scale=1)" --to 1 --points 11 --csv curve.csv
+    tightrope curve "Laplace(scale=1)" --from -2 --to 2 --plot both_signs.png
     tightrope curve "Laplace(scale=1)" --epsilon 0.1 --epsilon 0.5 --epsilon 0.9
     """
     from ..plot import check_path

@@ -14,7 +14,7 @@ from ..bound import Bound
 from ..calls import checked
 from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
 from ..mechanisms.base import Mechanism
-from ..mechanisms.parameters import nonnegative, probability, whole
+from ..mechanisms.parameters import nonnegative, probability, real, whole
 from ..question import SECONDS, Question
 from ..transforms.composition import repeat
 
@@ -101,7 +101,7 @@ def compare(
     methods: str | Iterable[str] | None = None,
     seconds: float = SECONDS,
 ) -> Comparison:
-    """Every method at one delta or at one epsilon.
+    """Every method at one delta or at one epsilon, 0 or above.
 
     methods: names, or parts of names, of those to ask; all without it. seconds: for the whole comparison.
     """
@@ -110,7 +110,7 @@ def compare(
     if delta is not None:
         quantity, given = "epsilon", probability("delta", delta)
     else:
-        quantity, given = "delta", nonnegative("epsilon", epsilon if epsilon is not None else math.nan)
+        quantity, given = "delta", _bounded(math.nan if epsilon is None else epsilon)
     from .methods import find_methods  # late: the classic bounds bring the engines along
 
     asked = find_methods(methods)
@@ -145,6 +145,15 @@ def growth(
             with work.part(1.0 / (len(times) - index)):
                 found.append(compare(repeat(run, count), delta, epsilon, methods=names, seconds=seconds))
     return tuple(found)
+
+
+def _bounded(epsilon: float) -> float:
+    """An epsilon of which the methods speak."""
+    if real("epsilon", epsilon) < 0.0:
+        raise InvalidParameter(
+            f"compare takes an epsilon of 0 or above, not {epsilon!r}: classic bounds say nothing below, delta does"
+        )
+    return nonnegative("epsilon", epsilon)
 
 
 def _row(method: Method, run: Mechanism, quantity: str, given: float, truth: Bound, share: float) -> Row:

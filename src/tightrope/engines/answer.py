@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flint import arb
 
 from ..bound import Budget, budget_lines
-from ..kernels.ball import lower_float, upper_float
+from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.directed import next_up
 from .edges import Edges
 from .evaluation import Evaluator
@@ -59,6 +59,23 @@ class Answer:
     def tells(self, point: Point) -> bool:
         """Whether this says more than that delta is a probability, or that epsilon is not negative."""
         return self.lower > 0.0 or self.upper < (1.0 if point.quantity == "delta" else math.inf)
+
+    def mirrored(self, epsilon: float) -> Answer:
+        """delta of (P, Q) at -epsilon, where this is delta of (Q, P) at epsilon >= 0.
+
+        H_a(P||Q) = 1 - a + a H_{1/a}(Q||P), a = e^-epsilon; nothing cancels. Guarantee: each end keeps its side.
+        Proof: docs/proofs/mirror.md.
+        """
+        with working_precision(BITS_START):
+            rest, alpha = -(-arb(epsilon)).expm1(), (-arb(epsilon)).exp()
+            low, high = rest + alpha * self.lower, rest + alpha * self.upper
+            lower, upper = lower_float(low), min(upper_float(high), 1.0)  # the truth is at most 1
+            above = {name: upper_float(alpha * line) for name, line in self.budget.upper.items()}
+            below = {name: upper_float(alpha * line) for name, line in self.budget.lower.items()}
+            above["rounding"] = next_up(above["rounding"] + max(upper_float(upper - high), 0.0))
+            below["rounding"] = next_up(below["rounding"] + max(upper_float(low - lower), 0.0))
+        reason = f"{self.reason}; below 0 by the mirror of the reversed pair"
+        return replace(self, lower=lower, upper=upper, reason=reason, budget=Budget(above, below))
 
     def meets(self, accuracy: float, quantity: str) -> bool:
         """Whether this interval is as narrow as asked, or as doubles are."""

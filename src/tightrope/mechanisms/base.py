@@ -89,7 +89,7 @@ class Mechanism(ABC):
     def epsilon(self, delta: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
     @checked_method
     def epsilon(self, delta: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
-        """The smallest epsilon for which this is (epsilon, delta)-DP; a sequence gives a tuple.
+        """The smallest epsilon, 0 or above, for which this is (epsilon, delta)-DP; a sequence gives a tuple.
 
         accuracy: width wanted, relative to the upper end; without it 1e-6 is aimed at and never an error.
         proof: ball arithmetic only. engine: auto or an engine's name. direction: add, remove, or None for the worse.
@@ -106,7 +106,10 @@ class Mechanism(ABC):
     def delta(self, epsilon: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
     @checked_method
     def delta(self, epsilon: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
-        """The smallest delta for which this is (epsilon, delta)-DP; arguments as for `epsilon`."""
+        """The smallest delta for which this is (epsilon, delta)-DP; arguments as for `epsilon`.
+
+        epsilon may be below 0, down to -inf: the profile at alpha = e^epsilon < 1, which composition needs.
+        """
         from .. import account
 
         return account.ask(self, Question("delta", **options), epsilon)
@@ -121,7 +124,7 @@ class Mechanism(ABC):
         epsilons: Iterable[float] | None = None,
         **options: Unpack[Options],
     ) -> Curve:
-        """delta at equally spaced epsilons (50 from 0 to 4), or at these epsilons, which must rise.
+        """delta at equally spaced epsilons (50 from 0 to 4), or at these epsilons, which must rise; of either sign.
 
         Without accuracy, 1e-4 is aimed at; the other arguments are those of `epsilon`.
         """
