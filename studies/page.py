@@ -102,7 +102,7 @@ def _figure(drawn: Drawn) -> str:
 
 def _heading(name: str) -> str:
     kind, number = name.rsplit("-", 1)
-    return f"{kind.capitalize()} {int(number)}"
+    return f"{kind.replace('-', ' ').capitalize()} {int(number)}"
 
 
 SHOWN = re.compile(

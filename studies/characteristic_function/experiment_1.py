@@ -22,7 +22,7 @@ def figure() -> Figure:
     return Figure(
         "experiment-1",
         "Gaussian composition",
-        f"Gaussian noise, sigma {SIGMA:g}, epsilon at delta {DELTA:g} over the count. The interval comes from a "
+        f"Gaussian noise, sigma {SIGMA:g} (ours), epsilon at delta {DELTA:g} over the count. The interval comes from a "
         "closed form; the Renyi accountant is above it at every count, also with its best conversion.",
         [Panel(f"Gaussian, sigma {SIGMA:g}", "uses", f"epsilon at delta {DELTA:g}", lines=lines, log_x=True)],
     )

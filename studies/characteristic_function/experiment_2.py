@@ -22,7 +22,7 @@ def figure() -> Figure:
     return Figure(
         "experiment-2",
         "Heterogeneous composition",
-        "Each round is one Gaussian (sigma 20), one Laplace (scale 20) and one randomized response (p = 0.51). "
+        "Each round is a Gaussian (sigma 20), a Laplace (scale 20) and a randomized response (p = 0.51), all ours. "
         f"Losses of different kinds add up like any others: epsilon at delta {DELTA:g}, certified, below the Renyi "
         "accountant.",
         [Panel("Gaussian + Laplace + response", "rounds", f"epsilon at delta {DELTA:g}", lines=lines, log_x=True)],

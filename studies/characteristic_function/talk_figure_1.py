@@ -1,0 +1,73 @@
+"""Figure 1 of the source: every Renyi divergence smaller, and delta larger."""
+
+from __future__ import annotations
+
+import math
+
+from studies.asking import certified, grid, upper
+from studies.figure import DELTA, Figure, Line, Panel
+from tightrope import Gaussian, Mechanism, RandomizedResponse
+from tightrope.convert import renyi
+
+ORDERS = tuple(1.0 + 10.0 ** (-1.0 + 2.5 * index / 24) for index in range(25))
+RATES = grid(0.0, 1.0, 51)
+TANGENTS = grid(-6.0, 6.0, 241)  # epsilons whose deltas are tangents of the trade-off
+
+
+def gauss() -> Mechanism:
+    """Gaussian noise of the size of the sensitivity."""
+    return Gaussian(sigma=1.0)
+
+
+def response() -> Mechanism:
+    """Randomized response that tells the truth with probability e/(1 + e)."""
+    return RandomizedResponse(p=math.e / (1.0 + math.e))
+
+
+def figure() -> Figure:
+    """Renyi divergences, trade-offs and deltas of both."""
+    both = (("Gaussian, sigma 1", gauss()), ("randomized response, p = e/(1+e)", response()))
+    x = grid(0.0, 4.0, 41)
+    return Figure(
+        "talk-figure-1",
+        "Renyi divergences do not decide",
+        "Gaussian noise (sigma 1) and randomized response (p = e/(1+e)). Top left: the response has the smaller Renyi "
+        "divergence at every order. Top right: and yet the larger delta, up to an epsilon of 0.7. What follows from "
+        "the Gaussian's divergences must hold for the response as well, so that no conversion, however sharp, gives "
+        "the Gaussian's own delta. Bottom: the false negatives that a test must make at a rate of false positives, at "
+        "or above the line; around 0.3 that of the response lies lower: an attacker does better there.",
+        [
+            Panel(
+                "Renyi divergences",
+                "order",
+                "divergence",
+                lines=[certified(name, ORDERS, [each.renyi(a) for a in ORDERS]) for name, each in both],
+                log_x=True,
+                log_y=False,
+                y_limits=(0.0, 4.0),
+            ),
+            Panel(
+                "deltas",
+                "$\\varepsilon$",
+                DELTA,
+                lines=[
+                    *(certified(name, x, each.delta(x)) for name, each in both),
+                    upper("the Gaussian, from its divergences", x, lambda e: renyi.renyi_delta(gauss(), e)),
+                ],
+                y_limits=(1e-4, 1.0),
+            ),
+            Panel(
+                "trade-offs",
+                "false positive rate",
+                "false negative rate, at least",
+                lines=[Line(name, RATES, tradeoff(each, RATES)) for name, each in both],
+                log_y=False,
+            ),
+        ],
+    )
+
+
+def tradeoff(mechanism: Mechanism, rates: tuple[float, ...]) -> list[float]:
+    """At or below the least false negative rate: every delta is a tangent, 1 - delta(e) - e^e x."""
+    deltas = [(math.exp(e), bound.upper) for e, bound in zip(TANGENTS, mechanism.delta(TANGENTS), strict=True)]
+    return [max(max(1.0 - delta - factor * x for factor, delta in deltas) - 1e-15, 0.0) for x in rates]
