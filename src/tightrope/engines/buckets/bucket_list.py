@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from ...kernels.directed import THOUSANDS, TINIEST, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from .written import Written
+
+if TYPE_CHECKING:
+    from .falls import Falls
 
 N_MOST = 1 << 23  # 4 n + 1 points must fit the longest transform
 LOG_2 = math.log(2.0)
@@ -104,6 +108,7 @@ class TreeBuckets:
     bounded: bool  # no event at all has index infinity
     slack: float
     top: int  # no finite index above
+    falls: Falls
     tree: Written = field(default_factory=Written)
 
     def __post_init__(self) -> None:

@@ -55,6 +55,7 @@ def compose(one: TreeBuckets, other: TreeBuckets, direct: bool | None = None) ->
         bounded=one.bounded and other.bounded and one.top + other.top <= one.n,
         slack=slack,
         top=max(min(one.top + other.top, one.n), -one.n),
+        falls=one.falls.with_other(other.falls, one.n * one.step),
         tree=one.tree.composed(other.tree, one is other),
     )
 
@@ -75,17 +76,20 @@ def square(child: TreeBuckets) -> TreeBuckets:
         bounded=child.bounded,
         slack=child.slack,
         top=-(-child.top // 2),
+        falls=child.falls,
         tree=child.tree.squared(),
     )
 
 
 def compose_adaptively(
-    one: TreeBuckets, other: TreeBuckets, free: float = 0.0, direct: bool | None = None
+    one: TreeBuckets, other: TreeBuckets, free: float = 0.0, direct: bool | None = None, both_ends: bool = False
 ) -> TreeBuckets:
-    """Composes after making factors equal, and after squaring where B(infinity) would grow too much.
+    """Composes after making factors equal, and after squaring where what lies beyond n would grow too much.
 
     The rule of Fig. 10, B_TxT(infinity) > 2.2 B_T(infinity), for two lists: more than 1.1 times the sum of both.
     free is free_infinity_budget (Sec. 4.6): below it B(infinity) may grow as it likes.
+    both_ends: the same for what falls below -n (falls.py), and of B(infinity) only what was moved there counts.
+    One squaring is enough: after it no sum lies beyond n.
     """
     same = one is other
     while one.step < other.step:
@@ -93,36 +97,43 @@ def compose_adaptively(
     while other.step < one.step:
         other = square(other)
     before = one.masses.infinity + other.masses.infinity
-    after = before + _expected_over(one, other)
-    if after > free and after > 0.5 * GROWTH * before:
+    if both_ends:
+        before = max(before - one.leaked - other.leaked, 0.0)
+    grows = _grows(before, before + _expected_over(one, other), free)
+    if both_ends and not grows:
+        after = one.falls.with_other(other.falls, one.n * one.step).cost
+        grows = _grows(one.falls.cost + other.falls.cost, after, free)
+    if grows:
         one = square(one)
         other = one if same else square(other)
     return compose(one, other, direct)
 
 
-def repeat(leaf: TreeBuckets, count: int, free: float = 0.0, direct: bool | None = None) -> TreeBuckets:
+def repeat(
+    leaf: TreeBuckets, count: int, free: float = 0.0, direct: bool | None = None, both_ends: bool = False
+) -> TreeBuckets:
     """The count-fold composition of one list with itself, by repeated doubling (Fig. 10), any count >= 1."""
     if count < 1:
         raise InvalidParameter(f"a list is composed with itself 1 or more times, not {count}")
     power, result = leaf, None
     while True:
         if count & 1:
-            result = power if result is None else compose_adaptively(result, power, free, direct)
+            result = power if result is None else compose_adaptively(result, power, free, direct, both_ends)
         count >>= 1
         if not count:
             assert result is not None
             return result
-        power = compose_adaptively(power, power, free, direct)
+        power = compose_adaptively(power, power, free, direct, both_ends)
 
 
 def compose_sequence(
-    parts: Sequence[tuple[TreeBuckets, int]], free: float = 0.0, direct: bool | None = None
+    parts: Sequence[tuple[TreeBuckets, int]], free: float = 0.0, direct: bool | None = None, both_ends: bool = False
 ) -> TreeBuckets:
     """Lists of one n and one initial factor, each with its count, composed in the order given (corollary 1)."""
     total: TreeBuckets | None = None
     for leaf, count in parts:
-        power = repeat(leaf, count, free, direct)
-        total = power if total is None else compose_adaptively(total, power, free, direct)
+        power = repeat(leaf, count, free, direct, both_ends)
+        total = power if total is None else compose_adaptively(total, power, free, direct, both_ends)
     if total is None:
         raise InvalidParameter("a sequence of buckets needs at least one list")
     return total
@@ -296,6 +307,11 @@ def _merged(measure: Measure, step: float) -> Measure:
         radius=radius * ROUND + VANISHED,
         log_moments=log_moments + 1e-15 * np.abs(log_moments),
     )
+
+
+def _grows(before: float, after: float, free: float) -> bool:
+    """The rule of Fig. 10 for two lists."""
+    return after > free and after > 0.5 * GROWTH * before
 
 
 def _expected_over(one: TreeBuckets, other: TreeBuckets) -> float:

@@ -39,13 +39,14 @@ class BucketPlan:
     step: float
     n: int
     free: float
+    published: bool = False  # squares as Fig. 10 does: where infinity grows
 
     def build(self, tilt: float) -> TreeBuckets:
         """The list of all uses, in numbers tilted by e^(tilt loss)."""
         steepest = max(REACH_MOST / (self.n * self.step) * 0.999 - 1.0, 0.0)
         slope = min(max(tilt, 0.0) * self.step, steepest * self.step, tuning.STEEPEST_BUCKET)
         leaves = [(pair_leaf(pair, self.step, self.n, slope), count) for pair, count in self.terms]
-        return compose_sequence(leaves, self.free)
+        return compose_sequence(leaves, self.free, both_ends=not self.published)
 
 
 @dataclass
@@ -177,14 +178,14 @@ class _Asked:
         found = self.tilts.saddle(self.epsilon, self.level if self.epsilon is None else None)
         at = self.level if self.epsilon is None or self.delta is not None else math.exp(min(found.log_delta, 0.0))
         # P_B-mass counts e^epsilon times: what both laws may lose is smaller by that.
-        share = min(self.accuracy, 0.1) / (16.0 * uses) * math.exp(-min(found.epsilon, 30.0))
+        share = min(self.accuracy, 0.1, 1.0 / (n or 1)) / (16.0 * uses) * math.exp(-min(found.epsilon, 30.0))
         budget = max(max(at, 1e-290) * share, 1e-305)
         edge = reach(self.terms, budget)
         step = edge / n if self.factor is None and n is not None else math.log(self.factor or math.e)
         size = n if n is not None else 2 * math.ceil(edge / step / 2.0)
         if step * size >= REACH_MOST:
             raise UnsupportedMechanism(f"buckets reach up to a loss of {REACH_MOST:g}; use another engine")
-        plan = BucketPlan(self.terms, step, size, budget if self.free is None else self.free)
+        plan = BucketPlan(self.terms, step, size, budget if self.free is None else self.free, self.factor is not None)
         return BucketsEvaluator(plan, self.tilts, self.tilts.at_epsilon(found.epsilon), self.delta is not None)
 
     def width(self, evaluator: BucketsEvaluator) -> float:

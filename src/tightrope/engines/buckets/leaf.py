@@ -25,6 +25,7 @@ from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
 from .bucket_list import LOG_2, Measure, TreeBuckets, check_shape
 from .compose import with_plain_corner
+from .falls import Falls
 from .tuning import STEEPER_MOMENTS
 
 TAIL_UNDERFLOW = 1e-300  # covers the absolute error of tails below 1e-300, and sums of it
@@ -141,6 +142,7 @@ def _leaf(
         bounded=bounded,
         slack=slack,
         top=top,
+        falls=Falls.of(masses, step),
     )
 
 

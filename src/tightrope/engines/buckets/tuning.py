@@ -28,6 +28,8 @@ ROUNDING_SHARE = 0.05  # of the width; above it a list with a tilt of its own is
 # Composition (leaf.py, compose.py).
 GROWTH = 2.2  # squaring is worth it where one composition with itself grows B(infinity) by more (Fig. 10 of the paper)
 STEEPER_MOMENTS = 14  # that bound the mass above n
+# Rates at which what falls below -n is foreseen, times n log f of a leaf.
+FALL_RATES, FLATTEST_FALL, STEEPEST_FALL = 24, 0.02, 340.0
 CORNER_NOISE = 1e3  # a corner bucket below so many radii is not worth its error
 
 # Words (written.py).
