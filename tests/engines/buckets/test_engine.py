@@ -254,6 +254,23 @@ def test_budget_and_rule_for_squaring() -> None:
     assert mixed.step >= 2.0 * step
 
 
+@pytest.mark.parametrize(
+    ("text", "direction", "near"),
+    [
+        ("Histograms(a=[900, 100, 3], b=[880, 120, 3]) * 512", Direction.REMOVE, 0.2911594541),
+        ("RandomizedResponse(p=0.75).poisson(rate=0.1) * 256", Direction.ADD, 0.4311112263),
+    ],
+)
+def test_skewed_laws_converge(text: str, direction: Direction, near: float) -> None:
+    """Losses that reach much further down than up: squaring watches both ends, and the width falls with n."""
+    terms = [(part.pair(direction), count) for part, count in parse(text).terms]
+    found = [buckets.prepare(terms, epsilon=1.0, n=n).delta(1.0) for n in (2_000, 20_000)]
+    for each in found:
+        assert each.lower <= near + 1e-10
+        assert each.upper >= near - 1e-10
+    assert found[1].upper - found[1].lower <= 0.1 * (found[0].upper - found[0].lower)
+
+
 def test_first_index_is_exact() -> None:
     """j is the smallest integer with j step >= epsilon, also where a quotient of doubles rounds."""
     made = pair_leaf(FinitePair(response_law(0.75, 2)), 0.1, 20)
