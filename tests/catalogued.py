@@ -29,7 +29,7 @@ def missing(name: str, make: type[Leaf]) -> Iterator[str]:
     if getattr(catalogue, name, None) is not make:
         yield f"catalogue.py needs the row: from .mechanisms.{file} import {name} as {name}"
     for field in fields(make):  # type: ignore[arg-type]
-        if hasattr(Mechanism, field.name):
+        if field.name in Mechanism.__dict__.keys() - Mechanism.__dataclass_fields__.keys():
             yield (
                 f"{name}: a field `{field.name}` hides the method of that name; in mechanisms/{file}.py write "
                 f'{field.name}_per_use: ... = field(metadata={{"keyword": "{field.name}"}}), '

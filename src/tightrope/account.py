@@ -14,7 +14,7 @@ from .engines.answer import Answer, Point, meets, nothing_known
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
-from .mechanisms.base import Mechanism, confidence
+from .mechanisms.base import Mechanism, called, confidence
 from .mechanisms.parameters import nonnegative, probability, real, whole
 from .question import AUTO, GIVEN, SECONDS, Question
 from .relation import Direction
@@ -103,10 +103,12 @@ def _order(asked: Sequence[float]) -> list[tuple[int, bool]]:
 class Case:
     """A mechanism and how it is asked: one planner per direction, none where even the pairs took too long.
 
+    The mechanism has no names, so that they change no answer; label is what they call it.
     mirror: the planners are those of the reversed pairs, and a point of theirs answers for the negative epsilon.
     """
 
     mechanism: Mechanism
+    label: str
     question: Question
     planners: Mapping[Direction, Planner]
     aim: float
@@ -115,13 +117,15 @@ class Case:
     @staticmethod
     def of(mechanism: Mechanism, question: Question, several: bool, aim: float) -> Case:
         planners = {}
+        law = mechanism.nameless
+        label = called(mechanism, law)
         for each in question.directions:
             try:
-                terms = tuple((part.pair(each), count) for part, count in mechanism.terms)
+                terms = tuple((part.pair(each), count) for part, count in law.parts)
                 planners[each] = Planner(terms, question, several)
             except WorkExhausted:
-                return Case(mechanism, question, {}, aim)
-        return Case(mechanism, question, planners, question.accuracy or aim)
+                return Case(law, label, question, {}, aim)
+        return Case(law, label, question, planners, question.accuracy or aim)
 
     def mirrored(self, several: bool) -> Case:
         """The case of the negative epsilons: every pair is its own reverse, also where the directions are not.
@@ -170,6 +174,7 @@ class Case:
                 confidence=confidence(self.mechanism),
                 exhausted=ended if meter.late or not narrow else None,
                 advice={} if narrow and not meter.late else self._advice(chosen, ended),
+                label=self.label,
             ),
         )
         accuracy = self.question.accuracy

@@ -98,7 +98,7 @@ class Certificate:
     dominating pair's profile; if it is False, the lower end speaks of the dominating pair only. confidence is the
     probability, over the draws that measured histograms rest on, with which the upper end holds; None without such.
     exhausted is what ran out before the interval was as narrow as wanted, time or memory; advice holds the arguments
-    of a question that may narrow it.
+    of a question that may narrow it. label is what names call the mechanism, such as GM1 * 3 + GM2; empty without.
     """
 
     engine: str
@@ -112,6 +112,7 @@ class Certificate:
     confidence: float | None = None
     exhausted: str | None = None
     advice: Mapping[str, object] = field(default_factory=dict)
+    label: str = ""
 
     @property
     def assurance(self) -> str:
@@ -142,6 +143,8 @@ class Certificate:
             ("reason", self.reason),
             ("widest", self.budget.line(self.budget.widest) if self.budget.widest else str(self.budget)),
         ]
+        if self.label:
+            lines.insert(0, ("mechanism", self.label))
         if self.exhausted is not None:
             lines.append(("ended early", f"{self.exhausted} ran out"))
         if self.assurance:
@@ -204,6 +207,7 @@ class Bound:
     def _repr_html_(self) -> str:
         about = self.certificate
         told = [] if about is None else [about.engine, about.arithmetic, f"direction {about.direction.value}"]
+        told = [about.label, *told] if about is not None and about.label else told
         told += [about.assurance] if about is not None and about.assurance else []
         return f"<b>{self}</b>" + (f"<br><small>{escape(', '.join(told))}</small>" if told else "")
 

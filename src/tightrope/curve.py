@@ -109,7 +109,8 @@ class Curve(Sequence[Point]):
     ) -> Figure:
         """Draws both ends as a band, into ax where it is given, and writes it where there is a path.
 
-        The suffix of path names the format. On axes of one's own the labels go into a legend.
+        The suffix of path names the format. On axes of one's own the labels go into a legend. Without a label it is
+        called as the mechanism is, where that has a name.
         log: a logarithmic delta axis, which is the default for axes that are still empty.
         """
         from .plot import draw
@@ -117,9 +118,10 @@ class Curve(Sequence[Point]):
         return draw([self._series(label)], path, ax=ax, log=log)
 
     def _series(self, label: str) -> Series:
-        from .plot import Series
+        from .plot import Series, verbatim
 
         columns, assurance = self._columns(), "" if self.certificate is None else self.certificate.assurance
+        label = label or ("" if self.certificate is None else verbatim(self.certificate.label))
         return Series(label, self.epsilons, columns["lower"], columns["upper"], assurance)
 
 

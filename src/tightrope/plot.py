@@ -159,6 +159,11 @@ def draw(
         return figure_of(axes)
 
 
+def verbatim(text: str) -> str:
+    """A text of others as a label: no formula between two $, and no _ in front, which would keep it from the legend."""
+    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
 def wrapped(text: str, width: int = TITLE_WIDTH, lines: int = 2) -> str:
     """Long expressions in a few lines."""
     return "\n".join(wrap(text, width, max_lines=lines, placeholder=" ..."))

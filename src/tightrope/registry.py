@@ -33,8 +33,8 @@ TRANSFORMS: Mapping[str, type[Transformation]] = MappingProxyType(
 
 @cache
 def keywords(make: type[Mechanism]) -> tuple[Parameter, ...]:
-    """What the constructor takes, in order, annotations as text; the base of a transformation is not one of them."""
-    given = (item for item in signature(make).parameters.values() if item.name != "base")
+    """What the constructor takes, in order, annotations as text; neither the base of a transformation nor a name."""
+    given = (item for item in signature(make).parameters.values() if item.name not in ("base", "name"))
     return tuple(item.replace(annotation=re.sub(r"^InitVar\[(.*)\]$", r"\1", str(item.annotation))) for item in given)
 
 

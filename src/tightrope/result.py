@@ -147,6 +147,7 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
     budget = certificate.budget
     return {
         **{name: plain(getattr(certificate, name)) for name in INSIDE},
+        **({"label": certificate.label} if certificate.label else {}),
         "budget": {"upper": plain(budget.upper), "lower": plain(budget.lower)},
         "widest": budget.widest or None,
     }
@@ -173,6 +174,7 @@ def _certified(document: Mapping[str, Any]) -> Certificate:
         **{**inner, **{name: _text(inner[name]) for name in INSIDE[:3]}},
         **{name: document[name] for name in BESIDE},
         direction=Direction(document["direction"]),
+        label=_text(document["certificate"].get("label", "")),
         budget=Budget(*(budget_lines(**side) for side in lines)),
     )
 

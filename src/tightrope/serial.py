@@ -4,6 +4,7 @@
     TREE := {"mechanism": NAME, "parameters": {...}}
           | {TRANSFORMATION: {..., "of": TREE}}
           | {"compose": [{"count": N, "of": TREE}, ...]}
+    each with "name": TEXT beside it, where it has one
 
 Guarantee: load(dump(m)) == m.
 """
@@ -47,6 +48,10 @@ def load(text: str, files: Folder | None = None) -> Mechanism:
 
 
 def _tree(mechanism: Mechanism) -> dict[str, Any]:
+    return _unnamed_tree(mechanism) | ({} if mechanism.name is None else {"name": mechanism.name})
+
+
+def _unnamed_tree(mechanism: Mechanism) -> dict[str, Any]:
     if isinstance(mechanism, Leaf):
         if type(mechanism).__name__ not in MECHANISMS:
             raise DataError(f"{type(mechanism).__name__} is given by functions, which have no JSON; build it in Python")
@@ -56,13 +61,19 @@ def _tree(mechanism: Mechanism) -> dict[str, Any]:
         if isinstance(mechanism, make):
             given = {item.name: plain(getattr(mechanism, item.name)) for item in keywords(make)}
             return {make.call: {**given, "of": _tree(mechanism.base)}}
-    return {"compose": [{"count": count, "of": _tree(part)} for part, count in mechanism.terms]}
+    return {"compose": [{"count": count, "of": _tree(part)} for part, count in mechanism.parts]}
 
 
 def _mechanism(tree: object, depth: int, files: Folder | None) -> Mechanism:
     if depth == 0:
         raise DataError(f"nested more than {DEPTH_MOST} deep")
     if isinstance(tree, dict):
+        if "name" in tree:
+            name = tree["name"]
+            if not isinstance(name, str):
+                raise DataError(f"a name is a text, not {type(name).__name__}")
+            rest = {key: value for key, value in tree.items() if key != "name"}
+            return _mechanism(rest, depth, files).named(name)
         if "mechanism" in tree:
             return _leaf(tree, files)
         if "compose" in tree:
@@ -78,6 +89,8 @@ def _leaf(tree: dict[str, Any], files: Folder | None) -> Mechanism:
     if not isinstance(name, str) or not isinstance(parameters, dict):
         raise DataError("a mechanism has a name (text) and parameters (an object)")
     make = find_mechanism(name)
+    if "name" in parameters:
+        raise DataError('a "name" stands beside "mechanism", not among its parameters')
     check_arguments(name, make, parameters)
     given = {key: _value(key, value) for key, value in parameters.items()}
     for known in keywords(make):

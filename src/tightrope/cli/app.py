@@ -154,7 +154,7 @@ def curve(
     tightrope curve "Laplace(scale=1)" --from -2 --to 2 --plot both_signs.png
     tightrope curve "Laplace(scale=1)" --epsilon 0.1 --epsilon 0.5 --epsilon 0.9
     """
-    from ..plot import check_path
+    from ..plot import check_path, verbatim
 
     if picture is not None:
         check_path(picture)
@@ -168,7 +168,7 @@ def curve(
             return NOT_REACHED
     seconds = time.perf_counter() - began
     if picture is not None:
-        found.plot(picture, label=str(mechanism))
+        found.plot(picture, label=verbatim(str(mechanism)))
     if table not in (None, "-"):
         with open(str(table), "w", encoding="utf-8") as file:
             file.write(found.to_csv())

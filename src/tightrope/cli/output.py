@@ -50,6 +50,8 @@ def as_text(result: Result) -> str:
     about = [timed(result.seconds)]
     if certificate is not None:
         about = [certificate.engine, certificate.arithmetic, f"direction {certificate.direction.value}", *about]
+    if certificate is not None and certificate.label:
+        lines.append(f"  of {certificate.label}")
     lines.append(click.style("  " + ", ".join(about), dim=True))
     wide = why_wide(result.bound, as_option)
     if wide is not None:
@@ -115,7 +117,8 @@ def listing() -> str:
     console = Console(file=StringIO(), width=140, highlight=False, markup=False)
     with console.capture() as capture:
         console.print(table)
-    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+    shown = [line.rstrip() for line in capture.get().splitlines()]
+    return "\n".join([*shown, 'Each takes name="GM1" as well, and what is made of several .named("training").'])
 
 
 @contextmanager

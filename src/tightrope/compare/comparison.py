@@ -119,8 +119,9 @@ def compare(
         with work.part(CERTIFIED_SHARE):
             truth = (run.epsilon if quantity == "epsilon" else run.delta)(given, seconds=seconds)
         taken = time.perf_counter() - began
+        law = run.nameless  # equal parts are looked at once
         rows = [
-            _row(method, run, quantity, given, truth, 1.0 / (len(asked) - index)) for index, method in enumerate(asked)
+            _row(method, law, quantity, given, truth, 1.0 / (len(asked) - index)) for index, method in enumerate(asked)
         ]
     return Comparison(repr(run), quantity, given, truth, tuple(sorted(rows, key=_nearness)), str(run), taken)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from ..plot import COLOURS, DASHES, figure_of, sheet, tick, wrapped
+from ..plot import COLOURS, DASHES, figure_of, sheet, tick, verbatim, wrapped
 from .comparison import Comparison
 from .methods import METHODS, Kind
 from .report import assurance, heading
@@ -64,7 +64,7 @@ def draw_comparison(
         axes.set_yticks(range(len(rows) + 1), ["certified", *(row.method for row in rows)])
         axes.set_ylim(len(rows) + 0.6, -0.6)
         axes.set_xlabel("\n".join(filter(None, (heading(comparison), assurance(comparison)))))
-        axes.set_title(wrapped(comparison.title or comparison.expression))
+        axes.set_title(wrapped(verbatim(comparison.title or comparison.expression)))
         return figure_of(axes)
 
 
@@ -111,7 +111,7 @@ def draw_growth(
             drawn.append((upper[-1], line))
         axes.set_xlabel("\n".join(filter(None, ("uses of the expression", assurance(comparisons[0])))))
         axes.set_ylabel(heading(comparisons[0]))
-        axes.set_title(wrapped(expression))
+        axes.set_title(wrapped(verbatim(expression)))
         lines = [line for _, line in sorted(drawn, key=lambda item: -item[0])]
         place: Any = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
         axes.legend(handles=lines, frameon=False, fontsize=8, handlelength=3.4, **place)

@@ -22,7 +22,7 @@ from ..engines.ladder import CONTOUR
 from ..errors import InvalidParameter
 from ..facets.cumulant import cumulant
 from ..kernels.ball import lower_float, upper_float, working_precision
-from ..mechanisms.base import Mechanism, confidence
+from ..mechanisms.base import Mechanism, called, confidence
 from ..mechanisms.parameters import real
 from ..relation import Direction
 
@@ -39,9 +39,11 @@ def renyi(
     mechanism: Mechanism, order: float | Iterable[float], direction: Direction | None = None
 ) -> Bound | tuple[Bound, ...]:
     """The Renyi divergence of this order, for the worse direction or for one; a sequence gives a tuple."""
+    law = mechanism.nameless
+    label = called(mechanism, law)
     if isinstance(order, Iterable):
-        return tuple(_bound(mechanism, _order(each), direction) for each in order)
-    return _bound(mechanism, _order(order), direction)
+        return tuple(_bound(law, label, _order(each), direction) for each in order)
+    return _bound(law, label, _order(order), direction)
 
 
 def composed_cgf(mechanism: Mechanism, z: complex, direction: Direction) -> acb:
@@ -75,7 +77,7 @@ def _terms(mechanism: Mechanism, direction: Direction) -> list[Term]:
     return [(part.pair(direction), count) for part, count in mechanism.terms]
 
 
-def _bound(mechanism: Mechanism, order: float, direction: Direction | None) -> Bound:
+def _bound(mechanism: Mechanism, label: str, order: float, direction: Direction | None) -> Bound:
     """The maximum over the directions, for each end."""
     asked = tuple(Direction) if direction is None else (direction,)
     found = {each: _divergence(_terms(mechanism, each), order) for each in asked}
@@ -95,6 +97,7 @@ def _bound(mechanism: Mechanism, order: float, direction: Direction | None) -> B
             parameters=MappingProxyType({"order": order}),
             budget=Budget(lines, lines),
             confidence=confidence(mechanism),
+            label=label,
         ),
     )
 

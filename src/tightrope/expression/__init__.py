@@ -3,13 +3,14 @@
     sum      := product ("+" product)*
     product  := mechanism ("*" count)* | count "*" product
     mechanism:= Name(keyword=number, ...) | mechanism.transformation(keyword=number, ...) | "(" sum ")"
+              | mechanism.named("text")
 
 Numbers are literals, `inf`, `pi`, + - * / ** of numbers, sqrt, exp or log of a number; lists of numbers stand for
-masses, bounds and counts, quoted words for a choice or, where the caller allows it, for a file, True and False for
-themselves. A linear scan bounds length, nesting and alphabet before Python's parser sees the text; its syntax tree is
-read against the registry, and what is not in the registry does not exist. A decimal means the double nearest to it, and
-so do pi, ** and the functions: each gives the double nearest to the exact value for the numbers that it is given.
-repr(mechanism) is an expression.
+masses, bounds and counts, quoted words for a choice, a name (name="GM1") or, where the caller allows it, for a file,
+True and False for themselves. A linear scan bounds length, nesting and alphabet before Python's parser sees the text;
+its syntax tree is read against the registry, and what is not in the registry does not exist. A decimal means the double
+nearest to it, and so do pi, ** and the functions: each gives the double nearest to the exact value for the numbers that
+it is given. repr(mechanism) is an expression.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.data_file import Folder
 from .reader import Measured, Reader
 from .scan import LENGTH_MOST as LENGTH_MOST
-from .scan import scan, tree_of
+from .scan import has_unknown, scan, tree_of
 
 TRIED_LENGTH_MOST = 10_000  # of a text with an unknown, for which more than a few values are tried
 
@@ -61,7 +62,7 @@ def parse(text: str, files: Folder | None = None) -> Mechanism:
 def parse_template(text: str, files: Folder | None = None) -> Template:
     """A text in which ? stands for the number that is wanted; every ? is the same one. files as for `parse`."""
     scan(text, unknown=True)
-    if "?" not in text:
+    if not has_unknown(text):
         raise ExpressionError("nothing to calibrate: write ? for the unknown, as in Gaussian(sigma=?)", text, 1)
     tree = tree_of(text)
     refused: TightropeError | None = None

@@ -17,7 +17,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.data_file import DataFile, Folder, allowed_file
 from ..registry import check_arguments, find_mechanism, find_transform, keywords, usage
 from ..transforms.composition import compose
-from .scan import CHAIN, UNKNOWN
+from .scan import CHAIN, UNKNOWN, line_of
 
 POWER_BITS_MOST = 1023  # whole numbers stay within the range of a double
 
@@ -90,6 +90,8 @@ class Reader:
                 if any(isinstance(value, DataFile) for value in given.values()) and not _has_unknown(node):
                     self.measured[node] = made
                 return made
+            case ast.Call(func=ast.Attribute(value=inner, attr="named")):
+                return self.named(inner, node)
             case ast.Call(func=ast.Attribute(value=inner, attr=name) as called):
                 with self.at(called):
                     transform = find_transform(name)
@@ -107,6 +109,17 @@ class Reader:
                 with self.at(node):
                     raise InvalidParameter(f"{name} needs its parameters: {usage(name, find_mechanism(name))}")
         raise self.error("neither a mechanism, a number, a list of numbers nor a quoted word", node)
+
+    def named(self, inner: ast.expr, call: ast.Call) -> Mechanism:
+        """A mechanism by another name."""
+        mechanism = self.value(inner)
+        if not isinstance(mechanism, Mechanism):
+            raise self.error(f"named is for a mechanism, not for {_kind(mechanism)}", inner)
+        given = [*call.args, *(item.value for item in call.keywords if item.arg == "name")]
+        if len(given) != 1 or len(call.args) + len(call.keywords) != 1:
+            raise self.error("named takes one text, as in .named('training')", call)
+        with self.at(call):
+            return mechanism.named(self.argument("name", given[0]))  # type: ignore[arg-type]
 
     def number(self, node: ast.expr) -> Number:
         return self.as_number(self.value(node), node)
@@ -216,7 +229,7 @@ class Reader:
             given[item.arg] = self.argument(item.arg, item.value)
             self.note(item.arg, item.value, item.arg in whole)
         with self.at(call):
-            check_arguments(name, make, given)
+            check_arguments(name, make, given.keys() - {"name"})
             for known in keywords(make):
                 # Annotations are texts here: "bool", "str", or an alias that admits paths.
                 value, takes = given.get(known.name), str(known.annotation)
@@ -249,7 +262,8 @@ class Reader:
             raise self.error(str(error), node) from None
 
     def error(self, message: str, node: ast.expr | ast.keyword) -> ExpressionError:
-        return ExpressionError(message, self.text, self.start + node.col_offset + 1)
+        before = line_of(self.text).strip().encode()[: node.col_offset]  # Python counts bytes
+        return ExpressionError(message, self.text, self.start + len(before.decode()) + 1)
 
 
 def _power(left: Number, right: Number) -> Number:

@@ -15,7 +15,9 @@ DEPTH_MOST = 100
 SIGNS_MOST = 20
 CHAIN = "too long a chain of operators; JSON has no such limit"
 
-_TOKEN = re.compile(r"'[^'\\\n]*'|\"[^\"\\\n]*\"|\d\w*|[A-Za-z_]\w*|\s+|[-+]|.", re.ASCII | re.DOTALL)
+# Between quotes, a backslash stands before a quote or another backslash only.
+_TEXT = r"""'(?:[^'\\\n]|\\[\\'"])*'|"(?:[^"\\\n]|\\[\\'"])*\""""
+_TOKEN = re.compile(_TEXT + r"|\d\w*|[A-Za-z_]\w*|\s+|[-+]|.", re.ASCII | re.DOTALL)
 _DIGITS = re.compile(r"\d[\d_]*([eE]\d*)?", re.ASCII)
 _WORD = re.compile(r"[\w?]", re.ASCII)
 _CLOSES = {")": "(", "]": "["}
@@ -25,15 +27,24 @@ _ALPHABET = frozenset("()[].,=*/")
 def tree_of(text: str) -> ast.expr:
     """The syntax tree of a text that was scanned."""
     start = len(text) - len(text.lstrip())
-    line = re.sub(r"\s", " ", text).replace("?", UNKNOWN)
     try:
-        return ast.parse(line.strip(), mode="eval").body
+        return ast.parse(line_of(text).strip(), mode="eval").body
     except SyntaxError as error:
         raise ExpressionError(f"cannot be read: {error.msg}", text, start + (error.offset or 1)) from None
     except (RecursionError, MemoryError):
         raise ExpressionError(CHAIN, text, start + 1) from None
     except ValueError:
         raise ExpressionError("a number has too many digits", text, start + 1) from None
+
+
+def line_of(text: str) -> str:
+    """The text as Python's parser gets it: on one line, with a name for the unknown, as many characters."""
+    return _TOKEN.sub(lambda match: UNKNOWN if match[0] == "?" else re.sub(r"\s", " ", match[0]), text)
+
+
+def has_unknown(text: str) -> bool:
+    """Whether a ? stands in the text, other than between quotes."""
+    return any(match[0] == "?" for match in _TOKEN.finditer(text))
 
 
 def scan(text: str, unknown: bool) -> None:
@@ -83,9 +94,15 @@ def scan(text: str, unknown: bool) -> None:
 
 def _check_text(token: str, text: str, column: int) -> None:
     if len(token) == 1:
-        raise ExpressionError("a quote that is never closed, or a backslash within", text, column)
-    if not token.isprintable() or "?" in token:
-        raise ExpressionError("only printable characters, and no ?, may stand between quotes", text, column)
+        raise ExpressionError(
+            "a quote that is never closed, or a backslash that stands before neither a quote nor a backslash",
+            text,
+            column,
+        )
+    if not token.isprintable():
+        raise ExpressionError("only printable characters may stand between quotes", text, column)
+    if _WORD.fullmatch(text[column - 2 : column - 1]):
+        raise ExpressionError("a quote stands for itself, with no letter or digit before it", text, column)
 
 
 def _check_word(word: str, text: str, column: int) -> None:

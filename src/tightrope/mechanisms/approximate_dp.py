@@ -24,7 +24,7 @@ class PureDP(Leaf):
     example = "PureDP(epsilon=0.1) * 20"
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
 
-    def __init__(self, epsilon: float) -> None:
+    def __init__(self, epsilon: float, *, name: str | None = None) -> None:
         object.__setattr__(self, "epsilon_per_use", nonnegative("epsilon", epsilon))
 
     def pair(self, direction: Direction) -> Pair:
@@ -39,7 +39,7 @@ class ApproximateDP(Leaf):
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
     delta_per_use: float = field(metadata={"keyword": "delta"})
 
-    def __init__(self, epsilon: float, delta: float) -> None:
+    def __init__(self, epsilon: float, delta: float, *, name: str | None = None) -> None:
         object.__setattr__(self, "epsilon_per_use", nonnegative("epsilon", epsilon))
         object.__setattr__(self, "delta_per_use", probability("delta", delta))
 

@@ -7,15 +7,18 @@ mechanisms are values and know no engine.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import fields
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self, Unpack, overload
 
-from ..calls import check_keywords, checked, checked_method, known_keywords
+from ..bound import FrozenMapping
+from ..calls import checked, checked_method, shortened
 from ..question import Options, Question, parsed
 from ..relation import Direction, Relation
+from .named import NamedType
+from .parameters import one_line
 
 if TYPE_CHECKING:
     from flint import acb
@@ -25,15 +28,14 @@ if TYPE_CHECKING:
     from ..pair import Pair
 
 
-class Mechanism(ABC):
-    """A randomized algorithm, described by its dominating pair in each direction."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Mechanism(metaclass=NamedType):
+    """A randomized algorithm, described by its dominating pair in each direction.
 
-    __slots__ = ()
+    name is what answers, plots and tables call it; it changes no answer.
+    """
 
-    def __new__(cls, *arguments: object, **keywords: object) -> Self:
-        if keywords and hasattr(cls.__init__, "__code__"):
-            check_keywords(cls.__name__, known_keywords(cls.__init__), keywords)
-        return super().__new__(cls)
+    name: str | None = field(default=None, kw_only=True)
 
     @abstractmethod
     def pair(self, direction: Direction) -> Pair:
@@ -51,8 +53,51 @@ class Mechanism(ABC):
 
     @property
     @abstractmethod
+    def nameless(self) -> Mechanism:
+        """This mechanism without any name, parts that are equal then counted together; what every question is about."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> Mapping[str, object]:
+        """The keywords that make this, defaults left out; those of a part by its name, such as GM1:sigma."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What people read: the name, else the expression with named parts by their names, such as GM1 * 3 + GM2."""
+
+    @property
+    def parts(self) -> tuple[tuple[Mechanism, int], ...]:
+        """What this is made of, as it was written: (mechanism, count)."""
+        return ((self, 1),)
+
+    @property
     def terms(self) -> tuple[tuple[Mechanism, int], ...]:
-        """What is composed, as (mechanism, count)."""
+        """What is composed, as (mechanism, count), whatever the names."""
+        return self.nameless.parts
+
+    @property
+    def names(self) -> Mapping[str, int]:
+        """How often each part runs, by its name, or its kind where it has none."""
+        return FrozenMapping({self._key: 1})
+
+    @property
+    @abstractmethod
+    def _key(self) -> str:
+        """What a composition calls this among its names."""
+
+    @checked
+    def named(self, name: str | None) -> Self:
+        """The same by this name, a text of one line; None takes the name away. No answer changes."""
+        return self._with(name=None if name is None else one_line("name", name))
+
+    def _with(self, **changed: object) -> Self:
+        """A copy with other values in some fields, which nobody checks again; what was worked out is kept."""
+        twin = object.__new__(type(self))
+        getattr(twin, "__dict__", {}).update(getattr(self, "__dict__", {}))
+        for each in fields(self):
+            object.__setattr__(twin, each.name, changed.get(each.name, getattr(self, each.name)))
+        return twin
 
     def __add__(self, other: Mechanism) -> Mechanism:
         if not isinstance(other, Mechanism):
@@ -73,7 +118,7 @@ class Mechanism(ABC):
     __rmul__ = __mul__
 
     @checked
-    def poisson(self, rate: float) -> Mechanism:
+    def poisson(self, rate: float, *, name: str | None = None) -> Mechanism:
         """Runs on a sample that takes each record independently with probability rate.
 
         Of a composition: one sample is drawn and all parts run on it, so a record is in all of them or in none. A new
@@ -81,7 +126,7 @@ class Mechanism(ABC):
         """
         from ..transforms.poisson import Poisson
 
-        return Poisson(base=self, rate=rate)
+        return Poisson(base=self, rate=rate, name=name)
 
     @overload
     def epsilon(self, delta: float, **options: Unpack[Options]) -> Bound: ...
@@ -182,19 +227,28 @@ class Leaf(Mechanism):
         return True
 
     @property
-    def terms(self) -> tuple[tuple[Mechanism, int], ...]:
-        return ((self, 1),)
+    def nameless(self) -> Self:
+        return self if self.name is None else self._with(name=None)
 
     @property
-    def parameters(self) -> dict[str, object]:
-        """The keywords that make an equal mechanism, defaults left out.
+    def parameters(self) -> Mapping[str, object]:
+        """The keywords that make an equal mechanism, defaults and the name left out."""
+        return FrozenMapping(self._given())
 
-        A field whose keyword would hide a question (epsilon, delta) has another name and its keyword as metadata.
-        """
+    @property
+    def label(self) -> str:
+        return str(self) if self.name is None else self.name
+
+    @property
+    def _key(self) -> str:
+        return type(self).__name__ if self.name is None else self.name
+
+    def _given(self) -> dict[str, object]:
+        """A field whose keyword would hide a question (epsilon, delta) has another name and its keyword as metadata."""
         return {
             item.metadata.get("keyword", item.name): getattr(self, item.name)
-            for item in fields(self)  # type: ignore[arg-type]
-            if item.compare and getattr(self, item.name) != item.default
+            for item in fields(self)
+            if item.compare and item.name != "name" and getattr(self, item.name) != item.default
         }
 
     @property
@@ -207,8 +261,9 @@ class Leaf(Mechanism):
 
     def _written(self, **instead: str) -> str:
         """The call that makes this; some values may be written another way."""
-        given = ", ".join(f"{key}={instead.get(key, repr(value))}" for key, value in self.parameters.items())
-        return f"{type(self).__name__}({given})"
+        given = [f"{key}={instead.get(key, repr(value))}" for key, value in self._given().items()]
+        given += [] if self.name is None else [f"name={self.name!r}"]
+        return f"{type(self).__name__}({', '.join(given)})"
 
 
 def leaves(mechanism: Mechanism) -> frozenset[Leaf]:
@@ -220,10 +275,15 @@ def leaves(mechanism: Mechanism) -> frozenset[Leaf]:
         if isinstance(each, Leaf):
             found.add(each)
         elif isinstance(each, Mechanism):
-            waiting += [getattr(each, item.name) for item in fields(each)]  # type: ignore[arg-type]
+            waiting += [getattr(each, item.name) for item in fields(each)]
         elif isinstance(each, tuple):
             waiting += each
     return frozenset(found)
+
+
+def called(mechanism: Mechanism, law: Mechanism) -> str:
+    """The label, not too long, where names set the mechanism apart from its law without them; else nothing."""
+    return "" if law is mechanism else shortened(mechanism.label)
 
 
 def confidence(mechanism: Mechanism) -> float | None:
@@ -231,7 +291,7 @@ def confidence(mechanism: Mechanism) -> float | None:
 
     0 stands for counts that are taken as the laws themselves. By the union bound, whatever the data have in common.
     """
-    doubts = [leaf.doubt for leaf in leaves(mechanism) if leaf.doubt is not None]
+    doubts = [leaf.doubt for leaf in leaves(mechanism.nameless) if leaf.doubt is not None]
     if not doubts:
         return None
     share = max(1 - sum(doubts, Fraction(0)), Fraction(0))

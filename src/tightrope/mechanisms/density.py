@@ -52,10 +52,6 @@ class Density(Leaf):
             object.__setattr__(self, name, _functions(name, getattr(self, name), len(support)))
         self.pair(Direction.REMOVE)  # what is wrong with the functions is said here
 
-    def __getstate__(self) -> dict[str, object]:
-        """Without what is derived from the functions, which must be picklable themselves."""
-        return {"log_p": self.log_p, "log_q": self.log_q, "support": self.support}
-
     def __str__(self) -> str:
         """For people: functions by their names."""
         return self._written(log_p=_names(self.log_p), log_q=_names(self.log_q))

@@ -31,7 +31,7 @@ class Exponential(Leaf):
     example = "Exponential(epsilon=0.1) * 20"
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
 
-    def __init__(self, epsilon: float) -> None:
+    def __init__(self, epsilon: float, *, name: str | None = None) -> None:
         given = nonnegative("epsilon", epsilon)
         if 0.0 < given < EPSILON_LEAST:
             raise InvalidParameter(f"epsilon must be 0 or at least {EPSILON_LEAST}, not {epsilon!r}")

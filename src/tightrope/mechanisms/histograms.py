@@ -60,7 +60,7 @@ class Histograms(Leaf):
     bins: InitVar[Bins | None] = None
     width: InitVar[float | None] = None
     column: InitVar[str] = ""
-    names: tuple[str, str] = field(default=("", ""), init=False, compare=False)  # of the files, for titles
+    sources: tuple[str, str] = field(default=("", ""), init=False, compare=False)  # of the files, for titles
 
     def __post_init__(self, samples: bool | None, bins: Bins | None, width: float | None, column: str) -> None:
         a, b, kind, confidence = self.a, self.b, self.kind, self.confidence
@@ -88,7 +88,7 @@ class Histograms(Leaf):
         object.__setattr__(self, "a", pair[0])
         object.__setattr__(self, "b", pair[1])
         object.__setattr__(self, "confidence", confidence)
-        object.__setattr__(self, "names", (_name(a), _name(b)))
+        object.__setattr__(self, "sources", (_name(a), _name(b)))
 
     @property
     def numbers(self) -> tuple[Sequence[float], Sequence[float]]:
@@ -97,7 +97,7 @@ class Histograms(Leaf):
 
     def __str__(self) -> str:
         """For people: files by name, and many numbers by how many they are."""
-        a, b = map(_short, self.numbers, self.names)
+        a, b = map(_short, self.numbers, self.sources)
         return self._written(a=a, b=b)
 
     @property

@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from ..calls import quoted
 from ..errors import InvalidParameter
 
 WHOLE_MOST = 2**1000  # larger ones do not fit into a double
+NAME_MOST = 100  # characters
 
 
 def positive(name: str, value: float) -> float:
@@ -63,3 +65,15 @@ def real(name: str, value: object) -> float:
         return float(value)
     except (OverflowError, TypeError, ValueError):
         raise InvalidParameter(f"{name} must be a number, not {value!r:.60}") from None
+
+
+def one_line(name: str, value: object) -> str:
+    """A short text that can stand in any line: nothing that breaks it, hides or reorders what is beside it."""
+    if not isinstance(value, str):
+        raise InvalidParameter(f"{name} must be a text, not {value!r:.60}")
+    text = str.__str__(value)
+    if not 0 < len(text) <= NAME_MOST or not text.isprintable() or text != text.strip():
+        raise InvalidParameter(
+            f"{name} must be 1 to {NAME_MOST} printable characters without spaces at the ends, not {quoted(text)}"
+        )
+    return text

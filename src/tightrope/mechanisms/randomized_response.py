@@ -27,7 +27,9 @@ class RandomizedResponse(Leaf):
     epsilon_per_use: float | None = field(default=None, metadata={"keyword": "epsilon"})
     categories: int = 2
 
-    def __init__(self, p: float | None = None, epsilon: float | None = None, categories: int = 2) -> None:
+    def __init__(
+        self, p: float | None = None, epsilon: float | None = None, categories: int = 2, *, name: str | None = None
+    ) -> None:
         if (p is None) == (epsilon is None):
             raise InvalidParameter("RandomizedResponse takes either p (probability of the truth) or epsilon")
         object.__setattr__(self, "p", None if p is None else probability("p", p))

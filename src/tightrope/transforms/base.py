@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from operator import attrgetter
+from typing import ClassVar, Self
 
+from ..bound import FrozenMapping
 from ..mechanisms.base import Mechanism
 
 
@@ -27,15 +29,44 @@ class Transformation(Mechanism):
         return self._written(str)
 
     def _written(self, inner: Callable[[Mechanism], str]) -> str:
-        several = len(self.base.terms) > 1 or self.base.terms[0][1] > 1
-        given = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.name != "base")
-        base = f"({inner(self.base)})" if several else inner(self.base)
-        return f"{base}.{self.call}({given})"
+        return self._called(inner) + ("" if self.name is None else f".named({self.name!r})")
+
+    def _called(self, inner: Callable[[Mechanism], str]) -> str:
+        given = ", ".join(f"{key}={value!r}" for key, value in self._given().items())
+        return f"{bracketed(self.base, inner)}.{self.call}({given})"
+
+    def _given(self) -> dict[str, object]:
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("base", "name")}
 
     @property
-    def terms(self) -> tuple[tuple[Mechanism, int], ...]:
-        return ((self, 1),)
+    def parameters(self) -> Mapping[str, object]:
+        """Those of the base, and its own; one that the base has too is called base:rate there."""
+        found = self._given()
+        for key, value in self.base.parameters.items():
+            while key in found:
+                key = f"base:{key}"
+            found[key] = value
+        return FrozenMapping(found)
+
+    @property
+    def label(self) -> str:
+        return self._called(attrgetter("label")) if self.name is None else self.name
+
+    @property
+    def _key(self) -> str:
+        return self.base._key if self.name is None else self.name
+
+    @property
+    def nameless(self) -> Self:
+        base = self.base.nameless
+        return self if self.name is None and base is self.base else self._with(name=None, base=base)
 
     @property
     def tight(self) -> bool:
         return self.base.tight
+
+
+def bracketed(mechanism: Mechanism, written: Callable[[Mechanism], str]) -> str:
+    """What a method may be called on: a sum or a multiple in brackets."""
+    whole = mechanism.name is not None or mechanism.parts[0][0] is mechanism
+    return written(mechanism) if whole else f"({written(mechanism)})"

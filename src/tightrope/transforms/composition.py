@@ -1,16 +1,19 @@
 """Adaptive composition: the only place that makes counts.
 
 Claim: if (P1, Q1) dominates M1 and (P2, Q2) dominates M2 for every output of M1, the product pair dominates both
-together. Equal parts are grouped and sorted, so a + b == b + a and a * 2 + a == a * 3.
+together. Equal parts are grouped and sorted, so a + b == b + a and a * 2 + a == a * 3. Parts of different names are
+not equal, and a composition that has a name stays one part; questions see through both (`nameless`).
 Reference: Zhu, Dong, Wang 2021, Thm 10.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from operator import attrgetter
 
+from ..bound import FrozenMapping
 from ..derived.product import product_pair
 from ..errors import InvalidParameter
 from ..mechanisms.approximate_dp import PureDP
@@ -19,6 +22,7 @@ from ..mechanisms.parameters import WHOLE_MOST, whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 
+LABELLED_MOST = 8  # parts in a label
 IDENTITY = PureDP(epsilon=0.0)
 
 
@@ -29,17 +33,63 @@ class Composition(Mechanism):
     parts: tuple[tuple[Mechanism, int], ...]
 
     def __repr__(self) -> str:
-        return self._joined(repr)
+        return self._written(repr)
 
     def __str__(self) -> str:
-        return self._joined(str)
+        return self._written(str)
 
-    def _joined(self, written: Callable[[Mechanism], str]) -> str:
-        return " + ".join(written(part) + (f" * {count}" if count > 1 else "") for part, count in self.parts)
+    def _written(self, inner: Callable[[Mechanism], str]) -> str:
+        joined = _joined(self.parts, inner)
+        return joined if self.name is None else f"({joined}).named({self.name!r})"
 
     @property
-    def terms(self) -> tuple[tuple[Mechanism, int], ...]:
-        return self.parts
+    def label(self) -> str:
+        if self.name is not None:
+            return self.name
+        more = len(self.parts) - LABELLED_MOST
+        return _joined(self.parts[:LABELLED_MOST], attrgetter("label")) + (f" + {more:,} more" if more > 0 else "")
+
+    @property
+    def _key(self) -> str:
+        return "compose" if self.name is None else self.name
+
+    @property
+    def names(self) -> Mapping[str, int]:
+        return FrozenMapping({key: count for key, (_, count) in self._by_key().items()})
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        found: dict[str, object] = {}
+        for key, (part, _) in self._by_key().items():
+            for name, value in part.parameters.items():
+                place = f"{key}:{name}"
+                while place in found:  # names may hold a colon themselves
+                    place += " again"
+                found[place] = value
+        return FrozenMapping(found)
+
+    def _by_key(self) -> dict[str, tuple[Mechanism, int]]:
+        """The parts by their names; where several share one, those after the first are numbered."""
+        found: dict[str, tuple[Mechanism, int]] = {}
+        times: dict[str, int] = {}
+        for part, count in self.parts:
+            key = own = part._key
+            while key in found:
+                times[own] = times.get(own, 1) + 1
+                key = f"{own} #{times[own]}"
+            found[key] = part, count
+        return found
+
+    @property
+    def nameless(self) -> Mechanism:
+        plain = [part.nameless for part, _ in self.parts]
+        if self.name is None and all(each is part for each, (part, _) in zip(plain, self.parts, strict=True)):
+            return self
+        counts: dict[Mechanism, int] = {}
+        for each, (_, times) in zip(plain, self.parts, strict=True):
+            for part, count in each.parts:
+                counts[part] = counts.get(part, 0) + count * times
+        return _grouped(counts)
 
     @property
     def relation(self) -> Relation | None:
@@ -51,7 +101,7 @@ class Composition(Mechanism):
 
     def pair(self, direction: Direction) -> Pair:
         """All parts together as one pair: what one sample, drawn once for all of them, is a mixture of."""
-        return product_pair((part.pair(direction), count) for part, count in self.parts)
+        return product_pair((part.pair(direction), count) for part, count in self.terms)
 
 
 def compose(*mechanisms: Mechanism | Iterable[Mechanism]) -> Mechanism:
@@ -63,9 +113,18 @@ def compose(*mechanisms: Mechanism | Iterable[Mechanism]) -> Mechanism:
     for mechanism in chain.from_iterable(map(_listed, mechanisms)):
         if not isinstance(mechanism, Mechanism):
             raise InvalidParameter(f"only mechanisms can be composed, not {mechanism!r:.60}")
-        for part, count in mechanism.terms:
+        for part, count in _summands(mechanism):
             counts[part] = counts.get(part, 0) + count
     return _grouped(counts)
+
+
+def _summands(mechanism: Mechanism) -> tuple[tuple[Mechanism, int], ...]:
+    """What goes into a sum: the parts, unless they have a name together."""
+    return mechanism.parts if mechanism.name is None else ((mechanism, 1),)
+
+
+def _joined(parts: Iterable[tuple[Mechanism, int]], written: Callable[[Mechanism], str]) -> str:
+    return " + ".join(written(part) + (f" * {count}" if count > 1 else "") for part, count in parts)
 
 
 def _listed(given: object) -> Iterable[object]:
@@ -75,7 +134,7 @@ def _listed(given: object) -> Iterable[object]:
 def repeat(mechanism: Mechanism, count: float) -> Mechanism:
     """The mechanism run count times; 0 times is the identity."""
     times = whole("count", count, least=0)
-    return _grouped({part: uses * times for part, uses in mechanism.terms})
+    return _grouped({part: uses * times for part, uses in _summands(mechanism)})
 
 
 def _grouped(counts: dict[Mechanism, int]) -> Mechanism:
