@@ -17,6 +17,7 @@ EXPORTS = {
     "Calibration",
     "Certificate",
     "Comparison",
+    "Concentrated",
     "Curve",
     "DataError",
     "Direction",

@@ -15,6 +15,7 @@ from .calibrate import calibrate as calibrate
 from .catalogue import *  # noqa: F403
 from .compare import Comparison as Comparison
 from .compare import compare as compare
+from .convert.cdp import Concentrated as Concentrated
 from .curve import Curve as Curve
 from .curve import draw_curves as draw_curves
 from .errors import AccuracyNotReached as AccuracyNotReached

@@ -44,6 +44,47 @@ def test_advanced_composition_has_its_constants() -> None:
     assert advanced.advanced_epsilon(run, 1.0) == 0.0
 
 
+def _printed(epsilon: float, count: int, s: float) -> mpmath.mpf:
+    """Theorem 3.4 of Kairouz, Oh and Viswanath, its second form."""
+    e, k = mpmath.mpf(epsilon), mpmath.mpf(count)
+    root = mpmath.sqrt(2 * k * mpmath.log(mpmath.e + mpmath.sqrt(k) * e / s))
+    return k * e * mpmath.expm1(e) / (mpmath.exp(e) + 1) + e * root
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-3, 0.1, 1.0, 4.0])
+@pytest.mark.parametrize("count", [1, 3, 100])
+def test_the_printed_form_is_a_bound(epsilon: float, count: int) -> None:
+    run = tr.PureDP(epsilon=epsilon) * count
+    for delta in (0.5, 1e-3, 1e-12, 1e-300):
+        with mpmath.workdps(40):
+            formula = _printed(epsilon, count, delta)
+            found = advanced.at_or_above(advanced._printed_epsilon, [(epsilon, count)], arb(delta))
+            assert formula <= found <= formula * (1 + 1e-14)
+        assert run.delta(found).lower <= delta
+        assert advanced.printed_epsilon(run, delta) <= found
+        assert run.epsilon(delta).lower <= advanced.printed_epsilon(run, delta)
+        back = advanced.at_or_above(advanced._printed_delta, [(epsilon, count)], found)
+        assert back == pytest.approx(delta, rel=1e-6)
+        # Which of the two roots is the smaller one: S + e s < 1.
+        spread = epsilon * math.sqrt(count)
+        sharp = count * epsilon * math.tanh(epsilon / 2) + spread * math.sqrt(2 * math.log(1 / delta))
+        assert spread == 1.0 or (formula < sharp) == (spread + math.e * delta < 1)
+
+
+def test_the_printed_form_needs_a_share_of_delta() -> None:
+    """With k delta for the whole, as lemma 4 has it, the exact delta is above it."""
+    epsilon, delta, count = 1e-7, 1e-6, 100
+    whole = float(_printed(epsilon, count, count * delta))
+    bound = (tr.ApproximateDP(epsilon=epsilon, delta=delta) * count).delta(whole, proof=True)
+    assert Fraction(bound.lower) > count * Fraction(delta) + Fraction(1, 10**8)
+    run = tr.ApproximateDP(epsilon=epsilon, delta=delta) * count
+    assert advanced.printed_epsilon(run, 0.99 * count * delta) == math.inf
+    assert advanced.printed_epsilon(run, 1.0) == 0.0
+    assert advanced.printed_epsilon(run, 0.0) == math.inf
+    assert advanced.printed_delta(run, 0.0) == 1.0
+    assert advanced.printed_delta(tr.PureDP(epsilon=0.0) * 3, 0.1) == 0.0
+
+
 def _kov(epsilon: float, delta: float, count: int, i: int) -> arb:
     """Theorem 3.3 of Kairouz, Oh and Viswanath at epsilon' = (count - 2 i) epsilon, binomial sums as beta functions."""
     e = arb(epsilon)

@@ -52,6 +52,12 @@ METHODS = (
         advanced.advanced_delta,
     ),
     Method(
+        "advanced composition, as printed",
+        "the same tail with log(e + spread/delta) for log(1/delta), which is less while the spread is below 1",
+        advanced.printed_epsilon,
+        advanced.printed_delta,
+    ),
+    Method(
         "optimal, one point",
         "exact for randomized response with the same (epsilon, delta), so blind to the rest of the curve",
         optimal.one_point_epsilon,
@@ -86,6 +92,12 @@ METHODS = (
         "a parabola with the true mean, and a spread that only the range of the loss decides",
         concentrated.fitted_epsilon,
         concentrated.fitted_delta,
+    ),
+    Method(
+        "(xi, rho)-CDP",
+        "the line of the subgaussian fit, with the classical Gaussian tail for its delta",
+        concentrated.cdp_epsilon,
+        concentrated.cdp_delta,
     ),
     Method(
         "Gaussian limit (CLT)",

@@ -1,11 +1,13 @@
-"""Concentrated differential privacy: the cgf of the loss below a parabola.
+"""Concentrated differential privacy: a line above the Renyi divergences, so a parabola above the cgf of the loss.
 
-zCDP: K(c) <= c (c + 1) rho; rho = mu^2/2 for Gaussians (also clamped, rounded or discrete), L^2/2 where all losses lie
-in [-L, L]; a sampled mechanism has at most the rho of its base.
-Subgaussian fit: K(c) <= c m + c^2 v/2 with m the mean and v the variance proxy: exact for Gaussians, and
-v = (highest - lowest)^2 / 4 for bounded losses (Hoeffding).
-Both add up under composition and become delta by the best conversion of a Renyi bound.
-Guarantee: upper, rounded outward; inf where no parabola is known. Proof: docs/proofs/classic.md, section 5.
+(xi, rho): K(c) <= c xi + c (c + 1) rho for every c > 0.
+zCDP: xi = 0; rho = mu^2/2 for Gaussians (also clamped, rounded or discrete), L^2/2 where all losses lie in [-L, L];
+a sampled mechanism has at most the rho of its base.
+Subgaussian fit: K(c) <= c m + c^2 v/2 with m the mean and v the variance proxy, so rho = v/2 and xi = m - v/2: exact
+for Gaussians, and v = (highest - lowest)^2 / 4 for bounded losses (Hoeffding), where xi <= 0.
+Pure: xi the largest loss, rho = 0.
+All add up under composition and become delta by the classical conversion or by the best one of a Renyi bound.
+Guarantee: upper, rounded outward; inf where no line is known. Proof: docs/proofs/classic.md, section 5.
 Reference: Bun, Steinke 2016, Prop. 1.4, 1.6; Dwork, Rothblum 2016; Meiser, Mohammadi 2018, Sec. 5.7.
 """
 
@@ -14,72 +16,115 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from types import MappingProxyType
 
 from flint import arb
 
+from ..errors import InvalidParameter
 from ..facets.cumulant import cumulant_above
 from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from ..relation import Direction
-from .outward import at_or_above, weighted_sum
-from .renyi import Conversion, delta_from, epsilon_from
+from .cdp import Concentrated, total
+from .outward import at_or_above
+from .renyi import LogMoment, delta_from, epsilon_from
 
 ORDER_NEAR_ZERO = 1e-5  # K(c)/c falls to the mean as c falls to 0
 
-
-class Parabola(NamedTuple):
-    """K(c) <= c mean + c^2 spread / 2 for every c > 0."""
-
-    mean: float
-    spread: float
+Fit = Callable[[Pair], Concentrated | None]
 
 
-def zcdp(pair: Pair) -> Parabola:
-    """rho, as the parabola (rho, 2 rho)."""
+def zcdp(pair: Pair) -> Concentrated | None:
+    """(0, rho)."""
     with working_precision(BITS_START):
         known = pair.rho()
         rho = math.inf if known is None else upper_float(known)
-    return Parabola(rho, 2.0 * rho)
+    return Concentrated(0.0, rho) if math.isfinite(rho) else None
 
 
-def fitted(pair: Pair) -> Parabola:
+def fitted(pair: Pair) -> Concentrated | None:
     """The subgaussian fit of a bounded loss, zCDP else."""
     with working_precision(BITS_START):
         if not pair.bounded():
             return zcdp(pair)
         lowest, highest = pair.loss_range()
         mean = upper_float(arb(cumulant_above(pair, ORDER_NEAR_ZERO)) / ORDER_NEAR_ZERO)
-        return Parabola(mean, upper_float((highest - lowest) ** 2 / 4)) if math.isfinite(mean) else zcdp(pair)
+        rho = upper_float((highest - lowest) ** 2 / 8)
+        if not (math.isfinite(mean) and math.isfinite(rho)):
+            return zcdp(pair)
+        return Concentrated(min(upper_float(arb(max(mean, 0.0)) - rho), 0.0), rho)  # the mean is at most rho
 
 
-def _moment(run: Mechanism, parabola: Callable[[Pair], Parabola]) -> Callable[[float], float]:
-    """The worse of the two directions at every order."""
-    sums: list[tuple[float, float]] = []
+def pure(pair: Pair) -> Concentrated | None:
+    """(sup of the loss, 0), where no loss is infinite."""
+    with working_precision(BITS_START):
+        highest = upper_float(pair.loss_range().highest) if pair.infinite_mass().is_zero() else math.inf
+    return Concentrated(max(highest, 0.0), 0.0) if math.isfinite(highest) else None
+
+
+SHAPES = MappingProxyType({"fit": fitted, "zcdp": zcdp, "pure": pure})
+
+
+def lines(run: Mechanism, fit: Fit) -> Concentrated | None:
+    """One line above both directions of a run; None where a part has none."""
+    sums: list[Concentrated] = []
     for direction in Direction:
-        parts = [(parabola(part.pair(direction)), count) for part, count in run.terms]
-        if any(not math.isfinite(part.mean) or not math.isfinite(part.spread) for part, _ in parts):
-            return lambda order: math.inf
-        sums.append(
-            (
-                at_or_above(weighted_sum, [(part.mean, count) for part, count in parts]),
-                at_or_above(weighted_sum, [(part.spread, count) for part, count in parts]),
-            )
-        )
-    return lambda order: max(at_or_above(_parabola, order, mean, spread) for mean, spread in sums)
+        parts = [(fit(part.pair(direction)), count) for part, count in run.terms]
+        known = [(part, count) for part, count in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        try:
+            sums.append(total(known))
+        except InvalidParameter:  # beyond the range of doubles
+            return None
+    return Concentrated(max(each.xi for each in sums), max(each.rho for each in sums))
 
 
-def _parabola(order: float, mean: float, spread: float) -> arb:
-    return arb(order) * mean + arb(order) ** 2 * spread / 2
+def line_epsilon(line: Concentrated, delta: float, classical: bool) -> float:
+    """xi + rho + 2 sqrt(rho log(1/delta)), or the best conversion where that is less."""
+    if delta >= 1.0:
+        return 0.0
+    if line.rho == 0.0:  # the loss is at most xi
+        return max(line.xi if classical else at_or_above(lambda: line.xi + (-arb(delta)).log1p()), 0.0)
+    if delta == 0.0:
+        return math.inf
+    found = at_or_above(lambda: arb(line.xi) + line.rho + 2 * (-arb(delta).log() * line.rho).sqrt())
+    return max(found if classical else min(found, epsilon_from(_moment(line), 0.0, delta, True)), 0.0)
 
 
-def _answer(run: Mechanism, given: float, parabola: Callable[[Pair], Parabola], answer: Conversion) -> float:
-    return answer(_moment(run, parabola), 0.0, given, True)
+def line_delta(line: Concentrated, epsilon: float, classical: bool) -> float:
+    """e^(-(epsilon - xi - rho)^2 / (4 rho)), or the best conversion where that is less."""
+    if line.rho == 0.0:
+        beyond = at_or_above(lambda: -(arb(epsilon) - line.xi).expm1())
+        return 0.0 if epsilon >= line.xi else 1.0 if classical else beyond
+    found = at_or_above(_tail, line, epsilon)
+    return found if classical else min(found, delta_from(_moment(line), 0.0, epsilon, True))
+
+
+def _tail(line: Concentrated, epsilon: float) -> arb:
+    beyond = arb(epsilon) - line.xi - line.rho
+    return (-(beyond**2) / (4 * arb(line.rho))).exp() if beyond > 0 else arb(1)
+
+
+def _moment(line: Concentrated) -> LogMoment:
+    return lambda order: at_or_above(lambda: arb(order) * line.xi + arb(order) * (arb(order) + 1) * line.rho)
+
+
+def _epsilon(run: Mechanism, delta: float, fit: Fit, classical: bool = False) -> float:
+    line = lines(run, fit)
+    return math.inf if line is None else line_epsilon(line, delta, classical)
+
+
+def _delta(run: Mechanism, epsilon: float, fit: Fit, classical: bool = False) -> float:
+    line = lines(run, fit)
+    return 1.0 if line is None else line_delta(line, epsilon, classical)
 
 
 # Each takes the run, and the delta or epsilon that is given.
-zcdp_epsilon = partial(_answer, parabola=zcdp, answer=epsilon_from)
-zcdp_delta = partial(_answer, parabola=zcdp, answer=delta_from)
-fitted_epsilon = partial(_answer, parabola=fitted, answer=epsilon_from)
-fitted_delta = partial(_answer, parabola=fitted, answer=delta_from)
+zcdp_epsilon = partial(_epsilon, fit=zcdp)
+zcdp_delta = partial(_delta, fit=zcdp)
+fitted_epsilon = partial(_epsilon, fit=fitted)
+fitted_delta = partial(_delta, fit=fitted)
+cdp_epsilon = partial(_epsilon, fit=fitted, classical=True)
+cdp_delta = partial(_delta, fit=fitted, classical=True)
