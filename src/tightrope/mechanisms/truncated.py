@@ -17,8 +17,11 @@ from fractions import Fraction
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.truncated.noise import GaussianNoise, LaplaceNoise, ShiftedNoise
-from ..pairs.truncated.pair import ClampedPair, CutPair
+from ..pairs.truncated.clamped import ClampedPair
+from ..pairs.truncated.cut import CutPair
+from ..pairs.truncated.gaussian import GaussianNoise
+from ..pairs.truncated.laplace import LaplaceNoise
+from ..pairs.truncated.noise import ShiftedNoise
 from ..relation import Direction
 from .base import Leaf
 from .parameters import positive, real

@@ -13,7 +13,9 @@ import tightrope as tr
 from tightrope.errors import InvalidParameter
 from tightrope.kernels.ball import BITS_START, enclose, working_precision
 from tightrope.kernels.enclosure import around, exact
-from tightrope.pairs.truncated.pair import ClampedPair, CutPair, by_formula
+from tightrope.pairs.truncated.clamped import ClampedPair
+from tightrope.pairs.truncated.cut import CutPair
+from tightrope.pairs.truncated.profile import by_formula
 from tightrope.relation import Direction
 
 
@@ -56,7 +58,7 @@ def test_profiles_contain_those_in_balls(seed: int) -> None:
                 assert least <= value + radius_here, (pair, point)
         # Where the noise is not truncated to a sliver, nothing is lost.
         found = pair.profile(exact(points))
-        if pair._ends is not None and pair._ends.kept.value > 0.1:
+        if pair.ends is not None and pair.ends.kept.value > 0.1:
             assert np.all(found.radius <= 1e-13), pair
 
 

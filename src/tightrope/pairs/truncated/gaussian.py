@@ -1,0 +1,183 @@
+"""Gaussian noise around 0 and around a shift.
+
+Guarantee: masses in float64 to MASS_ERROR, balls exact. Proof: docs/proofs/truncated.md, lemma 3 and "Tails".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from flint import arb
+
+from ...errors import UnsupportedMechanism
+from ...kernels.ball import BITS_START, erfc, floors, working_precision
+from ...kernels.enclosure import Enclosure, FloatArray
+from ...kernels.normal import normal_tails
+from ...kernels.twofold import Twofold, twofold
+from ..gaussian.pair import GaussianPair
+from .losses import Losses
+from .noise import Place, ShiftedNoise, from_balls, split
+from .stretch import NormalStretch
+
+TABLE_MOST = 100_000
+CELLS_BY_SERIES_FROM = 16.0
+INVERSE_ROOT_TWO_PI = 0.3989422804014327
+# Gauss-Legendre with 14 nodes on [-1, 1], the positive half: below 1e-17 relative on every use here.
+_LEGENDRE = np.polynomial.legendre.leggauss(14)
+NODES: tuple[float, ...] = tuple(float(node) for node in _LEGENDRE[0][7:])
+WEIGHTS: tuple[float, ...] = tuple(float(weight) for weight in _LEGENDRE[1][7:])
+
+
+@dataclass(frozen=True)
+class GaussianNoise(ShiftedNoise):
+    """l(x) = D (2x - D) / (2 sigma^2)."""
+
+    sigma: float
+    shift: Fraction
+    whole: bool
+
+    def masses(self, start: Twofold, stop: Twofold) -> FloatArray:
+        """A difference of tails where it cannot cancel, Gauss-Legendre around the middle where it could.
+
+        Narrow means width w <= 1 and m w <= 2 for the middle m, in sigmas; with v in [-1, 1] the mass is
+        phi(m) (w/2) times the integral of cosh(m w v / 2) e^(-(w v)^2 / 8).
+        """
+        a, b = start / self.sigma, stop / self.sigma
+        with np.errstate(all="ignore"):
+            width = np.nan_to_num((b - a).collapse(), nan=0.0, posinf=np.inf)
+            middle = (a + b) / 2.0
+            reach = np.abs(middle.collapse())
+            narrow = (width <= 1.0) & (reach * width <= 2.0)
+            a_above, a_below = normal_tails(a)
+            b_above, b_below = normal_tails(b)
+            right, left = a.hi >= 0.0, b.hi <= 0.0
+            wide = np.where(right, a_above - b_above, np.where(left, b_below - a_below, 1.0 - a_below - b_above))
+            density = ((middle * middle) * -0.5).exp().collapse() * INVERSE_ROOT_TWO_PI
+            total = np.zeros_like(width)
+            for node, weight in zip(NODES, WEIGHTS, strict=True):
+                total += weight * np.cosh(0.5 * node * reach * width) * np.exp(-0.125 * (node * width) ** 2)
+            return np.where(narrow, density * width * total, wide)
+
+    def profile(self, epsilon: Enclosure) -> Enclosure:
+        return GaussianPair(((self.sigma, float(self.shift), 1),)).profile(epsilon)
+
+    def crossing(self, t: Twofold) -> Twofold:
+        shift = split(self.shift)
+        square = twofold(self.sigma) * twofold(self.sigma)
+        even = t * square / shift + shift / 2.0
+        if not self.whole:
+            return even
+        far = 40.0 * self.sigma + float(self.shift)  # beyond, both laws are below the smallest double
+        before = np.clip(even.floor(), -far, far)
+        return twofold(np.where(self._cell_exceeds(np.floor(before), t), np.floor(before), np.floor(before) + 1.0))
+
+    def sure_crossings(self, t: FloatArray) -> list[Place | None]:
+        if not self.whole or not self._by_series:
+            return [None] * len(t)
+        crossing = self.crossing(twofold(t)).hi
+        # The true crossing is the one whose two cells have losses on either side of t, with room for rounding.
+        margin = 1e-12 * np.abs(t)
+        before, after = self._cell_loss(crossing - 1.0).collapse(), self._cell_loss(crossing).collapse()
+        sure = (before < t - margin) & (after > t + margin) & (np.abs(crossing) < 40.0 * self.sigma)
+        return [arb(float(x)) if known else None for x, known in zip(crossing, sure, strict=True)]
+
+    @property
+    def _by_series(self) -> bool:
+        return self.sigma >= CELLS_BY_SERIES_FROM and float(self.shift) <= self.sigma**2
+
+    def _cell_exceeds(self, before: FloatArray, t: Twofold) -> np.ndarray:
+        """Whether the cell (before, before + 1] has a loss above t."""
+        if self._by_series:
+            return np.asarray((self._cell_loss(before) - t).collapse() > 0.0)
+        place = np.clip(before - self._table_start, 0, len(self._table.hi) - 1).astype(np.int64)
+        return np.asarray((self._table[place] - t).collapse() > 0.0)
+
+    def _cell_loss(self, before: FloatArray) -> Twofold:
+        """l(m) + log(A(y - D s) / A(y)) for the middle m of the cell, s = sigma^-2, y = m s.
+
+        A(y) is the integral of cosh(y u) e^(-s u^2 / 2) over [0, 1/2]; A(y1) - A(y2) is that of
+        2 sinh((y1 + y2) u / 2) sinh((y1 - y2) u / 2) e^(-s u^2 / 2), so the correction, at most 1/(12 sigma^2) of l(m),
+        has full relative precision.
+        """
+        middle, shift = before + 0.5, split(self.shift)
+        inverse = 1.0 / (twofold(self.sigma) * twofold(self.sigma))
+        main = (twofold(middle) * 2.0 - shift) * shift * inverse / 2.0
+        s, size = 1.0 / self.sigma**2, float(self.shift)
+        fall, base = np.zeros_like(middle), np.zeros_like(middle)
+        for node, weight in zip(NODES, WEIGHTS, strict=True):
+            for u in (0.25 * (1.0 + node), 0.25 * (1.0 - node)):
+                bump = weight * np.exp(-0.5 * s * u * u)
+                fall += bump * 2.0 * np.sinh((2.0 * middle - size) * s * u / 2.0) * np.sinh(size * s * u / 2.0)
+                base += bump * np.cosh(middle * s * u)
+        return main + np.log1p(-fall / base)
+
+    @property
+    def _table_start(self) -> int:
+        return -math.ceil(41.0 * self.sigma)
+
+    @cached_property
+    def _table(self) -> Twofold:
+        """Losses of all cells that either law can see in float64, for a small sigma."""
+        cells = range(self._table_start, math.ceil(41.0 * self.sigma) + int(self.shift) + 1)
+        if len(cells) > TABLE_MOST:
+            raise UnsupportedMechanism(
+                f"more than {TABLE_MOST} outputs matter; divide the query, sigma, bounds and sensitivity"
+            )
+        with working_precision(BITS_START):
+            balls = [self._ball_cell_loss(before) for before in cells]
+            return from_balls(balls)
+
+    def ball_mass(self, start: Place, stop: Place) -> arb:
+        if start == math.inf or stop == -math.inf:
+            return arb(0)
+        unit = arb(self.sigma) * arb(2).sqrt()
+        if isinstance(stop, float):
+            return arb(1) if isinstance(start, float) else erfc(start / unit) / 2
+        if isinstance(start, float):
+            return erfc(-stop / unit) / 2 if stop < 0 else 1 - erfc(stop / unit) / 2
+        a, b = start / unit, stop / unit
+        if a > 0:
+            return (erfc(a) - erfc(b)) / 2
+        if b < 0:
+            return (erfc(-b) - erfc(-a)) / 2
+        return (b.erf() - a.erf()) / 2
+
+    def ball_crossings(self, t: arb) -> list[Place]:
+        even = t * arb(self.sigma) ** 2 / self.ball_shift + self.ball_shift / 2
+        if not self.whole:
+            return [even]
+        found: list[Place] = []
+        for before in floors(even):
+            loss = self._ball_cell_loss(before)
+            if not loss <= t:
+                found.append(arb(before))
+            if not loss > t:
+                found.append(arb(before + 1))
+        return found or [(even - 1).union(even + 1)]
+
+    def _ball_cell_loss(self, before: int) -> arb:
+        # Neighbouring erfc agree in about log2(x / sigma^2) bits more than their size tells.
+        with working_precision(BITS_START + 64 + 4 * max(abs(before).bit_length(), 1)):
+            start, stop = arb(before), arb(before + 1)
+            return (self.ball_moved_mass(start, stop) / self.ball_mass(start, stop)).log()
+
+    def ball_loss_at(self, x: Place) -> arb:
+        if isinstance(x, float):
+            return arb.pos_inf() if x > 0 else arb.neg_inf()
+        shift = self.ball_shift
+        return shift * (2 * x - shift) / (2 * arb(self.sigma) ** 2)
+
+    def ball_losses(self, start: Place, stop: Place, kept: arb) -> Losses:
+        """No atoms: l(x) rises with x."""
+        low, high = (end if isinstance(end, float) else self.ball_loss_at(end) for end in (start, stop))
+        return Losses((), NormalStretch(self.ball_size(), low, high, kept))
+
+    def ball_size(self) -> arb:
+        return self.ball_shift / arb(self.sigma)
+
+    def rho(self) -> arb:
+        return (self.ball_shift / arb(self.sigma)) ** 2 / 2

@@ -1,0 +1,114 @@
+"""Laplace noise around 0 and around a shift.
+
+Guarantee: masses in float64 to MASS_ERROR, balls exact. Proof: docs/proofs/truncated.md, lemma 3 and "Tails".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import arb
+
+from ...kernels.ball import floors
+from ...kernels.enclosure import Enclosure, FloatArray
+from ...kernels.twofold import Twofold, twofold
+from ..laplace.pair import LaplacePair
+from .losses import Losses
+from .noise import Place, ShiftedNoise, split, within
+from .stretch import ExponentialStretch
+
+
+@dataclass(frozen=True)
+class LaplaceNoise(ShiftedNoise):
+    """l(x) = (2x - D) / scale from 0 to D, constant beyond; the cell (k-1, k] there has (2k - 1 - D) / scale."""
+
+    scale: float
+    shift: Fraction
+    whole: bool
+
+    def masses(self, start: Twofold, stop: Twofold) -> FloatArray:
+        a, b = start / self.scale, stop / self.scale
+        with np.errstate(all="ignore"):
+            gap = b - a
+            share = -np.where(np.isnan(gap.hi), 0.0, (-gap).expm1().collapse())
+            right, left = a.hi >= 0.0, b.hi <= 0.0
+            near = Twofold(
+                np.where(right, -a.hi, np.minimum(b.hi, 0.0)), np.where(right, -a.lo, np.where(left, b.lo, 0.0))
+            )
+            beside = near.exp().collapse() * share / 2.0
+            across = -((-b).expm1().collapse() + a.expm1().collapse()) / 2.0
+            return np.where(right | left, beside, across)
+
+    def profile(self, epsilon: Enclosure) -> Enclosure:
+        return LaplacePair(self.scale, float(self.shift)).profile(epsilon)
+
+    def crossing(self, t: Twofold) -> Twofold:
+        shift = split(self.shift)
+        edge = shift / self.scale
+        with np.errstate(all="ignore"):
+            over, under = (t - edge).collapse() >= 0.0, (t + edge).collapse() < 0.0
+            even = (t * self.scale + shift) / 2.0
+            if self.whole:
+                even = twofold(np.clip((even + 0.5).floor(), 0.0, float(self.shift)))
+            hi = np.where(over, np.inf, np.where(under, -np.inf, even.hi))
+            return Twofold(hi, np.where(over | under, 0.0, even.lo))
+
+    def ball_mass(self, start: Place, stop: Place) -> arb:
+        """The smaller tails on either side of 0, subtracted on one side and added up across."""
+        before, after = self._ball_beyond(start), self._ball_beyond(stop)
+        if start >= 0:
+            return before - after
+        if stop <= 0:
+            return after - before
+        if start <= 0 and stop >= 0:
+            return 1 - before - after
+        return self._ball_below(stop) - self._ball_below(start)
+
+    def _ball_beyond(self, x: Place) -> arb:
+        """The mass beyond a place, on its side of 0."""
+        return arb(0) if isinstance(x, float) else (-abs(x / arb(self.scale))).exp() / 2
+
+    def _ball_below(self, x: Place) -> arb:
+        if isinstance(x, float):
+            return arb(1) if x > 0 else arb(0)
+        z = x / arb(self.scale)
+        return z.min(arb(0)).exp() / 2 + (1 - (-z.max(arb(0))).exp()) / 2
+
+    def ball_crossings(self, t: arb) -> list[Place]:
+        edge, shift = self.ball_shift / arb(self.scale), self.ball_shift
+        found: list[Place] = [] if t >= -edge else [-math.inf]
+        if not t < edge:
+            found.append(math.inf)
+        if t >= edge or t < -edge:
+            return found
+        even = ((t * arb(self.scale) + shift) / 2).max(arb(0)).min(shift)
+        if not self.whole:
+            return [*found, even]
+        cells = floors((t * arb(self.scale) + shift + 1) / 2)
+        return found + ([arb(min(max(k, 0), int(self.shift))) for k in cells] or [arb(0).union(shift)])
+
+    def ball_loss_at(self, x: Place) -> arb:
+        shift = self.ball_shift
+        if isinstance(x, float):
+            return (shift if x > 0 else -shift) / arb(self.scale)
+        return (2 * x - shift).max(-shift).min(shift) / arb(self.scale)
+
+    def ball_losses(self, start: Place, stop: Place, kept: arb) -> Losses:
+        """An atom on each side, where the loss is constant, and a stretch from 0 to D."""
+        shift, edge, zero = self.ball_shift, self.ball_size(), arb(0)
+        beside = (
+            (within(start, -math.inf, zero), within(stop, -math.inf, zero), -edge),
+            (within(start, shift, math.inf), within(stop, shift, math.inf), edge),
+        )
+        atoms = [(self.ball_moved_mass(first, last) / kept, loss) for first, last, loss in beside if not first >= last]
+        first, last = within(start, zero, shift), within(stop, zero, shift)
+        if first >= last:
+            return Losses(tuple(atoms), None)
+        low, high = self.ball_loss_at(first), self.ball_loss_at(last)
+        return Losses(tuple(atoms), ExponentialStretch(edge, low, high, kept))
+
+    def ball_size(self) -> arb:
+        return self.ball_shift / arb(self.scale)
