@@ -11,12 +11,13 @@ from . import work
 from .bound import Bound, Certificate
 from .curve import Curve
 from .engines.answer import Answer, Point, meets, nothing_known
+from .engines.loss.planner import LossPlanner
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
 from .mechanisms.base import Mechanism, called, confidence
-from .mechanisms.parameters import nonnegative, probability, real, whole
-from .question import AUTO, GIVEN, SECONDS, Question
+from .mechanisms.parameters import finite, nonnegative, probability, real, whole
+from .question import AUTO, GIVEN, LESS_IS_WORSE, OF_LOSS, SECONDS, Question
 from .relation import Direction
 
 AIM = 1e-6
@@ -36,10 +37,11 @@ def ask(
     bounds: dict[int, Bound] = {}
     with work.allowance(question.seconds):
         case = Case.of(mechanism, question, several, aim)
-        for done, (index, mirror) in enumerate(_order(asked)):
+        for done, (index, mirror) in enumerate(_order(question.quantity, asked)):
             case = case.mirrored(several) if mirror and not case.mirror else case
+            value = -asked[index] if mirror else asked[index]
             with work.part(max(1.0 / (len(asked) - done), work.POINT_SHARE)) as meter:
-                bounds[index] = case.bound(Point(question.quantity, abs(asked[index])), meter)
+                bounds[index] = case.bound(Point(question.quantity, value), meter)
     return tuple(bounds[index] for index in range(len(asked))) if several else bounds[0]
 
 
@@ -60,17 +62,17 @@ def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...])
 def grid(start: float | None, stop: float | None, points: int | None, epsilons: object) -> tuple[float, ...]:
     """Epsilons of one's own, which must rise, or equally spaced ones, both ends included."""
     if epsilons is None:
-        first = _finite("start", 0.0 if start is None else start)
-        last = _finite("stop", 4.0 if stop is None else stop)
+        first = finite("start", 0.0 if start is None else start)
+        last = finite("stop", 4.0 if stop is None else stop)
         count = whole("points", 50 if points is None else points, least=2)
         if not first < last:
             raise InvalidParameter(f"start must lie below stop, not {first!r} and {last!r}")
-        return tuple(first + _finite("stop - start", last - first) * index / (count - 1) for index in range(count))
+        return tuple(first + finite("stop - start", last - first) * index / (count - 1) for index in range(count))
     if start is not None or stop is not None or points is not None:
         raise InvalidParameter("a curve takes either epsilons, or start, stop and points")
     if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
         raise InvalidParameter(f"epsilons must be a list of numbers, not {epsilons!r:.60}")
-    found = tuple(_finite("epsilon", each) for each in epsilons)
+    found = tuple(finite("epsilon", each) for each in epsilons)
     if not found or any(first >= second for first, second in pairwise(found)):
         raise InvalidParameter("epsilons must be one or more numbers that rise; sort them")
     return found
@@ -80,22 +82,19 @@ def _given(quantity: str, given: float) -> float:
     """A delta in [0, 1], or any epsilon: inf and -inf are limits."""
     if quantity == "epsilon":
         return probability("delta", given)
+    if quantity == "loss_quantile":
+        return probability("p", given)
+    if quantity in OF_LOSS:
+        return finite(GIVEN[quantity], given)
     value = real("epsilon", given)
     if math.isnan(value):
         raise InvalidParameter(f"epsilon must be a number, not {given!r}")
     return value + 0.0
 
 
-def _finite(name: str, value: float) -> float:
-    number = real(name, value)
-    if not math.isfinite(number):
-        raise InvalidParameter(f"{name} must be a finite number, not {value!r}")
-    return number + 0.0
-
-
-def _order(asked: Sequence[float]) -> list[tuple[int, bool]]:
+def _order(quantity: str, asked: Sequence[float]) -> list[tuple[int, bool]]:
     """Each place, and whether it is answered by the mirror: those come last, so that what is rising stays so."""
-    places = [(index, value < 0.0) for index, value in enumerate(asked)]
+    places = [(index, quantity == "delta" and value < 0.0) for index, value in enumerate(asked)]
     return [each for each in places if not each[1]] + [each for each in reversed(places) if each[1]]
 
 
@@ -110,19 +109,20 @@ class Case:
     mechanism: Mechanism
     label: str
     question: Question
-    planners: Mapping[Direction, Planner]
+    planners: Mapping[Direction, Planner | LossPlanner]
     aim: float
     mirror: bool = False
 
     @staticmethod
     def of(mechanism: Mechanism, question: Question, several: bool, aim: float) -> Case:
-        planners = {}
+        planners: dict[Direction, Planner | LossPlanner] = {}
         law = mechanism.nameless
         label = called(mechanism, law)
         for each in question.directions:
             try:
                 terms = tuple((part.pair(each), count) for part, count in law.parts)
-                planners[each] = Planner(terms, question, several)
+                asked = question.quantity in OF_LOSS
+                planners[each] = LossPlanner(terms, question) if asked else Planner(terms, question, several)
             except WorkExhausted:
                 return Case(law, label, question, {}, aim)
         return Case(law, label, question, planners, question.accuracy or aim)
@@ -136,7 +136,7 @@ class Case:
         known = list(self.planners.items())
         if len({planner.terms for _, planner in known}) > 1:
             known.reverse()
-        planners = {}
+        planners: dict[Direction, Planner | LossPlanner] = {}
         try:
             for each, planner in known:
                 terms = tuple((pair.reversed(), count) for pair, count in planner.terms)
@@ -148,15 +148,17 @@ class Case:
 
     def below_by_moments(self, epsilon: float, delta: float) -> bool:
         """Whether moments alone prove that delta at epsilon is at most this, in every direction."""
-        return bool(self.planners) and all(each.below_by_moments(epsilon, delta) for each in self.planners.values())
+        return bool(self.planners) and all(
+            isinstance(each, Planner) and each.below_by_moments(epsilon, delta) for each in self.planners.values()
+        )
 
     def bound(self, point: Point, meter: work.Meter) -> Bound:
-        """The maximum over the directions, for each end."""
-        answers = self._answers(point)
+        """The worse of the directions, for each end."""
+        answers, worse = self._answers(point), min if point.quantity in LESS_IS_WORSE else max
         if self.mirror:
             answers = {direction: answer.mirrored(point.given) for direction, answer in answers.items()}
-        worst, chosen = max(answers.items(), key=lambda item: (item[1].upper, item[1].lower))
-        lower = max(each.lower for each in answers.values())
+        worst, chosen = worse(answers.items(), key=lambda item: (item[1].upper, item[1].lower))
+        lower = worse(each.lower for each in answers.values())
         narrow = meets(lower, chosen.upper, self.aim, point.quantity)
         ended = meter.exhausted if self.planners else "time"
         bound = Bound(
@@ -191,7 +193,7 @@ class Case:
         for direction, planner in self.planners.items():
             if answers:
                 same = planner.terms == self.planners[first].terms
-                if same or planner.stays_below(point, answers[first]):
+                if same or (isinstance(planner, Planner) and planner.stays_below(point, answers[first])):
                     continue
             last = len(answers) + 1 == len(self.planners)
             with work.part(1.0 if last else work.DIRECTION_SHARE):

@@ -215,7 +215,8 @@ class Bound:
 def why_wide(bound: Bound, show: Callable[[str, object], str]) -> str | None:
     """One line for a bound that is wide or ended early; show writes an argument of a question that may narrow it."""
     certificate = bound.certificate
-    narrow = bound.width <= WIDE * bound.upper < math.inf or bound.lower == bound.upper
+    size = max(abs(bound.lower), abs(bound.upper))
+    narrow = bound.width <= WIDE * size < math.inf or bound.lower == bound.upper
     if certificate is None or (narrow and certificate.exhausted is None):
         return None
     why = "no engine came closer" if certificate.exhausted is None else f"{certificate.exhausted} ran out"

@@ -12,7 +12,20 @@ from .relation import Direction
 
 AUTO = "auto"  # the engine is chosen
 # What is given where a quantity is asked for.
-GIVEN = MappingProxyType({"epsilon": "delta", "delta": "epsilon", "renyi": "order"})
+GIVEN = MappingProxyType(
+    {
+        "epsilon": "delta",
+        "delta": "epsilon",
+        "renyi": "order",
+        "loss_cdf": "t",
+        "loss_quantile": "p",
+        "pdp": "epsilon",
+    }
+)
+OF_LOSS = ("loss_cdf", "loss_quantile", "pdp")  # readings of the privacy loss itself
+LESS_IS_WORSE = ("loss_cdf",)  # of two directions the smaller one counts
+PROBABILITIES = ("delta", "loss_cdf", "pdp")
+SIGNED = ("loss_quantile",)  # may be below 0
 SECONDS = 10.0  # what a call may take where nobody says
 
 
@@ -33,7 +46,7 @@ class Options(Manner, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """quantity: epsilon or delta. accuracy: relative width wanted, None where none is insisted on.
+    """quantity: a key of GIVEN. accuracy: relative width wanted, None where none is insisted on.
 
     proof: balls only. engine: auto, or the one insisted on. direction: None for the worse of both. seconds: for all
     values that are asked for.

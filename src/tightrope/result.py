@@ -14,7 +14,7 @@ from . import documents
 from .bound import Bound, Budget, Certificate, budget_lines
 from .documents import plain
 from .errors import DataError, InvalidParameter
-from .question import GIVEN, parsed
+from .question import GIVEN, PROBABILITIES, SIGNED, parsed
 from .relation import Direction, Relation
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ INFINITIES = ("inf", "-inf")  # as they are written
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A question and its bound: the quantity (epsilon, delta or renyi) at a value of what is given for it.
+    """A question and its bound: the quantity, named as the method that asks for it, at a value of what is given.
 
     expression parses to the mechanism that was asked; seconds is wall time; direction is the one asked for, None for
     the worse of both.
@@ -44,7 +44,7 @@ class Result:
 
     @property
     def given(self) -> str:
-        """What the value is of: delta, epsilon or order."""
+        """What the value is of: the argument of that method."""
         return GIVEN[self.quantity]
 
     def document(self) -> dict[str, Any]:
@@ -156,8 +156,9 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
 def _bound(document: Mapping[str, Any]) -> Bound:
     """The interval; one that no answer can be is refused."""
     found = Bound(_number(document["lower"]), _number(document["upper"]), _certified(document))
-    if found.lower < 0.0 or (document["quantity"] == "delta" and found.upper > 1.0):
-        raise ValueError(f"{document['quantity']} cannot lie in [{found.lower!r}, {found.upper!r}]")
+    quantity = document["quantity"]
+    if (found.lower < 0.0 and quantity not in SIGNED) or (quantity in PROBABILITIES and found.upper > 1.0):
+        raise ValueError(f"{quantity} cannot lie in [{found.lower!r}, {found.upper!r}]")
     return found
 
 

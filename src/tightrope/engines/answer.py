@@ -11,6 +11,7 @@ from flint import arb
 from ..bound import Budget, budget_lines
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.directed import next_up
+from ..question import PROBABILITIES, SIGNED
 from .edges import Edges
 from .evaluation import Evaluator
 from .ladder import CLOSED_FORM, OUTLINE, Engine, Rung
@@ -19,7 +20,7 @@ from .tuning import WIDE_EPSILON
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One value of a question: its quantity (epsilon or delta) at the given value of the other one."""
+    """One value of a question: its quantity at the given value of what question.GIVEN names."""
 
     quantity: str
     given: float
@@ -86,9 +87,9 @@ def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
     """Whether an interval is as narrow as asked; near epsilon 0 a width of 1e-12 will do."""
     if lower == upper:
         return True
-    width = upper - lower
-    near_zero = quantity == "epsilon" and upper <= 1e-3 and width <= 1e-12
-    return width < math.inf and (width <= accuracy * upper or near_zero)
+    width, size = upper - lower, max(abs(lower), abs(upper))
+    near_zero = quantity in ("epsilon", "loss_quantile") and size <= 1e-3 and width <= 1e-12
+    return width < math.inf and (width <= accuracy * size or near_zero)
 
 
 def from_edges(ends: Edges, point: Point) -> Answer | None:
@@ -110,9 +111,10 @@ def from_edges(ends: Edges, point: Point) -> Answer | None:
 
 
 def nothing_known(point: Point) -> Answer:
-    """delta is a probability, epsilon is not negative."""
-    upper = 1.0 if point.quantity == "delta" else math.inf
-    return Answer(0.0, upper, OUTLINE, "ball", "nothing was proven in the time that was given", {}, Budget())
+    """Probabilities lie in [0, 1], epsilon is not negative, a quantile is anywhere."""
+    upper = 1.0 if point.quantity in PROBABILITIES else math.inf
+    lower = -math.inf if point.quantity in SIGNED else 0.0
+    return Answer(lower, upper, OUTLINE, "ball", "nothing was proven in the time that was given", {}, Budget())
 
 
 def exact(lower: arb, upper: arb, reason: str) -> Answer:

@@ -47,7 +47,7 @@ class Planner:
         self._proof, self._auto = question.proof or not conditions.hold(), engine == AUTO
         # The law of a product is for one engine, which asks the others.
         self._ladder = ladder(engine, any(serves_several(pair) for pair, _ in terms), self._proof)
-        _demand_normal(self.terms)
+        demand_normal(self.terms)
         self._edges = edges(terms)
         self._several = several
         self._sides: tuple[Planner, ...] | None = None
@@ -56,7 +56,7 @@ class Planner:
 
     def answer(self, point: Point, accuracy: float) -> Answer:
         """The straight path: known edges, then the ladder of engines until one is narrow enough."""
-        _demand_normal(point)
+        demand_normal(point)
         known = self._known(point, accuracy)
         if known is not None:
             return known
@@ -318,7 +318,7 @@ class Planner:
         return answered(rung, evaluator, found.lower, min(found.upper, ceiling), budget)
 
 
-def _demand_normal(value: object) -> None:
+def demand_normal(value: object) -> None:
     """Refuses doubles that this thread would take for others."""
     if conditions.misread(value):
         hint = "it has a number below 2.3e-308, which this process flushes to zero; switch gradual underflow on"

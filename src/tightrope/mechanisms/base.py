@@ -179,6 +179,47 @@ class Mechanism(metaclass=NamedType):
         return account.curve(self, Question("delta", **options), grid)
 
     @overload
+    def pdp(self, epsilon: float, **options: Unpack[Options]) -> Bound: ...
+    @overload
+    def pdp(self, epsilon: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
+    @checked_method
+    def pdp(self, epsilon: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
+        """Probabilistic DP: P[loss > epsilon], at any real epsilon; arguments as for `epsilon`.
+
+        The loss log dP/dQ is that of the dominating pair, under its first law; the worse direction has the larger one.
+        Where epsilon is a loss that has mass of its own and cannot be told from it, P[loss >= epsilon] is inside too.
+        Other than delta, this may grow when the output is processed further.
+        """
+        from .. import account
+
+        return account.ask(self, Question("pdp", **options), epsilon)
+
+    @overload
+    def loss_cdf(self, t: float, **options: Unpack[Options]) -> Bound: ...
+    @overload
+    def loss_cdf(self, t: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
+    @checked_method
+    def loss_cdf(self, t: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
+        """P[loss <= t] = 1 - pdp(t), at any real t; the worse direction has the smaller one. See `pdp`."""
+        from .. import account
+
+        return account.ask(self, Question("loss_cdf", **options), t)
+
+    @overload
+    def loss_quantile(self, p: float, **options: Unpack[Options]) -> Bound: ...
+    @overload
+    def loss_quantile(self, p: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
+    @checked_method
+    def loss_quantile(self, p: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
+        """The smallest t with P[loss <= t] >= p; the worse direction has the larger one. See `pdp`.
+
+        inf where infinite losses are likelier than 1 - p, -inf at p = 0, the supremum of the loss at p = 1.
+        """
+        from .. import account
+
+        return account.ask(self, Question("loss_quantile", **options), p)
+
+    @overload
     def renyi(self, order: float, *, direction: Direction | str | None = ...) -> Bound: ...
     @overload
     def renyi(self, order: Iterable[float], *, direction: Direction | str | None = ...) -> tuple[Bound, ...]: ...

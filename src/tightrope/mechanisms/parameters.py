@@ -29,6 +29,14 @@ def nonnegative(name: str, value: float) -> float:
     return number + 0.0
 
 
+def finite(name: str, value: float) -> float:
+    """A finite number, as a float."""
+    number = real(name, value)
+    if not -math.inf < number < math.inf:
+        raise InvalidParameter(f"{name} must be a finite number, not {value!r}")
+    return number + 0.0
+
+
 def probability(name: str, value: float) -> float:
     """A number in [0, 1], as a float."""
     number = real(name, value)

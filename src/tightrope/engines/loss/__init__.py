@@ -1,0 +1,1 @@
+"""The privacy loss itself: its tails and quantiles, read off the profiles that engines bound."""

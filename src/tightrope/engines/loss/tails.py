@@ -1,0 +1,319 @@
+"""Tails of the loss of a composition: P[l > t] and P[l <= t] at any real t, in one direction.
+
+From the sharpest on: nothing beyond the ends of the losses; the tails of one pair, where the composition is one; a
+formula in balls; secants of what the engines say, of (P, Q) for t >= 0 and of (Q, P) for t < 0, whose loss is -l.
+Guarantee: lower <= P[l > t] <= upper. Where the loss t has mass of its own and cannot be told from t, the interval
+holds P[l >= t] too. Proof: docs/proofs/loss.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+from flint import arb
+
+from ... import work
+from ...bound import Budget, budget_lines
+from ...derived.poisson import sampled_once
+from ...derived.product import serves_several
+from ...errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted
+from ...kernels import conditions
+from ...kernels.ball import BITS_START, enclose, lower_float, upper_float, working_precision
+from ...kernels.directed import next_down, next_up
+from ...pair import Pair
+from ...question import AUTO, Question
+from .. import outline
+from ..answer import Answer, Point, answered, exact, nothing_known
+from ..edges import EDGE_BITS, edges
+from ..evaluation import BallFormula, Evaluation, Evaluator, Term
+from ..ladder import CLOSED_FORM, ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
+from ..plan import demand_normal
+from . import tuning
+from .cell import Cell, cell_of
+from .secants import between, in_balls, inside
+
+Terms = tuple[Term, ...]
+
+
+class Wish(NamedTuple):
+    """When an answer is good enough: as narrow as this, or told from a level (P[l <= t] >= p, or < p)."""
+
+    accuracy: float
+    level: float | None = None
+    complemented: bool = False
+
+    def met(self, found: Answer) -> bool:
+        """Whether it is."""
+        if found.meets(self.accuracy, "delta"):
+            return True
+        if self.level is None:
+            return False
+        found = complement(found) if self.complemented else found
+        return found.lower >= self.level or found.upper < self.level
+
+
+@dataclass(frozen=True)
+class Enclosed(Evaluator):
+    """H between that of a composition which this one dominates, and that of one which dominates it."""
+
+    below: Evaluator
+    above: Evaluator
+
+    @property
+    def arithmetic(self) -> str:
+        return self.above.arithmetic
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        return self.above.parameters
+
+    def delta(self, epsilon: float) -> Evaluation:
+        low, high = self.below.delta(epsilon), self.above.delta(epsilon)
+        return Evaluation(min(low.lower, high.upper), high.upper, Budget(high.budget.upper, low.budget.lower))
+
+
+@dataclass(frozen=True)
+class Mirrored(Evaluator):
+    """H at every real epsilon: below 0 from the pair (Q, P), whose H' has H(e^x) = 1 - e^x + e^x H'(e^-x)."""
+
+    ahead: Evaluator
+    behind: Evaluator
+
+    @property
+    def arithmetic(self) -> str:
+        return self.ahead.arithmetic
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        return self.ahead.parameters
+
+    def delta(self, epsilon: float) -> Evaluation:
+        if epsilon >= 0.0:
+            return self.ahead.delta(epsilon)
+        found = self.behind.delta(-epsilon)
+        with working_precision(BITS_START):
+            share, rest = arb(epsilon).exp(), -arb(epsilon).expm1()
+            low, high = lower_float(rest + share * arb(found.lower)), upper_float(rest + share * arb(found.upper))
+        return Evaluation(max(low, 0.0), min(high, 1.0), found.budget)
+
+
+class SecantSide:
+    """Secants of one order of the pair: (P, Q), or (Q, P) where `second`; what was prepared serves the next if it can.
+
+    mirror: the terms of the other order. unfinished: time or memory ended an engine; skipped: those that were not
+    expected to pay.
+    """
+
+    def __init__(self, terms: Terms, mirror: Terms, question: Question, second: bool) -> None:
+        self.terms, self.second, self._mirror = terms, second, mirror
+        self.proof, self.auto = question.proof or not conditions.hold(), question.engine == AUTO
+        self.rungs = ladder(question.engine, any(serves_several(pair) for pair, _ in terms), self.proof)
+        self._last: tuple[Rung, Evaluator] | None = None
+        self.unfinished = False
+        self.skipped: set[Engine] = set()
+
+    def tail(self, s: float, cell: Cell | None, wish: Wish) -> Answer:
+        """The first law's P[l > s], or the second's; in the cell where there is one, else s >= 0 or next to it."""
+        best = self._again(s, cell, wish)
+        if best is not None and wish.met(best):
+            return best
+        refusals: list[UnsupportedMechanism] = []
+        for rung in self.rungs:
+            try:
+                with work.part(1.0 if rung is self.rungs[-1] else work.ENGINE_SHARE), rung.arithmetic():
+                    found = self._read(rung, self._prepared(rung, s, cell, wish), s, cell, wish)
+            except UnsupportedMechanism as refusal:
+                if refusal.kind is Refusal.TOO_MUCH_WORK:
+                    self.skipped.add(rung.engine)
+                refusals.append(refusal)
+                continue
+            except OverflowError:
+                refusals.append(UnsupportedMechanism("its numbers leave the range of float64", Refusal.NEEDS_BALLS))
+                continue
+            except WorkExhausted:
+                self.unfinished = True
+                continue
+            best = found if best is None else _common(best, found)
+            if wish.met(best):
+                return best
+        if best is not None:
+            return best
+        if refusals and not (self.auto or self.unfinished):
+            raise refusals[-1]
+        return self._outlined(s, cell, wish)
+
+    def _again(self, s: float, cell: Cell | None, wish: Wish) -> Answer | None:
+        """What the evaluator that served last says here."""
+        if self._last is None or not (self._last[0].ball or conditions.hold()):
+            return None
+        if _next_to_zero(s, cell) and not isinstance(self._last[1], Mirrored):
+            return None
+        with suppress(UnsupportedMechanism, OverflowError, WorkExhausted), self._last[0].arithmetic():
+            return self._read(*self._last, s, cell, wish)
+        return None
+
+    def _prepared(self, rung: Rung, s: float, cell: Cell | None, wish: Wish) -> Evaluator:
+        """An engine's evaluator, sharper than what is read off it: secants have half of its digits."""
+        least = tuning.SHARP_GRID if rung.engine.chooses else tuning.SHARP_LEAST
+        sharp = max(wish.accuracy**2 / 16.0, least)
+        evaluator = _prepared(rung, self.terms, max(s, 0.0), sharp)
+        if _next_to_zero(s, cell):
+            evaluator = Mirrored(evaluator, _prepared(rung, self._mirror, max(-s, 0.0), sharp))
+        self._last = rung, evaluator
+        return evaluator
+
+    def _read(self, rung: Rung, evaluator: Evaluator, s: float, cell: Cell | None, wish: Wish) -> Answer:
+        profile: Callable[[float], Evaluation] = _remembered(evaluator)
+        if cell is None:
+            reach = math.inf if isinstance(evaluator, Mirrored) else s
+            value = between(profile, s, reach, wish.accuracy, self.second)
+        else:
+            value = inside(profile, cell, self.second)
+        return answered(rung, evaluator, value.lower, value.upper, value.budget)
+
+    def _outlined(self, s: float, cell: Cell | None, wish: Wish) -> Answer:
+        """Moments and events, where no engine came to an end."""
+        rung = Rung(OUTLINE, self.proof)
+        with work.grace(), suppress(UnsupportedMechanism, OverflowError, WorkExhausted), rung.arithmetic():
+            return self._read(rung, outline.prepare(self.terms, proof=self.proof), max(s, 0.0), cell, wish)
+        lines = budget_lines(truncation=1.0)
+        return replace(nothing_known(Point("pdp", s)), budget=Budget(lines, lines))
+
+
+def _next_to_zero(s: float, cell: Cell | None) -> bool:
+    """Whether secants need H on both sides of 0."""
+    return cell is None and s < tuning.NEAR_ZERO
+
+
+def _prepared(rung: Rung, terms: Terms, epsilon: float, accuracy: float) -> Evaluator:
+    """An evaluator; of samples of samples between those of the two rates that one sample may have."""
+    ends = dict.fromkeys(tuple((sampled_once(pair)[end], count) for pair, count in terms) for end in (0, 1))
+    made = [rung.prepare(end, math.inf, epsilon=epsilon, delta=None, accuracy=accuracy) for end in ends]
+    return made[0] if len(made) == 1 else Enclosed(*made)
+
+
+def _remembered(evaluator: Evaluator) -> Callable[[float], Evaluation]:
+    known: dict[float, Evaluation] = {}
+
+    def profile(epsilon: float) -> Evaluation:
+        if epsilon not in known:
+            known[epsilon] = evaluator.delta(epsilon)
+        return known[epsilon]
+
+    return profile
+
+
+def _common(one: Answer, other: Answer) -> Answer:
+    """What two intervals that both hold have in common, told by the narrower one."""
+    narrow = min(one, other, key=lambda each: each.width)
+    return replace(narrow, lower=max(one.lower, other.lower), upper=min(one.upper, other.upper))
+
+
+class LossLaw:
+    """The loss of one direction of a composition."""
+
+    def __init__(self, terms: Terms, question: Question) -> None:
+        if question.engine not in ENGINE_NAMES:
+            raise InvalidParameter(f"engine must be one of {', '.join(ENGINE_NAMES)}, not {question.engine!r}")
+        demand_normal(terms)
+        self.terms, self._question = terms, question
+        backward = tuple((pair.reversed(), count) for pair, count in terms)
+        self.edges, self._mirror = edges(terms), edges(backward)
+        self._infinite = min(max(lower_float(self.edges.mass), 0.0), 1.0)
+        self._first, self._second = (
+            SecantSide(terms, backward, question, False),
+            SecantSide(backward, terms, question, True),
+        )
+        self._formula = _formula(terms) if question.engine in (AUTO, CLOSED_FORM.name) else None
+
+    @property
+    def skipped(self) -> set[Engine]:
+        """The engines that were not expected to pay."""
+        return self._first.skipped | self._second.skipped
+
+    @property
+    def reach(self) -> float:
+        """No loss is below minus this."""
+        return upper_float(self._mirror.supremum)
+
+    def tail(self, t: float, below: bool, accuracy: float, level: float | None = None) -> Answer:
+        """P[l > t], or P[l <= t] where `below`; good enough where P[l <= t] is told from the level."""
+        try:
+            return self._tail(t, below, Wish(accuracy, level))
+        except WorkExhausted:
+            return self._within(nothing_known(Point("pdp", t)), below)
+
+    def _tail(self, t: float, below: bool, wish: Wish) -> Answer:
+        with working_precision(EDGE_BITS):
+            if self.edges.supremum <= t:
+                mass = 1 - self.edges.mass if below else self.edges.mass
+                return exact(mass, mass, "at or above every finite loss")
+            if arb(t) < -self._mirror.supremum:
+                return exact(arb(not below), arb(not below), "below every loss")
+        cell = cell_of(self.terms, t)
+        if self._formula is not None:
+            with suppress(UnsupportedMechanism):
+                return self._exactly(t, cell, below)
+        return self._within(self._searched(t, cell, below, wish), below)
+
+    def _exactly(self, t: float, cell: Cell | None, below: bool) -> Answer:
+        """By the tails of a pair, or a formula of H, in balls."""
+        formula = self._formula
+        if isinstance(formula, Pair):
+            at = t if cell is None else cell[0] + (cell[1] - cell[0]) / 2.0
+            low, high = enclose(partial(_pair_tail, formula, at, below))
+            low, high = max(low, 0.0), min(high, 1.0)
+            lines = budget_lines(rounding=high - low)
+            return Answer(min(low, high), high, CLOSED_FORM, "ball", "one pair is all of it", {}, Budget(lines, lines))
+        assert isinstance(formula, BallFormula)
+        value = in_balls(formula, t, cell, below)
+        return answered(Rung(CLOSED_FORM, True), formula, value.lower, value.upper, value.budget)
+
+    def _searched(self, t: float, cell: Cell | None, below: bool, wish: Wish) -> Answer:
+        """By secants on the side that t is on; next to 0 those of the first law reach over to the other."""
+        if cell[1] <= 0.0 if cell is not None else t <= -tuning.NEAR_ZERO:
+            found = self._second.tail(-t, None if cell is None else (-cell[1], -cell[0]), wish)
+            return found if below else complement(found)
+        wish = wish._replace(complemented=True)
+        found = self._first.tail(t, None if cell is None else (max(cell[0], 0.0), cell[1]), wish)
+        return complement(found) if below else found
+
+    def _within(self, found: Answer, below: bool) -> Answer:
+        """Infinite losses are above every t."""
+        low, high = (0.0, _rest(self._infinite, up=True)) if below else (self._infinite, 1.0)
+        return replace(found, lower=min(max(found.lower, low), high), upper=max(min(found.upper, high), low))
+
+
+def complement(found: Answer) -> Answer:
+    """1 minus it."""
+    low, high = _rest(found.upper, up=False), _rest(found.lower, up=True)
+    return replace(found, lower=low, upper=high, budget=Budget(found.budget.lower, found.budget.upper))
+
+
+def _rest(share: float, up: bool) -> float:
+    """1 - share rounded to a side, for a share in [0, 1]; from 1/2 on it is a double."""
+    rest = 1.0 - share
+    if share >= 0.5 or share == 0.0:
+        return rest
+    return min(next_up(rest), 1.0) if up else next_down(rest)
+
+
+def _pair_tail(pair: Pair, t: float, below: bool) -> arb:
+    tails = pair.ball_tails(arb(t))
+    return tails.p_below if below else tails.p_above
+
+
+def _formula(terms: Terms) -> Pair | BallFormula | None:
+    """The pair that the composition is, or a formula for its profile in balls; None where there is neither."""
+    pair = terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else terms[0][0].together(terms)
+    if isinstance(pair, Pair) and not serves_several(pair):
+        return pair
+    with suppress(UnsupportedMechanism):
+        made = Rung(CLOSED_FORM, True).prepare(terms, math.inf)
+        return made if isinstance(made, BallFormula) else None
+    return None
