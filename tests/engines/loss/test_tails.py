@@ -141,7 +141,7 @@ def two_sampled(t: float, rate: float, remove: bool) -> mpmath.mpf:
 
 
 @pytest.mark.parametrize("direction", ["remove", "add"])
-@pytest.mark.parametrize("t", [-0.3, 0.0, 1.0])
+@pytest.mark.parametrize("t", [-0.3])
 def test_two_sampled_gaussians(t: float, direction: str) -> None:
     run = tr.Gaussian(sigma=1.0).poisson(rate=0.25) * 2
     truth = two_sampled(t, 0.25, direction == "remove")
