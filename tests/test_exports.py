@@ -13,6 +13,8 @@ EXPORTS = {
     "AccuracyNotReached",
     "Bound",
     "BracketNotFound",
+    "BucketList",
+    "Buckets",
     "Budget",
     "Calibration",
     "Certificate",

@@ -10,6 +10,8 @@ from __future__ import annotations
 from .bound import Bound as Bound
 from .bound import Budget as Budget
 from .bound import Certificate as Certificate
+from .buckets import BucketList as BucketList
+from .buckets import Buckets as Buckets
 from .calibrate import Calibration as Calibration
 from .calibrate import calibrate as calibrate
 from .catalogue import *  # noqa: F403

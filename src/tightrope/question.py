@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypedDict
+from typing import ClassVar, TypedDict
 
 from .errors import InvalidParameter
 from .relation import Direction
@@ -29,11 +31,23 @@ SIGNED = ("loss_quantile",)  # may be below 0
 SECONDS = 10.0  # what a call may take where nobody says
 
 
+class EngineSettings(ABC):
+    """An engine with settings of one's own, as `engine` takes it in place of a name: a frozen value."""
+
+    __slots__ = ()
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def settings(self) -> Mapping[str, object]:
+        """What the engine is prepared with beside the question; what is left out is chosen."""
+
+
 class Manner(TypedDict, total=False):
     """How an answer is wanted, and what it may cost: the keywords that every question takes; see Question."""
 
     proof: bool
-    engine: str
+    engine: str | EngineSettings
     direction: Direction | str | None
     seconds: float
 
@@ -48,14 +62,14 @@ class Options(Manner, total=False):
 class Question:
     """quantity: a key of GIVEN. accuracy: relative width wanted, None where none is insisted on.
 
-    proof: balls only. engine: auto, or the one insisted on. direction: None for the worse of both. seconds: for all
-    values that are asked for.
+    proof: balls only. engine: auto, or the one insisted on, by name or with settings. direction: None for the worse of
+    both. seconds: for all values that are asked for.
     """
 
     quantity: str
     accuracy: float | None = None
     proof: bool = False
-    engine: str = AUTO
+    engine: str | EngineSettings = AUTO
     direction: Direction | str | None = None
     seconds: float = SECONDS
 
@@ -66,6 +80,16 @@ class Question:
             raise InvalidParameter(f"accuracy must be a finite number above 0, not {self.accuracy!r}")
         if isinstance(self.seconds, bool) or not isinstance(self.seconds, (int, float)) or not self.seconds > 0.0:
             raise InvalidParameter(f"seconds must be a number above 0 (inf for no end), not {self.seconds!r}")
+
+    @property
+    def engine_name(self) -> str:
+        """auto, or the engine insisted on."""
+        return self.engine.name if isinstance(self.engine, EngineSettings) else self.engine
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """Those of the engine insisted on."""
+        return self.engine.settings if isinstance(self.engine, EngineSettings) else MappingProxyType({})
 
     @property
     def directions(self) -> tuple[Direction, ...]:

@@ -15,14 +15,14 @@ from .. import __version__, result, work
 from ..bound import Bound, why_wide
 from ..calibrate import SearchOptions
 from ..digits import short
-from ..engines.ladder import ENGINE_NAMES
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse, parse_template
 from ..mechanisms.base import Mechanism
-from ..question import AUTO, GIVEN, SECONDS, Options, parsed
+from ..question import GIVEN, SECONDS, Options, parsed
 from ..relation import Direction
 from ..result import Result
 from .compare import compare
+from .knobs import engine_options
 from .output import INTERRUPTED, as_option, as_text, assured, calibration_text, complain, listing, say, spinner
 
 BAD_INPUT = 2
@@ -36,7 +36,6 @@ WITH_JSON = click.option(
 DIRECTION = click.option(
     "--direction", type=click.Choice([each.value for each in Direction]), help="One direction only; default: the worse."
 )
-ENGINE = click.option("--engine", type=click.Choice(ENGINE_NAMES), default=AUTO, help="Who computes; default: auto.")
 PROOF = click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
 EXPRESSION = click.argument("expression", metavar="EXPR")
 
@@ -95,7 +94,7 @@ def question_options(command: Command) -> Command:
     seconds = click.option(
         "--seconds", type=float, default=SECONDS, help="For all of it; then the narrowest so far. Default: 10."
     )
-    for decorate in (WITH_JSON, DIRECTION, ENGINE, PROOF, accuracy, seconds, EXPRESSION):
+    for decorate in (WITH_JSON, DIRECTION, engine_options, PROOF, accuracy, seconds, EXPRESSION):
         command = decorate(command)
     return command
 
@@ -206,7 +205,7 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
 @app.command()
 @click.option("--json", "as_document", is_flag=True, help="Answer as JSON.")
 @DIRECTION
-@ENGINE
+@engine_options
 @PROOF
 @click.option("--seconds", type=float, default=SECONDS, help="For the whole search; then the best so far. Default: 10.")
 @click.option("--integer", is_flag=True, help="The unknown is a whole number (a batch, a count).")

@@ -44,8 +44,10 @@ class Engine:
     chooses: bool = False
     finest: float = FLOAT_TOLERANCE
 
-    def prepare(self, terms: Sequence[Term], **question: float | None) -> Evaluator:
-        """Prepares for one question: epsilon or delta, accuracy, proof, beat; refuses with UnsupportedMechanism.
+    def prepare(self, terms: Sequence[Term], **question: object) -> Evaluator:
+        """Prepares for one question: epsilon or delta, accuracy, proof, beat, and the settings that were insisted on.
+
+        Refuses with UnsupportedMechanism.
 
         The package is imported when it is first asked: exact answers need no other engine.
         """
@@ -75,7 +77,7 @@ class Rung:
         except FloatingPointError as broken:
             raise UnsupportedMechanism(f"{broken}; ask with proof", Refusal.NEEDS_BALLS) from broken
 
-    def prepare(self, terms: Sequence[Term], beat: float, **question: float | None) -> Evaluator:
+    def prepare(self, terms: Sequence[Term], beat: float, **question: object) -> Evaluator:
         """The engine's evaluator in this arithmetic."""
         if self.ball:
             return self.engine.prepare(terms, **question, proof=True)

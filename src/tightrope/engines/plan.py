@@ -37,7 +37,7 @@ class Planner:
     """
 
     def __init__(self, terms: Sequence[Term], question: Question, several: bool) -> None:
-        engine = question.engine
+        engine = question.engine_name
         if engine not in ENGINE_NAMES:
             raise InvalidParameter(f"engine must be one of {', '.join(ENGINE_NAMES)}, not {engine!r}")
         self.terms, self._question = tuple(terms), question
@@ -84,7 +84,7 @@ class Planner:
             return best
         hint = "it has no ball arithmetic; leave out proof, or choose another engine"
         last = refusals[-1] if refusals else UnsupportedMechanism(hint)
-        last.rename(engine=None if self._auto else self._question.engine)
+        last.rename(engine=None if self._auto else self._question.engine_name)
         raise last
 
     def _tried(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer | UnsupportedMechanism | None:
@@ -294,6 +294,7 @@ class Planner:
                 epsilon=epsilon,
                 delta=point.given if epsilon is None else None,
                 accuracy=min(REUSED[0] * accuracy, REUSED[1]) if self._several else accuracy,
+                **self._question.settings,
             )
             self._last = rung, evaluator
             self._served = (epsilon, epsilon) if epsilon is not None else (0.0, 0.0)

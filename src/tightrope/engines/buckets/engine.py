@@ -14,13 +14,13 @@ Reference: Meiser, Mohammadi 2018.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TypedDict, Unpack
 
 from ... import work
 from ...errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
-from ...kernels.directed import FEW, raised
 from ...kernels.search import Inverse
 from ..evaluation import Evaluation, SelfInverse, Term
 from . import tuning
@@ -29,6 +29,16 @@ from .choice import Tilts, reach
 from .compose import compose_sequence
 from .leaf import REACH_MOST, pair_leaf
 from .read import delta
+from .reading import Reading, epsilon_at, uncorrected
+
+
+class Fixed(TypedDict, total=False):
+    """What a caller fixed of the lists and of how they are read; what is left out is chosen."""
+
+    factor: float
+    n: int
+    free_infinity_budget: float
+    error_correction: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,8 @@ class BucketPlan:
 class BucketsEvaluator(SelfInverse):
     """delta from bucket lists of one tree; a list per tilt, made when an epsilon needs it.
 
-    single: one tilt for all, as for a search whose other steps need not be sharp.
+    single: one tilt for all, as for a search whose other steps need not be sharp. read: with error correction, or
+    without.
     """
 
     arithmetic = "float64"
@@ -61,6 +72,7 @@ class BucketsEvaluator(SelfInverse):
     tilts: Tilts
     tilt: float
     single: bool
+    read: Reading = delta
     _lists: dict[float, TreeBuckets] = field(default_factory=dict)
 
     @property
@@ -73,6 +85,7 @@ class BucketsEvaluator(SelfInverse):
             "u": buckets.u,
             "infinity": buckets.infinity[1],
             "free_infinity_budget": self.plan.free,
+            "error_correction": self.read is delta,
             "tilt": self.tilt,
         }
 
@@ -83,14 +96,14 @@ class BucketsEvaluator(SelfInverse):
         return self._lists[tilt]
 
     def delta(self, epsilon: float) -> Evaluation:
-        found = delta(self.buckets(self.tilt), epsilon)
+        found = self.read(self.buckets(self.tilt), epsilon)
         if self.single:
             return found
         rounding = found.budget.upper["rounding"] + found.budget.lower["rounding"]
         better = self.tilts.at_epsilon(epsilon)
         if rounding <= tuning.ROUNDING_SHARE * (found.upper - found.lower) or better == self.tilt:
             return found
-        other = delta(self.buckets(better), epsilon)
+        other = self.read(self.buckets(better), epsilon)
         return other if other.upper - other.lower < found.upper - found.lower else found
 
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
@@ -99,27 +112,7 @@ class BucketsEvaluator(SelfInverse):
 
     def epsilon(self, level: float) -> tuple[float, float]:
         """Doubles around the smallest epsilon with delta(epsilon) <= level; each end is proven by one comparison."""
-        buckets = self.buckets(self.tilt)
-        highest = max(raised(buckets.top * buckets.step, FEW) + buckets.slack, 0.0)
-        if delta(buckets, 0.0).upper <= level:
-            return 0.0, 0.0
-        upper = math.inf
-        if delta(buckets, highest).upper <= level:
-            upper = _halved(lambda e: delta(buckets, e).upper > level, 0.0, highest)[1]
-        # Far from the question rounding may hide delta: come down from the upper end until it shows.
-        end = min(upper, highest)
-        for share in tuning.COMING_DOWN:
-            if delta(buckets, share * end).lower > level:
-                return _halved(lambda e: delta(buckets, e).lower > level, share * end, end)[0], upper
-        return 0.0, upper
-
-
-def _halved(above: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Two numbers 1e-9 apart, relatively: the first is above or `low`, the second is not above or is `high`."""
-    while high - low > max(1e-9 * high, 1e-300):
-        middle = low + (high - low) / 2.0
-        low, high = (middle, high) if above(middle) else (low, middle)
-    return low, high
+        return epsilon_at(self.buckets(self.tilt), level, self.read)
 
 
 def prepare(
@@ -128,21 +121,19 @@ def prepare(
     epsilon: float | None = None,
     delta: float | None = None,
     accuracy: float = 1e-2,
-    factor: float | None = None,
-    n: int | None = None,
-    free_infinity_budget: float | None = None,
+    **fixed: Unpack[Fixed],
 ) -> BucketsEvaluator:
     """An evaluator tuned to one question; what is not given follows from the accuracy.
 
     accuracy: relative width wanted, of delta at epsilon or of epsilon at delta. It is aimed at, with at most
     2 N_DEFAULT_MOST + 1 buckets; what was reached is what the intervals say.
     """
-    terms = tuple(terms)
-    if factor is not None and not 1.0 < factor < math.inf:
+    terms, factor = tuple(terms), fixed.get("factor", math.e)
+    if not 1.0 < factor < math.inf:
         raise InvalidParameter(f"factor must be a finite number above 1, not {factor!r}")
-    asked = _Asked(terms, epsilon, delta, accuracy, factor, free_infinity_budget, Tilts.of(terms))
-    if n is not None or factor is not None:
-        return asked.evaluator(n)
+    asked = _Asked(terms, epsilon, delta, accuracy, fixed, Tilts.of(terms))
+    if "n" in fixed or "factor" in fixed:
+        return asked.evaluator(fixed.get("n"))
     trial = asked.evaluator(tuning.N_START)
     with suppress(WorkExhausted):  # fewer buckets are an answer too
         for _ in range(3):
@@ -157,14 +148,13 @@ def prepare(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question, what its caller fixed of the list (None: it is chosen), and the tilts to choose from."""
+    """A question, what its caller fixed, and the tilts to choose from."""
 
     terms: tuple[Term, ...]
     epsilon: float | None
     delta: float | None
     accuracy: float
-    factor: float | None
-    free: float | None
+    fixed: Fixed
     tilts: Tilts
 
     @property
@@ -181,12 +171,14 @@ class _Asked:
         share = min(self.accuracy, 0.1, 1.0 / (n or 1)) / (16.0 * uses) * math.exp(-min(found.epsilon, 30.0))
         budget = max(max(at, 1e-290) * share, 1e-305)
         edge = reach(self.terms, budget)
-        step = edge / n if self.factor is None and n is not None else math.log(self.factor or math.e)
+        factor = self.fixed.get("factor")
+        step = edge / n if factor is None and n is not None else math.log(factor or math.e)
         size = n if n is not None else 2 * math.ceil(edge / step / 2.0)
-        if step * size >= REACH_MOST:
-            raise UnsupportedMechanism(f"buckets reach up to a loss of {REACH_MOST:g}; use another engine")
-        plan = BucketPlan(self.terms, step, size, budget if self.free is None else self.free, self.factor is not None)
-        return BucketsEvaluator(plan, self.tilts, self.tilts.at_epsilon(found.epsilon), self.delta is not None)
+        _check_size(step, size, "n" in self.fixed)
+        free = self.fixed.get("free_infinity_budget", budget)
+        plan = BucketPlan(self.terms, step, size, free, factor is not None)
+        read = delta if self.fixed.get("error_correction", True) else uncorrected
+        return BucketsEvaluator(plan, self.tilts, self.tilts.at_epsilon(found.epsilon), self.delta is not None, read)
 
     def width(self, evaluator: BucketsEvaluator) -> float:
         """The relative width of the answer."""
@@ -197,3 +189,15 @@ class _Asked:
         if low == high:
             return 0.0
         return (high - low) / high if high < math.inf else 1.0
+
+
+def _check_size(step: float, n: int, given: bool) -> None:
+    """Whether lists of this size can be made; they are not made to find out."""
+    if step * n >= REACH_MOST:
+        advice = "take a smaller factor or fewer buckets" if given else "use another engine"
+        raise UnsupportedMechanism(f"buckets reach up to a loss of {REACH_MOST:g}, not {step * n:g}; {advice}")
+    if n > tuning.N_GIVEN_MOST:
+        raise InvalidParameter(
+            f"a factor of e^{step:g} needs {n:,} buckets on either side, and {tuning.N_GIVEN_MOST:,} is the most: "
+            "take a larger factor, or fix the number of buckets"
+        )

@@ -10,6 +10,7 @@ from __future__ import annotations
 # Numbers of buckets (engine.py).
 N_START = 1024  # the first list, which tells how wide the answer is
 N_DEFAULT_MOST = 1 << 17
+N_GIVEN_MOST = 1 << 20  # where a caller fixes it, or a factor that needs so many: 0.7 GB
 N_GRAIN = 512  # losses that lie on buckets stay on them in nine squarings
 REFINING = 0.6  # of the work that is left: the answer is read off with the rest
 DELTA_AIM = 1e-6  # where a question names neither epsilon nor delta
