@@ -28,6 +28,7 @@ CASES = [
         tr.Density(log_p=lambda x: x - arb(1).expm1().log(), log_q=lambda x: 0, support=(0, 1)) * 20,
         id="Density",  # its functions have no text
     ),
+    pytest.param(tr.CharacteristicFunction(lambda z: z * (z + 1) / 50, (-99, 98), decay="falling") * 20, id="moments"),
 ]
 
 

@@ -35,6 +35,10 @@ def centred(x: Any) -> Any:
     return -(x**4) - (2 * (arb(5) / 4).gamma()).log()
 
 
+def normal_moments(z: Any) -> Any:
+    return z * (z + 1) / 2
+
+
 def noise(sigma: float) -> tr.Mechanism:
     return tr.Gaussian(sigma=sigma)
 
@@ -42,6 +46,7 @@ def noise(sigma: float) -> tr.Mechanism:
 VALUES: dict[str, Callable[[], Any]] = {
     **{name: lambda make=make: tr.parse(make.example) for name, make in MECHANISMS.items()},
     "Density": lambda: tr.Density(log_p=quartic, log_q=centred, support=(-3.5, 4)),
+    "CharacteristicFunction": lambda: tr.CharacteristicFunction(log_moment=normal_moments, strip=(-9, 8)),
     "Poisson": lambda: tr.Gaussian(sigma=1.0).poisson(rate=0.1),
     "Curve": lambda: RUN.curve(0.0, 2.0, 5),
     "Calibration": lambda: tr.calibrate(noise, epsilon=1.0, delta=1e-5, tolerance=1e-3),

@@ -15,7 +15,7 @@ from .engines.loss.planner import LossPlanner
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
-from .mechanisms.base import Mechanism, called, confidence
+from .mechanisms.base import Mechanism, called, claims, confidence
 from .mechanisms.parameters import finite, nonnegative, probability, real, whole
 from .question import AUTO, GIVEN, LESS_IS_WORSE, OF_LOSS, SECONDS, Question
 from .relation import Direction
@@ -171,7 +171,7 @@ class Case:
                 direction=worst,
                 relation=self.mechanism.relation,
                 tight=self.mechanism.tight,
-                parameters=dict(chosen.parameters),
+                parameters={**chosen.parameters, **claims(self.mechanism)},
                 budget=chosen.budget,
                 confidence=confidence(self.mechanism),
                 exhausted=ended if meter.late or not narrow else None,

@@ -149,6 +149,8 @@ class Certificate:
             lines.append(("ended early", f"{self.exhausted} ran out"))
         if self.assurance:
             lines.append(("confidence", self.assurance))
+        if "claimed" in self.parameters:
+            lines.append(("rests on", str(self.parameters["claimed"])))
         if not self.tight:
             lines.append(("lower end", "that of the dominating pair; the mechanism itself may lose less"))
         return lines

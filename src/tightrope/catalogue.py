@@ -19,3 +19,4 @@ from .mechanisms.histograms import Histograms as Histograms
 from .mechanisms.truncated import TruncatedGaussian as TruncatedGaussian
 from .mechanisms.truncated import TruncatedLaplace as TruncatedLaplace
 from .mechanisms.density import Density as Density
+from .mechanisms.characteristic_function import CharacteristicFunction as CharacteristicFunction

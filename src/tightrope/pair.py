@@ -194,6 +194,10 @@ class Pair(ABC):
         """The (pair, count) uses that it is the product of, where nothing else tells its law."""
         return None
 
+    def opaque(self) -> bool:
+        """Whether it refuses tails and profile, so that engines which ask for neither are the only way to its law."""
+        return False
+
     def seen(self) -> Seen | None:
         """One use, told apart into hits and misses, at the working precision."""
         return None

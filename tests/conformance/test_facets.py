@@ -37,6 +37,7 @@ CHECKS: dict[str, Callable[[Asked], bool]] = {
     "sampling": structure.sampling,
     "factors": structure.factors,
     "seen": structure.seen,
+    "opaque": structure.opaque,
 }
 
 

@@ -9,6 +9,8 @@ from tightrope.mechanisms.base import Leaf, Mechanism
 from tightrope.registry import MECHANISMS, TRANSFORMS
 
 SAMPLED = {"poisson"}  # what `cases.sampled` makes of every row
+# Known by moments only, without the tails that the table asks for: held by tests/mechanisms/test_....py of that name.
+OPAQUE = {"CharacteristicFunction"}
 
 
 def leaves(kind: type[Leaf] = Leaf) -> set[str]:
@@ -21,7 +23,7 @@ def leaves(kind: type[Leaf] = Leaf) -> set[str]:
 
 
 def test_every_mechanism_has_a_row() -> None:
-    held = {type(row.mechanism).__name__ for row in cases.ROWS}
+    held = {type(row.mechanism).__name__ for row in cases.ROWS} | OPAQUE
     missing = sorted((leaves() | set(MECHANISMS)) - held)
     assert not missing, (
         f"no row for {', '.join(missing)}: add row(tr.{(missing or ['X'])[0]}(...), LAW) to ROWS in "

@@ -22,7 +22,7 @@ from ..engines.ladder import CONTOUR
 from ..errors import InvalidParameter
 from ..facets.cumulant import cumulant
 from ..kernels.ball import lower_float, upper_float, working_precision
-from ..mechanisms.base import Mechanism, called, confidence
+from ..mechanisms.base import Mechanism, called, claims, confidence
 from ..mechanisms.parameters import real
 from ..relation import Direction
 
@@ -94,7 +94,7 @@ def _bound(mechanism: Mechanism, label: str, order: float, direction: Direction 
             direction=worst,
             relation=mechanism.relation,
             tight=mechanism.tight,
-            parameters=MappingProxyType({"order": order}),
+            parameters=MappingProxyType({"order": order, **claims(mechanism)}),
             budget=Budget(lines, lines),
             confidence=confidence(mechanism),
             label=label,

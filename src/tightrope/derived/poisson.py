@@ -29,6 +29,7 @@ from ..kernels.mixture import mixed, mixed_enclosure, reaches, unmixed, unmixed_
 from ..kernels.twofold import Twofold
 from ..pair import BallTails, LossRange, Pair, Sampling, Seen, Tails
 from ..relation import Direction
+from .product import ProductPair
 
 LEAST_RATE = 2.0**-1000  # its neighbours are normal doubles
 
@@ -41,6 +42,7 @@ def poisson_pair(base: Pair, rate: float, direction: Direction) -> Pair:
     known = base.sampled(rate, direction)
     if known is not None:
         return known
+    base = ProductPair(((base, 1),)) if base.opaque() else base
     return PoissonRemove(base, rate) if direction is Direction.REMOVE else PoissonAdd(base, rate)
 
 
@@ -264,10 +266,14 @@ class PoissonAdd(PoissonPair):
 
 
 def _end(far: arb, near: arb, mass: arb) -> arb:
-    """The last loss: far where the base has mass beyond all finite losses or no end, the hull where that is open."""
-    if mass.is_zero() and near.is_finite():
+    """The last loss: far where the base has mass beyond all finite losses or no end, the hull where that is open.
+
+    Where nothing is known of the base's last loss (NaN), nothing is of this.
+    """
+    told = near.is_finite() or near.is_nan()
+    if mass.is_zero() and told:
         return near
-    return far if mass > 0 or not near.is_finite() else far.union(near)
+    return far if mass > 0 or not told else far.union(near)
 
 
 def _mixed(base: Atoms, rate: float) -> Atoms:

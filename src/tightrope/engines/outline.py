@@ -42,7 +42,7 @@ class Outline(Evaluator):
 
             upper = min(delta_above(self.terms, epsilon, self.mass[1]), 1.0)
         lower = self.mass[0]
-        if len(self.terms) <= TERMS_MOST:
+        if len(self.terms) <= TERMS_MOST and not any(pair.opaque() for pair, _ in self.terms):
             lower = max(lower, lower_by_events(self.terms, epsilon))
         lines = budget_lines(truncation=upper - lower)
         return Evaluation(min(lower, upper), upper, Budget(lines, lines))

@@ -297,6 +297,11 @@ class Leaf(Mechanism):
         """The probability that the draws which this rests on mislead; None where nothing was drawn."""
         return None
 
+    @property
+    def claimed(self) -> str:
+        """What a bound rests on that only its user knows, for the certificate; empty where the parameters say all."""
+        return ""
+
     def __repr__(self) -> str:
         return self._written()
 
@@ -325,6 +330,12 @@ def leaves(mechanism: Mechanism) -> frozenset[Leaf]:
 def called(mechanism: Mechanism, law: Mechanism) -> str:
     """The label, not too long, where names set the mechanism apart from its law without them; else nothing."""
     return "" if law is mechanism else shortened(mechanism.label)
+
+
+def claims(mechanism: Mechanism) -> dict[str, object]:
+    """What the certificate says of claims; nothing where there are none."""
+    found = sorted({leaf.claimed for leaf in leaves(mechanism)} - {""})
+    return {"claimed": "; ".join(found)} if found else {}
 
 
 def confidence(mechanism: Mechanism) -> float | None:

@@ -128,3 +128,9 @@ def _told(found: object, epsilon: arb) -> arb:
     if chance < 1:
         total += (ball(1 - chance) - left.exp()).max(arb(0))
     return total
+
+
+def opaque(asked: Asked) -> bool:
+    """No row of the table is: all of them are asked for tails."""
+    assert not asked.pair.opaque()
+    return False

@@ -1,0 +1,141 @@
+"""What somebody claims of a loss: K(z) = log E_P[e^{z l}; l finite] on a strip, its infinite masses, and how it falls.
+
+Nothing here can be proven from values of K. What every loss must obey is tried at places without a pattern, and what a
+ball contradicts is refused: M(0) = 1 - w and M(-1) = 1 - v, w and v the masses that P and Q have alone; K real and
+convex on the real line; M(conj z) = conj M(z); |phi(t)| <= 1 and 1 - Re phi(2t) <= 4 (1 - Re phi(t)),
+phi(t) = M(c + it)/M(c) the transform of the tilted loss; and the fall that is claimed.
+Guarantee: none beyond the claims. Proof that the tries hold for every loss: docs/proofs/moments.md.
+Reference: Lukacs 1970, Characteristic Functions, Thm 4.1.2 and 4.3.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flint import acb, arb
+
+from ...errors import InvalidParameter, UnsupportedMechanism
+from ...kernels.ball import BITS_START, upper_float, working_precision
+
+LogMoment = Callable[[acb], acb]
+Fall = Callable[[arb, arb], arb]
+
+FALLING = "falling"
+TRIES = 16
+TRIED_AROUND = 8.0  # around [-1, 0]: where a strip without an end is tried
+SPREADS = -3.0, 6.0  # log of the times that are tried, in units of the tilted loss
+MASS_TOLERANCE = 1e-9  # of a mass above 0, which K tells with all its digits
+QUOTIENT_STEP = 2.0**-80  # of a difference quotient
+QUOTIENT_BITS = 400
+WALL = 1e100  # how steeply K rises outside of the strip, for searches: they turn back
+
+
+@dataclass(frozen=True)
+class Claims:
+    """K and where it holds; decay: a function, "falling", or None where nothing is claimed."""
+
+    log_moment: LogMoment
+    strip: tuple[float, float]
+    decay: Fall | str | None
+    infinite_mass: float
+    lost_mass: float
+
+    def at(self, z: acb) -> acb:
+        """K(z) at the working precision; real on the real line."""
+        low, high = self.strip
+        if not (arb(low) <= z.real and z.real <= arb(high)):
+            raise UnsupportedMechanism(f"log_moment is claimed for real parts from {low!r} to {high!r} only")
+        found: object = self.log_moment(z)
+        if not isinstance(found, (acb, arb, int)):
+            raise InvalidParameter(
+                f"log_moment must give a flint.acb, not {type(found).__name__}: numbers without a radius prove nothing"
+            )
+        value = acb(found)
+        if not value.is_finite():
+            raise UnsupportedMechanism(f"log_moment has no finite value at {_shown(z)}")
+        return acb(value.real) if z.imag.is_zero() else value
+
+    def log_fall(self, tilt: arb, radius: arb) -> float:
+        """At or above log |M(c + it)/M(c)| for all |t| >= radius, as claimed."""
+        if self.decay is None:
+            return 0.0
+        if callable(self.decay):
+            return min(0.0, upper_float(arb(self.decay(tilt, radius))))
+        return min(0.0, upper_float(self.at(acb(tilt, radius)).real - self.at(acb(tilt)).real))
+
+    def slopes(self, tilt: float) -> tuple[float, float, float]:
+        """K, K' and K'' by differences, approximately; beyond the strip a wall."""
+        low, high = self.strip
+        if not low < tilt < high:
+            return (WALL * (low - tilt), -WALL, WALL) if tilt <= low else (WALL * (tilt - high), WALL, WALL)
+        step = arb(min(QUOTIENT_STEP, (tilt - low) / 4.0, (high - tilt) / 4.0))
+        with working_precision(QUOTIENT_BITS):
+            left, here, right = (self.at(acb(arb(tilt) + side * step)).real for side in (-1, 0, 1))
+            first, second = (right - left) / (2 * step), (right - 2 * here + left) / step**2
+            return float(here.mid()), float(first.mid()), float(second.mid())
+
+
+def check(claims: Claims) -> None:
+    """Refuses what a ball shows not to be the log moment function of a loss."""
+    rng = random.Random(2016)
+    try:
+        with working_precision(BITS_START):
+            _mass("infinite_mass", 0, claims)
+            _mass("lost_mass", -1, claims)
+            for _ in range(TRIES):
+                _convex(claims, *sorted(_tilt(rng, claims) for _ in range(2)))
+                _transform(claims, _tilt(rng, claims), math.exp(rng.uniform(*SPREADS)), rng.uniform(1.0, 4.0))
+    except (InvalidParameter, UnsupportedMechanism):
+        raise
+    except Exception as error:  # whatever a function of somebody else raises
+        raise InvalidParameter(f"log_moment or decay fails: {type(error).__name__}: {str(error)!s:.80}") from error
+
+
+def _tilt(rng: random.Random, claims: Claims) -> float:
+    low, high = max(claims.strip[0], -1.0 - TRIED_AROUND), min(claims.strip[1], TRIED_AROUND)
+    return round(rng.uniform(low, high) * 0.999, 9)
+
+
+def _mass(name: str, place: int, claims: Claims) -> None:
+    """M(0) = 1 - w, M(-1) = 1 - v."""
+    found, claimed = -claims.at(acb(place)).real.expm1(), arb(getattr(claims, name))
+    if abs(found - claimed) > MASS_TOLERANCE * claimed:
+        raise InvalidParameter(
+            f"log_moment({place}) must be log(1 - {name}), and {name} is {float(claimed)!r}: "
+            f"it says {found.str(8, radius=False)}"
+        )
+
+
+def _convex(claims: Claims, left: float, right: float) -> None:
+    ends = [claims.at(acb(tilt)).real for tilt in (left, right)]
+    if claims.at(acb((arb(left) + arb(right)) / 2)).real > (ends[0] + ends[1]) / 2:
+        raise InvalidParameter(f"log_moment is that of no loss: it is not convex from {left:.4g} to {right:.4g}")
+
+
+def _transform(claims: Claims, tilt: float, share: float, further: float) -> None:
+    """phi at t and at 2 t, t in units of the tilted loss's spread, and the fall from t on."""
+    spread = math.sqrt(max(claims.slopes(tilt)[2], 1e-300))
+    t = arb(share / spread) if share / spread < math.inf else arb(share)
+    whole, once, twice = claims.at(acb(tilt)), claims.at(acb(tilt, t)), claims.at(acb(tilt, 2 * t))
+    place = f"at {tilt:.4g} + {t.str(4, radius=False)}i"
+    if not claims.at(acb(tilt, -t)).exp().overlaps(once.exp().conjugate()):
+        raise InvalidParameter(f"log_moment is that of no loss: {place} and its conjugate do not mirror each other")
+    if once.real > whole.real:
+        raise InvalidParameter(f"log_moment is that of no loss: it has a larger real part {place} than at {tilt:.4g}")
+    near, far = 1 - (once - whole).exp().real, 1 - (twice - whole).exp().real
+    if far > 4 * near:
+        raise InvalidParameter(f"log_moment is that of no loss: its transform falls too fast {place}")
+    later = claims.at(acb(tilt, further * t)).real - whole.real
+    bound = claims.log_fall(arb(tilt), t)
+    if later > bound:
+        raise InvalidParameter(
+            f"decay claims {bound:.4g} from |t| = {t.str(4, radius=False)} on at {tilt:.4g}, "
+            f"log_moment has {later.str(4, radius=False)} further on"
+        )
+
+
+def _shown(z: acb) -> str:
+    return f"{z.real.str(6, radius=False)} + {z.imag.str(6, radius=False)}i"
