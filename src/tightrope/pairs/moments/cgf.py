@@ -14,7 +14,7 @@ from ...kernels.ball import BITS_START, upper_float, working_precision
 from ..node_powers import PowerTilted
 from .pair import MomentPair
 
-NODE_POINTS = 1000  # points of a sum that take as long as one node of a short formula
+CLAIMED_POINTS = 1000  # points of a sum that take as long as one node of a short formula
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class MomentCgf(Cgf):
             return upper_float(MomentBallTilted(self.pair, tilt).log_mgf)
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
-        return NODE_POINTS
+        return CLAIMED_POINTS
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> PowerTilted:
         from ...kernels.enclosure import enclosed, exact

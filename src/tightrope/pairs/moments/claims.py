@@ -24,7 +24,7 @@ LogMoment = Callable[[acb], acb]
 Fall = Callable[[arb, arb], arb]
 
 FALLING = "falling"
-TRIES = 16
+TRIED = 16
 TRIED_AROUND = 8.0  # around [-1, 0]: where a strip without an end is tried
 SPREADS = -3.0, 6.0  # log of the times that are tried, in units of the tilted loss
 MASS_TOLERANCE = 1e-9  # of a mass above 0, which K tells with all its digits
@@ -85,7 +85,7 @@ def check(claims: Claims) -> None:
         with working_precision(BITS_START):
             _mass("infinite_mass", 0, claims)
             _mass("lost_mass", -1, claims)
-            for _ in range(TRIES):
+            for _ in range(TRIED):
                 _convex(claims, *sorted(_tilt(rng, claims) for _ in range(2)))
                 _transform(claims, _tilt(rng, claims), math.exp(rng.uniform(*SPREADS)), rng.uniform(1.0, 4.0))
     except (InvalidParameter, UnsupportedMechanism):
