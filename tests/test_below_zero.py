@@ -257,3 +257,12 @@ def test_what_speaks_of_no_negative_epsilon_says_so() -> None:
         tr.compare(tr.Gaussian(sigma=1.0), epsilon=-0.1)
     with pytest.raises(tr.InvalidParameter, match="0 or above"):
         tr.calibrate(lambda sigma: tr.Gaussian(sigma=sigma), epsilon=-0.1, delta=0.5)
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 1e-5, 1e-4, 1e-3, 3e-3, 0.01])
+def test_wherever_the_work_ends_the_answer_holds(seconds: float) -> None:
+    """What was found is mirrored all the same, also when finding it took everything."""
+    truth = SAMPLED.delta(-0.3)
+    for bound in (SAMPLED.delta(-0.3, seconds=seconds), SAMPLED.delta([-0.3, 0.5], seconds=seconds)[0]):
+        assert bound.lower <= truth.upper
+        assert truth.lower <= bound.upper

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -98,6 +99,14 @@ def _order(quantity: str, asked: Sequence[float]) -> list[tuple[int, bool]]:
     return [each for each in places if not each[1]] + [each for each in reversed(places) if each[1]]
 
 
+def _mirrored(answers: dict[Direction, Answer], point: Point) -> dict[Direction, Answer]:
+    """The answers at -epsilon, also where their own question took all the time."""
+    for time in (nullcontext(), work.grace()):
+        with suppress(WorkExhausted), time:
+            return {direction: answer.mirrored(point.given) for direction, answer in answers.items()}
+    return dict.fromkeys(answers, nothing_known(point))
+
+
 @dataclass(frozen=True)
 class Case:
     """A mechanism and how it is asked: one planner per direction, none where even the pairs took too long.
@@ -156,7 +165,7 @@ class Case:
         """The worse of the directions, for each end."""
         answers, worse = self._answers(point), min if point.quantity in LESS_IS_WORSE else max
         if self.mirror:
-            answers = {direction: answer.mirrored(point.given) for direction, answer in answers.items()}
+            answers = _mirrored(answers, point)
         worst, chosen = worse(answers.items(), key=lambda item: (item[1].upper, item[1].lower))
         lower = worse(each.lower for each in answers.values())
         narrow = meets(lower, chosen.upper, self.aim, point.quantity)
