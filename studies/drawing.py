@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
-from studies.figure import Figure, Line, Panel, Shape
+from studies.figure import Bars, Figure, Line, Panel, Shape
 from tightrope.plot import COLOURS, DASHES, STYLE
 
 MARKS = "os^Dv<>p"
@@ -44,13 +44,18 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         axes.set_xscale("log")
     if panel.log_y:
         axes.set_yscale("log")
-    for index, line in enumerate(panel.lines):
+    for index, bars in enumerate(panel.bars):
+        _draw_bars(axes, bars, index)
+    for index, line in enumerate(panel.lines, start=len(panel.bars)):
         _draw_line(axes, line, index)
     for index, shape in enumerate(panel.shapes):
-        _draw_shape(axes, shape, index + len(panel.lines))
+        _draw_shape(axes, shape, index + len(panel.bars) + len(panel.lines))
     for index, dot in enumerate(panel.dots):
         mark: Any = {"marker": "oX"[index % 2], "markersize": 8, "linestyle": "none", "color": "black"}
         axes.plot([dot.x], [dot.y], label=dot.label, zorder=5, **mark)
+    if panel.ticks:
+        axes.set_xticks([place for place, _ in panel.ticks], [name for _, name in panel.ticks])
+        axes.grid(visible=False, axis="x")
     if panel.x_limits != (None, None):
         axes.set_xlim(*panel.x_limits)
     if panel.y_limits != (None, None):
@@ -76,6 +81,12 @@ def _draw_line(axes: Axes, line: Line, index: int) -> None:
     axes.fill_between(line.x, lower, upper, color=colour, alpha=0.3, linewidth=0)
     axes.plot(line.x, upper, color=colour, linestyle=dash, linewidth=2.0, label=line.label)
     axes.plot(line.x, lower, color=colour, linestyle=dash, linewidth=0.8)
+
+
+def _draw_bars(axes: Axes, bars: Bars, index: int) -> None:
+    base = 0.0 if bars.base is None else bars.base
+    colour = COLOURS[index % len(COLOURS)]
+    axes.bar(bars.x, bars.heights, bars.width, bottom=base, color=colour, alpha=0.85, label=bars.label)
 
 
 def _draw_shape(axes: Axes, shape: Shape, index: int) -> None:

@@ -47,6 +47,17 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
+class Bars:
+    """Bars at x, standing on `base` where it is given; the upper ends of certified numbers."""
+
+    label: str
+    x: Sequence[float]
+    heights: Sequence[float]
+    base: Sequence[float] | None = None
+    width: float = 0.84
+
+
+@dataclass(frozen=True, slots=True)
 class Panel:
     """One pair of axes; limits are (None, None) where the data decide."""
 
@@ -55,7 +66,9 @@ class Panel:
     y_label: str
     lines: Sequence[Line] = ()
     shapes: Sequence[Shape] = ()
+    bars: Sequence[Bars] = ()
     dots: Sequence[Dot] = ()
+    ticks: Sequence[tuple[float, str]] = ()  # names of places on the x axis
     target: tuple[float, float] | None = None
     log_x: bool = False
     log_y: bool = True

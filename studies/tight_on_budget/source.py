@@ -71,8 +71,6 @@ SOURCE = Source(
     "Tight on Budget?",
     OPENING,
     CLAIMS,
-    figures=tuple(
-        f"tight_on_budget.figure_{number:02}" for number in (1, 2, 3, 11, 12, 13, 14, 15, 16, 18, 19, 20, 21, 22)
-    ),
+    figures=tuple(f"tight_on_budget.figure_{number:02}" for number in (*range(1, 17), *range(18, 23))),
     sections=(lambda: READINGS, leaked),
 )

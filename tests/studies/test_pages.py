@@ -44,7 +44,9 @@ def test_every_figure_is_drawn_and_shown(module: str) -> None:
     assert (DOCS / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("module", ["tight_on_budget.figure_01", "characteristic_function.experiment_1"])
+@pytest.mark.parametrize(
+    "module", ["tight_on_budget.figure_01", "tight_on_budget.figure_08", "characteristic_function.experiment_1"]
+)
 def test_captions_on_the_page_are_those_of_the_code(module: str) -> None:
     assert fitted(compute(module).caption) in (DOCS / "paper.md").read_text("utf-8")
 

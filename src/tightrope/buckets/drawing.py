@@ -30,7 +30,9 @@ def draw_list(found: BucketList, path: str | PathLike[str] | None, ax: Axes | No
     right, left = found.losses[part], found.losses[part] - step
     with sheet(path, ax) as axes:
         if log:
+            certain = masses.lower[masses.lower > LEAST]
             axes.set_yscale("log")
+            axes.set_ylim(float(np.min(certain, initial=1.0)) / 2.0, 2.0 * float(np.max(masses.upper)) + LEAST)
         edges = {"edgecolor": "white", "linewidth": 0.4} if len(right) <= BARS_MOST else {"linewidth": 0.0}
         low, high = masses.lower[part], masses.upper[part]
         axes.bar(left, low, step, align="edge", color=COLOURS[0], alpha=0.75, label="B", **edges)
