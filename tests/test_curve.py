@@ -134,6 +134,17 @@ def test_a_plot_goes_on_the_axes_that_it_is_given(tmp_path: Path) -> None:
     assert linear.get_yscale() == "linear"
 
 
+def test_curves_are_called_as_their_mechanisms_are() -> None:
+    names = ("_first $5", "$x$", "second")
+    curves = [tr.Gaussian(sigma=2.0, name=name).curve(0.0, 1.0, 3) for name in names]
+    figure = tr.draw_curves(curves)
+    figure.canvas.draw()
+    shown = [text.get_text().strip().replace("\\$", "$") for text in figure.axes[0].get_legend().get_texts()]
+    assert shown == list(names)
+    assert curves[2].plot().axes[0].get_title("left") == "second"
+    assert curves[2].plot(label="mine").axes[0].get_title("left") == "mine"
+
+
 def test_a_plot_lies_in_a_part_of_a_figure() -> None:
     from matplotlib.figure import Figure
 

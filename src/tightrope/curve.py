@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
@@ -127,14 +127,15 @@ class Curve(Sequence[Point]):
 
 @checked
 def draw_curves(
-    curves: Mapping[str, Curve],
+    curves: Mapping[str, Curve] | Iterable[Curve],
     path: str | PathLike[str] | None = None,
     *,
     title: str = "",
     ax: Axes | None = None,
     log: bool | None = None,
 ) -> Figure:
-    """Several curves on one axis, each with its label; the other arguments are those of Curve.plot."""
+    """Several curves on one axis, each with its label, or as its mechanism is named; the rest is as for Curve.plot."""
     from .plot import draw
 
-    return draw([curve._series(label) for label, curve in curves.items()], path, title=title, ax=ax, log=log)
+    labelled = curves.items() if isinstance(curves, Mapping) else (("", curve) for curve in curves)
+    return draw([curve._series(label) for label, curve in labelled], path, title=title, ax=ax, log=log)

@@ -18,6 +18,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import tightrope as tr
+from tightrope import result
 from tightrope.cli.app import run
 
 RESULT = Draft202012Validator(json.loads(files("tightrope").joinpath("schema/result.json").read_text("utf-8")))
@@ -67,6 +68,25 @@ def test_delta_prints_the_interval_then_how_it_came_about(shell: Shell) -> None:
     assert first.endswith("at epsilon 1")
     assert "closed_form, float64, direction" in second
     assert second.endswith(" s")
+
+
+def test_names_are_shown_wherever_there_is_an_answer(shell: Shell, tmp_path: Path) -> None:
+    expression = "Gaussian(sigma=5, name='GM1') * 3 + PureDP(epsilon=0.1, name='it\\'s \"$x\" ?')"
+    label = 'GM1 * 3 + it\'s "$x" ?'
+    assert shell("delta", expression, "--epsilon", "1").out.splitlines()[1] == f"  of {label}"
+    outcome = shell("epsilon", expression, "--delta", "1e-6", "--json")
+    document = json.loads(outcome.out)
+    RESULT.validate(document)
+    assert document["certificate"]["label"] == label
+    assert tr.parse(document["expression"]) == tr.parse(expression)
+    assert (found := result.read(outcome.out)[0].bound.certificate) is not None
+    assert found.label == label
+    assert "Gaussian(sigma=5.0, name='GM1') * 3 + PureDP" in shell("compare", expression, "--delta", "1e-6").out
+    calibrated = shell("calibrate", "Gaussian(sigma=?, name='why?')", "--epsilon", "1", "--delta", "1e-5")
+    assert ", name='why?'): epsilon in" in calibrated.out
+    assert shell("curve", expression, "--points", "3", "--plot", str(tmp_path / "a.svg")).code == 0
+    assert "$x" in (tmp_path / "a.svg").read_text("utf-8")
+    assert shell("mechanisms").out.count("name=") == 1
 
 
 def test_epsilon_answers_every_delta_in_order(shell: Shell) -> None:

@@ -172,3 +172,23 @@ def test_a_calibration_keeps_the_name() -> None:
     assert found.mechanism.name == "x"
     assert found.bound.certificate is not None
     assert found.bound.certificate.label == "x"
+
+
+def test_many_numbers_are_shown_by_their_number() -> None:
+    masses = [1 / 16] * 16
+    run = tr.Finite(p=masses, q=masses, name="timing") + tr.Finite(p=masses, q=masses)
+    assert "Finite(p=[16 numbers], q=[16 numbers], name='timing')" in str(run)
+    assert tr.parse(repr(run)) == run
+    assert run.label == "Finite(p=[16 numbers], q=[16 numbers]) + timing"
+
+
+def test_a_sum_is_a_composition_however_it_came_about() -> None:
+    kinds = (tr.Gaussian(sigma=1.0), tr.Laplace(scale=2.0).poisson(0.1), tr.PureDP(epsilon=0.0), tr.Gaussian(2.0) * 3)
+    group = (tr.Gaussian(sigma=3.0) + tr.Laplace(scale=1.0)).named("group")
+    parts = [each.named(f"n{index % 7}") for index, each in enumerate(kinds * 9)] + [*kinds, group] * 3
+    once = tr.compose(parts)
+    assert sum(parts) == sum(reversed(parts)) == once
+    assert repr(sum(parts)) == repr(once)
+    assert once.nameless == tr.compose(each.nameless for each in parts)
+    with pytest.raises(tr.InvalidParameter, match=r"2\*\*1000"):
+        once + group * 2**1000

@@ -118,7 +118,9 @@ def listing() -> str:
     with console.capture() as capture:
         console.print(table)
     shown = [line.rstrip() for line in capture.get().splitlines()]
-    return "\n".join([*shown, 'Each takes name="GM1" as well, and what is made of several .named("training").'])
+    return "\n".join(
+        [*shown, 'Each takes name="GM1" as well, all together .named("run"): answers show names, and are the same.']
+    )
 
 
 @contextmanager

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from ..pair import Pair
 
 
+SHOWN = 8  # numbers in a title
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Mechanism(metaclass=NamedType):
     """A randomized algorithm, described by its dominating pair in each direction.
@@ -102,9 +105,9 @@ class Mechanism(metaclass=NamedType):
     def __add__(self, other: Mechanism) -> Mechanism:
         if not isinstance(other, Mechanism):
             return NotImplemented
-        from ..transforms.composition import compose
+        from ..transforms.composition import added
 
-        return compose((self, other))
+        return added(self, other)
 
     def __radd__(self, other: object) -> Mechanism:
         """sum(parts) starts at 0."""
@@ -304,6 +307,11 @@ class Leaf(Mechanism):
 
     def __repr__(self) -> str:
         return self._written()
+
+    def __str__(self) -> str:
+        """For people: many numbers by how many they are."""
+        long = {key: value for key, value in self._given().items() if isinstance(value, tuple) and len(value) > SHOWN}
+        return self._written(**{key: f"[{len(value)} numbers]" for key, value in long.items()})
 
     def _written(self, **instead: str) -> str:
         """The call that makes this; some values may be written another way."""

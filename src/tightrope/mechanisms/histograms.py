@@ -23,7 +23,7 @@ from ..pairs.finite.histogram import law_within, lower_limit, upper_limit
 from ..pairs.finite.laws import RationalLaw
 from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
-from .base import Leaf
+from .base import SHOWN, Leaf
 from .data_file import data_file
 from .parameters import probability, shares
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from .samples import Source
 
 KINDS = ("counts", "probabilities")
-SHOWN = 8  # numbers in a title
 
 
 class _Anew:

@@ -8,6 +8,7 @@ Reference: Zhu, Dong, Wang 2021, Thm 10.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -23,6 +24,7 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 
 LABELLED_MOST = 8  # parts in a label
+MANY = 8  # parts, from which on another one is put into its place
 IDENTITY = PureDP(epsilon=0.0)
 
 
@@ -118,6 +120,42 @@ def compose(*mechanisms: Mechanism | Iterable[Mechanism]) -> Mechanism:
     return _grouped(counts)
 
 
+def added(run: Mechanism, other: Mechanism) -> Mechanism:
+    """Both: `compose`, or where one part joins many, its place among them, so that a sum of many takes no square."""
+    parts, new = _summands(run), _summands(other)
+    if len(new) > 1 or len(parts) < MANY or other == IDENTITY:
+        return compose((run, other))
+    if other.relation is not None:
+        _check_relations({run.relation, other.relation})
+    (part, count), *_ = new
+    written = repr(part)
+    place = bisect_left(parts, written, key=_order)
+    while place < len(parts) and parts[place][0] != part and _order(parts[place]) == written:
+        place += 1
+    known = [uses for each, uses in parts[place : place + 1] if each == part]
+    total = count + sum(known)
+    _check_count(part, total)
+    return Composition(parts=(*parts[:place], (part, total), *parts[place + len(known) :]))
+
+
+def _order(item: tuple[Mechanism, int]) -> str:
+    """By which parts are sorted."""
+    return repr(item[0])
+
+
+def _check_relations(relations: set[Relation | None]) -> None:
+    if len(relations - {None}) > 1:
+        raise InvalidParameter(
+            "the parts disagree on what neighbours are (add/remove of a record against replacing one): "
+            "account for each relation on its own"
+        )
+
+
+def _check_count(part: Mechanism, count: int) -> None:
+    if count > WHOLE_MOST:
+        whole(f"the count of {part!r:.60}", count, least=1)
+
+
 def _summands(mechanism: Mechanism) -> tuple[tuple[Mechanism, int], ...]:
     """What goes into a sum: the parts, unless they have a name together."""
     return mechanism.parts if mechanism.name is None else ((mechanism, 1),)
@@ -139,16 +177,10 @@ def repeat(mechanism: Mechanism, count: float) -> Mechanism:
 
 def _grouped(counts: dict[Mechanism, int]) -> Mechanism:
     counts = {part: count for part, count in counts.items() if count and part != IDENTITY}
-    relations = {part.relation for part in counts if part.relation is not None}
-    if len(relations) > 1:
-        raise InvalidParameter(
-            "the parts disagree on what neighbours are (add/remove of a record against replacing one): "
-            "account for each relation on its own"
-        )
+    _check_relations({part.relation for part in counts})
     for part, count in counts.items():
-        if count > WHOLE_MOST:
-            whole(f"the count of {part!r:.60}", count, least=1)
-    parts = tuple(sorted(counts.items(), key=lambda item: repr(item[0])))
+        _check_count(part, count)
+    parts = tuple(sorted(counts.items(), key=_order))
     if not parts:
         return IDENTITY
     if len(parts) == 1 and parts[0][1] == 1:
