@@ -44,9 +44,9 @@ def decide(claim: Claim) -> Finding:
     return Finding(claim.key, numbers, claim.holds(numbers))
 
 
-def delta_at(run: Mechanism, factor: float) -> Bound:
+def delta_at(run: Mechanism, factor: float, accuracy: float = ACCURACY) -> Bound:
     """delta where e^epsilon is the factor; the double below its logarithm is asked, so that the upper end stands."""
-    return run.delta(max(math.nextafter(math.log(factor), 0.0), 0.0), accuracy=ACCURACY)
+    return run.delta(max(math.nextafter(math.log(factor), 0.0), 0.0), accuracy=accuracy)
 
 
 def orders_below(value: Bound, reference: float) -> Bound:

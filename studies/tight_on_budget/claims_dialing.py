@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from studies.claim import Claim, Numbers, delta_at, orders_below
 from studies.tight_on_budget.vuvuzela import (
     DIAL_FEW,
@@ -21,6 +23,7 @@ from studies.tight_on_budget.vuvuzela import (
 )
 from tightrope import Bound, Mechanism
 
+LP_4K_SIGMA, LP_10K_SIGMA = Noise("LP", 4_000, 320), Noise("LP", 10_000, 833)
 AT_TARGET = "delta at e^eps = 2"
 CLAMPED, CUT = "orders, clamped as printed", "orders, cut instead"
 
@@ -37,6 +40,18 @@ def _target(key: str, noise: Noise, rounds: int, says: str, why: str) -> Claim:
 def _orders(run: Mechanism, noise: Noise, rounds: int) -> Bound:
     original = original_dialing(noise, rounds)
     return orders_below(delta_at(run, original.factor), original.delta)
+
+
+def _same(key: str, says: str, few: tuple[Noise, Noise, int], many: tuple[Noise, Noise, int], why: str) -> Claim:
+    """Whether delta at the target is the same to five per cent for Laplace and Gauss, twice."""
+    pairs = [[(noise, rounds) for noise in (laplace, gauss)] for laplace, gauss, rounds in (few, many)]
+    asks = {f"delta, {n}, {r:,}": partial(delta_at, dialing(n, r), TARGET[0], 2e-3) for pair in pairs for n, r in pair}
+
+    def holds(numbers: Numbers) -> bool:
+        found = [[numbers[f"delta, {n}, {r:,}"] for n, r in pair] for pair in pairs]
+        return all(max(a.upper, b.upper) <= 1.05 * min(a.lower, b.lower) for a, b in found)
+
+    return Claim(key, "7.2", says, asks, holds, why)
 
 
 CLAIMS = (
@@ -103,5 +118,20 @@ CLAIMS = (
         },
         meets,
         "both meet the target",
+    ),
+    _same(
+        "dial-same",
+        "the reduced Laplace noise has the same bounds as the reduced Gaussian noise if its scale is sigma, "
+        "at 2.5 times the mean",
+        (LP_4K_SIGMA, GS_1K6, DIAL_FEW),
+        (LP_10K_SIGMA, GS_4K1, DIAL_MANY),
+        "to 3 per cent and to 1 per cent",
+    ),
+    _same(
+        "dial-same-printed",
+        "so do the Laplace noises of figure 21, whose scales are 330 and 827 in place of 320 and 833",
+        (LP_4K, GS_1K6, DIAL_FEW),
+        (LP_10K, GS_4K1, DIAL_MANY),
+        "a scale 3 per cent larger makes delta 1.6 times smaller, one 0.7 per cent smaller makes it 8 per cent larger",
     ),
 )

@@ -6,15 +6,15 @@ import math
 
 from studies.asking import deltas, grid
 from studies.figure import DELTA, FACTOR, Figure, Panel, Shape
-from tightrope.mechanisms.truncated import TruncatedGaussian
+from studies.tight_on_budget.noise import cut_gauss
 
-SIGMA, CUT, EPSILON = 1.0, 2.5, 0.6
+SIGMA, CUT, EPSILON = 1.0, 2.5, 0.6  # of the right half: ours
+FACTORS = grid(1.0, 1.04, 161)  # the largest finite loss is 0.031
 
 
 def figure() -> Figure:
     """The curve of one use, and the area that one point of it is."""
-    mechanism = TruncatedGaussian(sigma=SIGMA, bounds=(-CUT, CUT))
-    curve = deltas("cut Gaussian, one use", mechanism, grid(1.0, 30.0, 117), accuracy=1e-6)
+    curve = deltas("cut Gaussian, one use", cut_gauss(), FACTORS, accuracy=1e-6)
     x = grid(-CUT - 0.5, CUT + 1.5, 601)
     shifted = [_density(each - 1.0) for each in x]
     scaled = [math.exp(EPSILON) * _density(each) for each in x]
@@ -22,15 +22,17 @@ def figure() -> Figure:
     return Figure(
         "figure-01",
         "What delta is",
-        f"Left: delta of one use of Gaussian noise (sigma {SIGMA:g}, sensitivity 1) cut at {CUT:g} on both sides, "
-        "over e^epsilon. The curve does not fall to 0: outputs that only one of the two laws can produce give the "
-        f"record away at any epsilon, and their mass is where it levels out. Right: delta at epsilon {EPSILON:g} is "
-        "the hatched area, where the shifted law exceeds e^epsilon times the other one, which is no longer a "
-        "probability law. The paper prints no parameters here; these were chosen so that every part is seen.",
+        "Left: delta of one use of Gaussian noise (sigma 200 sqrt 2, sensitivity 1) cut at 2500 on both sides, over "
+        "e^epsilon: from 1.41e-3 at epsilon 0 down to 1.55e-20. It falls no further: outputs that only one of the two "
+        "laws can produce give the record away at any epsilon, and their mass is where the curve levels out. The "
+        "figure's caption prints no parameters; those of section 5 fit its axes. Right: delta at "
+        f"epsilon {EPSILON:g} is the hatched area, where the shifted law exceeds e^epsilon times the other one, which "
+        f"is no longer a probability law; drawn with sigma {SIGMA:g} and a cut at {CUT:g} (ours), since with those "
+        "of the left half the two laws cannot be told apart by eye.",
         [
             Panel("delta of one use", FACTOR, DELTA, lines=[curve]),
             Panel(
-                f"one point of it, at epsilon {EPSILON:g}",
+                f"one point of such a curve, at epsilon {EPSILON:g}",
                 "output",
                 "density",
                 shapes=[

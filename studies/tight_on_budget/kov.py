@@ -7,11 +7,12 @@ Reference: Meiser, Mohammadi 2018, section 5.6 and theorem 3.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tightrope import ApproximateDP, Mechanism
+from tightrope import ApproximateDP, Bound, Mechanism
 
 DECADES = (-6.0, 0.3)  # of epsilon, relative to the one where the curve of one use is about to end
 POINTS = 64
@@ -60,3 +61,30 @@ def supremum_of(mechanism: Mechanism) -> float:
 
 def _delta(point: tuple[float, float], epsilon: float, count: int) -> float:
     return (ApproximateDP(*point) * count).delta(epsilon).upper
+
+
+def best_epsilon(mechanism: Mechanism, delta: float, count: int, accuracy: float = 2e-3) -> Bound:
+    """The smallest epsilon that any point of the curve gives, from both sides.
+
+    Between two points of the curve epsilon is at least that of the left one and delta at least that of the right one,
+    and the theorem grows with both: a bound from below for all points between them. The interval where it is smallest
+    is halved until it meets the best point.
+    """
+
+    def value(epsilon: float, leak: float) -> Bound:
+        return (ApproximateDP(epsilon, leak) * count).epsilon(delta)
+
+    def interval(left: float, right: float) -> tuple[float, float, float]:
+        return value(left, mechanism.delta(right).lower).lower, left, right
+
+    end = mechanism.epsilon(delta / (1e3 * count)).upper
+    upper = value(end, mechanism.delta(end).upper).upper
+    waiting = [interval(0.0, end), interval(end, math.inf)]
+    heapq.heapify(waiting)
+    while upper > waiting[0][0] * (1.0 + accuracy):
+        _, left, right = heapq.heappop(waiting)
+        middle = 2.0 * left if right == math.inf else 0.5 * (left + right)
+        upper = min(upper, value(middle, mechanism.delta(middle).upper).upper)
+        heapq.heappush(waiting, interval(left, middle))
+        heapq.heappush(waiting, interval(middle, right))
+    return Bound(waiting[0][0], upper)

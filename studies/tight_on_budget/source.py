@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 
 from studies.page import Source, at_most, said
+from studies.tight_on_budget import costs, laplace_rate, rate_1
 from studies.tight_on_budget.claims import CLAIMS
+from studies.tight_on_budget.slips import slips
 from studies.tight_on_budget.timings import DELTA, FACTOR, distance, hiding_noise, leakage, read
+
+FIGURES = (*range(1, 17), *range(18, 23))  # 17 is a table of parameters
 
 OPENING = """\
 "Tight on Budget? Tight Bounds for r-Fold Approximate Differential Privacy" (Meiser, Mohammadi 2018), claim by
@@ -21,10 +25,6 @@ READINGS = """### How the text was read
 - Conversation: a round shows two counts, so that the pair is the product of sensitivity 2 at (mean, spread) and
   sensitivity 1 at (mean/2, spread/2). The paper's verdicts on new1, new2 and the quarter of Laplace noise come out for
   the first component alone; with both, none of the three meets the target.
-- Section 7.3 says that new1 suffices for 524,288 rounds and new2 for 65,536; section 2.3 and the captions say the
-  reverse, and are right.
-- Slips without consequence: 7.1 prints 7.5k for the 7.3k of everywhere else, the caption of figure 15 prints 770k for
-  770 and sigma 320 for 833, section 6 prints a second mean of 2 where sensitivity 1 is used.
 - Original analysis: one dialing round is (2/b, exp((2 - mean)/b)/2)-DP, one conversation round
   (4/b, exp((2 - mean)/b))-DP, and advanced composition gets a slack of 1e-5. This gives e^epsilon = 2.00 for the
   low noise at 65,536 rounds, as it should.
@@ -71,6 +71,7 @@ SOURCE = Source(
     "Tight on Budget?",
     OPENING,
     CLAIMS,
-    figures=tuple(f"tight_on_budget.figure_{number:02}" for number in (*range(1, 17), *range(18, 23))),
-    sections=(lambda: READINGS, leaked),
+    figures=(*(f"tight_on_budget.figure_{number:02}" for number in FIGURES), "tight_on_budget.rate_1"),
+    sections=(lambda: READINGS, slips, costs.section, rate_1.section, leaked),
+    records={"costs": costs.record, "laplace-rate": lambda: laplace_rate.write(laplace_rate.rows())},
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from studies import claim
 from studies.page import Drawn, Source, fitted, page, shown, table
 from studies.reproduce import CLAIMS, FIGURES, SOURCES, compute, drawn_name
+from studies.tight_on_budget import costs, rate_1
+from studies.tight_on_budget.slips import slips
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -35,6 +38,14 @@ def test_what_a_page_shows_can_be_read_again() -> None:
 
 def test_the_page_that_is_kept_can_be_made_in_parts() -> None:
     assert set(shown((DOCS / "paper.md").read_text("utf-8"))) == {drawn_name(module) for module in FIGURES}
+
+
+@pytest.mark.parametrize("section", [costs.section, rate_1.section, slips], ids=lambda each: each.__module__)
+def test_the_page_shows_what_was_recorded(section: Callable[[], str]) -> None:
+    lines = (DOCS / "paper.md").read_text("utf-8").splitlines()
+    rows = [line for line in section().splitlines() if line.startswith("|")]
+    assert len(rows) > 5
+    assert [row for row in rows if row not in lines] == []
 
 
 @pytest.mark.parametrize("module", FIGURES)

@@ -7,16 +7,17 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
+import mpmath
 import pytest
 
 from studies.asking import deltas, factors
 from studies.figure import Figure, Line, Panel
 from studies.tight_on_budget import figure_01, timings
-from studies.tight_on_budget.kov import points_of, supremum_of
+from studies.tight_on_budget.kov import best_epsilon, points_of, supremum_of
 from studies.tight_on_budget.measure import COMPARISONS, RIGHT, SECRET, WRONG, measure
 from studies.tight_on_budget.noise import cut_laplace, response
 from studies.tight_on_budget.vuvuzela import LOW, LP_20K, NEW_1, TALK_FEW, Noise, clamped, cut, original_conversation
-from tightrope import Gaussian, RandomizedResponse
+from tightrope import ApproximateDP, Gaussian, RandomizedResponse
 
 
 def _normal(x: float) -> float:
@@ -25,13 +26,18 @@ def _normal(x: float) -> float:
 
 def test_figure_1_is_the_area_it_says() -> None:
     line = figure_01.figure().panels[0].lines[0]
-    kept = _normal(2.5) - _normal(-2.5)
+    sigma, cut = 200.0 * math.sqrt(2.0), 2500.0
     assert line.lower is not None
-    for factor, low, high in zip(line.x, line.lower, line.upper, strict=True):
-        crossing = min(math.log(factor) + 0.5, 2.5)
-        p, q = _normal(2.5) - _normal(crossing - 1.0), _normal(2.5) - _normal(crossing)
-        truth = (p - factor * q) / kept
-        assert low - 1e-13 <= truth <= high + 1e-13
+    assert line.lower[0] <= 1.41047322e-3 * (1.0 + 1e-7)
+    assert line.upper[-1] == pytest.approx(1.5543165945573e-20, rel=1e-6)
+    with mpmath.workdps(40):
+        kept = mpmath.ncdf(cut / sigma) - mpmath.ncdf(-cut / sigma)
+        for factor, low, high in list(zip(line.x, line.lower, line.upper, strict=True))[::10]:
+            crossing = min(math.log(factor) * sigma**2 + 0.5, cut)
+            p = mpmath.ncdf(-(crossing - 1.0) / sigma) - mpmath.ncdf(-cut / sigma)
+            q = mpmath.ncdf(-crossing / sigma) - mpmath.ncdf(-cut / sigma)
+            truth = (p - factor * q) / kept
+            assert low * (1.0 - 1e-9) <= truth <= high * (1.0 + 1e-9)
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.0005, 1.002])
@@ -86,6 +92,18 @@ def test_kov_of_randomized_response_is_the_binomial(epsilon: float) -> None:
     )
     found = points_of(RandomizedResponse(p=0.51)).delta(epsilon, count)
     assert float(truth) * (1.0 - 1e-12) <= found <= float(truth) * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 5, 100])
+def test_the_best_point_of_kov_from_both_sides(count: int) -> None:
+    gauss, delta = Gaussian(sigma=20.0), 1e-5
+    found = best_epsilon(gauss, delta, count, accuracy=1e-2)
+    assert found.width <= 1.01e-2 * found.upper
+    tried = [ApproximateDP(e, gauss.delta(e).upper) * count for e in (0.002 * 1.15**k for k in range(60))]
+    assert found.lower <= min(run.epsilon(delta).upper for run in tried)
+    assert found.upper >= (gauss * count).epsilon(delta).lower
+    if count == 1:
+        assert found.lower <= gauss.epsilon(delta).upper <= found.upper * (1.0 + 1e-12)
 
 
 def test_kov_stays_above_the_truth_of_cut_noise() -> None:
