@@ -9,6 +9,7 @@ from studies.figure import Line
 from tightrope import Bound, Mechanism
 
 ACCURACY = 1e-2  # a third of a line's thickness on a scale of ten decades
+SECONDS = 120.0  # for a question: a page is made on busy machines too
 
 Counted = Callable[[int], Mechanism]
 
@@ -20,12 +21,14 @@ def grid(start: float, stop: float, points: int) -> tuple[float, ...]:
 
 def deltas(label: str, run: Mechanism, factors: Sequence[float], accuracy: float = ACCURACY) -> Line:
     """delta over e^epsilon, certified."""
-    return certified(label, factors, run.delta([math.log(factor) for factor in factors], accuracy=accuracy))
+    return certified(
+        label, factors, run.delta([math.log(factor) for factor in factors], accuracy=accuracy, seconds=SECONDS)
+    )
 
 
 def factors(label: str, runs: Counted, counts: Sequence[int], delta: float, accuracy: float = ACCURACY) -> Line:
     """e^epsilon over the count, certified; the ends of epsilon are narrow enough for the exponential's rounding."""
-    bounds = [runs(count).epsilon(delta, accuracy=accuracy) for count in counts]
+    bounds = [runs(count).epsilon(delta, accuracy=accuracy, seconds=SECONDS) for count in counts]
     return Line(
         label,
         counts,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from studies.asking import SECONDS
 from tightrope import Bound, Mechanism
 
 RECORD = Path(__file__).parent / "data" / "claims.csv"
@@ -46,7 +47,7 @@ def decide(claim: Claim) -> Finding:
 
 def delta_at(run: Mechanism, factor: float, accuracy: float = ACCURACY) -> Bound:
     """delta where e^epsilon is the factor; the double below its logarithm is asked, so that the upper end stands."""
-    return run.delta(max(math.nextafter(math.log(factor), 0.0), 0.0), accuracy=accuracy)
+    return run.delta(max(math.nextafter(math.log(factor), 0.0), 0.0), accuracy=accuracy, seconds=SECONDS)
 
 
 def orders_below(value: Bound, reference: float) -> Bound:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 
+from studies.asking import SECONDS
 from studies.page import said
 from studies.tight_on_budget.noise import cut_laplace
 from studies.tight_on_budget.vuvuzela import DIAL_MANY, GS_4K1, GS_20K, LP_20K, dialing
@@ -72,9 +73,9 @@ def measured(key: str, engine: str) -> Cost:
     """The cost of one question in this process."""
     asked = ASKED[key]
     run = asked.run()
-    epsilon = run.epsilon(asked.level, accuracy=1e-3).upper
+    epsilon = run.epsilon(asked.level, accuracy=1e-3, seconds=SECONDS).upper
     start = time.process_time()
-    bound = run.delta(epsilon) if engine == "default" else from_buckets(run, epsilon, asked.n)
+    bound = run.delta(epsilon, seconds=SECONDS) if engine == "default" else from_buckets(run, epsilon, asked.n)
     seconds = time.process_time() - start
     return Cost(Bound(bound.lower, bound.upper), seconds, getrusage(RUSAGE_SELF).ru_maxrss / 1024.0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from studies.asking import certified, deltas, grid
+from studies.asking import SECONDS, certified, deltas, grid
 from studies.figure import DELTA, FACTOR, Dot, Line, Panel
 from studies.tight_on_budget.vuvuzela import TARGET, Noise, Original
 from tightrope import Mechanism
@@ -38,11 +38,15 @@ def growth(
     theirs = [(noise, [analysis(noise, count) for count in counts]) for noise in originals]
     best = list(zip(counts, theirs[-1][1], strict=True))
     epsilons = [
-        certified(label, counts, [run(count).epsilon(there.delta, accuracy=1e-3) for count, there in best])
+        certified(
+            label, counts, [run(count).epsilon(there.delta, accuracy=1e-3, seconds=SECONDS) for count, there in best]
+        )
         for label, run in runs.items()
     ]
     levels = [
-        certified(label, counts, [run(count).delta(there.epsilon, accuracy=1e-2) for count, there in best])
+        certified(
+            label, counts, [run(count).delta(there.epsilon, accuracy=1e-2, seconds=SECONDS) for count, there in best]
+        )
         for label, run in runs.items()
     ]
     epsilons += [Line(f"{noise}, original", counts, [each.epsilon for each in found]) for noise, found in theirs]
