@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from flint import arb
 
 from ..bound import Budget, budget_lines
-from ..kernels.ball import enclose, refine
+from ..kernels.ball import BITS_START, enclose, lower_float, refine, upper_float, working_precision
 from ..kernels.search import Compared, Inverse, compare, invert
 from ..pair import Pair
 from .tuning import BALL_TOLERANCE
@@ -50,6 +50,25 @@ class Evaluator(ABC):
     @abstractmethod
     def delta(self, epsilon: float) -> Evaluation:
         """Bounds delta at a finite epsilon >= 0."""
+
+    def secant(self, x: float, y: float, second: bool) -> Evaluation:
+        """Bounds S(x, y) = (H(e^x) - e^(x-y) H(e^y)) / (1 - e^(x-y)), or (H(e^x) - H(e^y)) / (e^y - e^x) where second.
+
+        Between P[l >= y] and P[l > x] of the first law, or of the second. Proof: docs/proofs/loss.md, section 1.
+        """
+        near, far = self.delta(x), self.delta(y)
+        with working_precision(BITS_START):
+            gap = arb(y) - arb(x)
+            share, width = (arb(1), arb(x).exp() * gap.expm1()) if second else ((-gap).exp(), -(-gap).expm1())
+            low = (arb(near.lower) - share * arb(far.upper)) / width
+            high = (arb(near.upper) - share * arb(far.lower)) / width
+
+            def scaled(one: Mapping[str, float], other: Mapping[str, float]) -> Mapping[str, float]:
+                return budget_lines(**{name: upper_float((one[name] + share * other[name]) / width) for name in one})
+
+            budget = Budget(scaled(near.budget.upper, far.budget.lower), scaled(near.budget.lower, far.budget.upper))
+            lower, upper = max(lower_float(low), 0.0), min(upper_float(high), 1.0)
+            return Evaluation(min(lower, upper), upper, budget)
 
 
 class SelfInverse(Evaluator):

@@ -22,13 +22,13 @@ FLOAT_TOLERANCE = 1e-12
 class Engine:
     """An engine, and when it is the one to ask; its package in this folder has its name.
 
-    reason, ball_reason: why it may answer, in float64 and in balls; None where it has no balls.
-    automatic: asked without being named. products: made for the law of several mechanisms on one sample, and for no
-    other. exact: its balls are the last word. settles: it goes to balls by itself. moments: it rests on cgfs, so
-    moments are known as well. weighs: in float64 it takes `beat`, a relative width that is known already, and refuses
-    work that cannot halve it. aims: it may miss where epsilon lies, and finds it at a second aim. chooses: its balls
-    take their grid from float64, and without proof they are wider still. finest: the relative width that a search on
-    it aims at in any case.
+    reason, ball_reason: why it may answer, in float64 and in balls; None where it has no balls. automatic: asked
+    without being named. products: made for the law of several mechanisms on one sample, and for no other. exact:
+    its balls are the last word. settles: it goes to balls by itself. moments: it rests on cgfs, so moments are
+    known as well. weighs: in float64 it takes `beat`, a relative width that is known already, and refuses work that
+    cannot halve it. ramps: it takes `second` where tails are asked, and sums secants by themselves. aims: it may
+    miss where epsilon lies, and finds it at a second aim. chooses: its balls take their grid from float64, and
+    without proof they are wider still. finest: the relative width that a search on it aims at in any case.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Engine:
     settles: bool = False
     moments: bool = False
     weighs: bool = False
+    ramps: bool = False
     aims: bool = False
     chooses: bool = False
     finest: float = FLOAT_TOLERANCE
@@ -96,6 +97,7 @@ CONTOUR = Engine(
     "every term has a cgf, and the integral converges",
     settles=True,
     moments=True,
+    ramps=True,
 )
 # From the cheapest on; the historical reference answers when asked by name.
 ENGINES = (

@@ -1,8 +1,10 @@
 """Kernels of a contour sum: what every power of a transform is multiplied with before it is summed.
 
 smooth:     e^{-z eps} / (z (z+1)),
+ramp:       the same times (1 - e^{-(z+1) g}) / (1 - e^{-g}), or (1 - e^{-zg}) / (e^g - 1): secants of the profile,
 geometric:  e^{-z l} (a + b e^{-zh}) / ((1 - e^{-zh}) (1 - e^{-(z+1)h})) at z h = c h + 2 pi i n/N: a law on a lattice.
-Guarantee: each value within `error` times `size` of the truth. Proof: docs/proofs/contour.md, sections 7 and 12.
+Guarantee: each value within `error` times `size` of the truth.
+Proof: docs/proofs/contour.md, sections 7 and 12; docs/proofs/loss.md, section 6.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from .ulps import UNIT
 ComplexArray = npt.NDArray[np.complexfloating[Any, Any]]
 TERM_ERROR = 64.0 * UNIT  # of one term, relative: exp, cosine, sine, the division by z (z+1) and three products
 GEOMETRIC_ERROR = 256.0 * UNIT  # of one geometric kernel, relative to its size
+RAMP_UNITS = 128.0  # what the numerator and the denominator of a ramp err by, for small angles
 TIME_ERROR = 8.0 * UNIT  # of a node 2 pi n/(N h), relative: two products and a division, h and pi, and n times it
 
 
@@ -61,6 +64,24 @@ def smooth(tilt: float, times: FloatArray) -> Kernel:
         value: ComplexArray = np.asarray((real - 1j * imaginary) / square, dtype=np.complex128)
         slope: ComplexArray = ((c + 1.0) - 1j * t) / far
         return Kernel(value, slope, 1.0 / np.sqrt(square))
+
+
+def ramp(tilt: float, times: FloatArray, gap: float, second: bool) -> Kernel:
+    """The smooth kernel times (1 - e^{-(z+1) gap}) / (1 - e^{-gap}), or (1 - e^{-z gap}) / (e^gap - 1) where second.
+
+    1 - e^{-(a + it) g} = (1 - e^{-ag}) + 2 e^{-ag} sin^2(tg/2) + i e^{-ag} sin(tg), at most min(2, |a + it| g).
+    """
+    whole = smooth(tilt, times)
+    a, turn = tilt if second else tilt + 1.0, times * gap
+    fall, half = math.exp(-a * gap), np.sin(0.5 * turn)
+    bottom = math.expm1(gap) if second else -math.expm1(-gap)
+    with np.errstate(under="ignore", over="ignore", invalid="ignore"):
+        top = (-math.expm1(-a * gap) + 2.0 * fall * half * half) + 1j * (fall * np.sin(turn))
+        most = np.minimum(1.0 + fall, gap * np.sqrt(a * a + times * times))
+        value: ComplexArray = whole.value * top / bottom
+        size = raised(whole.size * most / bottom, 64.0)
+    error = TERM_ERROR + UNIT * (RAMP_UNITS + 4.0 * float(turn[-1]))
+    return Kernel(value, np.zeros_like(value), size, error)
 
 
 Relatives = Sequence[Relative]

@@ -31,6 +31,16 @@ class BallNodes(Nodes):
     def sum(self, epsilon: float) -> NodeSum:
         return self._sums(epsilon)[0]
 
+    def ramp(self, at: float, gap: float, second: bool) -> NodeSum:
+        c, step, width, value = arb(self.plan.saddle.tilt), arb(self.plan.step.step), arb(gap), arb(0)
+        for index, term in enumerate(self.terms):
+            z = acb(c, step * index)
+            turned = term * acb(0, -step * index * arb(at)).exp() / (z * (z + 1))
+            top = 1 - (-(z if second else z + 1) * width).exp()
+            value += (arb(0.5) if index == 0 else arb(1)) * (turned * top).real
+        bottom = width.expm1() if second else -(-width).expm1()
+        return NodeSum(arb(at), value * step / (arb.pi() * bottom), arb(0), arb(0))
+
     def slope(self, epsilon: float) -> tuple[float, float]:
         with working_precision(self.bits):
             found, slope = self._sums(epsilon)

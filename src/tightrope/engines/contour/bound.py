@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
@@ -25,6 +26,13 @@ from ..chernoff import chernoff
 from ..evaluation import Evaluation, SelfInverse
 from . import tuning
 from .plan import ContourPlan
+
+TURN_MOST = 2.0**20  # angles of a ramp: larger ones cost digits, and no answer needs them
+
+
+def _tail_above(s: arb, log_mgf: arb, at: arb) -> arb:
+    """e^{K(s) - s x}, at or above P[l > x]."""
+    return (log_mgf - s * at).exp()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,10 @@ class Nodes(ABC):
     @abstractmethod
     def sum(self, epsilon: float) -> NodeSum:
         """S at epsilon, at the working precision."""
+
+    @abstractmethod
+    def ramp(self, at: float, gap: float, second: bool) -> NodeSum:
+        """The sum with the kernel of a secant from `at` to at + gap; not for a period. At the working precision."""
 
     @abstractmethod
     def slope(self, epsilon: float) -> tuple[float, float]:
@@ -100,20 +112,45 @@ class ContourBound(SelfInverse):
     def delta(self, epsilon: float) -> Evaluation:
         with working_precision(self.nodes.bits):
             found = self.nodes.sum(epsilon)
-            scale = (self.nodes.log_scale - self._tilt * found.at).exp()
-            truncation, aliases, left_out = self._truncation, self._aliases(epsilon), self._left_out(epsilon)
-            error = truncation + found.quadrature
-            upper = self.mass + scale * (found.value + error) + left_out + found.moved
-            lower = self.mass + scale * (found.value - error) - aliases - found.moved
-            lines = {
-                "truncation": upper_float(scale * truncation),
-                "quadrature": upper_float(scale * found.quadrature),
-                "rounding": upper_float(scale * found.value.rad() + scale.rad() * abs(found.value)),
-            }
-            above = {**lines, "truncation": upper_float(scale * truncation + left_out)}
-            budget = Budget(budget_lines(**above), budget_lines(**lines, wrap_around=upper_float(aliases)))
-            least, most = max(lower_float(self.mass), 0.0), min(upper_float(upper), 1.0)
-            return Evaluation(min(max(lower_float(lower), least), most), most, budget)
+            return self._bounded(found, self._truncation, self._aliases(epsilon, chernoff), self._left_out(epsilon))
+
+    def secant(self, x: float, y: float, second: bool) -> Evaluation:
+        """The secant as one sum: what H has left to be desired is not divided by a small distance.
+
+        Proof: docs/proofs/loss.md, section 6.
+        """
+        gap, plan = y - x, self.nodes.plan
+        if plan.period is not None or Fraction(x) + Fraction(gap) != Fraction(y) or not plan.height * gap < TURN_MOST:
+            return super().secant(x, y, second)
+        with working_precision(self.nodes.bits):
+            found, width = self.nodes.ramp(x, gap, second), arb(gap)
+            fall = (-(self._tilt if second else self._tilt + 1) * width).exp()
+            truncation = self._truncation * (1 + fall) / (width.expm1() if second else -(-width).expm1())
+            left_out = self.rare + (0 if self.nodes.log_body is None else self._moment(self.nodes.log_body, x))
+            return self._bounded(found, truncation, self._aliases(x, _tail_above), left_out, second)
+
+    def _moment(self, log_body: arb, at: float) -> arb:
+        return _tail_above(arb(self.body_tilt), log_body, arb(at))
+
+    def _bounded(
+        self, found: NodeSum, truncation: arb, aliases: arb, left_out: arb, second: bool = False
+    ) -> Evaluation:
+        """The sum with its errors; a tail of the second law has no infinite mass, and is e^-x times as large."""
+        unit, mass = ((-found.at).exp(), arb(0)) if second else (arb(1), self.mass)
+        scale = (self.nodes.log_scale - self._tilt * found.at).exp() * unit
+        aliases, left_out, moved = aliases * unit, left_out * unit, found.moved * unit
+        error = truncation + found.quadrature
+        upper = mass + scale * (found.value + error) + left_out + moved
+        lower = mass + scale * (found.value - error) - aliases - moved
+        lines = {
+            "truncation": upper_float(scale * truncation),
+            "quadrature": upper_float(scale * found.quadrature),
+            "rounding": upper_float(scale * found.value.rad() + scale.rad() * abs(found.value)),
+        }
+        above = {**lines, "truncation": upper_float(scale * truncation + left_out)}
+        budget = Budget(budget_lines(**above), budget_lines(**lines, wrap_around=upper_float(aliases)))
+        least, most = max(lower_float(mass), 0.0), min(upper_float(upper), 1.0)
+        return Evaluation(min(max(lower_float(lower), least), most), most, budget)
 
     @property
     def _tilt(self) -> arb:
@@ -145,14 +182,17 @@ class ContourBound(SelfInverse):
             return self.rare
         return self.rare + chernoff(arb(self.body_tilt), self.nodes.log_body, arb(epsilon))
 
-    def _aliases(self, epsilon: float) -> arb:
-        """What the aliases add at most: 1/(e^{cL} - 1) + kappa e^{K(s) - s eps}/(e^{(s-c)L} - 1), L = 2 pi/h."""
+    def _aliases(self, epsilon: float, above: Callable[[arb, arb, arb], arb]) -> arb:
+        """What the aliases add at most: 1/(e^{cL} - 1) + kappa e^{K(s) - s eps}/(e^{(s-c)L} - 1), L = 2 pi/h.
+
+        above: kappa e^{K(s) - s eps}, or without kappa where a tail is summed.
+        """
         plan, c, s = self.nodes.plan, self._tilt, arb(self.nodes.plan.step.alias_tilt)
         if plan.period is None:
             period = 2 * arb.pi() / arb(plan.step.step)
         else:
             period = plan.cycle * plan.period.step.ball()
-        height = chernoff(s, self.nodes.log_alias, arb(epsilon))
+        height = above(s, self.nodes.log_alias, arb(epsilon))
         return 1 / (c * period).expm1() + height / ((s - c) * period).expm1()
 
     @cached_property

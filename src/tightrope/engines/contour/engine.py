@@ -40,9 +40,11 @@ def prepare(
     delta: float | None = None,
     accuracy: float,
     proof: bool = False,
+    second: bool | None = None,
 ) -> ContourBound:
     """An evaluator for one direction, its contour through the saddle of the question.
 
+    second: where tails at epsilon are read off it, whether they are those of the second law.
     The law is summed whole where that is narrow enough, else in parts; in balls where float64 loses the digits.
     Raises UnsupportedMechanism where a cgf is unknown or the integrand is not proven to fall.
     """
@@ -54,7 +56,7 @@ def prepare(
         raise UnsupportedMechanism("delta is not above its infinite mass")
     log_delta = None if delta is None else math.log(delta - mass)
     law = ContourLaw(cgfs, infinite, period_of(terms))
-    return search(law, ContourTarget(epsilon, delta, log_delta, accuracy, proof))
+    return search(law, ContourTarget(epsilon, delta, log_delta, accuracy, proof, second))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,8 @@ def tried(approach: Approach, parts: Parts, saddle: Saddle) -> Trial:
 def _tolerances(approach: Approach, saddle: Saddle) -> list[float]:
     """Relative errors of delta to plan for: first what costs little, then what was asked."""
     share, accuracy = approach.target.sensitivity(saddle), approach.accuracy
+    if approach.target.second is not None:  # what is left out counts as often as the distance of a secant is short
+        share = max(approach.target.gap(saddle), tuning.TAIL_LEAST / accuracy)
     aim = tuning.BALL_AIM if approach.balls else tuning.FLOAT_AIM
     first = accuracy if approach.target.accuracy >= tuning.LOOSE else min(accuracy, aim)
     rooms = [min(accuracy * share / room, tuning.TOLERANCE_MOST) for room in tuning.ROOMS]
@@ -161,6 +165,8 @@ def _found(approach: Approach, bound: ContourBound, saddle: Saddle) -> Trial:
     found = bound.at(saddle.epsilon) if epsilon is not None or delta is None else bound.solution(delta)
     at, log_delta, rate, value = found
     log_delta = min(log_delta, 0.0) if math.isfinite(log_delta) else saddle.log_delta - 10.0
+    if approach.target.second is not None:
+        value = bound.secant(at, at + approach.target.gap(saddle), approach.target.second)
     width = (value.upper - value.lower) / value.upper if value.upper > 0.0 else math.inf
     if epsilon is None:
         width = width / max(-rate * at, 1e-300) if width < 0.5 else math.inf

@@ -14,7 +14,7 @@ from flint import arb
 
 from ...facets.cgf import LOG_TOLERANCE
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ...kernels.contour_kernel import Kernel, smooth
+from ...kernels.contour_kernel import Kernel, ramp, smooth
 from ...kernels.contour_sum import NodeErrors, NodeSpectrum, PlainSum, contour_sum, hits, multiply, power, together
 from ...kernels.enclosure import count_enclosure, enclosing, exact
 from ...kernels.quadrature import transform
@@ -39,6 +39,11 @@ class FloatNodes(Nodes):
         else:
             found = contour_sum(self.spectrum, kernel, enclosing(lower_float(point), upper_float(point)))
         return NodeSum(point, _ball(found.value, found.rounding), arb(found.quadrature), moved)
+
+    def ramp(self, at: float, gap: float, second: bool) -> NodeSum:
+        kernel = ramp(self.plan.saddle.tilt, self.spectrum.times, gap, second)
+        found = contour_sum(self.spectrum, kernel, exact(at))
+        return NodeSum(arb(at), _ball(found.value, found.rounding), arb(found.quadrature), arb(0))
 
     def slope(self, epsilon: float) -> tuple[float, float]:
         tilt, at = self.plan.saddle.tilt, epsilon

@@ -34,13 +34,21 @@ class ContourLaw:
 
 @dataclass(frozen=True, slots=True)
 class ContourTarget:
-    """What is asked: delta at epsilon, or the epsilon of delta; log_delta is without the infinite mass."""
+    """What is asked: delta at epsilon, or the epsilon of delta; log_delta is without the infinite mass.
+
+    second: None, or whether a tail at epsilon is asked of the second law, or of the first.
+    """
 
     epsilon: float | None
     delta: float | None
     log_delta: float | None
     accuracy: float
     proof: bool = False
+    second: bool | None = None
+
+    def gap(self, saddle: Saddle) -> float:
+        """How far a secant may reach for a tail as sharp as asked."""
+        return self.accuracy / (tuning.TAIL_SHARE * (1.0 + saddle.tilt))
 
     def sensitivity(self, saddle: Saddle) -> float:
         """How much wider a relative error of delta may be than the relative error asked of the answer, at most 1."""

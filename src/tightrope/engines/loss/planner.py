@@ -44,9 +44,12 @@ class LossPlanner:
     def answer(self, point: Point, accuracy: float) -> Answer:
         """The interval of one reading."""
         demand_normal(point)
-        if point.quantity == "loss_quantile":
+        if point.quantity != "loss_quantile":
+            return self._law.tail(point.given, point.quantity == BELOW, accuracy)
+        try:
             return self._quantile(point.given, accuracy)
-        return self._law.tail(point.given, point.quantity == BELOW, accuracy)
+        except WorkExhausted:
+            return nothing_known(point)
 
     def _quantile(self, p: float, accuracy: float) -> Answer:
         edges = self._law.edges

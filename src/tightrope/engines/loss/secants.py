@@ -12,105 +12,79 @@ Guarantee: lower and upper, whatever bounds H and however far h is. Proof: docs/
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import suppress
 
 from flint import arb
 
 from ...bound import Budget, budget_lines
-from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ..evaluation import BallFormula, Evaluation
+from ...errors import WorkExhausted
+from ...kernels.ball import lower_float, upper_float, working_precision
+from ..evaluation import BallFormula, Evaluation, Evaluator
 from . import tuning
 from .cell import Cell
 
-Profile = Callable[[float], Evaluation]
+TINY = 1e-300  # the shortest distance
+NOTHING = Evaluation(0.0, 1.0, Budget())
 
 
-@dataclass(frozen=True, slots=True)
-class Secant:
-    """Bounds of S(x, y), and the lines of the budgets of H in its units."""
-
-    lower: float
-    upper: float
-    lines: Mapping[str, float]
-
-    @property
-    def noise(self) -> float:
-        """How much of the width is that of H."""
-        return self.upper - self.lower
-
-
-def secant(profile: Profile, x: float, y: float, second: bool) -> Secant:
-    """S(x, y), or S'(x, y) of the second law."""
-    near, far = profile(x), profile(y)
-    with working_precision(BITS_START):
-        gap = arb(y) - arb(x)
-        share, width = (arb(1), arb(x).exp() * gap.expm1()) if second else ((-gap).exp(), -(-gap).expm1())
-        low = (arb(near.lower) - share * arb(far.upper)) / width
-        high = (arb(near.upper) - share * arb(far.lower)) / width
-        lines = {
-            name: upper_float((arb(_line(near, name)) + share * arb(_line(far, name))) / width)
-            for name in near.budget.upper
-        }
-        return Secant(max(lower_float(low), 0.0), min(upper_float(high), 1.0), lines)
-
-
-def _line(value: Evaluation, name: str) -> float:
-    return value.budget.upper[name] + value.budget.lower[name]
-
-
-def between(profile: Profile, t: float, reach: float, accuracy: float, second: bool) -> Evaluation:
+def between(evaluator: Evaluator, t: float, reach: float, accuracy: float, second: bool) -> Evaluation:
     """The tail at t, between secants on both sides of it, no further to the left than reach."""
-    right, left = _best(profile, t, math.inf, accuracy, second), _best(profile, t, -reach, accuracy, second)
+    right, left = _best(evaluator, t, math.inf, accuracy, second), _best(evaluator, t, -reach, accuracy, second)
     # A secant that ends far away is H itself, which is at most the tail of the first law.
-    lower, upper = max(right.lower, 0.0 if second else profile(t).lower), left.upper
-    lines = _with_rest({name: max(line, left.lines[name]) for name, line in right.lines.items()}, upper - lower)
-    return Evaluation(min(lower, upper), upper, Budget(lines, lines))
+    lower, upper = max(right.lower, 0.0 if second else evaluator.delta(t).lower), left.upper
+    above, below = (_with_rest(lines, upper - lower) for lines in (left.budget.upper, right.budget.lower))
+    return Evaluation(min(lower, upper), upper, Budget(above, below))
 
 
-def inside(profile: Profile, cell: Cell, second: bool) -> Evaluation:
+def inside(evaluator: Evaluator, cell: Cell, second: bool) -> Evaluation:
     """The tail in a cell without a loss, 0 <= a < b: there secants are tangents."""
     a, b = cell
-    steps = [step for step in (b - a, 1.0, 0.1, 0.01) if step <= b - a]
-    found = [secant(profile, a, min(a + step, b), second) for step in steps]
-    best = min(found, key=lambda each: each.noise)
+    ends = [b, *(a + step for step in tuning.CELL_STEPS if a < a + step < b)]
+    found = [evaluator.secant(a, end, second) for end in ends]
+    best = min(found, key=_width)
     lower, upper = max(each.lower for each in found), min(each.upper for each in found)
-    lines = _with_rest(best.lines, upper - lower)
-    return Evaluation(min(lower, upper), upper, Budget(lines, lines))
+    return Evaluation(min(lower, upper), upper, best.budget)
 
 
-def _best(profile: Profile, t: float, reach: float, accuracy: float, second: bool) -> Secant:
+def _best(evaluator: Evaluator, t: float, reach: float, accuracy: float, second: bool) -> Evaluation:
     """The secant from t on whose end is best, to the right for reach > 0, else to the left and no further than that."""
-    at = profile(t)
-    noise = (at.upper - at.lower) / at.upper if at.upper > 0.0 else 1.0
-    least = max(tuning.STEP_LEAST * abs(t), 1e-300)
-    step = min(max(math.sqrt(max(noise, 1e-16)), least), tuning.STEP_MOST)
-    best: Secant | None = None
-    for _ in range(tuning.TRIES):
-        step = min(max(step, least), abs(reach), tuning.STEP_MOST)
-        x, y = (t, t + step) if reach > 0.0 else (t - step, t)
-        if not x < y:
-            break
-        found = secant(profile, x, y, second)
-        if best is None or (found.lower > best.lower if reach > 0.0 else found.upper < best.upper):
-            best = found
-        centre, slope = found.lower + found.noise / 2.0, _curvature(profile, x, y, second, found)
-        if found.noise + slope <= 0.1 * accuracy * centre:
-            break
-        if not (found.noise > 0.0 and slope > 0.0):
-            step /= 8.0
-            continue
-        step *= min(max(math.sqrt(found.noise / slope), 1.0 / 64.0), 64.0)
-    return Secant(0.0, 1.0, budget_lines()) if best is None else best
+    best, least = NOTHING, max(tuning.STEP_LEAST * abs(t), TINY)
+    with suppress(WorkExhausted):  # what was found holds
+        at = evaluator.delta(t)
+        noise = (at.upper - at.lower) / at.upper if at.upper > 0.0 else 1.0
+        step = math.sqrt(max(noise, tuning.NOISE_LEAST))
+        for _ in range(tuning.TRIES):
+            step = _power_of_two(min(max(step, least), abs(reach), tuning.STEP_MOST))
+            x, y = (t, t + step) if reach > 0.0 else (t - step, t)
+            if not x < y:
+                break
+            found = evaluator.secant(x, y, second)
+            if found.lower > best.lower if reach > 0.0 else found.upper < best.upper:
+                best = found
+            noise, slope = _width(found), _curvature(evaluator, x, y, second, found)
+            if noise + slope <= tuning.NARROW * accuracy * (found.lower + noise / 2.0):
+                break
+            step *= min(max(math.sqrt(noise / slope), 1.0 / 64.0), 64.0) if noise > 0.0 < slope else 0.125
+    return best
 
 
-def _curvature(profile: Profile, x: float, y: float, second: bool, found: Secant) -> float:
+def _power_of_two(step: float) -> float:
+    """At or below the step: so t - step and t + step are doubles, mostly."""
+    return math.ldexp(1.0, math.frexp(step)[1] - 1)
+
+
+def _curvature(evaluator: Evaluator, x: float, y: float, second: bool, found: Evaluation) -> float:
     """About how much the slope changes from x to y: what the half nearer to x tells less of."""
     half = x + (y - x) / 2.0
     if not x < half < y:
         return 0.0
-    nearer = secant(profile, x, half, second)
-    return 2.0 * abs((nearer.lower + nearer.upper - found.lower - found.upper) / 2.0)
+    nearer = evaluator.secant(x, half, second)
+    return 2.0 * abs(nearer.middle - found.middle)
+
+
+def _width(value: Evaluation) -> float:
+    return value.upper - value.lower
 
 
 def _with_rest(lines: Mapping[str, float], width: float) -> Mapping[str, float]:

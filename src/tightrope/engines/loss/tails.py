@@ -9,7 +9,7 @@ holds P[l >= t] too. Proof: docs/proofs/loss.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -101,6 +101,15 @@ class Mirrored(Evaluator):
             low, high = lower_float(rest + share * arb(found.lower)), upper_float(rest + share * arb(found.upper))
         return Evaluation(max(low, 0.0), min(high, 1.0), found.budget)
 
+    def secant(self, x: float, y: float, second: bool) -> Evaluation:
+        if x >= 0.0 or second:
+            return self.ahead.secant(x, y, second)
+        if y > 0.0:
+            return super().secant(x, y, second)
+        found = self.behind.secant(-y, -x, True)
+        low, high = rest_of(found.upper, up=False), rest_of(found.lower, up=True)
+        return Evaluation(low, high, Budget(found.budget.lower, found.budget.upper))
+
 
 class SecantSide:
     """Secants of one order of the pair: (P, Q), or (Q, P) where `second`; what was prepared serves the next if it can.
@@ -126,7 +135,9 @@ class SecantSide:
         for rung in self.rungs:
             try:
                 with work.part(1.0 if rung is self.rungs[-1] else work.ENGINE_SHARE), rung.arithmetic():
-                    found = self._read(rung, self._prepared(rung, s, cell, wish), s, cell, wish)
+                    with work.part(tuning.PREPARE_SHARE):
+                        evaluator = self._prepared(rung, s, cell, wish)
+                    found = self._read(rung, evaluator, s, cell, wish)
             except UnsupportedMechanism as refusal:
                 if refusal.kind is Refusal.TOO_MUCH_WORK:
                     self.skipped.add(rung.engine)
@@ -160,20 +171,19 @@ class SecantSide:
     def _prepared(self, rung: Rung, s: float, cell: Cell | None, wish: Wish) -> Evaluator:
         """An engine's evaluator, sharper than what is read off it: secants have half of its digits."""
         least = tuning.SHARP_GRID if rung.engine.chooses else tuning.SHARP_LEAST
-        sharp = max(wish.accuracy**2 / 16.0, least)
-        evaluator = _prepared(rung, self.terms, max(s, 0.0), sharp)
+        sharp = max(wish.accuracy if rung.engine.ramps else wish.accuracy**2 / 16.0, least)
+        evaluator = _prepared(rung, self.terms, max(s, 0.0), sharp, self.second)
         if _next_to_zero(s, cell):
-            evaluator = Mirrored(evaluator, _prepared(rung, self._mirror, max(-s, 0.0), sharp))
+            evaluator = Mirrored(evaluator, _prepared(rung, self._mirror, max(-s, 0.0), sharp, not self.second))
         self._last = rung, evaluator
         return evaluator
 
     def _read(self, rung: Rung, evaluator: Evaluator, s: float, cell: Cell | None, wish: Wish) -> Answer:
-        profile: Callable[[float], Evaluation] = _remembered(evaluator)
         if cell is None:
             reach = math.inf if isinstance(evaluator, Mirrored) else s
-            value = between(profile, s, reach, wish.accuracy, self.second)
+            value = between(evaluator, s, reach, wish.accuracy, self.second)
         else:
-            value = inside(profile, cell, self.second)
+            value = inside(evaluator, cell, self.second)
         return answered(rung, evaluator, value.lower, value.upper, value.budget)
 
     def _outlined(self, s: float, cell: Cell | None, wish: Wish) -> Answer:
@@ -190,22 +200,12 @@ def _next_to_zero(s: float, cell: Cell | None) -> bool:
     return cell is None and s < tuning.NEAR_ZERO
 
 
-def _prepared(rung: Rung, terms: Terms, epsilon: float, accuracy: float) -> Evaluator:
+def _prepared(rung: Rung, terms: Terms, epsilon: float, accuracy: float, second: bool) -> Evaluator:
     """An evaluator; of samples of samples between those of the two rates that one sample may have."""
     ends = dict.fromkeys(tuple((sampled_once(pair)[end], count) for pair, count in terms) for end in (0, 1))
-    made = [rung.prepare(end, math.inf, epsilon=epsilon, delta=None, accuracy=accuracy) for end in ends]
+    law = {"second": second} if rung.engine.ramps else {}
+    made = [rung.prepare(end, math.inf, epsilon=epsilon, delta=None, accuracy=accuracy, **law) for end in ends]
     return made[0] if len(made) == 1 else Enclosed(*made)
-
-
-def _remembered(evaluator: Evaluator) -> Callable[[float], Evaluation]:
-    known: dict[float, Evaluation] = {}
-
-    def profile(epsilon: float) -> Evaluation:
-        if epsilon not in known:
-            known[epsilon] = evaluator.delta(epsilon)
-        return known[epsilon]
-
-    return profile
 
 
 def _common(one: Answer, other: Answer) -> Answer:
@@ -285,17 +285,17 @@ class LossLaw:
 
     def _within(self, found: Answer, below: bool) -> Answer:
         """Infinite losses are above every t."""
-        low, high = (0.0, _rest(self._infinite, up=True)) if below else (self._infinite, 1.0)
+        low, high = (0.0, rest_of(self._infinite, up=True)) if below else (self._infinite, 1.0)
         return replace(found, lower=min(max(found.lower, low), high), upper=max(min(found.upper, high), low))
 
 
 def complement(found: Answer) -> Answer:
     """1 minus it."""
-    low, high = _rest(found.upper, up=False), _rest(found.lower, up=True)
+    low, high = rest_of(found.upper, up=False), rest_of(found.lower, up=True)
     return replace(found, lower=low, upper=high, budget=Budget(found.budget.lower, found.budget.upper))
 
 
-def _rest(share: float, up: bool) -> float:
+def rest_of(share: float, up: bool) -> float:
     """1 - share rounded to a side, for a share in [0, 1]; from 1/2 on it is a double."""
     rest = 1.0 - share
     if share >= 0.5 or share == 0.0:
