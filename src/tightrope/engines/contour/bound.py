@@ -27,8 +27,6 @@ from ..evaluation import Evaluation, SelfInverse
 from . import tuning
 from .plan import ContourPlan
 
-TURN_MOST = 2.0**20  # angles of a ramp: larger ones cost digits, and no answer needs them
-
 
 def _tail_above(s: arb, log_mgf: arb, at: arb) -> arb:
     """e^{K(s) - s x}, at or above P[l > x]."""
@@ -120,7 +118,11 @@ class ContourBound(SelfInverse):
         Proof: docs/proofs/loss.md, section 6.
         """
         gap, plan = y - x, self.nodes.plan
-        if plan.period is not None or Fraction(x) + Fraction(gap) != Fraction(y) or not plan.height * gap < TURN_MOST:
+        if (
+            plan.period is not None
+            or Fraction(x) + Fraction(gap) != Fraction(y)
+            or not plan.height * gap < tuning.TURN_MOST
+        ):
             return super().secant(x, y, second)
         with working_precision(self.nodes.bits):
             found, width = self.nodes.ramp(x, gap, second), arb(gap)

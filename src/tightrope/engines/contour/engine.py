@@ -143,7 +143,7 @@ def _tolerances(approach: Approach, saddle: Saddle) -> list[float]:
     """Relative errors of delta to plan for: first what costs little, then what was asked."""
     share, accuracy = approach.target.sensitivity(saddle), approach.accuracy
     if approach.target.second is not None:  # what is left out counts as often as the distance of a secant is short
-        share = max(approach.target.gap(saddle), tuning.TAIL_LEAST / accuracy)
+        share = max(approach.target.gap(saddle), tuning.RAMP_LEAST / accuracy)
     aim = tuning.BALL_AIM if approach.balls else tuning.FLOAT_AIM
     first = accuracy if approach.target.accuracy >= tuning.LOOSE else min(accuracy, aim)
     rooms = [min(accuracy * share / room, tuning.TOLERANCE_MOST) for room in tuning.ROOMS]

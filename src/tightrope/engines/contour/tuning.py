@@ -13,8 +13,9 @@ TOLERANCE_MOST = 0.1  # of delta: what a plan may leave open at most
 ROOMS = (16.0, 4.0)  # the estimate of delta is off by a few, and two tilts bound aliases: some room costs few nodes
 SENSITIVITY_LEAST = 1e-6  # of delta's error to epsilon's: next to 0 there is an end to it
 NEAR_ZERO, ZERO_WIDTH = 1e-3, 1e-12  # below this epsilon so much is narrow enough
-TAIL_SHARE = 8.0  # of the accuracy of a tail: for the distance of its secant (benchmarks/loss.py)
-TAIL_LEAST = 1e-22  # of delta: what a plan for a tail may ask at most
+RAMP_SHARE = 8.0  # of the accuracy of a tail: for the distance of its secant (benchmarks/loss.py)
+TURN_MOST = 2.0**20  # angles of a ramp: larger ones cost digits, and no answer needs them
+RAMP_LEAST = 1e-22  # of delta: what a plan for a tail may ask at most
 LEFT_OUT = 0.03  # of the accuracy: for what is rare, and for the body ('corners')
 
 # How much work.

@@ -48,7 +48,7 @@ class ContourTarget:
 
     def gap(self, saddle: Saddle) -> float:
         """How far a secant may reach for a tail as sharp as asked."""
-        return self.accuracy / (tuning.TAIL_SHARE * (1.0 + saddle.tilt))
+        return self.accuracy / (tuning.RAMP_SHARE * (1.0 + saddle.tilt))
 
     def sensitivity(self, saddle: Saddle) -> float:
         """How much wider a relative error of delta may be than the relative error asked of the answer, at most 1."""

@@ -12,6 +12,7 @@ TRIES = 6  # of the distance: each comes closer to where noise and curvature are
 NARROW = 0.1  # of the accuracy: a secant that leaves so little open is left as it is
 CELL_STEPS = (1.0, 0.1, 0.01)  # from the left end of a cell: H is known best next to where it was asked
 STEP_LEAST = 2.0**-44  # of t: a distance that doubles still tell well
+SHORTEST = 1e-300  # a distance that any two doubles next to 0 have
 STEP_MOST = 0.25  # beyond that a secant is no tangent any more
 BITS_FIRST, BITS_LAST = 256, 2048  # of a formula in balls; a quarter of them is the distance
 BITS_TOLD = 54  # correct bits that are enough
