@@ -71,3 +71,21 @@ def test_lists_of_the_discrete_gaussian_stay_finite(sigma: float) -> None:
 def test_too_many_outputs_are_not_listed() -> None:
     assert DiscreteGaussianPair(1e5, 1).atoms() is None
     assert PoissonAdd(DiscreteGaussianPair(1e5, 1), 0.1).atoms() is None
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_what_is_left_out_counts_as_infinite(place: int) -> None:
+    """A list without one of its atoms: its mass may have any loss."""
+    listed = BASES[0].atoms()
+    assert listed is not None
+    kept = [index for index in range(len(listed.loss.value)) if index != place]
+    hidden = max(float(listed.p[place].upper), float(listed.q[place].upper))
+    short = listed._replace(p=listed.p[kept], q=listed.q[kept], loss=listed.loss[kept], left_out=hidden)
+    for some, whole in ((short, LAW.infinite_mass()), (short.reversed(), LAW.lost_mass())):
+        low, high = some.infinite_ends()
+        assert arb(low) <= whole
+        assert whole + arb(hidden) <= arb(high)
+        assert high - low <= 1.0 + 1e-12
+    sampled = PoissonRemove(BASES[0], 0.25).atoms()
+    assert sampled is not None
+    assert sampled._replace(left_out=0.125).infinite_ends()[1] > sampled.infinite_ends()[1] + 0.1249

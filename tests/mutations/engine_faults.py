@@ -7,17 +7,24 @@ from collections.abc import Sequence
 
 from flint import arb
 
+from tests import test_below_zero as below_zero
+from tests.engines.contour import test_budget as budget
 from tests.engines.contour import test_period as periods
 from tests.engines.hits import test_visible as visible_tests
 from tests.engines.joint import test_bracket as brackets
 from tests.engines.joint import test_engine as joints
 from tests.engines.lattice import test_tree as trees
-from tightrope.engines.contour import period
+from tests.facets import test_finite as finite_tests
+from tightrope.account import Case
+from tightrope.engines.contour import float_sum, period
 from tightrope.engines.contour.bound import ContourBound
+from tightrope.engines.evaluation import Evaluation
 from tightrope.engines.hits import visible
 from tightrope.engines.joint import bracket, once
 from tightrope.engines.lattice import whole
+from tightrope.facets import finite
 from tightrope.kernels import fft_tree
+from tightrope.kernels.ball import BITS_START, upper_float, working_precision
 
 from .contour_faults import Fault, Patch
 
@@ -96,6 +103,31 @@ def forget_how_far_beyond(patch: Patch) -> None:
     patch.setattr(period.Period, "first", lambda self, epsilon: plain(self, epsilon)._replace(beyond=arb(0)))
 
 
+def forget_what_was_moved(patch: Patch) -> None:
+    """The upper end of delta at the loss beside epsilon, for that at epsilon."""
+    plain = ContourBound.delta
+
+    def bare(self: ContourBound, epsilon: float) -> Evaluation:
+        found = plain(self, epsilon)
+        with working_precision(BITS_START):
+            return dataclasses.replace(found, upper=found.upper - upper_float(self.nodes.sum(epsilon).moved))
+
+    patch.setattr(ContourBound, "delta", bare)
+
+
+def forget_what_is_left_out(patch: Patch) -> None:
+    patch.setattr(finite.Atoms, "infinite_ends", lambda self: (0.0, float(self.infinite.upper)))
+
+
+def forget_the_radius_of_the_scale(patch: Patch) -> None:
+    patch.setattr(float_sum, "_ball", lambda value, radius: arb(value))
+
+
+def mirror_the_same_direction(patch: Patch) -> None:
+    """Below 0 the pair itself for its reverse."""
+    patch.setattr(Case, "mirrored", lambda self, several: dataclasses.replace(self, mirror=True))
+
+
 FAULTS = (
     Fault(
         "hits mistaken for misses forgotten",
@@ -142,5 +174,30 @@ FAULTS = (
         "distance to the first loss forgotten",
         forget_how_far_beyond,
         lambda patch: periods.test_discrete_gaussians_on_and_off_their_losses(4.0, 1, 16, True),
+    ),
+    Fault(
+        "what epsilon was moved by forgotten above in float64",
+        forget_what_was_moved,
+        lambda patch: periods.test_a_loss_that_cannot_be_told_from_epsilon(patch, -1, False),
+    ),
+    Fault(
+        "what epsilon was moved by forgotten above in balls",
+        forget_what_was_moved,
+        lambda patch: periods.test_a_loss_that_cannot_be_told_from_epsilon(patch, -1, True),
+    ),
+    Fault(
+        "atoms left out forgotten",
+        forget_what_is_left_out,
+        lambda patch: finite_tests.test_what_is_left_out_counts_as_infinite(0),
+    ),
+    Fault(
+        "radius of the scale forgotten",
+        forget_the_radius_of_the_scale,
+        lambda patch: budget.test_a_scale_within_a_radius(patch, 1e-6),
+    ),
+    Fault(
+        "pairs below 0 not reversed",
+        mirror_the_same_direction,
+        lambda patch: below_zero.test_finite_laws_by_exact_fractions(1, "remove"),
     ),
 )

@@ -7,6 +7,7 @@ import json
 import math
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,8 +25,9 @@ from tightrope.kernels import quadrature
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.contour_kernel import smooth
 from tightrope.kernels.contour_sum import NodeSpectrum, bell, contour_sum, power
-from tightrope.kernels.enclosure import exact
+from tightrope.kernels.enclosure import around, exact
 from tightrope.kernels.quadrature import Transform
+from tightrope.pairs.gaussian.cgf import GaussianCgf
 from tightrope.pairs.sampled_gaussian import quadrature_ball
 from tightrope.pairs.sampled_gaussian import quadrature_float as quadrature_normal
 from tightrope.pairs.sampled_gaussian.grid import PLAIN, Grid
@@ -157,3 +159,20 @@ def test_dropped_ends(monkeypatch: pytest.MonkeyPatch, sign: int) -> None:
         phi = ball.phi(step, nodes)
         for index, value in zip((3, 11), truth[1:], strict=True):
             assert phi[index].overlaps(value / truth[0])
+
+
+@pytest.mark.parametrize("off", [-1e-6, 1e-6])
+def test_a_scale_within_a_radius(monkeypatch: pytest.MonkeyPatch, off: float) -> None:
+    """K(c) known up to a radius only, and off by half of it: every use brings its radius into the scale."""
+    plain = GaussianCgf.tilted
+
+    def doubtful(self: GaussianCgf, *arguments: float) -> object:
+        found: Any = plain(self, *arguments)
+        return dataclasses.replace(found, log_mgf=around(float(found.log_mgf.value) + off, 2.0 * abs(off)))
+
+    truth = (tr.Gaussian(sigma=2.0) * 5).delta(1.0, proof=True)
+    monkeypatch.setattr(GaussianCgf, "tilted", doubtful)
+    found = evaluate("Gaussian(sigma=2.0) * 5", 1.0, proof=False)
+    assert found.lower <= truth.lower
+    assert truth.upper <= found.upper
+    assert found.upper - found.lower < 1e-4 * found.upper

@@ -10,18 +10,20 @@ import pytest
 from flint import arb
 
 import tightrope as tr
+from tests.oracle import enumeration
 from tests.oracle.lattice_fold import atoms, discrete_gaussian, fold, response
 from tests.oracle.precision import ball, precision
 from tightrope.engines.contour import plan as contour_plan
 from tightrope.engines.contour import tuning
 from tightrope.engines.contour.bound import ContourBound
 from tightrope.engines.contour.engine import prepare
-from tightrope.engines.contour.period import Period, period_of
+from tightrope.engines.contour.period import First, Period, period_of
 from tightrope.engines.contour.plan import Fallen, Falling, LogBounds
 from tightrope.engines.evaluation import Evaluation
 from tightrope.engines.saddle import Saddle
 from tightrope.errors import UnsupportedMechanism
 from tightrope.facets.lattice import LatticeStep, common_step, ratio_lattice
+from tightrope.kernels.ball import BITS_START, working_precision
 from tightrope.relation import Direction
 
 BITS = 600
@@ -258,3 +260,27 @@ def test_a_period_that_is_cut_far_too_early(monkeypatch: pytest.MonkeyPatch, pro
         assert holds(value, truth)
         middle = (value.lower + value.upper) / 2.0
         assert not abs(arb(middle) / truth - 1) < 1e-4, "the cut was too small to see"
+
+
+@pytest.mark.parametrize("proof", [False, True])
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_loss_that_cannot_be_told_from_epsilon(monkeypatch: pytest.MonkeyPatch, side: int, proof: bool) -> None:
+    """Epsilon is moved to a loss beside it: what that may change belongs into the upper end, and into the lower."""
+    far, loss, count = 1e-3, 2.0 * math.log(3.0), 6
+    epsilon = loss + side * far
+    plain = Period.first
+
+    def beside(self: Period, asked: float) -> First:
+        found = plain(self, loss - 1e-9)  # the loss itself
+        with working_precision(BITS_START):
+            return First(found.point, arb(0), arb(0).union(abs(found.point - arb(asked))))
+
+    outcomes = ((Fraction(3, 4), Fraction(1, 4)), (Fraction(1, 4), Fraction(3, 4)))
+    low, high = enumeration.delta(enumeration.composed([(outcomes, count)]), epsilon)
+    monkeypatch.setattr(Period, "first", beside)
+    found = made(tr.RandomizedResponse(p=0.75) * count, epsilon, proof).delta(epsilon)
+    assert Fraction(found.lower) <= high
+    assert low <= Fraction(found.upper)
+    assert found.upper - found.lower <= 2.1 * far
+    assert found.budget.upper["rounding"] >= far
+    assert found.budget.lower["rounding"] >= far

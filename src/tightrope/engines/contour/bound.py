@@ -147,7 +147,7 @@ class ContourBound(SelfInverse):
         lines = {
             "truncation": upper_float(scale * truncation),
             "quadrature": upper_float(scale * found.quadrature),
-            "rounding": upper_float(scale * found.value.rad() + scale.rad() * abs(found.value)),
+            "rounding": upper_float(scale * found.value.rad() + scale.rad() * abs(found.value) + moved),
         }
         above = {**lines, "truncation": upper_float(scale * truncation + left_out)}
         budget = Budget(budget_lines(**above), budget_lines(**lines, wrap_around=upper_float(aliases)))
