@@ -21,6 +21,7 @@ each figure. Thin lines with marks are upper bounds of other theories. Parameter
 called ours. Which definition or lemma is where in the code: [from the paper to the code](from_paper_to_code.md).
 
 A claim holds if it follows from the ends of the certified intervals; one number alone is an upper bound, rounded up.
+Where a source names no epsilon, delta or count, the one in brackets is ours.
 """
 
 
