@@ -23,8 +23,9 @@ from tightrope.convert.outward import at_or_above, at_or_below
 RECORD = Path(__file__).parent / "data" / "laplace_rate.csv"
 TOTAL = 1.0  # mu, which stays fixed in the first tables: the scale is sqrt(r) / mu
 EPSILONS = {"total, at 0": 0.0, "total, at 1": 1.0}
-FIXED = "fixed"
+AT_DELTA, FIXED = "total, at delta", "fixed"
 COUNTS = tuple(4**power for power in range(10))  # square roots are exact, and so are scales
+ACCURACY = 1e-7  # of an epsilon
 SCALE, DELTA = 200.0, 1e-4  # of the last table: the paper's noise, without the cut
 FIXED_COUNTS = tuple(2**power for power in range(0, 21, 2))
 
@@ -130,9 +131,14 @@ def sharpest_delta(run: Mechanism, epsilon: float) -> Bound:
         return reached.bound
 
 
+def delta_row(count: int) -> Row:
+    """epsilon at DELTA of noise of that scale."""
+    return _row(AT_DELTA, count, total_scale(count), lambda run: run.epsilon(DELTA, accuracy=ACCURACY))
+
+
 def fixed_row(count: int) -> Row:
     """epsilon at DELTA of the paper's noise."""
-    return _row(FIXED, count, SCALE, lambda run: run.epsilon(DELTA, accuracy=1e-7))
+    return _row(FIXED, count, SCALE, lambda run: run.epsilon(DELTA, accuracy=ACCURACY))
 
 
 def _row(table: str, count: int, scale: float, ask: Callable[[Mechanism], Bound]) -> Row:
@@ -143,7 +149,7 @@ def _row(table: str, count: int, scale: float, ask: Callable[[Mechanism], Bound]
 def rows() -> list[Row]:
     """All tables."""
     totals = [total_row(table, count) for table in EPSILONS for count in COUNTS]
-    return [*totals, *map(fixed_row, FIXED_COUNTS)]
+    return [*totals, *map(delta_row, COUNTS), *map(fixed_row, FIXED_COUNTS)]
 
 
 HEADER = ("table", "count", *(f"{name}_{end}" for name in ("laplace", "half", "matched") for end in ("lower", "upper")))

@@ -10,6 +10,7 @@ from flint import arb
 from studies.figure import Figure, Line, Panel
 from studies.page import at_most, said
 from studies.tight_on_budget.laplace_rate import (
+    AT_DELTA,
     DELTA,
     EPSILONS,
     FIXED,
@@ -149,7 +150,7 @@ def section() -> str:
         for row in read()
         if row.table == FIXED
     )
-    return WHY + totals + THEN + fixed
+    return WHY + totals + _at_delta() + THEN + fixed
 
 
 def _total(table: str, epsilon: float) -> str:
@@ -162,12 +163,32 @@ def _total(table: str, epsilon: float) -> str:
     return head + "".join(_line(row, last, epsilon) for last, row in zip(before, rows, strict=False))
 
 
+def _at_delta() -> str:
+    rows = [row for row in read() if row.table == AT_DELTA]
+    head = (
+        f"\n| uses | epsilon at delta {DELTA:g} | sqrt(r) times the difference to half the variance | p "
+        "| r times the difference to matched | p |\n|---|---|---|---|---|---|\n"
+    )
+    lines = ""
+    for before, row in zip([None, *rows], rows, strict=False):
+        first, second = _exponents(before, row)
+        lines += (
+            f"| {row.count:,} | {said(row.laplace)} | {times(row.to_half, math.sqrt(row.count))} | {first} "
+            f"| {times(row.to_matched, row.count)} | {second} |\n"
+        )
+    return head + lines
+
+
+def _exponents(before: Row | None, row: Row) -> tuple[str, str]:
+    if before is None:
+        return "", ""
+    ratio = row.count // before.count
+    return _exponent(before.to_half, row.to_half, ratio), _exponent(before.to_matched, row.to_matched, ratio)
+
+
 def _line(row: Row, before: Row | None, epsilon: float) -> str:
     count, scale, root = row.count, total_scale(row.count), math.sqrt(row.count)
-    first = second = ""
-    if before is not None:
-        first = _exponent(before.to_half, row.to_half, count // before.count)
-        second = _exponent(before.to_matched, row.to_matched, count // before.count)
+    first, second = _exponents(before, row)
     return (
         f"| {count:,} | {said(row.laplace)} | {times(row.to_half, root)} | {first} "
         f"| {at_most(root * half_bound(scale, count, epsilon))} | {times(row.to_matched, count)} | {second} "

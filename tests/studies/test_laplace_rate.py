@@ -42,10 +42,24 @@ def test_the_record_stands(row: rate.Row) -> None:
         assert max(-row.to_half.lower, row.to_half.upper) <= rate.half_bound(*place)
         assert max(-row.to_matched.lower, row.to_matched.upper) <= rate.matched_bound(*place)
     if row.count in (1, 64, 4096):
-        found = rate.fixed_row(row.count) if row.table == rate.FIXED else rate.total_row(row.table, row.count)
+        found = again(row)
         for new, old in ((found.laplace, row.laplace), (found.half, row.half), (found.matched, row.matched)):
             assert new.lower <= old.upper
             assert old.lower <= new.upper
+
+
+def again(row: rate.Row) -> rate.Row:
+    if row.table in rate.EPSILONS:
+        return rate.total_row(row.table, row.count)
+    return rate.fixed_row(row.count) if row.table == rate.FIXED else rate.delta_row(row.count)
+
+
+def test_the_rate_of_epsilon_comes_out() -> None:
+    last = [row for row in rate.read() if row.table == rate.AT_DELTA][-1]
+    mu, epsilon = rate.TOTAL, last.half.upper
+    density = math.exp(-0.5 * (mu / 2.0 - epsilon / mu) ** 2) / math.sqrt(2.0 * math.pi)
+    falls = math.exp(epsilon) * 0.5 * math.erfc((mu / 2.0 + epsilon / mu) / math.sqrt(2.0))
+    assert rate.times(last.to_half, math.sqrt(last.count)).lower == pytest.approx(-density / falls / 6.0, rel=2e-2)
 
 
 @pytest.mark.parametrize("table", rate.EPSILONS)
