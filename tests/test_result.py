@@ -29,6 +29,8 @@ RESULTS = {
     "proof": Result(repr(RUN), "delta", 1.0, RUN.delta(1.0, proof=True)),
     "lattice": Result(repr(RUN), "delta", 1.0, RUN.delta(1.0, engine="lattice")),
     "below 0": Result(repr(RUN), "delta", -0.1, RUN.delta(-0.1)),
+    "loss below 0": Result(repr(RUN), "loss_cdf", -0.1, RUN.loss_cdf(-0.1)),
+    "pdp below 0": Result(repr(RUN), "pdp", -0.1, RUN.pdp(-0.1)),
     "at -inf": Result(repr(RUN), "delta", -float("inf"), RUN.delta(-float("inf"))),
     "one way": Result(repr(RUN), "delta", 1.0, RUN.delta(1.0, direction="add"), 0.0, tr.Direction.ADD),
     "renyi": Result(repr(RUN), "renyi", float("inf"), RUN.renyi(float("inf"))),

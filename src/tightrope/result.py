@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 INSIDE = ("engine", "arithmetic", "reason", "relation", "parameters", "exhausted", "advice")
 BESIDE = ("tight", "confidence")
 INFINITIES = ("inf", "-inf")  # as they are written
+FROM_ZERO = ("delta", "order", "p")  # what is given, and never negative
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Result:
         try:
             quantity = document["quantity"]
             value = _number(document[GIVEN[quantity]])
-            if value < 0.0 and quantity != "delta":
+            if value < 0.0 and GIVEN[quantity] in FROM_ZERO:
                 raise ValueError(f"{GIVEN[quantity]} cannot be {value!r}")
             return Result(
                 expression=_text(document["expression"]),

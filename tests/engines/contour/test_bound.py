@@ -29,7 +29,7 @@ class Told(Nodes):
     def sum(self, epsilon: float) -> NodeSum:
         return NodeSum(arb(epsilon), self.value, self.quadrature, arb(0))
 
-    def ramp(self, x: float, gap: float, second: bool) -> NodeSum:
+    def ramp(self, at: float, gap: float, second: bool) -> NodeSum:
         raise NotImplementedError
 
     def slope(self, epsilon: float) -> tuple[float, float]:
