@@ -81,7 +81,8 @@ class TradeoffCurve(Leaf):
 
     def pair(self, direction: Direction) -> Pair:
         pair = FinitePair(law_of(self.corners))
-        return pair if direction is Direction.REMOVE else pair.reversed()
+        # In both directions its own inverse: one pair for both is asked once.
+        return pair if direction is Direction.REMOVE or self.both_directions else pair.reversed()
 
 
 def _rates(name: str, values: Sequence[float]) -> tuple[float, ...]:
