@@ -89,8 +89,7 @@ def _leaf(tree: dict[str, Any], files: Folder | None) -> Mechanism:
     if not isinstance(name, str) or not isinstance(parameters, dict):
         raise DataError("a mechanism has a name (text) and parameters (an object)")
     make = find_mechanism(name)
-    if "name" in parameters:
-        raise DataError('a "name" stands beside "mechanism", not among its parameters')
+    _expect_no_name(name, parameters)
     check_arguments(name, make, parameters)
     given = {key: _value(key, value) for key, value in parameters.items()}
     for known in keywords(make):
@@ -116,6 +115,7 @@ def _transformed(name: str, body: object, depth: int, files: Folder | None) -> M
     make = find_transform(name)
     if not isinstance(body, dict) or "of" not in body:
         raise DataError(f'{name} holds its parameters and "of", the mechanism it transforms')
+    _expect_no_name(name, body)
     given = {key: _value(key, value) for key, value in body.items() if key != "of"}
     check_arguments(name, make, given)
     return make(base=_mechanism(body["of"], depth - 1, files), **given)
@@ -135,6 +135,11 @@ def _number(name: str, value: object) -> float:
             raise DataError(f"{quoted(name)} is beyond the range of a double")
         return value
     raise DataError(f"{quoted(name)} must be a number or a list of numbers, not {type(value).__name__}")
+
+
+def _expect_no_name(kind: str, parameters: dict[str, Any]) -> None:
+    if "name" in parameters:
+        raise DataError(f'the name of a {kind} stands beside its parameters: {{..., "name": "GM1"}}')
 
 
 def _expect_keys(given: dict[str, Any], expected: set[str], place: str) -> None:

@@ -170,6 +170,7 @@ def test_a_slip_is_answered_with_what_was_meant() -> None:
 def test_a_calibration_keeps_the_name() -> None:
     found = tr.calibrate(lambda sigma: tr.Gaussian(sigma=sigma, name="x"), epsilon=1.0, delta=1e-5, tolerance=1e-2)
     assert found.mechanism.name == "x"
+    assert str(found).startswith(f"sigma = {found.value!r} of x: epsilon in [")
     assert found.bound.certificate is not None
     assert found.bound.certificate.label == "x"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plot import COLOURS, figure_of, sheet, wrapped
+from ..plot import COLOURS, figure_of, sheet, verbatim, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,5 +54,5 @@ def draw_list(found: BucketList, path: str | PathLike[str] | None, ax: Axes | No
         axes.set_ylabel("mass; light: between both ends" if log else "mass")
         axes.legend(frameon=False, fontsize=8)
         if ax is None:
-            axes.set_title(wrapped(f"{found.tree}: factor {found.factor:.6g}, u = {found.u}"))
+            axes.set_title(wrapped(f"{verbatim(found.tree)}: factor {found.factor:.6g}, u = {found.u}"))
         return figure_of(axes)

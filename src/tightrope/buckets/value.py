@@ -26,7 +26,7 @@ from ..errors import InvalidParameter, Refusal, UnsupportedMechanism
 from ..kernels import conditions
 from ..kernels.directed import THOUSANDS, raised
 from ..kernels.ulps import UNIT
-from ..mechanisms.base import Mechanism, confidence
+from ..mechanisms.base import Mechanism, called, confidence
 from ..mechanisms.parameters import nonnegative, probability, real, whole
 from ..relation import Direction
 from .settings import Buckets
@@ -269,6 +269,7 @@ class BucketList:
                 parameters=about,
                 budget=budget,
                 confidence=confidence(self.run),
+                label=called(self.run, self.run.nameless),
             ),
         )
 

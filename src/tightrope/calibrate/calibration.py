@@ -49,7 +49,8 @@ class Calibration:
     ended: str | None
 
     def __str__(self) -> str:
-        lines = [f"{self.parameter} = {self.value!r}: epsilon in {self.bound}"]
+        label = "" if self.bound.certificate is None else self.bound.certificate.label
+        lines = [f"{self.parameter} = {self.value!r}{f' of {label}' if label else ''}: epsilon in {self.bound}"]
         if self.missed is not None:
             lines.append(f"{self.parameter} = {self.missed.value!r} misses the target: epsilon in {self.missed.bound}")
         return "\n".join([*lines, *([self.ended] if self.ended else [])])

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SHOWN = 8  # numbers in a title
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)  # what is no dataclass itself equals itself only
 class Mechanism(metaclass=NamedType):
     """A randomized algorithm, described by its dominating pair in each direction.
 
