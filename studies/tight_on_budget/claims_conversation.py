@@ -110,7 +110,7 @@ CLAIMS = (
             "delta, GS(45k, 9.2k), 524,288": lambda: delta_at(conversation(WIDER_2, TALK_MANY), TARGET[0]),
         },
         meets,
-        "with both components too, if the deviation is 3.2k instead of 2.5k and 9.2k instead of 7.5k at the same mean",
+        "with both components too, if the deviation (ours) is 3.2k for 2.5k and 9.2k for 7.5k at the same mean",
     ),
     Claim(
         "talk-lp-quarter",
