@@ -33,7 +33,7 @@ def outcomes(p: tuple[int, ...], q: tuple[int, ...]) -> enumeration.Outcomes:
 
 
 @pytest.mark.parametrize("direction", ["remove", "add"])
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize("count", [1, 2, 4])
 def test_finite_laws_by_exact_fractions(count: int, direction: str) -> None:
     p, q = SKEWED
     first, second = (p, q) if direction == "remove" else (q, p)
@@ -50,7 +50,7 @@ def test_finite_laws_by_exact_fractions(count: int, direction: str) -> None:
 
 def test_random_mixes_in_every_way_they_can_be_asked() -> None:
     choose = random.Random(5)
-    for _ in range(6):
+    for _ in range(4):
         laws = [tuple(tuple(choose.randint(0, 6) for _ in range(3)) for _ in range(2)) for _ in range(2)]
         laws = [each for each in laws if sum(each[0]) and sum(each[1])]
         parts = [(each, choose.randint(1, 2)) for each in laws]

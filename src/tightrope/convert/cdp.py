@@ -4,7 +4,7 @@ K(c) = c D_{1+c} <= c xi + c (c + 1) rho. rho-zCDP is (0, rho), pure epsilon-DP 
 Composition adds both. To delta: e^(-(eps - xi - rho)^2 / (4 rho)), the classical conversion, and the best factor that
 depends on the order alone, which is less.
 Guarantee: upper, rounded outward. Proof: docs/proofs/classic.md, section 5.
-Reference: Bun, Steinke 2016, Def. 1.4, Lemma 1.7, Prop. 1.3; Dwork, Rothblum 2016; Meiser, Mohammadi 2018, Sec. 5.7,
+Reference: Bun, Steinke 2016, Def. 1.1, Lemma 1.7, Prop. 1.3; Dwork, Rothblum 2016; Meiser, Mohammadi 2018, Sec. 5.7,
 where orders from 0 on are meant, which leaves no room for a negative xi.
 """
 
