@@ -51,15 +51,15 @@ def test_every_facet_has_a_check() -> None:
     assert not gone, f"{', '.join(gone)} is no facet of Pair any more: take it out of CHECKS"
 
 
-FINITE = {"ApproximateDP", "DiscreteLaplace", "Finite", "Histograms", "PureDP", "RandomizedResponse"}
+FINITE = {"ApproximateDP", "DiscreteLaplace", "Finite", "Histograms", "PureDP", "RandomizedResponse", "Rounded"}
 NOISE = {"Gaussian", "GDP", "Laplace"}
 TRUNCATED = {"TruncatedGaussian", "TruncatedLaplace"}
 SMOOTH = NOISE | {"DiscreteGaussian", "Exponential"}
 # What is never without a facet: plain, and sampled. One that gets lost would not be missed otherwise.
 OFFERED: dict[str, tuple[set[str], set[str]]] = {
-    "cgf": (FINITE | SMOOTH | {"Density"}, FINITE | NOISE | {"Density"}),
+    "cgf": (FINITE | SMOOTH | TRUNCATED | {"Density"}, FINITE | NOISE | {"Density"}),
     "sampled_cgf": (set(), NOISE | {"Density"}),
-    "log_moment": (FINITE | SMOOTH, FINITE),
+    "log_moment": (FINITE | SMOOTH | TRUNCATED, FINITE),
     "log_moment_above": (set(), SMOOTH | TRUNCATED),
     "rho": (
         NOISE | {"DiscreteGaussian", "Exponential", "PureDP"},
@@ -103,6 +103,6 @@ def test_facet(row: Row, facet: str) -> None:
         except AssertionError as error:
             raise AssertionError(f"{row.name:.120}, rate {asked.rate}, {asked.direction}, {facet}: {error}") from error
     if row in STANDARD:
-        name = type(row.mechanism).__name__
+        name = "Rounded" if getattr(row.mechanism, "integer", False) else type(row.mechanism).__name__
         for sampled, names in zip((False, True), OFFERED.get(facet, ((), ())), strict=True):
             assert name not in names or sampled in offered, f"{name} does not offer {facet} any more"

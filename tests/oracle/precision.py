@@ -36,6 +36,9 @@ class Real:
     def __mul__(self, other: Weight) -> Real | Fraction:
         return Real(lambda: ball(self) * ball(other)) if isinstance(other, Real) or other else Fraction(0)
 
+    def __pow__(self, count: int) -> Real:
+        return Real(lambda: ball(self) ** count)
+
     def __neg__(self) -> Real:
         return Real(lambda: -ball(self))
 

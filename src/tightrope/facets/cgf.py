@@ -127,6 +127,10 @@ class Cgf(ABC):
         """Bounds of |phi| proven in balls; nothing is known of laws with atoms."""
         return NoDecay()
 
+    def horizon(self) -> float:
+        """Up to when the bounds of |phi| hold; beyond, outcomes that are nearly on a lattice may make it return."""
+        return math.inf
+
     def marks(self) -> Markable | None:
         """How its outputs can be marked, to sum the law in parts; None where that is not known."""
         return None

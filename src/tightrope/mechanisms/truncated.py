@@ -22,6 +22,7 @@ from ..pairs.truncated.cut import CutPair
 from ..pairs.truncated.gaussian import GaussianNoise
 from ..pairs.truncated.laplace import LaplaceNoise
 from ..pairs.truncated.noise import ShiftedNoise
+from ..pairs.truncated.rounded import listed
 from ..relation import Direction
 from .base import Leaf
 from .parameters import positive, real
@@ -81,7 +82,7 @@ class TruncatedNoise(Leaf):
             # Whole numbers at or above the upper bound come from more than the bound minus one.
             mean, last = Fraction(self.mean), Fraction(self.mean) + (1 if self.integer else 0)
             pair = ClampedPair(noise, None if low is None else low - mean, None if high is None else high - last)
-        return pair if direction is Direction.REMOVE else pair.reversed()
+        return listed(pair if direction is Direction.REMOVE else pair.reversed())
 
 
 @dataclass(frozen=True, slots=True, repr=False)

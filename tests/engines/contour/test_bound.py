@@ -32,6 +32,9 @@ class Told(Nodes):
     def ramp(self, at: float, gap: float, second: bool) -> NodeSum:
         raise NotImplementedError
 
+    def size(self) -> arb:
+        return arb(3)
+
     def slope(self, epsilon: float) -> tuple[float, float]:
         raise NotImplementedError
 
@@ -84,3 +87,15 @@ def test_a_body_is_added_above() -> None:
     found = replace(ORDINARY, nodes=replace(ORDINARY.nodes, log_body=arb(0)), body_tilt=1.0).delta(1.0)
     least = ORDINARY.delta(1.0).upper - 1e-6 + math.exp(-1.0) / 4.0
     assert found.upper > least
+
+
+def test_what_returns_beyond_the_horizon() -> None:
+    """(1 + pi^2/6)/(pi H^2) times 2 h size + 2 H rho; with an odd count every node may be 1."""
+    scale, horizon = math.exp(-2.0), 1e3
+    for count, size in ((4, 3.0), (3, 64.0)):
+        plan = replace(PLAN, log_bounds=(Fallen(-20.0, count),), horizon=horizon)
+        found = replace(ORDINARY, nodes=replace(ORDINARY.nodes, plan=plan)).delta(1.0)
+        rho = math.exp(-20.0 * (count // 2) * 2)
+        added = scale * (1.0 + math.pi**2 / 6.0) * (0.5 * size + 2.0 * horizon * rho) / (math.pi * horizon**2)
+        assert found.budget.upper["truncation"] == pytest.approx(added, rel=1e-6)
+        assert found.upper - found.lower > 2.0 * added

@@ -41,6 +41,9 @@ class BallNodes(Nodes):
         bottom = width.expm1() if second else -(-width).expm1()
         return NodeSum(arb(at), value * step / (arb.pi() * bottom), arb(0), arb(0))
 
+    def size(self) -> arb:
+        return sum((abs(term) for term in self.terms), arb(0))
+
     def slope(self, epsilon: float) -> tuple[float, float]:
         with working_precision(self.bits):
             found, slope = self._sums(epsilon)

@@ -4,7 +4,7 @@
     lower = w + scale (S - truncation) - aliases.
 epsilon of a delta: Newton on log delta, then two evaluations that prove the interval, delta_up(e) <= delta above it and
 delta_low(e) > delta below.
-Guarantee: lower <= delta <= upper where the node sum holds. Proof: docs/proofs/contour.md, sections 2, 3, 10 and 12.
+Guarantee: lower <= delta <= upper where the node sum holds. Proof: docs/proofs/contour.md, sections 2, 3, 10, 12, 16.
 """
 
 from __future__ import annotations
@@ -70,6 +70,10 @@ class Nodes(ABC):
     @abstractmethod
     def ramp(self, at: float, gap: float, second: bool) -> NodeSum:
         """The sum with the kernel of a secant from `at` to at + gap; not for a period. At the working precision."""
+
+    @abstractmethod
+    def size(self) -> arb:
+        """At or above the sum of prod |phi_i|^{k_i} over the nodes, at the working precision."""
 
     @abstractmethod
     def slope(self, epsilon: float) -> tuple[float, float]:
@@ -172,11 +176,25 @@ class ContourBound(SelfInverse):
                 hits += count * (arb(ratio) + arb(bound)).exp().log1p()
         product = decay.exp() * (1 if self.nodes.log_body is None else hits.expm1())
         if plan.period is None:
-            return product * arb.atan2(c, arb(plan.height)) / (arb.pi() * c)
+            return product * arb.atan2(c, arb(plan.height)) / (arb.pi() * c) + self._returns()
         width = plan.period.step.ball()
         near, far = c * width, (c + 1) * width
         rising = ((near + far) / 2).exp() * (arb.pi() * (plan.nodes - 1) / plan.cycle).cot() / (2 * arb.pi())
         return product * -(-width).expm1() * rising.min(1 / ((-near).expm1() * (-far).expm1()))
+
+    def _returns(self) -> arb:
+        """What nodes beyond the horizon H add at most: (1 + pi^2/6)/(pi H^2) times h sum of tri(t_j/H) psi(t_j).
+
+        psi = prod |phi_i|^{k_i} over even counts k_i: what a transform does around any time it does around 0.
+        """
+        plan = self.nodes.plan
+        if plan.horizon == math.inf:
+            return arb(0)
+        even = sum((2 * (count // 2) * arb(bound) for bound, count, _ in plan.log_bounds), arb(0)).exp()
+        size = self.nodes.size() if all(count % 2 == 0 for _, count, _ in plan.log_bounds) else arb(plan.nodes)
+        horizon = arb(plan.horizon)
+        window = 2 * arb(plan.step.step) * size + 2 * horizon * even
+        return (1 + arb.pi() ** 2 / 6) * window / (arb.pi() * horizon * horizon)
 
     def _left_out(self, epsilon: float) -> arb:
         """What rare outputs, and uses without a hit, add to delta at most."""

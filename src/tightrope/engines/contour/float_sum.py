@@ -45,6 +45,9 @@ class FloatNodes(Nodes):
         found = contour_sum(self.spectrum, kernel, exact(at))
         return NodeSum(arb(at), _ball(found.value, found.rounding), arb(found.quadrature), arb(0))
 
+    def size(self) -> arb:
+        return sum((arb(float(reach)).exp() for reach in self.spectrum.product.reach), arb(0))
+
     def slope(self, epsilon: float) -> tuple[float, float]:
         tilt, at = self.plan.saddle.tilt, epsilon
         if self.plan.period is None:

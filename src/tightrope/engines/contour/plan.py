@@ -3,8 +3,8 @@
 The tolerance starts well below the accuracy asked, since a digit costs a few nodes; where the integrand falls too
 slowly for that, what was asked has to do; where even that needs too many nodes, the contour refuses.
 Where it may stop: cutting the sum after t_J costs at most scale rho atan2(c, t_J)/(pi c), rho = sup over t > t_J of
-prod |phi_i(t)|^{k_i}.
-Guarantee: `log_bounds` are upper bounds, all else is a choice. Proof: docs/proofs/contour.md, section 3.
+prod |phi_i(t)|^{k_i}. Where that is known up to a horizon only, what was there before bounds what returns beyond.
+Guarantee: `log_bounds` are upper bounds, all else is a choice. Proof: docs/proofs/contour.md, sections 3 and 16.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class ContourPlan:
     work: float  # nodes times inner points
     period: Period | None = None  # of a lattice; then `cycle` nodes are all there are
     cycle: int = 0
+    horizon: float = math.inf  # up to when log_bounds hold
 
     @property
     def height(self) -> float:
@@ -76,7 +77,9 @@ def plan_contour(
     """The first tolerance (relative, on delta) that needs little enough work."""
     log_scale = parts.body.cumulants(saddle.tilt).value if parts.splits else saddle.cumulants.value
     cgfs = [*parts.terms, *((split.hit, 1) for split in parts.splits if split is not None)]
-    refusal = Refusal.NOT_KNOWN
+    refusal, horizon = Refusal.NOT_KNOWN, min(cgf.horizon() for cgf, _ in parts.terms)
+    if parts.splits and horizon < math.inf:
+        raise UnsupportedMechanism(REFUSAL)
     for tolerance in tolerances:
         log_tolerance = -math.log(tolerance)
         step = choose_step(parts, saddle, log_tolerance)
@@ -86,7 +89,7 @@ def plan_contour(
         if period is not None:
             cycle = 2 * math.floor(math.pi / (step.step * period.width)) + 3
             step = NodeStep(2.0 * math.pi / (cycle * period.width), step.alias_tilt)
-        most = step.step * (tuning.NODES_MOST - 1)
+        most = min(step.step * (tuning.NODES_MOST - 1), horizon / 2.0)
         found = find_reach(falling, saddle, log_scale, log_tolerance, most)
         if found is not None:
             height, log_bounds = found
@@ -101,7 +104,7 @@ def plan_contour(
         last = step.step * (nodes - 1)
         points = sum(cgf.points(saddle.tilt, last, LOG_TOLERANCE + math.log(count)) for cgf, count in cgfs)
         if nodes * points <= work_most:
-            return ContourPlan(saddle, step, nodes, log_bounds, float(nodes * points), period, cycle)
+            return ContourPlan(saddle, step, nodes, log_bounds, float(nodes * points), period, cycle, horizon)
         refusal = Refusal.TOO_MUCH_WORK
     raise UnsupportedMechanism(REFUSAL, refusal)
 

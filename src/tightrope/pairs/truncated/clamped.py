@@ -19,7 +19,7 @@ from ...kernels.enclosure import exact
 from ...kernels.twofold import Twofold, twofold
 from ...pair import LossRange, Pair, Tails
 from .losses import Losses
-from .noise import Place, from_balls, split, within
+from .noise import End, Place, from_balls, split, within
 from .pair import TruncatedPair, cell_loss, edge_place, least, mirrored, most
 from .profile import Ends, ends_at
 
@@ -93,6 +93,13 @@ class ClampedPair(TruncatedPair):
             noise.ball_loss_at(left) if self.left is None else cell_loss(noise, -math.inf, left),
             noise.ball_loss_at(right) if self.right is None else cell_loss(noise, right, math.inf),
         )
+
+    def ball_kept(self) -> arb:
+        return arb(1)
+
+    def corners(self) -> list[End]:
+        first, last = -math.inf if self.left is None else self.left, math.inf if self.right is None else self.right
+        return sorted({-math.inf, first, *self.noise.corners(first, last), last, math.inf})
 
     def reversed(self) -> ClampedPair:
         """Mirrored: x -> D - x exchanges the two laws."""

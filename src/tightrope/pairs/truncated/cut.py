@@ -20,7 +20,7 @@ from ...kernels.ball import BITS_START, working_precision
 from ...kernels.twofold import Twofold
 from ...pair import LossRange, Tails
 from .losses import Losses
-from .noise import Place, moved, split, within
+from .noise import End, Place, moved, split, within
 from .pair import TruncatedPair, cell_loss, edge_place, least, mirrored, most
 from .profile import Ends, enclosed_ball, ends_at
 
@@ -33,7 +33,7 @@ class CutPair(TruncatedPair):
 
     def __post_init__(self) -> None:
         with working_precision(BITS_START):
-            if not self._ball_kept() > LEAST_KEPT:
+            if not self.ball_kept() > LEAST_KEPT:
                 raise InvalidParameter(f"the bounds leave less than {LEAST_KEPT:g} of the noise; move them or its mean")
 
     def tails(self, t: Twofold) -> Tails:
@@ -52,18 +52,18 @@ class CutPair(TruncatedPair):
             return None
         low, high = moved(self.ball_left, self.noise.ball_shift), self.ball_right
         return ends_at(
-            self, low, high, enclosed_ball(lambda: self.noise.ball_mass(high, math.inf)), enclosed_ball(self._ball_kept)
+            self, low, high, enclosed_ball(lambda: self.noise.ball_mass(high, math.inf)), enclosed_ball(self.ball_kept)
         )
 
     def _places(self, t: arb, crossing: Place | None) -> list[Place]:
         return self.noise.ball_crossings(t) if crossing is None else [crossing]
 
     def ball_above(self, x: Place) -> tuple[arb, arb]:
-        (back, x), right, kept = self._starts(x), self.ball_right, self._ball_kept()
+        (back, x), right, kept = self._starts(x), self.ball_right, self.ball_kept()
         return self.noise.ball_mass(back, right) / kept, self.noise.ball_mass(x, right) / kept
 
     def ball_below(self, x: Place) -> tuple[arb, arb]:
-        (back, x), left, kept = self._starts(x), self.ball_left, self._ball_kept()
+        (back, x), left, kept = self._starts(x), self.ball_left, self.ball_kept()
         return self.noise.ball_mass(left, back) / kept, self.noise.ball_mass(left, x) / kept
 
     def _starts(self, x: Place) -> tuple[Place, Place]:
@@ -72,8 +72,13 @@ class CutPair(TruncatedPair):
         x = within(within(x, moved(left, shift), math.inf), -math.inf, right)
         return within(moved(x, -shift), left, math.inf), x
 
-    def _ball_kept(self) -> arb:
+    def ball_kept(self) -> arb:
         return self.noise.ball_mass(self.ball_left, self.ball_right)
+
+    def corners(self) -> list[End]:
+        first = -math.inf if self.left is None else self.left + self.noise.shift
+        last = math.inf if self.right is None else self.right
+        return sorted({first, *self.noise.corners(first, last), last})
 
     def reversed(self) -> CutPair:
         """Mirrored: the noise is symmetric, so x -> D - x exchanges the two laws and turns the bounds around."""
@@ -101,4 +106,4 @@ class CutPair(TruncatedPair):
 
     def losses(self) -> Losses:
         start = moved(self.ball_left, self.noise.ball_shift)
-        return self.noise.ball_losses(start, self.ball_right, self._ball_kept())
+        return self.noise.ball_losses(start, self.ball_right, self.ball_kept())

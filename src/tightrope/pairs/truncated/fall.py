@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-DOUBLINGS = 16
+DOUBLINGS = 10
 
 
 class Fall(ABC):

@@ -19,9 +19,10 @@ from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.normal import normal_tails
 from ...kernels.twofold import Twofold, twofold
 from ..gaussian.pair import GaussianPair
+from .cells import SHIFTS_MOST, SIGMA_LEAST, CellStretch
 from .losses import Losses
-from .noise import Place, ShiftedNoise, from_balls, split
-from .stretch import NormalStretch
+from .noise import End, Place, ShiftedNoise, from_balls, split
+from .stretch import NormalStretch, Stretch
 
 TABLE_MOST = 100_000
 CELLS_BY_SERIES_FROM = 16.0
@@ -175,6 +176,22 @@ class GaussianNoise(ShiftedNoise):
         """No atoms: l(x) rises with x."""
         low, high = (end if isinstance(end, float) else self.ball_loss_at(end) for end in (start, stop))
         return Losses((), NormalStretch(self.ball_size(), low, high, kept))
+
+    def count_corners(self, first: Fraction | None, last: Fraction | None) -> float:
+        return math.inf if first is None or last is None else float(last - first)
+
+    def corners(self, first: End, last: End) -> list[Fraction]:
+        return [Fraction(k) for k in range(int(first), int(last) + 1)]
+
+    @property
+    def has_moments(self) -> bool:
+        return not self.whole or (self.sigma >= SIGMA_LEAST and float(self.shift) <= SHIFTS_MOST * self.sigma)
+
+    def rounded(self, stretch: Stretch) -> Stretch:
+        if not self.whole:
+            return stretch
+        assert isinstance(stretch, NormalStretch)
+        return CellStretch(stretch, arb(self.sigma), self.ball_shift)
 
     def ball_size(self) -> arb:
         return self.ball_shift / arb(self.sigma)

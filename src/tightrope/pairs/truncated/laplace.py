@@ -17,7 +17,7 @@ from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.twofold import Twofold, twofold
 from ..laplace.pair import LaplacePair
 from .losses import Losses
-from .noise import Place, ShiftedNoise, split, within
+from .noise import End, Place, ShiftedNoise, split, within
 from .stretch import ExponentialStretch
 
 
@@ -109,6 +109,20 @@ class LaplaceNoise(ShiftedNoise):
             return Losses(tuple(atoms), None)
         low, high = self.ball_loss_at(first), self.ball_loss_at(last)
         return Losses(tuple(atoms), ExponentialStretch(edge, low, high, kept))
+
+    def count_corners(self, first: Fraction | None, last: Fraction | None) -> float:
+        return float(self.shift)
+
+    def corners(self, first: End, last: End) -> list[Fraction]:
+        """From 0 to D: the loss is constant beyond."""
+        return [Fraction(k) for k in range(int(max(first, 0)), int(min(last, self.shift)) + 1)]
+
+    def cell_loss(self, start: End, stop: End) -> Fraction | None:
+        if stop <= 0 or start >= self.shift:
+            return (self.shift if stop > 0 else -self.shift) / Fraction(self.scale)
+        if isinstance(start, float) or isinstance(stop, float) or start < 0 or stop > self.shift or stop - start != 1:
+            return None
+        return (start + stop - self.shift) / Fraction(self.scale)
 
     def ball_size(self) -> arb:
         return self.ball_shift / arb(self.scale)

@@ -17,7 +17,7 @@ from flint import acb, arb, ctx
 
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import Cgf, Cumulants, Decay
-from ...kernels.ball import BITS_START, complex_log, upper_float, working_precision
+from ...kernels.ball import BITS_START, complex_log, lower_float, upper_float, working_precision
 from ..node_powers import PowerTilted
 from .fall import Fall
 from .stretch import PartShape, Stretch, bits_of
@@ -87,41 +87,32 @@ class LossesBallTilted:
 
     @property
     def log_mgf(self) -> arb:
-        with working_precision(ctx.prec + self.pair.losses().spare_bits(self.tilt, 0.0)):
-            return self.pair.losses().moment(acb(self.tilt)).real.log()
+        with working_precision(ctx.prec + self.pair.exact_losses().spare_bits(self.tilt, 0.0)):
+            return self.pair.exact_losses().moment(acb(self.tilt)).real.log()
 
     def phi(self, step: float | arb, nodes: int) -> list[acb]:
         reach = float((arb(step) * nodes).mid())
-        with working_precision(ctx.prec + self.pair.losses().spare_bits(self.tilt, reach)):
-            losses = self.pair.losses()
+        with working_precision(ctx.prec + self.pair.exact_losses().spare_bits(self.tilt, reach)):
+            losses = self.pair.exact_losses()
             whole = losses.moment(acb(self.tilt)).real
             return [losses.moment(acb(self.tilt, arb(step) * index)) / whole for index in range(nodes)]
 
 
 @dataclass(frozen=True)
 class LossesDecay:
-    """share: that of the stretch. second, quarter: V and E(L - L')^4/24 = (mu_4 + 3 V^2)/12 of the tilted loss.
-
-    With x = t^2, 1 - |phi(t)|^2 >= q(x) = V x - quarter x^2, which is concave: from R on it is at least q(R^2) up to
-    R1^2 = V/quarter - R^2, and from R1 on the stretch has fallen.
-    """
+    """share: that of the stretch. early: how the whole loss falls at small times, where that is known."""
 
     share: arb
     fall: Fall
-    second: arb
-    quarter: arb
+    early: Early | None
     bits: int
 
     def log_bound(self, radius: float) -> float:
         with working_precision(self.bits):
             found = self._log_by_fall(arb(radius))
-            square = arb(radius) ** 2
-            later = (self.second / self.quarter - square).lower()
-            if later > square:
-                gone = (square * (self.second - self.quarter * square)).min(
-                    later * (self.second - self.quarter * later)
-                )
-                found = found.min(self._log_by_fall(later.sqrt()).max((-gone).log1p() / 2))
+            if self.early is not None:
+                gone, later = self.early.until(arb(radius))
+                found = found.min(self._log_by_fall(later).max((-gone).log1p() / 2))
             return min(0.0, upper_float(found))
 
     def _log_by_fall(self, radius: arb) -> arb:
@@ -129,16 +120,36 @@ class LossesDecay:
 
 
 @dataclass(frozen=True)
+class Early:
+    """1 - |phi(t)|^2 >= q(t^2), q(x) = V x - W x^2, V the variance and W = E(L - L')^4/24 = (mu_4 + 3 V^2)/12."""
+
+    second: arb
+    quarter: arb
+
+    def until(self, radius: arb) -> tuple[arb, arb]:
+        """At or below q from the radius on up to a later time: it is concave, so its ends tell."""
+        square = radius * radius
+        later = (self.second / self.quarter - square).lower()
+        if not later > square:
+            return arb(0), radius
+        return self._gone(square).min(self._gone(later)).max(arb(0)), later.sqrt().lower()
+
+    def _gone(self, square: arb) -> arb:
+        """q."""
+        return square * (self.second - self.quarter * square)
+
+
+@dataclass(frozen=True)
 class LossesCgf(Cgf):
-    """K of truncated noise that is not rounded."""
+    """K of truncated noise."""
 
     pair: TruncatedPair
 
     def cumulants(self, tilt: float) -> Cumulants:
         with working_precision(BITS_START):
-            spare = self.pair.losses().spare_bits(tilt, 0.0)
+            spare = self.pair.exact_losses().spare_bits(tilt, 0.0)
         with working_precision(BITS_START + spare):
-            log, mean, second, _ = (float(each.mid()) for each in self.pair.losses().spread(tilt))
+            log, mean, second, _ = (float(each.mid()) for each in self.pair.exact_losses().spread(tilt))
         if not math.isfinite(log + mean + second):
             raise UnsupportedMechanism("its losses cannot be told apart under this tilt; try engine='lattice'")
         return Cumulants(log, mean, max(second, LEAST_VARIANCE))
@@ -156,16 +167,23 @@ class LossesCgf(Cgf):
     def ball_tilted(self, tilt: float, reach: float, log_tolerance: float) -> LossesBallTilted:
         return LossesBallTilted(self.pair, tilt)
 
+    def horizon(self) -> float:
+        with working_precision(BITS_START):
+            stretch = self.pair.exact_losses().stretch
+            ends = None if stretch is None else stretch.horizon()
+            return math.inf if ends is None else lower_float(ends)
+
     def ball_decay(self, tilt: float) -> Decay:
         with working_precision(BITS_START):
-            bits = BITS_START + self.pair.losses().spare_bits(tilt, 0.0)
+            bits = BITS_START + self.pair.exact_losses().spare_bits(tilt, 0.0)
         with working_precision(bits):
-            losses = self.pair.losses()
+            losses = self.pair.exact_losses()
             if losses.stretch is None:
                 return Cgf.ball_decay(self, tilt)
             share = losses.stretch.moment(acb(tilt)).real / losses.moment(acb(tilt)).real
             _, _, second, fourth = losses.spread(tilt)
-            return LossesDecay(share, losses.stretch.fall(tilt), second, (fourth + 3 * second**2) / 12, bits)
+            early = Early(second, (fourth + 3 * second * second) / 12) if losses.stretch.horizon() is None else None
+            return LossesDecay(share, losses.stretch.fall(tilt), early, bits)
 
 
 def log_moment(losses: Callable[[], Losses], z: acb) -> acb:

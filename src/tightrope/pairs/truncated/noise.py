@@ -22,9 +22,11 @@ from ...kernels.twofold import Twofold
 
 if TYPE_CHECKING:
     from .losses import Losses
+    from .stretch import Stretch
 
 # A place on the line in balls; the two infinities are floats, because infinite balls forget their sign.
 Place = arb | float
+End = Fraction | float  # the same, exactly
 
 # Relative error of a mass in float64 where it is above 1e-300: normal tails cancel by a factor of 5 at most.
 MASS_ERROR = 4e-14
@@ -59,6 +61,27 @@ class ShiftedNoise(ABC):
     @abstractmethod
     def ball_losses(self, start: Place, stop: Place, kept: arb) -> Losses:
         """The losses of outputs between two places, under the first law over `kept`."""
+
+    @abstractmethod
+    def count_corners(self, first: Fraction | None, last: Fraction | None) -> float:
+        """How many corners there are between two ends, at most; None is an end that is infinitely far."""
+
+    @abstractmethod
+    def corners(self, first: End, last: End) -> list[Fraction]:
+        """Whole numbers from first to last between which the loss of all cells is the same."""
+
+    def cell_loss(self, start: End, stop: End) -> Fraction | None:
+        """The loss of what lies between two corners, where it is a fraction."""
+        return None
+
+    @property
+    def has_moments(self) -> bool:
+        """Whether moments are known as `rounded` needs them."""
+        return not self.whole
+
+    def rounded(self, stretch: Stretch) -> Stretch:
+        """What becomes of a stretch between whole numbers where outputs are rounded."""
+        return stretch
 
     @abstractmethod
     def ball_size(self) -> arb:

@@ -27,7 +27,7 @@ from ...kernels.enclosure import Enclosure
 from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, Pair
 from .losses import Losses, LossesCgf, log_moment
-from .noise import Place, ShiftedNoise, split
+from .noise import End, Place, ShiftedNoise, split
 from .profile import Ends, by_formula, profile_by_balls, profile_by_ends
 
 if TYPE_CHECKING:
@@ -69,6 +69,18 @@ class TruncatedPair(Pair):
     def losses(self) -> Losses:
         """The finite losses of outputs that are not rounded, at the working precision; but the ends as they are."""
 
+    @abstractmethod
+    def reversed(self) -> TruncatedPair:
+        """The pair (Q, P)."""
+
+    @abstractmethod
+    def ball_kept(self) -> arb:
+        """What both laws are divided by."""
+
+    @abstractmethod
+    def corners(self) -> list[End]:
+        """The ends of all that both laws have, and the whole numbers between which the loss may change."""
+
     def profile(self, epsilon: Enclosure) -> Enclosure:
         ends = self.ends if by_formula(self.noise, epsilon) else None
         return profile_by_balls(self, epsilon) if ends is None else profile_by_ends(ends, self.noise, epsilon)
@@ -83,18 +95,23 @@ class TruncatedPair(Pair):
         return reduce(arb.max, [p - alpha * q for p, q in found])
 
     def cgf(self) -> Cgf | None:
-        """Where a part of the loss has a density: of atoms alone it would not fall."""
-        if self.noise.whole or self.disjoint():
+        """Where a part of the loss has a density, or nearly so: of atoms alone it would not fall."""
+        if self.disjoint() or not self.noise.has_moments:
             return None
         demand_ordinary(self.noise.ball_size)
         with working_precision(BITS_START):
             return None if self.losses().stretch is None else LossesCgf(self)
 
     def log_moment(self, z: acb) -> acb | None:
-        return None if self.noise.whole or self.disjoint() else log_moment(self.losses, z)
+        return None if self.disjoint() or not self.noise.has_moments else log_moment(self.exact_losses, z)
 
     def log_moment_above(self, order: float) -> arb | None:
         return None if self.disjoint() else log_moment(self.losses, acb(order)).real
+
+    def exact_losses(self) -> Losses:
+        """The finite losses of the outputs as they are, rounded or not."""
+        found = self.losses()
+        return Losses(found.atoms, None if found.stretch is None else self.noise.rounded(found.stretch))
 
     def disjoint(self) -> bool:
         """Whether no output is possible under both laws."""

@@ -47,6 +47,10 @@ class Stretch(ABC):
     def fall(self, tilt: float) -> Fall:
         """How the transform of the tilted part, divided by its mass, falls."""
 
+    def horizon(self) -> arb | None:
+        """Up to when the bounds of its fall hold; None where that is for ever."""
+        return None
+
     @abstractmethod
     def spare_bits(self, tilt: float, time: float) -> int:
         """Bits that a moment at tilt + i time loses, about."""
