@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from . import contour_faults, engine_faults, lattice_faults, own_faults
+from . import contour_faults, engine_faults, lattice_faults, name_faults, own_faults
 from .contour_faults import Fault
 
-FAULTS = (*contour_faults.FAULTS, *lattice_faults.FAULTS, *engine_faults.FAULTS, *own_faults.FAULTS)
+FAULTS = (
+    *contour_faults.FAULTS,
+    *lattice_faults.FAULTS,
+    *engine_faults.FAULTS,
+    *own_faults.FAULTS,
+    *name_faults.FAULTS,
+)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
