@@ -158,6 +158,17 @@ def test_a_tilt_keeps_digits_of_small_deltas() -> None:
         upright.compose(tilted)
 
 
+def test_a_list_that_ran_over_says_so() -> None:
+    """Every use has a loss of 100 or so, and the last bucket ends at 0.4: nothing is known, and that is said."""
+    found = tr.Buckets(factor=1.01, buckets=40).leaf(tr.Laplace(scale=0.01)) * 64
+    assert found.infinity.upper == 1.0
+    assert (found.delta(1.0).upper, found.pdp(1.0).upper) == (1.0, 1.0)
+    assert found.epsilon(1e-3).upper == found.renyi(2.0).upper == math.inf
+    assert "B(inf) in [0, 1]" in repr(found)
+    assert all(bucket.mass.lower >= 0.0 for bucket in found)
+    assert np.all(found.virtual_error.lower <= found.virtual_error.upper)
+
+
 def test_trees_are_told_as_written() -> None:
     a, b = leaf(CLOSE), leaf(SKEWED)
     name, other = str(mechanism(CLOSE)), str(mechanism(SKEWED))

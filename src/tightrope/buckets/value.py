@@ -104,7 +104,8 @@ class BucketList:
     def masses(self) -> BucketTerms:
         """B(i): the mass of each bucket under A, the law that is asked about."""
         low, high = self.made.masses.bounds()
-        return BucketTerms(low, np.where(self.indices > self.made.top, 0.0, high))
+        high = np.where(self.indices > self.made.top, 0.0, np.fmin(high, 1.0))
+        return BucketTerms(np.fmin(np.fmax(low, 0.0), high), high)
 
     @property
     def infinity(self) -> Bound:
@@ -132,7 +133,7 @@ class BucketList:
     def _less_mass(self, low: FloatArray, high: FloatArray) -> BucketTerms:
         """X(i) - B(i)/f^i between doubles, X at most e^slack; roundings of i log f, f^-i, product and difference."""
         masses, label = self.masses, self.losses
-        high = np.minimum(high, raised(math.exp(self.slack), THOUSANDS))
+        high = np.fmin(high, raised(math.exp(self.slack), THOUSANDS))
         with np.errstate(all="ignore"):
             fall, units = np.exp(-label), (2.0 * np.abs(label) + 16.0) * UNIT
             most, least = masses.upper * fall * (1.0 + units), masses.lower * fall * (1.0 - units)

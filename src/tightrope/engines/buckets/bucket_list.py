@@ -90,6 +90,8 @@ class Measure:
     def infinity_bounds(self) -> tuple[float, float]:
         """Doubles around X(infinity)."""
         low, high = self.infinity - self.floor, self.infinity + self.floor
+        if not high < math.inf:  # a NaN too: numbers have left the doubles, and nothing is known
+            return 0.0, 1.0
         return max(lowered(low, 4.0), 0.0), min(raised(high, 4.0), 1.0)
 
 
