@@ -25,6 +25,7 @@ EXPORTS = {
     "Direction",
     "ExpressionError",
     "InvalidParameter",
+    "LossLaw",
     "Mechanism",
     "Relation",
     "TightropeError",

@@ -28,6 +28,7 @@ from .errors import InvalidParameter as InvalidParameter
 from .errors import TightropeError as TightropeError
 from .errors import UnsupportedMechanism as UnsupportedMechanism
 from .expression import parse as parse
+from .loss_law import LossLaw as LossLaw
 from .mechanisms.base import Mechanism as Mechanism
 from .relation import Direction as Direction
 from .relation import Relation as Relation

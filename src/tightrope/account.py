@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 from . import work
@@ -16,6 +17,7 @@ from .engines.loss.planner import LossPlanner
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
+from .loss_law import LossLaw, LossSide, loss_atoms, loss_range
 from .mechanisms.base import Mechanism, called, claims, confidence
 from .mechanisms.parameters import finite, nonnegative, probability, real, whole
 from .question import AUTO, GIVEN, LESS_IS_WORSE, OF_LOSS, SECONDS, Question
@@ -25,6 +27,7 @@ AIM = 1e-6
 CURVE_AIM = 1e-4  # far below what a plot shows, and few grids serve all points
 MORE_SECONDS = 6.0  # times as long may be worth a try
 FINITE_SECONDS = 1e6
+OUTSIDE = 1e-3  # of the loss, on each side: beyond the bins of a picture
 MIRROR_FAR = 99.0  # from here on the mirror leaves nothing to aim at
 
 
@@ -58,6 +61,33 @@ def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...])
     bounds = ask(mechanism, question, epsilons, CURVE_AIM)
     assert isinstance(bounds, tuple)
     return Curve(epsilons=epsilons, bounds=bounds)
+
+
+def loss_law(mechanism: Mechanism, question: Question, points: int) -> LossLaw:
+    """The masses of equal bins from the lowest quantile to the highest, in every direction, and the atoms in them."""
+    count = whole("points", points, least=1)
+    question = replace(question, accuracy=None)  # bins have any mass
+    with work.allowance(question.seconds):
+        each = [replace(question, direction=direction) for direction in question.directions]
+        infinite = [_asked(mechanism, replace(one, quantity="delta"), (math.inf,))[0] for one in each]
+        ends = [
+            _asked(mechanism, replace(one, quantity="loss_quantile"), (OUTSIDE, (1.0 - OUTSIDE) * (1.0 - mass.upper)))
+            for one, mass in zip(each, infinite, strict=True)
+        ]
+        low, high = loss_range([bound for pair in ends for bound in pair])
+        edges = (*(low + (high - low) * index / count for index in range(count)), high)
+        sides = []
+        for one, mass in zip(each, infinite, strict=True):
+            below = partial(_asked, mechanism, one)
+            found = below(edges)
+            sides.append(LossSide(one.directions[0], edges, found, loss_atoms(below, edges, found), mass))
+    return LossLaw(tuple(sides))
+
+
+def _asked(mechanism: Mechanism, question: Question, values: Sequence[float]) -> tuple[Bound, ...]:
+    bounds = ask(mechanism, question, tuple(values), CURVE_AIM)
+    assert isinstance(bounds, tuple)
+    return bounds
 
 
 def grid(start: float | None, stop: float | None, points: int | None, epsilons: object) -> tuple[float, ...]:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from studies.tight_on_budget import claims_conversation, claims_dialing, claims_theory
+from studies.tight_on_budget import claims_conversation, claims_dialing, claims_theory, post_processing
 
-CLAIMS = (*claims_theory.CLAIMS, *claims_dialing.CLAIMS, *claims_conversation.CLAIMS)
+CLAIMS = (*claims_theory.CLAIMS, *post_processing.CLAIMS, *claims_dialing.CLAIMS, *claims_conversation.CLAIMS)

@@ -248,6 +248,48 @@ app.add_command(compare)
 
 
 @app.command()
+@question_options
+@click.option("--at", "points", type=float, multiple=True, help="P[loss <= this]; may be repeated.")
+@click.option("--quantile", "shares", type=float, multiple=True, help="The loss that so much is at or below; repeated.")
+@click.option("--pdp", "epsilons", type=float, multiple=True, help="P[loss > this], probabilistic DP; repeated.")
+@click.option("--bins", type=click.IntRange(1, CURVE_POINTS_MOST), default=60, help="Of the picture; default: 60.")
+@click.option("--plot", "picture", metavar="FILE", help="Draw the distribution as .png, .pdf or .svg.")
+def loss(
+    expression: str,
+    points: tuple[float, ...],
+    shares: tuple[float, ...],
+    epsilons: tuple[float, ...],
+    bins: int,
+    picture: str | None,
+    as_document: bool,
+    **settings: Unpack[Options],
+) -> int:
+    """The privacy loss itself: distribution, quantiles, probabilistic DP; the median and 99 % unless told otherwise.
+
+    \b
+    tightrope loss "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --quantile 0.99 --pdp 1
+    tightrope loss "Laplace(scale=1) * 3" --at 0.5 --direction add --json
+    tightrope loss "ApproximateDP(epsilon=0.5, delta=0.05) * 3" --plot loss.png
+    """
+    from ..plot import check_path
+
+    if picture is not None:
+        check_path(picture)
+    mechanism = read(expression, parse)
+    if picture is not None:
+        with spinner("the distribution of the loss"):
+            found = mechanism.loss_law(bins, **settings)
+        found.plot(picture, label=str(mechanism))
+        if not as_document:
+            say(f"{found}: {picture}")
+    asked = [("loss_cdf", each) for each in points]
+    asked += [("loss_quantile", each) for each in shares] + [("pdp", each) for each in epsilons]
+    if not asked and (picture is None or as_document):
+        asked = [("loss_quantile", 0.5), ("loss_quantile", 0.99)]
+    return answer_all(mechanism, asked, as_document, settings) if asked else 0
+
+
+@app.command()
 def mechanisms() -> None:
     """The mechanisms and transformations that an expression may name."""
     say(listing())
@@ -263,14 +305,21 @@ def read(expression: str, parser: Callable[[str, str | None], Parsed]) -> Parsed
 
 def answer(mechanism: Mechanism, quantity: str, values: Sequence[float], as_document: bool, settings: Options) -> int:
     """Asks one value after the other; a bound wider than asked for is printed all the same."""
-    ask: Callable[..., Bound] = getattr(mechanism, quantity)
+    return answer_all(mechanism, [(quantity, value) for value in values], as_document, settings)
+
+
+def answer_all(
+    mechanism: Mechanism, questions: Sequence[tuple[str, float]], as_document: bool, settings: Options
+) -> int:
+    """The same for several quantities."""
     answers: list[Result] = []
     missed: AccuracyNotReached | None = None
     expression = repr(mechanism)
     with work.allowance(settings.get("seconds", math.inf)):
-        for index, value in enumerate(values):
+        for index, (quantity, value) in enumerate(questions):
+            ask: Callable[..., Bound] = getattr(mechanism, quantity)
             began = time.perf_counter()
-            with spinner(f"{quantity} at {GIVEN[quantity]} {short(value)}"), work.part(1.0 / (len(values) - index)):
+            with spinner(f"{quantity} at {GIVEN[quantity]} {short(value)}"), work.part(1.0 / (len(questions) - index)):
                 try:
                     bound = ask(value, **settings)
                 except AccuracyNotReached as error:

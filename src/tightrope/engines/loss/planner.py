@@ -24,7 +24,7 @@ from ..answer import Answer, Point, exact, nothing_known
 from ..edges import EDGE_BITS
 from ..ladder import Engine
 from ..plan import demand_normal
-from .tails import LossLaw, Terms
+from .tails import LossTails, Terms
 
 BELOW = "loss_cdf"
 
@@ -34,7 +34,7 @@ class LossPlanner:
 
     def __init__(self, terms: Terms, question: Question) -> None:
         self.terms = terms
-        self._law = LossLaw(terms, question)
+        self._law = LossTails(terms, question)
 
     @property
     def skipped(self) -> set[Engine]:
@@ -69,7 +69,7 @@ class LossPlanner:
 class _Search:
     """A quantile between two points that are proven; what was proven stays where the work ends early."""
 
-    def __init__(self, law: LossLaw, p: float, accuracy: float) -> None:
+    def __init__(self, law: LossTails, p: float, accuracy: float) -> None:
         self._law, self._p, self._accuracy = law, p, accuracy
         self._low: tuple[float, Answer] | None = None
         self._high: tuple[float, Answer] | None = None

@@ -48,7 +48,7 @@ def inside(evaluator: Evaluator, cell: Cell, second: bool) -> Evaluation:
 
 def _best(evaluator: Evaluator, t: float, reach: float, accuracy: float, second: bool) -> Evaluation:
     """The secant from t on whose end is best, to the right for reach > 0, else to the left and no further than that."""
-    best, least = NOTHING, max(tuning.STEP_LEAST * abs(t), tuning.SHORTEST)
+    best, least = NOTHING, max(tuning.STEP_LEAST * abs(t), tuning.DISTANCE_LEAST)
     with suppress(WorkExhausted):  # what was found holds
         at = evaluator.delta(t)
         noise = (at.upper - at.lower) / at.upper if at.upper > 0.0 else 1.0

@@ -120,8 +120,9 @@ class SecantSide:
 
     def __init__(self, terms: Terms, mirror: Terms, question: Question, second: bool) -> None:
         self.terms, self.second, self._mirror = terms, second, mirror
-        self.proof, self.auto = question.proof or not conditions.hold(), question.engine == AUTO
-        self.rungs = ladder(question.engine, any(serves_several(pair) for pair, _ in terms), self.proof)
+        self.proof, self.auto = question.proof or not conditions.hold(), question.engine_name == AUTO
+        self._settings = question.settings
+        self.rungs = ladder(question.engine_name, any(serves_several(pair) for pair, _ in terms), self.proof)
         self._last: tuple[Rung, Evaluator] | None = None
         self.unfinished = False
         self.skipped: set[Engine] = set()
@@ -172,9 +173,11 @@ class SecantSide:
         """An engine's evaluator, sharper than what is read off it: secants have half of its digits."""
         least = tuning.SHARP_GRID if rung.engine.chooses else tuning.SHARP_LEAST
         sharp = max(wish.accuracy if rung.engine.ramps else wish.accuracy**2 / 16.0, least)
-        evaluator = _prepared(rung, self.terms, max(s, 0.0), sharp, self.second)
+        law: dict[str, object] = {"accuracy": sharp, **self._settings}
+        own, other = ({**law, "second": each} if rung.engine.ramps else law for each in (self.second, not self.second))
+        evaluator = _prepared(rung, self.terms, max(s, 0.0), own)
         if _next_to_zero(s, cell):
-            evaluator = Mirrored(evaluator, _prepared(rung, self._mirror, max(-s, 0.0), sharp, not self.second))
+            evaluator = Mirrored(evaluator, _prepared(rung, self._mirror, max(-s, 0.0), other))
         self._last = rung, evaluator
         return evaluator
 
@@ -200,11 +203,10 @@ def _next_to_zero(s: float, cell: Cell | None) -> bool:
     return cell is None and s < tuning.NEAR_ZERO
 
 
-def _prepared(rung: Rung, terms: Terms, epsilon: float, accuracy: float, second: bool) -> Evaluator:
+def _prepared(rung: Rung, terms: Terms, epsilon: float, settings: Mapping[str, object]) -> Evaluator:
     """An evaluator; of samples of samples between those of the two rates that one sample may have."""
     ends = dict.fromkeys(tuple((sampled_once(pair)[end], count) for pair, count in terms) for end in (0, 1))
-    law = {"second": second} if rung.engine.ramps else {}
-    made = [rung.prepare(end, math.inf, epsilon=epsilon, delta=None, accuracy=accuracy, **law) for end in ends]
+    made = [rung.prepare(end, math.inf, epsilon=epsilon, delta=None, **settings) for end in ends]
     return made[0] if len(made) == 1 else Enclosed(*made)
 
 
@@ -214,12 +216,13 @@ def _common(one: Answer, other: Answer) -> Answer:
     return replace(narrow, lower=max(one.lower, other.lower), upper=min(one.upper, other.upper))
 
 
-class LossLaw:
+class LossTails:
     """The loss of one direction of a composition."""
 
     def __init__(self, terms: Terms, question: Question) -> None:
-        if question.engine not in ENGINE_NAMES:
-            raise InvalidParameter(f"engine must be one of {', '.join(ENGINE_NAMES)}, not {question.engine!r}")
+        engine = question.engine_name
+        if engine not in ENGINE_NAMES:
+            raise InvalidParameter(f"engine must be one of {', '.join(ENGINE_NAMES)}, not {engine!r}")
         demand_normal(terms)
         self.terms, self._question = terms, question
         backward = tuple((pair.reversed(), count) for pair, count in terms)
@@ -229,7 +232,7 @@ class LossLaw:
             SecantSide(terms, backward, question, False),
             SecantSide(backward, terms, question, True),
         )
-        self._formula = _formula(terms) if question.engine in (AUTO, CLOSED_FORM.name) else None
+        self._formula = _formula(terms) if engine in (AUTO, CLOSED_FORM.name) else None
 
     @property
     def skipped(self) -> set[Engine]:

@@ -1,0 +1,217 @@
+"""The privacy loss distribution as a value: certified masses between edges, atoms, and the mass of infinite losses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from os import PathLike
+from typing import TYPE_CHECKING, NamedTuple
+
+from .bound import Bound
+from .calls import checked
+from .digits import rounded
+from .errors import InvalidParameter
+from .relation import Direction
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BAR_ALPHA = 0.28
+SEEN = 1e-9  # a probability that a bar shows
+# Where atoms are looked for: heavy bins, heavier than both neighbours or much heavier than one; halves that keep this.
+ATOM_LEAST, PEAK, STEEP, KEPT = 1e-3, 1.2, 2.5, 0.3
+ATOM_WIDTH = 1e-9  # of the range
+PARTS_MOST = 300
+MARGIN_SHARE = 0.04
+STEM_SHARE = 0.03  # of the range: how far the bar of infinite losses stands from the others
+
+
+@dataclass(frozen=True, slots=True)
+class LossAtom:
+    """The mass of losses in (after, upto], which are next to each other: one loss, or several as close as that."""
+
+    after: float
+    upto: float
+    mass: Bound
+
+    def __post_init__(self) -> None:
+        if not self.after < self.upto:
+            raise InvalidParameter(f"an atom lies in (after, upto], not in ({self.after!r}, {self.upto!r}]")
+
+
+@dataclass(frozen=True, slots=True)
+class LossSide:
+    """One direction: P[loss <= edge] at each edge, atoms between them, and P[loss = inf]."""
+
+    direction: Direction
+    edges: tuple[float, ...]
+    below: tuple[Bound, ...]
+    atoms: tuple[LossAtom, ...]
+    infinite: Bound
+
+    def __post_init__(self) -> None:
+        if len(self.edges) != len(self.below) or any(first >= second for first, second in pairwise(self.edges)):
+            raise InvalidParameter("a loss distribution needs edges that rise, and one bound for each")
+
+    @property
+    def masses(self) -> tuple[Bound, ...]:
+        """P[loss in (edge, next edge]], atoms included."""
+        return tuple(difference(high, low) for low, high in pairwise(self.below))
+
+    @property
+    def bars(self) -> tuple[Bound, ...]:
+        """The same without the atoms that are listed."""
+        found = []
+        for (low, high), mass in zip(pairwise(self.edges), self.masses, strict=True):
+            for atom in self.atoms:
+                if low <= atom.after and atom.upto <= high:
+                    mass = difference(mass, atom.mass)
+            found.append(mass)
+        return tuple(found)
+
+
+def loss_range(quantiles: Sequence[Bound]) -> tuple[float, float]:
+    """From below the lowest to above the highest finite end, with a margin; around one loss a width of its size."""
+    ends = [end for bound in quantiles for end in (bound.lower, bound.upper) if math.isfinite(end)] or [-1.0, 1.0]
+    low, high = min(ends), max(ends)
+    margin = MARGIN_SHARE * (high - low) or max(abs(low), 1.0) * MARGIN_SHARE
+    return low - margin, high + margin
+
+
+def loss_atoms(
+    below: Callable[[Sequence[float]], Sequence[Bound]], edges: Sequence[float], known: Sequence[Bound]
+) -> tuple[LossAtom, ...]:
+    """Atoms of bins that are heavier than their neighbours, by halving: a half that keeps the mass is looked into."""
+    masses = [0.0, *(_middle(high) - _middle(low) for low, high in pairwise(known)), 0.0]
+    parts: list[_Part] = []
+    for index, ends in enumerate(zip(pairwise(edges), pairwise(known), strict=True)):
+        before, mass, after = masses[index : index + 3]
+        if mass > ATOM_LEAST and (mass > PEAK * max(before, after) or mass > STEEP * min(before, after)):
+            parts.append(_Part(*ends[0], *ends[1], mass))
+    shortest = ATOM_WIDTH * (edges[-1] - edges[0])
+    found: list[_Part] = []
+    while parts and len(parts) <= PARTS_MOST:
+        done = [part for part in parts if part.upto - part.after <= shortest]
+        found += [part for part in done if part.above.upper - part.above.lower <= KEPT * part.mass]
+        parts = [part for part in parts if part.upto - part.after > shortest]
+        halves = [part.after + (part.upto - part.after) / 2.0 for part in parts]
+        middles = below(halves) if halves else ()
+        split = [
+            half
+            for part, at, bound in zip(parts, halves, middles, strict=True)
+            for half in (part._replace(upto=at, above=bound), part._replace(after=at, under=bound))
+        ]
+        parts = [part for part in split if _middle(part.above) - _middle(part.under) >= KEPT * part.mass]
+    atoms = [LossAtom(part.after, part.upto, difference(part.above, part.under)) for part in found]
+    return tuple(sorted(atoms, key=lambda atom: atom.upto))
+
+
+class _Part(NamedTuple):
+    """An interval that may hold an atom, P[loss <= end] at both ends, and the mass of its bin."""
+
+    after: float
+    upto: float
+    under: Bound
+    above: Bound
+    mass: float
+
+
+def _middle(bound: Bound) -> float:
+    return bound.lower + (bound.upper - bound.lower) / 2.0
+
+
+def difference(one: Bound, other: Bound) -> Bound:
+    """one - other, both probabilities and the first not below the second, rounded outward."""
+    from .kernels.directed import next_down, next_up
+
+    low, high = one.lower - other.upper, one.upper - other.lower
+    return Bound(max(next_down(low), 0.0), max(min(next_up(high), 1.0), 0.0))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LossLaw:
+    """The loss of the dominating pair in each direction, under its first law."""
+
+    sides: tuple[LossSide, ...]
+
+    def __str__(self) -> str:
+        return "; ".join(
+            f"{side.direction.value}: {len(side.edges) - 1} bins from {side.edges[0]:.3g} to {side.edges[-1]:.3g}, "
+            f"{len(side.atoms)} atoms, infinite with probability {side.infinite}"
+            for side in self.sides
+        )
+
+    def __repr__(self) -> str:
+        return f"<LossLaw: {self}>"
+
+    def _repr_png_(self) -> bytes | None:
+        from .plot import png
+
+        return png(self.plot)
+
+    def to_csv(self) -> str:
+        """Columns direction, after, upto, lower, upper: bins with all of their mass, then infinite losses."""
+        rows = [("direction", "after", "upto", "lower", "upper")]
+        for side in self.sides:
+            name = side.direction.value
+            for (low, high), mass in zip(pairwise(side.edges), side.masses, strict=True):
+                rows.append((name, repr(low), repr(high), repr(mass.lower), repr(mass.upper)))
+            rows.append((name, "inf", "inf", repr(side.infinite.lower), repr(side.infinite.upper)))
+        return "".join(",".join(row) + "\n" for row in rows)
+
+    @checked
+    def plot(self, path: str | PathLike[str] | None = None, label: str = "", *, ax: Axes | None = None) -> Figure:
+        """Bars for bins without their atoms, stems for atoms, a bar at the right for infinite losses.
+
+        The suffix of path names the format; ax: axes to draw on.
+        """
+        from .plot import COLOURS, figure_of, sheet, wrapped
+
+        with sheet(path, ax) as axes:
+            high = 0.0
+            for index, (side, name) in enumerate(self._shown()):
+                high = max(high, _draw(axes, side, name, COLOURS[index], index))
+            axes.set_xlabel("privacy loss")
+            axes.set_ylabel("probability")
+            axes.set_ylim(0.0, 1.12 * high if high > 0.0 else 1.0)
+            axes.set_title(wrapped(label))
+            axes.legend(frameon=False, fontsize=8, loc="upper left")
+            if ax is None:
+                widest = max(mass.upper - mass.lower for side in self.sides for mass in side.masses)
+                said = f"certified: every mass is known to within {rounded(widest, 1, up=True)}"
+                figure_of(axes).supxlabel(said, x=0.99, ha="right", color="#555555", fontsize=8)
+            return figure_of(axes)
+
+    def _shown(self) -> list[tuple[LossSide, str]]:
+        """Each side with its name; one for both where they are the same."""
+        first = self.sides[0]
+        if len(self.sides) > 1 and all(
+            (side.below, side.atoms, side.infinite) == (first.below, first.atoms, first.infinite) for side in self.sides
+        ):
+            return [(first, "both directions")]
+        return [(side, side.direction.value) for side in self.sides]
+
+
+def _draw(axes: Axes, side: LossSide, name: str, colour: str, index: int) -> float:
+    """One side; the highest number on it."""
+    bars, width = side.bars, side.edges[-1] - side.edges[0]
+    upper, lower = [bar.upper for bar in bars], [bar.lower for bar in bars]
+    if max(upper) > SEEN:
+        axes.stairs(upper, side.edges, fill=True, color=colour, alpha=BAR_ALPHA, label=f"{name}, per bin")
+        axes.stairs(upper, side.edges, color=colour, linewidth=1.2)
+        axes.stairs(lower, side.edges, color=colour, linewidth=0.7, linestyle=":")
+    if side.atoms:
+        places, masses = [atom.upto for atom in side.atoms], [atom.mass.upper for atom in side.atoms]
+        axes.vlines(places, 0.0, masses, color=colour, linewidth=1.8)
+        axes.plot(places, masses, "o" if index == 0 else "s", color=colour, markersize=4.5, label=f"{name}, atoms")
+    top = max([*upper, *(atom.mass.upper for atom in side.atoms)])
+    if side.infinite.upper > 0.0:
+        left = side.edges[-1] + STEM_SHARE * width * (1 + 4 * index)
+        axes.bar([left], [side.infinite.upper], 1.6 * STEM_SHARE * width, color=colour, hatch="//", edgecolor="white")
+        words = f"inf {rounded(side.infinite.upper, 2, up=True)}"
+        axes.annotate(words, (left, side.infinite.upper), (0, 3), textcoords="offset points", ha="center", fontsize=8)
+        top = max(top, side.infinite.upper)
+    return top

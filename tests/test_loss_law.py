@@ -1,0 +1,85 @@
+"""The distribution of the loss as a value: masses that contain the truth, atoms, infinite losses, pictures."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import tightrope as tr
+from tightrope.loss_law import LossAtom, LossSide
+
+
+def normal_below(t: float, sigma: float) -> float:
+    return 0.5 * math.erfc(-(t * sigma - 0.5 / sigma) / math.sqrt(2.0))
+
+
+def test_masses_of_a_normal_law() -> None:
+    law = tr.Gaussian(sigma=1.5).loss_law(12)
+    assert [side.direction for side in law.sides] == [tr.Direction.REMOVE, tr.Direction.ADD]
+    for side in law.sides:
+        assert side.infinite == tr.Bound(0.0, 0.0)
+        assert not side.atoms
+        assert len(side.masses) == 12
+        assert side.bars == side.masses
+        for (low, high), mass in zip(pairwise(side.edges), side.masses, strict=True):
+            truth = normal_below(high, 1.5) - normal_below(low, 1.5)
+            assert mass.lower - 1e-15 <= truth <= mass.upper + 1e-15
+        assert 0.997 < sum(mass.lower for mass in side.masses) <= 1.0
+
+
+def test_atoms_are_found_with_their_mass() -> None:
+    """Three responses: 3, 2, 1 or none of them true, with the masses of a binomial law."""
+    law = (tr.RandomizedResponse(p=0.75) * 3).loss_law(40)
+    masses = [Fraction(1, 64), Fraction(9, 64), Fraction(27, 64), Fraction(27, 64)]
+    for side in law.sides:
+        assert len(side.atoms) == 4
+        for atom, mass, wins in zip(side.atoms, masses, (-3, -1, 1, 3), strict=True):
+            assert atom.after < wins * math.log(3.0) <= atom.upto + 1e-15
+            assert atom.mass.lower <= mass <= atom.mass.upper
+            assert atom.mass.width < 1e-12
+        assert max(bar.upper for bar in side.bars) < 1e-12
+
+
+def test_infinite_losses_and_one_direction() -> None:
+    law = (tr.ApproximateDP(epsilon=0.5, delta=0.0625) * 2).loss_law(20, direction="add")
+    (side,) = law.sides
+    assert side.infinite.lower <= 1.0 - 0.9375**2 <= side.infinite.upper
+    assert len(side.atoms) == 3
+    assert "infinite with probability [0.12" in str(law)
+    assert pickle.loads(pickle.dumps(law)) == law
+    rows = law.to_csv().splitlines()
+    assert rows[0] == "direction,after,upto,lower,upper"
+    assert len(rows) == 22
+    assert rows[-1].startswith("add,inf,inf,0.12")
+
+
+def test_one_loss_and_none() -> None:
+    for mechanism in (tr.PureDP(epsilon=0.0), tr.ApproximateDP(epsilon=0.5, delta=1.0)):
+        (side, _) = mechanism.loss_law(5).sides
+        assert side.edges[0] < side.edges[-1]
+
+
+@pytest.mark.parametrize("direction", [None, "remove"])
+def test_a_picture(direction: str | None, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    law = tr.TruncatedGaussian(sigma=2.0, bounds=(-4.0, 5.0)).loss_law(10, direction=direction)
+    law.plot(tmp_path / "loss.png", "cut noise")
+    assert (tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
+    assert law._repr_png_() is not None
+    with pytest.raises(tr.InvalidParameter, match="name must end"):
+        law.plot(tmp_path / "loss.txt")
+
+
+def test_what_is_no_distribution_is_refused() -> None:
+    nothing = tr.Bound(0.0, 0.0)
+    with pytest.raises(tr.InvalidParameter, match="edges that rise"):
+        LossSide(tr.Direction.ADD, (1.0, 0.0), (nothing, nothing), (), nothing)
+    with pytest.raises(tr.InvalidParameter, match="atom"):
+        LossAtom(1.0, 1.0, nothing)
+    with pytest.raises(tr.InvalidParameter, match="whole number"):
+        tr.Gaussian(sigma=1.0).loss_law(0)
