@@ -52,9 +52,10 @@ class Evaluator(ABC):
         """Bounds delta at a finite epsilon >= 0."""
 
     def secant(self, x: float, y: float, second: bool) -> Evaluation:
-        """Bounds S(x, y) = (H(e^x) - e^(x-y) H(e^y)) / (1 - e^(x-y)), or (H(e^x) - H(e^y)) / (e^y - e^x) where second.
+        """Bounds a number between P[l >= y] and P[l > x], or the same of the second law.
 
-        Between P[l >= y] and P[l > x] of the first law, or of the second. Proof: docs/proofs/loss.md, section 1.
+        S(x, y) = (H(e^x) - e^(x-y) H(e^y)) / (1 - e^(x-y)), or (H(e^x) - H(e^y)) / (e^y - e^x) where second.
+        Proof: docs/proofs/loss.md, section 1.
         """
         near, far = self.delta(x), self.delta(y)
         with working_precision(BITS_START):

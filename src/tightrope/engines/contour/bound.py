@@ -21,6 +21,7 @@ from flint import arb
 
 from ...bound import Budget, budget_lines
 from ...kernels.ball import lower_float, upper_float, working_precision
+from ...kernels.directed import next_down
 from ...kernels.search import Inverse
 from ..chernoff import chernoff
 from ..evaluation import Evaluation, SelfInverse
@@ -119,14 +120,11 @@ class ContourBound(SelfInverse):
     def secant(self, x: float, y: float, second: bool) -> Evaluation:
         """The secant as one sum: what H has left to be desired is not divided by a small distance.
 
-        Proof: docs/proofs/loss.md, section 6.
+        Where y - x is no double it ends before y. Proof: docs/proofs/loss.md, section 6.
         """
         gap, plan = y - x, self.nodes.plan
-        if (
-            plan.period is not None
-            or Fraction(x) + Fraction(gap) != Fraction(y)
-            or not plan.height * gap < tuning.TURN_MOST
-        ):
+        gap = gap if Fraction(x) + Fraction(gap) <= Fraction(y) else next_down(gap)
+        if plan.period is not None or not 0.0 < plan.height * gap < tuning.TURN_MOST:
             return super().secant(x, y, second)
         with working_precision(self.nodes.bits):
             found, width = self.nodes.ramp(x, gap, second), arb(gap)

@@ -104,8 +104,8 @@ class Mirrored(Evaluator):
     def secant(self, x: float, y: float, second: bool) -> Evaluation:
         if x >= 0.0 or second:
             return self.ahead.secant(x, y, second)
-        if y > 0.0:
-            return super().secant(x, y, second)
+        if y > 0.0:  # the longer part: what it says lies between the same two tails
+            return self.secant(0.0, y, second) if y > -x else self.secant(x, 0.0, second)
         found = self.behind.secant(-y, -x, True)
         low, high = rest_of(found.upper, up=False), rest_of(found.lower, up=True)
         return Evaluation(low, high, Budget(found.budget.lower, found.budget.upper))
