@@ -86,13 +86,13 @@ def loss_atoms(
 ) -> tuple[LossAtom, ...]:
     """Atoms of bins that are heavier than their neighbours, by halving: a half that keeps the mass is looked into."""
     masses = [0.0, *(_middle(high) - _middle(low) for low, high in pairwise(known)), 0.0]
-    parts: list[_Part] = []
+    parts: list[_Suspect] = []
     for index, ends in enumerate(zip(pairwise(edges), pairwise(known), strict=True)):
         before, mass, after = masses[index : index + 3]
         if mass > ATOM_LEAST and (mass > PEAK * max(before, after) or mass > STEEP * min(before, after)):
-            parts.append(_Part(*ends[0], *ends[1], mass))
+            parts.append(_Suspect(*ends[0], *ends[1], mass))
     shortest = ATOM_WIDTH * (edges[-1] - edges[0])
-    found: list[_Part] = []
+    found: list[_Suspect] = []
     while parts and len(parts) <= PARTS_MOST:
         done = [part for part in parts if part.upto - part.after <= shortest]
         found += [part for part in done if part.above.upper - part.above.lower <= KEPT * part.mass]
@@ -109,7 +109,7 @@ def loss_atoms(
     return tuple(sorted(atoms, key=lambda atom: atom.upto))
 
 
-class _Part(NamedTuple):
+class _Suspect(NamedTuple):
     """An interval that may hold an atom, P[loss <= end] at both ends, and the mass of its bin."""
 
     after: float
