@@ -13,6 +13,7 @@ from .bound import Bound
 from .calls import checked
 from .digits import rounded
 from .errors import InvalidParameter
+from .kernels.directed import next_down, next_up
 from .relation import Direction
 
 if TYPE_CHECKING:
@@ -125,8 +126,6 @@ def _middle(bound: Bound) -> float:
 
 def difference(one: Bound, other: Bound) -> Bound:
     """one - other, both probabilities and the first not below the second, rounded outward."""
-    from .kernels.directed import next_down, next_up
-
     low, high = one.lower - other.upper, one.upper - other.lower
     return Bound(max(next_down(low), 0.0), max(min(next_up(high), 1.0), 0.0))
 
