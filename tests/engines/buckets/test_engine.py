@@ -254,21 +254,35 @@ def test_budget_and_rule_for_squaring() -> None:
     assert mixed.step >= 2.0 * step
 
 
-@pytest.mark.parametrize(
-    ("text", "direction", "near"),
-    [
-        ("Histograms(a=[900, 100, 3], b=[880, 120, 3]) * 512", Direction.REMOVE, 0.2911594541),
-        ("RandomizedResponse(p=0.75).poisson(rate=0.1) * 256", Direction.ADD, 0.4311112263),
-    ],
+SKEWED = (
+    ("Histograms(a=[900, 100, 3], b=[880, 120, 3]) * 512", Direction.REMOVE, 0.2911594542885),
+    ("RandomizedResponse(p=0.75).poisson(rate=0.1) * 256", Direction.ADD, 0.4311112264378),
 )
+
+
+@pytest.mark.parametrize(("text", "direction", "near"), SKEWED)
 def test_skewed_laws_converge(text: str, direction: Direction, near: float) -> None:
     """Losses that reach much further down than up: squaring watches both ends, and the width falls with n."""
     terms = [(part.pair(direction), count) for part, count in parse(text).terms]
     found = [buckets.prepare(terms, epsilon=1.0, n=n).delta(1.0) for n in (2_000, 20_000)]
     for each in found:
-        assert each.lower <= near + 1e-10
-        assert each.upper >= near - 1e-10
+        assert each.lower <= near + 1e-12
+        assert each.upper >= near - 1e-12
     assert found[1].upper - found[1].lower <= 0.1 * (found[0].upper - found[0].lower)
+
+
+def test_budget_lines_sum_to_the_width() -> None:
+    """Upper lines to the distance of the upper end, lower lines to that of the lower one: together the width."""
+    for text, direction, truth in (*SKEWED, ("Gaussian(sigma=50) * 256", Direction.ADD, 0.0)):
+        terms = [(part.pair(direction), count) for part, count in parse(text).terms]
+        for fixed in ({"n": 2_000}, {"n": 200}, {"factor": 1.001, "n": 400}):
+            found = buckets.prepare(terms, epsilon=1.0, **fixed).delta(1.0)
+            above, below = sum(found.budget.upper.values()), sum(found.budget.lower.values())
+            assert min([*found.budget.upper.values(), *found.budget.lower.values()]) >= 0.0
+            assert above + below == pytest.approx(found.upper - found.lower, rel=1e-12)
+            if truth and "factor" not in fixed:  # as published, what was capped may have moved either end
+                assert above == pytest.approx(found.upper - truth, rel=0.1, abs=1e-9)
+                assert below == pytest.approx(truth - found.lower, abs=0.1 * above + 1e-9)
 
 
 def test_first_index_is_exact() -> None:

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...errors import InvalidParameter
-from ...kernels.directed import THOUSANDS, TINIEST, lowered, raised
+from ...kernels.directed import FEW, THOUSANDS, TINIEST, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from .written import Written
@@ -38,11 +39,13 @@ VANISHED = 1e-290  # at or above what underflow may hide of a sum
 class Measure:
     """A measure X on the indices -n ... n and infinity, in numbers tilted to be largest where delta is made.
 
-    X(i) is about 2^scale e^(-slope i) values[i + n], X(infinity) about `infinity`. With D the exact minus these,
-    |D(infinity) + sum over i >= s of D(i)| <= 2^scale e^(-slope s) radius + floor for s = -n ... n,
-    |D(infinity)| <= floor.
-    Capping at -n and at infinity leaves such sums alone and composition only adds them up, so two numbers are enough.
-    total is at or above the sum of all these numbers, untilted.
+    X(i) is about 2^scale e^(-slope i) values[i + n]; X(infinity) is about the share `infinity` of the whole mass, whose
+    log is log_whole, up to whole_doubt. With D the exact minus these,
+    |D(infinity) + sum over i >= s of D(i)| <= 2^scale e^(-slope s) radius + floor for s = -n ... n, where closed,
+    |sum over i >= s of D(i)| <= 2^scale e^(-slope s) radius, where not closed,
+    and the share errs by at most floor. The masses of P_A are closed: what lies at infinity counts for delta.
+    Capping at -n and at infinity leaves closed sums alone and composition only adds them up: two numbers are enough.
+    total is at or above the sum of all numbers of a closed measure, untilted.
     log_moments[j] is at or above log sum over finite i of X(i) e^(rates[j] i step), for the exact X, with
     rates[0] step = slope. They bound what lies above n (Chernoff) without help from the rounded numbers.
     """
@@ -56,6 +59,9 @@ class Measure:
     total: float
     rates: FloatArray
     log_moments: FloatArray
+    closed: bool = True
+    log_whole: float = 0.0
+    whole_doubt: float = 0.0
 
     def __post_init__(self) -> None:
         for array in (self.values, self.rates, self.log_moments):
@@ -71,17 +77,22 @@ class Measure:
     def n(self) -> int:
         return len(self.values) // 2
 
-    def weights(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """2^scale e^(-slope i) for i = first ... last, and the relative error of each."""
-        exponent = self.scale * LOG_2 - self.slope * np.arange(first, last + 1, dtype=np.float64)
+    @property
+    def flat(self) -> float:
+        """What every sum may err by besides the radius."""
+        return self.floor if self.closed else 0.0
+
+    def weights(self, first: int, last: int, lift: float = 0.0) -> tuple[FloatArray, FloatArray]:
+        """2^scale e^(lift - slope i) for i = first ... last, and the relative error of each, lift taken exactly."""
+        exponent = (self.scale * LOG_2 + lift) - self.slope * np.arange(first, last + 1, dtype=np.float64)
         with np.errstate(under="ignore", over="ignore"):
-            return np.exp(exponent), (4.0 * (abs(self.scale) + np.abs(exponent)) + 8.0) * UNIT
+            return np.exp(exponent), (4.0 * (abs(self.scale) + 2.0 * abs(lift) + np.abs(exponent)) + 8.0) * UNIT
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Doubles around X(i), i = -n ... n: D(i) is a difference of two neighbouring sums."""
         weight, units = self.weights(-self.n, self.n)
         doubt = raised(self.radius * (1.0 + math.exp(-self.slope)), THOUSANDS)
-        flat = raised(2.0 * self.floor, THOUSANDS)
+        flat = raised(2.0 * self.flat, THOUSANDS)
         with np.errstate(all="ignore"):
             low = np.maximum((self.values - doubt) * weight * (1.0 - units) - flat, 0.0)
             high = (self.values + doubt) * weight * (1.0 + units) + flat
@@ -111,6 +122,7 @@ class TreeBuckets:
     slack: float
     top: int  # no finite index above
     falls: Falls
+    shift: Fraction = Fraction(0)  # what the labels leave out: index i stands for losses up to i step + shift
     tree: Written = field(default_factory=Written)
 
     def __post_init__(self) -> None:
@@ -124,6 +136,12 @@ class TreeBuckets:
     def factor(self) -> float:
         """f_T, to the nearest double."""
         return math.exp(self.step)
+
+    @property
+    def highest(self) -> float:
+        """No finite loss is above, and not below 0."""
+        most = Fraction(self.step) * self.top + self.shift + Fraction(self.slack)
+        return max(raised(float(most), FEW), 0.0)
 
     @property
     def infinity(self) -> tuple[float, float]:

@@ -35,12 +35,8 @@ def compose(one: TreeBuckets, other: TreeBuckets, direct: bool | None = None) ->
     check_composable(one, other)
     slack = raised(one.slack + other.slack, 4.0)
     masses, real, alternative = (
-        _convolved(x, y, one.top, other.top, one.step, most, direct)
-        for x, y, most in (
-            (one.masses, other.masses, 1.0),
-            (one.real, other.real, raised(math.exp(2.0 * other.slack), 8.0)),
-            (one.alternative, other.alternative, 1.0),
-        )
+        _convolved(x, y, (one.top, other.top), one.step, direct)
+        for x, y in ((one.masses, other.masses), (one.real, other.real), (one.alternative, other.alternative))
     )
     masses, alternative = _completed(masses, one.step), _completed(alternative, one.step)
     return TreeBuckets(
@@ -56,6 +52,7 @@ def compose(one: TreeBuckets, other: TreeBuckets, direct: bool | None = None) ->
         slack=slack,
         top=max(min(one.top + other.top, one.n), -one.n),
         falls=one.falls.with_other(other.falls, one.n * one.step),
+        shift=one.shift + other.shift,
         tree=one.tree.composed(other.tree, one is other),
     )
 
@@ -77,6 +74,7 @@ def square(child: TreeBuckets) -> TreeBuckets:
         slack=child.slack,
         top=-(-child.top // 2),
         falls=child.falls,
+        shift=child.shift,
         tree=child.tree.squared(),
     )
 
@@ -148,27 +146,24 @@ def with_plain_corner(real: Measure, masses: Measure, alternative: Measure, slac
     """
     n, values = real.n, real.values.copy()
     log_moments = alternative.log_moments + (raised(slack, THOUSANDS) + 1e-15)
-    known, radius = _first_known(real), real.radius
+    # Numbers are noise where they may err by twice the whole mass, which C exceeds by e^slack at most.
+    known, radius = _first_known(real) if slack < 0.5 else -n, real.radius
     values[: max(known + n, 1)] = 0.0
     if masses.values[0] > CORNER_NOISE * masses.radius and known == -n:
         shift = 2.0 ** (masses.scale - real.scale)
         values[0] = masses.values[0] * shift
         flat = 2.0 * masses.floor * _inverse_weight(masses.slope, real.scale, -n)
         radius = max(radius, radius * math.exp(-real.slope) + 2.0 * masses.radius * shift + flat) * ROUND
-    total, doubt = _weighted_sum(values, real.slope, real.scale, -n)
-    total = raised(total + doubt + real.infinity, THOUSANDS)
-    return replace(real, values=values, radius=radius, total=total, log_moments=log_moments)
+    return replace(real, values=values, radius=radius, log_moments=log_moments)
 
 
-def _convolved(
-    x: Measure, y: Measure, x_top: int, y_top: int, step: float, most: float, direct: bool | None
-) -> Measure:
-    """The composition of two measures of total sqrt(most) or less; bucket -n still lacks the sums below it.
+def _convolved(x: Measure, y: Measure, tops: tuple[int, int], step: float, direct: bool | None) -> Measure:
+    """The composition of two measures; bucket -n still lacks the sums below it.
 
     With D_x, D_y their errors, the error is D_x * Y + X^ * D_y, Y exact and X^ as computed: each adds the radius of the
-    one times the moment of the other, and the floor of the one times the size of the other.
+    one times the moment of the other, and, where closed, the floor of the one times the size of the other.
     """
-    n = x.n
+    n, (x_top, y_top) = x.n, tops
     left = x.values[: x_top + n + 1]
     row = convolve(left, left if y is x else y.values[: y_top + n + 1], x.slope, direct)
     scale, top = x.scale + y.scale, x_top + y_top
@@ -177,9 +172,11 @@ def _convolved(
     last = max(min(top, n), -n - 1)  # -n - 1: every sum lies below -n
     values[: last + n + 1] = row.values[n : last + 2 * n + 1]
     # sum_{k >= m} X^(k) + |1 - X^(inf) - sum_{k >= m} X^(k)| for any m
-    flat = raised(max(1.0, 2.0 * x.total - 1.0), THOUSANDS)
+    flat = raised(max(1.0, 2.0 * x.total - 1.0), THOUSANDS) if x.closed else 1.0
     radius = x.radius * y.moment + y.radius * upper_total(left) + row.noise
-    floor = x.floor * most + y.floor * flat + 8.0 * UNIT * infinity
+    floor = x.floor + y.floor * flat + 8.0 * UNIT * infinity
+    log_whole = x.log_whole + y.log_whole
+    whole_doubt = x.whole_doubt + y.whole_doubt + 2.0 * UNIT * abs(log_whole)
     log_moments = (x.log_moments + y.log_moments) + 1e-15 * np.abs(x.log_moments)
     if y.rates is not x.rates:
         log_moments = np.where(x.rates == y.rates, log_moments, np.inf)
@@ -190,13 +187,19 @@ def _convolved(
         known = doubt + radius * weight * (1.0 + units) + 2.0 * floor
         # What is above n is bounded twice: by these numbers, and by the exact moments. The smaller error counts.
         most_over = _most_above(log_moments, x.rates, step, n)
+        inverse = _inverse_weight(x.slope, scale, n)
+        if not x.closed:
+            # The sums lose what lies above n, whose error is that of the sum from n + 1 on, or at most all of it.
+            radius += min(radius * math.exp(-x.slope), max(over + doubt, most_over) * inverse)
         if known <= most_over:
-            floor += known
+            floor += _share(known, log_whole - whole_doubt)
         else:
             # The sums from s <= n on change by what is cut off here, the error at infinity does not.
-            radius += (max(over - most_over, 0.0) + doubt) * _inverse_weight(x.slope, scale, n)
-            floor += most_over
+            radius += (max(over - most_over, 0.0) + doubt) * inverse if x.closed else 0.0
+            floor += _share(most_over, log_whole - whole_doubt)
             over = min(over, most_over)
+        over = _share(over, log_whole)
+        floor += over * ((0.0 if log_whole == 0.0 else 1e-9) + 2.0 * whole_doubt)
     total = float(np.sum(values))
     shift = math.frexp(total)[1] if total > 0.0 else 0
     factor = 2.0**-shift
@@ -210,31 +213,59 @@ def _convolved(
         total=math.inf,
         rates=x.rates,
         log_moments=log_moments,
+        closed=x.closed,
+        log_whole=log_whole,
+        whole_doubt=whole_doubt,
     )
 
 
+def _share(value: float, log_whole: float) -> float:
+    """value / whole, rounded up unless the whole is 1; at most 1, as every share of a mass is."""
+    if value <= 0.0 or log_whole == 0.0:
+        return value
+    return raised(math.exp(min(math.log(value) - log_whole, 0.0)), MILLIONS / 4.0) if value < math.inf else 1.0
+
+
 def _completed(measure: Measure, step: float) -> Measure:
-    """Puts into bucket -n what the others and infinity leave of a total mass of 1 (lemma 8).
+    """Puts into bucket -n what the others and infinity leave of the whole mass (lemma 8).
 
     Where the radius allows the whole mass to be wrong, entries hold nothing but noise: they go to bucket -n too.
     """
-    n, values = measure.n, measure.values.copy()
+    n, values, floor = measure.n, measure.values.copy(), measure.floor
     values[: max(_first_known(measure) + n, 1)] = 0.0
-    total, doubt = _weighted_sum(values, measure.slope, measure.scale, -n)
-    weight = _inverse_weight(measure.slope, measure.scale, -n)
-    rest = max(1.0 - measure.infinity - total, 0.0)
-    values[0] = rest * weight
-    radius = (measure.radius + (doubt + 8.0 * UNIT + rest * 1e-13) * weight) * ROUND
-    # The product of two moments lacks what capping lifts to -n: at most B(-n), in its own weight.
-    corner = ((values[0] + 2.0 * radius) / weight + 2.0 * measure.floor) * ROUND
-    with np.errstate(all="ignore"):
-        lift = math.log(min(max(corner, 1e-300), 1.0)) - measure.rates * lowered(n * step, THOUSANDS)
-        log_moments = np.logaddexp(measure.log_moments, lift)
-    log_moments = log_moments + 1e-14 * (1.0 + np.abs(log_moments))
-    seen = _moment_of(values, radius, measure.floor, measure.slope, measure.scale)
+    # All in the weight of -n: nothing overflows that is not huge there.
+    exponent = measure.log_whole - measure.slope * n - measure.scale * LOG_2
+    whole = math.exp(exponent) if exponent < 700.0 else math.inf
+    units = (4.0 * (abs(measure.log_whole) + measure.slope * n + abs(measure.scale)) + 32.0) * UNIT
+    units += measure.whole_doubt * 1.01 if measure.whole_doubt < 0.01 else math.inf
+    others, doubt = _weighted_sum(values, measure.slope, 0, 0)
+    values[0] = max(whole * (1.0 - measure.infinity) - others, 0.0) if whole < math.inf else 0.0
+    # What infinity is wrong by is in closed sums anyway; in others it is missing or too much here.
+    radius = measure.radius + doubt + whole * (units + (0.0 if measure.closed else floor)) + VANISHED
+    radius = radius * ROUND if radius < math.inf else math.inf
+    log_moments = _lifted(measure, float(values[0]), radius, step)
+    seen = _moment_of(values, radius, measure.flat, measure.slope, measure.scale)
     log_moments[0] = min(log_moments[0], _log(seen) + measure.scale * LOG_2 + 1e-14 * (1.0 + abs(measure.scale)))
-    total = raised(max(1.0, total + doubt + measure.infinity), THOUSANDS)
-    return replace(measure, values=values, radius=float(radius), total=total, log_moments=log_moments)
+    total = measure.total
+    if measure.closed:
+        summed, doubt = _weighted_sum(values, measure.slope, measure.scale, -n)
+        total = raised(max(1.0, summed + doubt + measure.infinity), THOUSANDS)
+    return replace(measure, values=values, radius=radius, total=total, log_moments=log_moments)
+
+
+def _lifted(measure: Measure, corner: float, radius: float, step: float) -> FloatArray:
+    """The product of two moments lacks what capping lifts to -n: at most X(-n), in its own weight."""
+    n = measure.n
+    most = corner + 2.0 * radius + 2.0 * measure.flat * _inverse_weight(measure.slope, measure.scale, -n)
+    log_most = math.inf
+    if most < math.inf:
+        log_most = math.log(raised(most, MILLIONS) + VANISHED) + measure.slope * n + measure.scale * LOG_2
+        log_most += 1e-14 * (1.0 + measure.slope * n + abs(measure.scale))
+    log_most = min(log_most, measure.log_whole + measure.whole_doubt)
+    with np.errstate(all="ignore"):
+        lift = log_most - measure.rates * lowered(n * step, THOUSANDS)
+        log_moments = np.logaddexp(measure.log_moments, lift)
+    return np.asarray(log_moments + 1e-14 * (1.0 + np.abs(log_moments)))
 
 
 def _log(value: float) -> float:
@@ -250,10 +281,10 @@ def _moment_of(values: FloatArray, radius: float, floor: float, slope: float, sc
 
 
 def _first_known(measure: Measure) -> int:
-    """The first index s with 2^scale e^(-slope s) radius < 2: from there on the numbers mean something."""
+    """The first index s with 2^scale e^(-slope s) radius < 2 whole: from there on the numbers mean something."""
     if not measure.radius < math.inf:
         return measure.n
-    exponent = math.log(measure.radius) + (measure.scale - 1) * LOG_2
+    exponent = math.log(measure.radius) + (measure.scale - 1) * LOG_2 - measure.log_whole
     if measure.slope == 0.0:
         return -measure.n if exponent < 0.0 else measure.n
     return int(min(max(math.ceil(exponent / measure.slope), -measure.n), measure.n))
@@ -279,11 +310,13 @@ def _weighted_sum(tail: FloatArray, slope: float, scale: int, first: int) -> tup
     exponent = scale * LOG_2 - slope * np.arange(first, first + rows.size, ROW, dtype=np.float64)
     with np.errstate(all="ignore"):
         sums = rows @ np.exp(-slope * np.arange(ROW, dtype=np.float64))
-        total = float(np.sum(np.where(sums > 0.0, sums * np.exp(exponent), 0.0)))
+        # A weight beyond the doubles may have a sum next to nothing.
+        parts = np.where(exponent < 690.0, sums * np.exp(exponent), np.exp(np.log(sums) + exponent))
+        total = float(np.sum(np.where(sums > 0.0, parts, 0.0)))
     if not math.isfinite(total):
         return 1.0, math.inf
     ends = max(abs(float(exponent[0])), abs(float(exponent[-1]))) if len(tail) else 0.0
-    units = len(rows) + ROW + 4.0 * (ends + slope * ROW + abs(scale)) + 32.0
+    units = len(rows) + ROW + 4.0 * (ends + slope * ROW + abs(scale)) + (32.0 if ends < 690.0 else 4000.0)
     return total, total * units * UNIT * 1.01 + VANISHED
 
 

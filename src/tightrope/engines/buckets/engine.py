@@ -25,7 +25,7 @@ from ...kernels.search import Inverse
 from ..evaluation import Evaluation, SelfInverse, Term
 from . import tuning
 from .bucket_list import TreeBuckets
-from .choice import Tilts, reach
+from .choice import Tilts, centre, reach, rounder
 from .compose import compose_sequence
 from .leaf import REACH_MOST, pair_leaf
 from .read import delta
@@ -49,14 +49,20 @@ class BucketPlan:
     step: float
     n: int
     free: float
-    published: bool = False  # squares as Fig. 10 does: where infinity grows
+    published: bool = False  # lists around a loss of 0, squared as in Fig. 10: where infinity grows
 
     def build(self, tilt: float) -> TreeBuckets:
         """The list of all uses, in numbers tilted by e^(tilt loss)."""
         steepest = max(REACH_MOST / (self.n * self.step) * 0.999 - 1.0, 0.0)
         slope = min(max(tilt, 0.0) * self.step, steepest * self.step, tuning.STEEPEST_BUCKET)
-        leaves = [(pair_leaf(pair, self.step, self.n, slope), count) for pair, count in self.terms]
-        return compose_sequence(leaves, self.free, both_ends=not self.published)
+        if self.published:
+            leaves = [(pair_leaf(pair, self.step, self.n, slope), count) for pair, count in self.terms]
+            return compose_sequence(leaves, self.free)
+        shifted = [
+            (pair_leaf(pair, self.step, self.n, slope, centre(pair), keep_lost=False), count)
+            for pair, count in self.terms
+        ]
+        return compose_sequence(shifted, self.free, both_ends=True)
 
 
 @dataclass
@@ -131,7 +137,7 @@ def prepare(
     terms, factor = tuple(terms), fixed.get("factor", math.e)
     if not 1.0 < factor < math.inf:
         raise InvalidParameter(f"factor must be a finite number above 1, not {factor!r}")
-    asked = _Asked(terms, epsilon, delta, accuracy, fixed, Tilts.of(terms))
+    asked = _Asked(terms, epsilon, delta, accuracy, fixed, Tilts.of(terms, "factor" in fixed))
     if "n" in fixed or "factor" in fixed:
         return asked.evaluator(fixed.get("n"))
     trial = asked.evaluator(tuning.N_START)
@@ -170,9 +176,9 @@ class _Asked:
         # P_B-mass counts e^epsilon times: what both laws may lose is smaller by that.
         share = min(self.accuracy, 0.1, 1.0 / (n or 1)) / (16.0 * uses) * math.exp(-min(found.epsilon, 30.0))
         budget = max(max(at, 1e-290) * share, 1e-305)
-        edge = reach(self.terms, budget)
         factor = self.fixed.get("factor")
-        step = edge / n if factor is None and n is not None else math.log(factor or math.e)
+        edge = reach(self.terms, budget, factor is not None)
+        step = edge / rounder(n) if factor is None and n is not None else math.log(factor or math.e)
         size = n if n is not None else 2 * math.ceil(edge / step / 2.0)
         _check_size(step, size, "n" in self.fixed)
         free = self.fixed.get("free_infinity_budget", budget)

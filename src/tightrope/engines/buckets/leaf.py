@@ -11,6 +11,8 @@ Reference: Meiser, Mohammadi 2018, Defs. 4, 6, 7, Secs. 5.1 and 5.2. Proof: docs
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -18,8 +20,8 @@ from ...errors import InvalidParameter, UnsupportedMechanism
 from ...facets.finite import Atoms
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.convolution import upper_total
-from ...kernels.directed import MILLIONS, raised
-from ...kernels.enclosure import FloatArray
+from ...kernels.directed import MILLIONS, THOUSANDS, raised
+from ...kernels.enclosure import Enclosure, FloatArray, enclosed, exact
 from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
@@ -34,24 +36,33 @@ TIE = 16.0 * UNIT  # relative distance at which a loss counts as lying on a boun
 DOUBT_MOST = 0.01  # error of a loss beyond which nothing is claimed
 
 
-def pair_leaf(pair: Pair, step: float, n: int, slope: float = 0.0) -> TreeBuckets:
-    """The leaf of any pair: atom by atom where all of them are listed, from its tails otherwise."""
+def pair_leaf(
+    pair: Pair, step: float, n: int, slope: float = 0.0, shift: float = 0.0, keep_lost: bool = True
+) -> TreeBuckets:
+    """The leaf of any pair: atom by atom where all of them are listed, from its tails otherwise.
+
+    shift, keep_lost: the leaf of P_A and e^shift P_B, whose losses are less by shift; keep_lost=False leaves out the
+    events with P_A = 0, which have no part in delta. As published: 0 and True.
+    """
     listed = pair.atoms()
     if listed is None or listed.left_out:
-        return _tails_leaf(pair, step, n, slope)
-    return events_leaf(listed, step, n, slope)
+        return _tails_leaf(pair, step, n, slope, keep_lost)
+    return events_leaf(listed, step, n, slope, shift, keep_lost)
 
 
-def events_leaf(events: Atoms, step: float, n: int, slope: float) -> TreeBuckets:
+def events_leaf(
+    events: Atoms, step: float, n: int, slope: float, shift: float = 0.0, keep_lost: bool = True
+) -> TreeBuckets:
     """The leaf of a list of events that leaves none out."""
     _check(step, n, slope)
     if not np.all(np.isfinite(events.loss.value)):
         raise UnsupportedMechanism("its losses are beyond doubles")
+    events, whole = _laid(events, shift, keep_lost)
     infinite = events.infinite_ends()
     doubt = events.loss.radius + TIE * np.abs(events.loss.value)
     index = np.ceil((events.loss.value - doubt) / step)
     beyond = index > n
-    above_p, above_q = events.p[beyond].sum(), (events.p[beyond] * (-events.loss[beyond]).exp()).sum()
+    above_p, above_q = events.p[beyond].sum(), events.q[beyond].sum() / whole
     p, loss, doubt = events.p[~beyond], events.loss.value[~beyond], doubt[~beyond] * 2.0
     if not np.all(doubt <= DOUBT_MOST):
         raise UnsupportedMechanism("its losses are not known well enough in float64; try another engine")
@@ -87,33 +98,58 @@ def events_leaf(events: Atoms, step: float, n: int, slope: float) -> TreeBuckets
         float(above_q.radius) + 4.0 * UNIT * infinity[1],
     )
     filled = np.flatnonzero(masses > 0.0)
-    return _leaf(
+    other = _measure(alternative, _sums_from(alternative_error), infinity[1], doubts[1], slope + step, scale, step)
+    leaf = _leaf(
         step=step,
         slack=raised(slack, MILLIONS),
         top=int(filled[-1]) - n if len(filled) else -n,
         bounded=not beyond.any() and infinite[1] == 0.0,
         leaked=infinite[0],
         masses=_measure(masses, _sums_from(masses_error), infinity[0], doubts[0], slope, scale, step),
-        alternative=_measure(
-            alternative, _sums_from(alternative_error), infinity[1], doubts[1], slope + step, scale, step
-        ),
+        alternative=_open(other, whole, shift),
     )
+    return replace(leaf, shift=Fraction(shift))
 
 
-def _tails_leaf(pair: Pair, step: float, n: int, slope: float) -> TreeBuckets:
+def _laid(events: Atoms, shift: float, keep_lost: bool) -> tuple[Atoms, Enclosure]:
+    """The events with losses less by shift, and the P_B-mass of all of them; q stays as it was.
+
+    What is lost can be left out where an event with P_A > 0 is left.
+    """
+    whole = exact(1.0)
+    if not keep_lost and float(events.lost.upper) > 0.0 and float(events.q.sum().lower) > 0.0:
+        events, whole = events._replace(lost=exact(0.0)), events.q.sum()
+    if shift:
+        events = events._replace(loss=events.loss - shift, lost=events.lost * exact(shift).exp())
+    return events, whole
+
+
+def _open(measure: Measure, whole: Enclosure, shift: float) -> Measure:
+    """The measure of e^shift P_B, whose mass at infinity is never read."""
+    log_whole = whole.log()
+    doubt = float(log_whole.radius) + UNIT * abs(shift)
+    return replace(measure, closed=False, log_whole=float(log_whole.value) + shift, whole_doubt=doubt)
+
+
+def _tails_leaf(pair: Pair, step: float, n: int, slope: float, keep_lost: bool) -> TreeBuckets:
     """Differences of the tails at the boundaries, pushed up a little so that an atom on a boundary lies below it."""
     _check(step, n, slope)
     index = np.arange(-n, n + 1, dtype=np.float64)
     tails = pair.tails(twofold(index) * twofold(step) + twofold(8.0 * UNIT * step * np.abs(index)))
     with working_precision(BITS_START):
         leaked = max(lower_float(pair.infinite_mass()), 0.0)
-    scale = 0
-    measures = []
+        lost = exact(0.0) if keep_lost else enclosed([pair.reversed().infinite_mass()])[0]
+        lost = lost if float(lost.upper) < 1.0 else exact(0.0)
+    scale, measures = 0, []
     for above, below, rate in (
         (tails.p_above, tails.p_below, slope),
         (tails.q_above, tails.q_below, slope + step),
     ):
         mass, error = _cells(above, below)
+        if rate != slope:
+            # Only sums from -n on hold what is lost.
+            mass[0] = max(mass[0] - float(lost.value), 0.0)
+            error[0] += float(lost.radius) + 4.0 * UNIT * (float(lost.value) + mass[0])
         if rate == slope:
             scale = _scale(mass, index * slope)
         weight = np.exp(rate * index - scale * LOG_2)
@@ -122,9 +158,13 @@ def _tails_leaf(pair: Pair, step: float, n: int, slope: float) -> TreeBuckets:
         sums = raised(error * weight, MILLIONS) + _sums_from(units * values)
         end = float(above[-1])
         measures.append(_measure(values, sums, end, end * TAIL_ERROR * 1.01 + TAIL_UNDERFLOW, rate, scale, step))
+    whole = 1.0 - lost
+    share = measures[1].infinity / float(whole.value)
+    doubt = (measures[1].floor + share * (float(whole.radius) + 8.0 * UNIT)) / float(whole.lower)
+    alternative = _open(replace(measures[1], infinity=share, floor=raised(doubt, THOUSANDS)), whole, 0.0)
     with working_precision(BITS_START):
         bounded = bool(pair.infinite_mass().is_zero() and pair.loss_range().highest <= step * n)
-    return _leaf(step, 16.0 * UNIT * step * n, _top(pair, step, n), bounded, leaked, measures[0], measures[1])
+    return _leaf(step, 16.0 * UNIT * step * n, _top(pair, step, n), bounded, leaked, measures[0], alternative)
 
 
 def _leaf(

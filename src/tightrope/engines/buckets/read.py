@@ -21,14 +21,13 @@ import numpy.typing as npt
 from ... import work
 from ...bound import Budget, budget_lines
 from ...errors import InvalidParameter
-from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
+from ...kernels.directed import MILLIONS, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from ..evaluation import Evaluation
 from .bucket_list import VANISHED, Measure, TreeBuckets
 from .tuning import BUCKET_UNITS
 
-LOG_ODDS_MOST = 600.0  # epsilon: e^epsilon times a mass is a double
 WIDER = 1.0 + 16.0 * UNIT
 
 
@@ -39,21 +38,24 @@ class Integral(NamedTuple):
     doubt: float
 
 
-def integral(measure: Measure, first: int, weight: FloatArray, at_infinity: float, moved: FloatArray) -> Integral:
-    """The integral of W = `weight` >= 0 from index `first` on, whose numbers err by 16 units and by `moved` absolutely.
+def integral(
+    measure: Measure, first: int, weight: FloatArray, at_infinity: float, moved: FloatArray, lift: float = 0.0
+) -> Integral:
+    """e^lift times the integral of W = `weight` >= 0 from index `first` on.
 
+    The numbers of W err by 16 units and by `moved` absolutely, which also pays for the rounding of lift.
     By partial summation the error D of the measure adds at most sum over s of |W(s) - W(s - 1)| times the bound on
-    D(inf) + sum_{i >= s} D(i). NaN where a number leaves the doubles: then nothing is known.
+    the sum of D from s on. NaN where a number leaves the doubles: then nothing is known.
     """
     work.spend(BUCKET_UNITS * len(weight))
-    scale, units = measure.weights(first, first + len(weight))
+    scale, units = measure.weights(first, first + len(weight), lift)
     values = measure.values[first + measure.n : first + measure.n + len(weight)]
     with np.errstate(all="ignore"):
         masses = np.where(values > 0.0, values * scale[:-1], 0.0)
         terms = masses * weight
         jumps = np.abs(np.diff(weight, prepend=0.0, append=at_infinity))
-        allowed = measure.radius * scale * (1.0 + units) + measure.floor
-        allowed[-1] = measure.floor  # above the last index only infinity is left
+        allowed = measure.radius * scale * (1.0 + units) + measure.flat
+        allowed[-1] = measure.flat  # above the last index only infinity is left
         shaky = moved + 24.0 * UNIT * np.abs(weight)
         doubt = float(np.dot(jumps, allowed) + np.dot(terms, units[:-1]) + np.dot(masses, shaky))
         doubt += 2.0 * float(np.dot(shaky, allowed[:-1]))  # the rounding of W times the error of the measure
@@ -66,25 +68,33 @@ def integral(measure: Measure, first: int, weight: FloatArray, at_infinity: floa
 def delta(buckets: TreeBuckets, epsilon: float) -> Evaluation:
     """delta_low and delta_up at a finite epsilon >= 0, of the direction A || B."""
     low, low_doubt = _lower(buckets, epsilon)
-    high, high_doubt, uncorrected = _upper(buckets, epsilon)
+    high, high_doubt, lacking = _upper(buckets, epsilon)
     high = min(high, delta_uncorrected(buckets, epsilon))  # where the rounding of C outweighs what C corrects
     low = min(max(low, buckets.leaked), high)
-    truncation = buckets.infinity[1] - buckets.leaked
-    rest = max(high - low - high_doubt - low_doubt - truncation - uncorrected, 0.0)
-    return Evaluation(
-        low,
-        high,
-        Budget(
-            budget_lines(discretisation=uncorrected, truncation=truncation, rounding=high_doubt),
-            budget_lines(discretisation=rest, rounding=low_doubt),
-        ),
+    return Evaluation(low, high, _budget(buckets, high - low, (low_doubt, high_doubt), lacking))
+
+
+def _budget(buckets: TreeBuckets, width: float, doubts: tuple[float, float], lacking: float) -> Budget:
+    """Lines that sum to the width, each at the end that it moves.
+
+    Rounding and truncation take what they may amount to, and discretisation is the rest, above: labels are too high by
+    as much as losses were rounded up, while the masses that the lower end is made of are exact.
+    """
+    rounding_below = min(doubts[0], width)
+    rounding_above = min(doubts[1], width - rounding_below)
+    left = width - rounding_below - rounding_above
+    fallen = min(buckets.falls.cost, 0.5 * left)  # may have moved either end
+    moved = min(buckets.infinity[1] - buckets.leaked + lacking + fallen, left - fallen)
+    return Budget(
+        budget_lines(discretisation=left - fallen - moved, truncation=moved, rounding=rounding_above),
+        budget_lines(truncation=fallen, rounding=rounding_below),
     )
 
 
 def delta_uncorrected(buckets: TreeBuckets, epsilon: float) -> float:
     """delta_T(epsilon) of definition 5, without error correction: never below delta(epsilon) (theorem 1)."""
-    first, label, moved = _labels(buckets, epsilon)
-    ahead = -np.expm1(np.minimum(epsilon - buckets.slack - label, 0.0))
+    first, label, moved, at = _labels(buckets, epsilon)
+    ahead = -np.expm1(np.minimum(at - buckets.slack - label, 0.0))
     return _at_most_one(buckets, *integral(buckets.masses, first, ahead, 1.0, moved))
 
 
@@ -95,15 +105,14 @@ def probabilistic(buckets: TreeBuckets, epsilon: float) -> Evaluation:
     a loss above epsilon, since the rest would need more P_B-mass than the bucket has; that is
     B(i) - (Q(i) f^i - B(i)) c with c = 1/(f^i/e^eps - 1), and l~ grows by s B(i)/f^i where labels have slack.
     """
-    first, label, moved = _labels(buckets, epsilon)
+    first, label, moved, at = _labels(buckets, epsilon)
     above = integral(buckets.masses, first, np.ones(len(label)), 1.0, moved)
     high = _at_most_one(buckets, *above)
-    start = max(first, 1)
-    label, distance = label[start - first :], label[start - first :] - epsilon
-    far = distance > max(epsilon, buckets.step) * 1e-9
+    distance = label - at
+    far = distance > max(abs(at), buckets.step) * 1e-9
     if not np.any(far):
         return Evaluation(buckets.leaked, high, Budget())
-    start += int(np.argmax(far))
+    start = first + int(np.argmax(far))
     label, distance = label[far], distance[far]
     share = 1.0 / np.expm1(distance)
     gain = _tilted(buckets.masses, start, len(label)) * (1.0 + (1.0 - buckets.slack) * share)
@@ -111,10 +120,12 @@ def probabilistic(buckets: TreeBuckets, epsilon: float) -> Evaluation:
     best = int(np.argmax(np.cumsum(gain[::-1])[::-1]))
     label, distance, share, start = label[best:], distance[best:], share[best:], start + best
     # expm1 of a distance known to a few units of the label.
-    errors = share * (1.0 + share) * 8.0 * UNIT * (label + epsilon) + 16.0 * UNIT * share
+    errors = share * (1.0 + share) * 8.0 * UNIT * (np.abs(label) + abs(at)) + 16.0 * UNIT * share
     kept = integral(buckets.masses, start, 1.0 + (1.0 - buckets.slack) * share, 0.0, errors)
     rise = np.exp(label)
-    paid = integral(buckets.alternative, start, rise * share, 0.0, rise * (errors + 4.0 * UNIT * (label + 4.0) * share))
+    paid = integral(
+        buckets.alternative, start, rise * share, 0.0, rise * (errors + 4.0 * UNIT * (np.abs(label) + 4.0) * share)
+    )
     rounding = kept.doubt + paid.doubt
     low = lowered(max(kept.value - paid.value - rounding, 0.0) + buckets.leaked, 8.0)
     low = min(max(low, buckets.leaked), high) if math.isfinite(low) else buckets.leaked
@@ -152,61 +163,53 @@ def renyi(buckets: TreeBuckets, order: float) -> RenyiBound:
         shaky = 8.0 * UNIT * ((1.0 + a) * np.abs(np.where(steep > 0.0, ratio, 0.0)) + reach + 4.0)
         gain = integral(buckets.masses, first, steep, 0.0, steep * shaky)
         cost = integral(buckets.alternative, first, flat, 0.0, flat * shaky)
-    upper, lower = math.inf, 0.0
+    upper, lower, shift = math.inf, 0.0, float(buckets.shift)
     most = above.value + above.doubt
     if buckets.bounded and most > 0.0 and n:
-        upper = (math.log(most) + reach) / a + buckets.slack
-        upper = max(upper + 8.0 * UNIT * (abs(upper) + (reach + 1.0) / a), 0.0)
+        upper = (math.log(most) + reach) / a + buckets.slack + shift
+        upper = max(upper + 8.0 * UNIT * (abs(upper) + abs(shift) + (reach + 1.0) / a), 0.0)
     least = gain.value - gain.doubt - cost.value - cost.doubt
     if least > 0.0:
-        lower = (math.log(least) + reach) / a
-        lower = max(lower - 8.0 * UNIT * (abs(lower) + (reach + 1.0) / a), 0.0)
+        lower = (math.log(least) + reach) / a + shift
+        lower = max(lower - 8.0 * UNIT * (abs(lower) + abs(shift) + (reach + 1.0) / a), 0.0)
     return RenyiBound(min(lower, upper), upper)
 
 
 def first_index(buckets: TreeBuckets, epsilon: float) -> int:
-    """j of definition 9: the smallest integer with f^j >= e^epsilon, exactly."""
-    return math.ceil(Fraction(epsilon) / Fraction(buckets.step))
+    """j of definition 9: the smallest integer with f^j >= e^(epsilon - shift), exactly."""
+    return math.ceil((Fraction(epsilon) - buckets.shift) / Fraction(buckets.step))
 
 
 def _upper(buckets: TreeBuckets, epsilon: float) -> tuple[float, float, float]:
-    """delta_up, the rounding in it, and what the missing correction of the first u buckets may amount to."""
-    first, label, moved = _labels(buckets, epsilon)
-    # Beyond the doubles no bucket is corrected.
-    start = first_index(buckets, epsilon) + buckets.u if epsilon <= LOG_ODDS_MOST else buckets.top + 1
+    """delta_up, the rounding in it, and about what C lacks of Q beyond the first u buckets: it was capped."""
+    first, label, moved, at = _labels(buckets, epsilon)
+    start = first_index(buckets, epsilon) + buckets.u
     # Before the first index 1 - e^.. would be negative: such events have no part in delta.
-    distance = np.minimum(epsilon - buckets.slack - label, 0.0)
-    near, behind = -np.expm1(distance), np.exp(distance)
+    distance = np.minimum(at - buckets.slack - label, 0.0)
+    near = -np.expm1(distance)
     far = np.arange(first, first + len(label)) >= start
     gain = integral(buckets.masses, first, np.where(far, 1.0, near), 1.0, moved)
-    # e^(eps - s) C(i) = e^(distance) f^i C(i)
-    rise = np.exp(np.where(far, epsilon - buckets.slack, 0.0))
-    back = integral(buckets.real, first, np.where(far, rise, 0.0), 0.0, np.where(far, rise * moved, 0.0))
+    back = integral(buckets.real, first, np.where(far, 1.0, 0.0), 0.0, np.where(far, moved, 0.0), at - buckets.slack)
     with np.errstate(all="ignore"):
-        missing = _tilted(buckets.alternative, first, len(label)) * np.exp(label) * behind
-        missing = missing - _tilted(buckets.masses, first, len(label)) * behind
-        uncorrected = float(np.nansum(np.maximum(missing[~far], 0.0)))
+        lacking = _tilted(buckets.alternative, first, len(label), at) - _tilted(buckets.real, first, len(label), at)
+        lost = float(np.nansum(np.maximum(lacking[far], 0.0)))
     doubt = gain.doubt + back.doubt
     high = _at_most_one(buckets, max(gain.value - back.value, buckets.masses.infinity), doubt)
     doubt = doubt if doubt < 1.0 else 1.0  # a NaN too
-    return high, doubt, uncorrected if math.isfinite(uncorrected) else 1.0
+    return high, doubt, lost if math.isfinite(lost) else 1.0
 
 
 def _lower(buckets: TreeBuckets, epsilon: float) -> tuple[float, float]:
     """delta_low and the rounding in it: true for any set of buckets, so for those that look positive."""
-    first, label, moved = _labels(buckets, epsilon)
-    if epsilon > LOG_ODDS_MOST:
-        return buckets.leaked, 0.0
-    alpha = math.exp(epsilon)
-    gain = _tilted(buckets.masses, first, len(label)) - alpha * _tilted(buckets.alternative, first, len(label))
+    first, label, moved, at = _labels(buckets, epsilon)
+    gain = _tilted(buckets.masses, first, len(label)) - _tilted(buckets.alternative, first, len(label), at)
     with np.errstate(all="ignore"):
         suffix = np.arange(len(label)) >= int(np.argmax(np.cumsum(gain[::-1])[::-1])) if len(label) else gain > 0.0
     best, best_doubt = buckets.leaked, 0.0
     for chosen in (suffix, gain > 0.0):
-        kept = integral(buckets.masses, first, np.where(chosen, 1.0, 0.0), 0.0, np.where(chosen, moved, 0.0))
-        paid = integral(
-            buckets.alternative, first, np.where(chosen, alpha, 0.0), 0.0, np.where(chosen, alpha * moved, 0.0)
-        )
+        weight, errors = np.where(chosen, 1.0, 0.0), np.where(chosen, moved, 0.0)
+        kept = integral(buckets.masses, first, weight, 0.0, errors)
+        paid = integral(buckets.alternative, first, weight, 0.0, errors, at)
         doubt = kept.doubt + paid.doubt
         low = lowered(buckets.leaked + max(kept.value - paid.value - doubt, 0.0), 8.0)
         if low > best:
@@ -214,19 +217,22 @@ def _lower(buckets: TreeBuckets, epsilon: float) -> tuple[float, float]:
     return best, best_doubt
 
 
-def _labels(buckets: TreeBuckets, epsilon: float) -> tuple[int, FloatArray, FloatArray]:
-    """The first index whose label i step + s may exceed epsilon, the labels from there on, and their rounding."""
+def _labels(buckets: TreeBuckets, epsilon: float) -> tuple[int, FloatArray, FloatArray, float]:
+    """The first index whose label i step + s may exceed epsilon - shift, the labels from there on, their rounding, and
+    epsilon - shift."""
     if not 0.0 <= epsilon < math.inf:
         raise InvalidParameter(f"epsilon must be a finite number from 0 on, not {epsilon!r}")
-    ratio = min(lowered((epsilon - buckets.slack) / buckets.step, THOUSANDS), 2.0 * buckets.n)
+    at = float(Fraction(epsilon) - buckets.shift)
+    # Quotients of up to 2 n + 1 are off by less than one.
+    ratio = max(min((at - buckets.slack) / buckets.step, 2.0 * buckets.n), -2.0 * buckets.n)
     first = min(max(math.floor(ratio) - 1, -buckets.n), buckets.top + 1)
     label = np.arange(first, buckets.top + 1, dtype=np.float64) * buckets.step
-    return first, label, 4.0 * UNIT * (np.abs(label) + epsilon + buckets.slack + 1.0)
+    return first, label, 4.0 * UNIT * (np.abs(label) + abs(at) + buckets.slack + 1.0), at
 
 
-def _tilted(measure: Measure, first: int, size: int) -> FloatArray:
-    """About X(i) from index `first` on."""
-    weight = measure.weights(first, first + size - 1)[0]
+def _tilted(measure: Measure, first: int, size: int, lift: float = 0.0) -> FloatArray:
+    """About e^lift X(i) from index `first` on."""
+    weight = measure.weights(first, first + size - 1, lift)[0]
     with np.errstate(all="ignore"):
         values: npt.NDArray[np.float64] = measure.values[first + measure.n : first + measure.n + size]
         return np.where(values > 0.0, values * weight, 0.0)

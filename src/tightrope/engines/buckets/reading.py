@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable
 
 from ...bound import Budget, FrozenMapping
-from ...kernels.directed import FEW, raised
 from ..evaluation import Evaluation
 from . import tuning
 from .bucket_list import TreeBuckets
@@ -32,7 +31,9 @@ def uncorrected(buckets: TreeBuckets, epsilon: float) -> Evaluation:
 
 def epsilon_at(buckets: TreeBuckets, level: float, read: Reading = delta) -> tuple[float, float]:
     """Doubles around the smallest epsilon with delta(epsilon) <= level; each end is proven by one comparison."""
-    highest = max(raised(buckets.top * buckets.step, FEW) + buckets.slack, 0.0)
+    highest = buckets.highest
+    if buckets.leaked > level:
+        return math.inf, math.inf
     if read(buckets, 0.0).upper <= level:
         return 0.0, 0.0
     upper = math.inf

@@ -18,6 +18,11 @@ DELTA_AIM = 1e-6  # where a question names neither epsilon nor delta
 COMING_DOWN = (0.999, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 BUCKET_UNITS = 60.0  # of work, for one bucket that is read
 
+# Centres (choice.py).
+ROUND_SHARE = 16  # of n: what a rounder number of buckets may cost
+CENTRED_MOST = 200  # atoms: among more none is so heavy
+CENTRED_WORTH = 0.75  # of the rounding that lists around 0 have
+
 # Tilts (choice.py).
 TILT_RARE = 1e-12  # P-mass of all uses together: larger losses have no part in the choice of a tilt
 FLATTER = 0.75  # than the saddle: a tilt a little too small costs less rounding than one too large
