@@ -77,7 +77,7 @@ def holds(found: tr.BucketList, tree: Tree) -> None:
             epsilon_bound = found.epsilon(level)
             if epsilon_bound.upper < math.inf:
                 assert bucket_truth.delta(tree, epsilon_bound.upper) <= level
-            if epsilon_bound.lower > 0.0:
+            if 0.0 < epsilon_bound.lower < math.inf:
                 assert bucket_truth.delta(tree, epsilon_bound.lower) > level
 
 
