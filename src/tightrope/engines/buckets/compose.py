@@ -149,7 +149,8 @@ def with_plain_corner(real: Measure, masses: Measure, alternative: Measure, slac
     # Numbers are noise where they may err by twice the whole mass, which C exceeds by e^slack at most.
     known, radius = _first_known(real) if slack < 0.5 else -n, real.radius
     values[: max(known + n, 1)] = 0.0
-    if masses.values[0] > CORNER_NOISE * masses.radius and known == -n:
+    noise = masses.radius + masses.flat * _inverse_weight(masses.slope, masses.scale, -n)
+    if masses.values[0] > CORNER_NOISE * noise and known == -n:
         shift = 2.0 ** (masses.scale - real.scale)
         values[0] = masses.values[0] * shift
         flat = 2.0 * masses.floor * _inverse_weight(masses.slope, real.scale, -n)
@@ -165,7 +166,10 @@ def _convolved(x: Measure, y: Measure, tops: tuple[int, int], step: float, direc
     """
     n, (x_top, y_top) = x.n, tops
     left = x.values[: x_top + n + 1]
-    row = convolve(left, left if y is x else y.values[: y_top + n + 1], x.slope, direct)
+    with np.errstate(over="ignore", invalid="ignore"):
+        row = convolve(left, left if y is x else y.values[: y_top + n + 1], x.slope, direct)
+    if not (row.noise < math.inf and math.isfinite(float(np.sum(row.values)))):
+        row = row._replace(values=np.zeros(len(row.values)), noise=math.inf)  # beyond the doubles nothing is known
     scale, top = x.scale + y.scale, x_top + y_top
     infinity = x.infinity + y.infinity - x.infinity * y.infinity
     values = np.zeros(2 * n + 1)

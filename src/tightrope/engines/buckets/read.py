@@ -113,19 +113,19 @@ def probabilistic(buckets: TreeBuckets, epsilon: float) -> Evaluation:
     if not np.any(far):
         return Evaluation(buckets.leaked, high, Budget())
     start = first + int(np.argmax(far))
-    label, distance = label[far], distance[far]
+    label, distance = label[far], np.minimum(distance[far], 700.0)  # a share of e^-700 for any smaller one
     share = 1.0 / np.expm1(distance)
-    gain = _tilted(buckets.masses, start, len(label)) * (1.0 + (1.0 - buckets.slack) * share)
-    gain = gain - _tilted(buckets.alternative, start, len(label)) * np.exp(np.minimum(label, 700.0)) * share
-    best = int(np.argmax(np.cumsum(gain[::-1])[::-1]))
-    label, distance, share, start = label[best:], distance[best:], share[best:], start + best
+    with np.errstate(all="ignore"):
+        gain = _tilted(buckets.masses, start, len(label)) * (1.0 + (1.0 - buckets.slack) * share)
+        gain = gain - _tilted(buckets.alternative, start, len(label)) * np.exp(label) * share
+        rise = np.exp(label)
+    best = int(np.argmax(np.cumsum(np.nan_to_num(gain, nan=0.0)[::-1])[::-1]))
+    label, share, rise, start = label[best:], share[best:], rise[best:], start + best
     # expm1 of a distance known to a few units of the label.
     errors = share * (1.0 + share) * 8.0 * UNIT * (np.abs(label) + abs(at)) + 16.0 * UNIT * share
     kept = integral(buckets.masses, start, 1.0 + (1.0 - buckets.slack) * share, 0.0, errors)
-    rise = np.exp(label)
-    paid = integral(
-        buckets.alternative, start, rise * share, 0.0, rise * (errors + 4.0 * UNIT * (np.abs(label) + 4.0) * share)
-    )
+    moved = rise * (errors + 4.0 * UNIT * (np.abs(label) + 4.0) * share)
+    paid = integral(buckets.alternative, start, rise * share, 0.0, moved)
     rounding = kept.doubt + paid.doubt
     low = lowered(max(kept.value - paid.value - rounding, 0.0) + buckets.leaked, 8.0)
     low = min(max(low, buckets.leaked), high) if math.isfinite(low) else buckets.leaked
@@ -158,7 +158,9 @@ def renyi(buckets: TreeBuckets, order: float) -> RenyiBound:
         # log R in (-inf, label], never above what the bucket allows, so that no tangent overflows.
         ratio = np.log(_tilted(buckets.masses, first, size)) - np.log(_tilted(buckets.alternative, first, size))
         ratio = np.minimum(np.where(np.isnan(ratio), -np.inf, ratio), label)
-        steep, flat = (1.0 + a) * np.exp(a * ratio - reach), a * np.exp((1.0 + a) * ratio - reach)
+        # R = 0, whose plane is 0, where a number would vanish: then the plane would not be that of one R.
+        kept = np.where((1.0 + a) * ratio - reach > -700.0, 1.0, 0.0)
+        steep, flat = kept * (1.0 + a) * np.exp(a * ratio - reach), kept * a * np.exp((1.0 + a) * ratio - reach)
         # The same R in both: rounding of R itself costs nothing, that of the two exponentials this much.
         shaky = 8.0 * UNIT * ((1.0 + a) * np.abs(np.where(steep > 0.0, ratio, 0.0)) + reach + 4.0)
         gain = integral(buckets.masses, first, steep, 0.0, steep * shaky)
