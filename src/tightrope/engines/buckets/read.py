@@ -119,7 +119,7 @@ def probabilistic(buckets: TreeBuckets, epsilon: float) -> Evaluation:
         gain = _tilted(buckets.masses, start, len(label)) * (1.0 + (1.0 - buckets.slack) * share)
         gain = gain - _tilted(buckets.alternative, start, len(label)) * np.exp(label) * share
         rise = np.exp(label)
-    best = int(np.argmax(np.cumsum(np.nan_to_num(gain, nan=0.0)[::-1])[::-1]))
+        best = int(np.argmax(np.cumsum(np.nan_to_num(gain)[::-1])[::-1]))
     label, share, rise, start = label[best:], share[best:], rise[best:], start + best
     # expm1 of a distance known to a few units of the label.
     errors = share * (1.0 + share) * 8.0 * UNIT * (np.abs(label) + abs(at)) + 16.0 * UNIT * share
