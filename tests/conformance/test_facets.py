@@ -51,7 +51,9 @@ def test_every_facet_has_a_check() -> None:
     assert not gone, f"{', '.join(gone)} is no facet of Pair any more: take it out of CHECKS"
 
 
-FINITE = {"ApproximateDP", "DiscreteLaplace", "Finite", "Histograms", "PureDP", "RandomizedResponse", "Rounded"}
+FINITE = {"ApproximateDP", "DiscreteLaplace", "Finite", "Histograms", "PureDP", "RandomizedResponse", "Rounded"} | {
+    "TradeoffCurve"
+}
 NOISE = {"Gaussian", "GDP", "Laplace"}
 TRUNCATED = {"TruncatedGaussian", "TruncatedLaplace"}
 SMOOTH = NOISE | {"DiscreteGaussian", "Exponential"}

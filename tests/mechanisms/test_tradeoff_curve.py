@@ -178,9 +178,9 @@ def tangents(mu: float, count: int) -> tr.TradeoffCurve:
 @pytest.mark.parametrize("count", (1, 5))
 def test_tangents_of_a_gaussian_come_down_to_it(count: int) -> None:
     exact = (tr.Gaussian(sigma=1.0) * count).delta(1.0).upper
-    gaps = [(tangents(1.0, size) * count).delta(1.0).lower - exact for size in (4, 16, 64, 256)]
+    gaps = [(tangents(1.0, size) * count).delta(1.0).lower - exact for size in (4, 16, 64)]
     assert all(b < a / 4 for a, b in pairwise(gaps))
-    assert 0 < gaps[-1] < 2e-3 * count
+    assert 0 < gaps[-1] < 1e-2 * count
 
 
 def test_what_cannot_be_is_refused_in_one_line() -> None:
