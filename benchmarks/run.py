@@ -41,6 +41,14 @@ def _distinct(part: str, values: Iterable[float]) -> str:
 VECTORS = Path(__file__).resolve().parent.parent / "tests" / "reference" / "vectors.json"
 
 
+def _clamped(mean: int, sigma: int, sensitivity: int) -> str:
+    """Cover traffic: whole messages, at least 0."""
+    return (
+        f"TruncatedGaussian(sigma={sigma}, mean={mean}, bounds=[0, inf], mode='clamp', integer=True, "
+        f"sensitivity={sensitivity})"
+    )
+
+
 def _vectors() -> list[tuple[str, str, float, bool]]:
     """The reference vectors of training with differential privacy."""
     found = json.loads(VECTORS.read_text())["vectors"]
@@ -83,6 +91,11 @@ CASES: tuple[tuple[str, str, float, bool], ...] = (
         False,
     ),
     ("TruncatedGaussian(sigma=283, bounds=[-2500, 2500]) * 512", "delta", 0.2, False),
+    ("TruncatedGaussian(sigma=283, bounds=[-2500, 2500]) * 512", "delta", 0.2, True),
+    (f"{_clamped(4100, 833, 2)} * 8192", "delta", 0.6931471805599453, False),
+    (f"({_clamped(45000, 7500, 2)} + {_clamped(22500, 3750, 1)}) * 524288", "delta", 0.6931471805599453, False),
+    (f"({_clamped(45000, 7500, 2)} + {_clamped(22500, 3750, 1)}) * 524288", "delta", 0.6931471805599453, True),
+    ("TruncatedGaussian(sigma=?, bounds=[-2500, 2500], mode='clamp') * 512", "calibrate", 1e-5, False),
     ("Laplace(scale=10) * 500", "epsilon", 1e-6, False),
     ("RandomizedResponse(p=0.6).poisson(rate=0.1) * 256 + Laplace(scale=5) * 10", "epsilon", 1e-5, False),
     ("Gaussian(sigma=1).poisson(rate=0.1).poisson(rate=0.3) * 100", "epsilon", 1e-6, False),

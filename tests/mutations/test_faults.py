@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from . import contour_faults, engine_faults, lattice_faults, name_faults, own_faults
+from . import contour_faults, engine_faults, lattice_faults, name_faults, own_faults, truncated_faults
 from .contour_faults import Fault
 
 FAULTS = (
@@ -13,6 +13,7 @@ FAULTS = (
     *engine_faults.FAULTS,
     *own_faults.FAULTS,
     *name_faults.FAULTS,
+    *truncated_faults.FAULTS,
 )
 
 

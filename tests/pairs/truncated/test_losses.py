@@ -193,3 +193,20 @@ def test_nodes_where_the_transform_may_vanish() -> None:
     assert 4.0 * math.log(math.sqrt(2.0) * 1e-3) <= factor.reach[1] <= 4.0 * math.log(2e-3)
     assert np.isfinite(factor.reach).all()
     assert factor.log_modulus[2] == pytest.approx(4.0 * math.log(abs(0.5 + 0.25j)))
+
+
+def test_rho_and_moments_hold_together() -> None:
+    """K(c) <= c (c + 1) rho with K by integrals of the densities; no rho where a loss is infinite."""
+    seen = 0
+    for noise in noises(300, 10):
+        for direction in Direction:
+            with working_precision(BITS):
+                rho = noise.pair(direction).rho()
+                if rho is None:
+                    continue
+                assert noise.mode == "clamp" or all(map(math.isinf, noise.bounds))
+                for order in (0.05, 1.0, 6.0):
+                    truth = Oracle(noise, direction).moment(acb(order)).real.log()
+                    assert truth <= order * (order + 1.0) * rho + 1e-15, (noise, direction, order)
+            seen += 1
+    assert seen >= 4

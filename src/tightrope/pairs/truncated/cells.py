@@ -3,7 +3,7 @@
 With s = sigma^-2, d = D s and A(y) the integral of e^{-yu - su^2/2} over [-1/2, 1/2], the cell around m has
 P^(1+z) Q^(-z) = (integral of p^(1+z) q^(-z) over the cell) e^{(1+z) L(a) - z L(b) - L(a - zd)}, L = log A,
 a = (m - D) s, b = ms. The square term of L leaves q(z) = e^{-kappa z(1+z) d^2/2}, the same for all cells, with
-kappa = L''(0) between 1/12 - s/128 and 1/12; the rest is e^E with |E| <= 0.19 (|z| + |z|^2) d^2 w^2/2,
+kappa = L''(0) within s^2/512 of 1/12 - s/360; the rest is e^E with |E| <= 0.19 (|z| + |z|^2) d^2 w^2/2,
 w = max(|a|, |b|) + |z| d <= 1.
 The transform of cells returns: it is bounded up to the time 4 pi/(3 d) only, from |f| <= 1/2 (sum of |p_k + p_(k+m)
 e^{it(L_(k+m) - L_k)}|), which pairs cells that are about half a turn apart.
@@ -48,7 +48,7 @@ class CellStretch(Stretch):
     def _common(self, z: acb) -> acb:
         """q(z)."""
         s = 1 / (self.sigma * self.sigma)
-        kappa = (arb(1) / 12).union(arb(1) / 12 - s / 128)
+        kappa = arb(1) / 12 - s / 360 + arb(0, 1) * (s * s / 512)
         return (-kappa * z * (z + 1) * (self.turn * self.turn / 2)).exp()
 
     def error(self, c: arb, size: arb) -> arb:

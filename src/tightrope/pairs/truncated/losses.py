@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 NODE_POINTS = 15000  # a node takes 50 to 200 microseconds; where thousands are needed a lattice is as fast
 LEAST_VARIANCE = 1e-300
+SPARE_STEP = 64  # bits: what is worked out at one precision serves many tilts
 
 
 class Spread(NamedTuple):
@@ -54,7 +55,8 @@ class Losses:
         """Bits that M(tilt + i time) loses, about."""
         size = sum((abs(loss) for _, loss in self.atoms), arb(1))
         known = 24 + bits_of((abs(arb(tilt)) + time + 1) * size)
-        return known if self.stretch is None else max(known, self.stretch.spare_bits(tilt, time))
+        most = known if self.stretch is None else max(known, self.stretch.spare_bits(tilt, time))
+        return SPARE_STEP * math.ceil(most / SPARE_STEP)
 
     def spread(self, tilt: float) -> Spread:
         """How the tilted loss lies, atoms and stretch together."""

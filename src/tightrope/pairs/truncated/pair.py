@@ -18,7 +18,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import acb, arb
+from flint import acb, arb, ctx
 
 from ...facets.cgf import demand_ordinary
 from ...facets.lattice import ratio_ball
@@ -109,9 +109,12 @@ class TruncatedPair(Pair):
         return None if self.disjoint() else log_moment(self.losses, acb(order)).real
 
     def exact_losses(self) -> Losses:
-        """The finite losses of the outputs as they are, rounded or not."""
-        found = self.losses()
-        return Losses(found.atoms, None if found.stretch is None else self.noise.rounded(found.stretch))
+        """The finite losses of the outputs as they are, rounded or not, worked out once for each precision."""
+        kept: dict[int, Losses] = self.__dict__.setdefault("_exact_losses", {})
+        if ctx.prec not in kept:
+            found = self.losses()
+            kept[ctx.prec] = Losses(found.atoms, None if found.stretch is None else self.noise.rounded(found.stretch))
+        return kept[ctx.prec]
 
     def disjoint(self) -> bool:
         """Whether no output is possible under both laws."""
