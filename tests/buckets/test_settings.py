@@ -51,6 +51,17 @@ def test_every_question_takes_them() -> None:
         assert each.lower < each.upper
 
 
+def test_questions_about_the_loss_take_them() -> None:
+    """P[loss > 1] of losses N(mu^2/2, mu^2), mu = 8/20."""
+    found = RUN.pdp(1.0, engine=KNOBS)
+    assert parameters(found)["n"] == 400
+    truth = 0.5 * math.erfc((1.0 - 0.08) / 0.4 / math.sqrt(2.0))
+    assert found.lower <= truth <= found.upper
+    assert 0.0 < found.lower < found.upper < 1.0
+    below = RUN.delta(-0.1, engine=KNOBS)
+    assert below.lower <= RUN.delta(-0.1).lower <= below.upper
+
+
 def test_what_is_left_out_is_chosen() -> None:
     by_name = RUN.delta(1.0, engine="buckets", accuracy=0.1)
     by_value = RUN.delta(1.0, engine=tr.Buckets(), accuracy=0.1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from . import contour_faults, engine_faults, lattice_faults, name_faults, own_faults, truncated_faults
+from . import bucket_faults, contour_faults, engine_faults, lattice_faults, name_faults, own_faults, truncated_faults
 from .contour_faults import Fault
 
 FAULTS = (
     *contour_faults.FAULTS,
     *lattice_faults.FAULTS,
     *engine_faults.FAULTS,
+    *bucket_faults.FAULTS,
     *own_faults.FAULTS,
     *name_faults.FAULTS,
     *truncated_faults.FAULTS,
