@@ -13,7 +13,6 @@ from tightrope import Bound, Mechanism
 
 RECORD = Path(__file__).parent / "data" / "claims.csv"
 HEADER = ("claim", "quantity", "lower", "upper", "holds")
-ACCURACY = 1e-2
 
 Numbers = Mapping[str, Bound]
 
@@ -45,9 +44,9 @@ def decide(claim: Claim) -> Finding:
     return Finding(claim.key, numbers, claim.holds(numbers))
 
 
-def delta_at(run: Mechanism, factor: float, accuracy: float = ACCURACY) -> Bound:
+def delta_at(run: Mechanism, factor: float) -> Bound:
     """delta where e^epsilon is the factor; the double below its logarithm is asked, so that the upper end stands."""
-    return run.delta(max(math.nextafter(math.log(factor), 0.0), 0.0), accuracy=accuracy, seconds=SECONDS)
+    return run.delta(max(math.nextafter(math.log(factor), 0.0), 0.0), seconds=SECONDS)
 
 
 def orders_below(value: Bound, reference: float) -> Bound:

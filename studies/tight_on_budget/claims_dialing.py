@@ -45,7 +45,7 @@ def _orders(run: Mechanism, noise: Noise, rounds: int) -> Bound:
 def _same(key: str, says: str, few: tuple[Noise, Noise, int], many: tuple[Noise, Noise, int], why: str) -> Claim:
     """Whether delta at the target is the same to five per cent for Laplace and Gauss, twice."""
     pairs = [[(noise, rounds) for noise in (laplace, gauss)] for laplace, gauss, rounds in (few, many)]
-    asks = {f"delta, {n}, {r:,}": partial(delta_at, dialing(n, r), TARGET[0], 2e-3) for pair in pairs for n, r in pair}
+    asks = {f"delta, {n}, {r:,}": partial(delta_at, dialing(n, r), TARGET[0]) for pair in pairs for n, r in pair}
 
     def holds(numbers: Numbers) -> bool:
         found = [[numbers[f"delta, {n}, {r:,}"] for n, r in pair] for pair in pairs]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
-from studies.claim import ACCURACY, Claim, delta_at, orders_below
+from studies.claim import Claim, delta_at, orders_below
 from studies.tight_on_budget.kov import best_epsilon, points_of
 from studies.tight_on_budget.noise import (
     COUNT,
@@ -66,7 +66,7 @@ CLAIMS = (
         "5.8",
         "KOV is tight for the Laplace mechanism (delta at e^eps = 1.2, 512 uses)",
         {
-            TRUTH: lambda: (cut_laplace() * COUNT).delta(math.log(1.2), accuracy=1e-4),
+            TRUTH: lambda: (cut_laplace() * COUNT).delta(math.log(1.2)),
             KOV: _kov(cut_laplace(), 1.2),
         },
         lambda n: n[KOV].upper <= n[TRUTH].lower * 1.005,
@@ -121,7 +121,7 @@ CLAIMS = (
         "5.5, fig. 11",
         "for randomized response: truth below concentrated below Renyi (epsilon at delta 1e-4, 512 uses)",
         {
-            TRUTH: lambda: (response() * COUNT).epsilon(1e-4, accuracy=ACCURACY),
+            TRUTH: lambda: (response() * COUNT).epsilon(1e-4),
             CONCENTRATED: _above(lambda: concentrated.fitted_epsilon(response() * COUNT, 1e-4)),
             MOMENTS: _above(lambda: renyi.markov_epsilon(response() * COUNT, 1e-4)),
         },
@@ -133,7 +133,7 @@ CLAIMS = (
         "5.4, fig. 12, 22",
         "for noisy gradient descent the tight epsilon at delta 1e-5 is well below the moments accountant",
         {
-            TRUTH: lambda: (gradient_step() * GRADIENT_STEPS).epsilon(1e-5, accuracy=ACCURACY),
+            TRUTH: lambda: (gradient_step() * GRADIENT_STEPS).epsilon(1e-5),
             MOMENTS: _above(lambda: renyi.markov_epsilon(gradient_step() * GRADIENT_STEPS, 1e-5)),
         },
         lambda n: n[MOMENTS].lower >= 1.15 * n[TRUTH].upper,
@@ -144,8 +144,8 @@ CLAIMS = (
         "6",
         "for the same variance Gauss leaks less than Laplace (epsilon at delta 1e-4, 512 uses)",
         {
-            "Gauss": lambda: (cut_gauss() * COUNT).epsilon(1e-4, accuracy=ACCURACY),
-            "Laplace": lambda: (cut_laplace() * COUNT).epsilon(1e-4, accuracy=ACCURACY),
+            "Gauss": lambda: (cut_gauss() * COUNT).epsilon(1e-4),
+            "Laplace": lambda: (cut_laplace() * COUNT).epsilon(1e-4),
         },
         lambda n: n["Gauss"].upper < n["Laplace"].lower,
         "by a third",
@@ -155,8 +155,8 @@ CLAIMS = (
         "6",
         "Laplace converges to Gauss of half its variance (epsilon at delta 1e-4, 512 uses)",
         {
-            "Gauss, half": lambda: (cut_gauss(HALF_VARIANCE) * COUNT).epsilon(1e-4, accuracy=1e-3),
-            "Laplace": lambda: (cut_laplace() * COUNT).epsilon(1e-4, accuracy=1e-3),
+            "Gauss, half": lambda: (cut_gauss(HALF_VARIANCE) * COUNT).epsilon(1e-4),
+            "Laplace": lambda: (cut_laplace() * COUNT).epsilon(1e-4),
         },
         lambda n: abs(n["Laplace"].upper - n["Gauss, half"].lower) <= 0.005 * n["Laplace"].upper,
         "to half a per cent after 512 uses, and not to the end: for a fixed scale epsilon comes to differ by one part "
