@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from flint import acb, arb
@@ -85,6 +85,14 @@ class Profile(Protocol):
 
     def profile_cost(self) -> int:
         """Evaluations of a Gaussian's profile, in an array, that take about as long as one of this."""
+
+
+@runtime_checkable
+class Tailed(Protocol):
+    """What knows its tails in balls: a pair, or several of some families together."""
+
+    def ball_tails(self, t: arb) -> BallTails:
+        """Tails in balls; where t cannot be told from an atom, the hull of both sides."""
 
 
 class Pair(ABC):

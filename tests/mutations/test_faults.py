@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from . import bucket_faults, contour_faults, engine_faults, lattice_faults, name_faults, own_faults, truncated_faults
+from . import (
+    bucket_faults,
+    contour_faults,
+    engine_faults,
+    lattice_faults,
+    loss_faults,
+    name_faults,
+    own_faults,
+    truncated_faults,
+)
 from .contour_faults import Fault
 
 FAULTS = (
@@ -15,6 +24,7 @@ FAULTS = (
     *own_faults.FAULTS,
     *name_faults.FAULTS,
     *truncated_faults.FAULTS,
+    *loss_faults.FAULTS,
 )
 
 

@@ -69,3 +69,12 @@ def test_kernels_hold_their_error(tilt: float, gap: float, second: bool) -> None
             assert abs(truth - acb(value.real, value.imag)) <= kernel.error * float(kernel.size[index])
     finally:
         ctx.prec = before
+
+
+def test_infinite_losses_are_in_a_secant() -> None:
+    """0.01 of the loss is infinite, and next to nothing is above 30."""
+    terms = tuple((part.pair(tr.Direction.REMOVE), count) for part, count in RUNS["leaking"].parts)
+    bound = prepare(terms, epsilon=30.0, accuracy=1e-6, second=False)
+    found = bound.secant(30.0, 30.5, False)
+    assert found.lower <= 0.01 <= found.upper
+    assert found.upper < 0.0101

@@ -25,7 +25,7 @@ from ...errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhau
 from ...kernels import conditions
 from ...kernels.ball import BITS_START, enclose, lower_float, upper_float, working_precision
 from ...kernels.directed import next_down, next_up
-from ...pair import Pair
+from ...pair import Pair, Tailed
 from ...question import AUTO, Question
 from .. import outline
 from ..answer import Answer, Point, answered, exact, nothing_known
@@ -267,13 +267,13 @@ class LossTails:
     def _exactly(self, t: float, cell: Cell | None, below: bool) -> Answer:
         """By the tails of a pair, or a formula of H, in balls."""
         formula = self._formula
-        if isinstance(formula, Pair):
+        if isinstance(formula, Tailed):
             at = t if cell is None else cell[0] + (cell[1] - cell[0]) / 2.0
             low, high = enclose(partial(_pair_tail, formula, at, below))
             low, high = max(low, 0.0), min(high, 1.0)
             lines = budget_lines(rounding=high - low)
             return Answer(min(low, high), high, CLOSED_FORM, "ball", "one pair is all of it", {}, Budget(lines, lines))
-        assert isinstance(formula, BallFormula)
+        assert formula is not None
         value = in_balls(formula, t, cell, below)
         return answered(Rung(CLOSED_FORM, True), formula, value.lower, value.upper, value.budget)
 
@@ -306,17 +306,17 @@ def rest_of(share: float, up: bool) -> float:
     return min(next_up(rest), 1.0) if up else next_down(rest)
 
 
-def _pair_tail(pair: Pair, t: float, below: bool) -> arb:
+def _pair_tail(pair: Tailed, t: float, below: bool) -> arb:
     tails = pair.ball_tails(arb(t))
     return tails.p_below if below else tails.p_above
 
 
-def _formula(terms: Terms) -> Pair | BallFormula | None:
-    """The pair that the composition is, or a formula for its profile in balls; None where there is neither."""
-    pair = terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else terms[0][0].together(terms)
-    if isinstance(pair, Pair) and not serves_several(pair):
-        return pair
+def _formula(terms: Terms) -> Tailed | BallFormula | None:
+    """What knows the tails of the composition, or a formula for its profile in balls; None where there is neither."""
+    one = terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else terms[0][0].together(terms)
+    if isinstance(one, Pair) and not serves_several(one):
+        return one
     with suppress(UnsupportedMechanism):
-        made = Rung(CLOSED_FORM, True).prepare(terms, math.inf)
-        return made if isinstance(made, BallFormula) else None
+        made = Rung(CLOSED_FORM, True).prepare(terms, math.inf)  # refuses what takes too many terms
+        return one if isinstance(one, Tailed) else made if isinstance(made, BallFormula) else None
     return None

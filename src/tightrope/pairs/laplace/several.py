@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
+from ...pair import BallTails
+
 if TYPE_CHECKING:
     from .pair import LaplacePair
 
@@ -36,8 +38,16 @@ class LaplaceSum:
         """H(e^eps) for any real eps, at the working precision."""
         return _profile([(pair.ball_edge(), count) for pair, count in self.uses], epsilon)
 
+    def ball_tails(self, t: arb) -> BallTails:
+        """P[l > t] = H - dH/dt, the derivative from the right, term by term: those at x = 0 are no longer there."""
+        edges = [(pair.ball_edge(), count) for pair, count in self.uses]
+        above = _profile(edges, t, tail=True)
+        second = (above - _profile(edges, t)) * (-t).exp()
+        return BallTails(above, second, 1 - above, 1 - second)
 
-def _profile(edges: list[tuple[arb, int]], epsilon: arb) -> arb:
+
+def _profile(edges: list[tuple[arb, int]], epsilon: arb, tail: bool = False) -> arb:
+    """H(e^eps), or P[l > eps]: as e^(eps/2) f(x) falls with x = l - eps, its part is f/2 + f' in the place of f."""
     uses = sum(count for _, count in edges)
     reach = sum((count * edge for edge, count in edges), arb(0))
     scale = ((epsilon - reach) / 2).exp() * arb(4) ** (1 - uses)
@@ -54,12 +64,13 @@ def _profile(edges: list[tuple[arb, int]], epsilon: arb) -> arb:
         if pluses not in polynomials:
             polynomials[pluses] = _polynomial(pluses - 1, uses - pluses - 1, factorials)
         choices = math.prod(math.comb(count, plus) for plus, (_, count) in zip(signs, edges, strict=True))
-        term = choices * scale * _horner(polynomials[pluses], x)
+        value, slope = _horner(polynomials[pluses], x)
+        term = choices * scale * (value / 2 + slope if tail else value)
         if pluses == uses:
             term += 1
-        if pluses == 0:
+        if pluses == 0 and not tail:
             term -= epsilon.exp()
-        # Each term is continuous and 0 at x = 0, so an unsure sign is covered by both values.
+        # A term is not there for x <= 0, so an unsure sign is covered by both values.
         total += term if x > 0 else term.union(arb(0))
     return total
 
@@ -77,8 +88,9 @@ def _polynomial(a: int, b: int, factorials: list[arb]) -> list[arb]:
     return [arb(sign * c[n]) / factorials[order - n] for n in range(order + 1)]
 
 
-def _horner(coefficients: list[arb], x: arb) -> arb:
-    value = arb(0)
+def _horner(coefficients: list[arb], x: arb) -> tuple[arb, arb]:
+    """The polynomial and its derivative."""
+    value, slope = arb(0), arb(0)
     for coefficient in coefficients:
-        value = value * x + coefficient
-    return value
+        value, slope = value * x + coefficient, slope * x + value
+    return value, slope
