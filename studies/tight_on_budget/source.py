@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from studies.page import Source, at_most, said
-from studies.tight_on_budget import costs, laplace_rate, rate_1
+from studies.tight_on_budget import costs, laplace_rate, least_noise, least_noise_1, rate_1
 from studies.tight_on_budget.claims import CLAIMS
 from studies.tight_on_budget.slips import slips
 from studies.tight_on_budget.timings import DELTA, FACTOR, distance, hiding_noise, leakage, read
@@ -72,7 +72,15 @@ SOURCE = Source(
     "Tight on Budget?",
     OPENING,
     CLAIMS,
-    figures=(*(f"tight_on_budget.figure_{number:02}" for number in FIGURES), "tight_on_budget.rate_1"),
-    sections=(lambda: READINGS, slips, costs.section, rate_1.section, leaked),
-    records={"costs": costs.record, "laplace-rate": lambda: laplace_rate.write(laplace_rate.rows())},
+    figures=(
+        *(f"tight_on_budget.figure_{number:02}" for number in FIGURES),
+        "tight_on_budget.rate_1",
+        "tight_on_budget.least_noise_1",
+    ),
+    sections=(lambda: READINGS, slips, costs.section, rate_1.section, least_noise_1.section, leaked),
+    records={
+        "costs": costs.record,
+        "laplace-rate": lambda: laplace_rate.write(laplace_rate.rows()),
+        "least-noise": lambda: least_noise.write(least_noise.rows()),
+    },
 )
