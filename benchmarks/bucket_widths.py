@@ -77,7 +77,7 @@ def case(source: random.Random) -> Case:
     direction = source.choice((Direction.REMOVE, Direction.ADD))
     level = 10.0 ** source.uniform(-8.0, -0.3)
     # About where delta is `level`; the engine that is asked has no part in it.
-    found = (one * count).epsilon(level, direction=direction.value, accuracy=1e-3)
+    found = (one * count).epsilon(level, direction=direction.value, accuracy=1e-3, seconds=60.0)
     if not found.upper < math.inf:
         return case(source)
     if source.random() < 0.5:

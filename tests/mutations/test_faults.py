@@ -25,6 +25,7 @@ FAULTS = (
     *name_faults.FAULTS,
     *truncated_faults.FAULTS,
     *loss_faults.FAULTS,
+    *tree_faults.FAULTS,
 )
 
 

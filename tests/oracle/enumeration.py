@@ -39,14 +39,15 @@ def composed(parts: Sequence[tuple[Outcomes, int]]) -> Outcomes:
 
 def delta(outcomes: Outcomes, epsilon: float) -> tuple[Fraction, Fraction]:
     """delta at epsilon, between two fractions a factor 1 + 2^-180 apart or less."""
-    low, high = _power(epsilon)
+    low, high = power(epsilon)
     return (
         sum((max(p - high * q, Fraction(0)) for p, q in outcomes), Fraction(0)),
         sum((max(p - low * q, Fraction(0)) for p, q in outcomes), Fraction(0)),
     )
 
 
-def _power(epsilon: float) -> tuple[Fraction, Fraction]:
+def power(epsilon: float) -> tuple[Fraction, Fraction]:
+    """Fractions around e^epsilon."""
     before = ctx.prec
     ctx.prec = 256
     try:

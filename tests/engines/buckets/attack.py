@@ -122,14 +122,40 @@ def attack(rng: random.Random) -> list[Wrong] | None:
         made = by_hand(rng, parts) if rng.random() < 0.6 else by_engine(rng, parts, places[1])
     except (InvalidParameter, UnsupportedMechanism):
         return None
-    found = [wrong for epsilon in places for wrong in _about_delta(made, outcomes, epsilon)]
+    found = [wrong for epsilon in places for wrong in _about_delta(made, Listed.of(outcomes), epsilon)]
     if rng.random() < EPSILON_SHARE:  # each is a search with some sixty readings
         found += _about_epsilon(made, outcomes, 10.0 ** rng.uniform(-12.0, -0.1))
     return found + list(_about_renyi(made, outcomes, rng.choice((2, 3, 7))))
 
 
-def _about_delta(made: TreeBuckets, outcomes: Outcomes, epsilon: float) -> Iterator[Wrong]:
-    low, high = enumeration.delta(outcomes, epsilon)
+@dataclass(frozen=True)
+class Listed:
+    """All outcomes in whole numbers: P and Q times one denominator."""
+
+    p: list[int]
+    q: list[int]
+    whole: int
+
+    @staticmethod
+    def of(outcomes: Outcomes) -> Listed:
+        whole = math.lcm(*(mass.denominator for pair in outcomes for mass in pair))
+        p, q = ([int(pair[side] * whole) for pair in outcomes] for side in (0, 1))
+        return Listed(p, q, whole)
+
+    def above(self, alpha: Fraction) -> tuple[Fraction, Fraction]:
+        """P - alpha Q and P, each summed where P > alpha Q."""
+        top, bottom = alpha.numerator, alpha.denominator
+        gains = [(bottom * p - top * q, p) for p, q in zip(self.p, self.q, strict=True)]
+        kept = [(gain, p) for gain, p in gains if gain > 0]
+        return (
+            Fraction(sum(gain for gain, _ in kept), self.whole * bottom),
+            Fraction(sum(p for _, p in kept), self.whole),
+        )
+
+
+def _about_delta(made: TreeBuckets, outcomes: Listed, epsilon: float) -> Iterator[Wrong]:
+    alpha = enumeration.power(epsilon)
+    (low, least), (high, most) = outcomes.above(alpha[1]), outcomes.above(alpha[0])
     truth, found = float(low), delta(made, epsilon)
     if not (0.0 <= found.lower <= high and low <= found.upper <= 1.0):
         yield Wrong("delta", epsilon, found.lower, found.upper, truth)
@@ -139,12 +165,9 @@ def _about_delta(made: TreeBuckets, outcomes: Outcomes, epsilon: float) -> Itera
     plain = delta_uncorrected(made, epsilon)
     if not low <= plain <= 1.0:
         yield Wrong("delta, uncorrected", epsilon, 0.0, plain, truth)
-    alpha = enumeration._power(epsilon)
-    above = sum((p for p, q in outcomes if p > alpha[1] * q), Fraction(0))
-    above_or_at = sum((p for p, q in outcomes if p > alpha[0] * q), Fraction(0))
     told = probabilistic(made, epsilon)
-    if not (told.lower <= above_or_at and above <= told.upper):
-        yield Wrong("probabilistic", epsilon, told.lower, told.upper, float(above))
+    if not (told.lower <= most and least <= told.upper):
+        yield Wrong("probabilistic", epsilon, told.lower, told.upper, float(least))
 
 
 def _about_epsilon(made: TreeBuckets, outcomes: Outcomes, level: float) -> list[Wrong]:

@@ -205,7 +205,7 @@ def _convolved(x: Measure, y: Measure, tops: tuple[int, int], step: float, direc
         over = _share(over, log_whole)
         floor += over * ((0.0 if log_whole == 0.0 else 1e-9) + 2.0 * whole_doubt)
     total = float(np.sum(values))
-    shift = math.frexp(total)[1] if total > 0.0 else 0
+    shift = max(math.frexp(total)[1], -1000) if total > 0.0 else 0  # 2^-shift is a double
     factor = 2.0**-shift
     return Measure(
         values=values * factor,

@@ -5,8 +5,10 @@ composition tree, with real and virtual error-correction terms, and delta is rea
     list     the list of a tree: definitions 3, 4, 7, 8       leaf   leaves: definitions 4, 6, 7
     compose  composition, squaring, r-fold: Fig. 10           read   delta, PDP, Renyi: definitions 5, 9
     choice   factor, tilt and budget from the question
-Here: the engine. Factor and n follow from the accuracy: a first list of N_START buckets tells the width, which falls
-like 1/n, and so the n that is needed.
+    falls    what capping at -n costs: squaring by both ends
+Here: the engine. Factor and n follow from the accuracy: a first list of N_START buckets tells the width, and so the n
+that is needed if it falls like 1/n; docs/proofs/buckets.md says when it does.
+With a factor of one's own lists are as published: around a loss of 0, squared where infinity grows.
 Guarantee: lower <= delta(epsilon) <= upper for the dominating pair (theorem 2, corollary 1).
 Reference: Meiser, Mohammadi 2018.
 """

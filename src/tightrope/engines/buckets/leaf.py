@@ -5,7 +5,7 @@ at or below -n step (definition 6); then B(i) = sum P_A(x), l~(i) = sum P_B(x) -
 l(-n) = 0 (definitions 4, 7), u = 1. A loss that floating point cannot tell from i step gets index i, and the slack
 grows by the doubt.
 Guarantee: encloses the leaf of definitions 4 and 7 for the factor e^step, up to the slack.
-Reference: Meiser, Mohammadi 2018, Defs. 4, 6, 7, Secs. 5.1 and 5.2. Proof: docs/proofs/buckets.md, lemma 2.
+Reference: Meiser, Mohammadi 2018, Defs. 4, 6, 7, Secs. 5.1 and 5.2. Proof: docs/proofs/buckets.md, lemmas 2, 6 and 8.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ j is the smallest index with f^j >= e^eps; B, C, Q are the measures of a list, C
 Q(i) = B(i)/f^i + l~(i); s is its slack:
     delta_up  = B(inf) + sum_{j <= i < j+u} B(i) (1 - e^(eps-s)/f^i) + sum_{i >= j+u} B(i) - e^(eps-s) C(i),
     delta_low = w + sum_i max(0, B(i) - e^eps Q(i)),   w the P_A-mass where P_B = 0,
-which is definition 9 for s = 0, apart from w, which definition 9 leaves out.
-Guarantee: delta_low <= delta(epsilon) <= delta_up, rounding included. Proof: docs/proofs/buckets.md, lemmas 4 and 8.
+which is definition 9 for s = 0, apart from w, which definition 9 leaves out. Where the list has a shift, eps stands for
+epsilon - shift.
+Guarantee: delta_low <= delta(epsilon) <= delta_up, rounding included. Proof: docs/proofs/buckets.md, lemmas 3, 4 and 8.
 Reference: Meiser, Mohammadi 2018, Defs. 5 and 9, Lemma 13, Thm 2, Sec. 5.7.
 """
 
