@@ -91,6 +91,7 @@ class BucketsEvaluator(SelfInverse):
             "n": self.plan.n,
             "squarings": buckets.squarings,
             "u": buckets.u,
+            "shift": float(buckets.shift),
             "infinity": buckets.infinity[1],
             "free_infinity_budget": self.plan.free,
             "error_correction": self.read is delta,
