@@ -12,6 +12,7 @@ from . import (
     loss_faults,
     name_faults,
     own_faults,
+    tree_faults,
     truncated_faults,
 )
 from .contour_faults import Fault
