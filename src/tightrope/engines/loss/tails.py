@@ -187,7 +187,8 @@ class SecantSide:
             value = between(evaluator, s, reach, wish.accuracy, self.second)
         else:
             value = inside(evaluator, cell, self.second)
-        return answered(rung, evaluator, value.lower, value.upper, value.budget)
+        found = answered(rung, evaluator, value.lower, value.upper, value.budget)
+        return replace(found, reason=f"{found.reason}; the tail by secants of the profile")
 
     def _outlined(self, s: float, cell: Cell | None, wish: Wish) -> Answer:
         """Moments and events, where no engine came to an end."""
