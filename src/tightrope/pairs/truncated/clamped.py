@@ -97,8 +97,11 @@ class ClampedPair(TruncatedPair):
     def ball_kept(self) -> arb:
         return arb(1)
 
+    def inner(self) -> tuple[End, End]:
+        return -math.inf if self.left is None else self.left, math.inf if self.right is None else self.right
+
     def corners(self) -> list[End]:
-        first, last = -math.inf if self.left is None else self.left, math.inf if self.right is None else self.right
+        first, last = self.inner()
         return sorted({-math.inf, first, *self.noise.corners(first, last), last, math.inf})
 
     def reversed(self) -> ClampedPair:

@@ -75,9 +75,12 @@ class CutPair(TruncatedPair):
     def ball_kept(self) -> arb:
         return self.noise.ball_mass(self.ball_left, self.ball_right)
 
-    def corners(self) -> list[End]:
+    def inner(self) -> tuple[End, End]:
         first = -math.inf if self.left is None else self.left + self.noise.shift
-        last = math.inf if self.right is None else self.right
+        return first, math.inf if self.right is None else self.right
+
+    def corners(self) -> list[End]:
+        first, last = self.inner()
         return sorted({first, *self.noise.corners(first, last), last})
 
     def reversed(self) -> CutPair:

@@ -29,6 +29,7 @@ from ...pair import BallTails, Pair
 from .losses import Losses, LossesCgf, log_moment
 from .noise import End, Place, ShiftedNoise, split
 from .profile import Ends, by_formula, profile_by_balls, profile_by_ends
+from .summed import summed_log_moment
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
@@ -78,6 +79,10 @@ class TruncatedPair(Pair):
         """What both laws are divided by."""
 
     @abstractmethod
+    def inner(self) -> tuple[End, End]:
+        """Between which places both laws have outputs that are no ends of clamped noise."""
+
+    @abstractmethod
     def corners(self) -> list[End]:
         """The ends of all that both laws have, and the whole numbers between which the loss may change."""
 
@@ -103,7 +108,9 @@ class TruncatedPair(Pair):
             return None if self.losses().stretch is None else LossesCgf(self)
 
     def log_moment(self, z: acb) -> acb | None:
-        return None if self.disjoint() or not self.noise.has_moments else log_moment(self.exact_losses, z)
+        if self.disjoint():
+            return None
+        return log_moment(self.exact_losses, z) if self.noise.has_moments else summed_log_moment(self, z)
 
     def log_moment_above(self, order: float) -> arb | None:
         return None if self.disjoint() else log_moment(self.losses, acb(order)).real
