@@ -20,8 +20,8 @@ from .fall import Fall, NormalFall
 from .stretch import NormalStretch, PartShape, Stretch
 
 BENT = 0.19  # |L''(y) - L''(0)| <= BENT |y|^2 for |y| <= 1
-NEAR = 0.25  # cells with w up to here are near
-SIGMA_LEAST = 40.0  # below, too few of them are
+NEAR_CELLS = 0.25  # cells with w up to here are near
+CELL_SIGMA_LEAST = 40.0  # below, too few of them are
 SHIFTS_MOST = 1.0  # of D, in units of sigma
 FAST = 0.1  # angle from one cell to the next: before, they are as good as a density; from there on they are paired
 PIECES = 4  # times from one piece to the next
@@ -58,8 +58,8 @@ class CellStretch(Stretch):
         whole = (c * (c + 1) * mu * mu / 2).exp() / self.base.kept
         centre, more = abs(c + 1) * self.shift, self.shift * (1 + size) + arb(0.5)
         bend = BENT * (size + size * size) * d * d / 2
-        near = bend * (bend * NEAR**2).exp() * 2 * s * (1 + s * (centre * centre + more * more))
-        free = ((NEAR / s - more - centre.max(self.shift)) / self.sigma).max(arb(0))
+        near = bend * (bend * NEAR_CELLS**2).exp() * 2 * s * (1 + s * (centre * centre + more * more))
+        free = ((NEAR_CELLS / s - more - centre.max(self.shift)) / self.sigma).max(arb(0))
         far = 2 * (-free * free / 2).exp() * (1 / (whole * self.base.kept)).max(arb(1))
         return whole * (grown * near + (1 + grown) * far)
 

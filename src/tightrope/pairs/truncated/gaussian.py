@@ -19,7 +19,7 @@ from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.normal import normal_tails
 from ...kernels.twofold import Twofold, twofold
 from ..gaussian.pair import GaussianPair
-from .cells import SHIFTS_MOST, SIGMA_LEAST, CellStretch
+from .cells import CELL_SIGMA_LEAST, SHIFTS_MOST, CellStretch
 from .losses import Losses
 from .noise import End, Place, ShiftedNoise, from_balls, split
 from .stretch import NormalStretch, Stretch
@@ -185,7 +185,7 @@ class GaussianNoise(ShiftedNoise):
 
     @property
     def has_moments(self) -> bool:
-        return not self.whole or (self.sigma >= SIGMA_LEAST and float(self.shift) <= SHIFTS_MOST * self.sigma)
+        return not self.whole or (self.sigma >= CELL_SIGMA_LEAST and float(self.shift) <= SHIFTS_MOST * self.sigma)
 
     def rounded(self, stretch: Stretch) -> Stretch:
         if not self.whole:

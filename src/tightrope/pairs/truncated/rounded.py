@@ -22,7 +22,7 @@ from ..finite.pair import FinitePair
 from .noise import End, Place
 from .pair import TruncatedPair
 
-CELLS_MOST = 512  # of a law that is listed: what every engine goes through in no time
+CELLS_LISTED = 512  # of a law that is listed: what every engine goes through in no time
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class RoundedLaw(ListedLaw):
 
 def listed(pair: TruncatedPair) -> Pair:
     """The same pair, as a finite law where outputs are rounded and few."""
-    few = pair.noise.whole and not pair.disjoint() and pair.noise.count_corners(pair.left, pair.right) <= CELLS_MOST
+    few = pair.noise.whole and not pair.disjoint() and pair.noise.count_corners(pair.left, pair.right) <= CELLS_LISTED
     return FinitePair(RoundedLaw(pair)) if few else pair
 
 
