@@ -8,7 +8,7 @@ PEERS := .venv-peers
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check house schema bench bench-peers fuzz reproduce clean
+.PHONY: help demo test check house schema bench bench-peers fuzz reproduce sources clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ $(PEERS)/.stamp:
 
 reproduce: $(STAMP) ## every figure and claim of the papers, into docs/paper.md
 	$(BIN)/python -m studies.reproduce --workers $(WORKERS)
+
+sources: $(STAMP) ## every command of docs/from_paper_to_code.md, and what it gives
+	$(BIN)/python -m studies.sources
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

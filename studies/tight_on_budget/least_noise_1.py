@@ -46,7 +46,7 @@ def section() -> str:
     low, high = (dialing(Noise("GS", mean, 833.0), DIAL_MANY).delta(EPSILON) for mean in (0.0, 4_100.0))
     return (
         "### The least noise that meets the targets\n\n"
-        "Clamped noise as the paper reads it leaks *less* the lower its mean is, since clamping hides what it clamps: "
+        "Clamped noise as the paper reads it may leak *less* at a lower mean, since clamping hides what it clamps: "
         f"GS(0, 833) has delta {said(low)} after {DIAL_MANY:,} rounds of dialing, GS(4.1k, 833) {said(high)}. Under "
         "that reading a mean is nothing to pay for. It pays for noise that cannot be "
         "negative and moves with the query: noise that is cut at 0, of which fewer messages than the shift tell "
