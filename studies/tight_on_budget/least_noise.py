@@ -1,7 +1,7 @@
 """The least noise that meets Vuvuzela's targets: mean and spread chosen together.
 
 Cost is the mean, in messages. Clamped noise as the paper reads it may leak less at a lower mean, since clamping
-hides what it clamps: under that reading the mean has no least value. What costs is noise that cannot be negative and
+hides what it clamps: under that reading the least mean says nothing. What costs is noise that cannot be negative and
 moves with the query: cut noise, whose outputs below the shift tell everything. For each spread the least mean is found
 to the last pair of messages, and certified on both sides; the least over a grid of spreads is the best found, no more.
 Guarantee: both deltas of a row hold.

@@ -55,6 +55,7 @@ def section() -> str:
         "| protocol | best found | times less | delta, at most | a mean of | has delta, at least |\n"
         "|---|---|---|---|---|---|\n"
         f"{table}\n"
-        "At each spread of the grid (figure) both are proven: the mean that is given meets the target, and two "
-        "messages less miss it. That no spread between those of the grid allows a lower mean is not.\n"
+        "At each spread of the grid (figure) both are proven: the mean that is given meets the target, and a lower one "
+        "misses it, two messages lower in this table. That no spread between those of the grid allows a lower mean is "
+        "not proven.\n"
     )
