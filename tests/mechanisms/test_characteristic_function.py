@@ -7,7 +7,7 @@ import pickle
 from typing import Any
 
 import pytest
-from flint import acb, arb
+from flint import acb, arb, ctx
 from mpmath import mp, mpf
 
 import tightrope as tr
@@ -159,6 +159,8 @@ def test_infinite_masses_are_read_off_k() -> None:
         (lambda z: -normal(z), {}, "not convex"),
         (lambda z: normal(z) + normal(z) ** 2 / 1000, {}, "that of no loss"),
         (lambda z: normal(z) + acb(0, 0.1) * z * (z + 1), {}, "mirror|larger real part"),
+        (lambda z: normal(z.conjugate()), {}, "follow its slope"),
+        (lambda z: normal(z).real, {}, "follow its slope"),
         (lambda z: 0.0, {}, "must give a flint.acb, not float"),
         (lambda z: 1 / 0, {}, "fails: ZeroDivisionError"),
         (lambda z: (z - z).log(), {}, "no finite value"),
@@ -184,8 +186,14 @@ def test_refusals_say_what_to_change() -> None:
         LEAKY.delta(0.1, engine="contour")
     with pytest.raises(tr.UnsupportedMechanism, match=r"claim how they fall \(decay\), widen the strip, or compose"):
         NORMAL.delta(1.0, engine="lattice")
-    with pytest.raises(tr.UnsupportedMechanism, match="left of -1, which adding a record needs"):
-        tr.CharacteristicFunction(normal, (-1, INF), decay="falling").delta(1.0)
+    right = tr.CharacteristicFunction(normal, (-1, INF), decay="falling")
+    for direction, epsilon in (("add", 1.0), ("remove", -1.0)):
+        with pytest.raises(
+            tr.UnsupportedMechanism, match=r"left of -1, which .*'add' .* above, and .*'remove' below 0"
+        ):
+            right.delta(epsilon, direction=direction)
+    with pytest.raises(tr.UnsupportedMechanism, match="right of 0, which direction='remove' needs"):
+        tr.CharacteristicFunction(normal, (-INF, 0), decay="falling").delta(1.0)
     assert tr.CharacteristicFunction(normal, (-1, INF), decay="falling").delta(1.0, direction="remove").width < 1e-9
     with pytest.raises(tr.DataError, match="given by functions"):
         tr.dump(NORMAL)
@@ -214,3 +222,48 @@ def test_the_claims_are_named() -> None:
     again = pickle.loads(pickle.dumps(NORMAL))
     assert again == NORMAL
     assert again.delta(1.0) == NORMAL.delta(1.0)
+
+
+def test_balls_of_few_digits_are_claims_too() -> None:
+    """Constants that were worked out before, at another precision, or a formula that works at its own."""
+    ratio = arb(2).log()
+
+    def coarse(z: Any) -> Any:
+        with ctx.workprec(30):
+            return normal(z)
+
+    leaky = tr.CharacteristicFunction(
+        lambda z: ((2 * z * ratio).exp() / 2 + (-z * ratio).exp() / 4).log(), EVERYWHERE, None, 0.25, 0.375
+    )
+    wide = tr.CharacteristicFunction(coarse, EVERYWHERE, decay="falling")
+    for own, known in ((leaky * 2 + GAUSSIAN, FINITE * 2 + GAUSSIAN), (wide, GAUSSIAN)):
+        for epsilon in (1.0, -1.0):
+            one, two = own.delta(epsilon), known.delta(epsilon)
+            assert one.lower <= two.upper
+            assert two.lower <= one.upper
+            assert one.width <= 1e-4 * one.upper
+
+
+def test_limits_of_epsilon_need_no_contour() -> None:
+    for own in (MIXED, LEAKY, LEAKY * 2 + MIXED, MIXED.poisson(rate=0.5)):
+        assert own.delta(-INF).lower == own.delta(-INF).upper == 1.0
+    assert LEAKY.delta(INF, direction="remove").lower <= 0.25 <= LEAKY.delta(INF, direction="remove").upper < 0.2501
+    assert NORMAL.delta(INF).upper == MIXED.delta(INF).upper == 0.0
+
+
+def test_functions_that_fail_late_are_told() -> None:
+    broken: list[str] = []
+
+    def whole(name: str, value: Any) -> Any:
+        if name in broken:
+            raise RuntimeError("no more")
+        return value
+
+    own = tr.CharacteristicFunction(
+        lambda z: whole("log_moment", normal(z)), EVERYWHERE, decay=lambda c, r: whole("decay", -r * r / 2)
+    )
+    for name in ("decay", "log_moment"):
+        broken.append(name)
+        for proof in (False, True):
+            with pytest.raises(tr.InvalidParameter, match=f"{name} fails: RuntimeError: no more"):
+                own.delta(1.0, proof=proof)

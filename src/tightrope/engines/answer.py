@@ -95,7 +95,7 @@ def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:
 def from_edges(ends: Edges, point: Point) -> Answer | None:
     """Answers that need no engine: beyond the supremum of the loss, below the infinite mass, at delta 0 and 1."""
     if point.quantity == "delta":
-        if ends.supremum <= point.given:
+        if ends.supremum <= point.given or point.given == math.inf:
             return exact(ends.mass, ends.mass, "epsilon is at or above every finite loss")
         return None
     if ends.mass > point.given:

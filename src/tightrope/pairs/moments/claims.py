@@ -3,7 +3,7 @@
 Nothing here can be proven from values of K. What every loss must obey is tried at places without a pattern, and what a
 ball contradicts is refused: M(0) = 1 - w and M(-1) = 1 - v, w and v the masses that P and Q have alone; K real and
 convex on the real line; M(conj z) = conj M(z); |phi(t)| <= 1 and 1 - Re phi(2t) <= 4 (1 - Re phi(t)),
-phi(t) = M(c + it)/M(c) the transform of the tilted loss; and the fall that is claimed.
+phi(t) = M(c + it)/M(c) the transform of the tilted loss; Im phi(t) near t K'(c); and the fall that is claimed.
 Guarantee: none beyond the claims. Proof that the tries hold for every loss: docs/proofs/moments.md.
 Reference: Lukacs 1970, Characteristic Functions, Thm 4.1.2 and 4.3.
 """
@@ -14,10 +14,11 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from flint import acb, arb
 
-from ...errors import InvalidParameter, UnsupportedMechanism
+from ...errors import InvalidParameter, TightropeError, UnsupportedMechanism
 from ...kernels.ball import BITS_START, upper_float, working_precision
 
 LogMoment = Callable[[acb], acb]
@@ -28,8 +29,10 @@ TRIED = 16
 TRIED_AROUND = 8.0  # around [-1, 0]: where a strip without an end is tried
 SPREADS = -3.0, 6.0  # log of the times that are tried, in units of the tilted loss
 MASS_TOLERANCE = 1e-9  # of a mass above 0, which K tells with all its digits
-QUOTIENT_STEP = 2.0**-80  # of a difference quotient
+QUOTIENT_STEPS = (2.0**-80, 2.0**-40, 2.0**-20, 2.0**-8)  # of a difference quotient: wider where K has few digits
 QUOTIENT_BITS = 400
+QUOTIENT_SURE = 100  # times as large as its radius
+TURN_STEP = 2.0**-20  # in units of the tilted loss's size: how far from a tilt its slope is compared
 WALL = 1e100  # how steeply K rises outside of the strip, for searches: they turn back
 
 
@@ -48,7 +51,7 @@ class Claims:
         low, high = self.strip
         if not (arb(low) <= z.real and z.real <= arb(high)):
             raise UnsupportedMechanism(f"log_moment is claimed for real parts from {low!r} to {high!r} only")
-        found: object = self.log_moment(z)
+        found: object = _theirs("log_moment", lambda: self.log_moment(z))
         if not isinstance(found, (acb, arb, int)):
             raise InvalidParameter(
                 f"log_moment must give a flint.acb, not {type(found).__name__}: numbers without a radius prove nothing"
@@ -62,8 +65,9 @@ class Claims:
         """At or above log |M(c + it)/M(c)| for all |t| >= radius, as claimed."""
         if self.decay is None:
             return 0.0
-        if callable(self.decay):
-            return min(0.0, upper_float(arb(self.decay(tilt, radius))))
+        decay = self.decay
+        if callable(decay):
+            return min(0.0, upper_float(_theirs("decay", lambda: arb(decay(tilt, radius)))))
         return min(0.0, upper_float(self.at(acb(tilt, radius)).real - self.at(acb(tilt)).real))
 
     def slopes(self, tilt: float) -> tuple[float, float, float]:
@@ -71,27 +75,39 @@ class Claims:
         low, high = self.strip
         if not low < tilt < high:
             return (WALL * (low - tilt), -WALL, WALL) if tilt <= low else (WALL * (tilt - high), WALL, WALL)
-        step = arb(min(QUOTIENT_STEP, (tilt - low) / 4.0, (high - tilt) / 4.0))
+        room = min(tilt - low, high - tilt) / 4.0
         with working_precision(QUOTIENT_BITS):
-            left, here, right = (self.at(acb(arb(tilt) + side * step)).real for side in (-1, 0, 1))
-            first, second = (right - left) / (2 * step), (right - 2 * here + left) / step**2
-            return float(here.mid()), float(first.mid()), float(second.mid())
+            for step in (arb(min(each, room)) for each in QUOTIENT_STEPS):
+                left, here, right = (self.at(acb(arb(tilt) + side * step)).real for side in (-1, 0, 1))
+                first, second = (right - left) / (2 * step), (right - 2 * here + left) / step**2
+                if second > QUOTIENT_SURE * second.rad():
+                    break
+            return float(here.mid()), float(first.mid()), max(float(second.mid()), 0.0)
 
 
 def check(claims: Claims) -> None:
     """Refuses what a ball shows not to be the log moment function of a loss."""
     rng = random.Random(2016)
+    with working_precision(BITS_START):
+        _mass("infinite_mass", 0, claims)
+        _mass("lost_mass", -1, claims)
+        for _ in range(TRIED):
+            _convex(claims, *sorted(_tilt(rng, claims) for _ in range(2)))
+            tilt = _tilt(rng, claims)
+            _, mean, variance = claims.slopes(tilt)
+            spread = math.sqrt(variance) or 1.0
+            _transform(claims, tilt, math.exp(rng.uniform(*SPREADS)) / spread, rng.uniform(1.0, 4.0))
+            _turn(claims, tilt, TURN_STEP / (math.hypot(mean, spread) or 1.0))
+
+
+def _theirs(name: str, value: Callable[[], Any]) -> Any:
+    """What a function of somebody else gives; whatever it raises is said in one line."""
     try:
-        with working_precision(BITS_START):
-            _mass("infinite_mass", 0, claims)
-            _mass("lost_mass", -1, claims)
-            for _ in range(TRIED):
-                _convex(claims, *sorted(_tilt(rng, claims) for _ in range(2)))
-                _transform(claims, _tilt(rng, claims), math.exp(rng.uniform(*SPREADS)), rng.uniform(1.0, 4.0))
-    except (InvalidParameter, UnsupportedMechanism):
+        return value()
+    except TightropeError:
         raise
-    except Exception as error:  # whatever a function of somebody else raises
-        raise InvalidParameter(f"log_moment or decay fails: {type(error).__name__}: {str(error)!s:.80}") from error
+    except Exception as error:
+        raise InvalidParameter(f"{name} fails: {type(error).__name__}: {str(error)!s:.80}") from error
 
 
 def _tilt(rng: random.Random, claims: Claims) -> float:
@@ -115,10 +131,9 @@ def _convex(claims: Claims, left: float, right: float) -> None:
         raise InvalidParameter(f"log_moment is that of no loss: it is not convex from {left:.4g} to {right:.4g}")
 
 
-def _transform(claims: Claims, tilt: float, share: float, further: float) -> None:
-    """phi at t and at 2 t, t in units of the tilted loss's spread, and the fall from t on."""
-    spread = math.sqrt(max(claims.slopes(tilt)[2], 1e-300))
-    t = arb(share / spread) if share / spread < math.inf else arb(share)
+def _transform(claims: Claims, tilt: float, time: float, further: float) -> None:
+    """phi at t and at 2 t, and the fall from t on."""
+    t = arb(time)
     whole, once, twice = claims.at(acb(tilt)), claims.at(acb(tilt, t)), claims.at(acb(tilt, 2 * t))
     place = f"at {tilt:.4g} + {t.str(4, radius=False)}i"
     if not claims.at(acb(tilt, -t)).exp().overlaps(once.exp().conjugate()):
@@ -134,6 +149,20 @@ def _transform(claims: Claims, tilt: float, share: float, further: float) -> Non
         raise InvalidParameter(
             f"decay claims {bound:.4g} from |t| = {t.str(4, radius=False)} on at {tilt:.4g}, "
             f"log_moment has {later.str(4, radius=False)} further on"
+        )
+
+
+def _turn(claims: Claims, tilt: float, near: float) -> None:
+    """|Im phi(t) - t m| <= t^2 E_c[l^2]/2, m = K'(c) between two secants, and E_c[l^2] by a second difference of M."""
+    step = arb(min(near, (tilt - claims.strip[0]) / 4.0, (claims.strip[1] - tilt) / 4.0))
+    left, whole, right = (claims.at(acb(arb(tilt) + side * step)).real for side in (-1, 0, 1))
+    square = ((left - whole).expm1() + (right - whole).expm1()) / step**2
+    turned = (claims.at(acb(tilt, step)) - whole).exp().imag / step
+    spare = step * square / 2
+    if turned > (right - whole) / step + spare or turned < (whole - left) / step - spare:
+        raise InvalidParameter(
+            f"log_moment is that of no loss: near {tilt:.4g} its imaginary part does not follow its slope; "
+            "it must be a function of z, and neither of its real part alone nor of its conjugate"
         )
 
 

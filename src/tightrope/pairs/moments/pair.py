@@ -48,9 +48,11 @@ class MomentPair(Pair):
     def _demand_reach(self) -> None:
         """A contour runs through some tilt above 0."""
         if not self.tilts[1] > 0.0:
-            side = "left of -1, which adding a record needs" if self.flipped else "right of 0, which removing one needs"
-            other = "remove" if self.flipped else "add"
-            raise UnsupportedMechanism(f"log_moment is not claimed {side}; widen strip, or ask direction='{other}'")
+            side, own, other = ("left of -1", "add", "remove") if self.flipped else ("right of 0", "remove", "add")
+            raise UnsupportedMechanism(
+                f"log_moment is not claimed {side}, which direction='{own}' needs at epsilon 0 and above, and "
+                f"direction='{other}' below 0; widen strip"
+            )
 
     @property
     def tilts(self) -> tuple[float, float]:
