@@ -205,8 +205,8 @@ def _upper(buckets: TreeBuckets, epsilon: float) -> tuple[float, float, float]:
 def _lower(buckets: TreeBuckets, epsilon: float) -> tuple[float, float]:
     """delta_low and the rounding in it: true for any set of buckets, so for those that look positive."""
     first, label, moved, at = _labels(buckets, epsilon)
-    gain = _tilted(buckets.masses, first, len(label)) - _tilted(buckets.alternative, first, len(label), at)
     with np.errstate(all="ignore"):
+        gain = _tilted(buckets.masses, first, len(label)) - _tilted(buckets.alternative, first, len(label), at)
         suffix = np.arange(len(label)) >= int(np.argmax(np.cumsum(gain[::-1])[::-1])) if len(label) else gain > 0.0
     best, best_doubt = buckets.leaked, 0.0
     for chosen in (suffix, gain > 0.0):
