@@ -162,17 +162,17 @@ def test_approximate_dp_has_four_points() -> None:
 
 
 def tangents(mu: float, count: int) -> tr.TradeoffCurve:
-    """Below the Gaussian's f: count tangents, joined where they meet, and a little lower."""
+    """Below the Gaussian's f: count tangents, a little lower, joined where they meet each other and 0."""
     normal = NormalDist()
     touching = [normal.cdf(-4.5 + 9.0 * (index + 0.5) / count) for index in range(count)]
     lines = []
     for x in touching:
         place = normal.inv_cdf(1 - x)
         slope = -normal.pdf(place - mu) / normal.pdf(place)
-        lines.append((normal.cdf(place - mu) - slope * x, slope))
-    fprs = [0.0, *((b - d) / (e - c) for (b, c), (d, e) in pairwise(lines))]
-    fnrs = [max(b + c * x for b, c in lines) - 1e-11 for x in fprs]
-    return tr.TradeoffCurve(fprs=[*fprs, 1.0], fnrs=[*(max(y, 0.0) for y in fnrs), 0.0])
+        lines.append((normal.cdf(place - mu) - slope * x - 1e-11, slope))
+    meet = [(b - d) / (e - c) for (b, c), (d, e) in pairwise(lines)]
+    fprs = sorted({0.0, *meet, max(-b / c for b, c in lines), 1.0})
+    return tr.TradeoffCurve(fprs=fprs, fnrs=[max(0.0, *(b + c * x for b, c in lines)) for x in fprs])
 
 
 @pytest.mark.parametrize("count", (1, 5))
@@ -181,6 +181,16 @@ def test_tangents_of_a_gaussian_come_down_to_it(count: int) -> None:
     gaps = [(tangents(1.0, size) * count).delta(1.0).lower - exact for size in (4, 16, 64)]
     assert all(b < a / 4 for a, b in pairwise(gaps))
     assert 0 < gaps[-1] < 1e-2 * count
+
+
+@pytest.mark.parametrize("mu", (0.1, 0.5, 2.0))
+def test_tangents_of_a_gaussian_stay_above_its_profile(mu: float) -> None:
+    """In the tails too, where a line to (1, 0) instead of to the end of the last tangent would not."""
+    for epsilon in (-2.0, -0.5, 0.3, 1.0, 4.0):
+        for direction in ("add", "remove"):
+            for count in (1, 2):
+                bound = (tangents(mu, 5) * count).delta(epsilon, direction=direction)
+                assert bound.upper >= (tr.GDP(mu=mu) * count).delta(epsilon).lower
 
 
 def test_what_cannot_be_is_refused_in_one_line() -> None:
@@ -230,4 +240,4 @@ def test_values_travel() -> None:
             assert hash(other) == hash(given)
             assert other.corners == given.corners
     assert "points_only" not in repr(tr.TradeoffCurve(fprs=(0,), fnrs=(1,)))
-    assert str(tangents(1.0, 16)) == "TradeoffCurve(fprs=[17 rates], fnrs=[17 rates])"
+    assert str(tangents(1.0, 16)) == "TradeoffCurve(fprs=[18 rates], fnrs=[18 rates])"

@@ -2,7 +2,8 @@
 
 f(x) is the least false negative rate of a test for the record whose false positive rate is at most x.
 The claim is f >= the lines between the points (fprs[i], fnrs[i]), not at the points alone: f is convex, and the values
-of a convex function lie below their chords. Tangents of a convex curve, joined where they meet, lie below it.
+of a convex function lie below their chords. Tangents of a convex curve, joined where they meet, lie below it, up to
+the point where the last meets 0; after it the claim is 0.
 With points_only the claim is f(fprs[i]) >= fnrs[i], and nothing is said of what lies between: far less follows.
 Left of the first point and right of the last, f is as low as a convex f with f(0) <= 1 and f(1) = 0 can be; give the
 point at fpr 0, whose fnr is 1 less the mass of infinite loss, and that at fpr 1, whose fnr is 0.
