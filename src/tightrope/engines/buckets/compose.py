@@ -181,10 +181,7 @@ def _convolved(x: Measure, y: Measure, tops: tuple[int, int], step: float, direc
     floor = x.floor + y.floor * flat + 8.0 * UNIT * infinity
     log_whole = x.log_whole + y.log_whole
     whole_doubt = x.whole_doubt + y.whole_doubt + 2.0 * UNIT * abs(log_whole)
-    log_moments = (x.log_moments + y.log_moments) + 1e-15 * np.abs(x.log_moments)
-    if y.rates is not x.rates:
-        log_moments = np.where(x.rates == y.rates, log_moments, np.inf)
-    over = 0.0
+    log_moments, over = _added_moments(x, y), 0.0
     if top > n:
         over, doubt = _weighted_sum(row.values[3 * n + 1 :], x.slope, scale, n + 1)
         weight, units = _weight(x.slope, scale, n + 1)
@@ -221,6 +218,12 @@ def _convolved(x: Measure, y: Measure, tops: tuple[int, int], step: float, direc
         log_whole=log_whole,
         whole_doubt=whole_doubt,
     )
+
+
+def _added_moments(x: Measure, y: Measure) -> FloatArray:
+    """At or above the log moments of the composition, inf where the two know other rates."""
+    added = (x.log_moments + y.log_moments) + 1e-15 * np.abs(x.log_moments)
+    return added if y.rates is x.rates else np.where(x.rates == y.rates, added, np.inf)
 
 
 def _share(value: float, log_whole: float) -> float:
