@@ -137,6 +137,14 @@ def _mirrored(answers: dict[Direction, Answer], point: Point) -> dict[Direction,
     return dict.fromkeys(answers, nothing_known(point))
 
 
+def _worse(answers: Mapping[Direction, Answer], less: bool) -> tuple[Direction, float, float]:
+    """The direction whose safe end is the worse one, so that its budget covers the width, and both ends."""
+    lowers, uppers = [each.lower for each in answers.values()], [each.upper for each in answers.values()]
+    if less:
+        return min(answers, key=lambda each: (answers[each].lower, answers[each].upper)), min(lowers), min(uppers)
+    return max(answers, key=lambda each: (answers[each].upper, answers[each].lower)), max(lowers), max(uppers)
+
+
 @dataclass(frozen=True)
 class Case:
     """A mechanism and how it is asked: one planner per direction, none where even the pairs took too long.
@@ -193,16 +201,16 @@ class Case:
 
     def bound(self, point: Point, meter: work.Meter) -> Bound:
         """The worse of the directions, for each end."""
-        answers, worse = self._answers(point), min if point.quantity in LESS_IS_WORSE else max
+        answers = self._answers(point)
         if self.mirror:
             answers = _mirrored(answers, point)
-        worst, chosen = worse(answers.items(), key=lambda item: (item[1].upper, item[1].lower))
-        lower = worse(each.lower for each in answers.values())
-        narrow = meets(lower, chosen.upper, self.aim, point.quantity)
+        worst, lower, upper = _worse(answers, point.quantity in LESS_IS_WORSE)
+        chosen = answers[worst]
+        narrow = meets(lower, upper, self.aim, point.quantity)
         ended = meter.exhausted if self.planners else "time"
         bound = Bound(
             lower,
-            chosen.upper,
+            upper,
             Certificate(
                 engine=chosen.engine.name,
                 arithmetic=chosen.arithmetic,

@@ -99,3 +99,14 @@ def test_what_returns_beyond_the_horizon() -> None:
         added = scale * (1.0 + math.pi**2 / 6.0) * (0.5 * size + 2.0 * horizon * rho) / (math.pi * horizon**2)
         assert found.budget.upper["truncation"] == pytest.approx(added, rel=1e-6)
         assert found.upper - found.lower > 2.0 * added
+
+
+def test_budgets_cover_the_width() -> None:
+    """Also where the ends are a sum of which all is known, rounded to doubles, and an infinite mass that is a ball."""
+    exact = replace(PLAN, log_bounds=(Fallen(-5000.0, 3),), step=NodeStep(2.0**-8, 4.0))
+    for mass in (arb(0), arb(0.1, 1e-15)):
+        for quadrature in (arb(0), arb(1e-9)):
+            nodes = Told(exact, 128, arb(0), arb(0), None, arb(0.3), quadrature)
+            found = replace(ORDINARY, nodes=nodes, mass=mass).delta(1.0)
+            lines = [*found.budget.upper.values(), *found.budget.lower.values()]
+            assert math.fsum(lines) >= (found.upper - found.lower) * (1.0 - 1e-15) > 0.0

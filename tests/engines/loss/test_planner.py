@@ -33,6 +33,28 @@ def test_a_distribution_and_its_complement() -> None:
         assert above.upper + below.upper >= 1.0 - 1e-15
 
 
+SKEWED = tr.Finite(p=(0.078125, 0.625, 0.296875), q=(0.84375, 0.078125, 0.078125)) * 4
+STEPS = tr.Finite(p=(0.5, 0.25, 0.125, 0.125), q=(0.125, 0.125, 0.25, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("run", "t", "engine"),
+    [
+        (SKEWED, 6.828885216824352, "buckets"),  # an atom in one direction only
+        (SKEWED, 6.828885216824352, "lattice"),
+        (STEPS, 0.0, "contour"),  # exact but for the last bit
+        (TRAINING, -0.2, "auto"),
+    ],
+)
+def test_budgets_cover_the_width(run: tr.Mechanism, t: float, engine: str) -> None:
+    """With both directions too, whose ends may come from either."""
+    for direction in ("remove", "add", None):
+        for quantity in ("pdp", "loss_cdf"):
+            bound = getattr(run, quantity)(t, direction=direction, engine=engine)
+            sides = bound.certificate.budget.upper, bound.certificate.budget.lower
+            assert sum(sum(side.values()) for side in sides) >= (bound.upper - bound.lower) * (1.0 - 1e-12)
+
+
 def test_delta_lies_below_pdp() -> None:
     for epsilon in (0.0, 0.3, 1.0):
         assert TRAINING.delta(epsilon).lower <= TRAINING.pdp(epsilon).upper

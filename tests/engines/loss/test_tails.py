@@ -11,6 +11,9 @@ import pytest
 
 import tightrope as tr
 from tests.oracle.enumeration import Outcomes, composed, sampled
+from tightrope.engines.ladder import CLOSED_FORM, Rung
+from tightrope.engines.loss import tails
+from tightrope.question import Question
 
 mpmath.mp.dps = 60
 
@@ -148,3 +151,13 @@ def test_two_sampled_gaussians(t: float, direction: str) -> None:
     found = run.pdp(t, direction=direction, seconds=2.0)
     assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
     assert found.width < 1e-6
+
+
+def test_outlines_below_zero_are_about_the_number_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However sharp an outline is: a loss between t < 0 and 0 counts, and none is read at 0 instead."""
+    rest = math.ldexp(1.0, -13)
+    mechanism = tr.Finite(p=(0.5, 0.125, 0.375), q=(0.5 + rest, 0.375, 0.125 - rest))
+    terms = ((mechanism.pair(tr.Direction.REMOVE), 1),)
+    monkeypatch.setattr(tails.outline, "prepare", lambda terms, proof: Rung(CLOSED_FORM, True).prepare(terms, math.inf))
+    found = tails.LossTails(terms, Question("pdp"))._first._outlined(-5e-4, None, tails.Wish(1e-6))
+    assert found.lower <= 0.875 <= found.upper

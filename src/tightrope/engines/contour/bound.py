@@ -146,14 +146,15 @@ class ContourBound(SelfInverse):
         error = truncation + found.quadrature
         upper = mass + scale * (found.value + error) + left_out + moved
         lower = mass + scale * (found.value - error) - aliases - moved
+        least, most = max(lower_float(mass), 0.0), min(upper_float(upper), 1.0)
+        rounding = scale * found.value.rad() + scale.rad() * abs(found.value) + moved + mass.rad()
         lines = {
             "truncation": upper_float(scale * truncation),
             "quadrature": upper_float(scale * found.quadrature),
-            "rounding": upper_float(scale * found.value.rad() + scale.rad() * abs(found.value) + moved),
+            "rounding": upper_float(rounding + arb(math.ulp(most))),  # of the sum, and of each end to a double
         }
         above = {**lines, "truncation": upper_float(scale * truncation + left_out)}
         budget = Budget(budget_lines(**above), budget_lines(**lines, wrap_around=upper_float(aliases)))
-        least, most = max(lower_float(mass), 0.0), min(upper_float(upper), 1.0)
         return Evaluation(min(max(lower_float(lower), least), most), most, budget)
 
     @property

@@ -194,9 +194,9 @@ class SecantSide:
         """Moments and events, where no engine came to an end."""
         rung = Rung(OUTLINE, self.proof)
         with work.grace(), suppress(UnsupportedMechanism, OverflowError, WorkExhausted), rung.arithmetic():
-            return self._read(rung, outline.prepare(self.terms, proof=self.proof), max(s, 0.0), cell, wish)
-        lines = budget_lines(truncation=1.0)
-        return replace(nothing_known(Point("pdp", s)), budget=Budget(lines, lines))
+            made = [outline.prepare(terms, proof=self.proof) for terms in (self.terms, self._mirror)]
+            return self._read(rung, Mirrored(*made) if _next_to_zero(s, cell) else made[0], s, cell, wish)
+        return _anything(s)
 
 
 def _next_to_zero(s: float, cell: Cell | None) -> bool:
@@ -250,7 +250,7 @@ class LossTails:
         try:
             return self._tail(t, below, Wish(accuracy, level))
         except WorkExhausted:
-            return self._within(nothing_known(Point("pdp", t)), below)
+            return self._within(_anything(t), below)
 
     def _tail(self, t: float, below: bool, wish: Wish) -> Answer:
         with working_precision(EDGE_BITS):
@@ -290,7 +290,22 @@ class LossTails:
     def _within(self, found: Answer, below: bool) -> Answer:
         """Infinite losses are above every t."""
         low, high = (0.0, rest_of(self._infinite, up=True)) if below else (self._infinite, 1.0)
-        return replace(found, lower=min(max(found.lower, low), high), upper=max(min(found.upper, high), low))
+        return _rounded(replace(found, lower=min(max(found.lower, low), high), upper=max(min(found.upper, high), low)))
+
+
+def _anything(t: float) -> Answer:
+    lines = budget_lines(truncation=1.0)
+    return replace(nothing_known(Point("pdp", t)), budget=Budget(lines, lines))
+
+
+def _rounded(found: Answer) -> Answer:
+    """What no line of the budget names is the rounding of tails to doubles."""
+    above, below = found.budget.upper, found.budget.lower
+    rest = found.width - sum(above.values()) - sum(below.values())
+    if not rest > 0.0:
+        return found
+    made = (budget_lines(**{**side, "rounding": next_up(side["rounding"] + rest)}) for side in (above, below))
+    return replace(found, budget=Budget(*made))
 
 
 def complement(found: Answer) -> Answer:
