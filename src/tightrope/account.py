@@ -27,6 +27,7 @@ AIM = 1e-6
 CURVE_AIM = 1e-4  # far below what a plot shows, and few grids serve all points
 MORE_SECONDS = 6.0  # times as long may be worth a try
 FINITE_SECONDS = 1e6
+POINTS_MOST = 100_000  # of a curve or a picture
 OUTSIDE = 1e-3  # of the loss, on each side: beyond the bins of a picture
 MIRROR_FAR = 99.0  # from here on the mirror leaves nothing to aim at
 
@@ -65,7 +66,7 @@ def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...])
 
 def loss_law(mechanism: Mechanism, question: Question, points: int) -> LossLaw:
     """The masses of equal bins from the lowest quantile to the highest, in every direction, and the atoms in them."""
-    count = whole("points", points, least=1)
+    count = _points(points, least=1)
     question = replace(question, accuracy=None)  # bins have any mass
     with work.allowance(question.seconds):
         each = [replace(question, direction=direction) for direction in question.directions]
@@ -90,12 +91,20 @@ def _asked(mechanism: Mechanism, question: Question, values: Sequence[float]) ->
     return bounds
 
 
+def _points(points: float, least: int) -> int:
+    """How many points, checked before any is made."""
+    count = whole("points", points, least)
+    if count > POINTS_MOST:
+        raise InvalidParameter(f"points must be at most {POINTS_MOST:,}, not {points!r:.40}")
+    return count
+
+
 def grid(start: float | None, stop: float | None, points: int | None, epsilons: object) -> tuple[float, ...]:
     """Epsilons of one's own, which must rise, or equally spaced ones, both ends included."""
     if epsilons is None:
         first = finite("start", 0.0 if start is None else start)
         last = finite("stop", 4.0 if stop is None else stop)
-        count = whole("points", 50 if points is None else points, least=2)
+        count = _points(50 if points is None else points, least=2)
         if not first < last:
             raise InvalidParameter(f"start must lie below stop, not {first!r} and {last!r}")
         return tuple(first + finite("stop - start", last - first) * index / (count - 1) for index in range(count))
