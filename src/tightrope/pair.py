@@ -154,7 +154,8 @@ class Pair(ABC):
         Reference: Bun, Steinke 2016, Prop. 3.3.
         """
         lowest, highest = self.loss_range()
-        return (highest**2).max(lowest**2) / 2 if self.bounded() else None
+        # A ball around 0 has a product with itself, and no power.
+        return (highest * highest).max(lowest * lowest) / 2 if self.bounded() else None
 
     def bounded(self) -> bool:
         """Whether the loss is bounded for certain, and finite under both laws."""
