@@ -15,6 +15,7 @@ WORD_SHOWN = 40
 NAME_SHOWN = 120  # characters of a mechanism in a message
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Class = TypeVar("Class", bound=type)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -64,6 +65,20 @@ def checked(function: Function) -> Function:
         shown += [Parameter(each, Parameter.KEYWORD_ONLY, default=Default()) for each in known if each not in named]
         call.__signature__ = signature(function).replace(parameters=shown)  # type: ignore[attr-defined]
     return cast(Function, call)
+
+
+def checked_class(kind: Class) -> Class:
+    """The class, with a suggestion where a keyword of its constructor is misspelt."""
+    made = kind.__init__  # type: ignore[misc]
+    known = known_keywords(made)
+
+    @wraps(made)
+    def start(self: object, *arguments: Any, **keywords: Any) -> None:
+        check_keywords(kind.__name__, known, keywords)
+        made(self, *arguments, **keywords)
+
+    kind.__init__ = start  # type: ignore[misc]
+    return kind
 
 
 def checked_method(method: Function) -> Function:

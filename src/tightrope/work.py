@@ -94,13 +94,15 @@ def allowance(seconds: float) -> Iterator[Meter]:
 
 
 @contextmanager
-def part(share: float) -> Iterator[Meter]:
-    """A share of the units that are left, for one attempt; the clock is that of the call."""
+def part(share: float, clock: bool = False) -> Iterator[Meter]:
+    """A share of the units that are left, for one attempt; the clock is that of the call, or shared too."""
     outer = _METER.get()
     if outer is None:
         yield Meter(math.inf, math.inf)
         return
-    yield from _in_force(Meter(share * left(), outer.deadline, outer))
+    now = monotonic()
+    deadline = now + share * (outer.deadline - now) if clock and now < outer.deadline else outer.deadline
+    yield from _in_force(Meter(share * left(), deadline, outer))
 
 
 @contextmanager

@@ -109,6 +109,15 @@ def test_settings_that_make_no_list(knobs: dict[str, object], told: str) -> None
     assert "\n" not in str(refused.value)
 
 
+def test_keywords_that_are_not_known() -> None:
+    with pytest.raises(TypeError, match=r"Buckets takes no 'factr'; .* did you mean factor\?"):
+        tr.Buckets(factr=1.1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="takes factor, buckets, free_infinity, error_correction"):
+        tr.Buckets(n=10)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"did you mean rho\?"):
+        tr.Concentrated(xi=0.0, roh=1.0)  # type: ignore[call-arg]
+
+
 def test_sizes_are_checked_before_anything_is_made() -> None:
     with pytest.raises(tr.InvalidParameter, match="take a larger factor"):
         RUN.delta(1.0, engine=tr.Buckets(factor=1.0 + 1e-12))

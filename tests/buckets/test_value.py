@@ -232,6 +232,8 @@ def test_certificates_say_what_was_done() -> None:
         (lambda: leaf(CLOSE).compose(leaf(CLOSE, n=8)), "equal n"),
         (lambda: leaf(CLOSE).compose(leaf(CLOSE).squared()), "equal factor"),
         (lambda: leaf(CLOSE).compose(3), "not with 3"),
+        (lambda: leaf(CLOSE) + tr.Gaussian(sigma=1.0), "make its leaf first"),
+        (lambda: tr.Gaussian(sigma=1.0) + leaf(CLOSE), "make its leaf first"),
         (lambda: leaf(CLOSE) * 0, "1 to 2"),
         (lambda: leaf(CLOSE) * 2**63, "at most"),
         (lambda: leaf(CLOSE).delta(-1.0), "0 or above"),
@@ -250,6 +252,13 @@ def test_refusals(ask: object, told: str) -> None:
     assert "\n" not in str(refused.value)
 
 
+def test_lists_are_summed() -> None:
+    one, other = leaf(CLOSE), leaf(SKEWED)
+    assert sum([one, other, one]) == one + other + one
+    with pytest.raises(TypeError):
+        1 + one
+
+
 def test_indices_outside() -> None:
     a = leaf(CLOSE)
     for index in (N + 1, -N - 1, 0.5, "1"):
@@ -262,5 +271,8 @@ def test_indices_outside() -> None:
 def test_pictures(tmp_path: Path, log: bool) -> None:
     figure = (leaf(SKEWED) * 8).plot(tmp_path / "list.png", log=log)
     assert (tmp_path / "list.png").read_bytes().startswith(b"\x89PNG")
+    axes = figure.axes[0]
+    assert axes.get_title(loc="left").startswith("8 uses of Finite(")
+    assert axes.get_ylim()[1] > 1.02 * max(bar.get_y() + bar.get_height() for bar in axes.patches)
     other = leaf(LEAKY).plot(ax=figure.axes[0], log=log)
     assert other is figure

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from ..calls import checked
+from ..calls import checked, checked_class
 from ..errors import InvalidParameter
 from ..mechanisms.parameters import nonnegative, probability, real, whole
 from ..question import EngineSettings
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .value import BucketList
 
 
+@checked_class
 @dataclass(frozen=True, slots=True)
 class Buckets(EngineSettings):
     """Privacy buckets with settings of one's own: engine=Buckets(factor=1.001, buckets=10_000). All may be left out.

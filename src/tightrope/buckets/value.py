@@ -177,7 +177,7 @@ class BucketList:
 
     def __add__(self, other: BucketList) -> BucketList:
         """Composed by the rule of figure 10: squared before, where factors differ or B(infinity) would grow."""
-        if not isinstance(other, BucketList):
+        if not isinstance(other, (BucketList, Mechanism)):
             return NotImplemented
         from ..engines.buckets.compose import compose_adaptively
 
@@ -185,6 +185,12 @@ class BucketList:
         with trusted():
             free = min(self.free_infinity, other.free_infinity)
             return self._with(other, compose_adaptively(self.made, other.made, free))
+
+    def __radd__(self, other: object) -> BucketList:
+        """sum(lists) starts at 0."""
+        if isinstance(other, Mechanism):
+            self._check(other)
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __mul__(self, count: float) -> BucketList:
         """Composed with itself so many times, by repeated doubling: figure 10."""
@@ -198,7 +204,12 @@ class BucketList:
 
     __rmul__ = __mul__
 
-    def _check(self, other: BucketList) -> None:
+    def _check(self, other: object) -> None:
+        if isinstance(other, Mechanism):
+            raise InvalidParameter(
+                f"a list is composed with a list, not with {other!s:.60}: make its leaf first, "
+                "Buckets(factor=..., buckets=...).leaf(mechanism)"
+            )
         if not isinstance(other, BucketList):
             raise InvalidParameter(f"a list is composed with a list, not with {other!r:.60}")
         if self.direction is not other.direction:
@@ -211,19 +222,19 @@ class BucketList:
     @checked
     def delta(self, epsilon: float, *, error_correction: bool = True) -> Bound:
         """delta at an epsilon, of this direction: by definition 9, or above by definition 5 (theorem 1)."""
-        from ..engines.buckets import read, reading
+        from ..engines.buckets import reading
 
-        way = read.delta if error_correction else reading.uncorrected
+        way = reading.CORRECTED if error_correction else reading.UNCORRECTED
         with trusted():
-            found = way(self.made, nonnegative("epsilon", epsilon))
+            found = way.delta(self.made, nonnegative("epsilon", epsilon))
         return self._bound(found.lower, found.upper, found.budget, error_correction=error_correction)
 
     @checked
     def epsilon(self, delta: float, *, error_correction: bool = True) -> Bound:
         """The smallest epsilon whose delta is at most this, of this direction."""
-        from ..engines.buckets import read, reading
+        from ..engines.buckets import reading
 
-        way = read.delta if error_correction else reading.uncorrected
+        way = reading.CORRECTED if error_correction else reading.UNCORRECTED
         with trusted():
             low, high = reading.epsilon_at(self.made, probability("delta", delta), way)
         return self._bound(low, high, Budget(), error_correction=error_correction)

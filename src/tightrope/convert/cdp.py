@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from ..calls import shortened
+from ..calls import checked_class, shortened
 from ..errors import InvalidParameter, UnsupportedMechanism
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import nonnegative, probability, real, whole
@@ -22,6 +22,7 @@ from ..mechanisms.parameters import nonnegative, probability, real, whole
 Shape = Literal["fit", "zcdp", "pure"]
 
 
+@checked_class
 @dataclass(frozen=True, slots=True)
 class Concentrated:
     """Any mechanism that is (xi, rho)-concentrated differentially private, in both directions.

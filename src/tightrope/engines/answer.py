@@ -126,4 +126,5 @@ def exact(lower: arb, upper: arb, reason: str) -> Answer:
 
 def answered(rung: Rung, evaluator: Evaluator, lower: float, upper: float, budget: Budget) -> Answer:
     """What an evaluator said."""
-    return Answer(lower, upper, rung.engine, evaluator.arithmetic, rung.reason, dict(evaluator.parameters), budget)
+    reason = evaluator.reason or rung.reason
+    return Answer(lower, upper, rung.engine, evaluator.arithmetic, reason, dict(evaluator.parameters), budget)

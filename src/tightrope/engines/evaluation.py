@@ -43,6 +43,11 @@ class Evaluator(ABC):
         """float64 or ball."""
 
     @property
+    def reason(self) -> str | None:
+        """Why it may answer, where its engine has several ways; None for what the ladder says."""
+        return None
+
+    @property
     @abstractmethod
     def parameters(self) -> Mapping[str, object]:
         """What the certificate tells about how it was computed."""
@@ -50,6 +55,10 @@ class Evaluator(ABC):
     @abstractmethod
     def delta(self, epsilon: float) -> Evaluation:
         """Bounds delta at a finite epsilon >= 0."""
+
+    def tail(self, t: float) -> Evaluation | None:
+        """P[l > t] at a t >= 0, where it is known without secants of delta; None where it is not."""
+        return None
 
     def secant(self, x: float, y: float, second: bool) -> Evaluation:
         """Bounds a number between P[l >= y] and P[l > x], or the same of the second law.

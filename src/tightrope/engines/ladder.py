@@ -106,7 +106,7 @@ ENGINES = (
     CONTOUR,
     Engine("lattice", GRID, GRID, weighs=True, aims=True, chooses=True),
     Engine("joint", ONE_SAMPLE, ONE_SAMPLE, products=True, chooses=True),
-    Engine("buckets", "privacy buckets as published", None, automatic=False),
+    Engine("buckets", "privacy buckets", None, automatic=False),
 )
 ENGINE_NAMES = (AUTO, *(engine.name for engine in ENGINES))
 

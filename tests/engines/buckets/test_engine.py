@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,13 +13,14 @@ import mpmath
 import numpy as np
 import pytest
 
-from tightrope import parse
+from tightrope import Buckets, Gaussian, Laplace, parse, work
 from tightrope.engines.buckets import engine as buckets
 from tightrope.engines.buckets.bucket_list import TreeBuckets
 from tightrope.engines.buckets.compose import compose_sequence, repeat, square
 from tightrope.engines.buckets.leaf import pair_leaf
 from tightrope.engines.buckets.read import delta, delta_uncorrected, first_index, probabilistic, renyi
-from tightrope.errors import InvalidParameter, UnsupportedMechanism
+from tightrope.engines.buckets.reading import CORRECTED, UNCORRECTED, Reading, epsilon_at
+from tightrope.errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
 from tightrope.kernels import convolution
 from tightrope.pairs.finite.laws import RationalLaw, ResponseLaw, response_law
 from tightrope.pairs.finite.pair import FinitePair
@@ -331,3 +333,73 @@ def test_distinguishing_events_alone() -> None:
     found = buckets.prepare([(shared, 2)], epsilon=1.0, n=10).delta(1.0)
     assert found.lower <= 1.0 - 9.0 / 16.0 <= found.upper
     assert found.upper - found.lower < 1e-12
+
+
+def test_a_finished_coarser_answer_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where time ends in a finer list, the finest one that was finished answers, and nothing is made again."""
+    built: list[int] = []
+    build = buckets.BucketPlan.build
+
+    def until(plan: buckets.BucketPlan, tilt: float) -> TreeBuckets:
+        built.append(plan.n)
+        if plan.n > 10_000:
+            raise WorkExhausted("time")
+        return build(plan, tilt)
+
+    monkeypatch.setattr(buckets.BucketPlan, "build", until)
+    terms, mu = [(_gauss(20.0), 64)], 0.4
+    with work.allowance(30.0):
+        made = buckets.prepare(terms, delta=1e-6, accuracy=1e-6)
+        assert built == [1024, 8192, 65536]
+        with work.part(0.0):  # it is known already
+            found = made.inverse(1e-6, math.inf, 1e-6)
+        assert _gauss_delta(mu, found.lower) > 1e-6 >= _gauss_delta(mu, found.upper)
+        assert found.upper - found.lower < 0.01 * found.upper
+        assert made.plan.n == 8192
+        other = buckets.prepare(terms, epsilon=1.0, accuracy=1e-6)
+        with work.part(0.0):
+            at = other.delta(1.0)
+        assert at.lower <= _gauss_delta(mu, 1.0) <= at.upper < 1.02 * at.lower
+
+
+@pytest.mark.parametrize("read", [CORRECTED, UNCORRECTED])
+@pytest.mark.parametrize("level", [0.3, 0.05, 1e-5, 1e-9])
+def test_epsilon_is_where_each_end_crosses_the_level(read: Reading, level: float) -> None:
+    """Both ends are proven by a comparison, and a little further inside none would be; within few readings."""
+    made, count = repeat(pair_leaf(LaplacePair(5.0, 1.0), 0.002, 400, 0.01), 20, free=1e-12), [0]
+
+    def counted(end: Callable[[TreeBuckets, float], float]) -> Callable[[TreeBuckets, float], float]:
+        def ask(tree: TreeBuckets, epsilon: float) -> float:
+            count[0] += 1
+            return end(tree, epsilon)
+
+        return ask
+
+    low, high = epsilon_at(made, level, Reading(read.delta, counted(read.above), counted(read.below)))
+    assert 0.0 < low < high < made.highest
+    assert read.below(made, low) > level >= read.below(made, low * (1.0 + 2e-9))
+    assert read.above(made, high * (1.0 - 2e-9)) > level >= read.above(made, high)
+    assert count[0] <= 60
+
+
+@pytest.mark.parametrize("settings", [Buckets(buckets=2000), Buckets(factor=1.001, buckets=20_000)])
+def test_the_tail_is_read_off_the_list(settings: Buckets) -> None:
+    """P[l > t] of three Gaussians is Phi(mu/2 - t/mu), mu^2 = 3."""
+    run = Gaussian(sigma=1.0) * 3
+    for t in (0.0, 1.0, 5.0):
+        found = run.pdp(t, engine=settings)
+        with mpmath.workdps(40):
+            mu = mpmath.sqrt(3)
+            truth = mpmath.ncdf(mu / 2 - t / mu)
+        assert found.lower <= truth <= found.upper
+        assert found.width < 0.12 * found.upper
+        assert found.certificate.engine == "buckets"
+        lines = found.certificate.budget
+        assert sum(lines.upper.values()) + sum(lines.lower.values()) >= found.width * (1.0 - 1e-12)
+
+
+def test_the_certificate_says_whether_lists_are_as_published() -> None:
+    run = Laplace(scale=2.0) * 4
+    published, chosen = (run.delta(0.5, engine=Buckets(buckets=200, **fixed)) for fixed in ({"factor": 1.02}, {}))
+    assert published.certificate.reason == "privacy buckets as published"
+    assert chosen.certificate.reason == "privacy buckets, lists around the heaviest loss"

@@ -1,1 +1,1 @@
-"""Privacy buckets, exactly as published, with rounding inside the bounds."""
+"""Privacy buckets, as published or chosen by the question, with rounding inside the bounds."""

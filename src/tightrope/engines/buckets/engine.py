@@ -1,4 +1,4 @@
-"""Privacy buckets, exactly as published, with rounding inside the bounds.
+"""Privacy buckets, as published or chosen by the question, with rounding inside the bounds.
 
 The loss of one use is put into buckets -n ... n and infinity of factor f; lists are composed and squared along a
 composition tree, with real and virtual error-correction terms, and delta is read off from above and from below.
@@ -7,8 +7,10 @@ composition tree, with real and virtual error-correction terms, and delta is rea
     choice   factor, tilt and budget from the question
     falls    what capping at -n costs: squaring by both ends
 Here: the engine. Factor and n follow from the accuracy: a first list of N_START buckets tells the width, and so the n
-that is needed if it falls like 1/n; docs/proofs/buckets.md says when it does.
-With a factor of one's own lists are as published: around a loss of 0, squared where infinity grows.
+that is needed if it falls like 1/n; docs/proofs/buckets.md says when it does. Lists get finer while there is time, and
+the finest that was finished answers.
+With a factor of one's own lists are as published: around a loss of 0, squared where infinity grows. Without, they lie
+around the heaviest loss, and are squared also where too much would fall below -n.
 Guarantee: lower <= delta(epsilon) <= upper for the dominating pair (theorem 2, corollary 1).
 Reference: Meiser, Mohammadi 2018.
 """
@@ -30,8 +32,11 @@ from .bucket_list import TreeBuckets
 from .choice import Tilts, centre, reach, rounder
 from .compose import compose_sequence
 from .leaf import REACH_MOST, pair_leaf
-from .read import delta
-from .reading import Reading, epsilon_at, uncorrected
+from .read import probabilistic
+from .reading import CORRECTED, UNCORRECTED, Reading, epsilon_at
+
+PUBLISHED = "privacy buckets as published"
+CHOSEN = "privacy buckets, lists around the heaviest loss"
 
 
 class Fixed(TypedDict, total=False):
@@ -69,7 +74,7 @@ class BucketPlan:
 
 @dataclass
 class BucketsEvaluator(SelfInverse):
-    """delta from bucket lists of one tree; a list per tilt, made when an epsilon needs it.
+    """delta from bucket lists of one tree; a list per tilt, made when an epsilon needs it; what was read is kept.
 
     single: one tilt for all, as for a search whose other steps need not be sharp. read: with error correction, or
     without.
@@ -80,8 +85,14 @@ class BucketsEvaluator(SelfInverse):
     tilts: Tilts
     tilt: float
     single: bool
-    read: Reading = delta
+    read: Reading = CORRECTED
     _lists: dict[float, TreeBuckets] = field(default_factory=dict)
+    _deltas: dict[float, Evaluation] = field(default_factory=dict)
+    _epsilons: dict[float, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def reason(self) -> str:
+        return PUBLISHED if self.plan.published else CHOSEN
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -94,7 +105,7 @@ class BucketsEvaluator(SelfInverse):
             "shift": float(buckets.shift),
             "infinity": buckets.infinity[1],
             "free_infinity_budget": self.plan.free,
-            "error_correction": self.read is delta,
+            "error_correction": self.read is CORRECTED,
             "tilt": self.tilt,
         }
 
@@ -105,23 +116,44 @@ class BucketsEvaluator(SelfInverse):
         return self._lists[tilt]
 
     def delta(self, epsilon: float) -> Evaluation:
-        found = self.read(self.buckets(self.tilt), epsilon)
+        if epsilon not in self._deltas:
+            self._deltas[epsilon] = self._delta(epsilon)
+        return self._deltas[epsilon]
+
+    def _delta(self, epsilon: float) -> Evaluation:
+        found = self.read.delta(self.buckets(self.tilt), epsilon)
         if self.single:
             return found
         rounding = found.budget.upper["rounding"] + found.budget.lower["rounding"]
         better = self.tilts.at_epsilon(epsilon)
         if rounding <= tuning.ROUNDING_SHARE * (found.upper - found.lower) or better == self.tilt:
             return found
-        other = self.read(self.buckets(better), epsilon)
+        other = self.read.delta(self.buckets(better), epsilon)
         return other if other.upper - other.lower < found.upper - found.lower else found
+
+    def tail(self, t: float) -> Evaluation:
+        return probabilistic(self.buckets(self.tilt), t)
 
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
         low, high = self.epsilon(delta)
-        return Inverse(low, high, self.delta(low), self.delta(high) if high < math.inf else None)
+        ends = (self.delta(end) if end < math.inf else None for end in (low, high))
+        return Inverse(low, high, *ends)
 
     def epsilon(self, level: float) -> tuple[float, float]:
         """Doubles around the smallest epsilon with delta(epsilon) <= level; each end is proven by one comparison."""
-        return epsilon_at(self.buckets(self.tilt), level, self.read)
+        if level not in self._epsilons:
+            self._epsilons[level] = epsilon_at(self.buckets(self.tilt), level, self.read)
+        return self._epsilons[level]
+
+    def width(self, epsilon: float | None, level: float) -> float:
+        """The relative width of delta at epsilon, or of epsilon at a level of delta; the answer is kept."""
+        if epsilon is not None:
+            found = self.delta(epsilon)
+            return (found.upper - found.lower) / found.upper if found.upper > 0.0 else 0.0
+        kept = self.inverse(level, math.inf, 0.0)
+        if kept.lower == kept.upper:
+            return 0.0
+        return (kept.upper - kept.lower) / kept.upper if kept.upper < math.inf else 1.0
 
 
 def prepare(
@@ -143,16 +175,17 @@ def prepare(
     asked = _Asked(terms, epsilon, delta, accuracy, fixed, Tilts.of(terms, "factor" in fixed))
     if "n" in fixed or "factor" in fixed:
         return asked.evaluator(fixed.get("n"))
-    trial = asked.evaluator(tuning.N_START)
-    with suppress(WorkExhausted):  # fewer buckets are an answer too
-        for _ in range(3):
-            with work.part(tuning.REFINING):
-                width, size = asked.width(trial), trial.plan.n
-                if width <= accuracy or size >= tuning.N_DEFAULT_MOST:
-                    break
-                wanted = min(max(1.25 * width / accuracy, 2.0) * size, tuning.N_DEFAULT_MOST)
-                trial = asked.evaluator(tuning.N_GRAIN * math.ceil(wanted / tuning.N_GRAIN))
-    return trial
+    best, size = asked.evaluator(tuning.N_START), tuning.N_START
+    with suppress(WorkExhausted), work.part(tuning.REFINING, clock=True):  # fewer buckets are an answer too
+        width = best.width(epsilon, asked.level)
+        while width > accuracy and size < tuning.N_DEFAULT_MOST:
+            wanted = min(max(1.25 * width / accuracy, 2.0), tuning.FINER) * size
+            size = min(tuning.N_GRAIN * math.ceil(wanted / tuning.N_GRAIN), tuning.N_DEFAULT_MOST)
+            finer = asked.evaluator(size)
+            narrower = finer.width(epsilon, asked.level)  # its answer is made before it takes the place of the other
+            if narrower <= width:
+                best, width = finer, narrower
+    return best
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,18 +219,8 @@ class _Asked:
         _check_size(step, size, "n" in self.fixed)
         free = self.fixed.get("free_infinity_budget", budget)
         plan = BucketPlan(self.terms, step, size, free, factor is not None)
-        read = delta if self.fixed.get("error_correction", True) else uncorrected
+        read = CORRECTED if self.fixed.get("error_correction", True) else UNCORRECTED
         return BucketsEvaluator(plan, self.tilts, self.tilts.at_epsilon(found.epsilon), self.delta is not None, read)
-
-    def width(self, evaluator: BucketsEvaluator) -> float:
-        """The relative width of the answer."""
-        if self.epsilon is not None:
-            found = evaluator.delta(self.epsilon)
-            return (found.upper - found.lower) / found.upper if found.upper > 0.0 else 0.0
-        low, high = evaluator.epsilon(self.level)
-        if low == high:
-            return 0.0
-        return (high - low) / high if high < math.inf else 1.0
 
 
 def _check_size(step: float, n: int, given: bool) -> None:

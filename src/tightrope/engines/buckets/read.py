@@ -75,14 +75,25 @@ def delta(buckets: TreeBuckets, epsilon: float) -> Evaluation:
     return Evaluation(low, high, _budget(buckets, high - low, (low_doubt, high_doubt), lacking))
 
 
+def delta_above(buckets: TreeBuckets, epsilon: float) -> float:
+    """delta_up alone, for searches."""
+    return min(_upper(buckets, epsilon)[0], delta_uncorrected(buckets, epsilon))
+
+
+def delta_below(buckets: TreeBuckets, epsilon: float) -> float:
+    """delta_low alone, for searches."""
+    return max(_lower(buckets, epsilon)[0], buckets.leaked)
+
+
 def _budget(buckets: TreeBuckets, width: float, doubts: tuple[float, float], lacking: float) -> Budget:
     """Lines that sum to the width, each at the end that it moves.
 
     Rounding and truncation take what they may amount to, and discretisation is the rest, above: labels are too high by
     as much as losses were rounded up, while the masses that the lower end is made of are exact.
     """
-    rounding_below = min(doubts[0], width)
-    rounding_above = min(doubts[1], width - rounding_below)
+    # The width where a doubt is NaN.
+    rounding_below = doubts[0] if doubts[0] < width else width
+    rounding_above = doubts[1] if doubts[1] < width - rounding_below else width - rounding_below
     left = width - rounding_below - rounding_above
     fallen = min(buckets.falls.cost, 0.5 * left)  # may have moved either end
     moved = min(buckets.infinity[1] - buckets.leaked + lacking + fallen, left - fallen)
@@ -112,7 +123,8 @@ def probabilistic(buckets: TreeBuckets, epsilon: float) -> Evaluation:
     distance = label - at
     far = distance > max(abs(at), buckets.step) * 1e-9
     if not np.any(far):
-        return Evaluation(buckets.leaked, high, Budget())
+        low = min(buckets.leaked, high)
+        return Evaluation(low, high, _budget(buckets, high - low, (0.0, above.doubt), 0.0))
     start = first + int(np.argmax(far))
     label, distance = label[far], np.minimum(distance[far], 700.0)  # a share of e^-700 for any smaller one
     share = 1.0 / np.expm1(distance)
@@ -130,7 +142,7 @@ def probabilistic(buckets: TreeBuckets, epsilon: float) -> Evaluation:
     rounding = kept.doubt + paid.doubt
     low = lowered(max(kept.value - paid.value - rounding, 0.0) + buckets.leaked, 8.0)
     low = min(max(low, buckets.leaked), high) if math.isfinite(low) else buckets.leaked
-    return Evaluation(low, high, Budget(budget_lines(rounding=above.doubt), budget_lines(rounding=rounding)))
+    return Evaluation(low, high, _budget(buckets, high - low, (rounding, above.doubt), 0.0))
 
 
 class RenyiBound(NamedTuple):

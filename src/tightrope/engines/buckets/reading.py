@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 from ...bound import Budget, FrozenMapping
 from ..evaluation import Evaluation
 from . import tuning
 from .bucket_list import TreeBuckets
-from .read import delta, delta_uncorrected
-
-Reading = Callable[[TreeBuckets, float], Evaluation]
+from .read import delta, delta_above, delta_below, delta_uncorrected
 
 
 def uncorrected(buckets: TreeBuckets, epsilon: float) -> Evaluation:
@@ -29,27 +28,66 @@ def uncorrected(buckets: TreeBuckets, epsilon: float) -> Evaluation:
     return Evaluation(found.lower, high, Budget(FrozenMapping(lines), found.budget.lower))
 
 
-def epsilon_at(buckets: TreeBuckets, level: float, read: Reading = delta) -> tuple[float, float]:
+class Reading(NamedTuple):
+    """delta with its budget, and either end of it alone."""
+
+    delta: Callable[[TreeBuckets, float], Evaluation]
+    above: Callable[[TreeBuckets, float], float]
+    below: Callable[[TreeBuckets, float], float]
+
+
+CORRECTED = Reading(delta, delta_above, delta_below)
+UNCORRECTED = Reading(uncorrected, delta_uncorrected, delta_below)
+
+
+def epsilon_at(buckets: TreeBuckets, level: float, read: Reading = CORRECTED) -> tuple[float, float]:
     """Doubles around the smallest epsilon with delta(epsilon) <= level; each end is proven by one comparison."""
     highest = buckets.highest
     if buckets.leaked > level:
         return math.inf, math.inf
-    if read(buckets, 0.0).upper <= level:
+    most = read.above(buckets, 0.0)
+    if most <= level:
         return 0.0, 0.0
-    upper = math.inf
-    if read(buckets, highest).upper <= level:
-        upper = _halved(lambda e: read(buckets, e).upper > level, 0.0, highest)[1]
+    upper, least = math.inf, read.above(buckets, highest)
+    if least <= level:
+        upper = _crossing(lambda e: read.above(buckets, e), level, (0.0, most), (highest, least))[1]
     # Far from the question rounding may hide delta: come down from the upper end until it shows.
     end = min(upper, highest)
+    last = end, 0.0
     for share in tuning.COMING_DOWN:
-        if read(buckets, share * end).lower > level:
-            return _halved(lambda e: read(buckets, e).lower > level, share * end, end)[0], upper
+        place = share * end
+        found = read.below(buckets, place)
+        if found > level:
+            return _crossing(lambda e: read.below(buckets, e), level, (place, found), last)[0], upper
+        last = place, found
     return 0.0, upper
 
 
-def _halved(above: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Two numbers 1e-9 apart, relatively: the first is above or `low`, the second is not above or is `high`."""
-    while high - low > max(1e-9 * high, 1e-300):
+def _crossing(
+    value: Callable[[float], float], level: float, start: tuple[float, float], end: tuple[float, float]
+) -> tuple[float, float]:
+    """Two numbers 1e-9 apart, relatively: the value is above the level at the first, and not above at the second.
+
+    start and end: such numbers with their values. By secants of log value, which is nearly straight; where one end
+    stays, half of its height is taken the next time (Illinois); every fourth step halves.
+    """
+    (low, at_low), (high, at_high) = start, end
+    up, down = _height(at_low, level), _height(at_high, level)
+    step = 0
+    while high - low > max(tuning.EPSILON_GAP * high, 1e-300):
+        step += 1
         middle = low + (high - low) / 2.0
-        low, high = (middle, high) if above(middle) else (low, middle)
+        if step % 4 and up - down < math.inf and up > down:
+            margin = 0.25 * max(tuning.EPSILON_GAP * high, 1e-300)
+            middle = min(max(low + (high - low) * up / (up - down), low + margin), high - margin)
+        found = value(middle)
+        if found > level:
+            low, up, down = middle, _height(found, level), down / 2.0
+        else:
+            high, down, up = middle, _height(found, level), up / 2.0
     return low, high
+
+
+def _height(value: float, level: float) -> float:
+    """log(value / level)."""
+    return math.log(value) - math.log(level) if value > 0.0 < level else -math.inf if level > 0.0 else math.inf

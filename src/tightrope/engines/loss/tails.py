@@ -101,6 +101,9 @@ class Mirrored(Evaluator):
             low, high = lower_float(rest + share * arb(found.lower)), upper_float(rest + share * arb(found.upper))
         return Evaluation(max(low, 0.0), min(high, 1.0), found.budget)
 
+    def tail(self, t: float) -> Evaluation | None:
+        return self.ahead.tail(t)
+
     def secant(self, x: float, y: float, second: bool) -> Evaluation:
         if x >= 0.0 or second:
             return self.ahead.secant(x, y, second)
@@ -182,6 +185,10 @@ class SecantSide:
         return evaluator
 
     def _read(self, rung: Rung, evaluator: Evaluator, s: float, cell: Cell | None, wish: Wish) -> Answer:
+        own = evaluator.tail(s) if s >= 0.0 and not self.second else None
+        if own is not None:
+            found = answered(rung, evaluator, own.lower, own.upper, own.budget)
+            return replace(found, reason=f"{found.reason}; the tail itself")
         if cell is None:
             reach = math.inf if isinstance(evaluator, Mirrored) else s
             value = between(evaluator, s, reach, wish.accuracy, self.second)
