@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 BARS_MOST = 200  # more buckets are drawn as one step line
 BAR_SHOWN = 1e-4  # of the heaviest bucket: what is less does not widen a linear picture
 HEADROOM = 0.08  # above the highest bar
-SEEN = 2e-3  # of the highest bar: less of B(infinity) cannot be seen
+INFINITY_SHOWN = 2e-3  # of the highest bar: less of B(infinity) cannot be seen
 LEAST = 1e-18  # on a logarithmic axis: rounding is about there
 
 
@@ -54,7 +54,7 @@ def draw_list(found: BucketList, path: str | PathLike[str] | None, ax: Axes | No
         if not log:
             axes.margins(y=HEADROOM)
         infinity = found.infinity.upper
-        if infinity > (bottom if log else SEEN * highest):
+        if infinity > (bottom if log else INFINITY_SHOWN * highest):
             width = max(step, 0.02 * float(right[-1] - left[0]))
             axes.bar(float(right[-1]) + width, infinity, width, align="edge", color=COLOURS[3], label="B(infinity)")
         axes.set_xlabel("privacy loss (one bucket is log f wide)")

@@ -179,7 +179,7 @@ def prepare(
     with suppress(WorkExhausted), work.part(tuning.REFINING, clock=True):  # fewer buckets are an answer too
         width = best.width(epsilon, asked.level)
         while width > accuracy and size < tuning.N_DEFAULT_MOST:
-            wanted = min(max(1.25 * width / accuracy, 2.0), tuning.FINER) * size
+            wanted = min(max(1.25 * width / accuracy, 2.0), tuning.GROWN_MOST) * size
             size = min(tuning.N_GRAIN * math.ceil(wanted / tuning.N_GRAIN), tuning.N_DEFAULT_MOST)
             finer = asked.evaluator(size)
             narrower = finer.width(epsilon, asked.level)  # its answer is made before it takes the place of the other

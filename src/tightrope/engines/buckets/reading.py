@@ -66,7 +66,7 @@ def epsilon_at(buckets: TreeBuckets, level: float, read: Reading = CORRECTED) ->
 def _crossing(
     value: Callable[[float], float], level: float, start: tuple[float, float], end: tuple[float, float]
 ) -> tuple[float, float]:
-    """Two numbers 1e-9 apart, relatively: the value is above the level at the first, and not above at the second.
+    """Two numbers EPSILON_GAP apart, relatively: above the level is the value at the first, not that at the second.
 
     start and end: such numbers with their values. By secants of log value, which is nearly straight; where one end
     stays, half of its height is taken the next time (Illinois); every fourth step halves.

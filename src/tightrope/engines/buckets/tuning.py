@@ -12,12 +12,12 @@ N_START = 1024  # the first list, which tells how wide the answer is
 N_DEFAULT_MOST = 1 << 17
 N_GIVEN_MOST = 1 << 20  # where a caller fixes it, or a factor that needs so many: 0.7 GB
 N_GRAIN = 512  # losses that lie on buckets stay on them in nine squarings
-FINER = 8.0  # times as many buckets: the lists before the last one cost a seventh of it, and each is an answer
+GROWN_MOST = 8.0  # times as many buckets: the lists before the last one cost a seventh of it, and each is an answer
 REFINING = 0.6  # of the work and of the time that are left: the rest is for reading, and for the other direction
 DELTA_AIM = 1e-6  # where a question names neither epsilon nor delta
 # Of the upper end of epsilon: where its lower end is looked for.
 COMING_DOWN = (0.999, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
-EPSILON_GAP = 1e-9  # relative, where the search for epsilon ends
+EPSILON_GAP = 1e-10  # relative, where the search for epsilon ends
 BUCKET_UNITS = 60.0  # of work, for one bucket that is read
 
 # Centres (choice.py).
