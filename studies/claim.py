@@ -19,7 +19,10 @@ Numbers = Mapping[str, Bound]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """holds(numbers) must follow from the ends of the bounds alone."""
+    """holds(numbers) must follow from the ends of the bounds alone.
+
+    digits: how many of a number that is an upper bound alone are shown.
+    """
 
     key: str
     where: str
@@ -27,6 +30,7 @@ class Claim:
     numbers: Mapping[str, Callable[[], Bound]]
     holds: Callable[[Numbers], bool]
     why: str
+    digits: int = 4
 
 
 @dataclass(frozen=True, slots=True)

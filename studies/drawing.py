@@ -34,9 +34,9 @@ def draw(figure: Figure, path: str | PathLike[str]) -> None:
 
 
 def said(width: float) -> str:
-    """How far the certified ends are apart, since a band of that width cannot be seen."""
+    """How far the certified ends are apart, since a distance of that size can seldom be seen."""
     rounded = Context(prec=1, rounding=ROUND_CEILING).create_decimal_from_float(width)
-    return f"filled bands: certified; upper and lower end differ by at most {float(rounded):g} of the upper"
+    return f"certified lines: upper and lower end differ by at most {float(rounded):g} times the upper"
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> None:

@@ -81,18 +81,19 @@ def table(claims: Sequence[Claim], findings: Mapping[str, Finding]) -> str:
 
 
 def _row(claim: Claim, finding: Finding) -> str:
-    numbers = "; ".join(f"{name}: {said(bound)}" for name, bound in finding.numbers.items())
+    numbers = "; ".join(f"{name}: {said(bound, claim.digits)}" for name, bound in finding.numbers.items())
     return f"| {claim.where} | {claim.says} | {numbers} | {'yes' if finding.holds else '**no**'} | {claim.why} |\n"
 
 
-def said(bound: Bound) -> str:
+def said(bound: Bound, digits: int = 4) -> str:
     """An interval, rounded outward; or an upper bound alone, rounded up."""
-    return at_most(bound.upper) if bound.lower == bound.upper else str(bound)
+    return at_most(bound.upper, digits) if bound.lower == bound.upper else str(bound)
 
 
-def at_most(value: float) -> str:
-    """Four digits, rounded up."""
-    return f"{float(Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(value)):g}"
+def at_most(value: float, digits: int = 4) -> str:
+    """So many digits (17 at most, which tell doubles apart), rounded up."""
+    rounded = Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(value)
+    return f"{float(rounded):.{max(digits, 6)}g}"
 
 
 def _figure(drawn: Drawn) -> str:

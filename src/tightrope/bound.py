@@ -119,9 +119,10 @@ class Certificate:
         """The confidence in words; empty where nothing was drawn."""
         if self.confidence is None:
             return ""
+        if self.confidence == 0.0:
+            return "no confidence stated: counts are taken as the laws"
         share = (100 * Decimal(repr(self.confidence))).normalize()
-        why = "" if self.confidence > 0.0 else ": counts without one are taken as the laws themselves"
-        return f"holds with {share:f} % confidence{why}"
+        return f"holds with {share:f} % confidence"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", FrozenMapping(self.parameters))

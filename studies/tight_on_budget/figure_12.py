@@ -32,8 +32,9 @@ def figure() -> Figure:
         "gap is the price of a finite record; KOV lies an order of magnitude above the recorded shares. Gradient "
         "descent (sigma 4, rate 0.01): the moments accountant is one to two orders of magnitude above. The paper had "
         "to leave KOV out here, since its formula overflowed; in logarithms it can be had, and says little. "
-        "Concentrated privacy has no bound for cut noise, whose loss may be "
-        "infinite: it is drawn for the uncut Gaussian.",
+        "The loss of cut noise may be infinite: the moments are taken over the finite losses, and the infinite mass is "
+        "added to the delta of both Renyi lines. Concentrated privacy, which bounds every moment of the whole loss, "
+        "has no bound there: it is drawn for the uncut Gaussian.",
         [
             _noise_panel(f"Laplace, {COUNT} uses", cut_laplace(), grid(1.0, 1.6, 31), None),
             _noise_panel(f"Gauss, {COUNT} uses", cut_gauss(), grid(1.0, 1.6, 31), whole_gauss()),

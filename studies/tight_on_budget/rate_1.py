@@ -33,9 +33,9 @@ Theorem = Callable[[float, int, float], float]
 CAPTION = (
     "Left: the distance of delta at epsilon {epsilon:g} between r uses of Laplace noise of scale sqrt(r) (ours) and "
     "Gaussian noise, of half the variance and matched. The first falls like r^(-1/2), the second like 1/r; the theorem "
-    "covers both, and is the distance itself to first order in the second. Right: scale {scale:g} as in the paper, "
-    "without the cut: epsilon at delta {delta:g}. Against half the variance the distance ends at 1/600 of epsilon; "
-    "against the matched Gaussian it goes on falling."
+    "covers both, and for the matched Gaussian it equals the distance to first order. Right: scale {scale:g} as in "
+    "the paper, without the cut: epsilon at delta {delta:g}. Against half the variance the distance ends at 1/600 "
+    "of epsilon; against the matched Gaussian it goes on falling."
 )
 
 WHY = f"""\
@@ -55,8 +55,8 @@ Gauss; p is the exponent of r^-p since the row above; beside each stands what th
 THEN = f"""
 Then the paper's scale {SCALE:g}, without the cut: epsilon at delta {DELTA:g}. Relative to epsilon the distance to half
 the variance does not vanish: it falls to a thousandth and then grows towards 1/600, a third of the largest loss, by
-which the mean losses differ. The (epsilon, delta) parameters "coincide from a sufficiently high number of observations"
-(1.1) to that share.
+which the mean losses differ. The (epsilon, delta) parameters "coincide from a sufficiently high number of
+observations" (1.1) to that share.
 
 | uses | Laplace | Gauss, half the variance | relative difference | to matched, relative |
 |---|---|---|---|---|

@@ -1,6 +1,6 @@
 """Slips of the print: where, what stands there, and what should.
 
-Checked in the text of September 5, 2018. The first two change a bound; the others change nothing that is computed.
+Checked in the text of September 5, 2018. The first two change a bound, the loop of figure 10 the number of uses.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ def slips() -> str:
     rows = "".join(f"| {where} | {prints} | {means} |\n" for where, prints, means in SLIPS)
     return (
         "### Slips of the print\n\n"
-        "Two change a bound and are mended in the engine; the others change nothing that is computed.\n\n"
+        "The first two change a bound and are mended in the engine; the loop of figure 10, as printed, doubles the "
+        "uses. What is computed here follows the last column throughout.\n\n"
         f"| where | prints | should say |\n|---|---|---|\n{rows}"
     )

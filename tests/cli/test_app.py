@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -81,7 +82,7 @@ def test_names_are_shown_wherever_there_is_an_answer(shell: Shell, tmp_path: Pat
     assert tr.parse(document["expression"]) == tr.parse(expression)
     assert (found := result.read(outcome.out)[0].bound.certificate) is not None
     assert found.label == label
-    assert "Gaussian(sigma=5.0, name='GM1') * 3 + PureDP" in shell("compare", expression, "--delta", "1e-6").out
+    assert "of GM1 * 3 + it's" in shell("compare", expression, "--delta", "1e-6").out
     calibrated = shell("calibrate", "Gaussian(sigma=?, name='why?')", "--epsilon", "1", "--delta", "1e-5")
     assert ", name='why?'): epsilon in" in calibrated.out
     assert shell("curve", expression, "--points", "3", "--plot", str(tmp_path / "a.svg")).code == 0
@@ -208,6 +209,34 @@ def test_version_and_help(shell: Shell) -> None:
         outcome = shell(command, "--help")
         assert (outcome.code, outcome.err) == (0, "")
         assert f"tightrope {command} " in outcome.out
+
+
+@pytest.mark.parametrize(
+    "command, needed",
+    [("epsilon", "--delta"), ("delta", "--epsilon"), ("renyi", "--order"), ("calibrate", "--epsilon")],
+)
+def test_help_shows_what_is_needed_first_and_the_settings_of_one_engine_last(
+    shell: Shell, command: str, needed: str
+) -> None:
+    options = re.findall(r"^  (?:-h, )?(--[\w-]+)", shell(command, "--help").out, re.MULTILINE)
+    assert options[0] == needed
+    if command != "renyi":
+        assert options[-6:-1] == ["--engine", "--factor", "--buckets", "--free-infinity", "--no-error-correction"]
+
+
+def test_calibration_names_the_options_that_choose_a_part(shell: Shell) -> None:
+    outcome = shell("calibrate", "RandomizedResponse(p=?)", "--epsilon", "1", "--delta", "1e-6")
+    assert outcome.code == 2
+    assert "give --least and --most between which it is" in outcome.err
+
+
+def test_pictures_are_titled_by_names(shell: Shell, tmp_path: Path) -> None:
+    expression = 'Gaussian(sigma=1.0, name="GM1") * 3'
+    for command in (["curve", expression], ["loss", expression], ["compare", expression, "--delta", "1e-6"]):
+        assert shell(*command, "--plot", str(tmp_path / "a.svg")).code == 0
+        written = (tmp_path / "a.svg").read_text("utf-8")
+        assert "<!-- GM1 * 3 -->" in written
+        assert "sigma" not in written
 
 
 GAUSSIAN = "Gaussian(sigma=1)"

@@ -80,4 +80,4 @@ def test_the_command_line_says_it_in_text_and_json(capsys: pytest.CaptureFixture
     document = json.loads(capsys.readouterr().out)
     assert document["confidence"] is None
     assert run(["delta", repr(PLAIN), "--epsilon", "0.5"]) == 0
-    assert "0 % confidence: counts without one are taken as the laws themselves" in capsys.readouterr().out
+    assert "no confidence stated: counts are taken as the laws" in capsys.readouterr().out

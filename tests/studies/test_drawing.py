@@ -37,5 +37,5 @@ def test_a_figure_is_written_and_has_ink(figure: Figure, tmp_path: Path) -> None
 
 def test_the_width_is_rounded_up(figure: Figure) -> None:
     assert figure.width == 1.0  # a lower end of 0
-    assert said(0.00123).endswith("at most 0.002 of the upper")
-    assert said(0.0).endswith("at most 0 of the upper")
+    assert said(0.00123).endswith("at most 0.002 times the upper")
+    assert said(0.0).endswith("at most 0 times the upper")

@@ -16,6 +16,7 @@ from ..mechanisms.parameters import real
 REAL_LEAST, REAL_MOST = 1e-15, 1e15
 PARAMETER_MOST = 10**30
 END_DIGITS = 12
+GIVE_ENDS = "give least and most"
 NEAR_STEPS = 10**6  # times: an end within is where to start, since most of what ends there is easy there
 POWERS = (0, 1, -1, 2, -2, 4, -4, 7, -7, 10, -10, 14, -14, 20, -20, 30, -30, 40, -40)  # of two: where to start
 
@@ -92,7 +93,7 @@ class Domain:
             if good and min(good) < each < max(good):
                 raise BracketNotFound(
                     f"{self.parameter} = {each:.6g} is refused ({self._made[each]}), but values on both sides are "
-                    "accepted: give least and most such that all between are",
+                    f"accepted: {GIVE_ENDS} such that all between are",
                     self.parameter,
                 )
 

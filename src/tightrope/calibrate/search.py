@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from .. import work
 from ..errors import BracketNotFound, WorkExhausted
-from .domain import Domain
+from .domain import GIVE_ENDS, Domain
 from .target import FAR, NEAR, Target, Tried, apart
 
 PROBES_MOST = 60
@@ -124,7 +124,7 @@ class RootSearch:
             for value, each in seen
         )
         name = self.domain.parameter
-        told = f"privacy is not monotone in {name}, see {places}: give least and most between which it is"
+        told = f"privacy is not monotone in {name}, see {places}: {GIVE_ENDS} between which it is"
         return BracketNotFound(told, name)
 
     def _orient(self) -> None:

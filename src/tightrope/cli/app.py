@@ -15,7 +15,7 @@ from .. import __version__, result, work
 from ..bound import Bound, why_wide
 from ..calibrate import SearchOptions
 from ..digits import short
-from ..errors import AccuracyNotReached, TightropeError
+from ..errors import AccuracyNotReached, BracketNotFound, TightropeError
 from ..expression import LENGTH_MOST, parse, parse_template
 from ..mechanisms.base import Mechanism
 from ..question import GIVEN, SECONDS, Options, parsed
@@ -89,19 +89,21 @@ def app(context: click.Context) -> None:
 
 
 def question_options(command: Command) -> Command:
-    """The argument and the options that every question shares."""
+    """The options that every question shares."""
     accuracy = click.option("--accuracy", type=float, help="Width wanted, relative to the upper end; else exit code 3.")
     seconds = click.option(
         "--seconds", type=float, default=SECONDS, help="For all of it; then the narrowest so far. Default: 10."
     )
-    for decorate in (WITH_JSON, DIRECTION, engine_options, PROOF, accuracy, seconds, EXPRESSION):
+    # The last is shown first: what is needed, what is common, and the settings of one engine at the end.
+    for decorate in (engine_options, WITH_JSON, DIRECTION, PROOF, accuracy, seconds):
         command = decorate(command)
     return command
 
 
 @app.command()
-@question_options
+@EXPRESSION
 @click.option("--delta", "deltas", type=float, multiple=True, required=True, help="In [0, 1]; may be repeated.")
+@question_options
 def epsilon(expression: str, deltas: tuple[float, ...], as_document: bool, **settings: Unpack[Options]) -> int:
     """Epsilon at a given delta.
 
@@ -114,10 +116,11 @@ def epsilon(expression: str, deltas: tuple[float, ...], as_document: bool, **set
 
 
 @app.command()
-@question_options
+@EXPRESSION
 @click.option(
     "--epsilon", "epsilons", type=float, multiple=True, required=True, help="Of either sign; may be repeated."
 )
+@question_options
 def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **settings: Unpack[Options]) -> int:
     """Delta at a given epsilon.
 
@@ -130,13 +133,14 @@ def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **set
 
 
 @app.command()
-@question_options
+@EXPRESSION
 @click.option("--from", "start", type=float, help="First epsilon; default: 0.")
 @click.option("--to", "stop", type=float, help="Last epsilon; default: 4.")
 @click.option("--points", type=click.IntRange(2, CURVE_POINTS_MOST), help="How many epsilons; default: 50.")
 @click.option("--epsilon", "epsilons", type=float, multiple=True, help="These epsilons instead; repeated, rising.")
 @click.option("--csv", "table", metavar="FILE", help="Write epsilon, lower, upper; - for standard output.")
 @click.option("--plot", "picture", metavar="FILE", help="Draw the curve as .png, .pdf or .svg.")
+@question_options
 def curve(
     expression: str,
     epsilons: tuple[float, ...],
@@ -167,7 +171,7 @@ def curve(
             return NOT_REACHED
     seconds = time.perf_counter() - began
     if picture is not None:
-        found.plot(picture, label=verbatim(str(mechanism)))
+        found.plot(picture, label=verbatim(mechanism.label))
     if table not in (None, "-"):
         with open(str(table), "w", encoding="utf-8") as file:
             file.write(found.to_csv())
@@ -188,10 +192,10 @@ def curve(
 
 
 @app.command()
-@WITH_JSON
-@DIRECTION
-@click.option("--order", "orders", type=float, multiple=True, required=True, help="From 0 to inf; may be repeated.")
 @EXPRESSION
+@click.option("--order", "orders", type=float, multiple=True, required=True, help="From 0 to inf; may be repeated.")
+@DIRECTION
+@WITH_JSON
 def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_document: bool) -> int:
     """Renyi divergence of a given order, always in ball arithmetic.
 
@@ -203,18 +207,18 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
 
 
 @app.command()
-@click.option("--json", "as_document", is_flag=True, help="Answer as JSON.")
-@DIRECTION
-@engine_options
-@PROOF
-@click.option("--seconds", type=float, default=SECONDS, help="For the whole search; then the best so far. Default: 10.")
+@EXPRESSION
+@click.option("--epsilon", "target_epsilon", type=float, required=True, help="The target's epsilon, 0 or above.")
+@click.option("--delta", "target_delta", type=float, required=True, help="The target's delta, in [0, 1].")
 @click.option("--integer", is_flag=True, help="The unknown is a whole number (a batch, a count).")
 @click.option("--least", type=float, help="Smallest value of the unknown to look at.")
 @click.option("--most", type=float, help="Largest value of the unknown to look at.")
 @click.option("--tolerance", type=float, default=1e-6, help="Relative distance to a value that misses; default: 1e-6.")
-@click.option("--delta", "target_delta", type=float, required=True, help="The target's delta, in [0, 1].")
-@click.option("--epsilon", "target_epsilon", type=float, required=True, help="The target's epsilon, 0 or above.")
-@EXPRESSION
+@click.option("--seconds", type=float, default=SECONDS, help="For the whole search; then the best so far. Default: 10.")
+@PROOF
+@DIRECTION
+@click.option("--json", "as_document", is_flag=True, help="Answer as JSON.")
+@engine_options
 def calibrate(
     expression: str,
     target_epsilon: float,
@@ -231,13 +235,18 @@ def calibrate(
     tightrope calibrate "Gaussian(sigma=1).poisson(rate=?/60000) * 100" --integer --epsilon 3 --delta 1e-6
     """
     from ..calibrate import calibrate as best
+    from ..calibrate.domain import GIVE_ENDS
 
     template = read(expression, parse_template)
     settings["parameter"] = template.parameter
     settings["integer"] = settings["integer"] or template.integer
     began = time.perf_counter()
     with spinner(f"the best {template.parameter}"):
-        found = best(template, epsilon=target_epsilon, delta=target_delta, tolerance=tolerance, **settings)
+        try:
+            found = best(template, epsilon=target_epsilon, delta=target_delta, tolerance=tolerance, **settings)
+        except BracketNotFound as error:
+            told = str(error).replace(GIVE_ENDS, "give --least and --most")
+            raise BracketNotFound(told, error.parameter) from None
     seconds = time.perf_counter() - began
     show = result.calibration if as_document else calibration_text
     say(show(found, target_epsilon, target_delta, seconds))
@@ -248,12 +257,13 @@ app.add_command(compare)
 
 
 @app.command()
-@question_options
+@EXPRESSION
 @click.option("--at", "points", type=float, multiple=True, help="P[loss <= this]; may be repeated.")
 @click.option("--quantile", "shares", type=float, multiple=True, help="The loss that so much is at or below; repeated.")
 @click.option("--pdp", "epsilons", type=float, multiple=True, help="P[loss > this], probabilistic DP; repeated.")
 @click.option("--bins", type=click.IntRange(1, CURVE_POINTS_MOST), default=60, help="Of the picture; default: 60.")
 @click.option("--plot", "picture", metavar="FILE", help="Draw the distribution as .png, .pdf or .svg.")
+@question_options
 def loss(
     expression: str,
     points: tuple[float, ...],
@@ -266,12 +276,14 @@ def loss(
 ) -> int:
     """The privacy loss itself: distribution, quantiles, probabilistic DP; the median and 99 % unless told otherwise.
 
+    With --plot alone the picture is all: no quantiles are printed.
+
     \b
     tightrope loss "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --quantile 0.99 --pdp 1
     tightrope loss "Laplace(scale=1) * 3" --at 0.5 --direction add --json
     tightrope loss "ApproximateDP(epsilon=0.5, delta=0.05) * 3" --plot loss.png
     """
-    from ..plot import check_path
+    from ..plot import check_path, verbatim
 
     if picture is not None:
         check_path(picture)
@@ -279,7 +291,7 @@ def loss(
     if picture is not None:
         with spinner("the distribution of the loss"):
             found = mechanism.loss_law(bins, **settings)
-        found.plot(picture, label=str(mechanism))
+        found.plot(picture, label=verbatim(mechanism.label))
         if not as_document:
             say(f"{found}: {picture}")
     asked = [("loss_cdf", each) for each in points]

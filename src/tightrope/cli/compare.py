@@ -67,7 +67,7 @@ def compare(
         if times is None:
             draw_comparison(found[0], picture)
         else:
-            draw_growth(found, times, str(run), picture)
+            draw_growth(found, times, run.label, picture)
     if as_document:
         say(result.comparisons(found, several=times is not None))
     else:

@@ -19,7 +19,11 @@ OPTIONS = (
     click.option("--buckets", type=int, help="Privacy buckets: n, even; the indices are -n ... n."),
     click.option("--free-infinity", type=float, help="Privacy buckets: no squaring while B(infinity) is below this."),
     click.option(
-        "--no-error-correction", "error_correction", flag_value=False, default=True, help="Privacy buckets: theorem 1."
+        "--no-error-correction",
+        "error_correction",
+        flag_value=False,
+        default=True,
+        help="Privacy buckets: upper bound without error correction (theorem 1).",
     ),
 )
 
@@ -42,7 +46,7 @@ def engine_options(command: Command) -> Command:
         return command(engine=_chosen(engine, knobs), **settings)
 
     decorated: Any = call
-    for decorate in OPTIONS:
+    for decorate in reversed(OPTIONS):  # the first is shown first
         decorated = decorate(decorated)
     return cast(Command, decorated)
 

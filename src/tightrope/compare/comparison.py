@@ -61,7 +61,7 @@ class Comparison:
     given: float
     truth: Bound
     rows: tuple[Row, ...]
-    title: str = ""  # the expression as people read it: files by their names
+    title: str = ""  # as people read it: parts and files by their names
     seconds: float = field(default=0.0, compare=False)
 
     def __str__(self) -> str:
@@ -123,7 +123,7 @@ def compare(
         rows = [
             _row(method, law, quantity, given, truth, 1.0 / (len(asked) - index)) for index, method in enumerate(asked)
         ]
-    return Comparison(repr(run), quantity, given, truth, tuple(sorted(rows, key=_nearness)), str(run), taken)
+    return Comparison(repr(run), quantity, given, truth, tuple(sorted(rows, key=_nearness)), run.label, taken)
 
 
 def growth(
