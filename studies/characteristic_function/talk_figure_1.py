@@ -28,9 +28,8 @@ def figure() -> Figure:
     """Renyi divergences, trade-offs and deltas of both."""
     both = (("Gaussian, sigma 1", gauss()), ("randomized response, p = e/(1+e)", response()))
     x = grid(0.0, 4.0, 41)
-    dense = tuple(
-        sorted({*x, *(1.0 - 10.0 ** (-power / 3.0) for power in range(4, 16))})
-    )  # the response's delta ends at 1
+    near = (1.0 - 10.0 ** (-power / 3.0) for power in range(4, 16))  # the delta of the response ends at 1
+    dense = tuple(sorted({*x, *near}))
     return Figure(
         "talk-figure-1",
         "Renyi divergences do not decide",
