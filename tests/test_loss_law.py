@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tightrope as tr
-from tightrope.loss_law import LossAtom, LossSide
+from tightrope.loss_law import LossAtom, LossSide, loss_atoms
 
 
 def normal_below(t: float, sigma: float) -> float:
@@ -43,6 +43,41 @@ def test_atoms_are_found_with_their_mass() -> None:
             assert atom.mass.lower <= mass <= atom.mass.upper
             assert atom.mass.width < 1e-12
         assert max(bar.upper for bar in side.bars) < 1e-12
+
+
+def test_cut_noise_is_known_at_every_edge() -> None:
+    """One preparation serves all. The loss of one use is 1/2 - x, x normal and cut to [-1, 2]; below it is inf."""
+    law = (tr.TruncatedGaussian(sigma=1.0, bounds=(-2.0, 2.0)) * 2).loss_law(8, direction="remove")
+    (side,) = law.sides
+    assert law.exhausted is None
+    assert law.wide is None
+    assert not side.atoms
+    assert max(bound.width for bound in side.below) <= 1e-3
+    whole, steps = math.erf(math.sqrt(2.0)), 4000
+    for t, bound in zip(side.edges, side.below, strict=True):
+        total = 0.0
+        for index in range(steps):
+            x = -1.0 + 3.0 * (index + 0.5) / steps
+            low = min(max(1.0 - t - x, -1.0), 2.0)  # the other one is at least that
+            other = (whole - math.erf(low / math.sqrt(2.0))) / (2.0 * whole)
+            total += math.exp(-x * x / 2.0) * other * 3.0 / steps
+        truth = total / (math.sqrt(2.0 * math.pi) * whole)
+        assert bound.lower - 1e-7 <= truth <= bound.upper + 1e-7
+
+
+def test_time_that_ends_early_is_told_and_makes_no_atoms() -> None:
+    run = tr.TruncatedLaplace(scale=200.0, bounds=(-2500.0, 2500.0)) * 512
+    law = run.loss_law(bins=6, direction="remove", seconds=0.01)
+    assert law.exhausted == "time"
+    assert law.wide is not None
+    assert "seconds=" in law.wide
+    assert not law.sides[0].atoms
+
+
+def test_an_interval_that_tells_nothing_is_no_atom() -> None:
+    known = [tr.Bound(0.0, 0.0), tr.Bound(0.0, 0.7), tr.Bound(0.9, 1.0), tr.Bound(1.0, 1.0)]
+    found = loss_atoms(lambda places: [tr.Bound(0.0, 1.0) for _ in places], [0.0, 1.0, 2.0, 3.0], known)
+    assert found == ()
 
 
 def test_infinite_losses_and_one_direction() -> None:

@@ -14,10 +14,11 @@ from .bound import Bound, Certificate
 from .curve import Curve
 from .engines.answer import Answer, Point, meets, nothing_known
 from .engines.loss.planner import LossPlanner
+from .engines.loss.survey import survey
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
-from .loss_law import LossLaw, LossSide, loss_atoms, loss_range
+from .loss_law import SEEN_WIDTH, LossLaw, LossSide, loss_atoms, loss_edges
 from .mechanisms.base import Mechanism, called, claims, confidence
 from .mechanisms.parameters import finite, nonnegative, probability, real, whole
 from .question import AUTO, GIVEN, LESS_IS_WORSE, OF_LOSS, SECONDS, Question
@@ -29,6 +30,8 @@ MORE_SECONDS = 6.0  # times as long may be worth a try
 FINITE_SECONDS = 1e6
 POINTS_MOST = 100_000  # of a curve or a picture
 OUTSIDE = 1e-3  # of the loss, on each side: beyond the bins of a picture
+RANGE_AIM, RANGE_SHARE = 1e-2, 0.2  # of the ends of a picture, and what each may take of the work
+EDGES_SHARE = 0.8  # of the work of a direction: the rest is for its atoms
 MIRROR_FAR = 99.0  # from here on the mirror leaves nothing to aim at
 
 
@@ -64,38 +67,43 @@ def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...])
     return Curve(epsilons=epsilons, bounds=bounds)
 
 
-def loss_law(mechanism: Mechanism, question: Question, points: int) -> LossLaw:
+def loss_law(mechanism: Mechanism, question: Question, bins: int) -> LossLaw:
     """The masses of equal bins from the lowest quantile to the highest, in every direction, and the atoms in them."""
-    count = _points(points, least=1)
+    count = _points("bins", bins, least=1)
     question = replace(question, accuracy=None)  # bins have any mass
-    with work.allowance(question.seconds):
-        each = [replace(question, direction=direction) for direction in question.directions]
-        infinite = [_asked(mechanism, replace(one, quantity="delta"), (math.inf,))[0] for one in each]
-        ends = [
-            _asked(mechanism, replace(one, quantity="loss_quantile"), (OUTSIDE, (1.0 - OUTSIDE) * (1.0 - mass.upper)))
-            for one, mass in zip(each, infinite, strict=True)
-        ]
-        low, high = loss_range([bound for pair in ends for bound in pair])
-        edges = (*(low + (high - low) * index / count for index in range(count)), high)
+    with work.allowance(question.seconds), work.part(1.0) as meter:
+        infinite = [_infinite(mechanism, replace(question, direction=each)) for each in question.directions]
+        case = Case.of(mechanism, question, True, RANGE_AIM)
+        planners = {each.terms: each for each in case.planners.values() if isinstance(each, LossPlanner)}
+        finite_share = 1.0 - max(mass.upper for mass in infinite)
+        ends: list[Answer] = []
+        for planner in planners.values():
+            for p in (OUTSIDE, (1.0 - OUTSIDE) * finite_share):
+                with work.part(RANGE_SHARE):
+                    ends.append(planner.roughly(p, RANGE_AIM))
+        edges = loss_edges([end for each in ends for end in (each.lower, each.upper)], count)
+        with work.part(EDGES_SHARE):
+            found = dict(zip(planners, survey([each.law for each in planners.values()], edges), strict=True))
         sides = []
-        for one, mass in zip(each, infinite, strict=True):
-            below = partial(_asked, mechanism, one)
-            found = below(edges)
-            sides.append(LossSide(one.directions[0], edges, found, loss_atoms(below, edges, found), mass))
+        for direction, mass in zip(question.directions, infinite, strict=True):
+            known = case.planners.get(direction)
+            below = partial(case.below, direction, known, meter)
+            bounds = below(edges, found[known.terms] if known is not None else None)
+            sides.append(LossSide(direction, edges, bounds, loss_atoms(below, edges, bounds), mass))
     return LossLaw(tuple(sides))
 
 
-def _asked(mechanism: Mechanism, question: Question, values: Sequence[float]) -> tuple[Bound, ...]:
-    bounds = ask(mechanism, question, tuple(values), CURVE_AIM)
-    assert isinstance(bounds, tuple)
-    return bounds
+def _infinite(mechanism: Mechanism, question: Question) -> Bound:
+    bound = ask(mechanism, replace(question, quantity="delta"), math.inf)
+    assert isinstance(bound, Bound)
+    return bound
 
 
-def _points(points: float, least: int) -> int:
+def _points(name: str, points: float, least: int) -> int:
     """How many points, checked before any is made."""
-    count = whole("points", points, least)
+    count = whole(name, points, least)
     if count > POINTS_MOST:
-        raise InvalidParameter(f"points must be at most {POINTS_MOST:,}, not {points!r:.40}")
+        raise InvalidParameter(f"{name} must be at most {POINTS_MOST:,}, not {points!r:.40}")
     return count
 
 
@@ -104,7 +112,7 @@ def grid(start: float | None, stop: float | None, points: int | None, epsilons: 
     if epsilons is None:
         first = finite("start", 0.0 if start is None else start)
         last = finite("stop", 4.0 if stop is None else stop)
-        count = _points(50 if points is None else points, least=2)
+        count = _points("points", 50 if points is None else points, least=2)
         if not first < last:
             raise InvalidParameter(f"start must lie below stop, not {first!r} and {last!r}")
         return tuple(first + finite("stop - start", last - first) * index / (count - 1) for index in range(count))
@@ -124,11 +132,12 @@ def _given(quantity: str, given: float) -> float:
         return probability("delta", given)
     if quantity == "loss_quantile":
         return probability("p", given)
-    if quantity in OF_LOSS:
-        return finite(GIVEN[quantity], given)
-    value = real("epsilon", given)
+    if quantity == "pdp":  # its limit and its value at inf differ
+        return finite("epsilon", given)
+    name = GIVEN[quantity]
+    value = real(name, given)
     if math.isnan(value):
-        raise InvalidParameter(f"epsilon must be a number, not {given!r}")
+        raise InvalidParameter(f"{name} must be a number, not {given!r}")
     return value + 0.0
 
 
@@ -214,12 +223,37 @@ class Case:
         if self.mirror:
             answers = _mirrored(answers, point)
         worst, lower, upper = _worse(answers, point.quantity in LESS_IS_WORSE)
-        chosen = answers[worst]
-        narrow = meets(lower, upper, self.aim, point.quantity)
+        bound = self._certified(
+            replace(answers[worst], lower=lower, upper=upper),
+            worst,
+            meter,
+            meets(lower, upper, self.aim, point.quantity),
+        )
+        accuracy = self.question.accuracy
+        if accuracy is not None and not meets(bound.lower, bound.upper, accuracy, point.quantity):
+            raise AccuracyNotReached(bound, accuracy)
+        return bound
+
+    def below(
+        self,
+        direction: Direction,
+        planner: Planner | LossPlanner | None,
+        meter: work.Meter,
+        places: Sequence[float],
+        found: Sequence[Answer] | None = None,
+    ) -> tuple[Bound, ...]:
+        """P[loss <= t] at many t in one direction, as narrow as a picture needs them; found: where that is known."""
+        if found is None and isinstance(planner, LossPlanner):
+            (found,) = survey([planner.law], places)
+        told = found or [nothing_known(Point("loss_cdf", t)) for t in places]
+        return tuple(self._certified(each, direction, meter, each.width <= SEEN_WIDTH) for each in told)
+
+    def _certified(self, chosen: Answer, worst: Direction, meter: work.Meter, narrow: bool) -> Bound:
+        """An answer as a bound that says how it came about."""
         ended = meter.exhausted if self.planners else "time"
-        bound = Bound(
-            lower,
-            upper,
+        return Bound(
+            chosen.lower,
+            chosen.upper,
             Certificate(
                 engine=chosen.engine.name,
                 arithmetic=chosen.arithmetic,
@@ -235,10 +269,6 @@ class Case:
                 label=self.label,
             ),
         )
-        accuracy = self.question.accuracy
-        if accuracy is not None and not meets(bound.lower, bound.upper, accuracy, point.quantity):
-            raise AccuracyNotReached(bound, accuracy)
-        return bound
 
     def _answers(self, point: Point) -> dict[Direction, Answer]:
         """One answer per direction; a direction that is proven not to be the worse is not refined."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
-from .bound import Bound
+from .bound import Bound, why_wide
 from .calls import checked
 from .digits import rounded
 from .errors import InvalidParameter
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BAR_ALPHA = 0.28
+BAR_ALPHA, BAND_ALPHA = 0.28, 0.1
+SEEN_WIDTH = 2e-3  # of P[loss <= edge]: from here on a picture says why it is wide
+BAND_SHARE = 0.02  # of the highest bar: ends that are further apart are both drawn
 SEEN = 1e-9  # a probability that a bar shows
 # Where atoms are looked for: heavy bins, heavier than both neighbours or much heavier than one; halves that keep this.
 ATOM_LEAST, PEAK, STEEP, KEPT = 1e-3, 1.2, 2.5, 0.3
@@ -74,29 +76,34 @@ class LossSide:
         return tuple(found)
 
 
-def loss_range(quantiles: Sequence[Bound]) -> tuple[float, float]:
-    """From below the lowest to above the highest finite end, with a margin; around one loss a width of its size."""
-    ends = [end for bound in quantiles for end in (bound.lower, bound.upper) if math.isfinite(end)] or [-1.0, 1.0]
-    low, high = min(ends), max(ends)
-    margin = MARGIN_SHARE * (high - low) or max(abs(low), 1.0) * MARGIN_SHARE
-    return low - margin, high + margin
+def loss_edges(quantiles: Sequence[float], count: int) -> tuple[float, ...]:
+    """Of so many bins from the lowest to the highest finite one, with a margin; around one loss a width of its size."""
+    ends = [end for end in quantiles if math.isfinite(end)] or [-1.0, 1.0]
+    margin = MARGIN_SHARE * (max(ends) - min(ends)) or max(abs(ends[0]), 1.0) * MARGIN_SHARE
+    low, high = min(ends) - margin, max(ends) + margin
+    return *(low + (high - low) * index / count for index in range(count)), high
 
 
 def loss_atoms(
     below: Callable[[Sequence[float]], Sequence[Bound]], edges: Sequence[float], known: Sequence[Bound]
 ) -> tuple[LossAtom, ...]:
-    """Atoms of bins that are heavier than their neighbours, by halving: a half that keeps the mass is looked into."""
+    """Atoms of bins that are heavier than their neighbours, by halving: a half that keeps the mass is looked into.
+
+    What is listed has that mass for certain, by its lower end.
+    """
     masses = [0.0, *(_middle(high) - _middle(low) for low, high in pairwise(known)), 0.0]
     parts: list[_Suspect] = []
     for index, ends in enumerate(zip(pairwise(edges), pairwise(known), strict=True)):
         before, mass, after = masses[index : index + 3]
+        if difference(*reversed(ends[1])).lower < KEPT * mass:
+            continue
         if mass > ATOM_LEAST and (mass > PEAK * max(before, after) or mass > STEEP * min(before, after)):
             parts.append(_Suspect(*ends[0], *ends[1], mass))
     shortest = ATOM_WIDTH * (edges[-1] - edges[0])
     found: list[_Suspect] = []
     while parts and len(parts) <= PARTS_MOST:
         done = [part for part in parts if part.upto - part.after <= shortest]
-        found += [part for part in done if part.above.upper - part.above.lower <= KEPT * part.mass]
+        found += [part for part in done if difference(part.above, part.under).lower >= KEPT * part.mass]
         parts = [part for part in parts if part.upto - part.after > shortest]
         halves = [part.after + (part.upto - part.after) / 2.0 for part in parts]
         middles = below(halves) if halves else ()
@@ -105,7 +112,7 @@ def loss_atoms(
             for part, at, bound in zip(parts, halves, middles, strict=True)
             for half in (part._replace(upto=at, above=bound), part._replace(after=at, under=bound))
         ]
-        parts = [part for part in split if _middle(part.above) - _middle(part.under) >= KEPT * part.mass]
+        parts = [part for part in split if difference(part.above, part.under).lower >= KEPT * part.mass]
     atoms = [LossAtom(part.after, part.upto, difference(part.above, part.under)) for part in found]
     return tuple(sorted(atoms, key=lambda atom: atom.upto))
 
@@ -146,6 +153,26 @@ class LossLaw:
     def __repr__(self) -> str:
         return f"<LossLaw: {self}>"
 
+    @property
+    def exhausted(self) -> str | None:
+        """What ran out before every mass was as narrow as a picture shows, time or memory; None where nothing did."""
+        told = (bound.certificate for bound in self._bounds)
+        return next((each.exhausted for each in told if each is not None and each.exhausted is not None), None)
+
+    @property
+    def wide(self) -> str | None:
+        """Why some masses are known only within what a picture shows, and what may help; None where all are narrow."""
+        return self.why_wide(lambda name, value: f"{name}={value!r}")
+
+    def why_wide(self, show: Callable[[str, object], str]) -> str | None:
+        """The same; show writes an argument of the question."""
+        widest = max(self._bounds, key=lambda bound: bound.width)
+        return None if widest.width <= SEEN_WIDTH else why_wide(widest, show)
+
+    @property
+    def _bounds(self) -> list[Bound]:
+        return [bound for side in self.sides for bound in side.below]
+
     def _repr_png_(self) -> bytes | None:
         from .plot import png
 
@@ -165,6 +192,7 @@ class LossLaw:
     def plot(self, path: str | PathLike[str] | None = None, label: str = "", *, ax: Axes | None = None) -> Figure:
         """Bars for bins without their atoms, stems for atoms, a bar at the right for infinite losses.
 
+        Where the ends of a mass can be told apart, the bar is the lower one and a light band reaches to the upper one.
         The suffix of path names the format; ax: axes to draw on.
         """
         from .plot import COLOURS, figure_of, sheet, wrapped
@@ -198,19 +226,23 @@ def _draw(axes: Axes, side: LossSide, name: str, colour: str, index: int) -> flo
     """One side; the highest number on it."""
     bars, width = side.bars, side.edges[-1] - side.edges[0]
     upper, lower = [bar.upper for bar in bars], [bar.lower for bar in bars]
-    if max(upper) > SEEN:
-        axes.stairs(upper, side.edges, fill=True, color=colour, alpha=BAR_ALPHA, label=f"{name}, per bin")
-        axes.stairs(upper, side.edges, color=colour, linewidth=1.2)
-        axes.stairs(lower, side.edges, color=colour, linewidth=0.7, linestyle=":")
-    if side.atoms:
-        places, masses = [atom.upto for atom in side.atoms], [atom.mass.upper for atom in side.atoms]
-        axes.vlines(places, 0.0, masses, color=colour, linewidth=1.8)
-        axes.plot(places, masses, "o" if index == 0 else "s", color=colour, markersize=4.5, label=f"{name}, atoms")
     top = max([*upper, *(atom.mass.upper for atom in side.atoms)])
+    if max(upper) > SEEN:
+        axes.stairs(lower, side.edges, fill=True, color=colour, alpha=BAR_ALPHA, label=f"{name}, per bin")
+        axes.stairs(lower, side.edges, color=colour, linewidth=1.2)
+        if max(high - low for low, high in zip(lower, upper, strict=True)) > BAND_SHARE * top:
+            words = f"{name}, upper ends"
+            axes.stairs(upper, side.edges, baseline=lower, fill=True, color=colour, alpha=BAND_ALPHA, label=words)
+            axes.stairs(upper, side.edges, color=colour, linewidth=0.8, linestyle=":")
+    if side.atoms:
+        places, masses = [atom.upto for atom in side.atoms], [atom.mass.lower for atom in side.atoms]
+        axes.vlines(places, 0.0, masses, color=colour, linewidth=1.8)
+        axes.vlines(places, masses, [atom.mass.upper for atom in side.atoms], color=colour, linewidth=0.8)
+        axes.plot(places, masses, "o" if index == 0 else "s", color=colour, markersize=4.5, label=f"{name}, atoms")
     if side.infinite.upper > 0.0:
         left = side.edges[-1] + STEM_SHARE * width * (1 + 4 * index)
         axes.bar([left], [side.infinite.upper], 1.6 * STEM_SHARE * width, color=colour, hatch="//", edgecolor="white")
-        words = f"inf {rounded(side.infinite.upper, 2, up=True)}"
+        words = f"inf {rounded(side.infinite.upper, 3, up=True)}"
         axes.annotate(words, (left, side.infinite.upper), (0, 3), textcoords="offset points", ha="center", fontsize=8)
         top = max(top, side.infinite.upper)
     return top

@@ -42,6 +42,16 @@ def test_json_holds_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
     assert found[2].bound.upper < 0.0
 
 
+def test_a_wide_picture_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    asked = ["--bins", "5", "--seconds", "0.01", "--plot", str(tmp_path / "loss.png"), "--direction", "remove"]
+    assert run(["loss", "TruncatedLaplace(scale=200, bounds=[-2500, 2500]) * 512", *asked]) == 0
+    told = capsys.readouterr()
+    assert "0 atoms" in told.out
+    assert "wide at some bins: time ran out" in told.err
+    assert "--seconds" in told.err
+
+
 def test_a_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     path = tmp_path / "loss.svg"
@@ -50,7 +60,7 @@ def test_a_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert "remove: 8 bins" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("wrong", [["--at", "inf"], ["--quantile", "2"], ["--pdp", "nan"], ["--plot", "loss.txt"]])
+@pytest.mark.parametrize("wrong", [["--at", "nan"], ["--quantile", "2"], ["--pdp", "nan"], ["--plot", "loss.txt"]])
 def test_what_is_wrong_takes_one_line(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["loss", "PureDP(epsilon=1)", *wrong]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -293,7 +293,10 @@ def loss(
             found = mechanism.loss_law(bins, **settings)
         found.plot(picture, label=verbatim(mechanism.label))
         if not as_document:
-            say(f"{found}: {picture}")
+            say("\n".join([f"{found}: {picture}", *assured(found.sides[0].below[0])]))
+        wide = found.why_wide(as_option)
+        if wide is not None:
+            complain(f"wide at some bins: {wide}")
     asked = [("loss_cdf", each) for each in points]
     asked += [("loss_quantile", each) for each in shares] + [("pdp", each) for each in epsilons]
     if not asked and (picture is None or as_document):

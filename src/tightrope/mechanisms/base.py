@@ -204,7 +204,11 @@ class Mechanism(metaclass=NamedType):
     def loss_cdf(self, t: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
     @checked_method
     def loss_cdf(self, t: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
-        """P[loss <= t] = 1 - pdp(t), at any real t; the worse direction has the smaller one. See `pdp`."""
+        """P[loss <= t] = 1 - pdp(t), at any real t; the worse direction has the smaller one. See `pdp`.
+
+        At inf it is 1, infinite losses included, and at -inf 0; as t grows it tends to 1 - delta(inf), which leaves
+        them out.
+        """
         from .. import account
 
         return account.ask(self, Question("loss_cdf", **options), t)
@@ -224,15 +228,16 @@ class Mechanism(metaclass=NamedType):
         return account.ask(self, Question("loss_quantile", **options), p)
 
     @checked_method
-    def loss_law(self, points: int = 60, **options: Unpack[Options]) -> LossLaw:
+    def loss_law(self, bins: int = 60, **options: Unpack[Options]) -> LossLaw:
         """The distribution of the loss as certified masses of so many bins, with atoms and infinite losses; see `pdp`.
 
         Bins reach from the smallest to the largest loss but for two in a thousand; without a direction both are there.
-        An atom is listed where it has most of the mass of its bin. 1e-4 is aimed at, and accuracy not insisted on.
+        An atom is listed where it has most of the mass of its bin. Accuracy is not insisted on: every mass is known
+        roughly before any is refined, and `.wide` says what was left open where that can be seen.
         """
         from .. import account
 
-        return account.loss_law(self, Question("loss_cdf", **options), points)
+        return account.loss_law(self, Question("loss_cdf", **options), bins)
 
     @overload
     def renyi(self, order: float, *, direction: Direction | str | None = ...) -> Bound: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import pytest
 
 import tightrope as tr
@@ -89,11 +90,37 @@ def test_time_is_kept_and_what_is_known_given() -> None:
     assert LEAKY.pdp(0.1, seconds=1e-6).upper >= 0.25
 
 
-@pytest.mark.parametrize("quantity", ["pdp", "loss_cdf"])
+def test_the_distribution_at_both_infinities() -> None:
+    """P[l <= inf] = 1 with infinite losses, which the limit from below leaves out; no loss is -inf."""
+    for run in (LEAKY, TRAINING, TRAINING + LEAKY):
+        assert run.loss_cdf([math.inf, -math.inf]) == (tr.Bound(1.0, 1.0), tr.Bound(0.0, 0.0))
+    assert LEAKY.loss_cdf(1e9) == tr.Bound(0.75, 0.75)
+    text = result.write([Result(repr(LEAKY), "loss_cdf", -math.inf, LEAKY.loss_cdf(-math.inf))], several=False)
+    assert result.read(text)[0].value == -math.inf
+
+
 @pytest.mark.parametrize("t", [math.inf, -math.inf, math.nan])
-def test_only_finite_losses_are_asked(quantity: str, t: float) -> None:
+def test_probabilistic_dp_is_for_finite_epsilons(t: float) -> None:
     with pytest.raises(tr.InvalidParameter, match="finite"):
-        getattr(TRAINING, quantity)(t)
+        TRAINING.pdp(t)
+
+
+def test_a_distribution_at_no_number() -> None:
+    with pytest.raises(tr.InvalidParameter, match="t must be a number"):
+        TRAINING.loss_cdf(math.nan)
+
+
+@pytest.mark.parametrize("p", [1e-9, 0.01, 0.5, 0.9, 1.0 - 2.0**-30])
+def test_quantiles_of_formulas_end_where_doubles_do(p: float) -> None:
+    """The loss of three Gaussians is normal, with mean 3/50 and variance 6/50."""
+    found = (tr.Gaussian(sigma=5.0) * 3).loss_quantile(p)
+    with mpmath.workdps(40):
+        sigma = mpmath.mpf(5)
+        truth = 3 / (2 * sigma**2) + mpmath.sqrt(6) / sigma * mpmath.erfinv(2 * mpmath.mpf(p) - 1)
+    assert found.lower <= truth <= found.upper
+    assert found.width <= 1e-12 * abs(found.upper)
+    level, budget = min(p, 1.0 - p), found.certificate.budget  # type: ignore[union-attr]
+    assert max(*budget.upper.values(), *budget.lower.values()) <= 1e-15 * level
 
 
 def test_what_is_refused() -> None:

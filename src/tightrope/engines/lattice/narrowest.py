@@ -36,11 +36,18 @@ class Narrowest(SelfInverse):
     def parameters(self) -> Mapping[str, object]:
         return self.evaluators[0].parameters
 
+    def quickly(self, epsilon: float) -> Evaluation:
+        return self._met(epsilon, math.inf)
+
     def delta(self, epsilon: float) -> Evaluation:
+        return self._met(epsilon, self.wanted)
+
+    def _met(self, epsilon: float, wanted: float) -> Evaluation:
+        """With events where more than wanted is open."""
         found = [each.delta(epsilon) for each in self.evaluators]
         high, low = min(found, key=lambda each: each.upper), max(found, key=lambda each: each.lower)
         upper, lower, lower_lines = high.upper, low.lower, low.budget.lower
-        if upper - lower > self.wanted * upper:
+        if upper - lower > wanted * upper:
             event = lower_by_events(self.terms, epsilon)
             if event > lower:
                 lower, lower_lines = event, budget_lines()

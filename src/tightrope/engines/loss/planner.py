@@ -24,7 +24,9 @@ from ..answer import Answer, Point, exact, nothing_known
 from ..edges import EDGE_BITS
 from ..ladder import Engine
 from ..plan import demand_normal
-from .tails import LossTails, Terms
+from ..tuning import BALL_TOLERANCE
+from .tails import LossTails, Terms, Wish
+from .tuning import NEAR_ZERO
 
 BELOW = "loss_cdf"
 
@@ -34,25 +36,34 @@ class LossPlanner:
 
     def __init__(self, terms: Terms, question: Question) -> None:
         self.terms = terms
-        self._law = LossTails(terms, question)
+        self.law = LossTails(terms, question)
 
     @property
     def skipped(self) -> set[Engine]:
         """The engines that were not expected to pay."""
-        return self._law.skipped
+        return self.law.skipped
 
     def answer(self, point: Point, accuracy: float) -> Answer:
         """The interval of one reading."""
         demand_normal(point)
         if point.quantity != "loss_quantile":
-            return self._law.tail(point.given, point.quantity == BELOW, accuracy)
+            return self.law.tail(point.given, point.quantity == BELOW, Wish(accuracy))
         try:
             return self._quantile(point.given, accuracy)
         except WorkExhausted:
             return nothing_known(point)
 
-    def _quantile(self, p: float, accuracy: float) -> Answer:
-        edges = self._law.edges
+    def roughly(self, p: float, accuracy: float) -> Answer:
+        """A quantile by what is prepared next to 0, on both sides: the ends of a picture."""
+        try:
+            for t in (0.0, -2.0 * NEAR_ZERO):
+                self.law.tail(t, True, Wish(accuracy, again=True))
+            return self._quantile(p, accuracy, again=True)
+        except WorkExhausted:
+            return nothing_known(Point("loss_quantile", p))
+
+    def _quantile(self, p: float, accuracy: float, again: bool = False) -> Answer:
+        edges = self.law.edges
         with working_precision(EDGE_BITS):
             rest = 1 - arb(p)
             if edges.mass > rest:
@@ -63,14 +74,15 @@ class LossPlanner:
                 upper = edges.supremum if edges.mass.is_zero() else arb.pos_inf()
                 return exact(edges.supremum, upper, "all of the loss is at or below its supremum")
             ceiling = upper_float(edges.supremum) if edges.mass <= rest else math.inf
-        return _Search(self._law, p, accuracy).answer(-self._law.reach, ceiling)
+        return _Search(self.law, p, accuracy, again).answer(-self.law.reach, ceiling)
 
 
 class _Search:
     """A quantile between two points that are proven; what was proven stays where the work ends early."""
 
-    def __init__(self, law: LossTails, p: float, accuracy: float) -> None:
-        self._law, self._p, self._accuracy = law, p, accuracy
+    def __init__(self, law: LossTails, p: float, accuracy: float, again: bool) -> None:
+        self._law, self._p, self._wish = law, p, Wish(accuracy, p, again=again)
+        self._tolerance = min(BALL_TOLERANCE, accuracy / 8.0) if law.sharp else accuracy / 8.0
         self._low: tuple[float, Answer] | None = None
         self._high: tuple[float, Answer] | None = None
 
@@ -79,9 +91,9 @@ class _Search:
         with suppress(WorkExhausted):
             self._compared(0.0)
             if self._high is None:
-                invert(self._compared, highest, self._accuracy / 8.0)
+                invert(self._compared, highest, self._tolerance)
             if self._low is None:
-                invert(self._mirrored, -lowest, self._accuracy / 8.0)
+                invert(self._mirrored, -lowest, self._tolerance)
         low, high = self._low or (lowest, None), self._high or (highest, None)
         told = high[1] or low[1] or nothing_known(Point("loss_quantile", self._p))
         budget = Budget(
@@ -92,7 +104,7 @@ class _Search:
     def _compared(self, t: float) -> Compared[Answer]:
         """Whether P[l <= t] < p, or at least p, for certain; by P[l > t] where that tells more."""
         p, below = self._p, self._p <= 0.5
-        found = self._law.tail(t, below, self._accuracy, p)
+        found = self._law.tail(t, below, self._wish)
         if below:
             about = compare(found.lower, found.upper, p, found)
             less, reached, log = found.upper < p, found.lower >= p, -about.log

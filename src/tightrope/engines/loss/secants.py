@@ -31,7 +31,9 @@ def between(evaluator: Evaluator, t: float, reach: float, accuracy: float, secon
     """The tail at t, between secants on both sides of it, no further to the left than reach."""
     right, left = _best(evaluator, t, math.inf, accuracy, second), _best(evaluator, t, -reach, accuracy, second)
     # A secant that ends far away is H itself, which is at most the tail of the first law.
-    lower, upper = max(right.lower, 0.0 if second else evaluator.delta(t).lower), left.upper
+    lower, upper = right.lower, left.upper
+    if not second and lower < tuning.POOR * upper:
+        lower = max(lower, evaluator.delta(t).lower)
     above, below = (_with_rest(lines, upper - lower) for lines in (left.budget.upper, right.budget.lower))
     return Evaluation(min(lower, upper), upper, Budget(above, below))
 
@@ -50,7 +52,7 @@ def _best(evaluator: Evaluator, t: float, reach: float, accuracy: float, second:
     """The secant from t on whose end is best, to the right for reach > 0, else to the left and no further than that."""
     best, least = NOTHING, max(tuning.STEP_LEAST * abs(t), tuning.DISTANCE_LEAST)
     with suppress(WorkExhausted):  # what was found holds
-        at = evaluator.delta(t)
+        at = evaluator.quickly(t)
         noise = (at.upper - at.lower) / at.upper if at.upper > 0.0 else 1.0
         step = math.sqrt(max(noise, tuning.NOISE_LEAST))
         for _ in range(tuning.TRIES):

@@ -41,15 +41,20 @@ Terms = tuple[Term, ...]
 
 
 class Wish(NamedTuple):
-    """When an answer is good enough: as narrow as this, or told from a level (P[l <= t] >= p, or < p)."""
+    """When an answer is good enough: as narrow as this, or told from a level (P[l <= t] >= p, or < p).
+
+    enough: a width that will do, however small the tail is. again: nothing is prepared where something is.
+    """
 
     accuracy: float
     level: float | None = None
     complemented: bool = False
+    enough: float = 0.0
+    again: bool = False
 
     def met(self, found: Answer) -> bool:
         """Whether it is."""
-        if found.meets(self.accuracy, "delta"):
+        if found.width <= self.enough or found.meets(self.accuracy, "delta"):
             return True
         if self.level is None:
             return False
@@ -73,7 +78,13 @@ class Enclosed(Evaluator):
         return self.above.parameters
 
     def delta(self, epsilon: float) -> Evaluation:
-        low, high = self.below.delta(epsilon), self.above.delta(epsilon)
+        return self._met(self.below.delta(epsilon), self.above.delta(epsilon))
+
+    def quickly(self, epsilon: float) -> Evaluation:
+        return self._met(self.below.quickly(epsilon), self.above.quickly(epsilon))
+
+    @staticmethod
+    def _met(low: Evaluation, high: Evaluation) -> Evaluation:
         return Evaluation(min(low.lower, high.upper), high.upper, Budget(high.budget.upper, low.budget.lower))
 
 
@@ -93,9 +104,13 @@ class Mirrored(Evaluator):
         return self.ahead.parameters
 
     def delta(self, epsilon: float) -> Evaluation:
-        if epsilon >= 0.0:
-            return self.ahead.delta(epsilon)
-        found = self.behind.delta(-epsilon)
+        return self.ahead.delta(epsilon) if epsilon >= 0.0 else self._over(epsilon, self.behind.delta(-epsilon))
+
+    def quickly(self, epsilon: float) -> Evaluation:
+        return self.ahead.quickly(epsilon) if epsilon >= 0.0 else self._over(epsilon, self.behind.quickly(-epsilon))
+
+    @staticmethod
+    def _over(epsilon: float, found: Evaluation) -> Evaluation:
         with working_precision(BITS_START):
             share, rest = arb(epsilon).exp(), -arb(epsilon).expm1()
             low, high = lower_float(rest + share * arb(found.lower)), upper_float(rest + share * arb(found.upper))
@@ -133,7 +148,7 @@ class SecantSide:
     def tail(self, s: float, cell: Cell | None, wish: Wish) -> Answer:
         """The first law's P[l > s], or the second's; in the cell where there is one, else s >= 0 or next to it."""
         best = self._again(s, cell, wish)
-        if best is not None and wish.met(best):
+        if best is not None and (wish.again or wish.met(best)):
             return best
         refusals: list[UnsupportedMechanism] = []
         for rung in self.rungs:
@@ -153,7 +168,7 @@ class SecantSide:
             except WorkExhausted:
                 self.unfinished = True
                 continue
-            best = found if best is None else _common(best, found)
+            best = found if best is None else common(best, found)
             if wish.met(best):
                 return best
         if best is not None:
@@ -218,7 +233,7 @@ def _prepared(rung: Rung, terms: Terms, epsilon: float, settings: Mapping[str, o
     return made[0] if len(made) == 1 else Enclosed(*made)
 
 
-def _common(one: Answer, other: Answer) -> Answer:
+def common(one: Answer, other: Answer) -> Answer:
     """What two intervals that both hold have in common, told by the narrower one."""
     narrow = min(one, other, key=lambda each: each.width)
     return replace(narrow, lower=max(one.lower, other.lower), upper=min(one.upper, other.upper))
@@ -248,18 +263,26 @@ class LossTails:
         return self._first.skipped | self._second.skipped
 
     @property
+    def sharp(self) -> bool:
+        """Whether tails end where doubles do."""
+        return self._formula is not None
+
+    @property
     def reach(self) -> float:
         """No loss is below minus this."""
         return upper_float(self._mirror.supremum)
 
-    def tail(self, t: float, below: bool, accuracy: float, level: float | None = None) -> Answer:
-        """P[l > t], or P[l <= t] where `below`; good enough where P[l <= t] is told from the level."""
+    def tail(self, t: float, below: bool, wish: Wish) -> Answer:
+        """P[l > t], or P[l <= t] where `below`."""
         try:
-            return self._tail(t, below, Wish(accuracy, level))
+            return self._tail(t, below, wish)
         except WorkExhausted:
             return self._within(_anything(t), below)
 
     def _tail(self, t: float, below: bool, wish: Wish) -> Answer:
+        if math.isinf(t):
+            share = arb((t > 0.0) == below)
+            return exact(share, share, "no loss is beyond inf" if t > 0.0 else "no loss is -inf")
         with working_precision(EDGE_BITS):
             if self.edges.supremum <= t:
                 mass = 1 - self.edges.mass if below else self.edges.mass

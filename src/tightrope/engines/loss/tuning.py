@@ -9,6 +9,7 @@ RATIO_BITS_MOST = 1 << 20  # of a product of ratios that is worked out to see wh
 # secants.py
 NOISE_LEAST = 1e-16  # relative, of H: no double tells more
 TRIES = 6  # of the distance: each comes closer to where noise and curvature are alike (benchmarks/loss.py)
+POOR = 0.5  # of the upper end: below that a lower end by secants may be worse than H itself
 NARROW = 0.1  # of the accuracy: a secant that leaves so little open is left as it is
 CELL_STEPS = (1.0, 0.1, 0.01)  # from the left end of a cell: H is known best next to where it was asked
 STEP_LEAST = 2.0**-44  # of t: a distance that doubles still tell well
@@ -22,3 +23,8 @@ SHARP_LEAST = 1e-9  # relative width of delta that is asked for: float64 tells h
 SHARP_GRID = 1e-6  # the same of engines on grids, where each digit costs ten times the time
 PREPARE_SHARE = 0.6  # of the work of an engine: the rest is for reading secants off it
 NEAR_ZERO = 1e-3  # from here on a secant to the left, which ends at 0, may be too short
+
+# survey.py
+SURVEY_WIDTHS = (0.02, 5e-4)  # one pass for each: the first makes a picture, the last has more than it shows
+SURVEY_MISSES = 3  # times that preparing anew did not help: then the rest of a pass is read off what there is
+SURVEY_FIRST = 0.25  # of the work: what is prepared at the first place serves the others
