@@ -124,5 +124,5 @@ def test_too_many_points_are_refused_before_they_are_made() -> None:
     for points in (10**9, 10**30):
         with pytest.raises(tr.InvalidParameter, match="bins must be at most 100,000"):
             tr.Gaussian(sigma=1.0).loss_law(bins=points)
-        with pytest.raises(tr.InvalidParameter, match="bins must be at most 100,000"):
+        with pytest.raises(tr.InvalidParameter, match="points must be at most 100,000"):
             tr.Gaussian(sigma=1.0).curve(points=points)
