@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.buckets import test_settings as settings
 from tests.buckets import test_value as values
 from tightrope.buckets import BucketList, BucketTerms
-from tightrope.engines.buckets import read, reading
+from tightrope.engines.buckets import engine, reading
 from tightrope.question import Question
 
 from .contour_faults import Fault, Patch
@@ -13,7 +13,8 @@ from .contour_faults import Fault, Patch
 
 def correct_anyway(patch: Patch) -> None:
     """error_correction=False answers by definition 9."""
-    patch.setattr(reading, "uncorrected", read.delta)
+    patch.setattr(reading, "UNCORRECTED", reading.CORRECTED)
+    patch.setattr(engine, "UNCORRECTED", reading.CORRECTED)
 
 
 def lose_settings(patch: Patch) -> None:
