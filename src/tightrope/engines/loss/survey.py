@@ -1,8 +1,8 @@
 """P[l <= t] at many t, as a picture needs them: roughly everywhere first, then finer while work is left.
 
-What was prepared for one t is read at the others. From 0 outwards, as an engine that knows H well at one epsilon knows
-it as well, in absolute terms, at all larger ones. Where preparing again no longer helps, next to atoms for one, reading
-goes on. P[l <= t] rises with t, so the largest lower end on the left and the smallest upper end on the right hold too.
+What was prepared for one t is read at the others, from the middle of each gap on, so that little is open wherever work
+ends. Where preparing again no longer helps, next to atoms for one, reading goes on.
+P[l <= t] rises with t, so the largest lower end on the left and the smallest upper end on the right hold too.
 Guarantee: lower <= P[l <= t] <= upper at every t. Proof: docs/proofs/loss.md, section 7.
 """
 
@@ -19,7 +19,7 @@ from .tails import LossTails, Wish, common
 
 def survey(laws: Sequence[LossTails], places: Sequence[float]) -> list[list[Answer]]:
     """One answer for each place, of every law: all of them roughly before one is refined."""
-    order = sorted(range(len(places)), key=lambda index: abs(places[index]))
+    order = sorted(range(len(places)), key=lambda index: -(index & -index or len(places)))  # 0, the middle, quarters
     found: list[dict[int, Answer]] = [{} for _ in laws]
     for enough in tuning.SURVEY_WIDTHS:
         for done, (law, known) in enumerate(zip(laws, found, strict=True)):
