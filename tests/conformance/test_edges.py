@@ -111,10 +111,15 @@ def test_everything_may_leak() -> None:
         assert ends(mechanism.epsilon(delta=1.0)) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("epsilon", (-1e-300, -1.0, -INF, math.nan))
-def test_negative_epsilon_is_refused(epsilon: float) -> None:
+@pytest.mark.parametrize("epsilon", (math.nan, "nan", "0.5", None))
+def test_an_epsilon_that_is_no_number_is_refused(epsilon: float) -> None:
     with pytest.raises(tr.InvalidParameter):
         tr.Gaussian(sigma=1.0).delta(epsilon=epsilon)
+
+
+@pytest.mark.parametrize("mechanism", UNBOUNDED, ids=repr)
+def test_at_minus_infinity_delta_is_one(mechanism: tr.Mechanism) -> None:
+    assert ends(mechanism.delta(epsilon=-INF)) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize("delta", (-1e-300, 1.0000000000000002, 2.0, INF, math.nan))

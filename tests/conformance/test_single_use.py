@@ -13,6 +13,7 @@ from tests.conformance.containment import misses, misses_epsilon, relative_width
 from tests.oracle.continuous import Gaussian, Laplace
 from tests.oracle.finite import Leaky
 from tests.oracle.truth import Law, Truth
+from tests.search import shared
 
 AIM = 1e-6  # what is aimed at where no accuracy is asked for
 PROVEN = 1e-12
@@ -26,7 +27,7 @@ SATURATED = (  # so little noise that delta stays next to 1 for long
 
 @pytest.mark.parametrize("case", sampled())
 def test_delta(case: Case) -> None:
-    points = epsilons(case.truth, case.points)
+    points = shared(epsilons(case.truth, case.points), case.direction)
     bounds = case.mechanism.delta(epsilon=points, direction=case.direction)
     wrong = [
         f"delta({epsilon!r}): {reason}"
@@ -62,7 +63,7 @@ def clear(case: Case, delta: float) -> bool:
 
 @pytest.mark.parametrize("case", sampled((1e-8, 0.3, 1.0)))
 def test_epsilon(case: Case) -> None:
-    points = deltas(case)
+    points = shared(deltas(case), case.direction)
     bounds = case.mechanism.epsilon(delta=points, direction=case.direction)
     wrong = [
         f"epsilon({delta!r}): {reason}"

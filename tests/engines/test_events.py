@@ -9,10 +9,11 @@ import pytest
 from flint import arb, ctx
 
 from tests.engines.lattice.asking import terms_of
-from tests.oracle import enumeration, transforms
+from tests.oracle import enumeration
 from tests.oracle.finite import FiniteLaw, response
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
+from tests.reference.integrals import stored
 from tightrope.engines import events
 from tightrope.engines.lattice import engine as lattice
 from tightrope.pairs.finite.laws import RationalLaw
@@ -43,7 +44,7 @@ def test_events_stay_below_all_outcomes() -> None:
 def test_two_uses_of_a_sampled_gaussian() -> None:
     """Against an integral over both uses; with few hits the bound is close."""
     for sigma, rate, epsilon, share in ((1.0, 1e-3, 1.0, 0.99),):
-        truth = float(transforms.two_uses(sigma, rate, epsilon))
+        truth = float(stored("two sampled Gaussians", sigma, rate, epsilon))
         found = events.lower_by_events(terms_of(f"Gaussian(sigma={sigma}).poisson(rate={rate}) * 2", "remove"), epsilon)
         assert share * truth <= found <= truth * (1.0 + 1e-12), (sigma, rate, epsilon)
 

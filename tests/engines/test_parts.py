@@ -12,6 +12,7 @@ from mpmath import mp, mpf
 
 import tightrope as tr
 from tests.oracle import transforms
+from tests.reference.integrals import stored
 from tightrope.engines import parts as contour_parts
 from tightrope.engines.contour import engine as contour
 from tightrope.engines.contour import tuning
@@ -49,9 +50,20 @@ def sampled(sigma: float, rate: float, count: int) -> Terms:
     return removal(f"Gaussian(sigma={sigma!r}).poisson(rate={rate!r}) * {count}")
 
 
+def two_uses(sigma: float, rate: float, epsilon: float) -> mpf:
+    with mp.workdps(60):
+        return mpf(stored("two sampled Gaussians", sigma, rate, epsilon))
+
+
+def test_the_stored_integrals_are_computed_here() -> None:
+    """The cheapest of them; the others by `python -m tests.reference.integrals`."""
+    with mp.workdps(60):
+        assert abs(transforms.two_uses(*TWO_USES[3]) / two_uses(*TWO_USES[3]) - 1) <= mpf("1e-39")
+
+
 @pytest.mark.parametrize(("sigma", "rate", "epsilon"), TWO_USES)
 def test_two_uses(sigma: float, rate: float, epsilon: float) -> None:
-    exact_delta = transforms.two_uses(sigma, rate, epsilon)
+    exact_delta = two_uses(sigma, rate, epsilon)
     for proof in (False, True):
         found = contour.prepare(sampled(sigma, rate, 2), epsilon=epsilon, accuracy=1e-6, proof=proof).delta(epsilon)
         assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
@@ -92,7 +104,7 @@ def test_body() -> None:
     """What is left to the body counts for a part of delta that one can see."""
     approach, parts, epsilon = cut_and_split(1.05)
     found = tried(approach, parts, find_saddle(parts, epsilon, None)).bound.delta(epsilon)
-    exact_delta = transforms.two_uses(*TWO_USES[1])
+    exact_delta = two_uses(*TWO_USES[1])
     assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
     assert mpf(found.lower) < 0.99 * exact_delta, "the body was too small to see"
 
@@ -105,7 +117,7 @@ def test_rare(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
     sigma, rate, epsilon = TWO_USES[1]
     monkeypatch.setattr(contour, "ways_of", lambda law: (HITS,))
     found = contour.prepare(sampled(sigma, rate, 2), epsilon=epsilon, accuracy=1e-6, proof=proof).delta(epsilon)
-    exact_delta = transforms.two_uses(sigma, rate, epsilon)
+    exact_delta = two_uses(sigma, rate, epsilon)
     assert mpf(found.lower) <= exact_delta <= mpf(found.upper)
     assert mpf(found.lower) < 0.99 * exact_delta, "what is rare was too small to see"
 

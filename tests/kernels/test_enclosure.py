@@ -13,10 +13,11 @@ import pytest
 from flint import arb
 
 from tests.oracle.precision import precision
+from tests.search import cases
 from tightrope.kernels.enclosure import Enclosure, around, count_enclosure, enclosing, exact, mills, where
 
 BITS = 400
-POINTS = 10_000
+POINTS = cases(2_500, 10_000)
 
 
 def _mills(x: arb) -> arb:

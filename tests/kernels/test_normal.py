@@ -1,4 +1,4 @@
-"""Normal tails against Arb at 10^5 points, down to the smallest doubles."""
+"""Normal tails against Arb at 20,000 points, or at 10^5 in a full search, down to the smallest doubles."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 from flint import arb
 
 from tests.oracle.precision import precision
+from tests.search import cases
 from tightrope.kernels.normal import NORMAL_TAIL_ERROR, normal_tails
 from tightrope.kernels.twofold import Twofold, twofold
 
-POINTS = 100_000
+POINTS = cases(20_000, 100_000)
 
 
 def _places() -> Twofold:

@@ -17,6 +17,7 @@ import tightrope as tr
 from tests.oracle.densities import SmoothTruth
 from tests.oracle.precision import precision
 from tests.oracle.smooth_fold import fold_delta
+from tests.reference.integrals import stored
 from tightrope.errors import Refusal
 from tightrope.facets.cumulant import cgf_of
 from tightrope.kernels.enclosure import exact
@@ -124,12 +125,22 @@ def test_one_sampled_use(name: str, rate: float, direction: str) -> None:
         assert bound.width <= 1e-11
 
 
+def uses_truth(name: str, direction: str, count: int, epsilon: float) -> float:
+    return fold_delta(truth_of(name, direction), count, epsilon)
+
+
+def test_the_stored_integrals_are_computed_here() -> None:
+    """The cheapest of them; the others by `python -m tests.reference.integrals`."""
+    asked = ("growing", "add", 40, 4.0)
+    assert uses_truth(*asked) == pytest.approx(float(stored("uses of a density", *asked)), rel=1e-10)
+
+
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize(("name", "count"), [("logistic", 30), ("student", 50), ("growing", 40)])
 def test_many_uses(name: str, count: int, direction: str) -> None:
-    mechanism, law = case(name)[0] * count, truth_of(name, direction)
+    mechanism = case(name)[0] * count
     for epsilon in (0.1 * count, 0.25 * count):
-        truth = fold_delta(law, count, epsilon)
+        truth = float(stored("uses of a density", name, direction, count, epsilon))
         for engine in ("auto", "lattice"):
             bound = mechanism.delta(epsilon, direction=direction, engine=engine)
             assert bound.lower <= truth * (1.0 + 1e-9)

@@ -14,6 +14,7 @@ from flint import arb
 from mpmath import mp, mpf
 
 import tightrope as tr
+from tests.reference.integrals import stored
 from tightrope.errors import InvalidParameter
 from tightrope.facets.cumulant import cgf_of
 from tightrope.kernels.ball import working_precision
@@ -93,6 +94,35 @@ def fold(edge: float, count: int, epsilon: mpf, degree: int = 4) -> mpf:
     )
     assert error <= 1e-12
     return value
+
+
+def uses_truth(count: int, edge: float, share: float) -> mpf:
+    """delta of several uses at this share of the largest loss."""
+    with mp.workdps(20):
+        return fold(edge, count, mpf(count * edge * share), degree=6 if count == 2 else 4)
+
+
+def sampled_uses_truth(edge: float, rate: float, epsilon: float, remove: bool) -> mpf:
+    """delta of two sampled uses."""
+    loss = sampled_loss(edge, rate, remove)
+    with mp.workdps(20):
+        ends = [loss(mpf(-100)), loss(mpf(100))]
+        kinks = [crossing(loss, epsilon - end, edge) for end in ends if ends[0] < epsilon - end < ends[1]]
+
+        def mean(shift: float) -> mpf:
+            """Over the outputs of a logistic law, x where P[X > x] = u."""
+            splits = sorted(above(kink - shift) for kink in kinks)
+            value, error = mp.quad(
+                lambda u: sampled_delta(edge, rate, remove, epsilon - loss(shift + mp.log(1 / u - 1))),
+                [mpf(0), *splits, mpf(1)],
+                method="gauss-legendre",
+                maxdegree=5,
+                error=True,
+            )
+            assert error <= 1e-11
+            return value
+
+        return (1 - mpf(rate)) * mean(0.0) + rate * mean(edge) if remove else mean(edge)
 
 
 def contains(bound: tr.Bound, truth: mpf, slack: float = 0.0) -> bool:
@@ -190,13 +220,20 @@ def test_one_use_in_both_directions(edge: float) -> None:
 )
 def test_few_uses_against_integrals_over_outputs(count: int, edge: float, share: float) -> None:
     epsilon = count * edge * share
-    with mp.workdps(20):
-        truth = fold(edge, count, mpf(epsilon), degree=6 if count == 2 else 4)
+    with mp.workdps(DIGITS):
+        truth = mpf(stored("uses of Exponential", count, edge, share))
     run = tr.Exponential(epsilon=edge) * count
     for keywords in ({"engine": "contour"}, {"engine": "lattice"}, {"engine": "contour", "proof": True}):
         bound = run.delta(epsilon, **keywords)
         assert contains(bound, truth, slack=1e-10)  # more than the quadrature errs
         assert bound.upper - bound.lower <= 1e-6 * bound.upper
+
+
+def test_the_stored_integrals_are_computed_here() -> None:
+    """The cheapest of them; the others by `python -m tests.reference.integrals`."""
+    with mp.workdps(DIGITS):
+        truth = mpf(stored("uses of Exponential", 2, 0.5, 0.7))
+        assert abs(uses_truth(2, 0.5, 0.7) - truth) <= mpf("1e-18") * truth
 
 
 @pytest.mark.parametrize("remove", [True, False])
@@ -215,25 +252,8 @@ def test_sampled_uses_against_integrals_over_outputs(edge: float, rate: float, r
 @pytest.mark.parametrize("remove", [True, False])
 def test_two_sampled_uses_against_integrals_over_outputs(remove: bool) -> None:
     edge, rate, epsilon = 2.0, 0.5, 0.25
-    loss = sampled_loss(edge, rate, remove)
-    with mp.workdps(20):
-        ends = [loss(mpf(-100)), loss(mpf(100))]
-        kinks = [crossing(loss, epsilon - end, edge) for end in ends if ends[0] < epsilon - end < ends[1]]
-
-        def mean(shift: float) -> mpf:
-            """Over the outputs of a logistic law, x where P[X > x] = u."""
-            splits = sorted(above(kink - shift) for kink in kinks)
-            value, error = mp.quad(
-                lambda u: sampled_delta(edge, rate, remove, epsilon - loss(shift + mp.log(1 / u - 1))),
-                [mpf(0), *splits, mpf(1)],
-                method="gauss-legendre",
-                maxdegree=5,
-                error=True,
-            )
-            assert error <= 1e-11
-            return value
-
-        truth = (1 - mpf(rate)) * mean(0.0) + rate * mean(edge) if remove else mean(edge)
+    with mp.workdps(DIGITS):
+        truth = mpf(stored("two sampled uses of Exponential", edge, rate, epsilon, remove))
     run = tr.Exponential(epsilon=edge).poisson(rate=rate) * 2
     for proof in (False, True):
         bound = run.delta(epsilon, direction="remove" if remove else "add", proof=proof)
@@ -304,14 +324,15 @@ def test_real_exponential_mechanisms_are_covered() -> None:
         p, q = ([math.exp(epsilon * score / 2.0) for score in row] for row in (scores, moved))
         p, q = ([mass / sum(row) for mass in row] for row in (p, q))
         for count in (1, 2, 3):
-            for at in (0.0, 0.3 * epsilon, 0.8 * epsilon):
+            asked = [0.0, 0.3 * epsilon, 0.8 * epsilon]
+            for at, bound in zip(asked, (tr.Exponential(epsilon=epsilon) * count).delta(asked), strict=True):
                 chosen = list(itertools.product(range(size), repeat=count))
                 gains = (
                     math.prod(p[index] for index in row) - math.exp(at) * math.prod(q[index] for index in row)
                     for row in chosen
                 )
                 real = math.fsum(max(gain, 0.0) for gain in gains)
-                assert real <= (tr.Exponential(epsilon=epsilon) * count).delta(at).upper + 1e-14
+                assert real <= bound.upper + 1e-14
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 6.0])

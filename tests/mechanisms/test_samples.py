@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.search import cases
 from tightrope.errors import DataError, InvalidParameter
 from tightrope.mechanisms import binning, data_file, histograms, samples
 from tightrope.mechanisms.histograms import Histograms
@@ -148,7 +149,7 @@ def test_bins_chosen_from_the_data_keep_the_stated_confidence(monkeypatch: pytes
     monkeypatch.setattr(histograms, "upper_limit", functools.cache(upper_limit))
     monkeypatch.setattr(histograms, "lower_limit", functools.cache(lower_limit))
     generator = np.random.default_rng(8)
-    held, runs, confidence = 0, 400, 0.6
+    held, runs, confidence = 0, cases(100, 400), 0.6
     for _ in range(runs):
         edges: list[np.ndarray] = []
         original = binning._equal

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 import random
+from functools import cache
 
 import mpmath as mp
 import pytest
 
 import tightrope as tr
 from tests.engines.test_chernoff import bound, gaussian_delta
+from tests.search import cases
 from tightrope.engines.answer import meets
 from tightrope.engines.chernoff import delta_above
 from tightrope.engines.contour import engine as contour
@@ -43,7 +45,7 @@ def uses(sigma: float, rate: float, count: int) -> tr.Mechanism:
     return tr.Gaussian(sigma=sigma).poisson(rate=rate) * count
 
 
-@pytest.mark.parametrize(("sigma", "rate", "count", "delta"), KNOWN + drawn(20))
+@pytest.mark.parametrize(("sigma", "rate", "count", "delta"), KNOWN + drawn(cases(6, 20)))
 def test_narrow_and_both_arithmetics_overlap(sigma: float, rate: float, count: int, delta: float) -> None:
     found, proven = (uses(sigma, rate, count).epsilon(delta, proof=proof) for proof in (False, True))
     assert found.lower <= proven.upper
@@ -83,6 +85,7 @@ def single_delta(sigma: float, rate: float, epsilon: mp.mpf) -> mp.mpf:
     return mp.mpf(rate) * mp.ncdf(mu - x) - excess * mp.ncdf(-x)
 
 
+@cache
 def two_uses(sigma: float, rate: float, epsilon: float) -> mp.mpf:
     """E_P of the delta of one use at what the other leaves, by a plain sum: for bells it errs by e^(-pi^2/step^2)."""
     mu = 1 / mp.mpf(sigma)
