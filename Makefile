@@ -50,7 +50,7 @@ bench: $(STAMP) ## time, memory and width of standard questions and of the latti
 
 fuzz: $(STAMP) ## 2,000 random questions (CASES=n for fewer), each answered in 5 s; then the suite's searches in full
 	$(BIN)/python benchmarks/fuzz.py $(CASES)
-	TIGHTROPE_SEARCH=full $(BIN)/python -m pytest -q -n $(WORKERS) $$(grep -rl tests.search tests --include='test_*.py')
+	TIGHTROPE_SEARCH=full $(BIN)/python -m pytest -q -n $(WORKERS) $$(grep -rl tests.search tests --include='test_*.py') tests/conformance/test_facets.py
 
 bench-peers: $(STAMP) $(PEERS)/.stamp ## other libraries on the same cases, in an environment of their own
 	$(BIN)/python benchmarks/peers.py

@@ -23,6 +23,7 @@ from tightrope.facets.cumulant import cgf_of
 from tightrope.kernels.enclosure import exact
 from tightrope.kernels.twofold import twofold
 from tightrope.pair import TAIL_ERROR
+from tightrope.pairs.density import series
 
 Case = tuple[tr.Density, SmoothTruth]
 
@@ -491,7 +492,8 @@ def test_a_spike_is_found_and_measured() -> None:
     assert all(mass.width < 1e-30 for mass in made.outside)
 
 
-def test_what_takes_too_many_cells_is_refused_as_work() -> None:
+def test_what_takes_too_many_cells_is_refused_as_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series, "FINENESS", tuple((absolute, most // 10) for absolute, most in series.FINENESS))
     with pytest.raises(tr.UnsupportedMechanism, match="not smooth enough") as caught:
         tr.Density(log_p=lambda x: (x * 1e6).sin() - 10, log_q=normal(0.5), support=(-9.0, 9.5))
     assert caught.value.kind is Refusal.TOO_MUCH_WORK

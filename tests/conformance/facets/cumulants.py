@@ -5,6 +5,7 @@ from __future__ import annotations
 from flint import acb, arb
 
 from tests.oracle.precision import precision
+from tests.search import shared
 from tightrope.facets.cgf import LOG_TOLERANCE, Cgf
 from tightrope.kernels.ball import working_precision
 
@@ -17,7 +18,7 @@ STEP, NODES, PICKED = 0.5, 7, (1, 6)
 def cgf(asked: Asked) -> bool:
     found = asked.pair.cgf()
     if found is not None:
-        for tilt in TILTS[:1] if asked.row.blur else TILTS:
+        for tilt in TILTS[:1] if asked.row.blur else shared(TILTS, asked.direction):
             whole = asked.moment(tilt)
             turned = {index: asked.moment(tilt, STEP * index) for index in PICKED}
             _in_floats(found, tilt, whole.real, turned)

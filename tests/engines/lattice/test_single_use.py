@@ -9,6 +9,7 @@ import tightrope as tr
 from tests.conformance.cases import DIRECTIONS, STANDARD, Row
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
+from tests.search import FULL
 from tightrope.engines.lattice import engine as lattice
 
 
@@ -21,7 +22,9 @@ def test_single_use_is_contained(row: Row, rate: float) -> None:
         terms = [(part.pair(tr.Direction(direction)), count) for part, count in mechanism.terms]
         supremum = truth.supremum()
         reach = 3.0 if supremum is None else abs(float(supremum))
-        for epsilon in (0.0, 0.5 * reach, 0.9 * reach):
+        # Far out it is the unbounded losses of a rare sample that take long.
+        shares = (0.0, 0.5, 0.9) if FULL or supremum is not None or rate > 1e-3 else (0.0, 0.3)
+        for epsilon in (share * reach for share in shares):
             evaluator = lattice.prepare(terms, epsilon=epsilon, accuracy=3e-2)
             for asked in (epsilon, 1.3 * epsilon):
                 value, exact = evaluator.delta(asked), truth.delta(asked)
