@@ -64,3 +64,8 @@ def _delta_of_one(use: Use, epsilon: mpmath.mpf, remove: bool) -> mpmath.mpf:
         return (1 - rate) * plain + rate * shifted - mpmath.exp(epsilon) * plain
     plain, shifted = mpmath.ncdf(x / sigma), mpmath.ncdf((x - 1) / sigma)
     return plain - mpmath.exp(epsilon) * ((1 - rate) * plain + rate * shifted)
+
+
+def delta_of_both(sigma: float, rate: float, other_sigma: float, other_rate: float, epsilon: float) -> mpmath.mpf:
+    """The same for removals, by numbers alone."""
+    return delta_of_two(Use(sigma, rate), Use(other_sigma, other_rate), epsilon)

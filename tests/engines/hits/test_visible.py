@@ -9,6 +9,7 @@ import pytest
 
 import tightrope as tr
 from tests.oracle.sampled_twice import Use, delta_of_two
+from tests.reference.integrals import stored
 from tightrope.engines.hits import tuning
 
 ORACLE_ERROR = mpmath.mpf(10) ** -17
@@ -27,11 +28,24 @@ def uses(one: Use, other: Use) -> tr.Mechanism:
     return tr.compose([tr.Gaussian(sigma=each.sigma).poisson(rate=each.rate) for each in (one, other)])
 
 
+def two_removals(one: Use, other: Use, epsilon: float) -> mpmath.mpf:
+    """Stored; one of them and the additions are computed here."""
+    with mpmath.workdps(40):
+        found = stored("one sampled Gaussian and another", one.sigma, one.rate, other.sigma, other.rate, epsilon)
+        return mpmath.mpf(found)
+
+
+def test_the_stored_integrals_are_computed_here() -> None:
+    """The cheapest of them; the others by `python -m tests.reference.integrals`."""
+    one, other = Use(0.02, 1e-4), Use(0.03, 0.9)
+    assert abs(delta_of_two(one, other, 1300.0) / two_removals(one, other, 1300.0) - 1) <= ORACLE_ERROR
+
+
 @pytest.mark.parametrize(("sigma", "rate", "other_sigma", "other_rate", "epsilon"), TWICE)
 def test_two_removals(sigma: float, rate: float, other_sigma: float, other_rate: float, epsilon: float) -> None:
     one, other = Use(sigma, rate), Use(other_sigma, other_rate)
     bound = uses(one, other).delta(epsilon, engine="hits", direction="remove")
-    truth = delta_of_two(one, other, epsilon)
+    truth = two_removals(one, other, epsilon)
     assert bound.lower <= truth * (1 + ORACLE_ERROR)
     assert truth * (1 - ORACLE_ERROR) <= bound.upper
     assert bound.width < 1e-3 * bound.upper
