@@ -28,6 +28,7 @@ from tightrope.kernels.enclosure import Enclosure, exact
 Floats = npt.NDArray[np.float64]
 
 LOOSE = 1000.0
+POINTS = cases(400, 1000)  # of a group
 VISIBLE = 1e-290  # below, the doubles themselves run out of digits
 
 
@@ -109,7 +110,7 @@ def laplace_groups() -> list[Group]:
     return [
         Group(
             f"scale {scale!r}",
-            random.uniform(0.0, 1.0 / scale, 800) * (1.0 - 10.0 ** random.uniform(-8.0, 0.0, 800)),
+            random.uniform(0.0, 1.0 / scale, POINTS) * (1.0 - 10.0 ** random.uniform(-8.0, 0.0, POINTS)),
             profile(tr.Laplace(scale=float(scale))),
             Truth(Laplace(float(scale))).delta,
         )
@@ -125,7 +126,7 @@ def finite_groups() -> list[Group]:
         p, q = ((row / row.sum()).tolist() for row in weights)
         truth = Truth(Histogram(tuple(p), tuple(q)))
         top = float(truth.supremum())  # type: ignore[arg-type]
-        points = random.uniform(0.0, top, 1000) * (1.0 - 10.0 ** random.uniform(-6.0, 0.0, 1000))
+        points = random.uniform(0.0, top, POINTS) * (1.0 - 10.0 ** random.uniform(-6.0, 0.0, POINTS))
         made.append(Group(f"{size} outcomes", points, profile(tr.Finite(p=p, q=q)), truth.delta))
     return made
 
