@@ -15,6 +15,7 @@ from mpmath import mp, mpf
 
 import tightrope as tr
 from tests.reference.integrals import stored
+from tests.search import cases
 from tightrope.errors import InvalidParameter
 from tightrope.facets.cumulant import cgf_of
 from tightrope.kernels.ball import working_precision
@@ -317,7 +318,7 @@ def test_moments_are_integrals_over_outputs(edge: float) -> None:
 
 def test_real_exponential_mechanisms_are_covered() -> None:
     source = random.Random(5)
-    for _ in range(4):
+    for _ in range(cases(2, 4)):
         epsilon, size = source.choice([0.3, 1.0, 4.0]), source.randint(2, 5)
         scores = [source.uniform(0.0, 3.0) for _ in range(size)]
         moved = [score + source.choice([-1.0, 1.0, source.uniform(-1.0, 1.0)]) for score in scores]

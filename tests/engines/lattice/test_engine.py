@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.engines.lattice.asking import epsilon_interval, terms_of
+from tests.search import FULL
 from tightrope.engines.lattice import engine as lattice
 from tightrope.errors import UnsupportedMechanism
 
@@ -18,7 +19,7 @@ CASES = [
     (vector["expression"], float(vector["delta"]), direction, float(vector[direction]))
     for vector in VECTORS
     for direction in ("remove", "add")
-    if direction in vector
+    if direction in vector and (FULL or direction == "remove" or "1000000" not in vector["expression"])
 ] + [
     (vector["expression"], float(vector["delta"]), "remove", float(vector["epsilon"]))
     for vector in VECTORS
