@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("the command line", ("cli",)),
     ("text and JSON", ("result", "serial", "expression", "registry", "catalogue")),
-    ("what is made of answers", ("calibrate", "compare", "convert")),
+    ("what is made of answers", ("calibrate", "compare", "convert", "buckets", "loss_picture")),
     ("the straight path", ("account",)),
     ("mechanisms", ("transforms", "mechanisms")),
     ("engines: ask, never recognise", ("engines",)),

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 
 from . import work
@@ -14,11 +13,9 @@ from .bound import Bound, Certificate
 from .curve import Curve
 from .engines.answer import Answer, Point, meets, nothing_known
 from .engines.loss.planner import LossPlanner
-from .engines.loss.survey import survey
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
-from .loss_law import SEEN_WIDTH, LossLaw, LossSide, loss_atoms, loss_edges
 from .mechanisms.base import Mechanism, called, claims, confidence
 from .mechanisms.parameters import finite, nonnegative, probability, real, whole
 from .question import AUTO, GIVEN, LESS_IS_WORSE, OF_LOSS, SECONDS, Question
@@ -29,9 +26,6 @@ CURVE_AIM = 1e-4  # far below what a plot shows, and few grids serve all points
 MORE_SECONDS = 6.0  # times as long may be worth a try
 FINITE_SECONDS = 1e6
 POINTS_MOST = 100_000  # of a curve or a picture
-OUTSIDE = 1e-3  # of the loss, on each side: beyond the bins of a picture
-RANGE_AIM, RANGE_SHARE = 1e-2, 0.2  # of the ends of a picture, and what each may take of the work
-EDGES_SHARE = 0.8  # of the work of a direction: the rest is for its atoms
 MIRROR_FAR = 99.0  # from here on the mirror leaves nothing to aim at
 
 
@@ -67,39 +61,7 @@ def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...])
     return Curve(epsilons=epsilons, bounds=bounds)
 
 
-def loss_law(mechanism: Mechanism, question: Question, bins: int) -> LossLaw:
-    """The masses of equal bins from the lowest quantile to the highest, in every direction, and the atoms in them."""
-    count = _points("bins", bins, least=1)
-    question = replace(question, accuracy=None)  # bins have any mass
-    with work.allowance(question.seconds), work.part(1.0) as meter:
-        infinite = [_infinite(mechanism, replace(question, direction=each)) for each in question.directions]
-        case = Case.of(mechanism, question, True, RANGE_AIM)
-        planners = {each.terms: each for each in case.planners.values() if isinstance(each, LossPlanner)}
-        finite_share = 1.0 - max(mass.upper for mass in infinite)
-        ends: list[Answer] = []
-        for planner in planners.values():
-            for p in (OUTSIDE, (1.0 - OUTSIDE) * finite_share):
-                with work.part(RANGE_SHARE):
-                    ends.append(planner.roughly(p, RANGE_AIM))
-        edges = loss_edges([end for each in ends for end in (each.lower, each.upper)], count)
-        with work.part(EDGES_SHARE):
-            found = dict(zip(planners, survey([each.law for each in planners.values()], edges), strict=True))
-        sides = []
-        for direction, mass in zip(question.directions, infinite, strict=True):
-            known = case.planners.get(direction)
-            below = partial(case.below, direction, known, meter)
-            bounds = below(edges, found[known.terms] if known is not None else None)
-            sides.append(LossSide(direction, edges, bounds, loss_atoms(below, edges, bounds), mass))
-    return LossLaw(tuple(sides))
-
-
-def _infinite(mechanism: Mechanism, question: Question) -> Bound:
-    bound = ask(mechanism, replace(question, quantity="delta"), math.inf)
-    assert isinstance(bound, Bound)
-    return bound
-
-
-def _points(name: str, points: float, least: int) -> int:
+def counted(name: str, points: float, least: int) -> int:
     """How many points, checked before any is made."""
     count = whole(name, points, least)
     if count > POINTS_MOST:
@@ -112,7 +74,7 @@ def grid(start: float | None, stop: float | None, points: int | None, epsilons: 
     if epsilons is None:
         first = finite("start", 0.0 if start is None else start)
         last = finite("stop", 4.0 if stop is None else stop)
-        count = _points("points", 50 if points is None else points, least=2)
+        count = counted("points", 50 if points is None else points, least=2)
         if not first < last:
             raise InvalidParameter(f"start must lie below stop, not {first!r} and {last!r}")
         return tuple(first + finite("stop - start", last - first) * index / (count - 1) for index in range(count))
@@ -223,7 +185,7 @@ class Case:
         if self.mirror:
             answers = _mirrored(answers, point)
         worst, lower, upper = _worse(answers, point.quantity in LESS_IS_WORSE)
-        bound = self._certified(
+        bound = self.certified(
             replace(answers[worst], lower=lower, upper=upper),
             worst,
             meter,
@@ -234,21 +196,7 @@ class Case:
             raise AccuracyNotReached(bound, accuracy)
         return bound
 
-    def below(
-        self,
-        direction: Direction,
-        planner: Planner | LossPlanner | None,
-        meter: work.Meter,
-        places: Sequence[float],
-        found: Sequence[Answer] | None = None,
-    ) -> tuple[Bound, ...]:
-        """P[loss <= t] at many t in one direction, as narrow as a picture needs them; found: where that is known."""
-        if found is None and isinstance(planner, LossPlanner):
-            (found,) = survey([planner.law], places)
-        told = found or [nothing_known(Point("loss_cdf", t)) for t in places]
-        return tuple(self._certified(each, direction, meter, each.width <= SEEN_WIDTH) for each in told)
-
-    def _certified(self, chosen: Answer, worst: Direction, meter: work.Meter, narrow: bool) -> Bound:
+    def certified(self, chosen: Answer, worst: Direction, meter: work.Meter, narrow: bool) -> Bound:
         """An answer as a bound that says how it came about."""
         ended = meter.exhausted if self.planners else "time"
         return Bound(

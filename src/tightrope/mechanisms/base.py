@@ -235,9 +235,9 @@ class Mechanism(metaclass=NamedType):
         An atom is listed where it has most of the mass of its bin. Accuracy is not insisted on: every mass is known
         roughly before any is refined, and `.wide` says what was left open where that can be seen.
         """
-        from .. import account
+        from ..loss_picture import loss_law
 
-        return account.loss_law(self, Question("loss_cdf", **options), bins)
+        return loss_law(self, Question("loss_cdf", **options), bins)
 
     @overload
     def renyi(self, order: float, *, direction: Direction | str | None = ...) -> Bound: ...

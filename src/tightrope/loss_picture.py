@@ -1,0 +1,87 @@
+"""The picture of the privacy loss: what is asked of a run to fill the bins of a LossLaw, in every direction.
+
+The ends of the bins are quantiles, roughly; then P[loss <= edge] at every edge, and the atoms of heavy bins.
+Guarantee: every mass holds, however early the work ended. Proof: docs/proofs/loss.md, section 7.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from . import work
+from .account import Case, ask, counted
+from .bound import Bound
+from .engines.answer import Answer, Point, nothing_known
+from .engines.loss.planner import LossPlanner
+from .engines.loss.survey import survey
+from .loss_law import SEEN_WIDTH, LossLaw, LossSide, loss_atoms, loss_edges
+from .mechanisms.base import Mechanism
+from .question import Question
+from .relation import Direction
+
+OUTSIDE = 1e-3  # of the loss, on each side: beyond the bins
+RANGE_AIM, RANGE_SHARE = 1e-2, 0.2  # of the ends, and what each may take of the work
+EDGES_SHARE = 0.8  # of the work: the rest is for atoms
+
+
+def loss_law(mechanism: Mechanism, question: Question, bins: int) -> LossLaw:
+    """The masses of equal bins from the lowest quantile to the highest, in every direction, and the atoms in them."""
+    count = counted("bins", bins, least=1)
+    question = replace(question, accuracy=None)  # bins have any mass
+    with work.allowance(question.seconds), work.part(1.0) as meter:
+        infinite = {each: _infinite(mechanism, replace(question, direction=each)) for each in question.directions}
+        case = Case.of(mechanism, question, True, RANGE_AIM)
+        planners = {each.terms: each for each in case.planners.values() if isinstance(each, LossPlanner)}
+        highest = (1.0 - OUTSIDE) * (1.0 - max(mass.upper for mass in infinite.values()))
+        edges = loss_edges(_ends(planners.values(), (OUTSIDE, highest)), count)
+        with work.part(EDGES_SHARE):
+            found = dict(zip(planners, survey([each.law for each in planners.values()], edges), strict=True))
+        sides = []
+        for direction, mass in infinite.items():
+            side = _Side(case, direction, meter)
+            bounds = side.certified(edges, found[side.planner.terms] if side.planner else None)
+            sides.append(LossSide(direction, edges, bounds, loss_atoms(side.below, edges, bounds), mass))
+    return LossLaw(tuple(sides))
+
+
+def _infinite(mechanism: Mechanism, question: Question) -> Bound:
+    bound = ask(mechanism, replace(question, quantity="delta"), math.inf)
+    assert isinstance(bound, Bound)
+    return bound
+
+
+def _ends(planners: Iterable[LossPlanner], places: Sequence[float]) -> list[float]:
+    """Quantiles, roughly."""
+    found: list[float] = []
+    for planner in planners:
+        for p in places:
+            with work.part(RANGE_SHARE):
+                end = planner.roughly(p, RANGE_AIM)
+            found += (end.lower, end.upper)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """P[loss <= t] in one direction, as narrow as a picture needs it."""
+
+    case: Case
+    direction: Direction
+    meter: work.Meter
+
+    @property
+    def planner(self) -> LossPlanner | None:
+        """None where even the pairs took too long."""
+        found = self.case.planners.get(self.direction)
+        return found if isinstance(found, LossPlanner) else None
+
+    def below(self, places: Sequence[float]) -> tuple[Bound, ...]:
+        """At many t."""
+        return self.certified(places, None if self.planner is None else survey([self.planner.law], places)[0])
+
+    def certified(self, places: Sequence[float], found: Sequence[Answer] | None) -> tuple[Bound, ...]:
+        """What was found as bounds; anything may be true where nothing was."""
+        told = found or [nothing_known(Point("loss_cdf", t)) for t in places]
+        return tuple(self.case.certified(each, self.direction, self.meter, each.width <= SEEN_WIDTH) for each in told)
