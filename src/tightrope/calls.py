@@ -50,13 +50,14 @@ def check_keywords(name: str, known: Collection[str], given: Iterable[str]) -> N
             raise TypeError(f"{name} takes no {keyword!r:.60}; it takes {', '.join(taken)}{nearest(keyword, taken)}")
 
 
-def checked(function: Function) -> Function:
-    """The function, with a suggestion where a keyword is misspelt."""
+def checked(function: Function, name: str | None = None) -> Function:
+    """The function, with a suggestion where a keyword is misspelt; name: what a message calls it."""
     known = known_keywords(function)
+    called = name or function.__name__
 
     @wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
-        check_keywords(function.__name__, known, keywords)
+        check_keywords(called, known, keywords)
         return function(*arguments, **keywords)
 
     if function.__code__.co_flags & CO_VARKEYWORDS:  # help shows every keyword by its name
@@ -69,15 +70,7 @@ def checked(function: Function) -> Function:
 
 def checked_class(kind: Class) -> Class:
     """The class, with a suggestion where a keyword of its constructor is misspelt."""
-    made = kind.__init__  # type: ignore[misc]
-    known = known_keywords(made)
-
-    @wraps(made)
-    def start(self: object, *arguments: Any, **keywords: Any) -> None:
-        check_keywords(kind.__name__, known, keywords)
-        made(self, *arguments, **keywords)
-
-    kind.__init__ = start  # type: ignore[misc]
+    kind.__init__ = checked(kind.__init__, kind.__name__)  # type: ignore[misc]
     return kind
 
 
