@@ -195,6 +195,14 @@ class Pair(ABC):
         """Its Poisson sample where that is a pair of its own family; else derived.poisson makes the mixture."""
         return None
 
+    def shifted(self, times: int) -> Pair | None:
+        """The same noise at so many times its shift, where it is symmetric log-concave noise, or has the pair of such.
+
+        Then a chain of so many neighbours is one shift. Guarantee: exact; None where nothing is known, or the shift is
+        no number that the family can hold. Proof: docs/proofs/group.md, section 2.
+        """
+        return self if times == 1 else None
+
     def sampling(self) -> Sampling | None:
         """What it is a Poisson mixture of."""
         return None

@@ -34,6 +34,7 @@ CHECKS: dict[str, Callable[[Asked], bool]] = {
     "together": structure.together,
     "sealed": structure.sealed,
     "sampled": structure.sampled,
+    "shifted": structure.shifted,
     "sampling": structure.sampling,
     "factors": structure.factors,
     "seen": structure.seen,
@@ -73,6 +74,7 @@ OFFERED: dict[str, tuple[set[str], set[str]]] = {
     "together": (FINITE | NOISE, FINITE),
     "seen": ({"Gaussian", "GDP"}, {"Gaussian", "GDP"}),
     "sampled": (set(), FINITE),
+    "shifted": (SMOOTH | {"DiscreteLaplace"}, set()),
     "sampling": (
         set(),
         SMOOTH | TRUNCATED | {"Density"},

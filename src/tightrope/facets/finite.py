@@ -109,6 +109,10 @@ class FiniteLaw(ABC):
         """The lattice of its finite losses, where one is known."""
         return None
 
+    def shifted(self, times: int) -> FiniteLaw | None:
+        """Pair.shifted, for more than one time."""
+        return None
+
     def sealed(self) -> FiniteLaw | None:
         """The law of the outcomes that both sides have, renormalised; None unless both give them the same mass."""
         return None

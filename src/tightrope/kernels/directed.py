@@ -7,6 +7,7 @@ Guarantee: upper or lower, as each function says. Proof: docs/proofs/rounding.md
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from .ulps import UNIT
@@ -42,3 +43,13 @@ def next_up(value: float) -> float:
 def next_down(value: float) -> float:
     """The double before: at or below the exact result of one operation that was rounded to nearest."""
     return math.nextafter(value, -math.inf)
+
+
+def exact_product(value: float, times: int) -> float | None:
+    """times value where that is a double; else None. Guarantee: exact."""
+    product = Fraction(value) * times
+    try:
+        nearest = float(product)
+    except OverflowError:
+        return None
+    return nearest if nearest == product else None

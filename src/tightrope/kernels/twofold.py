@@ -145,6 +145,12 @@ def twofold(value: Twofold | npt.ArrayLike) -> Twofold:
     return Twofold(array, np.zeros_like(array))
 
 
+def twofold_count(count: int) -> Twofold:
+    """A whole number of any size that fits into a double, to twice its digits."""
+    high = float(count)
+    return twofold(high) + float(count - int(high))
+
+
 def where(condition: npt.NDArray[np.bool_], then: Twofold, other: Twofold) -> Twofold:
     """Elementwise choice."""
     return Twofold(np.where(condition, then.hi, other.hi), np.where(condition, then.lo, other.lo))

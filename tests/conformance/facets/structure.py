@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from flint import arb
 
 import tightrope as tr
-from tests.oracle.continuous import Gaussian, Laplace
+from tests.oracle.continuous import Gaussian, Laplace, Logistic
 from tests.oracle.finite import FiniteLaw, Product
 from tests.oracle.fold import GaussianFold
 from tests.oracle.laplace_fold import LaplaceFold
@@ -19,6 +20,7 @@ from tightrope.kernels.ball import working_precision
 from .asked import BITS, Asked, meets, narrow
 
 COUNT = 3
+TIMES = 3
 
 
 def fold(law: Law, direction: str) -> GaussianFold | LaplaceFold | Truth:
@@ -111,6 +113,25 @@ def factors(asked: Asked) -> bool:
         else:
             assert (pair, count) == (plain, 2)
     return product is not None
+
+
+def shifted(asked: Asked) -> bool:
+    """The oracle's noise at TIMES its shift."""
+    assert asked.pair.shifted(1) == asked.pair
+    found = asked.pair.shifted(TIMES)
+    if found is not None:
+        assert asked.rate == 1.0, "a sample is no noise that is shifted"
+        law = asked.law
+        field = next(name for name in ("sensitivity", "shift", "epsilon") if hasattr(law, name))
+        assert field != "epsilon" or isinstance(law, Logistic), law
+        shift = getattr(law, field)
+        shift = TIMES * (shift if isinstance(shift, int) else Fraction(shift))
+        longer = replace(law, **{field: shift})  # type: ignore[type-var]
+        truth = Truth(longer, 1, asked.direction)
+        for epsilon in asked.epsilons():
+            with working_precision(BITS):
+                meets(found.ball_profile(arb(epsilon)), truth.delta(epsilon), f"delta({epsilon!r}) of {TIMES} shifts")
+    return found is not None
 
 
 def seen(asked: Asked) -> bool:

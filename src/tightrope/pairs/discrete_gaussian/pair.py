@@ -156,6 +156,9 @@ class DiscreteGaussianPair(Pair):
     def reversed(self) -> DiscreteGaussianPair:
         return self
 
+    def shifted(self, times: int) -> DiscreteGaussianPair:
+        return DiscreteGaussianPair(self.sigma, times * self.sensitivity)
+
     def atoms(self) -> Atoms | None:
         reach = math.ceil(LISTED_REACH * self.sigma) + self.sensitivity + 2
         if 2 * reach > OUTPUTS_MOST or self.sigma < SIGMA_LEAST:

@@ -105,6 +105,9 @@ class DiscreteLaplaceLaw(FiniteLaw):
     def reversed(self) -> FiniteLaw:
         return self
 
+    def shifted(self, times: int) -> DiscreteLaplaceLaw:
+        return DiscreteLaplaceLaw(self.scale, times * self.sensitivity)
+
     def lattice(self) -> Lattice | None:
         rate = 1 / Fraction(self.scale)
         return Lattice(LatticeStep(2 * rate, False), -self.sensitivity * rate)

@@ -105,6 +105,10 @@ class FinitePair(Pair):
     def sampled(self, rate: float, direction: Direction) -> FinitePair:
         return FinitePair(SampledLaw(self.law, rate, direction))
 
+    def shifted(self, times: int) -> FinitePair | None:
+        law = self.law if times == 1 else self.law.shifted(times)
+        return None if law is None else FinitePair(law)
+
     def together(self, like: Sequence[tuple[Pair, int]]) -> FinitePair | None:
         """All atoms listed, where they are few."""
         factors = [(pair.law, count) for pair, count in like if isinstance(pair, FinitePair)]

@@ -17,9 +17,10 @@ from flint import acb, arb
 
 from ...facets.cgf import demand_ordinary
 from ...kernels.ball import erfc
+from ...kernels.directed import exact_product
 from ...kernels.enclosure import Enclosure, around, count_enclosure, exact, mills, where
 from ...kernels.normal import normal_tails
-from ...kernels.twofold import Twofold, twofold
+from ...kernels.twofold import Twofold, twofold, twofold_count
 from ...pair import BallTails, LossRange, Pair, Seen, Tails
 from ...relation import Direction
 
@@ -36,7 +37,7 @@ class GaussianPair(Pair):
     shifts: tuple[tuple[float, float, int], ...]
 
     def tails(self, t: Twofold) -> Tails:
-        mu = self._mu(twofold, _twofold_count)
+        mu = self._mu(twofold, twofold_count)
         centre, half = t / mu, mu / 2.0
         p_above, p_below = normal_tails(centre - half)
         q_above, q_below = normal_tails(centre + half)
@@ -91,6 +92,17 @@ class GaussianPair(Pair):
         shifts = [(sigma, shift, uses * count) for pair, count in known for sigma, shift, uses in pair.shifts]
         return GaussianPair(tuple(sorted(shifts))) if len(known) == len(like) else None
 
+    def shifted(self, times: int) -> GaussianPair:
+        """mu times as large: the shifts themselves where they stay doubles, else their squares."""
+        return GaussianPair(
+            tuple(
+                (sigma, shift, count * times**2)
+                if (longer := exact_product(shift, times)) is None
+                else (sigma, longer, count)
+                for sigma, shift, count in self.shifts
+            )
+        )
+
     def seen(self) -> Seen:
         return Seen(1.0, self.ball_mu() ** 2, arb(0), arb(0), arb(0))
 
@@ -133,11 +145,6 @@ class GaussianPair(Pair):
 
 
 INVERSE_ROOT_TWO_PI = around(0.3989422804014327, 1e-16)  # 1 / sqrt(2 pi), error below 3e-17
-
-
-def _twofold_count(count: int) -> Twofold:
-    high = float(count)
-    return twofold(high) + float(count - int(high))
 
 
 def _sf(z: arb) -> arb:

@@ -1,6 +1,6 @@
 """The Laplace pair.
 
-With e = sensitivity / scale the loss lies in [-e, e]: P has atoms 1/2 at e and exp(-e)/2 at -e and the density
+With e = times sensitivity / scale the loss lies in [-e, e]: P has atoms 1/2 at e and exp(-e)/2 at -e and the density
 exp((l - e)/2)/4 between; Q is its mirror image. For -e <= t < e:
 P[l > t] = 1 - exp((t - e)/2)/2,  Q[l > t] = exp(-(t + e)/2)/2,  H(e^t) = 1 - exp((t - e)/2).
 Guarantee: exact; float64 with the radius of kernels.enclosure.
@@ -18,8 +18,9 @@ from flint import arb
 
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import demand_ordinary
-from ...kernels.enclosure import Enclosure, enclosing, exact
-from ...kernels.twofold import Twofold, twofold
+from ...kernels.directed import exact_product
+from ...kernels.enclosure import Enclosure, count_enclosure, enclosing, exact
+from ...kernels.twofold import Twofold, twofold, twofold_count
 from ...pair import BallTails, Pair, Profile, Tails
 from ...relation import Direction
 from ..edged import EdgedPair
@@ -33,15 +34,16 @@ SAMPLED_EDGE_MOST = 30.0  # of a contour
 
 @dataclass(frozen=True, slots=True)
 class LaplacePair(EdgedPair):
-    """Laplace(sensitivity, scale) against Laplace(0, scale)."""
+    """Laplace(times sensitivity, scale) against Laplace(0, scale)."""
 
     atoms_at_edges = 1
 
     scale: float
     sensitivity: float
+    times: int = 1  # more only where their product with the sensitivity is no double
 
     def tails(self, t: Twofold) -> Tails:
-        edge = twofold(self.sensitivity) / twofold(self.scale)
+        edge = twofold(self.sensitivity) * twofold_count(self.times) / twofold(self.scale)
         with np.errstate(all="ignore"):
             p_below = (t - edge).half().exp_collapsed() / 2.0
             q_above = (-(t + edge)).half().exp_collapsed() / 2.0
@@ -50,7 +52,7 @@ class LaplacePair(EdgedPair):
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
         """H(e^eps) = max(0, 1 - e^((eps - e)/2), 1 - e^eps); the maximum of intervals, end by end."""
-        edge = exact(self.sensitivity) / exact(self.scale)
+        edge = exact(self.sensitivity) * count_enclosure(self.times) / exact(self.scale)
         middle = -((epsilon - edge) * 0.5).expm1()
         left = -epsilon.expm1()
         low = np.maximum(np.maximum(middle.lower, left.lower), 0.0)
@@ -85,6 +87,12 @@ class LaplacePair(EdgedPair):
         uses = tuple((pair, count) for pair, count in like if isinstance(pair, LaplacePair))
         return LaplaceSum(uses) if len(uses) == len(like) else None
 
+    def shifted(self, times: int) -> LaplacePair:
+        longer = exact_product(self.sensitivity, self.times * times)
+        if longer is None:
+            return LaplacePair(self.scale, self.sensitivity, self.times * times)
+        return LaplacePair(self.scale, longer)
+
     def cgf(self) -> Cgf:
         from .cgf import LaplaceCgf
 
@@ -95,13 +103,13 @@ class LaplacePair(EdgedPair):
         from .sampled import SampledLaplaceCgf
 
         demand_ordinary(self.ball_edge)
-        if not self.sensitivity < SAMPLED_EDGE_MOST * self.scale:
+        if not self.edge < SAMPLED_EDGE_MOST:
             raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
         return SampledLaplaceCgf(self, rate, 1 if direction is Direction.REMOVE else -1)
 
     @property
     def edge(self) -> float:
-        return self.sensitivity / self.scale
+        return self.times * (self.sensitivity / self.scale)
 
     def ball_edge(self) -> arb:
-        return arb(self.sensitivity) / arb(self.scale)
+        return self.times * arb(self.sensitivity) / arb(self.scale)

@@ -39,7 +39,7 @@ class SampledLaplaceCgf(Cgf):
 
     def cumulants(self, tilt: float) -> Cumulants:
         """By the midpoint rule, coarse but good enough to choose a contour."""
-        edge = self.base.sensitivity / self.base.scale
+        edge = self.base.edge
         cells = min(max(MIDPOINTS_LEAST, math.ceil(MIDPOINTS_LEAST * edge * (1.0 + abs(tilt)))), MIDPOINTS_MOST)
         points = [(edge, 0.5 * math.exp(-edge)), (-edge, 0.5)]
         for index in range(cells):

@@ -17,6 +17,7 @@ import numpy as np
 from flint import arb
 
 from ...errors import UnsupportedMechanism
+from ...kernels.directed import exact_product
 from ...kernels.enclosure import Enclosure, exact, where
 from ...kernels.twofold import Twofold, twofold
 from ...pair import BallTails, Tails
@@ -70,6 +71,10 @@ class LogisticPair(EdgedPair):
         a, _, total = self._halves(epsilon)
         beyond = (epsilon + edge).min(arb(0))
         return (-a).expm1() ** 2 / total - (-edge).exp() * beyond.expm1()
+
+    def shifted(self, times: int) -> LogisticPair | None:
+        longer = exact_product(self.epsilon, times)
+        return None if longer is None else LogisticPair(longer)
 
     def cgf(self) -> Cgf:
         from .cgf import LogisticCgf

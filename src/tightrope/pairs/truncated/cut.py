@@ -17,6 +17,7 @@ from flint import arb
 
 from ...errors import InvalidParameter
 from ...kernels.ball import BITS_START, working_precision
+from ...kernels.directed import exact_product
 from ...kernels.twofold import Twofold
 from ...pair import LossRange, Tails
 from .losses import Losses
@@ -86,6 +87,12 @@ class CutPair(TruncatedPair):
     def reversed(self) -> CutPair:
         """Mirrored: the noise is symmetric, so x -> D - x exchanges the two laws and turns the bounds around."""
         return CutPair(self.noise, mirrored(self.right, Fraction(0)), mirrored(self.left, Fraction(0)))
+
+    def shifted(self, times: int) -> CutPair | None:
+        """Log-concave still where it is cut; symmetric where the bounds are."""
+        symmetric = times == 1 or self.left == mirrored(self.right, Fraction(0))
+        longer = exact_product(float(self.noise.shift), times) if symmetric else None
+        return None if longer is None else CutPair(self.noise.moving(Fraction(longer)), self.left, self.right)
 
     def infinite_mass(self) -> arb:
         if self.right is None:

@@ -41,6 +41,9 @@ class GaussianNoise(ShiftedNoise):
     shift: Fraction
     whole: bool
 
+    def moving(self, shift: Fraction) -> GaussianNoise:
+        return GaussianNoise(self.sigma, shift, self.whole)
+
     def masses(self, start: Twofold, stop: Twofold) -> FloatArray:
         """A difference of tails where it cannot cancel, Gauss-Legendre around the middle where it could.
 

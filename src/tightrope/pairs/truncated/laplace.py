@@ -29,6 +29,9 @@ class LaplaceNoise(ShiftedNoise):
     shift: Fraction
     whole: bool
 
+    def moving(self, shift: Fraction) -> LaplaceNoise:
+        return LaplaceNoise(self.scale, shift, self.whole)
+
     def masses(self, start: Twofold, stop: Twofold) -> FloatArray:
         a, b = start / self.scale, stop / self.scale
         with np.errstate(all="ignore"):

@@ -39,6 +39,10 @@ class ShiftedNoise(ABC):
     whole: bool
 
     @abstractmethod
+    def moving(self, shift: Fraction) -> ShiftedNoise:
+        """The same noise with another shift, a double."""
+
+    @abstractmethod
     def masses(self, start: Twofold, stop: Twofold) -> FloatArray:
         """P[start < noise <= stop] for start <= stop, which may be infinite."""
 
