@@ -23,6 +23,7 @@ from flint import arb, fmpz
 from ... import work
 from ...derived.dyadic import DyadicPair, dyadic_pair
 from ...derived.poisson import poisson_pair
+from ...derived.polygon import concave
 from ...kernels.ball import BITS_START, integer, working_precision
 from ...pair import Pair
 from ..edges import leaked
@@ -182,32 +183,16 @@ def _dominating(law: WholeUpper, step: float, bits: int) -> DyadicPair:
 
 
 def _polygon(cells: WholeCells, leaked: int, bits: int) -> DyadicPair:
-    """The upper hull of the points (Q(A), P(A)), as differences; whole numbers, so nothing is rounded."""
+    """The points (Q(A), P(A)) of all suffixes."""
     one = 1 << bits
-    hull = [(0, leaked)]
     p, q = leaked, 0
+    corners = [(q, p)]
     for more_p, more_q in zip(reversed(cells.p), reversed(cells.q), strict=True):
         p, q = p + int(more_p), q + int(more_q)
         if q >= one or p >= one:
             break
-        _extend(hull, (q, p))
-    _extend(hull, (one, one))
-    ends = [(0, 0), *hull]
-    return dyadic_pair(((p - p0, q - q0) for (q0, p0), (q, p) in zip(ends, hull, strict=False)), bits)
-
-
-def _extend(hull: list[tuple[int, int]], point: tuple[int, int]) -> None:
-    """One more point to the right; those that it leaves under a chord go."""
-    if point[0] == hull[-1][0]:
-        if point[1] <= hull[-1][1]:
-            return
-        hull.pop()
-    while len(hull) > 1:
-        (q0, p0), (q1, p1) = hull[-2:]
-        if (p1 - p0) * (point[0] - q0) > (point[1] - p0) * (q1 - q0):
-            break
-        hull.pop()
-    hull.append(point)
+        corners.append((q, p))
+    return concave(corners, bits)
 
 
 def _whole(ball: arb) -> int:
