@@ -14,4 +14,12 @@ until the answer has the digits wanted, and ties are decided exactly, so a compa
     parts              laws as lists of outputs and densities, and their moments
     fold               many uses: Gaussians, binomial sums, Gaussian times finite
     laplace_fold       many uses of Laplace noise
+
+Of tiny data sets with all their neighbours and all samples (numbers of 64 bits, not balls):
+
+    enumerate_data     data sets, schemes of sampling, noise: the exact laws of answers
+    adaptive           the true profile over lists of neighbours, of one use or of several chosen anew
+    selection          the law of the best of K runs
+    amplified          closed forms of transformed profiles
+    two_points         the worst mechanism with given Renyi divergences
 """

@@ -1,0 +1,115 @@
+"""The true profile of one use or of several, chosen anew after every answer, from lists of real pairs of neighbours.
+
+A pair is two arrays of masses over the same outputs. V_0(a) = (1 - a)_+, and over all pairs that step j may show
+V_k(a) = max sum_y P(y) V_{k-1}(a Q(y) / P(y)): the observer's best choice at every step, given what was seen.
+No number has an error above `ERROR`: 64 bits, sums of a few hundred terms of at most 1, three steps at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.longdouble]
+ERROR = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """The laws of the output under two neighbouring data sets."""
+
+    p: Array
+    q: Array
+
+    @cached_property
+    def corners(self) -> tuple[Array, Array, Array]:
+        """The ratios p/q where the profile bends, falling, and what P and Q have above each (before the first: 0)."""
+        ratios = np.divide(self.p, self.q, out=np.full_like(self.p, np.inf), where=self.q > 0)
+        order = np.argsort(-ratios, kind="stable")
+        zero = np.zeros(1, dtype=np.longdouble)
+        return ratios[order], *(np.concatenate([zero, np.cumsum(law[order])]) for law in (self.p, self.q))
+
+    @cached_property
+    def swapped(self) -> Neighbours:
+        return Neighbours(self.q, self.p)
+
+    def profile(self, alpha: Array) -> Array:
+        """sum (P - alpha Q)_+, alpha from 0 on."""
+        ratios, p, q = self.corners
+        above = np.searchsorted(-ratios, -np.asarray(alpha, dtype=np.longdouble), side="left")
+        return p[above] - alpha * q[above]
+
+
+def neighbours(p: Iterable[object], q: Iterable[object]) -> Neighbours:
+    """Two laws as they come, outputs without any mass left out."""
+    first, second = (np.array(list(law), dtype=np.longdouble) for law in (p, q))
+    kept = (first > 0) | (second > 0)
+    return Neighbours(first[kept], second[kept])
+
+
+def both(pairs: Iterable[Neighbours]) -> list[Neighbours]:
+    """Each pair in both orders, as under a symmetric relation."""
+    return [each for pair in pairs for each in (pair, pair.swapped)]
+
+
+def largest(pairs: Sequence[Neighbours]) -> list[Neighbours]:
+    """Without those that another one dominates: what it shows can be made of what the other shows (Blackwell)."""
+    kept: list[Neighbours] = []
+    for pair in sorted(pairs, key=lambda each: -float(each.profile(np.longdouble(1)))):
+        if not any(_dominates(other, pair) for other in kept):
+            kept = [other for other in kept if not _dominates(pair, other)] + [pair]
+    return kept
+
+
+def _dominates(large: Neighbours, small: Neighbours) -> bool:
+    """Between bends, and after the last, both profiles are straight."""
+    bends = np.concatenate([large.corners[0], small.corners[0], np.ones(1, dtype=np.longdouble)])
+    at = bends[np.isfinite(bends)]
+    return bool(np.all(large.profile(at) >= small.profile(at) - 1e-18))
+
+
+def adaptive(steps: Sequence[Sequence[Neighbours]], alpha: npt.ArrayLike) -> Array:
+    """V_k at these alphas, step j showing any of the j-th list; lists of `largest` ones are quicker."""
+    at = np.asarray(alpha, dtype=np.longdouble)
+    if not steps:
+        return np.maximum(1 - at, 0)
+    if len(steps) == 1:
+        return np.max([pair.profile(at) for pair in steps[0]], axis=0)
+    found = []
+    for pair in steps[0]:
+        seen = pair.p > 0
+        ratio = pair.q[seen] / pair.p[seen]
+        later = adaptive(steps[1:], np.multiply.outer(at, ratio))
+        found.append(later @ pair.p[seen])
+    return np.max(found, axis=0)
+
+
+def fold(pair: Neighbours, count: int) -> Neighbours:
+    """The same neighbours, the same question, so many times: no choices."""
+    p, q = pair.p, pair.q
+    for _ in range(count - 1):
+        p, q = np.multiply.outer(p, pair.p).ravel(), np.multiply.outer(q, pair.q).ravel()
+    return Neighbours(p, q)
+
+
+def product(*pairs: Neighbours) -> Neighbours:
+    """Independent answers of several pairs."""
+    one = np.ones(1, dtype=np.longdouble)
+    p, q = one, one
+    for pair in pairs:
+        p, q = np.multiply.outer(p, pair.p).ravel(), np.multiply.outer(q, pair.q).ravel()
+    return Neighbours(p, q)
+
+
+def mirrored(profile: Array, alpha: Array) -> Array:
+    """The profile of (Q, P) at alpha, from that of (P, Q) at 1 / alpha."""
+    return 1 - alpha + alpha * profile
+
+
+def alphas(points: int, reach: float = 4.0) -> Array:
+    """From e^-reach to e^reach, equally spaced on a log scale."""
+    return np.exp(np.linspace(-np.longdouble(reach), np.longdouble(reach), points))
