@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tightrope.bound import ERROR_SOURCES
-from tightrope.registry import MECHANISMS
+from tightrope.registry import MECHANISMS, TRANSFORMS
 from tightrope.relation import Direction, Relation
 
 FOLDER = Path(__file__).resolve().parent.parent / "src" / "tightrope" / "schema"
@@ -19,6 +19,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "src" / "tightrope" / "schema"
 # File, the text before the list, and the names in it.
 LISTS: tuple[tuple[str, str, Iterable[str]], ...] = (
     ("mechanism.json", '"mechanism": {"enum": ', MECHANISMS),
+    ("mechanism.json", '"transformation": {"enum": ', TRANSFORMS),
     ("result.json", '"source": {"enum": ', ERROR_SOURCES),
     ("result.json", '"propertyNames": {"$ref": "#/$defs/source"}, "required": ', ERROR_SOURCES),
     ("result.json", '"direction": {"enum": ', [each.value for each in Direction]),

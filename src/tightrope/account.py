@@ -16,10 +16,12 @@ from .engines.loss.planner import LossPlanner
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
+from .floor import Floor, floors_of, lowered
 from .mechanisms.base import Mechanism, called, claims, confidence
 from .mechanisms.parameters import finite, nonnegative, probability, real, whole
-from .question import AUTO, GIVEN, LESS_IS_WORSE, OF_LOSS, SECONDS, Question
-from .relation import Direction
+from .question import AUTO, GIVEN, LESS_IS_WORSE, OF_LOSS, SECONDS, Question, parsed
+from .relation import Direction, Relation, asked_directions
+from .transforms.terms import choices_of, terms_of
 
 AIM = 1e-6
 CURVE_AIM = 1e-4  # far below what a plot shows, and few grids serve all points
@@ -139,20 +141,25 @@ class Case:
     planners: Mapping[Direction, Planner | LossPlanner]
     aim: float
     mirror: bool = False
+    floors: tuple[Floor, ...] = ()
 
     @staticmethod
-    def of(mechanism: Mechanism, question: Question, several: bool, aim: float) -> Case:
+    def of(mechanism: Mechanism, question: Question, several: bool, aim: float, below: bool = True) -> Case:
+        """below: with the floors of the mechanism, where they are not its pairs; else both ends speak of the pairs."""
         planners: dict[Direction, Planner | LossPlanner] = {}
         law = mechanism.nameless
         label = called(mechanism, law)
-        for each in question.directions:
+        floors: tuple[Floor, ...] = ()
+        for each in asked_directions(law.relation, parsed(question.direction)):
             try:
-                terms = tuple((part.pair(each), count) for part, count in law.parts)
+                terms = terms_of(law, each)
                 asked = question.quantity in OF_LOSS
                 planners[each] = LossPlanner(terms, question) if asked else Planner(terms, question, several)
+                if below and not (asked or law.tight):
+                    floors += floors_of(choices_of(law, each), terms, question, several)
             except WorkExhausted:
                 return Case(law, label, question, {}, aim)
-        return Case(law, label, question, planners, question.accuracy or aim)
+        return Case(law, label, question, planners, question.accuracy or aim, floors=floors)
 
     def mirrored(self, several: bool) -> Case:
         """The case of the negative epsilons: every pair is its own reverse, also where the directions are not.
@@ -171,7 +178,7 @@ class Case:
                 planners[each] = next(same, None) or Planner(terms, self.question, several)
         except WorkExhausted:
             planners = {}
-        return replace(self, planners=planners, mirror=True)
+        return replace(self, planners=planners, mirror=True, floors=tuple(each.mirrored() for each in self.floors))
 
     def below_by_moments(self, epsilon: float, delta: float) -> bool:
         """Whether moments alone prove that delta at epsilon is at most this, in every direction."""
@@ -181,16 +188,16 @@ class Case:
 
     def bound(self, point: Point, meter: work.Meter) -> Bound:
         """The worse of the directions, for each end."""
-        answers = self._answers(point)
+        with work.part(work.PAIR_SHARE if self.floors else 1.0):
+            answers = self._answers(point)
         if self.mirror:
             answers = _mirrored(answers, point)
         worst, lower, upper = _worse(answers, point.quantity in LESS_IS_WORSE)
-        bound = self.certified(
-            replace(answers[worst], lower=lower, upper=upper),
-            worst,
-            meter,
-            meets(lower, upper, self.aim, point.quantity),
-        )
+        narrow = meets(lower, upper, self.aim, point.quantity)
+        chosen = replace(answers[worst], lower=lower, upper=upper)
+        if self.floors and upper > 0.0:
+            chosen = lowered(chosen, self.floors, point, self._aim(point), self.mirror)
+        bound = self.certified(chosen, worst, meter, narrow)
         accuracy = self.question.accuracy
         if accuracy is not None and not meets(bound.lower, bound.upper, accuracy, point.quantity):
             raise AccuracyNotReached(bound, accuracy)
@@ -206,9 +213,10 @@ class Case:
                 engine=chosen.engine.name,
                 arithmetic=chosen.arithmetic,
                 reason=chosen.reason,
-                direction=worst,
+                direction=None if self.mechanism.relation is Relation.REPLACE else worst,
                 relation=self.mechanism.relation,
                 tight=self.mechanism.tight,
+                attained=self.mechanism.tight if self.question.quantity in OF_LOSS else self.mechanism.attained,
                 parameters={**chosen.parameters, **claims(self.mechanism)},
                 budget=chosen.budget,
                 confidence=confidence(self.mechanism),
@@ -221,7 +229,7 @@ class Case:
     def _answers(self, point: Point) -> dict[Direction, Answer]:
         """One answer per direction; a direction that is proven not to be the worse is not refined."""
         if not self.planners:
-            return {self.question.directions[0]: nothing_known(point)}
+            return {parsed(self.question.direction) or Direction.REMOVE: nothing_known(point)}
         answers: dict[Direction, Answer] = {}
         first = next(iter(self.planners))
         for direction, planner in self.planners.items():

@@ -14,7 +14,7 @@ from .errors import InvalidParameter
 from .relation import Direction, Relation, neighbours
 
 WIDE = 1e-3  # of the upper end: from here on an answer says why it is so wide
-ERROR_SOURCES = ("discretisation", "truncation", "wrap_around", "quadrature", "rounding")
+ERROR_SOURCES = ("discretisation", "truncation", "wrap_around", "quadrature", "rounding", "theorem")
 
 Value = TypeVar("Value", covariant=True)
 
@@ -93,26 +93,33 @@ class Budget:
 class Certificate:
     """Who computed a bound, how, and what the interval accounts for.
 
-    direction is the one that attains the upper end. relation says which datasets are neighbours; None where nothing was
-    sampled, so that each mechanism's own relation counts. tight says that one real pair of neighbours attains the
-    dominating pair's profile; if it is False, the lower end speaks of the dominating pair only. confidence is the
-    probability, over the draws that measured histograms rest on, with which the upper end holds; None without such.
-    exhausted is what ran out before the interval was as narrow as wanted, time or memory; advice holds the arguments
-    of a question that may narrow it. label is what names call the mechanism, such as GM1 * 3 + GM2; empty without.
+    direction is the one that attains the upper end; None where a record is replaced. relation says which datasets are
+    neighbours; None where nothing was sampled, so that each mechanism's own relation counts. tight says that one real
+    pair of neighbours attains the dominating pair's profile, attained that real neighbours have at least what the lower
+    end says: where neither is, the lower end speaks of the dominating pair only. confidence is the probability, over
+    the draws that measured histograms rest on, with which the upper end holds; None without such. exhausted is what ran
+    out before the interval was as narrow as wanted, time or memory; advice holds the arguments of a question that may
+    narrow it. label is what names call the mechanism, such as GM1 * 3 + GM2; empty without.
     """
 
     engine: str
     arithmetic: str
     reason: str
-    direction: Direction
+    direction: Direction | None
     relation: Relation | None = None
     tight: bool = True
+    attained: bool = True
     parameters: Mapping[str, object] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     confidence: float | None = None
     exhausted: str | None = None
     advice: Mapping[str, object] = field(default_factory=dict)
     label: str = ""
+
+    @property
+    def directed(self) -> list[str]:
+        """The direction in words, where there is one."""
+        return [] if self.direction is None else [f"direction {self.direction.value}"]
 
     @property
     def assurance(self) -> str:
@@ -123,6 +130,15 @@ class Certificate:
             return "no confidence stated: counts are taken as the laws"
         share = (100 * Decimal(repr(self.confidence))).normalize()
         return f"holds with {share:f} % confidence"
+
+    @property
+    def lower_end(self) -> str:
+        """What the lower end speaks of."""
+        if self.tight:
+            return "that of the mechanism itself"
+        if self.attained:
+            return "what real neighbours lose; the upper end is that of the dominating pair"
+        return "that of the dominating pair; the mechanism itself may lose less"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", FrozenMapping(self.parameters))
@@ -140,7 +156,7 @@ class Certificate:
             ("engine", self.engine),
             ("arithmetic", self.arithmetic),
             ("neighbours", neighbours(self.relation)),
-            ("direction", self.direction.value),
+            *([] if self.direction is None else [("direction", self.direction.value)]),
             ("reason", self.reason),
             ("widest", self.budget.line(self.budget.widest) if self.budget.widest else str(self.budget)),
         ]
@@ -153,7 +169,7 @@ class Certificate:
         if "claimed" in self.parameters:
             lines.append(("rests on", str(self.parameters["claimed"])))
         if not self.tight:
-            lines.append(("lower end", "that of the dominating pair; the mechanism itself may lose less"))
+            lines.append(("lower end", self.lower_end))
         return lines
 
 
@@ -209,7 +225,7 @@ class Bound:
 
     def _repr_html_(self) -> str:
         about = self.certificate
-        told = [] if about is None else [about.engine, about.arithmetic, f"direction {about.direction.value}"]
+        told = [] if about is None else [about.engine, about.arithmetic, *about.directed]
         told = [about.label, *told] if about is not None and about.label else told
         told += [about.assurance] if about is not None and about.assurance else []
         return f"<b>{self}</b>" + (f"<br><small>{escape(', '.join(told))}</small>" if told else "")
@@ -222,6 +238,10 @@ def why_wide(bound: Bound, show: Callable[[str, object], str]) -> str | None:
     narrow = bound.width <= WIDE * size < math.inf or bound.lower == bound.upper
     if certificate is None or (narrow and certificate.exhausted is None):
         return None
+    if certificate.budget.widest == "theorem" and certificate.exhausted is None:
+        return (
+            "the upper end is that of the dominating pair, the lower end what real neighbours lose; no more is proven"
+        )
     why = "no engine came closer" if certificate.exhausted is None else f"{certificate.exhausted} ran out"
     if certificate.budget.widest:
         why += f", {certificate.budget.widest.replace('_', ' ')} is the widest part"

@@ -18,8 +18,8 @@ from .engines.loss.planner import LossPlanner
 from .engines.loss.survey import survey
 from .loss_law import SEEN_WIDTH, LossLaw, LossSide, loss_atoms, loss_edges
 from .mechanisms.base import Mechanism
-from .question import Question
-from .relation import Direction
+from .question import Question, parsed
+from .relation import Direction, Relation, asked_directions
 
 OUTSIDE = 1e-3  # of the loss, on each side: beyond the bins
 RANGE_AIM, RANGE_SHARE = 1e-2, 0.2  # of the ends, and what each may take of the work
@@ -31,7 +31,7 @@ def loss_law(mechanism: Mechanism, question: Question, bins: int) -> LossLaw:
     count = counted("bins", bins, least=1)
     question = replace(question, accuracy=None)  # bins have any mass
     with work.allowance(question.seconds), work.part(1.0) as meter:
-        infinite = {each: _infinite(mechanism, replace(question, direction=each)) for each in question.directions}
+        infinite = {each: _infinite(mechanism, question, each) for each in _directions(mechanism, question)}
         case = Case.of(mechanism, question, True, RANGE_AIM)
         planners = {each.terms: each for each in case.planners.values() if isinstance(each, LossPlanner)}
         highest = (1.0 - OUTSIDE) * (1.0 - max(mass.upper for mass in infinite.values()))
@@ -46,8 +46,13 @@ def loss_law(mechanism: Mechanism, question: Question, bins: int) -> LossLaw:
     return LossLaw(tuple(sides))
 
 
-def _infinite(mechanism: Mechanism, question: Question) -> Bound:
-    bound = ask(mechanism, replace(question, quantity="delta"), math.inf)
+def _directions(mechanism: Mechanism, question: Question) -> tuple[Direction, ...]:
+    return asked_directions(mechanism.relation, parsed(question.direction))
+
+
+def _infinite(mechanism: Mechanism, question: Question, direction: Direction) -> Bound:
+    only = None if mechanism.relation is Relation.REPLACE else direction
+    bound = ask(mechanism, replace(question, quantity="delta", direction=only), math.inf)
     assert isinstance(bound, Bound)
     return bound
 

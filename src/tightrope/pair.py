@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from flint import acb, arb
 
+    from .facets.between import Fineness
     from .facets.cgf import Cgf
     from .facets.finite import Atoms, FiniteLaw
     from .facets.lattice import Lattice
@@ -209,6 +210,32 @@ class Pair(ABC):
 
     def factors(self) -> tuple[tuple[Pair, int], ...] | None:
         """The (pair, count) uses that it is the product of, where nothing else tells its law."""
+        return None
+
+    def bases(self) -> tuple[Pair, ...]:
+        """The pairs whose laws it is made from by a map that `over` makes again; none where it stands for itself."""
+        return ()
+
+    def over(self, bases: tuple[Pair, ...]) -> Pair:
+        """The same map of other bases. Guarantee: bases that dominate give a pair that dominates."""
+        raise NotImplementedError
+
+    def between(self, fine: Fineness) -> tuple[Pair, Pair] | None:
+        """A finite pair that it dominates, and one that dominates it; None where its own tails are known.
+
+        Its bases, where it has any, have tails.
+        """
+        return None
+
+    def bracketed(self) -> bool:
+        """Whether, composed, it is known between two finite pairs only, for `between` or for what is inside."""
+        return any(base.bracketed() for base in self.bases())
+
+    def joined(self, like: Sequence[tuple[Pair, int]]) -> Pair | None:
+        """(pair, count) uses of its family, itself among them, as one pair, where that tells more than their product.
+
+        Guarantee: it dominates every mechanism that these describe.
+        """
         return None
 
     def opaque(self) -> bool:

@@ -91,11 +91,6 @@ class Question:
         """Those of the engine insisted on."""
         return self.engine.settings if isinstance(self.engine, EngineSettings) else MappingProxyType({})
 
-    @property
-    def directions(self) -> tuple[Direction, ...]:
-        """The directions that are looked at."""
-        return (Direction.REMOVE, Direction.ADD) if self.direction is None else (Direction(self.direction),)
-
 
 def parsed(direction: Direction | str | None) -> Direction | None:
     """A direction by its name; None for both."""

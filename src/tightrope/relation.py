@@ -36,3 +36,15 @@ def neighbours(relation: Relation | None) -> str:
     if relation is None:
         return "whatever each mechanism calls so: nothing is sampled"
     return {"add_remove": "one record is added or removed", "replace": "one record is replaced"}[relation.value]
+
+
+def asked_directions(relation: Relation | None, direction: Direction | None) -> tuple[Direction, ...]:
+    """The directions that a question looks at; under replacing both orders are one, and to ask for one is an error."""
+    if relation is not Relation.REPLACE:
+        return (Direction.REMOVE, Direction.ADD) if direction is None else (direction,)
+    if direction is not None:
+        raise InvalidParameter(
+            f"direction must be left out, not {direction.value!r}: the run is about replacing a record, which has no "
+            "direction, and one order of the two laws alone does not bound a composition"
+        )
+    return (Direction.REMOVE,)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # What a certificate says, as it is written: in its own object, and beside it.
 INSIDE = ("engine", "arithmetic", "reason", "relation", "parameters", "exhausted", "advice")
-BESIDE = ("tight", "confidence")
+BESIDE = ("tight", "attained", "confidence")
 INFINITIES = ("inf", "-inf")  # as they are written
 FROM_ZERO = ("delta", "order", "p")  # what is given, and never negative
 
@@ -58,7 +58,7 @@ class Result:
             **_ends(self.bound),
             self.given: plain(self.value),
             "expression": self.expression,
-            "direction": certificate.direction.value,
+            "direction": plain(certificate.direction),
             "only": plain(self.direction),
             **{name: getattr(certificate, name) for name in BESIDE},
             "seconds": self.seconds,
@@ -169,13 +169,18 @@ def _certified(document: Mapping[str, Any]) -> Certificate:
     budget = document["certificate"]["budget"]
     lines = ({name: _number(line) for name, line in budget[side].items()} for side in ("upper", "lower"))
     inner["parameters"] = {key: float(each) if each == "inf" else each for key, each in inner["parameters"].items()}
-    if not isinstance(document["tight"], bool) or not isinstance(document["confidence"], float | None):
-        raise TypeError("tight is true or false, confidence a number or null")
+    attained = document.get("attained", document["tight"])  # not in documents from before
+    if not isinstance(document["tight"], bool) or not isinstance(attained, bool):
+        raise TypeError("tight and attained are true or false")
+    if not isinstance(document["confidence"], float | None):
+        raise TypeError("confidence is a number or null")
     inner["relation"] = None if inner["relation"] is None else Relation(inner["relation"])
     return Certificate(
         **{**inner, **{name: _text(inner[name]) for name in INSIDE[:3]}},
-        **{name: document[name] for name in BESIDE},
-        direction=Direction(document["direction"]),
+        tight=document["tight"],
+        attained=attained,
+        confidence=document["confidence"],
+        direction=parsed(document["direction"]),
         label=_text(document["certificate"].get("label", "")),
         budget=Budget(*(budget_lines(**side) for side in lines)),
     )

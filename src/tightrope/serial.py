@@ -59,7 +59,7 @@ def _unnamed_tree(mechanism: Mechanism) -> dict[str, Any]:
         return {"mechanism": type(mechanism).__name__, "parameters": parameters}
     for make in TRANSFORMS.values():
         if isinstance(mechanism, make):
-            given = {item.name: plain(getattr(mechanism, item.name)) for item in keywords(make)}
+            given = {key: plain(value) for key, value in mechanism.arguments.items()}
             return {make.call: {**given, "of": _tree(mechanism.base)}}
     return {"compose": [{"count": count, "of": _tree(part)} for part, count in mechanism.parts]}
 

@@ -69,7 +69,7 @@ def test_every_transformation_takes_a_name(kind: str, call: str) -> None:
     assert isinstance(example, make)
     if kind in MECHANISMS:
         plain = replace(example, base=FIRST[kind])
-        check(make(**{**plain._given(), "base": plain.base, "name": NAME}), plain)
+        check(make(**{**plain.arguments, "base": plain.base, "name": NAME}), plain)
         check(plain.named(NAME), plain)
         check((plain * 3).named(NAME), plain * 3)
         inside = replace(plain, base=plain.base.named(NAME))

@@ -88,7 +88,7 @@ class Target:
         level = min((0.0 if each.delta is None else 0.5 * each.delta.lower for each in others), default=0.0)
         if self.question.engine != AUTO or not 0.0 < level <= self.delta:
             return None
-        if not Case.of(mechanism, self.question, False, AIM).below_by_moments(self.epsilon, level):
+        if not Case.of(mechanism, self.question, False, AIM, below=False).below_by_moments(self.epsilon, level):
             return None
         return Tried(value, mechanism, None, Bound(0.0, level), True, False, None)
 
@@ -147,7 +147,7 @@ class Target:
         question = replace(self.question, quantity=quantity, accuracy=accuracy)
         try:
             with work.part(FAR_SHARE if accuracy == LADDER[FAR] else SHARE):
-                case = self._cases.pop(tried.value, None) or Case.of(tried.mechanism, question, False, AIM)
+                case = self._cases.pop(tried.value, None) or Case.of(tried.mechanism, question, False, AIM, below=False)
                 self._cases = dict([*self._cases.items(), (tried.value, case)][-CASES_MOST:])
                 return ask_again(case, question, self.delta if quantity == "epsilon" else self.epsilon)
         except AccuracyNotReached as wide:

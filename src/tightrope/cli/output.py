@@ -49,7 +49,7 @@ def as_text(result: Result) -> str:
     certificate = result.bound.certificate
     about = [timed(result.seconds)]
     if certificate is not None:
-        about = [certificate.engine, certificate.arithmetic, f"direction {certificate.direction.value}", *about]
+        about = [certificate.engine, certificate.arithmetic, *certificate.directed, *about]
     if certificate is not None and certificate.label:
         lines.append(f"  of {certificate.label}")
     lines.append(click.style("  " + ", ".join(about), dim=True))
@@ -61,7 +61,7 @@ def as_text(result: Result) -> str:
     if result.direction is not None:
         lines.append(f"  note: direction {result.direction.value} only; the other one may cost more")
     if certificate is not None and not certificate.tight:
-        lines.append("  note: the lower end is that of the dominating pair; the mechanism itself may lose less")
+        lines.append(f"  note: the lower end is {certificate.lower_end}")
     lines += assured(result.bound)
     return "\n".join(lines)
 

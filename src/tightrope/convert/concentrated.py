@@ -26,6 +26,7 @@ from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from ..relation import Direction
+from ..transforms.terms import terms_of
 from .cdp import Concentrated, total
 from .outward import at_or_above
 from .renyi import LogMoment, delta_from, epsilon_from
@@ -70,7 +71,7 @@ def lines(run: Mechanism, fit: Fit) -> Concentrated | None:
     """One line above both directions of a run; None where a part has none."""
     sums: list[Concentrated] = []
     for direction in Direction:
-        parts = [(fit(part.pair(direction)), count) for part, count in run.terms]
+        parts = [(fit(pair), count) for pair, count in terms_of(run.nameless, direction)]
         known = [(part, count) for part, count in parts if part is not None]
         if len(known) < len(parts):
             return None

@@ -24,7 +24,8 @@ from ..facets.cumulant import cumulant
 from ..kernels.ball import lower_float, upper_float, working_precision
 from ..mechanisms.base import Mechanism, called, claims, confidence
 from ..mechanisms.parameters import real
-from ..relation import Direction
+from ..relation import Direction, Relation, asked_directions
+from ..transforms.terms import terms_of
 
 ORDER_MOST = 2.0**53  # beyond, order - 1 is no double
 NEAR_ONE = 2.0**-50
@@ -74,12 +75,12 @@ def _order(order: float) -> float:
 
 
 def _terms(mechanism: Mechanism, direction: Direction) -> list[Term]:
-    return [(part.pair(direction), count) for part, count in mechanism.terms]
+    return list(terms_of(mechanism.nameless, direction))
 
 
 def _bound(mechanism: Mechanism, label: str, order: float, direction: Direction | None) -> Bound:
     """The maximum over the directions, for each end."""
-    asked = tuple(Direction) if direction is None else (direction,)
+    asked = asked_directions(mechanism.relation, direction)
     found = {each: _divergence(_terms(mechanism, each), order) for each in asked}
     worst = max(found, key=lambda each: (found[each][1], found[each][0]))
     lower, upper = max(low for low, _ in found.values()), found[worst][1]
@@ -91,9 +92,10 @@ def _bound(mechanism: Mechanism, label: str, order: float, direction: Direction 
             engine=CONTOUR.name,
             arithmetic="ball",
             reason="cgfs add up, and K(order - 1)/(order - 1) is the divergence",
-            direction=worst,
+            direction=None if mechanism.relation is Relation.REPLACE else worst,
             relation=mechanism.relation,
             tight=mechanism.tight,
+            attained=mechanism.tight,
             parameters=MappingProxyType({"order": order, **claims(mechanism)}),
             budget=Budget(lines, lines),
             confidence=confidence(mechanism),

@@ -17,6 +17,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.gaussian import GDP
 from ..pair import Pair
 from ..relation import Direction
+from ..transforms.terms import terms_of
 
 POINTS = 6000
 GONE = 1e-13
@@ -37,8 +38,8 @@ def _mus(run: Mechanism) -> list[float]:
     found = []
     for direction in Direction:
         mean = variance = 0.0
-        for part, count in run.terms:
-            m, v = loss_moments(part.pair(direction))
+        for pair, count in terms_of(run.nameless, direction):
+            m, v = loss_moments(pair)
             mean, variance = mean + count * m, variance + count * v
         found.append(
             2.0 * max(mean, 0.0) / math.sqrt(variance) if variance > 0.0 else mean if mean == math.inf else 0.0

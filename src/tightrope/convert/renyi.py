@@ -20,6 +20,7 @@ from ..engines.evaluation import Term
 from ..facets.cumulant import cumulant_above
 from ..mechanisms.base import Mechanism
 from ..relation import Direction
+from ..transforms.terms import terms_of
 from .outward import at_or_above, minimise, weighted_sum
 
 LogMoment = Callable[[float], float]
@@ -64,8 +65,8 @@ def _worst(run: Mechanism, given: float, answer: Conversion, sharp: bool) -> flo
     """The worse direction."""
     found: list[float] = []
     for direction in Direction:
-        terms = [(part.pair(direction), count) for part, count in run.terms]
-        if found and terms == [(part.pair(Direction.REMOVE), count) for part, count in run.terms]:
+        terms = terms_of(run.nameless, direction)
+        if found and terms == terms_of(run.nameless, Direction.REMOVE):
             continue
         found.append(answer(total_moment(terms), at_or_above(_leaked, terms), given, sharp))
     return max(found)

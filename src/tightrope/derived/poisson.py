@@ -107,6 +107,12 @@ class PoissonPair(Pair):
     def sampling(self) -> Sampling:
         return Sampling(self.base, self.rate, self.direction)
 
+    def bases(self) -> tuple[Pair, ...]:
+        return (self.base,)
+
+    def over(self, bases: tuple[Pair, ...]) -> Pair:
+        return poisson_pair(bases[0], self.rate, self.direction)
+
     def ball_profile(self, epsilon: arb) -> arb:
         factor, inner = ball_inner(self.sampling(), epsilon)
         return factor if inner is None else factor * self.base.ball_profile(inner)

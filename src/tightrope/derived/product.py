@@ -32,6 +32,9 @@ class ProductPair(Pair):
     def factors(self) -> tuple[Factor, ...]:
         return self.parts
 
+    def bracketed(self) -> bool:
+        return True
+
     def _not_known(self, *at: Any, **named: Any) -> NoReturn:
         raise UnsupportedMechanism("the law of these together is not known by itself; engine='joint' composes it")
 
@@ -77,8 +80,13 @@ def unfolded(factors: Iterable[Factor]) -> list[Factor]:
     return found
 
 
-def serves_several(pair: Pair) -> bool:
-    """Whether one sample, or none, stands before a product: only the joint engine knows its law."""
-    while (sampling := pair.sampling()) is not None:
-        pair = sampling.base
-    return pair.factors() is not None
+def merged(factors: Iterable[Factor]) -> tuple[Factor, ...]:
+    """Uses of a family that tells more of them together (Pair.joined) as one; the others as they are."""
+    families: dict[type[Pair], list[Factor]] = {}
+    for pair, count in factors:
+        families.setdefault(type(pair), []).append((pair, count))
+    found: list[Factor] = []
+    for uses in families.values():
+        one = None if len(uses) == uses[0][1] == 1 else uses[0][0].joined(uses)
+        found += uses if one is None else [(one, 1)]
+    return tuple(found)

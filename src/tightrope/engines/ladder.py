@@ -23,7 +23,8 @@ class Engine:
     """An engine, and when it is the one to ask; its package in this folder has its name.
 
     reason, ball_reason: why it may answer, in float64 and in balls; None where it has no balls. automatic: asked
-    without being named. products: made for the law of several mechanisms on one sample, and for no other. exact:
+    without being named. between: made for parts that are known between two finite laws, and for
+    no other. exact:
     its balls are the last word. settles: it goes to balls by itself. moments: it rests on cgfs, so moments are
     known as well. weighs: in float64 it takes `beat`, a relative width that is known already, and refuses work that
     cannot halve it. ramps: it takes `second` where tails are asked, and sums secants by themselves. aims: it may
@@ -35,7 +36,7 @@ class Engine:
     reason: str
     ball_reason: str | None
     automatic: bool = True
-    products: bool = False
+    between: bool = False
     exact: bool = False
     settles: bool = False
     moments: bool = False
@@ -85,10 +86,10 @@ class Rung:
         return self.engine.prepare(terms, **question, **({"beat": beat} if self.engine.weighs else {}))
 
 
-FORMULA, GRID, ONE_SAMPLE = (
+FORMULA, GRID, BETWEEN = (
     "an exact formula covers every term",
     "any pair can be put on a grid",
-    "one sample serves several mechanisms",
+    "a part is known between two finite laws",
 )
 CLOSED_FORM = Engine("closed_form", FORMULA, FORMULA, exact=True)
 CONTOUR = Engine(
@@ -105,7 +106,7 @@ ENGINES = (
     Engine("hits", "few hits decide, or every hit is seen", "every hit is seen"),
     CONTOUR,
     Engine("lattice", GRID, GRID, weighs=True, aims=True, chooses=True),
-    Engine("joint", ONE_SAMPLE, ONE_SAMPLE, products=True, chooses=True),
+    Engine("joint", BETWEEN, BETWEEN, between=True, chooses=True),
     Engine("buckets", "privacy buckets", None, automatic=False),
 )
 ENGINE_NAMES = (AUTO, *(engine.name for engine in ENGINES))
@@ -115,13 +116,14 @@ OUTLINE = Engine("outline", "moments above, single events below", None, finest=O
 
 
 @cache
-def ladder(name: str, products: bool, proof: bool) -> tuple[Rung, ...]:
+def ladder(name: str, between: bool, proof: bool) -> tuple[Rung, ...]:
     """The rungs of the engine insisted on, or of all that are asked: each in float64, then in balls.
 
+    between: a part is known between two finite laws; alone, its profile may be a formula still.
     With proof in balls only. Without, the lattice ends the ladder: in exact integers it has fewer points.
     """
     insisted = [each for each in ENGINES if each.name == name]
-    asked = insisted or [each for each in ENGINES if each.automatic and each.products == products]
+    asked = insisted or [each for each in ENGINES if each.automatic and (each.between == between or each.exact)]
     if proof:
         return tuple(Rung(each, True) for each in asked if each.ball_reason)
     kinds = [(each, ball) for each in asked for ball in (False, True)]

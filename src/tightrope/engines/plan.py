@@ -17,7 +17,6 @@ from flint import arb
 from .. import work
 from ..bound import Budget, budget_lines
 from ..derived.poisson import sampled_once
-from ..derived.product import serves_several
 from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted
 from ..kernels import conditions
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
@@ -46,7 +45,7 @@ class Planner:
         # Where float64 is not what its bounds rest on, balls answer.
         self._proof, self._auto = question.proof or not conditions.hold(), engine == AUTO
         # The law of a product is for one engine, which asks the others.
-        self._ladder = ladder(engine, any(serves_several(pair) for pair, _ in terms), self._proof)
+        self._ladder = ladder(engine, any(pair.bracketed() for pair, _ in terms), self._proof)
         demand_normal(self.terms)
         self._edges = edges(terms)
         self._several = several

@@ -19,6 +19,7 @@ from ..question import Options, Question, parsed
 from ..relation import Direction, Relation
 from .named import NamedType
 from .parameters import one_line
+from .transformed import Transformable
 
 if TYPE_CHECKING:
     from flint import acb
@@ -33,7 +34,7 @@ SHOWN = 8  # numbers in a title
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)  # what is no dataclass itself equals itself only
-class Mechanism(metaclass=NamedType):
+class Mechanism(Transformable, metaclass=NamedType):
     """A randomized algorithm, described by its dominating pair in each direction.
 
     name is what answers, plots and tables call it; it changes no answer.
@@ -54,6 +55,15 @@ class Mechanism(metaclass=NamedType):
     @abstractmethod
     def tight(self) -> bool:
         """Whether one real pair of neighbours attains the profile, also under composition."""
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        """Pairs at or below, for lower ends, where they are not the dominating pair: any may be chosen at each use."""
+        return (self.pair(direction),)
+
+    @property
+    def attained(self) -> bool:
+        """Whether real neighbours give the floors, also under composition; else lower ends speak of the pair."""
+        return self.tight
 
     @property
     @abstractmethod
@@ -120,17 +130,6 @@ class Mechanism(metaclass=NamedType):
         return repeat(self, count)
 
     __rmul__ = __mul__
-
-    @checked
-    def poisson(self, rate: float, *, name: str | None = None) -> Mechanism:
-        """Runs on a sample that takes each record independently with probability rate.
-
-        Of a composition: one sample is drawn and all parts run on it, so a record is in all of them or in none. A new
-        sample for each part is another experiment, A.poisson(rate) + B.poisson(rate); neither bounds the other.
-        """
-        from ..transforms.poisson import Poisson
-
-        return Poisson(base=self, rate=rate, name=name)
 
     @overload
     def epsilon(self, delta: float, **options: Unpack[Options]) -> Bound: ...

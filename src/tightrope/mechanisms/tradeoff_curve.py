@@ -48,7 +48,7 @@ class TradeoffCurve(Leaf):
     both_directions: bool = True
     points_only: bool = False
     corners: tuple[Point, ...] = field(init=False, compare=False)  # of the polyline that the pair attains
-    attained: bool = field(init=False, compare=False)  # whether the pair is itself as claimed
+    exactly: bool = field(init=False, compare=False)  # whether the pair is itself as claimed
 
     def __post_init__(self) -> None:
         fprs, fnrs = _rates("fprs", self.fprs), _rates("fnrs", self.fnrs)
@@ -67,7 +67,7 @@ class TradeoffCurve(Leaf):
             corners = points_below([*points, *mirrored(points)] if self.both_directions else points)
         else:
             corners = lines_below(points)
-        object.__setattr__(self, "attained", holds(corners, points))
+        object.__setattr__(self, "exactly", holds(corners, points))
         object.__setattr__(self, "corners", symmetric(corners) if self.both_directions else corners)
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class TradeoffCurve(Leaf):
 
     @property
     def tight(self) -> bool:
-        return self.attained
+        return self.exactly
 
     def pair(self, direction: Direction) -> Pair:
         pair = FinitePair(law_of(self.corners))

@@ -40,7 +40,7 @@ class EdgedPair(Pair):
     def ball_edge(self) -> arb:
         """e at the working precision."""
 
-    def between(self, t: Twofold, edge: Twofold, inside: Tails) -> Tails:
+    def spanned(self, t: Twofold, edge: Twofold, inside: Tails) -> Tails:
         """Tails between the edges, and all or nothing beyond."""
         with np.errstate(all="ignore"):
             over, under = (t - edge).collapse() >= 0.0, (t + edge).collapse() < 0.0

@@ -20,6 +20,11 @@ class Transformation(Mechanism):
 
     call: ClassVar[str]  # the name of the method that makes it
     example: ClassVar[str]  # of its use, for the listing
+    # For docs/transformations.md: the pair or profile, its reference and proof, what attains it, which neighbours.
+    formula: ClassVar[str]
+    theorem: ClassVar[str]
+    tightness: ClassVar[str]
+    relations: ClassVar[str]
     base: Mechanism
 
     def __repr__(self) -> str:
@@ -32,16 +37,20 @@ class Transformation(Mechanism):
         return self._called(inner) + ("" if self.name is None else f".named({self.name!r})")
 
     def _called(self, inner: Callable[[Mechanism], str]) -> str:
-        given = ", ".join(f"{key}={value!r}" for key, value in self._given().items())
+        given = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items())
         return f"{bracketed(self.base, inner)}.{self.call}({given})"
 
-    def _given(self) -> dict[str, object]:
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("base", "name")}
+    @property
+    def arguments(self) -> dict[str, object]:
+        """Its keywords, those at their default left out."""
+        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("base", "name")}
+        usual = {each.name: each.default for each in fields(self)}
+        return {key: value for key, value in found.items() if value != usual[key]}
 
     @property
     def parameters(self) -> Mapping[str, object]:
         """Those of the base, and its own; one that the base has too is called base:rate there."""
-        found = self._given()
+        found = self.arguments
         for key, value in self.base.parameters.items():
             while key in found:
                 key = f"base:{key}"

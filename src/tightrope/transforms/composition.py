@@ -101,9 +101,21 @@ class Composition(Mechanism):
     def tight(self) -> bool:
         return all(part.tight for part, _ in self.parts)
 
+    @property
+    def attained(self) -> bool:
+        return all(part.attained for part, _ in self.parts)
+
     def pair(self, direction: Direction) -> Pair:
         """All parts together as one pair: what one sample, drawn once for all of them, is a mixture of."""
-        return product_pair((part.pair(direction), count) for part, count in self.terms)
+        from .terms import terms_of
+
+        return product_pair(terms_of(self.nameless, direction))
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        """One alternative of each part for all of its uses: some of what may be chosen."""
+        from .terms import choices_of, fixed_choices
+
+        return tuple(product_pair(each) for each in fixed_choices(choices_of(self.nameless, direction)))
 
 
 def compose(*mechanisms: Mechanism | Iterable[Mechanism]) -> Mechanism:

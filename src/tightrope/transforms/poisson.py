@@ -30,6 +30,16 @@ class Poisson(Transformation):
     call = "poisson"
     example = "Gaussian(sigma=1).poisson(rate=0.01)"
     relation = Relation.ADD_REMOVE
+    formula = (
+        "remove: ((1 - rate) Q + rate P, Q); add: (P, (1 - rate) P + rate Q), (P, Q) the base pair of that direction"
+    )
+    theorem = (
+        "Zhu, Dong, Wang 2021, Thms 10 and 11; [proof](proofs/poisson.md), [of one sample for several](proofs/joint.md)"
+    )
+    tightness = (
+        "Tight where the base is, also under composition: the neighbours that attain the base attain the mixture."
+    )
+    relations = "A record is added or removed; the base has its sensitivity under that."
     rate: float
 
     def __post_init__(self) -> None:
@@ -39,8 +49,17 @@ class Poisson(Transformation):
                 "Poisson sampling is for add/remove neighbours; the base is about replacing a record"
             )
 
+    @property
+    def attained(self) -> bool:
+        return self.base.attained
+
     def pair(self, direction: Direction) -> Pair:
+        return self._sampled(self.base.pair(direction), direction)
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        return tuple(self._sampled(floor, direction) for floor in self.base.floors(direction))
+
+    def _sampled(self, base: Pair, direction: Direction) -> Pair:
         if self.rate == 0.0:
             return IDENTITY.pair(direction)
-        base = self.base.pair(direction)
         return base if self.rate == 1.0 else poisson_pair(base, self.rate, direction)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -22,8 +21,8 @@ from flint import arb, fmpz
 
 from ... import work
 from ...derived.dyadic import DyadicPair, dyadic_pair
-from ...derived.poisson import poisson_pair
 from ...derived.polygon import concave
+from ...facets.between import Fineness
 from ...kernels.ball import BITS_START, integer, working_precision
 from ...pair import Pair
 from ..edges import leaked
@@ -34,15 +33,6 @@ from ..lattice.whole import L, WholeCells, WholeUpper
 from . import tuning
 
 
-@dataclass(frozen=True, slots=True)
-class Fineness:
-    """points of the composed law, the P-mass that may go to infinite loss, and whether balls alone are used."""
-
-    points: int
-    tail: float
-    proof: bool
-
-
 class Bracket(NamedTuple):
     """A pair that the true one dominates, and one that dominates it; both are the true one where that is known."""
 
@@ -51,16 +41,17 @@ class Bracket(NamedTuple):
 
 
 def bracket(pair: Pair, fine: Fineness) -> Bracket:
-    """The two pairs around a pair, its layers of sampling and its products inside."""
-    sampling = pair.sampling()
-    if sampling is not None:
-        base, rate, direction = sampling
-        lower, upper = bracket(base, fine)
-        if lower is base:
-            return Bracket(pair, pair)
-        return Bracket(poisson_pair(lower, rate, direction), poisson_pair(upper, rate, direction))
+    """The two pairs around a pair: its products composed, the maps around them made again, the rest by itself."""
+    if not pair.bracketed():
+        return Bracket(pair, pair)
     factors = pair.factors()
-    return Bracket(pair, pair) if factors is None else _product(factors, fine)
+    if factors is not None:
+        return _product(factors, fine)
+    inside = [bracket(base, fine) for base in pair.bases()]
+    known = all(each.lower is base for each, base in zip(inside, pair.bases(), strict=True))
+    ends = [pair if known else pair.over(tuple(each[side] for each in inside)) for side in (0, 1)]
+    found = [each.between(fine) or (each, each) for each in (ends if ends[0] is not ends[1] else ends[:1])]
+    return Bracket(found[0][0], found[-1][1])
 
 
 class _Part(NamedTuple):

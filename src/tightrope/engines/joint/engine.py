@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 
 from ... import work
 from ...bound import Budget, budget_lines
-from ...derived.product import serves_several, unfolded
+from ...derived.product import unfolded
 from ...errors import UnsupportedMechanism, WorkExhausted
+from ...facets.between import Fineness
 from ...kernels.search import Inverse
 from ...pair import Pair
 from ...question import Question
@@ -26,7 +27,7 @@ from ..answer import Answer, Point
 from ..evaluation import Evaluation, Evaluator, SelfInverse, Term
 from ..plan import Planner
 from . import tuning
-from .bracket import Fineness, bracket
+from .bracket import bracket
 from .once import OnceEvaluator
 
 
@@ -39,14 +40,14 @@ def prepare(
     proof: bool = False,
 ) -> Evaluator:
     """An evaluator for terms of which some are samples of a product."""
-    if not any(serves_several(pair) for pair, _ in terms):
-        raise UnsupportedMechanism("no sample here serves several mechanisms; leave out engine='joint'")
+    if not any(pair.bracketed() for pair, _ in terms):
+        raise UnsupportedMechanism("the law of every part is known by itself; leave out engine='joint'")
     counts: dict[Pair, int] = {}
     for pair, count in unfolded(terms):
         counts[pair] = counts.get(pair, 0) + count
     flat = tuple(counts.items())
     question = Question("delta", proof=proof)
-    if not any(serves_several(pair) for pair, _ in flat):
+    if not any(pair.bracketed() for pair, _ in flat):
         return OnceEvaluator(None, Planner(flat, question, several=True), accuracy)
     sampling = flat[0][0].sampling() if len(flat) == 1 and flat[0][1] == 1 else None
     if sampling is not None:

@@ -20,7 +20,6 @@ from flint import arb
 from ... import work
 from ...bound import Budget, budget_lines
 from ...derived.poisson import sampled_once
-from ...derived.product import serves_several
 from ...errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted
 from ...kernels import conditions
 from ...kernels.ball import BITS_START, enclose, lower_float, upper_float, working_precision
@@ -140,7 +139,7 @@ class SecantSide:
         self.terms, self.second, self._mirror = terms, second, mirror
         self.proof, self.auto = question.proof or not conditions.hold(), question.engine_name == AUTO
         self._settings = question.settings
-        self.rungs = ladder(question.engine_name, any(serves_several(pair) for pair, _ in terms), self.proof)
+        self.rungs = ladder(question.engine_name, any(pair.bracketed() for pair, _ in terms), self.proof)
         self._last: tuple[Rung, Evaluator] | None = None
         self.unfinished = False
         self.skipped: set[Engine] = set()
@@ -360,7 +359,7 @@ def _pair_tail(pair: Tailed, t: float, below: bool) -> arb:
 def _formula(terms: Terms) -> Tailed | BallFormula | None:
     """What knows the tails of the composition, or a formula for its profile in balls; None where there is neither."""
     one = terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else terms[0][0].together(terms)
-    if isinstance(one, Pair) and not serves_several(one):
+    if isinstance(one, Pair) and not one.bracketed():
         return one
     with suppress(UnsupportedMechanism):
         made = Rung(CLOSED_FORM, True).prepare(terms, math.inf)  # refuses what takes too many terms

@@ -48,7 +48,7 @@ class LaplacePair(EdgedPair):
             p_below = (t - edge).half().exp_collapsed() / 2.0
             q_above = (-(t + edge)).half().exp_collapsed() / 2.0
         # Inside, both p_below and q_above are at most 1/2: their complements lose nothing.
-        return self.between(t, edge, Tails(1.0 - p_below, q_above, p_below, 1.0 - q_above))
+        return self.spanned(t, edge, Tails(1.0 - p_below, q_above, p_below, 1.0 - q_above))
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
         """H(e^eps) = max(0, 1 - e^((eps - e)/2), 1 - e^eps); the maximum of intervals, end by end."""

@@ -44,7 +44,7 @@ class LogisticPair(EdgedPair):
             p_above, q_below = -(-a).expm1() / total, -(-b).expm1() / total
             q_above, p_below = p_above * (-b).exp(), q_below * (-a).exp()
             inside = Tails(*(tail.collapse() for tail in (p_above, q_above, p_below, q_below)))
-        return self.between(t, edge, inside)
+        return self.spanned(t, edge, inside)
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
         """H = (1 - e^-a) A with a clipped to [0, e], plus e^-e (1 - e^(eps + e)) where eps < -e."""

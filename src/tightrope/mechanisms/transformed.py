@@ -1,0 +1,27 @@
+"""The transformations as methods: what every mechanism can be turned into."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..calls import checked
+
+if TYPE_CHECKING:
+    from .base import Mechanism
+
+
+class Transformable:
+    """The methods that make transformations; each is a row of the registry, and a class in transforms/."""
+
+    __slots__ = ()
+
+    @checked
+    def poisson(self: Any, rate: float, *, name: str | None = None) -> Mechanism:
+        """Runs on a sample that takes each record independently with probability rate.
+
+        Of a composition: one sample is drawn and all parts run on it, so a record is in all of them or in none. A new
+        sample for each part is another experiment, A.poisson(rate) + B.poisson(rate); neither bounds the other.
+        """
+        from ..transforms.poisson import Poisson
+
+        return Poisson(base=self, rate=rate, name=name)

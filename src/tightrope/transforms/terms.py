@@ -1,0 +1,49 @@
+"""The pairs of a run: what dominates its parts, and what lower ends speak of.
+
+Under replacing a record there is no direction: a part that leaves the relation open may meet either order of its two
+laws, anew at each use, so what dominates it is the maximum of both profiles.
+Guarantee: the terms dominate the run; each choice of one floor per use is at or below it.
+Reference: Zhu, Dong, Wang 2021, Thm 10 (composition); proof of the maximum: docs/proofs/points.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..derived.product import Factor, merged
+from ..errors import UnsupportedMechanism
+from ..mechanisms.base import Mechanism
+from ..pair import Pair
+from ..relation import Direction, Relation
+
+Choice = tuple[tuple[Pair, ...], int]  # alternatives for one use, and how many uses there are
+
+
+def terms_of(law: Mechanism, direction: Direction) -> tuple[Factor, ...]:
+    """(pair, count) of each part of a run without names; parts that tell more together are joined."""
+    symmetric = law.relation is Relation.REPLACE
+    return merged((_symmetric(part) if symmetric else part.pair(direction), count) for part, count in law.parts)
+
+
+def choices_of(law: Mechanism, direction: Direction) -> tuple[Choice, ...]:
+    """The floors of each part, and its count."""
+    if law.relation is not Relation.REPLACE:
+        return tuple((part.floors(direction), count) for part, count in law.parts)
+    found = []
+    for part, count in law.parts:
+        both = [floor for each in Direction for floor in part.floors(each)]
+        found.append((tuple(dict.fromkeys(both)), count))
+    return tuple(found)
+
+
+def fixed_choices(choices: Sequence[Choice]) -> list[tuple[Factor, ...]]:
+    """Runs without adaptivity: the first floor of every part, the second, ...; a part without so many has its last."""
+    most = max(len(floors) for floors, _ in choices)
+    return [merged((floors[min(index, len(floors) - 1)], count) for floors, count in choices) for index in range(most)]
+
+
+def _symmetric(part: Mechanism) -> Pair:
+    remove, add = part.pair(Direction.REMOVE), part.pair(Direction.ADD)
+    if remove == add:
+        return remove
+    raise UnsupportedMechanism("its two directions differ, and its neighbours are replaced records")
