@@ -16,7 +16,7 @@ from .engines.loss.planner import LossPlanner
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
-from .floor import Floor, floors_of, lowered
+from .floor import Floor, floors_of, lowered, parted
 from .mechanisms.base import Mechanism, called, claims, confidence
 from .mechanisms.parameters import finite, nonnegative, probability, real, whole
 from .question import AUTO, GIVEN, LESS_IS_WORSE, OF_LOSS, SECONDS, Question, parsed
@@ -195,8 +195,10 @@ class Case:
         worst, lower, upper = _worse(answers, point.quantity in LESS_IS_WORSE)
         narrow = meets(lower, upper, self.aim, point.quantity)
         chosen = replace(answers[worst], lower=lower, upper=upper)
-        if self.floors and upper > 0.0:
-            chosen = lowered(chosen, self.floors, point, self._aim(point), self.mirror)
+        planner = self.planners.get(worst)
+        if self.floors and upper > 0.0 and isinstance(planner, Planner):
+            real = lowered(chosen, self.floors, point, self._aim(point), self.mirror)
+            chosen = parted(real, chosen, planner, point)
         bound = self.certified(chosen, worst, meter, narrow)
         accuracy = self.question.accuracy
         if accuracy is not None and not meets(bound.lower, bound.upper, accuracy, point.quantity):

@@ -8,15 +8,17 @@ Guarantee: each lower end is at or below the truth, for whatever choice of floor
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from . import work
-from .bound import Budget
+from .bound import Budget, budget_lines
 from .engines.answer import Answer, Point
 from .engines.evaluation import Term
 from .engines.plan import Planner
+from .engines.tuning import ROUGHLY
 from .errors import UnsupportedMechanism, WorkExhausted
 from .question import Question
 from .transforms.terms import Choice, fixed_choices
@@ -56,6 +58,15 @@ def lowered(chosen: Answer, floors: Sequence[Floor], point: Point, aim: float, m
             found = found.mirrored(point.given) if mirror else found
             best = found if best is None or found.lower > best.lower else best
     lower = 0.0 if best is None else min(best.lower, chosen.upper)
-    below = dict(chosen.budget.lower if best is None else best.budget.lower)
-    below["theorem"] = max(chosen.lower - lower, 0.0) if point.quantity == "delta" else 0.0
-    return replace(chosen, lower=lower, budget=Budget(chosen.budget.upper, below))
+    below = {} if best is None else dict(best.budget.lower)
+    return replace(chosen, lower=lower, budget=Budget(chosen.budget.upper, budget_lines(**below)))
+
+
+def parted(chosen: Answer, of_pair: Answer, planner: Planner, point: Point) -> Answer:
+    """The same answer, with what the theorem may give away in its budget: delta of the pair over that of the floors."""
+    given_away = of_pair.lower - chosen.lower
+    if point.quantity == "epsilon" and chosen.lower < math.inf:
+        with suppress(UnsupportedMechanism, WorkExhausted):
+            given_away = planner.answer(Point("delta", chosen.lower), ROUGHLY).lower - point.given
+    below = {**chosen.budget.lower, "theorem": max(given_away, 0.0)}
+    return replace(chosen, budget=Budget(chosen.budget.upper, below))

@@ -47,13 +47,21 @@ class LossAtom:
 
 @dataclass(frozen=True, slots=True)
 class LossSide:
-    """One direction: P[loss <= edge] at each edge, atoms between them, and P[loss = inf]."""
+    """One direction: P[loss <= edge] at each edge, atoms between them, and P[loss = inf].
 
-    direction: Direction
+    direction is None where a record is replaced.
+    """
+
+    direction: Direction | None
     edges: tuple[float, ...]
     below: tuple[Bound, ...]
     atoms: tuple[LossAtom, ...]
     infinite: Bound
+
+    @property
+    def name(self) -> str:
+        """The direction as people read it."""
+        return "replace" if self.direction is None else self.direction.value
 
     def __post_init__(self) -> None:
         if len(self.edges) != len(self.below) or any(first >= second for first, second in pairwise(self.edges)):
@@ -145,7 +153,7 @@ class LossLaw:
 
     def __str__(self) -> str:
         return "; ".join(
-            f"{side.direction.value}: {len(side.edges) - 1} bins from {side.edges[0]:.3g} to {side.edges[-1]:.3g}, "
+            f"{side.name}: {len(side.edges) - 1} bins from {side.edges[0]:.3g} to {side.edges[-1]:.3g}, "
             f"{len(side.atoms)} atoms, infinite with probability {side.infinite}"
             for side in self.sides
         )
@@ -182,7 +190,7 @@ class LossLaw:
         """Columns direction, after, upto, lower, upper: bins with all of their mass, then infinite losses."""
         rows = [("direction", "after", "upto", "lower", "upper")]
         for side in self.sides:
-            name = side.direction.value
+            name = side.name
             for (low, high), mass in zip(pairwise(side.edges), side.masses, strict=True):
                 rows.append((name, repr(low), repr(high), repr(mass.lower), repr(mass.upper)))
             rows.append((name, "inf", "inf", repr(side.infinite.lower), repr(side.infinite.upper)))
@@ -219,7 +227,7 @@ class LossLaw:
             (side.below, side.atoms, side.infinite) == (first.below, first.atoms, first.infinite) for side in self.sides
         ):
             return [(first, "both directions")]
-        return [(side, side.direction.value) for side in self.sides]
+        return [(side, side.name) for side in self.sides]
 
 
 def _draw(axes: Axes, side: LossSide, name: str, colour: str, index: int) -> float:

@@ -42,7 +42,8 @@ def loss_law(mechanism: Mechanism, question: Question, bins: int) -> LossLaw:
         for direction, mass in infinite.items():
             side = _Side(case, direction, meter)
             bounds = side.certified(edges, found[side.planner.terms] if side.planner else None)
-            sides.append(LossSide(direction, edges, bounds, loss_atoms(side.below, edges, bounds), mass))
+            told = None if mechanism.relation is Relation.REPLACE else direction
+            sides.append(LossSide(told, edges, bounds, loss_atoms(side.below, edges, bounds), mass))
     return LossLaw(tuple(sides))
 
 

@@ -15,6 +15,7 @@ from .errors import InvalidParameter
 from .mechanisms.base import Leaf, Mechanism
 from .transforms.base import Transformation
 from .transforms.poisson import Poisson
+from .transforms.refused import REFUSED
 
 Made = TypeVar("Made", bound=Mechanism)
 
@@ -67,7 +68,9 @@ def find_mechanism(name: str) -> type[Leaf]:
 
 
 def find_transform(name: str) -> type[Transformation]:
-    """The class behind a method; an unknown one is refused with the nearest that is known."""
+    """The class behind a method; an unknown one is refused with the nearest that is known, or with the reason."""
+    if name in REFUSED:
+        raise InvalidParameter(f"there is no {name}: {REFUSED[name]}")
     return _found("transformation", name, TRANSFORMS)
 
 

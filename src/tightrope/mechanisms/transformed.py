@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..calls import checked
 
@@ -14,6 +14,13 @@ class Transformable:
     """The methods that make transformations; each is a row of the registry, and a class in transforms/."""
 
     __slots__ = ()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """What is not there; with the reason, where it is refused on purpose."""
+        from ..transforms.refused import REFUSED
+
+        why = f": {REFUSED[name]}" if name in REFUSED else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{why}", name=name, obj=self)
 
     @checked
     def poisson(self: Any, rate: float, *, name: str | None = None) -> Mechanism:

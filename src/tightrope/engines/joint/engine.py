@@ -1,10 +1,11 @@
-"""The joint engine: compositions in which one sample serves several mechanisms.
+"""The joint engine: compositions with parts that are known between two finite laws only.
 
-A use whose base is a product (derived.product) has no tails of its own. One use of it maps the profile of the product
-(once.py). Several uses, or others beside it, are composed twice, from pairs below the true ones and from pairs above
-(bracket.py): if (P-, Q-) <= (P, Q) <= (P+, Q+) as profiles for every use, the compositions are in the same order, so
-that lower = the lower end of the first, upper = the upper end of the second. The pairs are made finer until that is
-narrow.
+One sample that serves several mechanisms has a product as its base (derived.product), which has no tails of its own;
+a maximum of profiles, a group or a Renyi curve has none either (Pair.between). One use of a sampled product maps the
+profile of the product (once.py). Several uses, or others beside it, are composed twice, from pairs below the true ones
+and from pairs above (bracket.py): if (P-, Q-) <= (P, Q) <= (P+, Q+) as profiles for every use, the compositions are in
+the same order, so that lower = the lower end of the first, upper = the upper end of the second. The pairs are made
+finer until that is narrow.
 Guarantee: upper and lower. Proof: docs/proofs/joint.md, sections 1 and 2.
 Reference: Zhu, Dong, Wang 2021, Thms 10 and 11.
 """
