@@ -15,12 +15,14 @@ class Transformable:
 
     __slots__ = ()
 
-    def __getattr__(self, name: str) -> NoReturn:
-        """What is not there; with the reason, where it is refused on purpose."""
-        from ..transforms.refused import REFUSED
+    if not TYPE_CHECKING:  # a checker still sees what is not there
 
-        why = f": {REFUSED[name]}" if name in REFUSED else ""
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{why}", name=name, obj=self)
+        def __getattr__(self, name: str) -> NoReturn:
+            """What is not there; with the reason, where it is refused on purpose."""
+            from ..transforms.refused import REFUSED
+
+            why = f": {REFUSED[name]}" if name in REFUSED else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{why}", name=name, obj=self)
 
     @checked
     def poisson(self: Any, rate: float, *, name: str | None = None) -> Mechanism:
