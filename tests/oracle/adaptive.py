@@ -7,9 +7,10 @@ No number has an error above `ERROR`: 64 bits, sums of a few hundred terms of at
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 
 import numpy as np
 import numpy.typing as npt
@@ -94,6 +95,30 @@ def fold(pair: Neighbours, count: int) -> Neighbours:
     for _ in range(count - 1):
         p, q = np.multiply.outer(p, pair.p).ravel(), np.multiply.outer(q, pair.q).ravel()
     return Neighbours(p, q)
+
+
+def counted(pair: Neighbours, count: int) -> Neighbours:
+    """The same, by how often each of a few outputs occurs."""
+    places = list(_splits(count, len(pair.p)))
+    ways = np.array([_ways(split) for split in places], dtype=np.longdouble)
+    times = np.array(places)
+    return Neighbours(ways * np.prod(pair.p**times, axis=1), ways * np.prod(pair.q**times, axis=1))
+
+
+def _splits(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    if parts == 1:
+        yield (total,)
+    else:
+        for first in range(total + 1):
+            yield from ((first, *rest) for rest in _splits(total - first, parts - 1))
+
+
+def _ways(split: Sequence[int]) -> int:
+    left, found = sum(split), 1
+    for each in split:
+        found *= comb(left, each)
+        left -= each
+    return found
 
 
 def product(*pairs: Neighbours) -> Neighbours:

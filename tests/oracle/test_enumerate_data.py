@@ -19,7 +19,19 @@ from mpmath import mp, mpf
 
 from tests.oracle import amplified, two_points
 from tests.oracle import enumerate_data as data
-from tests.oracle.adaptive import ERROR, Array, Neighbours, adaptive, alphas, both, fold, largest, neighbours, product
+from tests.oracle.adaptive import (
+    ERROR,
+    Array,
+    Neighbours,
+    adaptive,
+    alphas,
+    both,
+    counted,
+    fold,
+    largest,
+    neighbours,
+    product,
+)
 from tests.oracle.selection import Runs, best
 
 F = Fraction
@@ -69,6 +81,35 @@ def test_the_recursion_is_the_fold_where_there_is_no_choice() -> None:
     assert equal(adaptive([[pair], [pair.swapped]], ALPHAS), product(pair, pair.swapped).profile(ALPHAS))
     assert equal(pair.swapped.profile(ALPHAS), 1 - ALPHAS + ALPHAS * pair.profile(1 / ALPHAS))
     assert equal(pair.profile(ALPHAS), np.array([np.maximum(pair.p - a * pair.q, 0).sum() for a in ALPHAS]))
+
+
+def leaky(epsilon: str, delta: str) -> tuple[list[mpf], list[mpf]]:
+    with mp.workdps(30):
+        odds, leak = mp.exp(mpf(epsilon)), mpf(delta)
+        told, lie = (1 - leak) * odds / (1 + odds), (1 - leak) / (1 + odds)
+        return [leak, told, lie, mpf(0)], [mpf(0), lie, told, leak]
+
+
+def test_few_outputs_are_counted() -> None:
+    """Leaky randomized response (1, .05), sampled at .3, 50 uses at epsilon 1: .731; glued at 1/4, 10 uses: .2060."""
+    p, q = leaky("1", "0.05")
+    with mp.workdps(30):
+        share = mpf("0.3")
+        sample = neighbours(
+            *(
+                [data.number(x) for x in law]
+                for law in ([share * a + (1 - share) * b for a, b in zip(p, q, strict=True)], q)
+            )
+        )
+        told = mp.e / (1 + mp.e)
+        low = (1 - told) + (2 * told - 1) / 4
+        glue = neighbours(
+            *([data.number(x) for x in law] for law in ((low, 1 - told, told - low), (1 - told, low, told - low)))
+        )
+    assert equal(counted(sample, 3).profile(ALPHAS), fold(sample, 3).profile(ALPHAS))
+    assert at(math.e, counted(sample, 50)) == pytest.approx(0.7308106626419, rel=1e-11)
+    assert at(math.exp(0.2), glue) == pytest.approx(0.05598491684016907865, rel=1e-13)
+    assert at(math.exp(0.5), counted(glue, 10)) == pytest.approx(0.20603021711092949027, rel=1e-13)
 
 
 def test_what_another_dominates_changes_nothing() -> None:

@@ -1,0 +1,215 @@
+"""What tiny data sets show under each transformation: an expression beside all its real neighbours.
+
+Sums are of values -1, 0 and 1, so a record moves a sum by 1 where it is added or removed and by 2 where it is replaced;
+responses are to all predicates of a sample. Parameters are short binary fractions, the same on both sides.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+from mpmath import mp, mpf
+
+from tests.oracle import enumerate_data as data
+from tests.oracle.adaptive import Neighbours, both, fold, largest, neighbours
+from tests.oracle.selection import Runs, best
+
+F = Fraction
+Relation = Callable[[], Iterator[data.Both]]
+REMOVE, ADD, EITHER = "remove", "add", None
+
+
+@dataclass(frozen=True)
+class Tiny:
+    """An expression, and the pairs of neighbours that it may meet at each use: (with, without) unless `symmetric`.
+
+    whole: what the neighbours show is all that `tight` speaks of; else only a part of what they could.
+    """
+
+    expression: str
+    found: Callable[[], list[Neighbours]]
+    symmetric: bool = False
+    whole: bool = True
+
+    @property
+    def directions(self) -> tuple[str | None, ...]:
+        return (EITHER,) if self.symmetric else (REMOVE, ADD)
+
+    def real(self, direction: str | None) -> list[Neighbours]:
+        """What neighbours show in this direction, or in either."""
+        found = self.found()
+        if direction is EITHER:
+            return largest(both(found))
+        return found if direction == REMOVE else [each.swapped for each in found]
+
+
+NOISES = (
+    ("DiscreteGaussian(sigma=0.75, sensitivity={})", data.discrete_gaussian(F(3, 4))),
+    ("DiscreteLaplace(scale=2.0, sensitivity={})", data.laplace_on_integers(F(1, 2))),
+)
+lacking, replacing = (lambda *sizes: partial(data.lacking, *sizes)), (lambda size: partial(data.replacing, size))
+
+# The call on noise of so much sensitivity, the scheme and the neighbours of a sum.
+SUMS: tuple[tuple[int, str, data.Scheme, Relation], ...] = (
+    (1, "poisson(rate=0.25)", data.poisson(F(1, 4)), lacking(3)),
+    (1, "poisson(rate=0.75)", data.poisson(F(3, 4)), lacking(3)),
+    (1, "poisson(rate=0.25, neighbours='replace')", data.poisson(F(1, 4)), replacing(3)),
+    (1, "poisson(rate=0.75, neighbours='replace')", data.poisson(F(3, 4)), replacing(3)),
+    *(
+        (2, f"without_replacement(batch={batch}, records={records}{more})", data.without_replacement(batch), relation)
+        for batch, records in ((1, 2), (2, 4), (3, 4))
+        for more, relation in (("", replacing(records)), (", neighbours='add_remove'", lacking(records)))
+    ),
+    *(
+        (2, f"with_replacement(batch={batch}, records={records})", data.with_replacement(batch), replacing(records))
+        for batch, records in ((2, 2), (3, 2), (2, 3))
+    ),
+    *(
+        (
+            1,
+            f"truncated_poisson(rate={float(rate)}, cap={cap}, records={records})",
+            data.truncated_poisson(rate, cap),
+            lacking(larger),
+        )
+        for cap, records, rate in ((1, 2, F(1, 4)), (2, 4, F(3, 4)), (1, 3, F(1, 2)))
+        for larger in (records, records + 1)
+    ),
+    (1, "group(size=2)", data.everything, lacking(3, 2)),
+    (1, "group(size=3)", data.everything, lacking(3, 3)),
+    (1, "poisson(rate=0.25).group(size=2)", data.poisson(F(1, 4)), lacking(3, 2)),
+    (1, "poisson(rate=0.75).group(size=3)", data.poisson(F(3, 4)), lacking(3, 3)),
+    *(
+        (
+            2,
+            f"without_replacement(batch={batch}, records={records}, neighbours='add_remove').group(size={size})",
+            data.without_replacement(batch),
+            lacking(records, size),
+        )
+        for batch, records, size in ((1, 3, 2), (2, 4, 2), (2, 5, 3))
+    ),
+)
+
+
+def sums() -> Iterator[Tiny]:
+    """Noisy sums of samples."""
+    for text, noise in NOISES:
+        for shift, call, scheme, relation in SUMS:
+            found = partial(_of_sums, scheme, noise, relation)
+            symmetric = relation.func is data.replacing
+            yield Tiny(f"{text.format(shift)}.{call}", found, symmetric, whole="truncated" not in call)
+        pair = data.mixture(noise, {0: F(3, 4), 2: F(1, 4)}, {0: F(1)})
+        yield Tiny(f"{text.format(1)}.group(size=2).poisson(rate=0.25)", partial(list, [pair]))
+
+
+def _of_sums(scheme: data.Scheme, noise: data.Noise, relation: Relation) -> list[Neighbours]:
+    return data.of_sums(scheme, noise, relation())
+
+
+# The call on randomized response, the scheme, the sizes of its samples and the neighbours.
+RESPONSES: tuple[tuple[str, data.Scheme, tuple[int, ...], Relation], ...] = (
+    ("poisson(rate=0.25)", data.poisson(F(1, 4)), (0, 1, 2), lacking(2)),
+    ("poisson(rate=0.25, neighbours='replace')", data.poisson(F(1, 4)), (0, 1, 2), replacing(2)),
+    ("without_replacement(batch=1, records=2)", data.without_replacement(1), (1,), replacing(2)),
+    ("without_replacement(batch=2, records=4)", data.without_replacement(2), (2,), replacing(4)),
+    (
+        "without_replacement(batch=1, records=2, neighbours='add_remove')",
+        data.without_replacement(1),
+        (1,),
+        lacking(2),
+    ),
+    ("with_replacement(batch=2, records=2)", data.with_replacement(2), (2,), replacing(2)),
+    ("truncated_poisson(rate=0.5, cap=1, records=2)", data.truncated_poisson(F(1, 2), 1), (0, 1), lacking(2)),
+    ("group(size=2)", data.everything, (0, 1, 2), lacking(2, 2)),
+)
+
+
+def responses() -> Iterator[Tiny]:
+    """Randomized response to predicates of the sample, all or some of them."""
+    for call, scheme, sizes, relation in RESPONSES:
+        found = partial(_of_responses, scheme, sizes, relation)
+        symmetric = relation.func is data.replacing
+        yield Tiny(f"RandomizedResponse(epsilon=1.0).{call}", found, symmetric, whole=False)
+
+
+def _of_responses(scheme: data.Scheme, sizes: Sequence[int], relation: Relation) -> list[Neighbours]:
+    samples = [sample for size in sizes for sample in data.data_sets(size)]
+    with mp.workdps(30):
+        told = mp.e / (1 + mp.e)
+    laws = (data.response(scheme, holds, told) for holds in _predicates(samples, 64))
+    return largest(list(itertools.chain.from_iterable(data.pairs(law, relation()) for law in laws)))
+
+
+def _predicates(samples: Sequence[data.Data], most: int) -> Iterator[Callable[[data.Data], bool]]:
+    """All of them, or so many at random."""
+    count = 1 << len(samples)
+    for bits in range(count) if count <= most else random.Random(5).sample(range(count), most):
+        yield frozenset(sample for index, sample in enumerate(samples) if bits >> index & 1).__contains__
+
+
+def shuffled() -> Iterator[Tiny]:
+    """Reports of users in random order: a named randomizer, and the same as one of all that are as private."""
+    for epsilon, users, categories in ((1, 2, 2), (1, 4, 3), (2, 3, 3), (3, 3, 2)):
+        found = partial(_of_reports, epsilon, users, categories)
+        named = f"RandomizedResponse(epsilon={epsilon}.0, categories={categories}).shuffle(users={users})"
+        yield Tiny(named, found, symmetric=True)
+        yield Tiny(f"PureDP(epsilon={epsilon}.0).shuffle(users={users})", found, symmetric=True, whole=False)
+
+
+def _of_reports(epsilon: int, users: int, categories: int) -> list[Neighbours]:
+    kind = data.told_apart(categories, F(epsilon))
+    return data.pairs(data.reports(kind), data.replacing(users, range(categories)))
+
+
+def cells() -> Iterator[Tiny]:
+    """Two cells with noise of their own, a record in either: in another one at each step, or in the same."""
+    first, second = (text.format(1) for text, _ in NOISES)
+    yield Tiny(f"parallel({first}, {second})", _in_cells)
+    shifts = [data.mixture(noise, {1: F(1)}, {0: F(1)}) for _, noise in NOISES]
+    yield Tiny(f"parallel({first} * 2, {second} * 2)", lambda: largest([fold(pair, 2) for pair in shifts]))
+
+
+def _in_cells() -> list[Neighbours]:
+    """Two records at most, each (cell, value)."""
+    law = data.cells([data.noisy_sum(data.everything, _cut(noise)) for _, noise in NOISES])
+    places = [(cell, value) for cell in (0, 1) for value in (0, 1)]
+    return data.pairs(law, data.lacking(2, 1, places))
+
+
+def _cut(noise: data.Noise) -> data.Noise:
+    """What is left of the masses near 0: less is seen of two cells, by 1e-13 at most."""
+    return {x: mass for x, mass in noise.items() if mass > 1e-15}
+
+
+def selections() -> Iterator[Tiny]:
+    """The best of K runs of a few outputs, in all orders of their scores."""
+    for law, mean, shape in (
+        ("geometric", 2.0, None),
+        ("negative_binomial", 3.0, 0.5),
+        ("negative_binomial", 3.0, 2.0),
+        ("logarithmic", 2.0, None),
+        ("poisson", 0.5, None),
+        ("poisson", 3.0, None),
+        ("binomial", 2.0, 4),
+    ):
+        more = "" if shape is None else f", shape={shape}"
+        text = f"Finite(p=[0.5, 0.25, 0.25], q=[0.25, 0.125, 0.625]).best_of(law='{law}', mean={mean}{more})"
+        runs = Runs(law, mpf(mean), None if shape is None else mpf(shape))
+        yield Tiny(text, partial(_of_best, runs), whole=False)
+
+
+def _of_best(runs: Runs) -> list[Neighbours]:
+    found = []
+    for order in itertools.permutations(range(3)):
+        laws = ([mpf(law[i]) for i in order] for law in ((0.5, 0.25, 0.25), (0.25, 0.125, 0.625)))
+        found.append(neighbours(*(map(data.number, best(law, runs)) for law in laws)))
+    return largest(found)
+
+
+def table() -> list[Tiny]:
+    """All rows."""
+    return [*sums(), *responses(), *shuffled(), *cells(), *selections()]

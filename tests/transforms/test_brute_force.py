@@ -1,0 +1,43 @@
+"""Transformations against tiny data sets with all their neighbours: the truth is at or below the upper end.
+
+Where `tight` is claimed both are equal; where lower ends are said to be attained they are at or below the truth.
+Several uses are those of an observer who chooses neighbours anew after every answer.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+import tightrope as tr
+from tests.oracle.adaptive import ERROR, Neighbours, adaptive
+from tests.search import FULL, cases
+from tests.transforms.enumerated import Tiny, table
+from tests.transforms.landed import known
+
+EPSILONS = np.linspace(-3.0, 3.0, cases(5, 25)) + 0.03125
+EQUAL = 1e-9
+BLUR = 1e-12  # of two cells, whose noise is cut
+ROWS = [row for row in table() if known(row.expression)]
+
+
+@functools.cache
+def real(row: Tiny, direction: str | None) -> list[Neighbours]:
+    return row.real(direction)
+
+
+@pytest.mark.parametrize("count", (1, 2, 3))
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.expression)
+def test_the_truth_is_inside(row: Tiny, count: int) -> None:
+    run = tr.parse(row.expression) * count
+    for direction in row.directions:
+        grid = EPSILONS if FULL or direction != "add" else EPSILONS[1::2]
+        truth = adaptive([real(row, direction)] * count, np.exp(grid.astype(np.longdouble)))
+        for exact, bound in zip(truth, run.delta(grid.tolist(), direction=direction), strict=True):
+            assert exact <= bound.upper + ERROR, (direction, bound, exact)
+            if row.whole and run.tight:
+                assert bound.upper <= exact + EQUAL, (direction, bound, exact)
+            if row.whole and run.attained:
+                assert bound.lower <= exact + BLUR, (direction, bound, exact)
