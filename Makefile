@@ -48,8 +48,8 @@ schema: $(STAMP) ## the names that the package knows, into its JSON schemas
 bench: $(STAMP) ## time, memory and width of standard questions and of the lattice, as JSON
 	@$(BIN)/python benchmarks/run.py
 
-fuzz: $(STAMP) ## 2,000 random questions (CASES=n for fewer), each answered in 5 s; then the suite's searches in full
-	$(BIN)/python benchmarks/fuzz.py $(CASES)
+fuzz: $(STAMP) ## 2,000 random questions and 400 trees (CASES=n for fewer), each answered in 5 s; then the suite's searches in full
+	$(BIN)/python -m benchmarks.fuzz $(CASES)
 	TIGHTROPE_SEARCH=full $(BIN)/python -m pytest -q -n $(WORKERS) $$(grep -rl tests.search tests --include='test_*.py') tests/conformance/test_facets.py
 
 bench-peers: $(STAMP) $(PEERS)/.stamp ## other libraries on the same cases, in an environment of their own

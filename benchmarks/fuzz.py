@@ -2,10 +2,11 @@
 
 From a fixed seed, log-uniform: two in ten are DP-SGD as it is run (sigma 0.3 to 20, rate 1e-5 to 1), five in ten
 sampled Gaussians of any kind (sigma 1e-3 to 1e6, rates from 1e-12 up to 1 - 1e-12), three in ten mixes of up to six
-mechanisms; counts 1 to 1e6, delta 1e-2 to 1e-60. Every one has 5 seconds. Per case the default answer, then the proof
-where it comes from the contour, and the lattice where the case is drawn for it. Exits with 1 where two intervals are
-disjoint, a question stays without an answer, or one takes more than its time.
-Usage: fuzz.py [CASES [SEED]].
+mechanisms; counts 1 to 1e6, delta 1e-2 to 1e-60. Then a fifth as many trees of mechanisms and transformations
+(benchmarks/trees.py). Every one has 5 seconds. Per case the default answer, then the proof where it comes from the
+contour, and other engines where the case is drawn for it. Exits with 1 where two intervals are disjoint, a question
+stays without an answer, one takes more than its time, or a mechanism is not what its text and its JSON say.
+Usage: python -m benchmarks.fuzz [CASES [SEED]].
 """
 
 from __future__ import annotations
@@ -23,21 +24,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import tightrope as tr
+from benchmarks.trees import any_rate, both_ways, log_uniform, tree
 
 CASES, SEED = 2000, 2021
 SECONDS = 5.0
 OTHERS_SHARE = 0.05  # of the cases are asked of the lattice too
+TREES_SHARE = 0.2  # as many trees as cases of the other kinds
+TREES_OTHERS_SHARE = 0.3  # of the trees are asked of other engines too
 LATE = 1.5  # times the seconds, and a second to start: a machine with other work to do
 LISTED = 40
 
 
 @dataclass(frozen=True)
 class Case:
-    """One question, and whether the lattice is asked too."""
+    """One question, and which engines are asked too."""
 
     mechanism: tr.Mechanism
     delta: float
-    lattice: bool
+    others: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -54,17 +58,6 @@ class Outcome:
     width: float
     agrees: bool
     why: str | None
-
-
-def log_uniform(source: random.Random, low: float, high: float) -> float:
-    """Uniform on a log scale."""
-    return math.exp(source.uniform(math.log(low), math.log(high)))
-
-
-def any_rate(source: random.Random) -> float:
-    """Next to 0, anywhere, or next to 1."""
-    rate = log_uniform(source, 1e-12, 0.5)
-    return 1.0 - rate if source.random() < 0.25 else rate
 
 
 def training(source: random.Random) -> tr.Mechanism:
@@ -112,7 +105,15 @@ def drawn(seed: int) -> Iterator[Case]:
     while True:
         kind = source.choices((training, sampled, mix), (2, 5, 3))[0]
         mechanism, delta = kind(source), log_uniform(source, 1e-60, 1e-2)
-        yield Case(mechanism, delta, source.random() < OTHERS_SHARE)
+        yield Case(mechanism, delta, ("lattice",) if source.random() < OTHERS_SHARE else ())
+
+
+def planted(seed: int) -> Iterator[Case]:
+    """The trees of a seed, one after the other."""
+    source = random.Random(seed)
+    while True:
+        mechanism, delta = tr.parse(tree(source)), log_uniform(source, 1e-30, 1e-2)
+        yield Case(mechanism, delta, ("lattice", "joint") if source.random() < TREES_OTHERS_SHARE else ())
 
 
 def overlapping(bounds: list[tr.Bound]) -> bool:
@@ -150,9 +151,8 @@ def judge(case: Case) -> Outcome:
     others = []
     if engine == "contour" and arithmetic == "float64":
         others.append(attempt(case, proof=True, engine="contour"))
-    if case.lattice:
-        others.append(attempt(case, engine="lattice"))
-    agrees = overlapping([bound, *(other for other in others if other is not None)])
+    others += [attempt(case, engine=other) for other in case.others]
+    agrees = overlapping([bound, *(other for other in others if other is not None)]) and both_ways(case.mechanism)
     return Outcome(case.name, f"{engine} {arithmetic}", seconds, relative_width(bound), agrees, bound.wide)
 
 
@@ -161,16 +161,19 @@ def main() -> None:
     cases, seed = (int(text) for text in (*sys.argv[1:3], *map(str, (CASES, SEED)[len(sys.argv) - 1 :])))
     outcomes: list[Outcome] = []
     with multiprocessing.Pool(os.cpu_count()) as pool:
-        for outcome in pool.imap_unordered(judge, itertools.islice(drawn(seed), cases)):
+        trees = round(cases * TREES_SHARE)
+        questions = itertools.chain(itertools.islice(drawn(seed), cases), itertools.islice(planted(seed), trees))
+        for outcome in pool.imap_unordered(judge, questions):
             outcomes.append(outcome)
             if len(outcomes) % 50 == 0:
-                print(f"{len(outcomes)} of {cases}", file=sys.stderr, flush=True)
+                print(f"{len(outcomes)} of {cases + trees}", file=sys.stderr, flush=True)
     bad = [outcome.name for outcome in outcomes if not outcome.agrees]
     late = [outcome.name for outcome in outcomes if outcome.seconds > LATE * SECONDS + 1.0]
     seconds = sorted(outcome.seconds for outcome in outcomes)
     wide = sorted(((each.width, each.name, each.why) for each in outcomes if each.width > 1e-6), reverse=True)
     summary = {
         "cases": cases,
+        "trees": trees,
         "seed": seed,
         "answered_by": dict(Counter(outcome.engine for outcome in outcomes)),
         "mean_seconds": sum(seconds) / len(seconds),
