@@ -51,6 +51,14 @@ def replacing(size: int, values: Sequence[Any] = VALUES) -> Iterator[Both]:
                 yield tuple(sorted((*rest, one))), tuple(sorted((*rest, other)))
 
 
+def replacing_many(size: int, group: int, values: Sequence[Any] = VALUES) -> Iterator[Both]:
+    """All data sets of this size with so many records replaced, in both orders."""
+    for rest in data_sets(size - group, values):
+        for one, other in product(data_sets(group, values), repeat=2):
+            if one != other:
+                yield tuple(sorted((*rest, *one))), tuple(sorted((*rest, *other)))
+
+
 def everything(data: Data) -> Iterator[tuple[Fraction, Data]]:
     """No sampling."""
     yield Fraction(1), data
@@ -174,6 +182,23 @@ def noisy_sum(scheme: Scheme, noise: Noise) -> Answer:
             share = number(weight)
             for x, mass in noise.items():
                 found[total + x] += share * mass
+        return dict(found)
+
+    return law
+
+
+def noisy_sums(scheme: Scheme, noise: Noise) -> Answer:
+    """The sum of one sample told twice, each time with noise of its own; masses below 1e-15 are left out."""
+    near = {x: mass for x, mass in noise.items() if mass > 1e-15}
+    once = noisy_sum(everything, near)
+
+    @cache
+    def law(data: Data) -> dict[Any, np.longdouble]:
+        found: dict[Any, np.longdouble] = defaultdict(lambda: np.longdouble(0))
+        for sample, weight in law_of_samples(scheme, data).items():
+            told, share = once((sum(sample),)), number(weight)
+            for (x, first), (y, second) in product(told.items(), repeat=2):
+                found[x, y] += share * first * second
         return dict(found)
 
     return law

@@ -20,7 +20,7 @@ from tests.oracle.adaptive import Neighbours, both, fold, largest, neighbours
 from tests.oracle.selection import Runs, best
 
 F = Fraction
-Relation = Callable[[], Iterator[data.Both]]
+Relation = partial[Iterator[data.Both]]
 REMOVE, ADD, EITHER = "remove", "add", None
 
 
@@ -52,7 +52,21 @@ NOISES = (
     ("DiscreteGaussian(sigma=0.75, sensitivity={})", data.discrete_gaussian(F(3, 4))),
     ("DiscreteLaplace(scale=2.0, sensitivity={})", data.laplace_on_integers(F(1, 2))),
 )
-lacking, replacing = (lambda *sizes: partial(data.lacking, *sizes)), (lambda size: partial(data.replacing, size))
+# The same Laplace noise, by how private it is at these sensitivities and not by what it is.
+KNOWN_LESS = {1: "PureDP(epsilon=0.5)", 2: "PureDP(epsilon=1.0)"}
+
+
+def lacking(*sizes: int) -> Relation:
+    return partial(data.lacking, *sizes)
+
+
+def replacing(size: int) -> Relation:
+    return partial(data.replacing, size)
+
+
+def replacing_many(size: int, group: int) -> Relation:
+    return partial(data.replacing_many, size, group)
+
 
 # The call on noise of so much sensitivity, the scheme and the neighbours of a sum.
 SUMS: tuple[tuple[int, str, data.Scheme, Relation], ...] = (
@@ -95,13 +109,33 @@ SUMS: tuple[tuple[int, str, data.Scheme, Relation], ...] = (
 )
 
 
+# Groups by steps of one record: bounds that nothing here attains. A step may start at another size.
+STEPS: tuple[tuple[int, str, data.Scheme, Relation], ...] = (
+    (1, "poisson(rate=0.25, neighbours='replace').group(size=2)", data.poisson(F(1, 4)), replacing_many(3, 2)),
+    (2, "without_replacement(batch=1, records=3).group(size=2)", data.without_replacement(1), replacing_many(3, 2)),
+    (2, "with_replacement(batch=2, records=2).group(size=2)", data.with_replacement(2), replacing_many(2, 2)),
+    *(
+        (
+            1,
+            f"truncated_poisson(rate=0.75, cap=1, records=3).group(size={size})",
+            data.truncated_poisson(F(3, 4), 1),
+            lacking(larger, size),
+        )
+        for size, larger in ((2, 3), (2, 4), (3, 4))
+    ),
+)
+
+
 def sums() -> Iterator[Tiny]:
     """Noisy sums of samples."""
     for text, noise in NOISES:
-        for shift, call, scheme, relation in SUMS:
+        for shift, call, scheme, relation in (*SUMS, *STEPS):
             found = partial(_of_sums, scheme, noise, relation)
-            symmetric = relation.func is data.replacing
-            yield Tiny(f"{text.format(shift)}.{call}", found, symmetric, whole="truncated" not in call)
+            symmetric = relation.func is not data.lacking
+            whole = "truncated" not in call and (shift, call, scheme, relation) in SUMS
+            yield Tiny(f"{text.format(shift)}.{call}", found, symmetric, whole)
+            if "Laplace" in text:
+                yield Tiny(f"{KNOWN_LESS[shift]}.{call}", found, symmetric, whole=False)
         pair = data.mixture(noise, {0: F(3, 4), 2: F(1, 4)}, {0: F(1)})
         yield Tiny(f"{text.format(1)}.group(size=2).poisson(rate=0.25)", partial(list, [pair]))
 
@@ -125,14 +159,52 @@ RESPONSES: tuple[tuple[str, data.Scheme, tuple[int, ...], Relation], ...] = (
     ("with_replacement(batch=2, records=2)", data.with_replacement(2), (2,), replacing(2)),
     ("truncated_poisson(rate=0.5, cap=1, records=2)", data.truncated_poisson(F(1, 2), 1), (0, 1), lacking(2)),
     ("group(size=2)", data.everything, (0, 1, 2), lacking(2, 2)),
+    (
+        "without_replacement(batch=1, records=3, neighbours='add_remove').group(size=2)",
+        data.without_replacement(1),
+        (1,),
+        lacking(3, 2),
+    ),
+    (
+        "truncated_poisson(rate=0.5, cap=1, records=2).group(size=2)",
+        data.truncated_poisson(F(1, 2), 1),
+        (0, 1),
+        lacking(2, 2),
+    ),
+    ("poisson(rate=0.25).group(size=2)", data.poisson(F(1, 4)), (0, 1, 2), lacking(2, 2)),
 )
+
+
+def told_twice() -> Iterator[Tiny]:
+    """One sample, and two noisy sums of it."""
+    text, noise = NOISES[0]
+    for shift, call, scheme, relation in SUMS:
+        if call in TWICE:
+            found = partial(_told_twice, scheme, noise, relation)
+            yield Tiny(f"({text.format(shift)} * 2).{call}", found, relation.func is data.replacing, whole=False)
+
+
+TWICE = (
+    "poisson(rate=0.25)",
+    "poisson(rate=0.25, neighbours='replace')",
+    "without_replacement(batch=1, records=2)",
+    "without_replacement(batch=1, records=2, neighbours='add_remove')",
+    "with_replacement(batch=2, records=2)",
+    "truncated_poisson(rate=0.25, cap=1, records=2)",
+    "group(size=2)",
+    "poisson(rate=0.25).group(size=2)",
+)
+
+
+def _told_twice(scheme: data.Scheme, noise: data.Noise, relation: Relation) -> list[Neighbours]:
+    return data.pairs(data.noisy_sums(scheme, noise), relation())
 
 
 def responses() -> Iterator[Tiny]:
     """Randomized response to predicates of the sample, all or some of them."""
     for call, scheme, sizes, relation in RESPONSES:
         found = partial(_of_responses, scheme, sizes, relation)
-        symmetric = relation.func is data.replacing
+        symmetric = relation.func is not data.lacking
         yield Tiny(f"RandomizedResponse(epsilon=1.0).{call}", found, symmetric, whole=False)
 
 
@@ -212,4 +284,4 @@ def _of_best(runs: Runs) -> list[Neighbours]:
 
 def table() -> list[Tiny]:
     """All rows."""
-    return [*sums(), *responses(), *shuffled(), *cells(), *selections()]
+    return [*sums(), *responses(), *told_twice(), *shuffled(), *cells(), *selections()]

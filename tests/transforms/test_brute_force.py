@@ -17,10 +17,15 @@ from tests.search import FULL, cases
 from tests.transforms.enumerated import Tiny, table
 from tests.transforms.landed import known
 
-EPSILONS = np.linspace(-3.0, 3.0, cases(5, 25)) + 0.03125
+EPSILONS = np.linspace(-3.0, 3.0, cases(3, 25)) + 0.03125
 EQUAL = 1e-9
 BLUR = 1e-12  # of two cells, whose noise is cut
+COUNTS = (1, 2, 3)
 ROWS = [row for row in table() if known(row.expression)]
+# One use of all, and in turn some of several; a full search asks for all.
+ASKED = [
+    (row, count) for index, row in enumerate(ROWS) for count in COUNTS if FULL or count == 1 or (index + count) % 9 == 0
+]
 
 
 @functools.cache
@@ -28,8 +33,7 @@ def real(row: Tiny, direction: str | None) -> list[Neighbours]:
     return row.real(direction)
 
 
-@pytest.mark.parametrize("count", (1, 2, 3))
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.expression)
+@pytest.mark.parametrize(("row", "count"), ASKED, ids=lambda value: getattr(value, "expression", value))
 def test_the_truth_is_inside(row: Tiny, count: int) -> None:
     run = tr.parse(row.expression) * count
     for direction in row.directions:

@@ -1,4 +1,4 @@
-"""Random trees of mechanisms and transformations, as `make fuzz` draws them: text and JSON go both ways, all answered."""
+"""Random trees of mechanisms and transformations, as in `make fuzz`: text and JSON go both ways, all are answered."""
 
 from __future__ import annotations
 
