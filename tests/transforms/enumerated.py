@@ -223,6 +223,53 @@ def _predicates(samples: Sequence[data.Data], most: int) -> Iterator[Callable[[d
         yield frozenset(sample for index, sample in enumerate(samples) if bits >> index & 1).__contains__
 
 
+# Laws of finitely many outputs: one direction tells more; and outputs that only one of them has.
+LAWS = (
+    ((0.5, 0.25, 0.25), (0.25, 0.125, 0.625)),
+    ((0.125, 0.375, 0.5, 0.0), (0.0, 0.25, 0.5, 0.25)),
+)
+
+
+def finite() -> Iterator[Tiny]:
+    """One record of two laws: the answer has the law p where it is in the sample, else q, or the other way round."""
+    for p, q in LAWS:
+        text = f"Finite(p={list(p)}, q={list(q)})"
+        for rate in (F(1, 4), F(1, 2)):
+            one, other = neighbours(_mixed(p, q, rate), q), neighbours(_mixed(q, p, rate), p)
+            batch = f"batch=1, records={1 / rate}"
+            yield Tiny(f"{text}.poisson(rate={float(rate)})", partial(list, [one]))
+            yield Tiny(
+                f"{text}.without_replacement({batch}, neighbours='add_remove')", partial(list, [one]), whole=False
+            )
+            yield Tiny(f"{text}.without_replacement({batch})", partial(list, [one, other]), symmetric=True)
+            yield Tiny(f"{text}.with_replacement({batch})", partial(list, [one, other]), symmetric=True, whole=False)
+            call = f"poisson(rate={float(rate)}, neighbours='replace')"
+            yield Tiny(f"{text}.{call}", partial(list, [one]), symmetric=True, whole=False)
+            call = f"truncated_poisson(rate={float(rate)}, cap=1, records=1)"
+            yield Tiny(f"{text}.{call}", partial(list, [one]), whole=False)
+        yield Tiny(f"{text}.group(size=2)", partial(list, [neighbours(_moved(p, q), q)]), whole=False)
+
+
+def _mixed(p: Sequence[float], q: Sequence[float], rate: Fraction) -> list[float]:
+    return [float(rate * F(a) + (1 - rate) * F(b)) for a, b in zip(p, q, strict=True)]
+
+
+def _moved(p: Sequence[float], q: Sequence[float]) -> list[float]:
+    """The law p after the move that turns q into p, large ratios p/q first: a second record that tells as much."""
+    order = sorted(range(len(p)), key=lambda y: -p[y] / q[y] if q[y] else -float("inf"))
+    left, found = list(q), [0.0] * len(p)
+    for goal in order:
+        wanted = p[goal]
+        for start in order:
+            part = min(wanted, left[start])
+            if part > 0:
+                found[goal] += part / q[start] * p[start]
+                left[start], wanted = left[start] - part, wanted - part
+    for y in order:  # what q never answers stays where it is
+        found[y] += 0.0 if q[y] else p[y]
+    return found
+
+
 def shuffled() -> Iterator[Tiny]:
     """Reports of users in random order: a named randomizer, and the same as one of all that are as private."""
     for epsilon, users, categories in ((1, 2, 2), (1, 4, 3), (2, 3, 3), (3, 3, 2)):
@@ -257,31 +304,34 @@ def _cut(noise: data.Noise) -> data.Noise:
     return {x: mass for x, mass in noise.items() if mass > 1e-15}
 
 
+RUNS = (
+    ("geometric", 2.0, None),
+    ("negative_binomial", 3.0, 0.5),
+    ("negative_binomial", 3.0, 2.0),
+    ("logarithmic", 2.0, None),
+    ("poisson", 0.5, None),
+    ("poisson", 3.0, None),
+    ("binomial", 2.0, 4),
+)
+
+
 def selections() -> Iterator[Tiny]:
     """The best of K runs of a few outputs, in all orders of their scores."""
-    for law, mean, shape in (
-        ("geometric", 2.0, None),
-        ("negative_binomial", 3.0, 0.5),
-        ("negative_binomial", 3.0, 2.0),
-        ("logarithmic", 2.0, None),
-        ("poisson", 0.5, None),
-        ("poisson", 3.0, None),
-        ("binomial", 2.0, 4),
-    ):
+    for (p, q), (law, mean, shape) in itertools.product(LAWS, RUNS):
         more = "" if shape is None else f", shape={shape}"
-        text = f"Finite(p=[0.5, 0.25, 0.25], q=[0.25, 0.125, 0.625]).best_of(law='{law}', mean={mean}{more})"
+        text = f"Finite(p={list(p)}, q={list(q)}).best_of(law='{law}', mean={mean}{more})"
         runs = Runs(law, mpf(mean), None if shape is None else mpf(shape))
-        yield Tiny(text, partial(_of_best, runs), whole=False)
+        yield Tiny(text, partial(_of_best, p, q, runs), whole=False)
 
 
-def _of_best(runs: Runs) -> list[Neighbours]:
+def _of_best(p: Sequence[float], q: Sequence[float], runs: Runs) -> list[Neighbours]:
     found = []
-    for order in itertools.permutations(range(3)):
-        laws = ([mpf(law[i]) for i in order] for law in ((0.5, 0.25, 0.25), (0.25, 0.125, 0.625)))
+    for order in itertools.permutations(range(len(p))):
+        laws = ([mpf(law[i]) for i in order] for law in (p, q))
         found.append(neighbours(*(map(data.number, best(law, runs)) for law in laws)))
     return largest(found)
 
 
 def table() -> list[Tiny]:
     """All rows."""
-    return [*sums(), *responses(), *told_twice(), *shuffled(), *cells(), *selections()]
+    return [*sums(), *responses(), *told_twice(), *finite(), *shuffled(), *cells(), *selections()]
