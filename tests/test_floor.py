@@ -30,6 +30,22 @@ class Loose(Leaf):
         return tuple(tr.Gaussian(sigma=share * self.sigma).pair(direction) for share in (1.5, 1.25))
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Either(Leaf):
+    """Integer noise on half of the records: each use shows the sample's pair or its reverse."""
+
+    tight = False
+    attained = True
+    relation = Relation.REPLACE
+
+    def pair(self, direction: Direction) -> Pair:
+        return tr.DiscreteGaussian(sigma=1.0).pair(direction)
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        pair = tr.DiscreteGaussian(sigma=1.0).poisson(rate=0.5).pair(Direction.REMOVE)
+        return pair, pair.reversed()
+
+
 RUN = Loose(sigma=2.0) * 10
 ABOVE, BELOW = tr.Gaussian(sigma=2.0) * 10, tr.Gaussian(sigma=2.5) * 10
 
@@ -46,6 +62,17 @@ def test_the_upper_end_is_that_of_the_pair_and_the_lower_that_of_the_largest_flo
     assert "what real neighbours lose" in str(certificate)
     assert certificate.budget.widest == "theorem"
     assert "no more is proven" in str(found.wide)
+
+
+def test_floors_may_be_chosen_anew_at_each_use() -> None:
+    run, truth = Either() * 2, 0.153528748541102
+    mirrored = 0.486589233427  # 1 - 1/a + 1/a times the same: each alternative is the reverse of the other
+    for found, exact in ((run.delta(0.5), truth), (run.delta(-0.5), mirrored)):
+        assert (1.0 - 1e-9) * exact <= found.lower <= (1.0 + 1e-9) * exact
+    curve = run.curve(epsilons=[-0.5, 0.5])
+    assert [bound.lower for bound in curve.bounds] == pytest.approx([mirrored, truth], rel=1e-3)
+    assert run.epsilon(0.1535).lower == pytest.approx(0.50010949, rel=1e-6)
+    assert run.delta(0.5, engine="lattice").lower < 0.147  # what is insisted on adapts to nothing
 
 
 def test_replacing_has_no_direction() -> None:

@@ -16,7 +16,7 @@ from .engines.loss.planner import LossPlanner
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
-from .floor import Floor, floors_of, lowered, parted
+from .floor import Adaptive, Floor, floors_of, lowered, parted
 from .mechanisms.base import Mechanism, called, claims, confidence
 from .mechanisms.parameters import finite, nonnegative, probability, real, whole
 from .question import AUTO, GIVEN, LESS_IS_WORSE, OF_LOSS, SECONDS, Question, parsed
@@ -141,7 +141,7 @@ class Case:
     planners: Mapping[Direction, Planner | LossPlanner]
     aim: float
     mirror: bool = False
-    floors: tuple[Floor, ...] = ()
+    floors: tuple[Floor | Adaptive, ...] = ()
 
     @staticmethod
     def of(mechanism: Mechanism, question: Question, several: bool, aim: float, below: bool = True) -> Case:
@@ -149,7 +149,7 @@ class Case:
         planners: dict[Direction, Planner | LossPlanner] = {}
         law = mechanism.nameless
         label = called(mechanism, law)
-        floors: tuple[Floor, ...] = ()
+        floors: tuple[Floor | Adaptive, ...] = ()
         for each in asked_directions(law.relation, parsed(question.direction)):
             try:
                 terms = terms_of(law, each)

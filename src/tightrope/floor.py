@@ -11,17 +11,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from . import work
 from .bound import Budget, budget_lines
-from .engines.answer import Answer, Point
+from .engines.answer import Answer, Point, nothing_known
 from .engines.evaluation import Term
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .errors import UnsupportedMechanism, WorkExhausted
-from .question import Question
+from .question import AUTO, Question
 from .transforms.terms import Choice, fixed_choices
+
+if TYPE_CHECKING:
+    from .engines.adaptive.bound import Everywhere
 
 
 @dataclass(frozen=True)
@@ -37,29 +41,67 @@ class Floor:
         terms = tuple((pair.reversed(), count) for pair, count in self.planner.terms)
         return replace(self, planner=Planner(terms, self.question, self.several))
 
+    def answer(self, point: Point, aim: float, best: Answer) -> Answer:
+        """The better of what there is and of what this run says."""
+        found = self.planner.answer(point, aim)
+        return found if found.lower > best.lower else best
 
-def floors_of(choices: Sequence[Choice], terms: Sequence[Term], question: Question, several: bool) -> tuple[Floor, ...]:
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Runs of real pairs that are chosen anew at each use, from what was seen before it."""
+
+    choices: tuple[Choice, ...]
+    proof: bool
+    several: bool
+    _game: list[Everywhere] = field(default_factory=list, compare=False, repr=False)  # one serves many points
+
+    def mirrored(self) -> Adaptive:
+        """That of the reversed pairs."""
+        choices = tuple((tuple(pair.reversed() for pair in pairs), count) for pairs, count in self.choices)
+        return Adaptive(choices, self.proof, self.several)
+
+    def answer(self, point: Point, aim: float, best: Answer) -> Answer:
+        """What there is, with the lower end of the best policy found."""
+        from .engines.adaptive.bound import Everywhere, delta_at_least, epsilon_at_least
+
+        if point.quantity == "epsilon":
+            lower = epsilon_at_least(self.choices, point.given, known=best.lower, proof=self.proof)
+        elif self.several:
+            self._game.extend([Everywhere(self.choices, self.proof)][len(self._game) :])
+            lower = self._game[0].delta_at_least(point.given)
+        else:
+            lower = delta_at_least(self.choices, point.given, known=best.lower, proof=self.proof)
+        return replace(best, lower=lower) if lower > best.lower else best
+
+
+def floors_of(
+    choices: Sequence[Choice], terms: Sequence[Term], question: Question, several: bool
+) -> tuple[Floor | Adaptive, ...]:
     """What lower ends are asked of; nothing where the floors are the pairs themselves."""
     runs = dict.fromkeys(fixed_choices(choices))
     if list(runs) == [tuple(terms)]:
         return ()
-    return tuple(Floor(Planner(run, question, several), question, several) for run in runs)
+    from .engines.adaptive.bound import adapts
+
+    fixed = tuple(Floor(Planner(run, question, several), question, several) for run in runs)
+    if question.engine != AUTO or not adapts(choices):
+        return fixed
+    return *fixed, Adaptive(tuple(choices), question.proof, several)
 
 
-def lowered(chosen: Answer, floors: Sequence[Floor], point: Point, aim: float, mirror: bool) -> Answer:
+def lowered(chosen: Answer, floors: Sequence[Floor | Adaptive], point: Point, aim: float, mirror: bool) -> Answer:
     """The answer of the dominating pair with the lower end of the floors; 0 where none of them answered.
 
     The floors' upper ends count for nothing: they speak of some neighbours only.
     """
-    best: Answer | None = None
+    best = nothing_known(point)
     for done, floor in enumerate(floors):
         with suppress(UnsupportedMechanism, WorkExhausted), work.part(1.0 / (len(floors) - done)):
-            found = floor.planner.answer(point, aim)
-            found = found.mirrored(point.given) if mirror else found
-            best = found if best is None or found.lower > best.lower else best
-    lower = 0.0 if best is None else min(best.lower, chosen.upper)
-    below = {} if best is None else dict(best.budget.lower)
-    return replace(chosen, lower=lower, budget=Budget(chosen.budget.upper, budget_lines(**below)))
+            best = floor.answer(point, aim, best)
+    best = best.mirrored(point.given) if mirror else best
+    lower = min(best.lower, chosen.upper)
+    return replace(chosen, lower=lower, budget=Budget(chosen.budget.upper, budget_lines(**dict(best.budget.lower))))
 
 
 def parted(chosen: Answer, of_pair: Answer, planner: Planner, point: Point) -> Answer:

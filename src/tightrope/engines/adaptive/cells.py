@@ -1,0 +1,105 @@
+"""One use of a pair as merged cells in whole numbers, each entry on its side.
+
+The finite losses are merged into cells around the points i h, first <= i <= last; the outer ones reach to the ends.
+Cell i has the P-mass p_i, rounded down, and the Q-mass q_i, of which e^(i h) q_i is kept, rounded up: that is about
+p_i, however far out the cell lies. Both are in units of 2^-bits.
+Guarantee: entry by entry, P at least and Q at most. Proof: docs/proofs/adaptive.md, section 3.
+Reference: Meiser, Mohammadi 2018, Def. 3 (buckets).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from flint import arb, fmpz
+
+from ... import work
+from ...errors import UnsupportedMechanism
+from ...kernels.ball import integer
+from ...kernels.twofold import twofold
+from ...pair import TAIL_ERROR, BallTails, Pair
+from ..lattice.masses import TAIL_FLOOR
+from ..lattice.tuning import MASS_SECONDS, TAILS_UNITS
+
+Masses = list[fmpz]
+
+
+class Mesh(NamedTuple):
+    """The step, the bits of a mass, and whether tails come from balls only."""
+
+    step: float
+    bits: int
+    proof: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """p_i, e^(i h) q_i, the label of the first cell, and the P-mass of infinite loss."""
+
+    p: Masses
+    tilted: Masses
+    start: int
+    infinite: int
+
+    @property
+    def stop(self) -> int:
+        """The label of the last cell."""
+        return self.start + len(self.p) - 1
+
+
+def merged(pair: Pair, first: int, last: int, mesh: Mesh) -> Cells:
+    """The cells with these labels; the working precision is that of the bits and more."""
+    edges = (np.arange(first, last, dtype=np.float64) + 0.5) * mesh.step
+    inner = (_ball_tails if mesh.proof else _float_tails)(pair, edges.tolist(), mesh.bits)
+    leaked, lost = pair.infinite_mass(), pair.reversed().infinite_mass()
+    all_above, none_above = BallTails(arb(1), 1 - lost, arb(0), lost), BallTails(leaked, arb(0), 1 - leaked, arb(1))
+    tails = [all_above, *inner, none_above]
+    scale = arb(2) ** mesh.bits
+    p, tilted = [], []
+    for label, (low, high) in enumerate(pairwise(tails), start=first):
+        p.append(whole_below(scale * _narrower(low.p_above - high.p_above, high.p_below - low.p_below)))
+        mass = _narrower(low.q_above - high.q_above, high.q_below - low.q_below)
+        tilted.append(whole_above(scale * (arb(label) * arb(mesh.step)).exp() * mass))
+    return Cells(p, tilted, first, int(whole_below(scale * leaked)))
+
+
+def _ball_tails(pair: Pair, edges: list[float], bits: int) -> list[BallTails]:
+    units = 0.5 * MASS_SECONDS * (1.0 + bits / 512.0) * work.UNITS_PER_SECOND
+    found = []
+    for edge in edges:
+        work.spend(units)
+        found.append(pair.ball_tails(arb(edge)))
+    return found
+
+
+def _float_tails(pair: Pair, edges: list[float], bits: int) -> list[BallTails]:
+    """Tails in float64 as balls that hold them."""
+    work.spend(TAILS_UNITS * len(edges))
+    found = pair.tails(twofold(np.array(edges)))
+    columns = ([_around(each) for each in tail.tolist()] for tail in found)
+    return [BallTails(*row) for row in zip(*columns, strict=True)]
+
+
+def _around(tail: float) -> arb:
+    return arb(tail, 1.01 * TAIL_ERROR * tail + TAIL_FLOOR)
+
+
+def _narrower(one: arb, other: arb) -> arb:
+    """Of two enclosures of one number."""
+    return one if one.rad() <= other.rad() else other
+
+
+def whole_below(ball: arb) -> fmpz:
+    """The largest whole number at or below, and not below 0; 0 where none is known."""
+    return fmpz(max(integer(ball.lower().floor()) or 0, 0))
+
+
+def whole_above(ball: arb) -> fmpz:
+    """The least whole number at or above."""
+    found = integer(ball.upper().ceil())
+    if found is None:
+        raise UnsupportedMechanism("its masses cannot be enclosed at this precision")
+    return fmpz(max(found, 0))

@@ -1,0 +1,108 @@
+"""The game backwards: at each use the alternative that is worth more, from the last use to the first.
+
+A state u stands for a label: the labels seen so far add up to u - u_0, each in steps of h. With so many uses to go,
+    W(u) = P[accept], T(u) = e^(-u h) Q[accept], worth W(u) - T(u),
+of the policy that is followed from u on. At the end, accept where u > 0: W = 1, T = e^(-u h). Before it,
+    W(u) <- w + sum_x p(x) W(u + x), T(u) <- sum_x e^(x h) q(x) T(u + x)
+of the alternative whose worth is larger; nothing is accepted where none is worth anything, below the window, or, by
+T = e^(-u h), everything above it. W is rounded down and T up, so whatever was chosen, and why, it is a true event of a
+true policy: P(A) >= W(u_0), Q(A) <= e^(u_0 h) T(u_0).
+Guarantee: lower. Proof: docs/proofs/adaptive.md, sections 2 and 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from flint import arb, fmpz, fmpz_poly
+
+from ... import work
+from ..lattice.tuning import COEFFICIENT_SECONDS, LIMB_SECONDS
+from .cells import Cells, Masses, Mesh, whole_above
+from .tuning import CHOICE_UNITS
+
+NOTHING = fmpz(0)
+
+
+class Window(NamedTuple):
+    """The states that are looked at, and those where the game may begin."""
+
+    low: int
+    high: int
+    first: int
+    last: int
+
+
+class Event(NamedTuple):
+    """An event of a policy: P(A) >= p / 2^bits, Q(A) <= e^(u h) tilted / 2^bits."""
+
+    state: int
+    p: int
+    tilted: int
+
+
+class _Values(NamedTuple):
+    """W and T of the states from the first one on."""
+
+    first: int
+    p: Masses
+    tilted: Masses
+
+
+def events(stages: Sequence[Sequence[Cells]], window: Window, mesh: Mesh) -> list[Event]:
+    """One for each state where the game may begin; each stage is a use and its alternatives."""
+    spans = [(window.first, window.last)]
+    for stage in stages:
+        low, high = spans[-1]
+        low = max(low + min(each.start for each in stage), window.low)
+        high = min(high + max(each.stop for each in stage), window.high)
+        spans.append((low, max(high, low)))
+    values = _Values(spans[-1][0], *_accepted(spans[-1][0], spans[-1][1], mesh))
+    for stage, (low, high) in zip(reversed(stages), reversed(spans[:-1]), strict=True):
+        top = high + max(each.stop for each in stage)
+        beyond = _accepted(values.first + len(values.p), top, mesh)
+        after = _Values(values.first, values.p + beyond[0], values.tilted + beyond[1])
+        values = _before(stage, after, low, high, mesh)
+    columns = zip(values.p, values.tilted, strict=True)
+    return [Event(state, int(p), int(tilted)) for state, (p, tilted) in enumerate(columns, start=values.first)]
+
+
+def _accepted(first: int, last: int, mesh: Mesh) -> tuple[Masses, Masses]:
+    """Accept where u > 0, and end there."""
+    one = fmpz(1) << mesh.bits
+    scale, step = arb(one), arb(mesh.step)
+    states = range(first, last + 1)
+    p = [one if state > 0 else NOTHING for state in states]
+    return p, [whole_above(scale * (-arb(state) * step).exp()) if state > 0 else NOTHING for state in states]
+
+
+def _before(stage: Sequence[Cells], after: _Values, low: int, high: int, mesh: Mesh) -> _Values:
+    """The states low to high one use earlier."""
+    size = high - low + 1
+    best_p, best_tilted, best = [NOTHING] * size, [NOTHING] * size, [NOTHING] * size
+    after_p, after_tilted = fmpz_poly(after.p), fmpz_poly(after.tilted)
+    for each in stage:
+        length = len(each.p) + len(after.p)
+        work.hold(length * (mesh.bits / 2.0 + 64.0))
+        seconds = 2.0 * length * (LIMB_SECONDS * mesh.bits / 64.0 + COEFFICIENT_SECONDS)
+        work.spend(seconds * work.UNITS_PER_SECOND + CHOICE_UNITS * size)
+        # Entry i of the product is the state i - place.
+        place = after.first - low - each.stop
+        p = _read(fmpz_poly(each.p[::-1]) * after_p, place, size)
+        tilted = _read(fmpz_poly(each.tilted[::-1]) * after_tilted, place, size)
+        for index in range(size):
+            found_p = (p[index] >> mesh.bits) + each.infinite
+            found_tilted = -(-tilted[index] >> mesh.bits)
+            worth = found_p - found_tilted
+            if worth > best[index]:
+                best_p[index], best_tilted[index], best[index] = found_p, found_tilted, worth
+    return _Values(low, best_p, best_tilted)
+
+
+def _read(product: fmpz_poly, place: int, size: int) -> Masses:
+    """Entries from -place on, so many of them; those outside are 0."""
+    entries = product.coeffs()
+    front = min(max(place, 0), size)
+    inner = entries[max(-place, 0) : max(size - place, 0)]
+    return [NOTHING] * front + inner + [NOTHING] * (size - front - len(inner))

@@ -1,0 +1,147 @@
+"""Which stages, which states, how many bits: everything about a game that is chosen, and from which nothing follows.
+
+Parts without a choice come first, as one stage: what they show helps every choice after them. Many uses with a choice
+become blocks: all of one alternative, or an even mix of all; the law of a block is a finite pair that it dominates.
+Guarantee: every plan is a true policy, so any of them is valid. Proof: docs/proofs/adaptive.md, section 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...derived.product import product_pair
+from ...facets.between import Fineness
+from ...kernels.ball import working_precision
+from ...pair import Pair
+from ..evaluation import Term
+from ..joint.bracket import bracket
+from ..lattice.sketch import Sketch, gathered, sketch
+from . import tuning
+from .cells import Cells, Mesh, merged
+from .choices import Event, Window, events
+
+Steps = Sequence[tuple[tuple[Pair, ...], int]]
+SPARE_BITS = 64  # of the working precision, above those of a mass
+
+
+class Sought(NamedTuple):
+    """The epsilons between which the game may begin, how little may be left out, and whether balls alone are used."""
+
+    least: float
+    most: float
+    tail: float
+    proof: bool
+
+    def around(self, epsilon: float, reach: float) -> Sought:
+        """Nearer to this one, where several are looked at."""
+        if self.least == self.most:
+            return self
+        return self._replace(least=max(self.least, epsilon - reach), most=min(self.most, epsilon + reach))
+
+
+class Player:
+    """Plays the game of some steps at any fineness; the sketches of its pairs are kept."""
+
+    def __init__(self, steps: Steps) -> None:
+        self._stages = _stages([(pairs, count) for pairs, count in steps if count])
+        pairs = [pair for alternatives, _ in steps for pair in alternatives]
+        self._leaks = not all(pair.infinite_mass().is_zero() for pair in pairs)
+        self._loses = not all(pair.reversed().infinite_mass().is_zero() for pair in pairs)
+        self._sketches: dict[Pair, Sketch] = {}
+
+    @property
+    def single(self) -> bool:
+        """Whether each choice is for one use."""
+        return all(len(terms) == 1 and terms[0][1] == 1 for stage, _ in self._stages for terms in stage)
+
+    def play(self, sought: Sought, points: int) -> tuple[list[Event], Mesh]:
+        """The events of a game on about so many states, and its mesh."""
+        fine = Fineness(points, sought.tail, sought.proof)
+        stages = [(tuple(_known(terms, fine) for terms in stage), times) for stage, times in self._stages]
+        pairs = dict.fromkeys(pair for stage, _ in stages for pair in stage)
+        low, high = _ends([([self._sketch(pair) for pair in stage], times) for stage, times in stages], sought.tail)
+        most = min(sought.most, max(high, sought.least))
+        # No finite loss leads back from below -high, or away from above -low.
+        bottom = low - most if self._leaks else max(low - most, -high)
+        top = high - sought.least if self._loses else min(high - sought.least, -low)
+        longest = max(float(each.loss[-1] - each.loss[0]) for each in map(self._sketch, pairs))
+        step = _five_bits(
+            max(top - bottom, min(longest, tuning.LOSS_FAR) / tuning.LAW_LONGEST, tuning.STATES_NARROWEST) / points
+        )
+        uses = sum(times for _, times in stages)
+        bits = math.ceil(-math.log2(sought.tail) + math.log2(uses * points)) + tuning.ADAPTIVE_GUARD
+        mesh = Mesh(step, bits, sought.proof)
+        first, last = math.floor(-most / step) - tuning.STARTS, math.ceil(-sought.least / step) + tuning.STARTS
+        window = Window(min(math.floor(bottom / step), first), max(math.ceil(top / step), last, 1), first, last)
+        with working_precision(bits + SPARE_BITS):
+            cells = {pair: _merged(pair, self._sketch(pair), sought.tail / uses, mesh) for pair in pairs}
+            line = [[cells[pair] for pair in stage] for stage, times in stages for _ in range(times)]
+            return events(line, window, mesh), mesh
+
+    def _sketch(self, pair: Pair) -> Sketch:
+        if pair not in self._sketches:
+            self._sketches[pair] = sketch(pair)
+        return self._sketches[pair]
+
+
+def _stages(steps: Steps) -> list[tuple[list[list[Term]], int]]:
+    """Alternatives and how often: first all that has no choice, then the choices, in blocks where they are many."""
+    alone = [(pairs[0], count) for pairs, count in steps if len(pairs) == 1]
+    choices = [(pairs, count) for pairs, count in steps if len(pairs) > 1]
+    found: list[tuple[list[list[Term]], int]] = [([alone], 1)] if alone else []
+    uses = sum(count for _, count in choices)
+    block = 1 if uses <= tuning.CHOICES_MOST else -(-uses // tuning.BLOCKS)
+    for pairs, count in choices:
+        sizes = ((block, count // block), (count % block, 1))
+        found += [(_block(pairs, size), times) for size, times in sizes if size and times]
+    return found
+
+
+def _block(pairs: Sequence[Pair], size: int) -> list[list[Term]]:
+    """All of one alternative, and as even a mix as there is."""
+    same: list[list[Term]] = [[(pair, size)] for pair in pairs]
+    if size == 1:
+        return same
+    whole, rest = divmod(size, len(pairs))
+    shares = [whole + (index < rest) for index in range(len(pairs))]
+    return [*same, [(pair, share) for pair, share in zip(pairs, shares, strict=True) if share]]
+
+
+def _known(terms: Sequence[Term], fine: Fineness) -> Pair:
+    """The product itself where its tails are known, else a finite pair that it dominates."""
+    return bracket(product_pair(terms), fine).lower
+
+
+def _merged(pair: Pair, drawn: Sketch, tail: float, mesh: Mesh) -> Cells:
+    """Cells where the loss lies, but for so much P-mass beyond either end."""
+    above, below = np.cumsum(drawn.mass[::-1])[::-1], np.cumsum(drawn.mass)
+    rare, few = np.flatnonzero(above <= tail), np.flatnonzero(below <= tail)
+    high = drawn.edge[rare[0]] if len(rare) else drawn.edge[-1]
+    low = drawn.edge[few[-1]] if len(few) else drawn.edge[0] - drawn.width[0]
+    first, last = (round(_near(float(end)) / mesh.step) for end in (low, high))
+    return merged(pair, first, last, mesh)
+
+
+def _ends(stages: Sequence[tuple[Sequence[Sketch], int]], tail: float) -> tuple[float, float]:
+    """About where the total loss lies, whatever is chosen: by Chernoff under P, or by the ends of the parts."""
+    low = sum(times * min(float(each.loss[0]) for each in stage) for stage, times in stages)
+    high = sum(times * max(float(each.loss[-1]) for each in stage) for stage, times in stages)
+    tables = [(gathered(stage, [1] * len(stage)), times) for stage, times in stages]
+    for tilt in np.geomspace(*tuning.TILTS):
+        up, down = (sum(times * float(table.cgf(side * tilt).max()) for table, times in tables) for side in (1.0, -1.0))
+        high, low = min(high, (up - math.log(tail)) / tilt), max(low, -(down - math.log(tail)) / tilt)
+    return _near(low), _near(high)
+
+
+def _near(loss: float) -> float:
+    return min(max(loss, -tuning.LOSS_FAR), tuning.LOSS_FAR)
+
+
+def _five_bits(step: float) -> float:
+    """A little below, with few bits, so that edges are doubles."""
+    mantissa, exponent = math.frexp(step)
+    return math.ldexp(math.floor(32.0 * mantissa), exponent - 5)

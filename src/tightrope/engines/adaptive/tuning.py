@@ -1,0 +1,24 @@
+"""What adaptive lower bounds choose: none of it is needed for a bound to hold, a bad choice costs width or time.
+
+Chosen by width and time for sampled Gaussians, Laplace noise and randomized response, 2 to 1000 uses.
+"""
+
+from __future__ import annotations
+
+CHOICES_MOST, BLOCKS = 64, 32  # with more uses than that each choice is for several, about so many times
+STATES_FIRST, STATES_MOST, PROOF_STATES_MOST = 128, 1 << 13, 1 << 9  # of the states that are looked at
+STATES_OF_BLOCKS = 512  # the first time, where the law of a block is made for it
+STATES_EVERYWHERE = 1 << 11  # where one game serves many epsilons
+USES_MOST = 1 << 10  # with a choice: what adapting gains over the best alternative is little from there on
+GAIN_LEAST = 1e-4  # relative: with less, a game was fine enough
+SLOWER = 2.5  # times as long as the game before, with twice as many states
+ADAPTIVE_SHARE, ADAPTIVE_UNITS = 0.6, 2.5e9  # of the work that is left, and in units: what another game may take
+TAIL_RATIO, OUTSIDE_LEAST = 1e-6, 1e-300  # of delta, and in any case: what may lie outside of the window
+TAIL_FIRST = 1e-30  # the same where delta is not known
+DELTA_FAR = 1e-290  # tails in float64 tell too little below
+LOSS_FAR, STATES_NARROWEST = 600.0, 1e-9  # larger losses count as this; all states together span at least so much
+LAW_LONGEST = 16.0  # than all states together: what the law of one use may be
+ADAPTIVE_GUARD = 48  # bits of the masses that are left out
+STARTS, AROUND = 8, 8.0  # states on either side of where the game begins, and around the best of the game before
+TILTS = 1e-3, 1e4, 29  # where Chernoff's bound of the ends is looked at: least, most, how many
+CHOICE_UNITS = 1e3  # of work, to compare one state's alternatives
