@@ -227,6 +227,10 @@ class Pair(ABC):
         """
         return None
 
+    def alternatives(self) -> tuple[Pair, ...]:
+        """The pairs of which it has the largest profile, so that one use has the largest of their answers."""
+        return ()
+
     def bracketed(self) -> bool:
         """Whether, composed, it is known between two finite pairs only, for `between` or for what is inside."""
         return any(base.bracketed() for base in self.bases())

@@ -19,7 +19,7 @@ from itertools import pairwise
 
 from flint import arb, fmpq, fmpz
 
-from .dyadic import DyadicPair, dyadic_pair
+from .dyadic import DyadicPair
 
 SPARE_BITS = 64  # bits behind the leading one of the least number
 DEEPEST = 1 << 13  # what is smaller is rounded as if it were nothing, to its safe side
@@ -54,10 +54,18 @@ def mirrors(points: Iterable[tuple[arb, arb]]) -> list[tuple[arb, arb]]:
 
 def below(events: Iterable[tuple[arb, arb]], bits: int | None = None) -> DyadicPair:
     """A pair whose profile lies on or below every one that has these events (P(A) at least p, Q(A) at most q)."""
-    known = [(_least(p), _most(q)) for p, q in events if not (p.is_nan() or q.is_nan()) and q < 1]
+    known = [(_least(p), _most(q)) for p, q in events if p > 0 and q < 1]
     bits = _enough(mass for event in known for mass in event) if bits is None else bits
     scale = fmpz(1) << bits
     return concave([(int((q * scale).ceil()), int((p * scale).floor())) for p, q in known], bits)
+
+
+def covering(events: Iterable[tuple[arb, arb]], bits: int | None = None) -> DyadicPair:
+    """A pair above one whose trade-off has all its corners (P(A), Q(A)) among these."""
+    known = [(_most(p), _least(q)) for p, q in events]
+    bits = _enough(mass for event in known for mass in event) if bits is None else bits
+    scale = fmpz(1) << bits
+    return concave([(int((q * scale).floor()), int((p * scale).ceil())) for p, q in known], bits)
 
 
 def highest(pairs: Sequence[DyadicPair]) -> DyadicPair:
@@ -86,7 +94,7 @@ def concave(corners: Iterable[Corner], bits: int) -> DyadicPair:
             hull.pop()
         hull.append((q, p))
     steps = ((p - p0, q - q0) for (q0, p0), (q, p) in pairwise([(0, 0), *hull]))
-    return dyadic_pair(steps, bits)
+    return DyadicPair(tuple(row for row in steps if row != (0, 0)), bits)  # by falling ratio already
 
 
 def _lower_hull(points: Iterable[tuple[arb, arb]]) -> list[Point]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..derived.maximum import maximum_pair
 from ..derived.product import Factor, merged
-from ..errors import UnsupportedMechanism
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from ..relation import Direction, Relation
@@ -43,7 +43,4 @@ def fixed_choices(choices: Sequence[Choice]) -> list[tuple[Factor, ...]]:
 
 
 def _symmetric(part: Mechanism) -> Pair:
-    remove, add = part.pair(Direction.REMOVE), part.pair(Direction.ADD)
-    if remove == add:
-        return remove
-    raise UnsupportedMechanism("its two directions differ, and its neighbours are replaced records")
+    return maximum_pair(part.pair(direction) for direction in Direction)

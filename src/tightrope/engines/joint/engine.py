@@ -29,6 +29,7 @@ from ..evaluation import Evaluation, Evaluator, SelfInverse, Term
 from ..plan import Planner
 from . import tuning
 from .bracket import bracket
+from .largest import LargestEvaluator
 from .once import OnceEvaluator
 
 
@@ -50,7 +51,11 @@ def prepare(
     question = Question("delta", proof=proof)
     if not any(pair.bracketed() for pair, _ in flat):
         return OnceEvaluator(None, Planner(flat, question, several=True), accuracy)
-    sampling = flat[0][0].sampling() if len(flat) == 1 and flat[0][1] == 1 else None
+    alone = flat[0][0] if len(flat) == 1 and flat[0][1] == 1 else None
+    if alone is not None and alone.alternatives():
+        each = (Planner(unfolded([(pair, 1)]), question, several=True) for pair in alone.alternatives())
+        return LargestEvaluator(tuple(each), accuracy)
+    sampling = None if alone is None else alone.sampling()
     if sampling is not None:
         return OnceEvaluator(sampling, Planner(unfolded([(sampling.base, 1)]), question, several=True), accuracy)
     return _several(flat, epsilon, delta, accuracy, proof)

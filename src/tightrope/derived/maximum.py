@@ -1,0 +1,115 @@
+"""The pair of the largest of several profiles.
+
+H(alpha) = max_i H_i(alpha) is convex and falls, so it is a profile; its pair dominates whatever one of the pairs
+dominates, each use another one. Its trade-off is the concave hull of theirs, and its mirror the maximum of the mirrors.
+One use has this profile exactly. Where two of them cross, the loss has an atom whose place is not known exactly, so
+that several uses stand between two finite pairs (derived.around), of which the maximum is exact.
+Guarantee: exact; `between` is lower and upper. Proof: docs/proofs/points.md, section 5.
+Reference: Zhu, Dong, Wang 2021, Lemma 9 (profiles).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, NoReturn
+
+import numpy as np
+from flint import arb
+
+from ..errors import UnsupportedMechanism
+from ..facets.between import Fineness
+from ..kernels.enclosure import Enclosure, enclosing
+from ..pair import BallTails, LossRange, Pair
+from ..relation import Direction
+from .around import around
+from .dyadic import DyadicPair
+from .poisson import poisson_pair
+from .polygon import highest
+
+
+@dataclass(frozen=True, slots=True)
+class MaximumPair(Pair):
+    """The largest profile of two or more pairs; made by `maximum_pair`."""
+
+    pairs: tuple[Pair, ...]
+
+    def tails(self, *at: Any) -> NoReturn:
+        raise UnsupportedMechanism("the largest of several profiles has no tails by itself; engine='joint' composes it")
+
+    def profile(self, epsilon: Enclosure) -> Enclosure:
+        found = [pair.profile(epsilon) for pair in self.pairs]
+        lower, upper = (reduce(np.maximum, ends) for ends in zip(*((e.lower, e.upper) for e in found), strict=True))
+        return enclosing(lower, upper)
+
+    def ball_tails(self, t: arb) -> BallTails:
+        """Those of the pair whose profile is the largest there; the hull of all that may have it."""
+        profiles = [pair.ball_profile(t) for pair in self.pairs]
+        most = reduce(arb.max, profiles)
+        found = [pair.ball_tails(t) for pair, one in zip(self.pairs, profiles, strict=True) if not one < most]
+        return BallTails(*(reduce(arb.union, column) for column in zip(*found, strict=True)))
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        return reduce(arb.max, (pair.ball_profile(epsilon) for pair in self.pairs))
+
+    def reversed(self) -> Pair:
+        return maximum_pair(pair.reversed() for pair in self.pairs)
+
+    def infinite_mass(self) -> arb:
+        return reduce(arb.max, (pair.infinite_mass() for pair in self.pairs))
+
+    def loss_range(self) -> LossRange:
+        ends = [pair.loss_range() for pair in self.pairs]
+        highest_loss = _supremum(
+            [(each.infinite_mass(), end.highest) for each, end in zip(self.pairs, ends, strict=True)]
+        )
+        lost = [pair.reversed().infinite_mass() for pair in self.pairs]
+        return LossRange(-_supremum([(mass, -end.lowest) for mass, end in zip(lost, ends, strict=True)]), highest_loss)
+
+    def profile_cost(self) -> int:
+        return sum(pair.profile_cost() for pair in self.pairs)
+
+    def sampled(self, rate: float, direction: Direction) -> Pair:
+        """Sampling maps profiles point by point, so the largest stays so."""
+        return maximum_pair(poisson_pair(pair, rate, direction) for pair in self.pairs)
+
+    def alternatives(self) -> tuple[Pair, ...]:
+        return self.pairs
+
+    def bases(self) -> tuple[Pair, ...]:
+        return self.pairs
+
+    def over(self, bases: tuple[Pair, ...]) -> Pair:
+        return maximum_pair(bases)
+
+    def bracketed(self) -> bool:
+        return True
+
+    def between(self, fine: Fineness) -> tuple[Pair, Pair]:
+        found = [around(pair, fine) for pair in self.pairs]
+        return highest([lower for lower, _ in found]), highest([upper for _, upper in found])
+
+    def opaque(self) -> bool:
+        return any(pair.opaque() for pair in self.pairs)
+
+
+def maximum_pair(pairs: Iterable[Pair]) -> Pair:
+    """The pair of the largest profile, as the simplest that it is; of one pair, or of equal ones, that pair."""
+    flat = dict.fromkeys(each for pair in pairs for each in pair.alternatives() or (pair,))
+    found = tuple(flat)
+    if len(found) == 1:
+        return found[0]
+    whole = [pair for pair in found if isinstance(pair, DyadicPair)]
+    return highest(whole) if len(whole) == len(found) else MaximumPair(found)
+
+
+def _supremum(ends: Sequence[tuple[arb, arb]]) -> arb:
+    """Of the finite losses, from (infinite mass, supremum): where the last profile falls to the largest mass.
+
+    Those with that mass end as late as they do by themselves, the others where they fall below it.
+    """
+    most, last = reduce(arb.max, (mass for mass, _ in ends)), reduce(arb.max, (end for _, end in ends))
+    if all(mass.is_zero() for mass, _ in ends):
+        return last
+    return reduce(arb.min, (end for mass, end in ends if not mass < most)).union(last)
