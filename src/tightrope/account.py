@@ -155,7 +155,7 @@ class Case:
                 terms = terms_of(law, each)
                 asked = question.quantity in OF_LOSS
                 planners[each] = LossPlanner(terms, question) if asked else Planner(terms, question, several)
-                if below and not (asked or law.tight):
+                if below and not asked:
                     floors += floors_of(choices_of(law, each), terms, question, several)
             except WorkExhausted:
                 return Case(law, label, question, {}, aim)

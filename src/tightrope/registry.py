@@ -16,6 +16,7 @@ from .mechanisms.base import Leaf, Mechanism
 from .transforms.base import Transformation
 from .transforms.poisson import Poisson
 from .transforms.refused import REFUSED
+from .transforms.without_replacement import WithoutReplacement
 
 Made = TypeVar("Made", bound=Mechanism)
 
@@ -28,6 +29,7 @@ MECHANISMS: Mapping[str, type[Leaf]] = MappingProxyType(
 TRANSFORMS: Mapping[str, type[Transformation]] = MappingProxyType(
     {
         "poisson": Poisson,
+        "without_replacement": WithoutReplacement,
     }
 )
 

@@ -18,6 +18,7 @@ from itertools import accumulate
 import numpy as np
 from flint import arb, fmpz
 
+from ..errors import UnsupportedMechanism
 from ..facets.finite import Atoms, listed_profile
 from ..kernels.enclosure import Enclosure, FloatArray, enclosing, exact
 from ..kernels.twofold import Twofold
@@ -80,6 +81,17 @@ class DyadicPair(Pair):
         else:
             rows = tuple((one * p, left * p + taken * q) for p, q in self.rows)
         return DyadicPair(rows, self.bits + one.bit_length() - 1)
+
+    def glued(self, rate: float) -> DyadicPair:
+        """Whole numbers still; the base is its own reverse, or what is left for the loss 0 may be less than nothing."""
+        taken, one = rate.as_integer_ratio()
+        above = [((one - taken) * q + taken * p, one * q) for p, q in self.rows if p > q]
+        rest = (one << self.bits) - sum(p + q for p, q in above)
+        if rest < 0:
+            raise UnsupportedMechanism("its two directions differ")
+        below = [(q, p) for p, q in reversed(above)]
+        middle = [(rest, rest)] if rest else []
+        return DyadicPair((*above, *middle, *below), self.bits + one.bit_length() - 1)
 
     def _ball(self, mass: int) -> arb:
         return arb(fmpz(mass)) * arb(2) ** -self.bits

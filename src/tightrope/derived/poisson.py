@@ -58,11 +58,18 @@ def sampled_once(pair: Pair) -> tuple[Pair, Pair]:
         rate, base, layers = rate * Fraction(inner.rate), inner.base, layers + 1
     if outer is None or layers == 1 or rate < LEAST_RATE:
         return pair, pair
+    found = [base if each == 1.0 else poisson_pair(base, each, outer.direction) for each in rate_ends(rate)]
+    return found[0], found[1]
+
+
+def rate_ends(rate: Fraction) -> tuple[float, float]:
+    """The doubles at or below and at or above a rate: the pair at the first is dominated, that at the second dominates.
+
+    Proof: docs/proofs/poisson.md.
+    """
     near = float(rate)
     below = near if Fraction(near) <= rate else next_down(near)
-    above = near if Fraction(near) >= rate else next_up(near)
-    found = [base if each == 1.0 else poisson_pair(base, each, outer.direction) for each in (below, above)]
-    return found[0], found[1]
+    return below, near if Fraction(near) >= rate else next_up(near)
 
 
 class Inner(NamedTuple):

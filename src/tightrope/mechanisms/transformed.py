@@ -34,3 +34,17 @@ class Transformable:
         from ..transforms.poisson import Poisson
 
         return Poisson(base=self, rate=rate, name=name)
+
+    @checked
+    def without_replacement(
+        self: Any, batch: int, records: int, neighbours: str = "replace", *, name: str | None = None
+    ) -> Mechanism:
+        """Runs on a batch of so many of the records, all such batches alike.
+
+        The sensitivity of this is that under replacing a record, whatever the neighbours: 2 C for records clipped to
+        norm C. neighbours: "replace", or "add_remove", where the data have one record more or less and a batch is as
+        large as before. Of a composition: one batch is drawn and all parts run on it.
+        """
+        from ..transforms.without_replacement import WithoutReplacement
+
+        return WithoutReplacement(base=self, batch=batch, records=records, neighbours=neighbours, name=name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..derived.maximum import maximum_pair
-from ..derived.product import Factor, merged
+from ..derived.product import Factor, merged, product_pair
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from ..relation import Direction, Relation
@@ -21,14 +21,33 @@ Choice = tuple[tuple[Pair, ...], int]  # alternatives for one use, and how many 
 
 def terms_of(law: Mechanism, direction: Direction) -> tuple[Factor, ...]:
     """(pair, count) of each part of a run without names; parts that tell more together are joined."""
-    symmetric = law.relation is Relation.REPLACE
-    return merged((_symmetric(part) if symmetric else part.pair(direction), count) for part, count in law.parts)
+    if law.relation is Relation.REPLACE:
+        return _replaced_terms(law)
+    return merged((part.pair(direction), count) for part, count in law.parts)
 
 
 def choices_of(law: Mechanism, direction: Direction) -> tuple[Choice, ...]:
     """The floors of each part, and its count."""
-    if law.relation is not Relation.REPLACE:
-        return tuple((part.floors(direction), count) for part, count in law.parts)
+    if law.relation is Relation.REPLACE:
+        return _replaced_choices(law)
+    return tuple((part.floors(direction), count) for part, count in law.parts)
+
+
+def replaced_pair(law: Mechanism) -> Pair:
+    """All of a run, which leaves the relation open or replaces a record, as one pair that is its own reverse."""
+    return product_pair(_replaced_terms(law.nameless))
+
+
+def replaced_floors(law: Mechanism) -> tuple[Pair, ...]:
+    """What lower ends of the same speak of."""
+    return tuple(dict.fromkeys(product_pair(each) for each in fixed_choices(_replaced_choices(law.nameless))))
+
+
+def _replaced_terms(law: Mechanism) -> tuple[Factor, ...]:
+    return merged((_symmetric(part), count) for part, count in law.parts)
+
+
+def _replaced_choices(law: Mechanism) -> tuple[Choice, ...]:
     found = []
     for part, count in law.parts:
         both = [floor for each in Direction for floor in part.floors(each)]

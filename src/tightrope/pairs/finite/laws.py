@@ -70,7 +70,10 @@ class RationalLaw(ListedLaw):
         return ratio_ball(sum((q for p, q in zip(self.p, self.q, strict=True) if not p), Fraction(0)))
 
     def reversed(self) -> FiniteLaw:
-        return RationalLaw(self.q, self.p)
+        """Itself where the outcomes are the same with P and Q exchanged."""
+        outcomes = list(zip(self.p, self.q, strict=True))
+        mirrored = [(q, p) for p, q in outcomes]
+        return self if sorted(outcomes) == sorted(mirrored) else RationalLaw(self.q, self.p)
 
     def lattice(self) -> Lattice | None:
         return ratio_lattice(p / q for p, q in zip(self.p, self.q, strict=True) if p and q)
@@ -177,6 +180,39 @@ class SampledLaw(ListedLaw):
 
     def reversed(self) -> FiniteLaw:
         return SampledLaw(self.base.reversed(), self.rate, self.direction.opposite)
+
+
+@dataclass(frozen=True)
+class GluedLaw(ListedLaw):
+    """((1 - rate) Q + rate P, Q) above the loss 0, its mirror image below, the rest at 0, of a law that is symmetric.
+
+    The rest is P[l = 0] + (1 - rate) (P[l > 0] - Q[l > 0]), infinite losses among those above 0: nothing cancels.
+    """
+
+    base: FiniteLaw
+    rate: float
+
+    def atoms(self) -> list[Atom]:
+        rate, kept = arb(self.rate), 1 - arb(self.rate)
+        atoms, place, rest = [], arb(0), kept * self.base.infinite_mass()
+        for p, q, loss in self.base.listed():
+            if loss > 0:
+                more, above = kept * q + rate * p, mixed(loss, rate)
+                atoms += [Atom(more, q, above), Atom(q, more, -above)]
+                rest -= kept * p * (-loss).expm1()
+            elif not loss < 0:
+                rest += p
+                place = place.union(loss)  # of losses not told from 0, which come with their mirror images
+        return atoms if rest.is_zero() else [*atoms, Atom(rest, rest, place)]
+
+    def infinite_mass(self) -> arb:
+        return arb(self.rate) * self.base.infinite_mass()
+
+    def lost_mass(self) -> arb:
+        return self.infinite_mass()
+
+    def reversed(self) -> FiniteLaw:
+        return self
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ...kernels.enclosure import Enclosure, enclosed
 from ...kernels.twofold import Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
-from .laws import ProductLaw, SampledLaw, listed_atoms
+from .laws import GluedLaw, ProductLaw, SampledLaw, listed_atoms
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
@@ -104,6 +104,9 @@ class FinitePair(Pair):
 
     def sampled(self, rate: float, direction: Direction) -> FinitePair:
         return FinitePair(SampledLaw(self.law, rate, direction))
+
+    def glued(self, rate: float) -> FinitePair:
+        return FinitePair(GluedLaw(self.law, rate))
 
     def shifted(self, times: int) -> FinitePair | None:
         law = self.law if times == 1 else self.law.shifted(times)

@@ -1,0 +1,96 @@
+"""Sampling without replacement: a batch of fixed size, all such batches alike.
+
+Claim, replacing a record: if the symmetric pair (P, Q) dominates the base where a record is replaced, the glued pair
+(derived.glued) at the rate g = batch/records dominates. Its profile is attained at every alpha by
+A = ((1 - g) Q + g P, Q) or by its reverse B, so one use has no better bound. Which of the two is the worse may change
+from use to use: a composition of A alone is too small, also in the worse direction, and that of glued pairs is not
+attained. Lower ends choose among A and B.
+Claim, adding or removing a record: with the same base pair, A dominates for remove and B for add, as if the batch were
+a Poisson sample at the rate g. Tight, also under composition.
+g is the double at or above batch/records, for floors the one at or below.
+Reference: Balle, Barthe, Gaboardi 2018, Thm 9; Zhu, Dong, Wang 2021, Thm 11 and Prop. 30; Lebeda, Regehr, Kamath,
+Steinke 2024 (one direction). Proof: docs/proofs/sampling.md, sections 2 and 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..derived.glued import glued_pair
+from ..errors import InvalidParameter
+from ..mechanisms.parameters import whole
+from ..pair import Pair
+from ..relation import Direction, Relation
+from .base import Transformation
+from .composition import IDENTITY
+from .sampled import demand_relation, rates, relation_named, sampled_pair
+from .terms import replaced_floors, replaced_pair
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class WithoutReplacement(Transformation):
+    """The base mechanism on a batch of so many records, drawn without replacement; a composition on the same one.
+
+    The base has its sensitivity under replacing a record, whatever the neighbours: 2 C for records clipped to norm C.
+    records is the size of the data. Replacing keeps it; adding or removing leads to records + 1 or records - 1, where a
+    batch is as large as before.
+    """
+
+    call = "without_replacement"
+    example = "Gaussian(sigma=1).without_replacement(batch=100, records=10000)"
+    formula = (
+        "g = batch/records. Replace: H(a) = g Hb(1 + (a - 1)/g) for a >= 1, and 1 - a + a H(1/a) below. "
+        "Add or remove: as `.poisson(g)` of the base under replacing"
+    )
+    theorem = (
+        "Balle, Barthe, Gaboardi 2018, Thm 9; Zhu, Dong, Wang 2021, Thm 11 and Prop. 30; [proof](proofs/sampling.md)"
+    )
+    tightness = (
+        "Replace: attained by one use, at each epsilon by one order of a real pair of laws; composed, the upper end is "
+        "that of the glued pair, and the lower end chooses among the two orders. Add or remove: tight, also composed."
+    )
+    relations = (
+        "A record is replaced, or added or removed (`neighbours`); in both cases the base has its sensitivity under "
+        "replacing one (2 C for records clipped to norm C)."
+    )
+    batch: int
+    records: int
+    neighbours: str = "replace"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "records", whole("records", self.records, least=1))
+        object.__setattr__(self, "batch", whole("batch", self.batch, least=0))
+        relation_named(self.neighbours)
+        if self.batch > self.records:
+            raise InvalidParameter(f"batch must be at most records, {self.records}, not {self.batch}")
+        demand_relation(self.base, Relation.REPLACE, "sampling without replacement")
+
+    @property
+    def relation(self) -> Relation:
+        return Relation(self.neighbours)
+
+    @property
+    def tight(self) -> bool:
+        """Of the whole data: as the base where records are replaced; there is no smaller set that holds a batch."""
+        if self.relation is Relation.REPLACE:
+            whole_data = self.batch == self.records and replaced_floors(self.base) == (replaced_pair(self.base),)
+            return self.base.tight and (self.batch == 0 or whole_data)
+        return self.base.tight and self.batch < self.records
+
+    @property
+    def attained(self) -> bool:
+        return self.base.attained and (self.relation is Relation.REPLACE or self.batch < self.records)
+
+    def pair(self, direction: Direction) -> Pair:
+        base, rate = replaced_pair(self.base), rates(self.batch, self.records)[1]
+        if self.relation is Relation.ADD_REMOVE or rate in (0.0, 1.0):
+            return sampled_pair(base, rate, direction)
+        return glued_pair(base, rate)
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        rate = rates(self.batch, self.records)[0]
+        if rate == 0.0:
+            return (IDENTITY.pair(direction),)
+        found = replaced_floors(self.base)
+        ways = Direction if self.relation is Relation.REPLACE else (direction,)
+        return tuple(dict.fromkeys(sampled_pair(floor, rate, way) for way in ways for floor in found))
