@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .facets.between import Fineness
     from .facets.cgf import Cgf
     from .facets.finite import Atoms, FiniteLaw
+    from .facets.hits import HitLaw
     from .facets.lattice import Lattice
     from .kernels.enclosure import Enclosure, FloatArray
     from .kernels.twofold import Twofold
@@ -196,12 +197,6 @@ class Pair(ABC):
         """Its Poisson sample where that is a pair of its own family; else derived.poisson makes the mixture."""
         return None
 
-    def sampled_replaced(self, rate: float) -> Pair | None:
-        """Its Poisson sample where neighbours differ in one record that each of them has: of the noise at 0 and at a
-        shift, ((1 - rate) M(0) + rate M(shift), (1 - rate) M(0) + rate M(-shift)); None where that is not known to
-        dominate. Guarantee: exact, tight. Proof: docs/proofs/sampling.md, section 5."""
-        return None
-
     def glued(self, rate: float) -> Pair | None:
         """Of a pair that is symmetric: its sample above the loss 0 and the mirror image below, where that is a pair of
         its own family; else derived.glued makes it."""
@@ -214,6 +209,21 @@ class Pair(ABC):
         no number that the family can hold. Proof: docs/proofs/group.md, section 2.
         """
         return self if times == 1 else None
+
+    def mixture(self, hits: HitLaw, direction: Direction) -> Pair | None:
+        """The mixture of its noise at 0, 1, ... times its shift by this law of hits, against the noise, or the reverse.
+
+        For symmetric log-concave noise this is a group of records in a sample. None where nothing is known.
+        Proof: docs/proofs/gaussian_mixture.md, section 4.
+        """
+        return None
+
+    def sampled_replacement(self, rate: float) -> Pair | None:
+        """A record in a Poisson sample, 0 < rate < 1, replaced by one that shifts the other way, of the same size.
+
+        None where nothing is known. Proof: docs/proofs/gaussian_mixture.md, section 5.
+        """
+        return None
 
     def sampling(self) -> Sampling | None:
         """What it is a Poisson mixture of."""

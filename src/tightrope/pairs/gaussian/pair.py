@@ -26,6 +26,7 @@ from ...relation import Direction
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
+    from ...facets.hits import HitLaw
 
 Float = TypeVar("Float", Enclosure, Twofold)
 
@@ -102,6 +103,16 @@ class GaussianPair(Pair):
                 for sigma, shift, count in self.shifts
             )
         )
+
+    def mixture(self, hits: HitLaw, direction: Direction) -> Pair:
+        from ..gaussian_mixture.pair import GaussianMixturePair
+
+        return GaussianMixturePair(self, hits, direction)
+
+    def sampled_replacement(self, rate: float) -> Pair:
+        from ..gaussian_mixture.replaced import SampledReplacementPair
+
+        return SampledReplacementPair(self, rate)
 
     def seen(self) -> Seen:
         return Seen(1.0, self.ball_mu() ** 2, arb(0), arb(0), arb(0))

@@ -1,0 +1,161 @@
+"""Mixtures of Gaussian shifts: P = sum w_j N(j mu, 1), Q = N(0, 1), or the reverse.
+
+With the weights of BinomialHits this is a group of records under Poisson sampling, with those of HypergeometricHits
+one under sampling of a fixed batch without replacement (facets.hits); one record is a sampled Gaussian.
+The ratio g(x) = sum w_j e^{j mu x - j^2 mu^2/2} rises with x, so that tails are normal tails beyond g(x) = e^t, and
+H(e^eps) = sum w_j [Phi(j mu - x) - e^{j mu x - j^2 mu^2/2} Phi(-x)] at g(x) = e^eps: every term is the profile of one
+Gaussian shift at its own epsilon, none is negative.
+Guarantee: exact; float64 with the radii of kernels. A group is k records added, or k removed: neighbours of which some
+records are added and others removed are not covered. Proof: docs/proofs/gaussian_mixture.md.
+Reference: Ganesh 2024, Tight group-level DP guarantees for DP-SGD with sampling via mixture of Gaussians mechanisms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from flint import arb
+
+from ...errors import UnsupportedMechanism
+from ...kernels.ball import BITS_START, erfc, working_precision
+from ...kernels.enclosure import Enclosure, enclosing, exact, where
+from ...kernels.normal import normal_tails
+from ...kernels.twofold import FloatArray, Twofold
+from ...pair import BallTails, LossRange, Pair, Tails
+from ...relation import Direction
+from ..gaussian.pair import GaussianPair
+from .ball_root import ball_root
+from .excess import excess_above, excess_below
+from .numbers import SHIFT_LEAST, SHIFT_MOST, MixtureNumbers, mixture_numbers
+
+if TYPE_CHECKING:
+    from ...facets.cgf import Cgf
+    from ...facets.hits import HitLaw
+
+COST = 8  # of a term of a profile, in evaluations of a Gaussian's
+
+
+@dataclass(frozen=True)
+class GaussianMixturePair(Pair):
+    """(mixture, normal) for REMOVE, (normal, mixture) for ADD; base is one shift."""
+
+    base: GaussianPair
+    hits: HitLaw
+    direction: Direction
+
+    def __post_init__(self) -> None:
+        with working_precision(BITS_START):
+            mu = self.base.ball_mu()
+            if not (mu > SHIFT_LEAST and mu * self.hits.most < SHIFT_MOST):
+                raise UnsupportedMechanism("the shifts of its group are too small or too large for its noise")
+
+    @cached_property
+    def numbers(self) -> MixtureNumbers:
+        """In float64."""
+        return mixture_numbers(self.base, self.hits)
+
+    @property
+    def removes(self) -> bool:
+        """Whether the mixture comes first."""
+        return self.direction is Direction.REMOVE
+
+    def tails(self, t: Twofold) -> Tails:
+        place = self.numbers.places(t if self.removes else -t)
+        above, below = self._mixed_tails(place)
+        plain_above, plain_below = normal_tails(place)
+        if self.removes:
+            return Tails(above, plain_above, below, plain_below)
+        return Tails(plain_below, below, plain_above, above)
+
+    def _mixed_tails(self, place: Twofold) -> tuple[FloatArray, FloatArray]:
+        """P[x > place] and P[x <= place] of the mixture."""
+        above, below = np.zeros_like(place.hi), np.zeros_like(place.hi)
+        numbers = self.numbers
+        for hits, weight in enumerate(numbers.weights.value):
+            one_above, one_below = normal_tails(place - numbers.shift(hits))
+            above += weight * one_above
+            below += weight * one_below
+        return above, below
+
+    def profile(self, epsilon: Enclosure) -> Enclosure:
+        """From places on either side of the root: H falls with epsilon."""
+        with np.errstate(all="ignore"):
+            most, least = self._near(epsilon.lower, -1.0), self._near(epsilon.upper, 1.0)
+            floor = (-epsilon.expm1()).lower
+            return enclosing(np.fmax(np.fmax(least.lower, floor), 0.0), np.fmin(most.upper, 1.0))
+
+    def _near(self, epsilon: FloatArray, side: float) -> Enclosure:
+        """H at a loss as close as doubles are, at or below epsilon (side -1) or at or above it (side 1).
+
+        Where e^t is not told from w_0, or lies below, H is 1 - e^eps, or 0, up to the error of e^t - w_0.
+        """
+        numbers = self.numbers
+        sign = 1.0 if self.removes else -1.0
+        place = numbers.places_beside(sign * epsilon, sign * side)
+        outside = -exact(epsilon).expm1() if self.removes else exact(np.zeros_like(epsilon))
+        outside = Enclosure(outside.value, outside.radius + numbers.error)
+        inside = exact(np.where(np.isfinite(place), place, 0.0))
+        found = (excess_above if self.removes else excess_below)(numbers, inside)
+        return where(place == -np.inf, outside, where(place == np.inf, exact(np.full_like(place, np.nan)), found))
+
+    def ball_tails(self, t: arb) -> BallTails:
+        place = self.ball_place(t if self.removes else -t)
+        return BallTails(*[arb(0).union(arb(1))] * 4) if place is None else self._ball_tails_at(place)
+
+    def _ball_tails_at(self, place: arb) -> BallTails:
+        mu, weights = self.base.ball_mu(), self.hits.weights()
+        above = sum((weight * _sf(place - mu * j) for j, weight in enumerate(weights)), arb(0))
+        below = sum((weight * _sf(mu * j - place) for j, weight in enumerate(weights)), arb(0))
+        if self.removes:
+            return BallTails(above, _sf(place), below, _sf(-place))
+        return BallTails(_sf(-place), below, _sf(place), above)
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        """P[l > eps] - e^eps Q[l > eps].
+
+        Where e^eps is not told from the least likelihood ratio, 1 - e^eps <= H <= max(1 - e^eps, 1 - w_0); where it is
+        not told from the largest, 1/w_0, 0 <= H <= 1 - w_0 e^eps.
+        """
+        place = self.ball_place(epsilon if self.removes else -epsilon)
+        if place is None:
+            log_none = self.hits.log_none()
+            if self.removes:
+                return (-epsilon.expm1()).union(-log_none.expm1())
+            return arb(0).union(-(log_none + epsilon).expm1())
+        if not place.is_finite():
+            return -epsilon.expm1() if self.removes else arb(0)
+        tails = self._ball_tails_at(place)
+        return tails.p_above - epsilon.exp() * tails.q_above
+
+    def ball_place(self, t: arb) -> arb | None:
+        """x with log g(x) = t, -inf where t is below log w_0; None where that cannot be told."""
+        return ball_root(self.base.ball_mu(), self.hits, t)
+
+    def reversed(self) -> GaussianMixturePair:
+        return GaussianMixturePair(self.base, self.hits, self.direction.opposite)
+
+    def infinite_mass(self) -> arb:
+        return arb(0)
+
+    def loss_range(self) -> LossRange:
+        none = self.hits.log_none()
+        return LossRange(none, arb.pos_inf()) if self.removes else LossRange(arb.neg_inf(), -none)
+
+    def profile_cost(self) -> int:
+        return COST * (self.hits.most + 1)
+
+    def rho(self) -> arb:
+        """That of the largest shift: Renyi divergences are quasi-convex (van Erven, Harremoes 2014, Thm 13)."""
+        return self.base.rho() * self.hits.most**2
+
+    def cgf(self) -> Cgf | None:
+        return None
+
+
+def _sf(z: arb) -> arb:
+    if not z.is_finite() and not z.is_nan():
+        return arb(0) if z > 0 else arb(1)
+    return erfc(z / arb(2).sqrt()) / 2

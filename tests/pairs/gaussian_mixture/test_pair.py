@@ -1,0 +1,165 @@
+"""Mixtures of Gaussian shifts: both arithmetics against mpmath, and what they are known to equal."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+from mpmath import mp, mpf
+
+from tests.oracle.mixtures import NormalMixtures, binomial, group, hypergeometric
+from tightrope.derived.poisson import PoissonAdd, PoissonRemove
+from tightrope.errors import InvalidParameter, UnsupportedMechanism
+from tightrope.facets.hits import SIZE_MOST, BinomialHits, HitLaw, HypergeometricHits
+from tightrope.kernels.ball import enclose, working_precision
+from tightrope.kernels.enclosure import exact
+from tightrope.kernels.twofold import twofold
+from tightrope.pair import TAIL_ERROR, Pair
+from tightrope.pairs.gaussian.pair import GaussianPair
+from tightrope.pairs.gaussian_mixture.pair import GaussianMixturePair
+from tightrope.relation import Direction
+
+CASES: list[tuple[float, HitLaw]] = [
+    (1.0, BinomialHits(2, 0.1)),
+    (0.25, BinomialHits(3, 0.5)),
+    (8.0, BinomialHits(8, 1e-4)),
+    (2.0, BinomialHits(12, 0.01)),
+    (0.5, BinomialHits(5, 1.0 - 2.0**-30)),
+    (1.0, HypergeometricHits(40, 3, 10)),
+    (4.0, HypergeometricHits(60000, 8, 256)),
+    (0.5, HypergeometricHits(12, 6, 2)),
+]
+
+
+def truth_of(sigma: float, hits: HitLaw, direction: str) -> NormalMixtures:
+    if isinstance(hits, BinomialHits):
+        weights = binomial(hits.size, hits.rate)
+    else:
+        assert isinstance(hits, HypergeometricHits)
+        weights = hypergeometric(hits.records, hits.size, hits.batch)
+    return group(weights, 1 / Fraction(sigma), direction)
+
+
+def pair_of(sigma: float, hits: HitLaw, direction: str) -> Pair:
+    found = GaussianPair(((sigma, 1.0, 1),)).mixture(hits, Direction(direction))
+    assert found is not None
+    return found
+
+
+def places(pair: Pair, sigma: float, hits: HitLaw) -> list[float]:
+    """Losses all over the place, and next to the end."""
+    wide = (hits.most / sigma) ** 2
+    dice = random.Random(repr((sigma, hits)))
+    ends = [float(end.mid()) for end in pair.loss_range() if end.is_finite()]
+    near = [end + side * 10.0**-power for end in ends for side, power in ((1.0, 2), (-1.0, 9), (1.0, 9))]
+    return [0.0, 0.3, -0.3, wide * dice.uniform(-0.6, 0.6), *near]
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+@pytest.mark.parametrize(("sigma", "hits"), CASES)
+def test_tails_and_profile_against_mpmath(sigma: float, hits: HitLaw, direction: str) -> None:
+    pair, truth = pair_of(sigma, hits, direction), truth_of(sigma, hits, direction)
+    points = places(pair, sigma, hits)
+    tails, profile = pair.tails(twofold(np.array(points))), pair.profile(exact(np.array(points)))
+    with mp.workdps(60):
+        for index, t in enumerate(points):
+            with working_precision(300):
+                proven, height = pair.ball_tails(arb(t)), pair.ball_profile(arb(t))
+            for found, ball, value in zip(tails, proven, truth.tails(t), strict=True):
+                error = abs(mpf(float(found[index])) - value)
+                assert error <= (TAIL_ERROR * value if value >= 1e-300 else mpf(1e-313)), (t, value)
+                assert _contains(ball, value), (t, ball, value)
+            value = truth.profile(t)
+            assert _contains(height, value)
+            assert mpf(float(profile.lower[index])) * (1 - mpf(2) ** -80) <= value
+            assert value <= mpf(float(profile.upper[index])) * (1 + mpf(2) ** -80) + mpf(2) ** -300
+            assert profile.radius[index] <= 1e-12 * profile.value[index] + 1e-26
+
+
+def _contains(ball: arb, value: mpf) -> bool:
+    """Up to the digits of mpmath."""
+    with working_precision(300):
+        return bool(arb(mp.nstr(value, 55)).overlaps(ball * (1 + arb(0, 1e-45)) + arb(0, 1e-55)))
+
+
+def test_values_of_reference() -> None:
+    remove = pair_of(1.0, BinomialHits(2, 0.1), "remove")
+    lower, upper = enclose(lambda: remove.ball_profile(arb(1)))
+    assert lower <= 0.0038260518157870417258 * (1 + 1e-14)
+    assert upper >= 0.0038260518157870417258 * (1 - 1e-14)
+    lower, upper = enclose(lambda: remove.reversed().ball_profile(arb(0.2)))
+    assert lower <= 0.000015100600690477958571 * (1 + 1e-12)
+    assert upper >= 0.000015100600690477958571 * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+@pytest.mark.parametrize("rate", [1e-9, 0.1, 0.9])
+def test_one_record_is_a_sampled_gaussian(rate: float, direction: str) -> None:
+    base = GaussianPair(((1.5, 1.0, 1),))
+    known = (PoissonRemove if direction == "remove" else PoissonAdd)(base, rate)
+    pair = GaussianMixturePair(base, BinomialHits(1, rate), Direction(direction))
+    points = np.array([-2.0, -0.05, 0.0, 1e-10, 0.04, 1.0, 7.0, math.inf, -math.inf])
+    for one, other in zip(pair.tails(twofold(points)), known.tails(twofold(points)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=2 * TAIL_ERROR, atol=1e-313)
+    with working_precision(200):
+        for point in points[:-2]:
+            assert pair.ball_profile(arb(point)).overlaps(known.ball_profile(arb(point)))
+
+
+def test_one_hit_of_a_batch_is_a_rate() -> None:
+    batch = pair_of(1.0, HypergeometricHits(64, 1, 16), "remove")
+    sample = pair_of(1.0, BinomialHits(1, 0.25), "remove")
+    with working_precision(200):
+        assert batch.ball_profile(arb(0.5)).overlaps(sample.ball_profile(arb(0.5)))
+
+
+def test_larger_groups_and_rates_tell_more() -> None:
+    heights = [float(pair_of(1.0, BinomialHits(size, 0.1), "remove").profile(exact(0.5)).value) for size in (1, 2, 5)]
+    assert heights == sorted(heights)
+    heights = [float(pair_of(1.0, BinomialHits(4, rate), "add").profile(exact(0.1)).value) for rate in (0.1, 0.2, 0.7)]
+    assert heights == sorted(heights)
+
+
+def test_values() -> None:
+    pair = pair_of(1.0, BinomialHits(2, 0.1), "remove")
+    assert pair.reversed().reversed() == pair
+    pair.profile(exact(0.5))
+    assert pickle.loads(pickle.dumps(pair)) == pair
+    assert hash(pickle.loads(pickle.dumps(pair))) == hash(pair)
+    with working_precision(100):
+        assert pair.infinite_mass().is_zero()
+        assert pair.loss_range().lowest.overlaps(arb(0.9) ** 0 * (1 - arb(0.1)).log() * 2)
+
+
+@pytest.mark.parametrize("size", [0, SIZE_MOST + 1])
+def test_sizes(size: int) -> None:
+    with pytest.raises(InvalidParameter, match="size"):
+        BinomialHits(size, 0.5)
+
+
+def test_refusals() -> None:
+    with pytest.raises(InvalidParameter, match="smaller batch"):
+        HypergeometricHits(10, 4, 7)
+    with pytest.raises(InvalidParameter, match="rate"):
+        BinomialHits(2, 1.0)
+    for sigma in (1e9, 1e-9):
+        with pytest.raises(UnsupportedMechanism, match="shifts"):
+            pair_of(sigma, BinomialHits(2, 0.5), "remove")
+
+
+def test_shifts_that_are_not_told_from_the_least_loss() -> None:
+    """Where t may be the least loss, balls claim what holds on both sides of it."""
+    for direction in ("remove", "add"):
+        pair = pair_of(1.0, BinomialHits(2, 0.5), direction)
+        with working_precision(60):
+            end = next(each for each in pair.loss_range() if each.is_finite())
+            wide = end + arb(0, 1e-3)
+            for inside in (end.mid() - 1e-4, end.mid() + 1e-4):
+                assert pair.ball_profile(wide).contains(pair.ball_profile(inside).mid())
+                for one, other in zip(pair.ball_tails(wide), pair.ball_tails(inside), strict=True):
+                    assert one.contains(other.mid())
