@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from . import (
+    adaptive_faults,
     bucket_faults,
     contour_faults,
     engine_faults,
@@ -27,6 +28,7 @@ FAULTS = (
     *truncated_faults.FAULTS,
     *loss_faults.FAULTS,
     *tree_faults.FAULTS,
+    *adaptive_faults.FAULTS,
 )
 
 

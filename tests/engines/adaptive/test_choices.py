@@ -57,3 +57,13 @@ def test_no_rounding_is_on_the_wrong_side(seed: int, proof: bool) -> None:
                 worth = (arb(event.p) - weight * arb(event.tilted)) / arb(2) ** mesh.bits
                 alpha = Fraction(math.exp(epsilon))  # an ulp away is far below a bit
                 assert float(worth.lower()) <= float(value(laws, 2, alpha)) + 1e-12, (seed, event)
+
+
+def test_nothing_seen_is_worth_no_more_than_nothing_done() -> None:
+    """delta is (1 - e^eps)_+ then; accepting costs e^(-u h), never less."""
+    mesh = Mesh(0.25, 4, True)
+    with working_precision(200):
+        idle = merged(tr.PureDP(epsilon=0.0).pair(Direction.REMOVE), -1, 1, mesh)
+        for event in events([[idle]], Window(-3, 9, -2, 8), mesh):
+            worth = (event.p - event.tilted) / 2**mesh.bits
+            assert worth <= max(-math.expm1(-0.25 * event.state), 0.0)
