@@ -8,10 +8,10 @@ PEERS := .venv-peers
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check house schema bench bench-peers fuzz reproduce sources clean
+.PHONY: help demo test check house schema transformations bench bench-peers fuzz reproduce sources clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tightrope needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
@@ -44,6 +44,9 @@ house: $(STAMP) ## what a reader meets, counted on the tree, into docs/house.md
 
 schema: $(STAMP) ## the names that the package knows, into its JSON schemas
 	@$(BIN)/python -m benchmarks.schema
+
+transformations: $(STAMP) ## what each transformation does, with its theorem and figure, into docs/transformations.md
+	@$(BIN)/python -m benchmarks.transformations
 
 bench: $(STAMP) ## time, memory and width of standard questions and of the lattice, as JSON
 	@$(BIN)/python benchmarks/run.py

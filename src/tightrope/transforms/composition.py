@@ -32,6 +32,17 @@ IDENTITY = PureDP(epsilon=0.0)
 class Composition(Mechanism):
     """Two or more uses; build it with +, * or compose."""
 
+    # For docs/transformations.md, as those of transforms.base.
+    example = "Gaussian(sigma=2) * 10 + Laplace(scale=10)"
+    formula = "(P_1 x P_2 x ..., Q_1 x Q_2 x ...): losses add up; H by the engines"
+    theorem = (
+        "Zhu, Dong, Wang 2021, Thm 10; how engines bound it: [lattice](proofs/lattice.md), [contour](proofs/contour.md)"
+    )
+    tightness = (
+        "Tight where every part is. Where real neighbours show one of several pairs at each use, the lower end is that "
+        "of the best adaptive choice found ([proof](proofs/adaptive.md))."
+    )
+    relations = "Those of its parts, which must agree; a part that leaves them open takes those of the others."
     parts: tuple[tuple[Mechanism, int], ...]
 
     def __repr__(self) -> str:

@@ -1,0 +1,191 @@
+"""docs/transformations.md and its figures, from the registry; tests/test_transformations.py tells an old page.
+
+Usage: python -m benchmarks.transformations [NAME...], for all figures or for those of some transformations.
+What is refused is asked here, so that the page shows what a user reads.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import getdoc
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import tightrope as tr
+from tightrope.errors import TightropeError
+from tightrope.mechanisms.base import Mechanism
+from tightrope.registry import TRANSFORMS, usage
+from tightrope.transforms.composition import Composition
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "transformations.md"
+FIGURES = ROOT / "docs" / "figures"
+COLUMNS = 119
+POINTS = 33
+SECONDS = 60.0
+
+OPENING = """# What makes a mechanism of mechanisms
+
+Made by `make transformations` from the registry. Each takes any mechanism whose pair is known, single or composed, and
+gives one that is composed, transformed and asked like any other; text, JSON and the command line have the same names.
+(P, Q) is the pair of the base for the direction that is asked, with the record and without it;
+H(alpha) = sup over events A of P(A) - alpha Q(A), delta at epsilon is H(e^epsilon).
+Upper ends hold for every mechanism with such a base. Lower ends speak of what is said under tightness;
+the certificate of an answer repeats it. In the figures a band lies between the two ends; where none is seen, they
+differ by less than the line is wide.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Expressions drawn together, the first one is the base, and the largest epsilon."""
+
+    lines: tuple[str, ...]
+    reach: float = 4.0
+    start: float = 0.0
+
+    def epsilons(self) -> list[float]:
+        """Closer to each other where curves fall from 0 on."""
+        power = 1.0 if self.start else 2.0
+        return [self.start + (self.reach - self.start) * (place / (POINTS - 1)) ** power for place in range(POINTS)]
+
+
+# By the name of the transformation; without a row the example is drawn beside its base.
+PICTURES: Mapping[str, Picture] = MappingProxyType(
+    {
+        "compose": Picture(("Gaussian(sigma=2)", "Gaussian(sigma=2) * 4", "Gaussian(sigma=2) * 16"), 5.0, -2.0),
+        "poisson": Picture(
+            ("Gaussian(sigma=1)", "Gaussian(sigma=1).poisson(rate=0.1)", "Gaussian(sigma=1).poisson(rate=0.01)"), 4.0
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What is not there, why, and a question that is refused for it, where one can be asked."""
+
+    what: str
+    why: str
+    asked: str = ""
+
+
+REFUSALS = (
+    Refusal(
+        "filters and odometers on privacy-loss distributions",
+        "A filter stops a run whose parts are chosen as it goes. For Renyi and zCDP bounds that is proven; for the "
+        "distribution of the loss it is not.",
+        "tr.Gaussian(sigma=1).filter()",
+    ),
+)
+
+
+def sections() -> dict[str, tuple[str, type[Any], str]]:
+    """By name: the heading, the class that has the texts, and the paragraphs that say what it means."""
+    found: dict[str, tuple[str, type[Any], str]] = {}
+    for name, make in TRANSFORMS.items():
+        found[name] = f".{usage(name, make)}", make, getdoc(getattr(Mechanism, name)) or ""
+    found["compose"] = "a + b, a * count, compose(a, b, ...)", Composition, getdoc(tr.compose) or ""
+    return found
+
+
+def text() -> str:
+    """The page, without drawing anything."""
+    return "\n".join([OPENING, *_table(), "", *_sections(), *_refusals()])
+
+
+def _table() -> Iterator[str]:
+    yield "| written as | neighbours |"
+    yield "|---|---|"
+    for name, (heading, make, _) in sections().items():
+        yield f"| [`{heading}`](#{name}) | {make.relations} |"
+
+
+def _sections() -> Iterator[str]:
+    for name, (heading, make, meaning) in sections().items():
+        yield f"## {name}\n"
+        yield f"`{heading}`\n"
+        for paragraph in meaning.split("\n\n"):
+            yield _fitted(" ".join(paragraph.split())) + "\n"
+        yield f"    {make.example}\n"
+        rows = ("pair", make.formula), ("theorem", make.theorem), ("neighbours", make.relations)
+        for title, row in (*rows, ("tightness", make.tightness)):
+            yield _fitted(f"- *{title}*: {row}", "  ")
+        yield f"\n![{name}: base and transformed](figures/transform-{name}.png)\n"
+
+
+def _refusals() -> Iterator[str]:
+    yield "## What is refused\n"
+    for row in REFUSALS:
+        yield _fitted(f"**{row.what[0].upper()}{row.what[1:]}.** {row.why}") + "\n"
+        if row.asked:
+            yield f"    {row.asked}"
+            yield textwrap.indent(_fitted(refused(row.asked), width=COLUMNS - 4), "    ") + "\n"
+
+
+def refused(asked: str) -> str:
+    """The one line that a user reads."""
+    try:
+        eval(asked, {"tr": tr})
+    except (TightropeError, AttributeError) as error:
+        return str(error)
+    raise AssertionError(f"{asked} is not refused")
+
+
+def _fitted(line: str, indent: str = "", width: int = COLUMNS) -> str:
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False, subsequent_indent=indent)
+
+
+def picture(name: str) -> Picture:
+    """What is drawn for a transformation."""
+    if name in PICTURES:
+        return PICTURES[name]
+    made = tr.parse(TRANSFORMS[name].example)
+    whole = next(part for part, _ in made.parts if isinstance(part, TRANSFORMS[name]))
+    return Picture((repr(whole.base), repr(whole)))
+
+
+def draw(name: str, shown: Picture) -> None:
+    """Writes one figure: delta over epsilon, the base first."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from tightrope.plot import COLOURS, DASHES, STYLE
+
+    with rc_context({**STYLE, "figure.dpi": 110}):
+        canvas = Figure(layout="constrained", figsize=(6.4, 4.0))
+        FigureCanvasAgg(canvas)
+        axes = canvas.add_subplot()
+        axes.set_yscale("log")
+        for index, line in enumerate(shown.lines):
+            curve = tr.parse(line).curve(epsilons=shown.epsilons(), seconds=SECONDS)
+            lower = [bound.lower or math.nan for bound in curve.bounds]  # an end at 0 has no place on the axis
+            upper = [bound.upper or math.nan for bound in curve.bounds]
+            colour, dash = COLOURS[index], DASHES[index % len(DASHES)]
+            axes.fill_between(curve.epsilons, lower, upper, color=colour, alpha=0.3, linewidth=0)
+            axes.plot(curve.epsilons, upper, color=colour, linestyle=dash, linewidth=1.8, label=line)
+            axes.plot(curve.epsilons, lower, color=colour, linestyle=dash, linewidth=0.8)
+        bottom = max(axes.get_ylim()[0], 1e-10)
+        axes.set_ylim(bottom, min(axes.get_ylim()[1], 1.5))
+        axes.set_xlabel("epsilon")
+        axes.set_ylabel("delta")
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), fontsize=8, frameon=False, handlelength=3.4)
+        canvas.savefig(FIGURES / f"transform-{name}.png", format="png")
+
+
+def main(names: Sequence[str]) -> None:
+    """Writes the page, and draws the figures that are named, or all."""
+    for name in names or sections():
+        draw(name, picture(name))
+        print(f"drawn: {name}", flush=True)
+    PAGE.write_text(text(), "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
