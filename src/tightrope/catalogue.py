@@ -15,6 +15,7 @@ from .mechanisms.exponential import Exponential as Exponential
 from .mechanisms.gaussian import GDP as GDP
 from .mechanisms.finite import Finite as Finite
 from .mechanisms.tradeoff_curve import TradeoffCurve as TradeoffCurve
+from .mechanisms.privacy_curve import PrivacyCurve as PrivacyCurve
 from .mechanisms.histograms import Histograms as Histograms
 from .mechanisms.truncated import TruncatedGaussian as TruncatedGaussian
 from .mechanisms.truncated import TruncatedLaplace as TruncatedLaplace

@@ -16,6 +16,7 @@ from tests.catalogued import missing, written
 from tests.oracle.continuous import Gaussian, Growing, Laplace, Logistic
 from tests.oracle.discrete_gaussian import DiscreteGaussian
 from tests.oracle.finite import DiscreteLaplace, FiniteLaw, Histogram, Leaky, response
+from tests.oracle.points import Points
 from tests.oracle.precision import ball, precision
 from tests.oracle.truncated import Clamped, Cut, GaussianNoise, LaplaceNoise, Rounded, Window
 from tests.oracle.truth import Law, Truth
@@ -96,6 +97,7 @@ ROWS: tuple[Row, ...] = (
     row(tr.Finite(p=_ZEROS[0], q=_ZEROS[1]), Histogram(*_ZEROS)),
     row(tr.Finite(p=_SKEWED[0], q=_SKEWED[1]), Histogram(*_SKEWED)),
     row(tr.TradeoffCurve(fprs=(0, 0.125, 1), fnrs=(1, 0.5, 0)), Histogram((7, 4), (4, 7))),
+    row(tr.PrivacyCurve(epsilons=(0.5, 1.0), deltas=(0.01, 0.0001)), Points((0.5, 1.0), (0.01, 0.0001))),
     row(tr.Exponential(epsilon=0.5), Logistic(0.5)),
     row(tr.Histograms(a=_COUNTS[0], b=_COUNTS[1]), Histogram(*_COUNTS)),
     row(tr.TruncatedGaussian(sigma=2.0, bounds=(-6.0, 5.0)), Cut(GaussianNoise(2.0), 1.0, -6.0, 5.0)),
@@ -158,6 +160,12 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.TradeoffCurve(fprs=(0.25,), fnrs=(0.5,), points_only=True), Histogram((1, 2, 0), (0, 2, 1))),
     extreme(tr.TradeoffCurve(fprs=(0, 1), fnrs=(1, 0)), Histogram((1.0,), (1.0,))),
     extreme(tr.TradeoffCurve(fprs=(0,), fnrs=(1,)), Histogram((1.0, 0.0), (0.0, 1.0))),
+    extreme(tr.PrivacyCurve(epsilons=(1.0,), deltas=(1e-6,)), Leaky(1.0, 1e-6)),
+    extreme(
+        tr.PrivacyCurve(epsilons=(-0.5, 0.0, 3.0), deltas=(0.5, 0.25, 0.0), both_directions=False),
+        Points((-0.5, 0.0, 3.0), (0.5, 0.25, 0.0), both=False),
+    ),
+    extreme(tr.PrivacyCurve(epsilons=(0.0,), deltas=(0.0,)), Histogram((1.0,), (1.0,))),
     extreme(tr.Exponential(epsilon=1e-6), Logistic(1e-6)),
     extreme(tr.Exponential(epsilon=30.0), Logistic(30.0)),
     extreme(

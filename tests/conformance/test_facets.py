@@ -53,7 +53,8 @@ def test_every_facet_has_a_check() -> None:
 
 
 FINITE = {"ApproximateDP", "DiscreteLaplace", "Finite", "Histograms", "PureDP", "RandomizedResponse", "Rounded"} | {
-    "TradeoffCurve"
+    "PrivacyCurve",
+    "TradeoffCurve",
 }
 NOISE = {"Gaussian", "GDP", "Laplace"}
 TRUNCATED = {"TruncatedGaussian", "TruncatedLaplace"}
