@@ -75,6 +75,13 @@ def test_floors_may_be_chosen_anew_at_each_use() -> None:
     assert run.delta(0.5, engine="lattice").lower < 0.147  # what is insisted on adapts to nothing
 
 
+def test_time_that_ends_leaves_an_answer() -> None:
+    for seconds in (1e-6, 1e-3, 0.01):
+        found = (Either() * 2).delta(-0.5, seconds=seconds)
+        assert 0.0 <= found.lower <= 0.4866
+        assert found.upper >= 0.4865
+
+
 def test_replacing_has_no_direction() -> None:
     found = RUN.delta(1.0)
     assert found.certificate is not None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -99,7 +99,12 @@ def lowered(chosen: Answer, floors: Sequence[Floor | Adaptive], point: Point, ai
     for done, floor in enumerate(floors):
         with suppress(UnsupportedMechanism, WorkExhausted), work.part(1.0 / (len(floors) - done)):
             best = floor.answer(point, aim, best)
-    best = best.mirrored(point.given) if mirror else best
+    if mirror:
+        found, best = best, replace(best, lower=0.0)
+        for time in (nullcontext(), work.grace()):
+            with suppress(WorkExhausted), time:
+                best = found.mirrored(point.given)
+                break
     lower = min(best.lower, chosen.upper)
     return replace(chosen, lower=lower, budget=Budget(chosen.budget.upper, budget_lines(**dict(best.budget.lower))))
 
