@@ -225,6 +225,13 @@ class Pair(ABC):
         """
         return None
 
+    def chained(self, links: Sequence[tuple[Pair, int]]) -> Pair | None:
+        """The chain of (pair, count) links of its family, itself among them, the first outermost, as one pair.
+
+        Guarantee: exact. Proof: docs/proofs/group.md, sections 1 and 3.
+        """
+        return None
+
     def sampling(self) -> Sampling | None:
         """What it is a Poisson mixture of."""
         return None

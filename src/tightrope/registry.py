@@ -14,6 +14,7 @@ from .calls import nearest, quoted
 from .errors import InvalidParameter
 from .mechanisms.base import Leaf, Mechanism
 from .transforms.base import Transformation
+from .transforms.group import Group
 from .transforms.poisson import Poisson
 from .transforms.refused import REFUSED
 from .transforms.without_replacement import WithoutReplacement
@@ -30,6 +31,7 @@ TRANSFORMS: Mapping[str, type[Transformation]] = MappingProxyType(
     {
         "poisson": Poisson,
         "without_replacement": WithoutReplacement,
+        "group": Group,
     }
 )
 

@@ -118,7 +118,7 @@ def _transformed(name: str, body: object, depth: int, files: Folder | None) -> M
     _expect_no_name(name, body)
     given = {key: _value(key, value) for key, value in body.items() if key != "of"}
     check_arguments(name, make, given)
-    return make(base=_mechanism(body["of"], depth - 1, files), **given)
+    return make.of(_mechanism(body["of"], depth - 1, files), **given)
 
 
 def _value(name: str, value: object) -> Any:

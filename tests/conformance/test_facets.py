@@ -35,6 +35,7 @@ CHECKS: dict[str, Callable[[Asked], bool]] = {
     "sealed": structure.sealed,
     "sampled": structure.sampled,
     "shifted": structure.shifted,
+    "chained": structure.chained,
     "sampling": structure.sampling,
     "factors": structure.factors,
     "seen": structure.seen,

@@ -98,7 +98,7 @@ class Reader:
                 base = self.value(inner)
                 if not isinstance(base, Mechanism):
                     raise self.error(f"{name} transforms a mechanism, not {_kind(base)}", inner)
-                return transform(base=base, **self.arguments(name, transform, node))
+                return transform.of(base, **self.arguments(name, transform, node))
             case ast.Attribute(attr=name):
                 raise self.error(
                     f"{quoted(name)} is an attribute; only calls such as .poisson(rate=0.01) are read", node

@@ -22,6 +22,7 @@ class PureDP(Leaf):
     """Any mechanism that is epsilon-DP."""
 
     example = "PureDP(epsilon=0.1) * 20"
+    universal = True
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
 
     def __init__(self, epsilon: float, *, name: str | None = None) -> None:
@@ -36,6 +37,7 @@ class ApproximateDP(Leaf):
     """Any mechanism that is (epsilon, delta)-DP."""
 
     example = "ApproximateDP(epsilon=0.1, delta=1e-8) * 20"
+    universal = True
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
     delta_per_use: float = field(metadata={"keyword": "delta"})
 

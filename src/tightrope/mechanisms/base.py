@@ -56,6 +56,16 @@ class Mechanism(Transformable, metaclass=NamedType):
     def tight(self) -> bool:
         """Whether one real pair of neighbours attains the profile, also under composition."""
 
+    def group_pair(self, size: int, direction: Direction) -> Pair:
+        """The dominating pair where neighbours differ in a group of so many records, all removed or all added."""
+        from ..derived.grouped import group_pair
+
+        return group_pair(self.pair(direction), size)
+
+    def group_tight(self, size: int) -> bool:
+        """Whether a real group attains the profile of `group_pair`, also under composition."""
+        return size == 1 and self.tight
+
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         """Pairs at or below, for lower ends, where they are not the dominating pair: any may be chosen at each use."""
         return (self.pair(direction),)
@@ -280,11 +290,17 @@ class Leaf(Mechanism):
 
     __slots__ = ()
     example: ClassVar[str] = ""
+    universal: ClassVar[bool] = False  # whether it stands for every mechanism with its trade-off
     relation = None
 
     @property
     def tight(self) -> bool:
         return True
+
+    def group_tight(self, size: int) -> bool:
+        """Proof: docs/proofs/group.md, sections 2 and 5."""
+        shift = size == 1 or self.universal or self.pair(Direction.REMOVE).shifted(size) is not None
+        return self.tight and shift
 
     @property
     def nameless(self) -> Self:

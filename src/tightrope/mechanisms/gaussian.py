@@ -38,6 +38,7 @@ class GDP(Leaf):
     """Any mechanism that is mu-GDP."""
 
     example = "GDP(mu=0.5)"
+    universal = True
     mu: float
 
     def __post_init__(self) -> None:

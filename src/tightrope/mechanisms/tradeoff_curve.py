@@ -43,6 +43,7 @@ class TradeoffCurve(Leaf):
     """
 
     example = "TradeoffCurve(fprs=[0, 0.25, 1], fnrs=[1, 0.25, 0]) * 10"
+    universal = True
     fprs: Sequence[float]
     fnrs: Sequence[float]
     both_directions: bool = True

@@ -48,3 +48,14 @@ class Transformable:
         from ..transforms.without_replacement import WithoutReplacement
 
         return WithoutReplacement(base=self, batch=batch, records=records, neighbours=neighbours, name=name)
+
+    @checked
+    def group(self: Any, size: int, *, name: str | None = None) -> Mechanism:
+        """Neighbours differ in a group of so many records, all of them removed or all of them added.
+
+        Of a composition: the same group at every use, (A * 9).group(k) = A.group(k) * 9. A.group(k).poisson(rate)
+        samples groups (users), A.poisson(rate).group(k) samples records.
+        """
+        from ..transforms.group import Group
+
+        return Group.of(self, size=size, name=name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from ..bound import FrozenMapping
 from ..mechanisms.base import Mechanism
@@ -26,6 +26,11 @@ class Transformation(Mechanism):
     tightness: ClassVar[str]
     relations: ClassVar[str]
     base: Mechanism
+
+    @classmethod
+    def of(cls, base: Mechanism, **given: Any) -> Mechanism:
+        """What the method makes of the base."""
+        return cls(base=base, **given)
 
     def __repr__(self) -> str:
         return self._written(repr)

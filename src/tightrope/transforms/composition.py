@@ -122,6 +122,15 @@ class Composition(Mechanism):
 
         return product_pair(terms_of(self.nameless, direction))
 
+    def group_pair(self, size: int, direction: Direction) -> Pair:
+        """The same group at every use."""
+        from .group import Group
+
+        return Group.of(self.nameless, size=size).pair(direction)
+
+    def group_tight(self, size: int) -> bool:
+        return all(part.group_tight(size) for part, _ in self.parts)
+
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         """One alternative of each part for all of its uses: some of what may be chosen."""
         from .terms import choices_of, fixed_choices

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..derived.hit_chain import hit_pair
 from ..derived.poisson import poisson_pair
 from ..errors import InvalidParameter
+from ..facets.hits import BinomialHits
 from ..mechanisms.parameters import probability
 from ..pair import Pair
 from ..relation import Direction, Relation
@@ -55,6 +57,19 @@ class Poisson(Transformation):
 
     def pair(self, direction: Direction) -> Pair:
         return self._sampled(self.base.pair(direction), direction)
+
+    def group_pair(self, size: int, direction: Direction) -> Pair:
+        """As many of the group as are in the sample. Proof: docs/proofs/group.md, section 6."""
+        if self.rate in (0.0, 1.0) or size == 1:
+            return self._sampled(self.base.group_pair(size, direction), direction)
+        base = self.base.pair(direction)
+        return hit_pair(
+            base if direction is Direction.REMOVE else base.reversed(), BinomialHits(size, self.rate), direction
+        )
+
+    def group_tight(self, size: int) -> bool:
+        """Where one event is the best for every number of hits: the noise of the chain attains it."""
+        return self.base.group_tight(size)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         return tuple(self._sampled(floor, direction) for floor in self.base.floors(direction))

@@ -17,7 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..derived.glued import glued_pair
+from ..derived.hit_chain import hit_pair
 from ..errors import InvalidParameter
+from ..facets.hits import HypergeometricHits
 from ..mechanisms.parameters import whole
 from ..pair import Pair
 from ..relation import Direction, Relation
@@ -86,6 +88,21 @@ class WithoutReplacement(Transformation):
         if self.relation is Relation.ADD_REMOVE or rate in (0.0, 1.0):
             return sampled_pair(base, rate, direction)
         return glued_pair(base, rate)
+
+    def group_pair(self, size: int, direction: Direction) -> Pair:
+        """Of records that come and go: as many of the group as are in the batch.
+
+        The steps of a chain would have batches of ever smaller data, at rates of their own.
+        Proof: docs/proofs/group.md, section 6.
+        """
+        if self.relation is Relation.REPLACE or self.batch == 0 or size == 1:
+            return Transformation.group_pair(self, size, direction)
+        return hit_pair(replaced_pair(self.base), HypergeometricHits(self.records, size, self.batch), direction)
+
+    def group_tight(self, size: int) -> bool:
+        if size == 1 or self.relation is Relation.REPLACE:
+            return size == 1 and self.tight
+        return self.base.group_tight(size)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         rate = rates(self.batch, self.records)[0]

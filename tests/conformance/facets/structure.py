@@ -8,11 +8,12 @@ from fractions import Fraction
 from flint import arb
 
 import tightrope as tr
+from tests.oracle.chain import chain_delta
 from tests.oracle.continuous import Gaussian, Laplace, Logistic
 from tests.oracle.finite import FiniteLaw, Product
 from tests.oracle.fold import GaussianFold
 from tests.oracle.laplace_fold import LaplaceFold
-from tests.oracle.precision import ball
+from tests.oracle.precision import ball, precision
 from tests.oracle.truncated import GaussianNoise, Rounded
 from tests.oracle.truth import Law, Truth
 from tightrope.kernels.ball import working_precision
@@ -21,6 +22,7 @@ from .asked import BITS, Asked, meets, narrow
 
 COUNT = 3
 TIMES = 3
+SHORT = 24  # outcomes
 
 
 def fold(law: Law, direction: str) -> GaussianFold | LaplaceFold | Truth:
@@ -132,6 +134,27 @@ def shifted(asked: Asked) -> bool:
             with working_precision(BITS):
                 meets(found.ball_profile(arb(epsilon)), truth.delta(epsilon), f"delta({epsilon!r}) of {TIMES} shifts")
     return found is not None
+
+
+def chained(asked: Asked) -> bool:
+    """Two steps, against the definition in fractions that are as close to the masses as balls tell them."""
+    if not isinstance(asked.law, FiniteLaw) or asked.rate < 1.0:
+        return asked.pair.chained([(asked.pair, 2)]) is not None
+    with precision(4 * BITS):
+        outputs = [(_fraction(each.p), _fraction(each.q)) for each in asked.law.outputs()]
+    found = asked.pair.chained([(asked.pair, 2)]) if len(outputs) < SHORT else None
+    if found is not None:
+        steps = [outputs if asked.direction == "remove" else [(q, p) for p, q in outputs]] * 2
+        with working_precision(BITS):
+            for alpha in (Fraction(1, 3), Fraction(1), Fraction(9, 8), Fraction(7, 2)):
+                truth = ball(chain_delta(steps, alpha)) + arb(0, 1e-40)
+                meets(found.ball_profile(ball(alpha).log()), truth, f"H({alpha}) of two steps")
+    return found is not None
+
+
+def _fraction(mass: arb) -> Fraction:
+    middle = mass.mid().fmpq()
+    return Fraction(int(middle.p), int(middle.q))
 
 
 def seen(asked: Asked) -> bool:

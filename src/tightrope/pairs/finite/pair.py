@@ -112,6 +112,14 @@ class FinitePair(Pair):
         law = self.law if times == 1 else self.law.shifted(times)
         return None if law is None else FinitePair(law)
 
+    def chained(self, links: Sequence[tuple[Pair, int]]) -> FinitePair | None:
+        """Listed, where that can be done."""
+        from .chain import chained_law
+
+        laws = [(pair.law, count) for pair, count in links if isinstance(pair, FinitePair)]
+        law = chained_law(laws) if len(laws) == len(links) else None
+        return None if law is None else FinitePair(law)
+
     def together(self, like: Sequence[tuple[Pair, int]]) -> FinitePair | None:
         """All atoms listed, where they are few."""
         factors = [(pair.law, count) for pair, count in like if isinstance(pair, FinitePair)]

@@ -1,0 +1,135 @@
+"""Chains of neighbours: groups of records, and one record that is replaced by another.
+
+P and Q are several neighbours apart. With g the power of the best test of a pair by its size, each step of the chain is
+one g, and the power of the whole is their composition, the g of the first step outermost; its pair dominates.
+Where the steps are shifts of one noise, the chain is a longer shift (Pair.shifted); finite laws are chained exactly
+(Pair.chained). Of any other chain the profile is known in balls (chain_profile.py), its law between two finite ones:
+every step is bracketed by polygons, which are composed in whole numbers (chain.py).
+Guarantee: exact where a family answers, else upper and lower. Proof: docs/proofs/group.md.
+Reference: Dong, Roth, Su 2022, Thm 2.14.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from flint import arb, ctx
+
+from ..errors import Refusal, UnsupportedMechanism
+from ..kernels.ball import BITS_START, working_precision
+from ..pair import LossRange, Pair
+
+if TYPE_CHECKING:
+    from ..facets.between import Fineness
+
+Link = tuple[Pair, int]
+
+
+def group_pair(pair: Pair, size: int) -> Pair:
+    """So many steps of one pair."""
+    return chained_pair([(pair, size)])
+
+
+def replaced_pair(remove: Pair, add: Pair) -> Pair:
+    """One record out, another in: the pair of removing one, and that of adding one."""
+    return chained_pair([(remove, 1), (add, 1)])
+
+
+def chained_pair(links: Iterable[Link]) -> Pair:
+    """The chain of (pair, count) steps, from the data set of P to that of Q, as the simplest pair that it is."""
+    joined: list[Link] = []
+    for pair, count in _flat(links):
+        if joined and joined[-1][0] == pair:
+            joined[-1] = pair, joined[-1][1] + count
+        elif not _same(pair):
+            joined.append((pair, count))
+    if len(joined) == 1:
+        one = joined[0][0].shifted(joined[0][1])
+        if one is not None:
+            return one
+    if not joined:
+        return next(iter(_flat(links)))[0]
+    return joined[0][0].chained(joined) or GroupedPair(tuple(joined))
+
+
+def _flat(links: Iterable[Link]) -> Iterable[Link]:
+    for pair, count in links:
+        if isinstance(pair, GroupedPair):
+            yield from pair.links * count
+        else:
+            yield pair, count
+
+
+@dataclass(frozen=True)
+class GroupedPair(Pair):
+    """links: (pair, count), the first of them outermost."""
+
+    links: tuple[Link, ...]
+
+    def bases(self) -> tuple[Pair, ...]:
+        return tuple(pair for pair, _ in self.links)
+
+    def over(self, bases: tuple[Pair, ...]) -> Pair:
+        return chained_pair([(base, count) for base, (_, count) in zip(bases, self.links, strict=True)])
+
+    def bracketed(self) -> bool:
+        return True
+
+    def between(self, fine: Fineness) -> tuple[Pair, Pair]:
+        from .chain import bracketed_chain
+
+        return bracketed_chain(self.links, fine)
+
+    def _no_tails(self, *at: Any, **named: Any) -> NoReturn:
+        raise UnsupportedMechanism("the law of this chain is known between two finite ones; engine='joint' has it")
+
+    tails = ball_tails = _no_tails
+
+    def profile(self, *at: Any, **named: Any) -> NoReturn:
+        raise UnsupportedMechanism("its profile is known in balls only", Refusal.NEEDS_BALLS)
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        from .chain_profile import chain_profile
+
+        return chain_profile(self, epsilon)
+
+    def reversed(self) -> Pair:
+        return GroupedPair(tuple((pair.reversed(), count) for pair, count in reversed(self.links)))
+
+    def infinite_mass(self) -> arb:
+        """g of each step at what the step before it has."""
+        from .chain_profile import power
+
+        kept: dict[int, arb] = self.__dict__.setdefault("_masses", {})
+        if ctx.prec not in kept:
+            mass, none = arb(0), all(pair.infinite_mass().is_zero() for pair, _ in self.links)
+            for pair in () if none else (pair for pair, count in reversed(self.links) for _ in range(count)):
+                mass = pair.infinite_mass() if mass.is_zero() else power(pair, mass)
+            kept[ctx.prec] = mass
+        return kept[ctx.prec]
+
+    def loss_range(self) -> LossRange:
+        """Sums of the ends; where some loss is infinite, the others may not reach that far."""
+        lowest, highest = arb(0), arb(0)
+        for pair, count in self.links:
+            ends = pair.loss_range()
+            lowest, highest = lowest + count * ends.lowest, highest + count * ends.highest
+        if not all(pair.infinite_mass().is_zero() for pair, _ in self.links):
+            highest = lowest.union(highest)
+        if not all(pair.reversed().infinite_mass().is_zero() for pair, _ in self.links):
+            lowest = lowest.union(highest)
+        return LossRange(lowest, highest)
+
+
+def _same(pair: Pair) -> bool:
+    """Whether both laws of a pair are one and the same for certain."""
+    law = pair.finite()
+    if law is None:
+        return False
+    with working_precision(BITS_START):
+        lowest, highest = law.loss_range()
+        return bool(
+            law.infinite_mass().is_zero() and law.lost_mass().is_zero() and lowest.is_zero() and highest.is_zero()
+        )

@@ -1,0 +1,73 @@
+"""Groups: neighbours differ in so many records, all of them removed or all of them added.
+
+Claim: with g the power of the best test of the base pair by its size, the chain of `size` neighbours has the power
+g(g(... g(x))), and the pair of that function dominates. Noise that is shifted has the pair of the longer shift; a
+sampled mechanism knows better (Mechanism.group_pair), since some of the group may be left out of the sample.
+The same group differs at every use, so `group` is distributed over + and *. A mixed group, some records added and
+others removed, is not covered.
+Reference: Dong, Roth, Su 2022, Thm 2.14. Proof: docs/proofs/group.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..mechanisms.base import Mechanism
+from ..mechanisms.parameters import whole
+from ..pair import Pair
+from ..relation import Direction, Relation
+from .base import Transformation
+from .composition import Composition, compose
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Group(Transformation):
+    """The base mechanism where neighbours differ in a group of records: all are removed, or all added."""
+
+    call = "group"
+    example = "Laplace(scale=10).group(size=3)"
+    formula = "power g(g(... g(x))), size times, g the power of the base; of shifted noise: size times the shift"
+    theorem = "Dong, Roth, Su 2022, Thm 2.14; [proof](proofs/group.md)"
+    tightness = (
+        "Tight for shifted noise, and for what is known by its trade-off alone (PureDP, ApproximateDP, GDP, "
+        "TradeoffCurve): a count with canonical noise attains it. Else lower ends speak of the dominating pair."
+    )
+    relations = "As the base, with a group in the place of a record: all of it is added, removed or replaced."
+    size: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", whole("size", self.size, least=1))
+
+    @classmethod
+    def of(cls, base: Mechanism, **given: Any) -> Mechanism:
+        """Of a sum: the sum of the groups."""
+        if not isinstance(base, Composition) or base.name is not None:
+            return cls(base=base, **given)
+        name = given.pop("name", None)
+        made = compose(cls.of(part, **given) * count for part, count in base.parts)
+        return made if name is None else made.named(name)
+
+    @property
+    def relation(self) -> Relation | None:
+        return self.base.relation
+
+    @property
+    def nameless(self) -> Mechanism:  # type: ignore[override]
+        base = self.base.nameless
+        if isinstance(base, Composition):
+            return self.of(base, size=self.size).nameless
+        return self if self.name is None and base is self.base else self._with(name=None, base=base)
+
+    @property
+    def tight(self) -> bool:
+        return self.base.group_tight(self.size)
+
+    def pair(self, direction: Direction) -> Pair:
+        return self.base.group_pair(self.size, direction)
+
+    def group_pair(self, size: int, direction: Direction) -> Pair:
+        return self.base.group_pair(self.size * size, direction)
+
+    def group_tight(self, size: int) -> bool:
+        return self.base.group_tight(self.size * size)

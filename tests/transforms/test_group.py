@@ -1,0 +1,91 @@
+"""`.group`: what it is equal to, what it distributes over, and when it is tight."""
+
+from __future__ import annotations
+
+import pytest
+
+import tightrope as tr
+
+A, B = tr.Gaussian(sigma=2.0), tr.Laplace(scale=3.0)
+
+
+def test_it_distributes_over_sums_and_counts() -> None:
+    assert (A * 1000).group(size=3) == A.group(size=3) * 1000
+    assert (A * 2 + B).group(size=3) == A.group(size=3) * 2 + B.group(size=3)
+    assert tr.parse("(Gaussian(sigma=2) * 2 + Laplace(scale=3)).group(size=3)") == (A * 2 + B).group(size=3)
+
+
+def test_names_change_no_answer() -> None:
+    named = (A * 5).named("training").group(size=3, name="user level")
+    assert named.nameless == A.group(size=3) * 5
+    assert named.label == "user level"
+    assert named.epsilon(1e-5) == (A.group(size=3) * 5).epsilon(1e-5)
+    assert tr.parse(repr(named)) == named
+    assert tr.load(tr.dump(named)) == named
+    assert (A * 5).group(size=3, name="user level").label == "user level"
+
+
+def test_users_are_sampled_before_and_records_after() -> None:
+    users, records = A.group(size=3).poisson(rate=0.1), A.poisson(rate=0.1).group(size=3)
+    assert users != records
+    assert users.delta(1.0).lower > records.delta(1.0).upper
+
+
+def test_groups_of_groups_multiply() -> None:
+    for base in (A, tr.Exponential(epsilon=0.1), tr.PureDP(epsilon=0.25)):
+        assert base.group(size=2).group(size=3).delta(0.3) == base.group(size=6).delta(0.3)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "tight"),
+    [
+        (A, True),
+        (tr.Laplace(scale=3, sensitivity=0.1), True),
+        (tr.DiscreteGaussian(sigma=3), True),
+        (tr.DiscreteLaplace(scale=3), True),
+        (tr.GDP(mu=0.1), True),
+        (tr.PureDP(epsilon=0.1), True),
+        (tr.ApproximateDP(epsilon=0.1, delta=0.01), True),
+        (tr.TradeoffCurve(fprs=[0, 0.25, 1], fnrs=[1, 0.25, 0]), True),
+        (tr.RandomizedResponse(epsilon=0.1), False),
+        (tr.Exponential(epsilon=0.1), False),
+        (tr.Finite(p=[0.5, 0.5], q=[0.25, 0.75]), False),
+    ],
+    ids=str,
+)
+def test_tight_where_a_chain_of_neighbours_attains_it(mechanism: tr.Mechanism, tight: bool) -> None:
+    group = mechanism.group(size=3)
+    assert group.tight is tight
+    assert (group * 2).tight is tight
+    assert group.relation is None
+    bound = group.delta(0.2)
+    assert bound.certificate.tight is tight
+    assert bound.upper - bound.lower <= 1e-9 * bound.upper
+    assert mechanism.group(size=1).tight is mechanism.tight
+
+
+def test_an_open_base_stays_open_and_a_sampled_one_keeps_its_relation() -> None:
+    assert A.group(size=2).relation is None
+    assert A.poisson(rate=0.5).group(size=2).relation is tr.Relation.ADD_REMOVE
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, "3", None, float("inf")])
+def test_a_size_is_a_whole_number(size: object) -> None:
+    with pytest.raises(tr.InvalidParameter, match="size"):
+        A.group(size=size)  # type: ignore[arg-type]
+
+
+def test_a_composition_of_chains_is_between_two_finite_pairs() -> None:
+    """What has no name for its shift is composed all the same: three logistic steps of 0.1 are one of about 0.3."""
+    found = (tr.Exponential(epsilon=0.1).group(size=3) * 3).delta(0.2, direction="remove", accuracy=1e-3)
+    near = (tr.Exponential(epsilon=0.3) * 3).delta(0.2, direction="remove")
+    assert found.lower <= near.upper * (1 + 1e-12)
+    assert near.lower * (1 - 1e-12) <= found.upper
+
+
+def test_of_a_product_that_only_the_joint_engine_knows() -> None:
+    """One sample for two mechanisms, and groups of that: at least that of one record, at most without a sample."""
+    base = (tr.Exponential(epsilon=0.5) + B).poisson(rate=0.25)
+    one, three = (each.delta(0.2, direction="remove", accuracy=1e-3) for each in (base, base.group(size=3)))
+    assert one.upper < three.lower
+    assert three.upper < (tr.Exponential(epsilon=0.5) + B).group(size=3).delta(0.2).lower
