@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ...facets.cgf import Cgf
     from ...facets.hits import HitLaw
 
+CONTOUR_MOST = 64  # hits: a cgf with more is slower than a lattice
 COST = 8  # of a term of a profile, in evaluations of a Gaussian's
 
 
@@ -152,7 +153,13 @@ class GaussianMixturePair(Pair):
         return self.base.rho() * self.hits.most**2
 
     def cgf(self) -> Cgf | None:
-        return None
+        from ..gaussian.cgf import mu_value
+        from ..sampled_gaussian.cgf import SampledCgf
+        from .many_hits import ManyHits
+
+        if self.hits.most > CONTOUR_MOST:
+            return None
+        return SampledCgf(self.base, ManyHits(mu_value(self.base), self.hits), 1 if self.removes else -1)
 
 
 def _sf(z: arb) -> arb:

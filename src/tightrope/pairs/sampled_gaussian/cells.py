@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 from ... import work
-from ...kernels.plain import logistic, softplus
-from .grid import log_odds, mode, window
+from .grid import window
+from .likelihood import Chance, Likelihood, likelihood
 from .window import WHOLE, MarkWindow, log_phi
 
 CELL_RISE = 0.06  # change of the log odds over a cell
@@ -32,11 +32,11 @@ EDGE_WORK, SPENT_AT_ONCE = 1e4, 256  # units of work for a cell
 SHORTEST = 1e-12  # of the whole range: no cell is shorter
 
 
-def cell_edges(mu: float, rate: float, power: float, marked: MarkWindow = WHOLE) -> list[float]:
+def cell_edges(mu: float, rate: Chance, power: float, marked: MarkWindow = WHOLE) -> list[float]:
     """Ends of the cells, rising; fewer than two where they would be too many."""
-    low, high = window(mu, rate, power, math.sqrt(2.0 * CELL_TOLERANCE))
-    odds = log_odds(mu, rate)
-    saturated = (SATURATED - odds) / mu
+    law = likelihood(mu, rate)
+    low, high = window(mu, law, power, math.sqrt(2.0 * CELL_TOLERANCE))
+    saturated = law.place_of_odds(SATURATED)
     # For a < 0 the bound of U is poor on a cell with all shares in it, so no such cell is left to the right.
     high = max(high, saturated) if power < 0.0 else high
     low = max([low, *(min(edge.at - EDGE_REACH * edge.width, marked.start) for edge in marked.edges if edge.side > 0)])
@@ -51,7 +51,7 @@ def cell_edges(mu: float, rate: float, power: float, marked: MarkWindow = WHOLE)
     def even_width(x: float) -> float:
         return min(fine if x < saturated else CELL_WIDTH, _near_edges(marked, x))
 
-    width = even_width if even <= EVEN_MOST else _Graded(mu, rate, power, marked).width
+    width = even_width if even <= EVEN_MOST else _Graded(law, power, marked).width
     edges = [low]
     while edges[-1] < high and len(edges) <= CELLS_MOST:
         if len(edges) % SPENT_AT_ONCE == 0:
@@ -76,24 +76,25 @@ def _plain(low: float, high: float, fine: float, saturated: float) -> list[float
 class _Graded:
     """Cells as long as their mass allows, found by doubling and halving."""
 
-    def __init__(self, mu: float, rate: float, power: float, marked: MarkWindow) -> None:
-        self.mu, self.odds, self.power, self.marked = mu, log_odds(mu, rate), power, marked
+    def __init__(self, law: Likelihood, power: float, marked: MarkWindow) -> None:
+        mu = law.mu
+        self.mu, self.law, self.power, self.marked = mu, law, power, marked
         self.lift = min(LIFT_MOST, 60.0 + 0.6 / mu / mu + 40.0 * len(marked.edges))
         self.last = CELL_WIDTH
         if power < 0.0:
-            peaks = [mode(mu, rate, power), 0.0]
+            peaks = [law.mode(power), 0.0]
         else:
             # The iteration x -> a mu pi(x) falls to the upper mode, and rises to the lower one.
-            peaks = [power * mu, 0.0]
+            peaks = [power * mu * law.most, 0.0]
             for _ in range(60):
-                peaks = [power * mu * logistic(mu * x + self.odds) for x in peaks]
+                peaks = [power * mu * law.share(x) for x in peaks]
         peaks += [edge.at + 2.0 * edge.side * edge.width for edge in marked.edges]
         # The largest value of the log density, or one that is not far below.
         self.top = max(self.log_density(min(x, marked.end)) for x in peaks)
 
     def log_density(self, x: float) -> float:
         """log of n g^a and the weight."""
-        return self.power * softplus(self.mu * x + self.odds) - 0.5 * x * x + self.marked.log_weight(x)
+        return self.law.log_density(self.power, x) + self.marked.log_weight(x)
 
     def width(self, x: float) -> float:
         """A length of the cell from x on."""
@@ -112,7 +113,7 @@ class _Graded:
             return math.inf
         ease = 1.0 + max(0.0, missing) / FINENESS
         width = min(CELL_WIDTH * ease, _near_edges(self.marked, x), _near_edges(self.marked, x + wide))
-        first, last = self.mu * x + self.odds, self.mu * (x + wide) + self.odds
+        first, last = self.law.log_odds(x), self.law.log_odds(x + wide)
         if first > SATURATED or last < UNSEEN:
             return width
         rise = min(CELL_RISE * ease, SHARE_RISE_MOST)
@@ -124,12 +125,12 @@ class _Graded:
     def log_mass(self, left: float, right: float) -> float:
         """log of about the largest mass of a cell, as decay bounds it."""
         wide, pull = right - left, self.power * self.mu
-        first, last = (logistic(self.mu * x + self.odds) for x in (left, right))
+        first, last = self.law.share(left), self.law.share(right)
         least, most = (first, last) if self.power >= 0.0 else (last, first)
         lowest, highest = least * pull - right, most * pull - left
         weight = sum(max(log_phi(edge.distance(left)), log_phi(edge.distance(right))) for edge in self.marked.edges)
-        from_left = self.power * softplus(self.mu * left + self.odds) - 0.5 * left * left + max(highest, 0.0) * wide
-        from_right = self.power * softplus(self.mu * right + self.odds) - 0.5 * right * right - min(lowest, 0.0) * wide
+        from_left = self.law.log_density(self.power, left) + max(highest, 0.0) * wide
+        from_right = self.law.log_density(self.power, right) - min(lowest, 0.0) * wide
         return min(from_left, from_right) + weight
 
 

@@ -20,7 +20,8 @@ from ...kernels.mixture import STEEP_GROWTH, mixed_plain
 from ..gaussian.cgf import mu_bounds, mu_value
 from ..gaussian.pair import GaussianPair
 from .decay_ball import ball_decay
-from .grid import COARSE, choose_grid, choose_step, error_modes, log_cumulants, window
+from .grid import COARSE, choose_grid, choose_step, error_modes, log_cumulants, marked_strip, window
+from .likelihood import Chance, Likelihood, likelihood
 from .quadrature_ball import sampled_normal_ball
 from .window import WHOLE, MarkWindow
 
@@ -38,9 +39,14 @@ class SampledPart(Cgf):
     """K of ((1 - rate) Q + rate P, Q) (sign 1) or of its reverse (sign -1), for Gaussian (P, Q), whole or marked."""
 
     base: GaussianPair
-    rate: float
+    rate: Chance
     sign: int
     marked: MarkWindow = WHOLE
+
+    @property
+    def law(self) -> Likelihood:
+        """Of its outputs, about."""
+        return likelihood(mu_value(self.base), self.rate)
 
     def power(self, tilt: float) -> float:
         """The exponent a of the tilted density n g^a."""
@@ -86,12 +92,13 @@ class SampledCgf(SampledPart):
         The nodes reach 9 beyond everything heavy, so that what lies outside weighs less than e^-30.
         """
         mu, power = mu_bounds(self.base)[1], self.power(tilt)
-        step = choose_step(mu, power, 0.0, 25.0)
+        strip = marked_strip(self.law, WHOLE)
+        step = choose_step(mu, power, 0.0, 25.0, strip)
         if COARSE_MOST * step < 20.0:
             return float(self.tilted(tilt, 0.0, LOG_TOLERANCE).log_mgf.upper)
         _, logs = self._coarse(mu, tilt, step, 9.0)
         top = max(logs)
-        error = math.exp(min(constant for constant, _ in error_modes(mu, power, step)))
+        error = math.exp(min(constant for constant, _ in error_modes(mu, power, step, strip)))
         if not (error < 1e-6 and max(map(abs, logs)) < EXPONENT_MOST):
             return math.inf
         total = sum(math.exp(log - top) for log in logs)
@@ -100,13 +107,15 @@ class SampledCgf(SampledPart):
     def _coarse(self, mu: float, tilt: float, step: float, width: float) -> tuple[list[float], list[float]]:
         """Values of log g and logs of the tilted density on a grid, each to a few roundings of its parts."""
         rate, power = self.rate, self.power(tilt)
-        low, high = window(mu, rate, power, width)
+        low, high = window(mu, self.law, power, width)
         size = math.ceil((high - low) / step) + 1
         if size > COARSE_MOST:
             raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
         work.spend(COARSE * size)
         nodes, middle = [low + index * step for index in range(size)], 0.5 * mu * mu
-        if mu * nodes[-1] - middle <= STEEP_GROWTH and (rate < 0.5 or mu * low - middle > -1.0):
+        if isinstance(rate, Likelihood):
+            values = [rate.loss(x) for x in nodes]
+        elif mu * nodes[-1] - middle <= STEEP_GROWTH and (rate < 0.5 or mu * low - middle > -1.0):
             values = [math.log1p(rate * math.expm1(mu * x - middle)) for x in nodes]
         else:
             values = [mixed_plain(mu * x - middle, rate) for x in nodes]
@@ -115,4 +124,4 @@ class SampledCgf(SampledPart):
     def marks(self) -> Markable | None:
         from .marked import GaussianMarks
 
-        return GaussianMarks(self.base, self.rate) if self.sign > 0 and self.rate < 1.0 else None
+        return GaussianMarks(self.base, self.rate) if self.sign > 0 and self.rate != 1.0 else None

@@ -61,6 +61,55 @@ class DecayCell:
     other_right: Number
     marks: tuple[Mark, ...] = ()
 
+    def spread(self, ops: Arithmetic) -> tuple[Number, Number]:
+        """The least and the most of pi (1 - pi) on the cell.
+
+        It is at most 1/4 and at most the larger pi times the larger 1 - pi; concave, so least at an end.
+        """
+        most = ops.smaller(self.share_right * self.other_left, self.share_left * 0 + 0.25)
+        return ops.smaller(self.share_left * self.other_left, self.share_right * self.other_right), most
+
+    def log_modulus(self, ops: Arithmetic, half: Number, power: float) -> Number:
+        """At or above a log|g(x + iy)/g(x)|, half the sine of mu y/2."""
+        least, most = self.spread(ops)
+        return ops.log1p((least if power >= 0.0 else most) * half * half * -4.0) * (0.5 * power)
+
+    def turn(self, ops: Arithmetic, angle: Number) -> Number:
+        """At or below arg g(x + iy), where mu y is at least this angle."""
+        return ops.angle(self.share_left * ops.sin(angle), self.other_left + self.share_left * ops.cos(angle))
+
+
+@dataclass(frozen=True, slots=True)
+class MixedCell:
+    """Ends of a cell, the mean S of the hits there, from below and from above, and its variance V on the cell.
+
+    log|g(x + iy)/g(x)| lies between 2 V log(1 - sin^2(mu y/2)) and -2 V sin^2(mu y/2), arg g at or above S sin(mu y).
+    """
+
+    left: Number
+    right: Number
+    share_left: Number
+    share_right: Number
+    least: Number
+    most: Number
+    marks: tuple[Mark, ...] = ()
+
+    def spread(self, ops: Arithmetic) -> tuple[Number, Number]:
+        """The least and the most of V on the cell."""
+        return self.least, self.most
+
+    def log_modulus(self, ops: Arithmetic, half: Number, power: float) -> Number:
+        """At or above a log|g(x + iy)/g(x)|, half the sine of mu y/2."""
+        square = half * half
+        return self.least * square * (-2.0 * power) if power >= 0.0 else self.most * ops.log1p(-square) * (2.0 * power)
+
+    def turn(self, ops: Arithmetic, angle: Number) -> Number:
+        """At or below arg g(x + iy), where mu y is at least this angle."""
+        return self.share_left * ops.sin(angle)
+
+
+Cell = DecayCell | MixedCell
+
 
 def shifts(marked: MarkWindow) -> list[tuple[float, float, float]]:
     """Y as a fraction of pi/mu, b, and the most that Y may be: what to try."""
@@ -85,30 +134,25 @@ def edge_lift(ops: Arithmetic, mark: Mark, high: Number) -> Number:
 
 
 def exponent(
-    ops: Arithmetic, cell: DecayCell, mu: Number, power: float, radius: float, height: Number, eagerness: float
+    ops: Arithmetic, cell: Cell, mu: Number, power: float, radius: float, height: Number, eagerness: float
 ) -> tuple[Number, Number]:
     """An upper bound of U on the cell, and the sum of the sizes of its parts (for rounding)."""
     scale = radius * eagerness * mu / height
     low, high = height * -ops.expm1(cell.share_left * -scale), height * -ops.expm1(cell.share_right * -scale)
-    # pi (1 - pi) is at most 1/4 and at most the larger pi times the larger 1 - pi; concave, so least at an end.
-    most = ops.smaller(cell.share_right * cell.other_left, cell.share_left * 0 + 0.25)
-    least = ops.smaller(cell.share_left * cell.other_left, cell.share_right * cell.other_right)
-    steep = most * ops.exp(cell.share_left * -scale) * mu * mu * (radius * eagerness)
+    steep = cell.spread(ops)[1] * ops.exp(cell.share_left * -scale) * mu * mu * (radius * eagerness)
     bend = ops.log1p(steep * steep) * 0.5
     lift = high * high * 0.5
     for mark in cell.marks:
         lift = lift + edge_lift(ops, mark, high)
     turn_low, turn_high = low * mu, high * mu
     half = ops.sin((turn_low if power >= 0.0 else turn_high) * 0.5)
-    modulus = ops.log1p((least if power >= 0.0 else most) * half * half * -4.0) * (0.5 * power)
-    drop = radius * ops.angle(
-        cell.share_left * ops.sin(turn_low), cell.other_left + cell.share_left * ops.cos(turn_low)
-    )
+    modulus = cell.log_modulus(ops, half, power)
+    drop = radius * cell.turn(ops, turn_low)
     return lift + bend + modulus - drop, lift + bend + abs(modulus) + drop
 
 
 def log_masses(
-    ops: Arithmetic, cell: DecayCell, logs: tuple[Number, Number, Number], mu: Number, power: float
+    ops: Arithmetic, cell: Cell, logs: tuple[Number, Number, Number], mu: Number, power: float
 ) -> tuple[Number, Number]:
     """Logs of a lower and an upper bound of the mass of a cell, divided by its width.
 
@@ -133,8 +177,10 @@ def _log_above_one(ops: Arithmetic, x: Number) -> Number:
     return ops.log(ops.smaller(x * -1.0, x * 0.0 - 1.0) * -1.0)
 
 
-def tail_slopes(left: Number, right: Number, share_left: Number, mu: Number, power: float) -> tuple[Number, Number]:
+def tail_slopes(
+    left: Number, right: Number, share_left: Number, mu: Number, power: float, most: int = 1
+) -> tuple[Number, Number]:
     """How fast the log density falls at least beyond the first and the last edge."""
     if power >= 0.0:
-        return -left, right - mu * power
+        return -left, right - mu * power * most
     return share_left * mu * power - left, right

@@ -13,7 +13,8 @@ from flint import arb
 from ... import work
 from ...kernels.ball import upper_float, working_precision
 from .cells import cell_edges
-from .decay import DecayCell, Mark, exponent, log_masses, shift_height, shifts, tail_slopes
+from .decay import Cell, Mark, exponent, log_masses, shift_height, shifts, tail_slopes
+from .likelihood import Chance, LikelihoodPoint, likelihood
 from .window import WHOLE, Edge, MarkWindow
 
 DECAY_BITS = 64
@@ -38,7 +39,7 @@ class BallDecay:
 
     mu: arb
     power: float
-    cells: tuple[tuple[DecayCell, arb, arb], ...]
+    cells: tuple[tuple[Cell, arb, arb], ...]
     marked: MarkWindow
     end: arb
 
@@ -69,52 +70,49 @@ class BallDecay:
         return min(bounds)
 
 
-def ball_decay(mu: arb, rate: float, power: float, marked: MarkWindow = WHOLE) -> BallDecay | None:
+def ball_decay(mu: arb, rate: Chance, power: float, marked: MarkWindow = WHOLE) -> BallDecay | None:
     """The cells for the law with density proportional to n g^power; None where the tails cannot be bounded."""
     with working_precision(DECAY_BITS):
-        points = cell_edges(float(mu.mid()), rate, power, marked)
+        law = likelihood(float(mu.mid()), rate)
+        points = cell_edges(law.mu, law, power, marked)
         if len(points) < 2:
             return None
         work.spend(BALL_CELL_WORK * len(points))
-        share = arb(rate)
-        logit = share.log() - (-share).log1p() - mu * mu / 2
-
-        def shares(x: arb) -> tuple[arb, arb]:
-            odds = (mu * x + logit).exp()
-            return odds / (1 + odds), 1 / (1 + odds)
-
-        def log_density(x: arb) -> arb:
-            return arb(power) * (mu * x + logit).exp().log1p() - x * x / 2
-
         edges = [arb(point) for point in points]
-        known = [shares(edge) for edge in edges]
-        slope_left, slope_right = tail_slopes(edges[0], edges[-1], known[0][0], mu, power)
+        known = [law.ball_point(mu, edge) for edge in edges]
+        slope_left, slope_right = tail_slopes(edges[0], edges[-1], known[0].share, mu, power, law.most)
         slope_left += marked.ball_slope_left_of(edges[0])
         cut = marked.end < math.inf
-        if not (slope_left > 0 and (cut or slope_right > 0)):
+        beyond = arb(0) if cut else 1 / slope_right if slope_right > 0 else arb.pos_inf()
+        if law.most > 1 and not (cut or slope_right > 1):
+            beyond = arb(law.beyond(upper_float(mu), power, points[-1], 0.0))
+        if not (slope_left > 0 and beyond.is_finite()):
             return None
+
+        def log_density(point: LikelihoodPoint, x: arb) -> arb:
+            return arb(power) * point.log - x * x / 2
+
         weights = [[(edge.ball_weight(x), edge.ball_missing(x)) for x in edges] for edge in marked.edges]
-        top = log_density(edges[len(edges) // 2])
-        at_edges = [log_density(edge) - top for edge in edges]
+        top = log_density(known[len(edges) // 2], edges[len(edges) // 2])
+        at_edges = [log_density(point, edge) - top for point, edge in zip(known, edges, strict=True)]
         cells = []
         for index in range(len(edges) - 1):
             left, right = edges[index], edges[index + 1]
             marks, least, most = _marks(marked.edges, [weight[index : index + 2] for weight in weights])
-            cell = DecayCell(
-                left, right, known[index][0], known[index + 1][0], known[index][1], known[index + 1][1], marks
-            )
-            logs = at_edges[index], log_density((left + right) / 2) - top, at_edges[index + 1]
+            cell = law.ball_cell(mu, (left, right), (known[index], known[index + 1]), marks)
+            centre = (left + right) / 2
+            logs = at_edges[index], log_density(law.ball_point(mu, centre), centre) - top, at_edges[index + 1]
             low, high = log_masses(_Balls, cell, logs, mu, power)
             width = right - left
             cells.append((cell, width * low.exp() * least, width * high.exp() * most))
         first, last = (math.prod((weight[index][0] for weight in weights), start=arb(1)) for index in (0, -1))
         unknown = tuple(Mark(edge.width, arb(0), arb.pos_inf()) for edge in marked.edges)
-        tail = DecayCell(edges[0], edges[0], arb(0), known[0][0], arb(1), known[0][1], unknown)
+        tail = law.ball_cell(mu, (edges[0], edges[0]), (None, known[0]), unknown)
         cells.append((tail, arb(0), first * at_edges[0].exp() / slope_left))
         end = last * at_edges[-1].exp()
         if not cut:
-            tail = DecayCell(edges[-1], edges[-1], known[-1][0], arb(1), known[-1][1], arb(0), unknown)
-            cells.append((tail, arb(0), end / slope_right))
+            tail = law.ball_cell(mu, (edges[-1], edges[-1]), (known[-1], None), unknown)
+            cells.append((tail, arb(0), end * beyond))
         return BallDecay(mu, power, tuple(cells), marked, end if cut else arb(0))
 
 

@@ -8,19 +8,20 @@ Guarantee: upper. Proof: docs/proofs/contour.md, sections 4 and 7.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from flint import arb
 
 from ... import work
 from ...kernels.ball import lower_float, upper_float, working_precision
-from ...kernels.directed import MILLIONS, lowered, raised
+from ...kernels.directed import FEW, MILLIONS, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from .cells import cell_edges
-from .decay import DecayCell, Mark, exponent, log_masses, shift_height, shifts, tail_slopes
-from .grid import log_odds
+from .decay import Cell, DecayCell, Mark, exponent, log_masses, shift_height, shifts, tail_slopes
+from .likelihood import Chance, likelihood
 from .window import WHOLE, Edge, MarkWindow
 
 DECAY_SLACK = 1e-9
@@ -48,7 +49,7 @@ class FloatDecay:
 
     mu: float
     power: float
-    cells: DecayCell
+    cells: Cell
     least: FloatArray
     most: FloatArray
     slack: FloatArray
@@ -81,50 +82,82 @@ class FloatDecay:
         return min(0.0, near, math.log(max(far, 1e-300)) + DECAY_SLACK)
 
 
-def decay(mu: float, rate: float, power: float, marked: MarkWindow = WHOLE) -> FloatDecay | None:
-    """The cells for the law with density proportional to n g^power; None where they cannot be trusted."""
-    edges: FloatArray = np.array(cell_edges(mu, rate, power, marked))
-    if edges.size < 2:
-        return None
-    work.spend(MARK * len(marked.edges) * edges.size)
-    odds = log_odds(mu, rate)
+class CellTable(NamedTuple):
+    """Cells in float64: those between edges, and with the two tails after them, both without marks.
+
+    at_edges and middles: log of n g^a, up to a constant, which errs by `at_ends` at the edges. error: of the logs of
+    the masses of the cells. slack: of U, for each unit of its parts.
+    """
+
+    inner: Cell
+    whole: Cell
+    at_edges: FloatArray
+    middles: FloatArray
+    at_ends: FloatArray
+    error: FloatArray
+    slack: FloatArray
+
+
+def one_hit_cells(mu: float, odds: float, power: float, edges: FloatArray) -> CellTable | None:
+    """Those of one record, with these log odds at 0."""
     left, right = edges[:-1], edges[1:]
     logs = mu * edges + odds
     with np.errstate(over="ignore"):
         share, other = 1.0 / (1.0 + np.exp(-logs)), 1.0 / (1.0 + np.exp(logs))
     parts = abs(mu * edges) + abs(odds) + 0.5 * mu * mu
-    at_edges, middles, scale = _log_densities(mu, odds, power, edges)
-    slopes = tail_slopes(edges[0], edges[-1], share[0], mu, power)
-    slopes = slopes if marked is WHOLE else (slopes[0] + marked.slope_left_of(float(edges[0])), 1.0)
-    if not (np.max(parts) < ODDS_MOST and min(slopes) > 0.0):
+    if not np.max(parts) < ODDS_MOST:
         return None
-    weights = [_EdgeWeights(edge, edges) for edge in marked.edges]
-    top = float(np.max(middles + sum(weight.most for weight in weights)))
-    at_edges, density = at_edges - top, middles - top
-    cells = DecayCell(left, right, share[:-1], share[1:], other[:-1], other[1:])
-    low, high = log_masses(_Arrays, cells, (at_edges[:-1], density, at_edges[1:]), mu, power)
+    at_edges, middles, scale = _log_densities(mu, odds, power, edges)
     width = right - left
     pull = abs(power) * mu * share[1:] * (1.0 + 0.25 * np.maximum(parts[:-1], parts[1:]))
     error = EXPONENT_ERROR * (np.maximum(scale[:-1], scale[1:]) + (pull + abs(left) + abs(right)) * width)
-    low = low - error + sum(weight.least for weight in weights)
-    high = high + error + sum(weight.most for weight in weights)
-    tails = at_edges[[0, -1]] + EXPONENT_ERROR * scale[[0, -1]] + sum(weight.logs[[0, -1]] for weight in weights)
-    with np.errstate(under="ignore", over="ignore"):
-        end = 0.0 if marked is WHOLE else raised(math.exp(min(700.0, tails[1])), MILLIONS) + 1e-300
-        beyond = np.exp(tails) / np.array(slopes) * (1.0 if marked is WHOLE else np.array([1.0, 0.0]))
-        least = lowered(np.concatenate([width * np.exp(low), [0.0, 0.0]]), MILLIONS)
-        most = raised(np.concatenate([width * np.exp(high), beyond]), MILLIONS) + 1e-300  # what underflowed
-    cells = DecayCell(
+    whole = DecayCell(
         left=np.append(left, [-np.inf, edges[-1]]),
         right=np.append(right, [edges[0], np.inf]),
         share_left=np.append(share[:-1], [0.0, share[-1]]),
         share_right=np.append(share[1:], [share[0], 1.0]),
         other_left=np.append(other[:-1], [1.0, other[-1]]),
         other_right=np.append(other[1:], [other[0], 0.0]),
-        marks=tuple(weight.mark for weight in weights),
     )
     slack = DECAY_SLACK + SHARE_ERROR * np.append(np.maximum(parts[:-1], parts[1:]), parts[[0, -1]])
-    return FloatDecay(mu, power, cells, least, most, slack, marked, end)
+    inner = DecayCell(left, right, share[:-1], share[1:], other[:-1], other[1:])
+    return CellTable(inner, whole, at_edges, middles, EXPONENT_ERROR * scale, error, slack)
+
+
+def decay(mu: float, rate: Chance, power: float, marked: MarkWindow = WHOLE) -> FloatDecay | None:
+    """The cells for the law with density proportional to n g^power; None where they cannot be trusted."""
+    law = likelihood(mu, rate)
+    edges: FloatArray = np.array(cell_edges(mu, law, power, marked))
+    if edges.size < 2:
+        return None
+    work.spend(MARK * len(marked.edges) * edges.size)
+    table = law.float_cells(mu, power, edges)
+    if table is None:
+        return None
+    inner = table.inner
+    # A mean of hits is known from both sides: for a < 0 the larger one makes the density fall less.
+    first = float(inner.share_left[0] if isinstance(inner, DecayCell) else inner.share_right[0])
+    slopes = tail_slopes(edges[0], edges[-1], first, mu, power, law.most)
+    slopes = slopes if marked is WHOLE else (slopes[0] + marked.slope_left_of(float(edges[0])), 1.0)
+    if marked is WHOLE and law.most > 1 and not slopes[1] > 1.0:
+        slopes = slopes[0], 1.0 / law.beyond(raised(mu, FEW), power, float(edges[-1]), 0.0)
+    if not min(slopes) > 0.0:
+        return None
+    weights = [_EdgeWeights(edge, edges) for edge in marked.edges]
+    top = float(np.max(table.middles + sum(weight.most for weight in weights)))
+    at_edges, density = table.at_edges - top, table.middles - top
+    low, high = log_masses(_Arrays, inner, (at_edges[:-1], density, at_edges[1:]), mu, power)
+    width = edges[1:] - edges[:-1]
+    low = low - table.error + sum(weight.least for weight in weights)
+    high = high + table.error + sum(weight.most for weight in weights)
+    tails = at_edges[[0, -1]] + table.at_ends[[0, -1]] + sum(weight.logs[[0, -1]] for weight in weights)
+    with np.errstate(under="ignore", over="ignore"):
+        end = 0.0 if marked is WHOLE else raised(math.exp(min(700.0, tails[1])), MILLIONS) + 1e-300
+        beyond = np.exp(tails) / np.array(slopes) * (1.0 if marked is WHOLE else np.array([1.0, 0.0]))
+        least = lowered(np.concatenate([width * np.exp(low), [0.0, 0.0]]), MILLIONS)
+        most = raised(np.concatenate([width * np.exp(high), beyond]), MILLIONS) + 1e-300  # what underflowed
+    cells = replace(table.whole, marks=tuple(weight.mark for weight in weights))
+    return FloatDecay(mu, power, cells, least, most, table.slack, marked, end)
 
 
 def _log_densities(

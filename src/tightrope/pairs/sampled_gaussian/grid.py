@@ -19,36 +19,36 @@ from operator import mul
 
 from ...facets.cgf import Cumulants
 from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
-from ...kernels.plain import dyadic, logistic, softplus
+from ...kernels.plain import dyadic
+from .likelihood import Chance, Likelihood, likelihood
 from .window import WHOLE, MarkWindow
 
 STRIP_FRACTIONS = (0.3, 0.5, 0.7, 0.85, 0.95)
 COARSE = 500.0  # units of work for a point of a sum in plain floats
 COARSE_CELLS = 600
 END_PLACES = 1024.0
-MODE_WIDTH = 1e-3
 MANY_NODES = 1500  # for so many a hard end is worth its loss of precision in log M
-SHARE_EXPONENT_MOST = 1e5  # an error of 1e-9 at most
 SHARE_TURN, SHARE_LIFT = 0.3, 1.2  # -log(1 - u) <= 1.2 u for u <= 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """How the integrand grows off the real axis: e^{lift y^2/2 + t mu share y} kappa for y <= most, all rounded up.
+    """How the integrand grows off the real axis: e^{lift y^2/2 + t mu share y} kappa for y <= highest, all rounded up.
 
     kappa as above, or 1 where the lift has it already.
     """
 
     lift: float = 1.0
     share: float = 1.0
-    most: float = math.inf
+    highest: float = math.inf
     has_kappa: bool = False
+    most: int = 1
 
     def log_kappa(self, mu: float, y: float, power: float) -> float:
-        """log of cos(mu y/2)^a for a < 0; through the sine, which keeps its digits where the cosine is nearly 1."""
+        """log of cos(mu y/2)^aD for a < 0; through the sine, which keeps its digits where the cosine is nearly 1."""
         if self.has_kappa or power >= 0.0:
             return 0.0
-        return 0.5 * power * math.log1p(-(math.sin(mu * y / 2.0) ** 2))
+        return 0.5 * power * self.most * math.log1p(-(math.sin(mu * y / 2.0) ** 2))
 
 
 PLAIN = Strip()
@@ -71,42 +71,29 @@ class Grid:
         return self.left + self.right + 1
 
 
-def log_odds(mu: float, rate: float) -> float:
-    """b such that the odds of the shifted component at x are e^{mu x + b}, approximately."""
-    return math.log(rate) - math.log1p(-rate) - 0.5 * mu * mu
-
-
-def marked_strip(mu: float, rate: float, marked: MarkWindow) -> Strip:
+def marked_strip(law: Likelihood, marked: MarkWindow) -> Strip:
     """The growth below the hard end of a window, where arg g(x + iy) <= mu s y; mu must not be below the true one."""
     if marked.end == math.inf:
-        return Strip(marked.lift)
-    share = share_above(mu, rate, marked.end)
-    return Strip(marked.lift, share if share < 0.5 else 1.0)
+        return Strip(marked.lift, float(law.most), most=law.most)
+    return Strip(marked.lift, law.turning(law.share_above(marked.end)), most=law.most)
 
 
-def share_above(mu: float, rate: float, x: float) -> float:
-    """The share of the shifted component at x, or 1; the slack covers rounding, and a mu that is off by a few units."""
-    odds = log_odds(mu, rate)
-    known = abs(mu * x) + abs(odds) + mu * mu < SHARE_EXPONENT_MOST
-    return raised(logistic(mu * x + odds), MILLIONS) if known else 1.0
-
-
-def falling_strip(mu: float, rate: float, power: float, end: float) -> Strip | None:
+def falling_strip(law: Likelihood, mu: float, power: float, end: float) -> Strip | None:
     """For a < 0 below a hard end with a small share s: |g(x + iy)/g(x)|^a <= e^{SHARE_LIFT |a| s (mu y)^2/2}.
 
-    As |g(x + iy)/g(x)|^2 = 1 - 4 pi (1 - pi) sin^2(mu y/2) >= 1 - s (mu y)^2, for s (mu y)^2 <= SHARE_TURN.
+    As |g(x + iy)/g(x)|^2 = prod (1 - 4 p (1 - p) sin^2(mu y/2)) >= 1 - s (mu y)^2, for s (mu y)^2 <= SHARE_TURN.
     """
-    share = share_above(mu, rate, end)
+    share = law.share_above(end)
     if not 0.0 < share < 0.5:
         return None
     lift = 1.0 + raised(SHARE_LIFT * -power * share * mu * mu, MILLIONS)
-    return Strip(lift, share, lowered(math.sqrt(SHARE_TURN / share) / mu, MILLIONS), True)
+    return Strip(lift, share, lowered(math.sqrt(SHARE_TURN / share) / mu, MILLIONS), True, law.most)
 
 
 def choose_step(mu: float, power: float, reach: float, log_tolerance: float, strip: Strip = PLAIN) -> float:
     """A dyadic step whose error is about e^-log_tolerance for all |t| <= reach; power is a."""
     heights = [*(fraction * math.pi / mu for fraction in STRIP_FRACTIONS), math.sqrt(2.0 * log_tolerance / strip.lift)]
-    inside = [min(y, strip.most) for y in heights if mu * y <= 0.95 * math.pi]
+    inside = [min(y, strip.highest) for y in heights if mu * y <= 0.95 * math.pi]
 
     def growth(y: float) -> float:
         return strip.lift * y * y / 2.0 + reach * mu * strip.share * y + strip.log_kappa(mu, y, power)
@@ -115,49 +102,46 @@ def choose_step(mu: float, power: float, reach: float, log_tolerance: float, str
 
 
 def choose_grid(
-    mu: float, rate: float, power: float, reach: float, log_tolerance: float, marked: MarkWindow = WHOLE
+    mu: float, rate: Chance, power: float, reach: float, log_tolerance: float, marked: MarkWindow = WHOLE
 ) -> Grid:
     """A grid with such a step, its ends where the density is about as small, or half a step before the hard end."""
-    strip = marked_strip(mu, rate, marked)
+    law = likelihood(mu, rate)
+    strip = marked_strip(law, marked)
     step = choose_step(mu, power, reach, log_tolerance, strip)
     if marked.end < math.inf:
-        return _grid_to_end(mu, rate, power, log_tolerance, marked, step, strip)
-    low, high = window(mu, rate, power, math.sqrt(2.0 * (log_tolerance + 4.0)))
+        return _grid_to_end(law, power, log_tolerance, marked, step, strip)
+    low, high = window(mu, law, power, math.sqrt(2.0 * (log_tolerance + 4.0)))
     if power < 0.0 and high - low > MANY_NODES * step:
-        cut = MarkWindow(end=_falling_end(mu, rate, power, log_tolerance + 12.0))
-        below = falling_strip(mu, rate, power, cut.end)
+        cut = MarkWindow(end=_falling_end(mu, law, power, log_tolerance + 12.0))
+        below = falling_strip(law, mu, power, cut.end)
         if below is not None:
             longer = choose_step(mu, power, reach, log_tolerance, below)
             if longer > step:
-                return _grid_to_end(mu, rate, power, log_tolerance, cut, longer, below)
-    centre = round(middle(mu, rate, power, low, high) / step)
+                return _grid_to_end(law, power, log_tolerance, cut, longer, below)
+    centre = round(middle(law, power, low, high) / step)
     left, right = max(1, centre - math.floor(low / step)), max(1, math.ceil(high / step) - centre)
     return Grid(step, centre * step, left, right, strip)
 
 
-def _falling_end(mu: float, rate: float, power: float, fall: float) -> float:
+def _falling_end(mu: float, rate: Chance, power: float, fall: float) -> float:
     """A point right of the mode of n g^a, a < 0, where the density has fallen by this many e-folds."""
-    top, odds = mode(mu, rate, power), log_odds(mu, rate)
-
-    def log_density(x: float) -> float:
-        return power * softplus(mu * x + odds) - x * x / 2.0
-
-    low, high, least = top, top + math.sqrt(2.0 * fall), log_density(top) - fall
+    law = likelihood(mu, rate)
+    top = law.mode(power)
+    low, high, least = top, top + math.sqrt(2.0 * fall), law.log_density(power, top) - fall
     for _ in range(30):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if log_density(middle) > least else (low, middle)
+        low, high = (middle, high) if law.log_density(power, middle) > least else (low, middle)
     return math.ceil(high * END_PLACES) / END_PLACES
 
 
 def _grid_to_end(
-    mu: float, rate: float, power: float, log_tolerance: float, marked: MarkWindow, step: float, strip: Strip
+    law: Likelihood, power: float, log_tolerance: float, marked: MarkWindow, step: float, strip: Strip
 ) -> Grid:
     """All nodes below the hard end on which the marked density is not negligible."""
-    least, last = window(mu, rate, power, math.sqrt(2.0 * (log_tolerance + 4.0)))[0], marked.end - 0.5 * step
+    least, last = window(law.mu, law, power, math.sqrt(2.0 * (log_tolerance + 4.0)))[0], marked.end - 0.5 * step
     coarse = max(step, (last - least) / COARSE_CELLS)
-    odds = log_odds(mu, rate)
     nodes = [last - index * coarse for index in range(math.floor((last - least) / coarse) + 1)] or [last]
-    logs = [power * softplus(mu * x + odds) - x * x / 2.0 + marked.log_weight(x) for x in nodes]
+    logs = [law.log_density(power, x) + marked.log_weight(x) for x in nodes]
     mean, top = _mean(nodes, logs), max(logs)
     first = min((x for x, log in zip(nodes, logs, strict=True) if log > top - log_tolerance - 8.0), default=last)
     first = max(least, min(first - 2.0 * coarse, marked.start)) if marked.start < math.inf else least
@@ -186,38 +170,26 @@ def mode_heights(mu: float, step: float, strip: Strip = PLAIN) -> list[float]:
     """Heights y inside the strip that are worth a try."""
     bell = [y / math.sqrt(strip.lift) for y in (5.0, 7.0, 9.0, 10.5, 12.0)]
     heights = [fraction * math.pi / mu for fraction in STRIP_FRACTIONS] + bell
-    inside = (min(y, strip.most) for y in heights if mu * y < 0.96 * math.pi)
+    inside = (min(y, strip.highest) for y in heights if mu * y < 0.96 * math.pi)
     return [y for y in inside if 2.0 * math.pi * y > step]
 
 
-def window(mu: float, rate: float, power: float, width: float) -> tuple[float, float]:
+def window(mu: float, rate: Chance, power: float, width: float) -> tuple[float, float]:
     """Ends that lie `width` beyond everything where n g^a is large."""
+    law = likelihood(mu, rate)
     if power >= 0.0:
-        return -width, power * mu + width
-    centre = mode(mu, rate, power)
+        return -width, law.highest(power, width)
+    centre = law.mode(power)
     return centre - width, centre + width
 
 
-def mode(mu: float, rate: float, power: float) -> float:
-    """The mode of n g^a for a < 0, where the log density is concave with curvature at least 1."""
-    odds, low, high = log_odds(mu, rate), power * mu, 0.0
-    for _ in range(80):
-        if high - low < MODE_WIDTH:
-            break
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if middle > power * mu * logistic(mu * middle + odds) else (middle, high)
-    return 0.5 * (low + high)
-
-
-def middle(mu: float, rate: float, power: float, low: float, high: float) -> float:
+def middle(law: Likelihood, power: float, low: float, high: float) -> float:
     """The mean of the law with density n g^a, roughly."""
     if power < 0.0:
         return 0.5 * (low + high)
-    odds = log_odds(mu, rate)
-    steps = min(400, max(40, math.ceil((high - low) * max(mu, 1.0))))
+    steps = min(400, max(40, math.ceil((high - low) * max(law.mu, 1.0))))
     nodes = [low + (high - low) * index / steps for index in range(steps + 1)]
-    logs = [power * softplus(mu * x + odds) - x * x / 2.0 for x in nodes]
-    return _mean(nodes, logs)
+    return _mean(nodes, [law.log_density(power, x) for x in nodes])
 
 
 def _mean(points: list[float], logs: list[float]) -> float:

@@ -16,12 +16,13 @@ from flint import arb
 from ... import work
 from ...facets.cgf import LOG_TOLERANCE, Cumulants
 from ...facets.marks import Markable, Marked, Split
-from ...kernels.plain import dyadic, softplus
+from ...kernels.plain import dyadic
 from ..gaussian.cgf import mu_bounds, mu_value
 from ..gaussian.pair import GaussianPair
 from .cgf import SampledPart
-from .grid import COARSE, log_cumulants, log_odds
-from .window import Edge, MarkWindow, ball_phi, log_phi
+from .grid import COARSE, log_cumulants
+from .likelihood import LOWEST, Chance, Likelihood, likelihood
+from .window import Edge, MarkWindow, log_phi
 
 LOWEST_OUTPUT = -8.0  # standard deviations: where plain sums begin
 CELLS = 2.0  # nodes of plain sums per width of an edge
@@ -30,9 +31,7 @@ WIDTHS = (0.25, 0.125, 0.0625, 0.03125, 0.015625)  # of a cut, from the softest 
 ENDS = (12.0, 16.0)  # widths from the cut to the hard end
 SMOOTH, SMOOTH_WIDTH = 0.05, 4.0  # below this mu losses are nearly straight in x, and cuts may be wider so many times
 BODY_ENDS = (10.0, 12.0, 14.0, 16.0, 20.0, 25.0, 32.0)  # widths from the split to the hard end of the body
-LOWEST = -5.0  # of all splits
 PLACE = 2.0**-8  # where edges lie
-LARGE_LOSS = 40.0  # e^loss - 1 + rate is e^loss above
 NEXT, TAIL_FOLLOWED = 0.01, 4.0  # a step along a tail, and as far as any is followed
 TINY_EXCESS = 1e-18
 
@@ -42,12 +41,17 @@ class GaussianMarks(Markable):
     """Marks of ((1 - rate) Q + rate P, Q), rate < 1, by the output x: its loss rises with it."""
 
     base: GaussianPair
-    rate: float
+    rate: Chance
 
     @cached_property
     def mu(self) -> float:
         """Approximately."""
         return mu_value(self.base)
+
+    @cached_property
+    def law(self) -> Likelihood:
+        """Of its outputs."""
+        return likelihood(self.mu, self.rate)
 
     def log_alone(self, epsilon: float) -> float:
         return self._log_alone(self.place_of(epsilon))
@@ -61,15 +65,11 @@ class GaussianMarks(Markable):
 
     def loss(self, place: float) -> float:
         """The loss of an output."""
-        return math.log1p(-self.rate) + softplus(self.mu * place + log_odds(self.mu, self.rate))
+        return self.law.loss(place)
 
     def place_of(self, loss: float) -> float:
         """The output with this loss; LOWEST where every output has a larger one."""
-        above = math.expm1(min(loss, LARGE_LOSS)) + self.rate
-        if not above > 0.0:
-            return LOWEST
-        log_above = loss if loss >= LARGE_LOSS else math.log(above)
-        return (log_above - math.log1p(-self.rate) - log_odds(self.mu, self.rate)) / self.mu
+        return self.law.place_of(loss)
 
     def _log_alone(self, place: float) -> float:
         """log of P[x > place] (1 - e^-excess), the excess of the loss being that where the tail is e times lower."""
@@ -84,15 +84,13 @@ class GaussianMarks(Markable):
         return MarkedCgf(self.base, self.rate, 1, MarkWindow((Edge(at, width, -1),), at + end * width))
 
     def log_beyond(self, x: float, width: float = 0.0) -> float:
-        """log of (1 - r) Phi(-x/s) + r Phi((mu - x)/s), s^2 = 1 + width^2."""
-        spread = math.hypot(1.0, width)
-        base = math.log1p(-self.rate) + log_phi(-x / spread)
-        shifted = math.log(self.rate) + log_phi((self.mu - x) / spread)
-        return max(base, shifted) + math.log1p(math.exp(-abs(base - shifted)))
+        """log of P[output + noise > x], where the noise is so wide."""
+        return self.law.log_beyond(x, math.hypot(1.0, width))
 
     def _exceeded(self, log_mass: float, width: float) -> float:
         """X such that a use lies beyond it with this probability."""
-        low, high = -10.0, self.mu + math.hypot(1.0, width) * (10.0 + math.sqrt(2.0 * max(0.0, -log_mass)))
+        spread = math.hypot(1.0, width)
+        low, high = -10.0, self.mu * self.law.most + spread * (10.0 + math.sqrt(2.0 * max(0.0, -log_mass)))
         for _ in range(50):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if self.log_beyond(middle, width) > log_mass else (low, middle)
@@ -114,7 +112,7 @@ class MarkedCgf(SampledPart, Marked):
 
     @property
     def share(self) -> float:
-        return self.rate
+        return self.whole.law.share_of_hits
 
     def split_loss(self, epsilon: float, height: float) -> float:
         highest = min(self.marked.edges[-1].at, self.whole.place_of(0.5 * epsilon))
@@ -145,13 +143,12 @@ class MarkedCgf(SampledPart, Marked):
             (self.marked.end - LOWEST_OUTPUT) / MARKED_POINTS_MOST, min(FINE, 0.6 / mu, self.marked.narrowest / CELLS)
         )
         size = math.floor((self.marked.end - LOWEST_OUTPUT) / step)
-        shift, unit = log_odds(mu, self.rate), math.log(step) - 0.5 * math.log(2.0 * math.pi)
+        law, unit = self.whole.law, math.log(step) - 0.5 * math.log(2.0 * math.pi)
         work.spend(COARSE * size * (1 + len(self.marked.edges)))
-        kept = math.log1p(-self.rate)
         found = []
         for index in range(size):
             x = self.marked.end - (index + 0.5) * step
-            loss = kept + softplus(mu * x + shift)
+            loss = law.loss(x)
             found.append((loss, unit + loss - 0.5 * x * x + self.marked.log_weight(x)))
         return found
 
@@ -180,5 +177,4 @@ class MarkedCgf(SampledPart, Marked):
 
     def _above(self, x: arb, spread: arb) -> arb:
         """P[output + noise > x], where both together have this spread."""
-        share = arb(self.rate)
-        return (1 - share) * ball_phi(-x / spread) + share * ball_phi((self.base.ball_mu() - x) / spread)
+        return self.whole.law.ball_tail(self.base.ball_mu(), x, spread)

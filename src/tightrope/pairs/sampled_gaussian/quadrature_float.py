@@ -13,6 +13,8 @@ Proof: docs/proofs/contour.md, sections 5, 7 and 10.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from flint import arb
@@ -23,7 +25,8 @@ from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
 from ...kernels.enclosure import Enclosure, FloatArray, enclosed, enclosing, exact, where
 from ...kernels.quadrature import QuadratureError, TiltedLaw, widened
 from .grid import Grid, choose_grid, error_modes, mode_heights
-from .window import WHOLE, MarkWindow, ball_phi
+from .likelihood import Chance, Likelihood, likelihood
+from .window import WHOLE, MarkWindow
 
 ROOT_TWO_PI = Enclosure(np.asarray(2.5066282746310002), np.asarray(4e-16))
 FLOAT_NODE_BYTES, MARKED_BYTES = 512.0, 1024.0  # a node in some thirty arrays of doubles, and with its weights in balls
@@ -34,7 +37,7 @@ OFFSET_SPLIT = 30.0  # above this exponent expm1 is traded for logs, far below o
 
 
 def sampled_normal(
-    mu: Enclosure, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float, marked: MarkWindow = WHOLE
+    mu: Enclosure, rate: Chance, sign: int, tilt: float, reach: float, log_tolerance: float, marked: MarkWindow = WHOLE
 ) -> TiltedLaw:
     """The law tilted by e^{tilt loss}, for transforms up to |t| = reach; the marked part of it if there is a window."""
     nodes = _Nodes(mu, rate, sign, tilt, reach, log_tolerance, marked)
@@ -42,7 +45,7 @@ def sampled_normal(
     return TiltedLaw(nodes.log_g * float(sign), nodes.log_mgf, offsets, weights, nodes.error)
 
 
-def log_mgf_above(mu: Enclosure, rate: float, tilt: float, log_tolerance: float, marked: MarkWindow) -> float:
+def log_mgf_above(mu: Enclosure, rate: Chance, tilt: float, log_tolerance: float, marked: MarkWindow) -> float:
     """At or above log E[weight e^{tilt loss}], of use even where much lies next to the hard end.
 
     M <= sum + ends sum + strip M, with the errors of the quadrature at t = 0.
@@ -63,11 +66,19 @@ class _Nodes:
     """
 
     def __init__(
-        self, mu: Enclosure, rate: float, sign: int, tilt: float, reach: float, log_tolerance: float, marked: MarkWindow
+        self,
+        mu: Enclosure,
+        rate: Chance,
+        sign: int,
+        tilt: float,
+        reach: float,
+        log_tolerance: float,
+        marked: MarkWindow,
     ) -> None:
         base = 1.0 if sign > 0 else 0.0
         power, mu_up = base + sign * tilt, float(mu.upper)
-        grid = choose_grid(mu_up, rate, power, reach, log_tolerance, marked)
+        law = likelihood(mu_up, rate)
+        grid = choose_grid(mu_up, law, power, reach, log_tolerance, marked)
         work.hold((MARKED_BYTES if marked.edges else FLOAT_NODE_BYTES) * grid.size)
         work.spend(MARK * len(marked.edges) * grid.size)
         steps: FloatArray = np.arange(-grid.left, grid.right + 1, dtype=np.float64) * grid.step
@@ -75,8 +86,8 @@ class _Nodes:
             steps = np.append(steps, (grid.right + 0.5) * grid.step)
         self.inside = slice(0, grid.size)
         nodes = exact(steps + grid.centre)
-        self.log_g, log_odds = centre_values(mu, rate, grid.centre)
-        self.offsets = log_ratios(mu * exact(steps), log_odds)
+        centre = law.centre(mu, grid.centre)
+        self.log_g, self.offsets = centre.log_g, centre.log_ratios(mu * exact(steps))
         bell, growth = nodes * nodes * -0.5, self.offsets * (sign * tilt)
         plain_log = bell + self.offsets if base else bell
         tilted_log = plain_log + growth  # base + tilt in one double would be rounded
@@ -84,16 +95,16 @@ class _Nodes:
             log_weight, missing = _marks(marked, nodes.value)
             tilted_log = tilted_log + log_weight
         self.weights = scaled(tilted_log)
-        odds = float(log_odds.exp().upper)
-        ends = _ends(mu_up, grid, self.weights, odds, power, marked)
+        place = _Place(law, centre, mu_up, grid)
+        ends = _ends(place, self.weights, power, marked)
         self.error = QuadratureError(ends, error_modes(mu_up, power, grid.step, grid.strip))
         at_zero = float(self.error.at(np.zeros(1))[0])
         log_unit = self.log_g * base + exact(grid.step).log() - ROOT_TWO_PI.log()
         self.log_lift, self.kept, self.log_unit = self.log_g * (sign * tilt), tilted_log[self.inside], log_unit
         plain_ends = math.inf
         if grid.end == marked.end:
-            plain_ends = _ends(mu_up, grid, scaled(plain_log), odds, base, MarkWindow(end=marked.end))
-            plain_ends += _beyond(mu_up, rate, marked.end) if marked.end < math.inf else 0.0
+            plain_ends = _ends(place, scaled(plain_log), base, MarkWindow(end=marked.end))
+            plain_ends += _beyond(mu_up, law, marked.end) if marked.end < math.inf else 0.0
         # M (at zero) for the tilted sum, 1 (at zero + beyond) for the plain one, and M >= 1/2.
         slack = 5.0 * at_zero + 2.0 * plain_ends
         if slack < 1e-3:
@@ -110,14 +121,50 @@ class _Nodes:
         return scaled(self.kept).sum().log() + exact(float(np.max(self.kept.value))) + self.log_unit
 
 
-def centre_values(mu: Enclosure, rate: float, centre: float) -> tuple[Enclosure, Enclosure]:
+class Centre(Protocol):
+    """g next to a node x0."""
+
+    @property
+    def log_g(self) -> Enclosure:
+        """log g(x0)."""
+
+    def log_ratios(self, rise: Enclosure) -> Enclosure:
+        """log g(x)/g(x0) at mu (x - x0) = rise, with a relative precision."""
+
+    def share_above(self, mu: float, before: float) -> float:
+        """At or above S at x0 - before."""
+
+    def share_below(self, mu: float, after: float) -> float:
+        """At or below S at x0 + after."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneHitCentre:
+    """By the log odds of the shifted component there."""
+
+    log_g: Enclosure
+    odds: Enclosure
+
+    def log_ratios(self, rise: Enclosure) -> Enclosure:
+        return log_ratios(rise, self.odds)
+
+    def share_above(self, mu: float, before: float) -> float:
+        """At most the odds."""
+        odds = float(self.odds.exp().upper)
+        return min(1.0, raised(odds * math.exp(-lowered(mu, MILLIONS) * before), MILLIONS))
+
+    def share_below(self, mu: float, after: float) -> float:
+        odds = float(self.odds.exp().upper) * math.exp(min(700.0, mu * after)) * (1.0 - 1e-6)
+        return odds / (1.0 + odds)
+
+
+def one_hit_centre(mu: Enclosure, rate: float, centre: float) -> OneHitCentre:
     """log g and the log odds of the shifted component, at the centre."""
     with working_precision(CENTRE_BITS):
         ball, share = arb(float(mu.value), float(mu.radius)), arb(rate)
         shift = ball * (arb(centre) - ball / 2)
         found = (share * shift.expm1()).log1p(), shift + share.log() - (-share).log1p()
-        log_g, log_odds = (enclosing(lower_float(each), upper_float(each)) for each in found)
-    return log_g, log_odds
+        return OneHitCentre(*(enclosing(lower_float(each), upper_float(each)) for each in found))
 
 
 def log_ratios(rise: Enclosure, log_odds: Enclosure) -> Enclosure:
@@ -145,36 +192,49 @@ def scaled(log: Enclosure) -> Enclosure:
         return (log - float(np.max(log.value))).exp()
 
 
-def _ends(mu: float, grid: Grid, weights: Enclosure, odds: float, power: float, marked: MarkWindow) -> float:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A likelihood ratio, next to the centre of a grid."""
+
+    law: Likelihood
+    centre: Centre
+    mu: float
+    grid: Grid
+
+
+def _ends(place: _Place, weights: Enclosure, power: float, marked: MarkWindow) -> float:
     """Mass beyond the nodes relative to the mass on them, by a geometric series on both sides.
 
-    The log density falls at least at the rate d beyond the last node: on the right d = x - a mu (x for a < 0), on
-    the left d = -x (-x + a mu pi(x) for a < 0, and pi(x) is at most its odds, odds(x0) e^{mu (x - x0)}), and the slope
-    of a window more. A hard end e adds 2 y f(e) at most; where it is none of a window, a < 0, at most f(e)/d is beyond
-    it, d = e - a mu pi(e).
+    The log density falls at least at the rate d beyond the last node: on the right d = x - a mu D (x for a < 0), on
+    the left d = -x (-x + a mu S(x) for a < 0), and the slope of a window more. A hard end e adds 2 y f(e) at most;
+    where it is none of a window, a < 0, at most f(e)/d is beyond it, d = e - a mu S(e).
     """
+    law, centre, mu, grid = place.law, place.centre, place.mu, place.grid
     left = grid.left * grid.step - grid.centre
     if marked.edges:
         left += marked.slope_left_of(-left)
     if power < 0.0:
-        pull = power * mu * min(1.0, raised(odds * np.exp(-lowered(mu, MILLIONS) * grid.left * grid.step), MILLIONS))
+        pull = power * mu * centre.share_above(mu, grid.left * grid.step)
         left += pull - CANCELLED * (abs(pull) + abs(left))
     if marked.edges and marked.end == math.inf:
         return np.inf  # a rising edge has to end
     if marked.end < math.inf:
         right = math.inf
     elif grid.end < math.inf:
-        at_end = odds * math.exp(min(700.0, mu * (grid.right + 0.5) * grid.step)) * (1.0 - 1e-6)
-        right = grid.end - power * mu * at_end / (1.0 + at_end)
+        right = grid.end - power * mu * centre.share_below(mu, (grid.right + 0.5) * grid.step)
     else:
-        last, pull = grid.centre + grid.right * grid.step, max(power, 0.0) * mu
+        last, pull = grid.centre + grid.right * grid.step, max(power, 0.0) * mu * law.most
         right = last - pull - CANCELLED * (abs(last) + pull)
     mass = lowered(float(np.sum(weights.lower[: grid.size].clip(0.0))), THOUSANDS)
-    if not (right > 0.0 and left > 0.0 and mass > 0.0):
+    if not (left > 0.0 and mass > 0.0):
         return np.inf
     first, last = weights.upper[0], weights.upper[-1]
     ends = first / -np.expm1(-grid.step * left)
-    if grid.end < math.inf:
+    if grid.end == math.inf and law.most > 1 and not right > 1.0:
+        ends += last / grid.step * law.beyond(mu, power, grid.centre + grid.right * grid.step, grid.step)
+    elif not right > 0.0:
+        return np.inf
+    elif grid.end < math.inf:
         ends += last / grid.step * (1.0 / right + 2.0 * max(mode_heights(mu, grid.step, grid.strip), default=np.inf))
     else:
         ends += last / -np.expm1(-grid.step * right)
@@ -188,7 +248,7 @@ def _marks(marked: MarkWindow, points: FloatArray) -> tuple[Enclosure, Enclosure
         return enclosed([marked.ball_weight(x).log() for x in balls]), enclosed([marked.ball_missing(x) for x in balls])
 
 
-def _beyond(mu: float, rate: float, end: float) -> float:
+def _beyond(mu: float, law: Likelihood, end: float) -> float:
     """P[x > end], from above."""
     with working_precision(BITS_START):
-        return upper_float((1 - arb(rate)) * ball_phi(-arb(end)) + arb(rate) * ball_phi(arb(mu) - arb(end)))
+        return upper_float(law.ball_tail(arb(mu), arb(end), arb(1)))
