@@ -21,6 +21,7 @@ from tightrope.errors import TightropeError
 from tightrope.mechanisms.base import Mechanism
 from tightrope.registry import TRANSFORMS, usage
 from tightrope.transforms.composition import Composition
+from tightrope.transforms.parallel import Parallel
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "transformations.md"
@@ -59,6 +60,16 @@ class Picture:
 PICTURES: Mapping[str, Picture] = MappingProxyType(
     {
         "compose": Picture(("Gaussian(sigma=2)", "Gaussian(sigma=2) * 4", "Gaussian(sigma=2) * 16"), 5.0, -2.0),
+        "parallel": Picture(
+            (
+                "Laplace(scale=1)",
+                "Gaussian(sigma=2)",
+                "parallel(Laplace(scale=1), Gaussian(sigma=2))",
+                "parallel(Laplace(scale=1) * 2, Gaussian(sigma=2) * 2)",
+                "parallel(Laplace(scale=1), Gaussian(sigma=2)) * 2",
+            ),
+            4.0,
+        ),
         "poisson": Picture(
             ("Gaussian(sigma=1)", "Gaussian(sigma=1).poisson(rate=0.1)", "Gaussian(sigma=1).poisson(rate=0.01)"), 4.0
         ),
@@ -90,6 +101,7 @@ def sections() -> dict[str, tuple[str, type[Any], str]]:
     found: dict[str, tuple[str, type[Any], str]] = {}
     for name, make in TRANSFORMS.items():
         found[name] = f".{usage(name, make)}", make, getdoc(getattr(Mechanism, name)) or ""
+    found["parallel"] = usage("parallel", Parallel), Parallel, getdoc(tr.parallel) or ""
     found["compose"] = "a + b, a * count, compose(a, b, ...)", Composition, getdoc(tr.compose) or ""
     return found
 

@@ -36,6 +36,7 @@ EXPORTS = {
     "draw_curves",
     "dump",
     "load",
+    "parallel",
     "parse",
 }
 

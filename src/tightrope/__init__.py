@@ -35,5 +35,6 @@ from .relation import Relation as Relation
 from .serial import dump as dump
 from .serial import load as load
 from .transforms.composition import compose as compose
+from .transforms.parallel import parallel as parallel
 
 __version__ = "0.1.0"

@@ -15,6 +15,7 @@ from .errors import InvalidParameter
 from .mechanisms.base import Leaf, Mechanism
 from .transforms.base import Transformation
 from .transforms.group import Group
+from .transforms.parallel import Parallel
 from .transforms.poisson import Poisson
 from .transforms.refused import REFUSED
 from .transforms.without_replacement import WithoutReplacement
@@ -35,6 +36,9 @@ TRANSFORMS: Mapping[str, type[Transformation]] = MappingProxyType(
     }
 )
 
+# Those of several mechanisms, by the functions that make them.
+JOINS: Mapping[str, type[Parallel]] = MappingProxyType({"parallel": Parallel})
+
 
 @cache
 def keywords(make: type[Mechanism]) -> tuple[Parameter, ...]:
@@ -45,6 +49,8 @@ def keywords(make: type[Mechanism]) -> tuple[Parameter, ...]:
 
 def usage(name: str, make: type[Mechanism]) -> str:
     """How a call is written, such as Gaussian(sigma, sensitivity=1.0)."""
+    if name in JOINS:
+        return f"{name}(a, b, ...)"
     items = (
         item.name if item.default is Parameter.empty else f"{item.name}={item.default!r}" for item in keywords(make)
     )

@@ -4,6 +4,7 @@
     TREE := {"mechanism": NAME, "parameters": {...}}
           | {TRANSFORMATION: {..., "of": TREE}}
           | {"compose": [{"count": N, "of": TREE}, ...]}
+          | {"parallel": [TREE, ...]}
     each with "name": TEXT beside it, where it has one
 
 Guarantee: load(dump(m)) == m.
@@ -20,6 +21,7 @@ from .mechanisms.base import Leaf, Mechanism
 from .mechanisms.data_file import Folder, allowed_file
 from .registry import MECHANISMS, TRANSFORMS, check_arguments, find_mechanism, find_transform, keywords
 from .transforms.composition import compose, repeat
+from .transforms.parallel import Parallel
 
 INFINITIES = ("inf", "-inf")
 EXPONENT_BITS_MOST = 1023  # whole numbers stay within the range of a double
@@ -57,6 +59,8 @@ def _unnamed_tree(mechanism: Mechanism) -> dict[str, Any]:
             raise DataError(f"{type(mechanism).__name__} is given by functions, which have no JSON; build it in Python")
         parameters = {key: plain(value) for key, value in mechanism.parameters.items()}
         return {"mechanism": type(mechanism).__name__, "parameters": parameters}
+    if isinstance(mechanism, Parallel):
+        return {mechanism.call: [_tree(cell) for cell in mechanism.cells]}
     for make in TRANSFORMS.values():
         if isinstance(mechanism, make):
             given = {key: plain(value) for key, value in mechanism.arguments.items()}
@@ -78,9 +82,14 @@ def _mechanism(tree: object, depth: int, files: Folder | None) -> Mechanism:
             return _leaf(tree, files)
         if "compose" in tree:
             return _composition(tree, depth, files)
+        if Parallel.call in tree:
+            return _parallel(tree, depth, files)
         if len(tree) == 1:
             return _transformed(*next(iter(tree.items())), depth, files)
-    raise DataError('a mechanism is {"mechanism": ..., "parameters": ...}, {"compose": [...]} or {"poisson": {...}}')
+    raise DataError(
+        'a mechanism is {"mechanism": ..., "parameters": ...}, {"compose": [...]}, {"parallel": [...]} '
+        'or {"poisson": {...}}'
+    )
 
 
 def _leaf(tree: dict[str, Any], files: Folder | None) -> Mechanism:
@@ -109,6 +118,13 @@ def _composition(tree: dict[str, Any], depth: int, files: Folder | None) -> Mech
         _expect_keys(item, {"count", "of"}, "a part of a composition")
         parts.append(repeat(_mechanism(item["of"], depth - 1, files), _number("count", item["count"])))
     return compose(parts)
+
+
+def _parallel(tree: dict[str, Any], depth: int, files: Folder | None) -> Mechanism:
+    _expect_keys(tree, {Parallel.call}, Parallel.call)
+    if not isinstance(tree[Parallel.call], list):
+        raise DataError('"parallel" holds a list of mechanisms')
+    return Parallel(cells=tuple(_mechanism(cell, depth - 1, files) for cell in tree[Parallel.call]))
 
 
 def _transformed(name: str, body: object, depth: int, files: Folder | None) -> Mechanism:

@@ -15,7 +15,7 @@ import click
 from ..bound import Bound, why_wide
 from ..calibrate import Calibration
 from ..digits import short, timed
-from ..registry import MECHANISMS, TRANSFORMS, usage
+from ..registry import JOINS, MECHANISMS, TRANSFORMS, usage
 from ..result import Result
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def listing() -> str:
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for column in ("written as", "what it is", "example"):
         table.add_column(column, overflow="fold")
-    for prefix, entries in (("", MECHANISMS), (".", TRANSFORMS)):
+    for prefix, entries in (("", MECHANISMS), (".", TRANSFORMS), ("", JOINS)):
         for name, make in entries.items():
             claim = (make.__doc__ or "").strip().splitlines()[0]
             table.add_row(usage(prefix + name, make), claim, make.example)

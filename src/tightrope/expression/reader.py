@@ -15,7 +15,7 @@ from ..errors import ExpressionError, InvalidParameter
 from ..kernels.nearest import FUNCTIONS, nearest_power
 from ..mechanisms.base import Mechanism
 from ..mechanisms.data_file import DataFile, Folder, allowed_file
-from ..registry import check_arguments, find_mechanism, find_transform, keywords, usage
+from ..registry import JOINS, check_arguments, find_mechanism, find_transform, keywords, usage
 from ..transforms.composition import compose
 from .scan import CHAIN, UNKNOWN, line_of
 
@@ -80,6 +80,8 @@ class Reader:
                 return tuple(self.number(item) for item in items)
             case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
                 return self.function(name, node)
+            case ast.Call(func=ast.Name(id=name)) if name in JOINS:
+                return self.joined(name, node)
             case ast.Call(func=ast.Name(id=name) as called):
                 if node in self.measured:
                     return self.measured[node]
@@ -109,6 +111,18 @@ class Reader:
                 with self.at(node):
                     raise InvalidParameter(f"{name} needs its parameters: {usage(name, find_mechanism(name))}")
         raise self.error("neither a mechanism, a number, a list of numbers nor a quoted word", node)
+
+    def joined(self, name: str, call: ast.Call) -> Mechanism:
+        """A function of several mechanisms."""
+        cells = [self.value(item) for item in call.args]
+        for cell, item in zip(cells, call.args, strict=True):
+            if not isinstance(cell, Mechanism):
+                raise self.error(f"{name} takes mechanisms, as in {JOINS[name].example}, not {_kind(cell)}", item)
+        if any(item.arg != "name" for item in call.keywords) or len(call.keywords) > 1:
+            raise self.error(f"{name} takes mechanisms and a name, as in {JOINS[name].example}", call)
+        given = {str(item.arg): self.argument("name", item.value) for item in call.keywords}
+        with self.at(call):
+            return JOINS[name](cells=tuple(cells), **given)  # type: ignore[arg-type]
 
     def named(self, inner: ast.expr, call: ast.Call) -> Mechanism:
         """A mechanism by another name."""

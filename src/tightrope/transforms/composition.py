@@ -9,7 +9,7 @@ Reference: Zhu, Dong, Wang 2021, Thm 10.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
@@ -68,30 +68,11 @@ class Composition(Mechanism):
 
     @property
     def names(self) -> Mapping[str, int]:
-        return FrozenMapping({key: count for key, (_, count) in self._by_key().items()})
+        return FrozenMapping({key: count for key, (_, count) in _by_key(self.parts).items()})
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        found: dict[str, object] = {}
-        for key, (part, _) in self._by_key().items():
-            for name, value in part.parameters.items():
-                place = f"{key}:{name}"
-                while place in found:  # names may hold a colon themselves
-                    place += " again"
-                found[place] = value
-        return FrozenMapping(found)
-
-    def _by_key(self) -> dict[str, tuple[Mechanism, int]]:
-        """The parts by their names; where several share one, those after the first are numbered."""
-        found: dict[str, tuple[Mechanism, int]] = {}
-        times: dict[str, int] = {}
-        for part, count in self.parts:
-            key = own = part._key
-            while key in found:
-                times[own] = times.get(own, 1) + 1
-                key = f"{own} #{times[own]}"
-            found[key] = part, count
-        return found
+        return parameters_of(self.parts)
 
     @property
     def nameless(self) -> Mechanism:
@@ -136,6 +117,31 @@ class Composition(Mechanism):
         from .terms import choices_of, fixed_choices
 
         return tuple(product_pair(each) for each in fixed_choices(choices_of(self.nameless, direction)))
+
+
+def parameters_of(parts: Sequence[tuple[Mechanism, int]]) -> Mapping[str, object]:
+    """Those of all parts, by the names of the parts."""
+    found: dict[str, object] = {}
+    for key, (part, _) in _by_key(parts).items():
+        for name, value in part.parameters.items():
+            place = f"{key}:{name}"
+            while place in found:  # names may hold a colon themselves
+                place += " again"
+            found[place] = value
+    return FrozenMapping(found)
+
+
+def _by_key(parts: Sequence[tuple[Mechanism, int]]) -> dict[str, tuple[Mechanism, int]]:
+    """The parts by their names; where several share one, those after the first are numbered."""
+    found: dict[str, tuple[Mechanism, int]] = {}
+    times: dict[str, int] = {}
+    for part, count in parts:
+        key = own = part._key
+        while key in found:
+            times[own] = times.get(own, 1) + 1
+            key = f"{own} #{times[own]}"
+        found[key] = part, count
+    return found
 
 
 def compose(*mechanisms: Mechanism | Iterable[Mechanism]) -> Mechanism:
