@@ -22,10 +22,18 @@ EQUAL, NARROW = 1e-9, 1e-6  # where ends meet, where an engine stops
 BLUR = 1e-12  # of two cells, whose noise is cut
 COUNTS = (1, 2, 3)
 ROWS = [row for row in table() if known(row.expression)]
-# One use of all, and in turn some of several; a full search asks for all.
-ASKED = [
-    (row, count) for index, row in enumerate(ROWS) for count in COUNTS if FULL or count == 1 or (index + count) % 9 == 0
-]
+
+
+def quick(index: int, row: Tiny, count: int) -> bool:
+    """One use of nearly all, and several of some: not of endless laws, nor of their groups, which take seconds."""
+    if "DiscreteGaussian" in row.expression:
+        return count == 1 and (
+            "group" not in row.expression or "DiscreteGaussian(sigma=0.75, sensitivity=1)." in row.expression
+        )
+    return count == 1 or (index + count) % 9 == 0
+
+
+ASKED = [(row, count) for index, row in enumerate(ROWS) for count in COUNTS if FULL or quick(index, row, count)]
 
 
 @functools.cache
