@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.engines.adaptive import test_bound as bounds
 from tests.engines.adaptive import test_choices as choices
-from tightrope.engines.adaptive import bound, cells
+from tightrope.engines.adaptive import bound, cells, float_choices
 from tightrope.engines.adaptive import choices as game
 from tightrope.engines.adaptive import plan as adaptive_plan
 
@@ -31,13 +31,18 @@ def round_p_up(patch: Patch) -> None:
 
 def count_infinite_losses_twice(patch: Patch) -> None:
     """What is infinite is in the top cell as well."""
-    plain = cells.merged
+    plain = float_choices.float_merged
 
-    def twice(*arguments: Any) -> cells.Cells:
+    def twice(*arguments: Any) -> float_choices.FloatCells:
         found = plain(*arguments)
-        return replace(found, infinite=2 * found.infinite)
+        return replace(found, infinite=2.0 * found.infinite)
 
-    patch.setattr(adaptive_plan, "merged", twice)
+    patch.setattr(adaptive_plan, "float_merged", twice)
+
+
+def forget_the_error_of_tails(patch: Patch) -> None:
+    """Tails in float64 taken as they are."""
+    patch.setattr(float_choices, "_around", lambda tail: (tail, tail))
 
 
 def mirror_without_reversing(patch: Patch) -> None:
@@ -53,23 +58,28 @@ def mirror_without_reversing(patch: Patch) -> None:
     patch.setattr(bounds, "delta_at_least", same)
 
 
-def _every_seed(proof: bool) -> None:
+def _every_seed() -> None:
     for seed in range(8):
-        choices.test_no_rounding_is_on_the_wrong_side(seed, proof)
+        choices.test_no_rounding_is_on_the_wrong_side(seed)
 
 
 FAULTS = (
-    Fault("Q-masses of adaptive cells rounded down", round_q_down, lambda patch: _every_seed(True)),
+    Fault("Q-masses of adaptive cells rounded down", round_q_down, lambda patch: _every_seed()),
     Fault(
         "costs of accepting rounded down",
         accept_too_cheaply,
         lambda patch: choices.test_nothing_seen_is_worth_no_more_than_nothing_done(),
     ),
-    Fault("P-masses of adaptive cells rounded up", round_p_up, lambda patch: _every_seed(True)),
+    Fault("P-masses of adaptive cells rounded up", round_p_up, lambda patch: _every_seed()),
     Fault(
         "infinite losses of adaptive cells counted twice",
         count_infinite_losses_twice,
         lambda patch: [bounds.test_random_pairs(seed) for seed in range(3)].clear(),
+    ),
+    Fault(
+        "errors of tails in adaptive cells forgotten",
+        forget_the_error_of_tails,
+        lambda patch: [choices.test_float_cells_are_on_their_sides(seed) for seed in range(4)].clear(),
     ),
     Fault(
         "alternatives below 0 not reversed",

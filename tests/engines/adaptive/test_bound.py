@@ -13,7 +13,6 @@ import tightrope as tr
 from tests.oracle.adaptive import ERROR, Neighbours, adaptive, neighbours
 from tests.search import cases
 from tightrope import work
-from tightrope.engines.adaptive import plan, tuning
 from tightrope.engines.adaptive.bound import Everywhere, delta_at_least, epsilon_at_least
 from tightrope.pair import Pair
 from tightrope.relation import Direction
@@ -91,20 +90,6 @@ def test_random_pairs(seed: int) -> None:
         elif found > 0.0:
             assert truth(exact, found) >= delta - ERROR
             assert truth(exact, found + 0.05) <= delta + 0.03
-
-
-@pytest.mark.parametrize("proof", [False, True])
-def test_blocks_are_policies_too(proof: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three uses chosen as a block of two and a rest lie between no choice and all of them."""
-    monkeypatch.setattr(tuning, "CHOICES_MOST", 1)
-    monkeypatch.setattr(tuning, "BLOCKS", 2)
-    rng = random.Random(5)
-    some = [drawn(rng, 3) for _ in range(2)]
-    pairs, laws = tuple(pair for pair, _ in some), [law for _, law in some]
-    assert [times for _, times in plan._stages([(pairs, 3)])] == [1, 1]
-    for epsilon in (0.0, 0.7):
-        found = delta_at_least([(pairs, 3)], epsilon, proof=proof)
-        assert max(truth([[law]] * 3, epsilon) for law in laws) * 0.99 <= found <= truth([laws] * 3, epsilon) + ERROR
 
 
 def test_many_uses_stay_between_one_pair_throughout_and_what_dominates_both() -> None:

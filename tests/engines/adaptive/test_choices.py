@@ -11,8 +11,9 @@ from flint import arb
 
 import tightrope as tr
 from tests.search import cases
-from tightrope.engines.adaptive.cells import Mesh, merged
-from tightrope.engines.adaptive.choices import Window, events
+from tightrope.engines.adaptive.cells import Mesh, whole_merged
+from tightrope.engines.adaptive.choices import Event, Window, events
+from tightrope.engines.adaptive.float_choices import float_events, float_merged
 from tightrope.kernels.ball import working_precision
 from tightrope.relation import Direction
 
@@ -38,32 +39,53 @@ def value(laws: list[Law], uses: int, alpha: Fraction) -> Fraction:
     return max(sum(p * value(laws, uses - 1, alpha * q / p) for p, q in each if p) for each in laws)
 
 
-@pytest.mark.parametrize("proof", [False, True])
+def worth(event: Event, epsilon: float, mesh: Mesh) -> float:
+    weight = (arb(epsilon) + arb(event.state) * arb(mesh.step)).exp()
+    return float(((arb(event.p) - weight * arb(event.tilted)) / arb(2) ** mesh.bits).lower())
+
+
 @pytest.mark.parametrize("seed", range(cases(8, 400)))
-def test_no_rounding_is_on_the_wrong_side(seed: int, proof: bool) -> None:
+def test_no_rounding_is_on_the_wrong_side(seed: int) -> None:
     rng = random.Random(seed)
     laws = [law(rng, 3) for _ in range(2)]
-    mesh = Mesh(0.25, rng.choice([4, 6, 9, 40]), proof)
+    mesh, window = Mesh(0.25, rng.choice([4, 6, 9, 40])), Window(-16, 16, -10, 10)
+    made = [tr.Finite(p=[float(p) for p, _ in each], q=[float(q) for _, q in each]) for each in laws]
+    pairs = [each.pair(Direction.REMOVE) for each in made]
     with working_precision(200):
-        pairs = [tr.Finite(p=[float(p) for p, _ in each], q=[float(q) for _, q in each]) for each in laws]
-        cells = [merged(pair.pair(Direction.REMOVE), -12, 12, mesh) for pair in pairs]
+        cells = [whole_merged(pair, -12, 12, mesh) for pair in pairs]
         for each, exact in zip(cells, laws, strict=True):
             assert Fraction(int(sum(each.p, each.infinite)), 2**mesh.bits) <= sum(p for p, _ in exact)
-        found = events([cells] * 2, Window(-16, 16, -10, 10), mesh)
-        assert [event.state for event in found] == list(range(-10, 11))
-        for event in found:
+        found = events([cells] * 2, window, mesh)
+        quick = float_events([[float_merged(pair, -12, 12, 0.25) for pair in pairs]] * 2, window, 0.25)
+        assert [event.state for event in found] == list(range(-10, 11)) == [event.state for event in quick]
+        for event, same in zip(found, quick, strict=True):
             for epsilon in (-0.25 * event.state, 0.3):
-                weight = (arb(epsilon) + arb(event.state) * arb(mesh.step)).exp()
-                worth = (arb(event.p) - weight * arb(event.tilted)) / arb(2) ** mesh.bits
-                alpha = Fraction(math.exp(epsilon))  # an ulp away is far below a bit
-                assert float(worth.lower()) <= float(value(laws, 2, alpha)) + 1e-12, (seed, event)
+                most = float(value(laws, 2, Fraction(math.exp(epsilon)))) + 1e-14  # an ulp of alpha away
+                assert worth(event, epsilon, mesh) <= most, (seed, event)
+                assert worth(same, epsilon, Mesh(0.25, 0)) <= most, (seed, same)
+
+
+@pytest.mark.parametrize("seed", range(cases(4, 100)))
+def test_float_cells_are_on_their_sides(seed: int) -> None:
+    rng = random.Random(seed)
+    pairs = [tr.Finite(p=[float(p) for p, _ in each], q=[float(q) for _, q in each]) for each in [law(rng, 4)]]
+    pairs += [tr.Gaussian(sigma=rng.uniform(0.3, 3.0)), tr.Laplace(scale=rng.uniform(0.3, 3.0)).poisson(rate=0.2)]
+    for mechanism in pairs:
+        pair, mesh = mechanism.pair(Direction.REMOVE), Mesh(0.125, 200)
+        with working_precision(400):
+            exact, found = whole_merged(pair, -20, 30, mesh), float_merged(pair, -20, 30, 0.125)
+        one = Fraction(2) ** mesh.bits
+        for truth, low in zip(exact.p, found.p.tolist(), strict=True):
+            assert Fraction(low) <= (int(truth) + 1) / one
+        for truth, high in zip(exact.tilted, found.tilted.tolist(), strict=True):
+            assert (int(truth) - 1) / one <= Fraction(high)
+        assert found.p.sum() + found.infinite == pytest.approx(1.0, abs=1e-9)
 
 
 def test_nothing_seen_is_worth_no_more_than_nothing_done() -> None:
     """delta is (1 - e^eps)_+ then; accepting costs e^(-u h), never less."""
-    mesh = Mesh(0.25, 4, True)
+    mesh = Mesh(0.25, 4)
     with working_precision(200):
-        idle = merged(tr.PureDP(epsilon=0.0).pair(Direction.REMOVE), -1, 1, mesh)
+        idle = whole_merged(tr.PureDP(epsilon=0.0).pair(Direction.REMOVE), -1, 1, mesh)
         for event in events([[idle]], Window(-3, 9, -2, 8), mesh):
-            worth = (event.p - event.tilted) / 2**mesh.bits
-            assert worth <= max(-math.expm1(-0.25 * event.state), 0.0)
+            assert (event.p - event.tilted) / 2**mesh.bits <= max(-math.expm1(-0.25 * event.state), 0.0)

@@ -67,16 +67,16 @@ class Everywhere:
     def __init__(self, steps: Steps, proof: bool) -> None:
         self._leaked = leaked(steps)
         self._events: list[Event] = []
-        self._grid = Mesh(1.0, 0, proof)
+        self._mesh = Mesh(1.0, 0)
         with suppress(WorkExhausted, UnsupportedMechanism, OverflowError):
             if adapts(steps):
                 sought = Sought(0.0, math.inf, tuning.TAIL_FIRST, proof or not conditions.hold())
                 points = tuning.PROOF_STATES_MOST if sought.proof else tuning.STATES_EVERYWHERE
-                self._events, self._grid = Player(steps).play(sought, points)
+                self._events, self._mesh = Player(steps).play(sought, points)
 
     def delta_at_least(self, epsilon: float) -> float:
         """At or below delta."""
-        return max(_best(self._events, self._grid, partial(_delta, epsilon))[0], self._leaked)
+        return max(_best(self._events, self._mesh, partial(_delta, epsilon))[0], self._leaked)
 
 
 def adapts(steps: Steps) -> bool:
@@ -119,8 +119,8 @@ def _best(events: Sequence[Event], mesh: Mesh, reading: Reading) -> tuple[float,
 def _rounds(steps: Steps, sought: Sought, reading: Reading, known: float, most: int = tuning.STATES_MOST) -> float:
     """The best event of games that become finer while they gain, and while there is work left for them."""
     player = Player(steps)
-    best, points = 0.0, tuning.STATES_FIRST if player.single else tuning.STATES_OF_BLOCKS
-    most = max(min(tuning.PROOF_STATES_MOST, most) if sought.proof else most, points)
+    best, points = 0.0, tuning.STATES_FIRST
+    most = min(tuning.PROOF_STATES_MOST, most) if sought.proof else most
     enough = (1.0 - tuning.GAIN_LEAST) * known
     with suppress(WorkExhausted, UnsupportedMechanism, OverflowError):
         while points <= most:

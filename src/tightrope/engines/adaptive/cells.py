@@ -13,26 +13,22 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
 from flint import arb, fmpz
 
 from ... import work
 from ...errors import UnsupportedMechanism
 from ...kernels.ball import integer
-from ...kernels.twofold import twofold
-from ...pair import TAIL_ERROR, BallTails, Pair
-from ..lattice.masses import TAIL_FLOOR
-from ..lattice.tuning import MASS_SECONDS, TAILS_UNITS
+from ...pair import BallTails, Pair
+from ..lattice.tuning import MASS_SECONDS
 
 Masses = list[fmpz]
 
 
 class Mesh(NamedTuple):
-    """The step, the bits of a mass, and whether tails come from balls only."""
+    """The step, and the bits of a mass."""
 
     step: float
     bits: int
-    proof: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +46,10 @@ class Cells:
         return self.start + len(self.p) - 1
 
 
-def merged(pair: Pair, first: int, last: int, mesh: Mesh) -> Cells:
+def whole_merged(pair: Pair, first: int, last: int, mesh: Mesh) -> Cells:
     """The cells with these labels; the working precision is that of the bits and more."""
-    edges = (np.arange(first, last, dtype=np.float64) + 0.5) * mesh.step
-    inner = (_ball_tails if mesh.proof else _float_tails)(pair, edges.tolist(), mesh.bits)
+    edges = [(label + 0.5) * mesh.step for label in range(first, last)]
+    inner = _ball_tails(pair, edges, mesh.bits)
     leaked, lost = pair.infinite_mass(), pair.reversed().infinite_mass()
     all_above, none_above = BallTails(arb(1), 1 - lost, arb(0), lost), BallTails(leaked, arb(0), 1 - leaked, arb(1))
     tails = [all_above, *inner, none_above]
@@ -73,18 +69,6 @@ def _ball_tails(pair: Pair, edges: list[float], bits: int) -> list[BallTails]:
         work.spend(units)
         found.append(pair.ball_tails(arb(edge)))
     return found
-
-
-def _float_tails(pair: Pair, edges: list[float], bits: int) -> list[BallTails]:
-    """Tails in float64 as balls that hold them."""
-    work.spend(TAILS_UNITS * len(edges))
-    found = pair.tails(twofold(np.array(edges)))
-    columns = ([_around(each) for each in tail.tolist()] for tail in found)
-    return [BallTails(*row) for row in zip(*columns, strict=True)]
-
-
-def _around(tail: float) -> arb:
-    return arb(tail, 1.01 * TAIL_ERROR * tail + TAIL_FLOOR)
 
 
 def _narrower(one: arb, other: arb) -> arb:

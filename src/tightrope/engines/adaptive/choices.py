@@ -13,7 +13,7 @@ Guarantee: lower. Proof: docs/proofs/adaptive.md, sections 2 and 3.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from flint import arb, fmpz, fmpz_poly
 
@@ -34,12 +34,22 @@ class Window(NamedTuple):
     last: int
 
 
+class Labelled(Protocol):
+    """Cells with the labels from start to stop."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def stop(self) -> int: ...
+
+
 class Event(NamedTuple):
     """An event of a policy: P(A) >= p / 2^bits, Q(A) <= e^(u h) tilted / 2^bits."""
 
     state: int
-    p: int
-    tilted: int
+    p: float
+    tilted: float
 
 
 class _Values(NamedTuple):
@@ -52,20 +62,25 @@ class _Values(NamedTuple):
 
 def events(stages: Sequence[Sequence[Cells]], window: Window, mesh: Mesh) -> list[Event]:
     """One for each state where the game may begin; each stage is a use and its alternatives."""
-    spans = [(window.first, window.last)]
-    for stage in stages:
-        low, high = spans[-1]
-        low = max(low + min(each.start for each in stage), window.low)
-        high = min(high + max(each.stop for each in stage), window.high)
-        spans.append((low, max(high, low)))
-    values = _Values(spans[-1][0], *_accepted(spans[-1][0], spans[-1][1], mesh))
-    for stage, (low, high) in zip(reversed(stages), reversed(spans[:-1]), strict=True):
+    reached = spans(stages, window)
+    values = _Values(reached[-1][0], *_accepted(*reached[-1], mesh))
+    for stage, (low, high) in zip(reversed(stages), reversed(reached[:-1]), strict=True):
         top = high + max(each.stop for each in stage)
         beyond = _accepted(values.first + len(values.p), top, mesh)
         after = _Values(values.first, values.p + beyond[0], values.tilted + beyond[1])
         values = _before(stage, after, low, high, mesh)
     columns = zip(values.p, values.tilted, strict=True)
     return [Event(state, int(p), int(tilted)) for state, (p, tilted) in enumerate(columns, start=values.first)]
+
+
+def spans(stages: Sequence[Sequence[Labelled]], window: Window) -> list[tuple[int, int]]:
+    """The first and the last state that is reached before each use, and after the last one."""
+    found = [(window.first, window.last)]
+    for stage in stages:
+        low = max(found[-1][0] + min(each.start for each in stage), window.low)
+        high = min(found[-1][1] + max(each.stop for each in stage), window.high)
+        found.append((low, max(high, low)))
+    return found
 
 
 def _accepted(first: int, last: int, mesh: Mesh) -> tuple[Masses, Masses]:

@@ -1,15 +1,15 @@
 """Which stages, which states, how many bits: everything about a game that is chosen, and from which nothing follows.
 
-Parts without a choice come first, as one stage: what they show helps every choice after them. Many uses with a choice
-become blocks: all of one alternative, or an even mix of all; the law of a block is a finite pair that it dominates.
-Guarantee: every plan is a true policy, so any of them is valid. Proof: docs/proofs/adaptive.md, section 4.
+Parts without a choice come first, as one stage: what they show helps every choice after them. A law without tails of
+its own, such as a product, is replaced by a finite pair that it dominates.
+Guarantee: every plan is a true policy, so any of them is valid. Proof: docs/proofs/adaptive.md, section 5.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,10 +21,12 @@ from ..evaluation import Term
 from ..joint.bracket import bracket
 from ..lattice.sketch import Sketch, gathered, sketch
 from . import tuning
-from .cells import Cells, Mesh, merged
+from .cells import Mesh, whole_merged
 from .choices import Event, Window, events
+from .float_choices import float_events, float_merged
 
 Steps = Sequence[tuple[tuple[Pair, ...], int]]
+Made = TypeVar("Made")
 SPARE_BITS = 64  # of the working precision, above those of a mass
 
 
@@ -53,11 +55,6 @@ class Player:
         self._loses = not all(pair.reversed().infinite_mass().is_zero() for pair in pairs)
         self._sketches: dict[Pair, Sketch] = {}
 
-    @property
-    def single(self) -> bool:
-        """Whether each choice is for one use."""
-        return all(len(terms) == 1 and terms[0][1] == 1 for stage, _ in self._stages for terms in stage)
-
     def play(self, sought: Sought, points: int) -> tuple[list[Event], Mesh]:
         """The events of a game on about so many states, and its mesh."""
         fine = Fineness(points, sought.tail, sought.proof)
@@ -73,14 +70,16 @@ class Player:
             max(top - bottom, min(longest, tuning.LOSS_FAR) / tuning.LAW_LONGEST, tuning.STATES_NARROWEST) / points
         )
         uses = sum(times for _, times in stages)
-        bits = math.ceil(-math.log2(sought.tail) + math.log2(uses * points)) + tuning.ADAPTIVE_GUARD
-        mesh = Mesh(step, bits, sought.proof)
         first, last = math.floor(-most / step) - tuning.STARTS, math.ceil(-sought.least / step) + tuning.STARTS
         window = Window(min(math.floor(bottom / step), first), max(math.ceil(top / step), last, 1), first, last)
-        with working_precision(bits + SPARE_BITS):
-            cells = {pair: _merged(pair, self._sketch(pair), sought.tail / uses, mesh) for pair in pairs}
-            line = [[cells[pair] for pair in stage] for stage, times in stages for _ in range(times)]
-            return events(line, window, mesh), mesh
+        labels = {pair: _labels(self._sketch(pair), sought.tail / uses, step) for pair in pairs}
+        if not sought.proof:
+            merged = {pair: float_merged(pair, *labels[pair], step) for pair in pairs}
+            return float_events(_line(stages, merged), window, step), Mesh(step, 0)
+        mesh = Mesh(step, math.ceil(math.log2(uses * points / sought.tail)) + tuning.ADAPTIVE_GUARD)
+        with working_precision(mesh.bits + SPARE_BITS):
+            whole = {pair: whole_merged(pair, *labels[pair], mesh) for pair in pairs}
+            return events(_line(stages, whole), window, mesh), mesh
 
     def _sketch(self, pair: Pair) -> Sketch:
         if pair not in self._sketches:
@@ -89,26 +88,10 @@ class Player:
 
 
 def _stages(steps: Steps) -> list[tuple[list[list[Term]], int]]:
-    """Alternatives and how often: first all that has no choice, then the choices, in blocks where they are many."""
+    """Alternatives and how often: first all that has no choice, then the choices as they come."""
     alone = [(pairs[0], count) for pairs, count in steps if len(pairs) == 1]
-    choices = [(pairs, count) for pairs, count in steps if len(pairs) > 1]
     found: list[tuple[list[list[Term]], int]] = [([alone], 1)] if alone else []
-    uses = sum(count for _, count in choices)
-    block = 1 if uses <= tuning.CHOICES_MOST else -(-uses // tuning.BLOCKS)
-    for pairs, count in choices:
-        sizes = ((block, count // block), (count % block, 1))
-        found += [(_block(pairs, size), times) for size, times in sizes if size and times]
-    return found
-
-
-def _block(pairs: Sequence[Pair], size: int) -> list[list[Term]]:
-    """All of one alternative, and as even a mix as there is."""
-    same: list[list[Term]] = [[(pair, size)] for pair in pairs]
-    if size == 1:
-        return same
-    whole, rest = divmod(size, len(pairs))
-    shares = [whole + (index < rest) for index in range(len(pairs))]
-    return [*same, [(pair, share) for pair, share in zip(pairs, shares, strict=True) if share]]
+    return found + [([[(pair, 1)] for pair in pairs], count) for pairs, count in steps if len(pairs) > 1]
 
 
 def _known(terms: Sequence[Term], fine: Fineness) -> Pair:
@@ -116,14 +99,18 @@ def _known(terms: Sequence[Term], fine: Fineness) -> Pair:
     return bracket(product_pair(terms), fine).lower
 
 
-def _merged(pair: Pair, drawn: Sketch, tail: float, mesh: Mesh) -> Cells:
-    """Cells where the loss lies, but for so much P-mass beyond either end."""
+def _line(stages: Sequence[tuple[Sequence[Pair], int]], cells: Mapping[Pair, Made]) -> list[list[Made]]:
+    """The cells of the alternatives, use by use."""
+    return [[cells[pair] for pair in stage] for stage, times in stages for _ in range(times)]
+
+
+def _labels(drawn: Sketch, tail: float, step: float) -> tuple[int, int]:
+    """Of the cells where the loss lies, but for so much P-mass beyond either end."""
     above, below = np.cumsum(drawn.mass[::-1])[::-1], np.cumsum(drawn.mass)
     rare, few = np.flatnonzero(above <= tail), np.flatnonzero(below <= tail)
     high = drawn.edge[rare[0]] if len(rare) else drawn.edge[-1]
     low = drawn.edge[few[-1]] if len(few) else drawn.edge[0] - drawn.width[0]
-    first, last = (round(_near(float(end)) / mesh.step) for end in (low, high))
-    return merged(pair, first, last, mesh)
+    return round(_near(float(low)) / step), round(_near(float(high)) / step)
 
 
 def _ends(stages: Sequence[tuple[Sequence[Sketch], int]], tail: float) -> tuple[float, float]:

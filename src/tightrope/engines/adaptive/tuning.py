@@ -5,14 +5,12 @@ Chosen by width and time for sampled Gaussians, Laplace noise and randomized res
 
 from __future__ import annotations
 
-CHOICES_MOST, BLOCKS = 64, 32  # with more uses than that each choice is for several, about so many times
 STATES_FIRST, STATES_MOST, PROOF_STATES_MOST = 128, 1 << 13, 1 << 9  # of the states that are looked at
-STATES_OF_BLOCKS = 512  # the first time, where the law of a block is made for it
 STATES_EVERYWHERE = 1 << 11  # where one game serves many epsilons
 USES_MOST = 1 << 10  # with a choice: what adapting gains over the best alternative is little from there on
 GAIN_LEAST = 1e-3  # relative: with less, a game was fine enough, since the next one would gain a quarter of it
-SLOWER = 2.5  # times as long as the game before, with twice as many states
-ADAPTIVE_SHARE, ADAPTIVE_UNITS = 0.6, 0.8e9  # of the work that is left, and in units: what another game may take
+SLOWER = 3.0  # times as long as the game before, with twice as many states
+ADAPTIVE_SHARE, ADAPTIVE_UNITS = 0.6, 1.6e9  # of the work that is left, and in units: what another game may take
 TAIL_RATIO, OUTSIDE_LEAST = 1e-6, 1e-300  # of delta, and in any case: what may lie outside of the window
 TAIL_FIRST = 1e-30  # the same where delta is not known
 DELTA_FAR = 1e-290  # tails in float64 tell too little below
