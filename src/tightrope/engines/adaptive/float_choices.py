@@ -1,7 +1,7 @@
 """The game of choices.py in float64: the same recursion, every sum moved to its side by what its roundings may cost.
 
 A sum of m products of nonnegative doubles is off by at most m roundings of each term, in whatever order it is added;
-what underflow hides is far below FLOOR, which is taken from W and added to T at each use.
+what underflow hides is far below HIDDEN_MOST, which is taken from W and added to T at each use.
 Guarantee: lower, under kernels.conditions. Proof: docs/proofs/adaptive.md, section 4.
 Reference: Higham 2002, Sec. 3.1 (sums in any order).
 """
@@ -15,7 +15,6 @@ import numpy as np
 
 from ... import work
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ...kernels.convolution import PRODUCT
 from ...kernels.directed import FEW, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.twofold import twofold
@@ -24,9 +23,9 @@ from ...pair import TAIL_ERROR, Pair
 from ..lattice.masses import TAIL_FLOOR
 from ..lattice.tuning import TAILS_UNITS
 from .choices import Event, Window, spans
-from .tuning import CHOICE_UNITS
+from .tuning import CHOICE_UNITS, PRODUCT_UNITS
 
-FLOOR = 1e-300
+HIDDEN_MOST = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +66,9 @@ def float_merged(pair: Pair, first: int, last: int, step: float) -> FloatCells:
     )
     x = np.arange(first, last + 1, dtype=np.float64) * step
     with np.errstate(under="ignore"):
-        tilted = raised(np.maximum(q, 0.0), FEW) * np.exp(x) + FLOOR
+        tilted = raised(np.maximum(q, 0.0), FEW) * np.exp(x) + HIDDEN_MOST
         return FloatCells(
-            np.maximum(lowered(p, FEW) - FLOOR, 0.0),
+            np.maximum(lowered(p, FEW) - HIDDEN_MOST, 0.0),
             raised(tilted, FEW + EXP + 2.0 * abs(x)),
             first,
             max(infinite, 0.0),
@@ -100,7 +99,7 @@ def _accepted(first: int, last: int, step: float) -> tuple[FloatArray, FloatArra
     u = np.arange(first, last + 1, dtype=np.float64)
     x = np.maximum(u, 0.0) * step
     with np.errstate(under="ignore"):
-        cost = raised(np.exp(-x), FEW + EXP + 2.0 * x) + FLOOR
+        cost = raised(np.exp(-x), FEW + EXP + 2.0 * x) + HIDDEN_MOST
     return np.where(u > 0.0, 1.0, 0.0), np.where(u > 0.0, cost, 0.0)
 
 
@@ -111,13 +110,13 @@ def _before(
     size = high - low + 1
     best_p, best_tilted, best = np.zeros((3, size))
     for each in stage:
-        work.spend(PRODUCT * 2.0 * size * len(each.p) + CHOICE_UNITS)
+        work.spend(2.0 * PRODUCT_UNITS * size * len(each.p) + CHOICE_UNITS)
         reach = low + each.start - first  # of the first state's first label, from where after begins
         rows = [_row(column, reach, size + len(each.p) - 1) for column in after]
         with np.errstate(under="ignore"):
             units = 1.01 * len(each.p) + FEW
-            p = np.maximum(lowered(np.correlate(rows[0], each.p, "valid") + each.infinite, units) - FLOOR, 0.0)
-            tilted = raised(np.correlate(rows[1], each.tilted, "valid") + FLOOR, units)
+            p = np.maximum(lowered(np.correlate(rows[0], each.p, "valid") + each.infinite, units) - HIDDEN_MOST, 0.0)
+            tilted = raised(np.correlate(rows[1], each.tilted, "valid") + HIDDEN_MOST, units)
         worth = p - tilted
         better = worth > best
         best_p, best_tilted = np.where(better, p, best_p), np.where(better, tilted, best_tilted)

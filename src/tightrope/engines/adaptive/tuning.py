@@ -19,4 +19,5 @@ LAW_LONGEST = 16.0  # than all states together: what the law of one use may be
 ADAPTIVE_GUARD = 48  # bits of the masses that are left out
 STARTS, AROUND = 8, 8.0  # states on either side of where the game begins, and around the best of the game before
 TILTS = 1e-3, 1e4, 29  # where Chernoff's bound of the ends is looked at: least, most, how many
-CHOICE_UNITS = 1e3  # of work, to compare one state's alternatives
+CHOICE_UNITS = 1e3  # of work, for one state in whole numbers, or for one use in float64
+PRODUCT_UNITS = 0.15  # of work, for one product in a long sum
