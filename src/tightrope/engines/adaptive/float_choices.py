@@ -1,7 +1,7 @@
 """The game of choices.py in float64: the same recursion, every sum moved to its side by what its roundings may cost.
 
 A sum of m products of nonnegative doubles is off by at most m roundings of each term, in whatever order it is added;
-what underflow hides is far below HIDDEN_MOST, which is taken from W and added to T at each use.
+what underflow hides is far below CHOICE_UNDERFLOW, which is taken from W and added to T at each use.
 Guarantee: lower, under kernels.conditions. Proof: docs/proofs/adaptive.md, section 4.
 Reference: Higham 2002, Sec. 3.1 (sums in any order).
 """
@@ -25,7 +25,7 @@ from ..lattice.tuning import TAILS_UNITS
 from .choices import Event, Window, spans
 from .tuning import CHOICE_UNITS, PRODUCT_UNITS
 
-HIDDEN_MOST = 1e-300
+CHOICE_UNDERFLOW = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ def float_merged(pair: Pair, first: int, last: int, step: float) -> FloatCells:
     )
     x = np.arange(first, last + 1, dtype=np.float64) * step
     with np.errstate(under="ignore"):
-        tilted = raised(np.maximum(q, 0.0), FEW) * np.exp(x) + HIDDEN_MOST
+        tilted = raised(np.maximum(q, 0.0), FEW) * np.exp(x) + CHOICE_UNDERFLOW
         return FloatCells(
-            np.maximum(lowered(p, FEW) - HIDDEN_MOST, 0.0),
+            np.maximum(lowered(p, FEW) - CHOICE_UNDERFLOW, 0.0),
             raised(tilted, FEW + EXP + 2.0 * abs(x)),
             first,
             max(infinite, 0.0),
@@ -99,7 +99,7 @@ def _accepted(first: int, last: int, step: float) -> tuple[FloatArray, FloatArra
     u = np.arange(first, last + 1, dtype=np.float64)
     x = np.maximum(u, 0.0) * step
     with np.errstate(under="ignore"):
-        cost = raised(np.exp(-x), FEW + EXP + 2.0 * x) + HIDDEN_MOST
+        cost = raised(np.exp(-x), FEW + EXP + 2.0 * x) + CHOICE_UNDERFLOW
     return np.where(u > 0.0, 1.0, 0.0), np.where(u > 0.0, cost, 0.0)
 
 
@@ -115,8 +115,10 @@ def _before(
         rows = [_row(column, reach, size + len(each.p) - 1) for column in after]
         with np.errstate(under="ignore"):
             units = 1.01 * len(each.p) + FEW
-            p = np.maximum(lowered(np.correlate(rows[0], each.p, "valid") + each.infinite, units) - HIDDEN_MOST, 0.0)
-            tilted = raised(np.correlate(rows[1], each.tilted, "valid") + HIDDEN_MOST, units)
+            p = np.maximum(
+                lowered(np.correlate(rows[0], each.p, "valid") + each.infinite, units) - CHOICE_UNDERFLOW, 0.0
+            )
+            tilted = raised(np.correlate(rows[1], each.tilted, "valid") + CHOICE_UNDERFLOW, units)
         worth = p - tilted
         better = worth > best
         best_p, best_tilted = np.where(better, p, best_p), np.where(better, tilted, best_tilted)
