@@ -16,6 +16,8 @@ from .mechanisms.gaussian import GDP as GDP
 from .mechanisms.finite import Finite as Finite
 from .mechanisms.tradeoff_curve import TradeoffCurve as TradeoffCurve
 from .mechanisms.privacy_curve import PrivacyCurve as PrivacyCurve
+from .mechanisms.renyi_curve import RenyiCurve as RenyiCurve
+from .mechanisms.renyi_curve import ZCDP as ZCDP
 from .mechanisms.histograms import Histograms as Histograms
 from .mechanisms.truncated import TruncatedGaussian as TruncatedGaussian
 from .mechanisms.truncated import TruncatedLaplace as TruncatedLaplace

@@ -150,6 +150,10 @@ class Pair(ABC):
         """At or above K(order), order > 0, by an inequality, where there is no formula. Guarantee: upper."""
         return None
 
+    def divergence(self, order: float) -> tuple[arb, arb] | None:
+        """Ends of the largest Renyi divergence of this order, above 0, of what it stands for, where K is no formula."""
+        return None
+
     def rho(self) -> arb | None:
         """zCDP: K(c) <= c (c + 1) rho for every c > 0; L^2/2 where all losses lie in [-L, L]. Guarantee: upper.
 

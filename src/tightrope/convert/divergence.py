@@ -115,12 +115,23 @@ def _divergence(terms: Sequence[Term], order: float) -> Ends:
             low, high = lower_float(-overlap.log()), upper_float(-overlap.log())
     elif order == math.inf:
         low, high = lower_float(ends.supremum), upper_float(ends.supremum)
-    elif order == 1.0:
-        low, high = _quotient(terms, 1.0 - NEAR_ONE)[0], _quotient(terms, 1.0 + NEAR_ONE)[1]
     else:
-        low, high = _quotient(terms, order)
+        told = [(pair.divergence(order), pair, count) for pair, count in terms]
+        low, high = _by_moments([(pair, count) for known, pair, count in told if known is None], order)
+        with working_precision(SUM_BITS):  # what is known by bounds only is added as such
+            bounds = [(known, count) for known, _, count in told if known is not None]
+            low = lower_float(sum((count * known[0] for known, count in bounds), arb(low))) if bounds else low
+            high = upper_float(sum((count * known[1] for known, count in bounds), arb(high))) if bounds else high
     certain = order < 1.0 or ends.mass.is_zero()
     return max(low, 0.0), max(high, 0.0) if certain else math.inf
+
+
+def _by_moments(terms: Sequence[Term], order: float) -> Ends:
+    if not terms:
+        return 0.0, 0.0
+    if order == 1.0:
+        return _quotient(terms, 1.0 - NEAR_ONE)[0], _quotient(terms, 1.0 + NEAR_ONE)[1]
+    return _quotient(terms, order)
 
 
 def _quotient(terms: Sequence[Term], order: float) -> Ends:

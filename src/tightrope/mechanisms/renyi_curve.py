@@ -1,0 +1,100 @@
+"""Any mechanism that is known by bounds on its Renyi divergences: at some orders, or at all of them as zCDP has it.
+
+RenyiCurve: D_order <= divergence at each order, from 1 (Kullback and Leibler) to inf (the largest loss).
+ZCDP: D_order <= rho order at every order from 1 on, in both directions; delta-approximately where both laws have an
+event of probability 1 - delta, given which that holds.
+both_directions: the bounds hold for adding and for removing a record; else for removing, D(with || without), and
+adding has only what follows from that.
+Guarantee: for one use, and for a sum of curves, exact: delta at each epsilon is the largest that any mechanism known by
+these bounds has, which one with two outcomes attains, another one at each epsilon. Curves are added up before they are
+converted; the lower end of a sum is attained by a mechanism that has the sum's curve. Composed with other mechanisms
+the pair of the largest deltas dominates, and lower ends speak of that pair.
+Reference: Mironov 2017, Def. 4, Prop. 1; Bun, Steinke 2016, Def. 1.1, 8.1, Lemma 8.2.
+Proof: docs/proofs/renyi_curve.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+
+from ..errors import InvalidParameter
+from ..pair import Pair
+from ..pairs.renyi.curve import Curve
+from ..pairs.renyi.pair import RenyiPair
+from ..relation import Direction
+from .base import Leaf
+from .parameters import nonnegative, probability, real
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RenyiCurve(Leaf):
+    """Any mechanism with Renyi divergences of at most these, at orders from 1 to inf that rise.
+
+    both_directions: for adding and for removing a record; else for removing it.
+    """
+
+    example = "RenyiCurve(orders=[2, 8, 32], divergences=[0.1, 0.4, 1.6]) * 10"
+    orders: Sequence[float]
+    divergences: Sequence[float]
+    both_directions: bool = True
+
+    def __post_init__(self) -> None:
+        orders, divergences = _numbers("orders", self.orders), _numbers("divergences", self.divergences)
+        if len(orders) != len(divergences):
+            raise InvalidParameter(
+                f"orders and divergences must have the same length, not {len(orders)} and {len(divergences)}"
+            )
+        for index, order in enumerate(orders):
+            if not order >= 1.0:
+                raise InvalidParameter(f"orders[{index}] must be 1 or more, or inf, not {order!r}; leave it out")
+        for index, (one, two) in enumerate(pairwise(orders)):
+            if not one < two:
+                raise InvalidParameter(f"orders must rise, not from {one!r} to {two!r} at index {index + 1}")
+        checked = tuple(nonnegative(f"divergences[{index}]", each) for index, each in enumerate(divergences))
+        if not isinstance(self.both_directions, bool):
+            raise InvalidParameter(f"both_directions must be True or False, not {self.both_directions!r:.60}")
+        object.__setattr__(self, "orders", orders)
+        object.__setattr__(self, "divergences", checked)
+
+    @property
+    def tight(self) -> bool:
+        return False
+
+    def pair(self, direction: Direction) -> Pair:
+        told = zip(self.orders, map(Fraction, self.divergences), strict=True)
+        curve = Curve.table((None if order == math.inf else Fraction(order), divergence) for order, divergence in told)
+        return RenyiPair(curve, self.both_directions, not self.both_directions and direction is Direction.ADD)
+
+
+@dataclass(frozen=True, slots=True, repr=False, init=False)
+class ZCDP(Leaf):
+    """Any mechanism that is rho-zCDP, or with a delta approximately so: the best epsilon and delta that follow."""
+
+    example = "ZCDP(rho=0.1) * 10"
+    rho: float
+    delta_per_use: float = field(default=0.0, metadata={"keyword": "delta"})
+
+    def __init__(self, rho: float, delta: float = 0.0, *, name: str | None = None) -> None:
+        object.__setattr__(self, "rho", nonnegative("rho", rho))
+        object.__setattr__(self, "delta_per_use", probability("delta", delta))
+
+    @property
+    def tight(self) -> bool:
+        return False
+
+    def pair(self, direction: Direction) -> Pair:
+        leaks = ((self.delta_per_use, 1),) if self.delta_per_use else ()
+        return RenyiPair(Curve.parabola(Fraction(self.rho)), leaks=leaks)
+
+
+def _numbers(name: str, values: object) -> tuple[float, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidParameter(f"{name} must be a list of numbers, not {values!r:.60}")
+    found = tuple(real(f"{name}[{index}]", value) + 0.0 for index, value in enumerate(values))
+    if not found:
+        raise InvalidParameter(f"{name} must have at least one number")
+    return found

@@ -1,0 +1,1 @@
+"""Pairs that are known by bounds on their Renyi divergences only."""

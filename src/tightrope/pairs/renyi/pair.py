@@ -1,0 +1,186 @@
+"""The pair of everything that is known by bounds on its Renyi divergences.
+
+H(alpha) = max {p - alpha q: the laws (p, 1 - p) and (q, 1 - q) keep to the curve}: an event of any pair that keeps to
+it is such a law, by data processing, and such a law is a mechanism that keeps to it. H is a profile. Below alpha = 1
+it is the mirror of the other direction's. With a leak, as approximate zCDP has it, w + (1 - w) H.
+A bound on (P, Q) alone leaves (Q, P) free: there the loss may be infinite, with probability up to 1 - e^-D_1.
+Guarantee: exact for one use, of one curve or of a sum: at each alpha the supremum over all mechanisms that are known by
+this curve. Composed with others the pair dominates; no single mechanism has it.
+Proof: docs/proofs/renyi_curve.md.
+Reference: Balle, Barthe, Gaboardi, Hsu, Sato 2020 and Asoodeh, Liao, Calmon, Kosut, Sankar 2021 (one order); Riess,
+Gomez, du Pin Calmon, Schnabel, Kaissis 2026 (all orders); van Erven, Harremoes 2014, Thm 9 (data processing); Bun,
+Steinke 2016, Def. 8.1 (approximate zCDP).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from flint import arb, ctx
+
+from ... import work
+from ...errors import UnsupportedMechanism
+from ...facets.between import Fineness
+from ...facets.lattice import ratio_ball
+from ...kernels.ball import BITS_START, hull, some, working_precision
+from ...pair import LossRange, Pair
+from .curve import Curve, total
+from .optimum import Search
+from .region import Region
+
+if TYPE_CHECKING:
+    from ...kernels.enclosure import Enclosure
+
+EVENT_WORK = 2e6  # units, of one event and its proof
+COST = 40_000  # of a profile
+SPARE_BITS = 128  # of what cancels, beyond the size of the divergences
+
+
+@dataclass(frozen=True)
+class RenyiPair(Pair):
+    """Curve of (P, Q), or of (Q, P) where flipped; both: of either. leaks: (probability, uses) of an infinite loss."""
+
+    curve: Curve
+    both: bool = True
+    flipped: bool = False
+    leaks: tuple[tuple[float, int], ...] = ()
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        leak = self.leak()
+        return leak + (1 - leak) * self._sealed_profile(epsilon)
+
+    def _sealed_profile(self, epsilon: arb) -> arb:
+        if not epsilon.is_finite():
+            return hull(arb(0), arb(1))
+        if self.curve.nothing:
+            return (-epsilon.expm1()).max(arb(0))
+        if epsilon >= 0:
+            lower, upper = self.search().profile_at(epsilon)
+            return hull(lower, upper)
+        if epsilon <= 0:  # the mirror
+            return -epsilon.expm1() + epsilon.exp() * self._turned()._sealed_profile(-epsilon)
+        return hull(self._sealed_profile(epsilon.lower()), self._sealed_profile(epsilon.upper()))
+
+    def search(self) -> Search:
+        """What finds the best events, one for each precision; it remembers those that it found."""
+        kept: dict[int, Search] = self.__dict__.setdefault("_searches", {})
+        bits = ctx.prec + ctx.prec // 2 + SPARE_BITS + self.small_bits()
+        if bits not in kept:
+            kept[bits] = Search(Region(self.curve, self.flipped, self.both, bits))
+        return kept[bits]
+
+    def small_bits(self) -> int:
+        """Bits before the leading one of D_1, where it is below 1."""
+        one = self.curve.divergence_one or Fraction(1)
+        return max(one.denominator.bit_length() - one.numerator.bit_length(), 0)
+
+    def _turned(self) -> RenyiPair:
+        """The pair (Q, P): the same one where the curve is of both."""
+        if self.both:
+            return self
+        kept: RenyiPair = self.__dict__.setdefault(
+            "_reverse", RenyiPair(self.curve, False, not self.flipped, self.leaks)
+        )
+        return kept
+
+    def leak(self) -> arb:
+        """The probability of an infinite loss, besides what the curve leaves open."""
+        return some([(arb(each), count) for each, count in self.leaks])
+
+    def profile(self, epsilon: Enclosure) -> Enclosure:
+        import numpy as np
+
+        from ...kernels.enclosure import Enclosure, enclosed
+
+        shape = epsilon.value.shape
+        work.spend(EVENT_WORK * epsilon.value.size)
+        with working_precision(BITS_START):
+            balls = [
+                self.ball_profile(arb(float(value), float(radius)))
+                for value, radius in zip(epsilon.value.ravel(), epsilon.radius.ravel(), strict=True)
+            ]
+            found = enclosed(balls)
+        return Enclosure(np.reshape(found.value, shape), np.reshape(found.radius, shape))
+
+    def _not_known(self, *at: Any, **named: Any) -> NoReturn:
+        raise UnsupportedMechanism("bounds on divergences tell no tails one by one; engine='joint' composes them")
+
+    tails = ball_tails = _not_known
+
+    def reversed(self) -> RenyiPair:
+        return self._turned()
+
+    def infinite_mass(self) -> arb:
+        leak = self.leak()
+        one = self.curve.divergence_one
+        if not self.flipped or self.both or self.curve.nothing or one is None:
+            return leak
+        return leak - (1 - leak) * (-ratio_ball(one)).expm1()
+
+    def loss_range(self) -> LossRange:
+        if self.curve.nothing:
+            return LossRange(arb(0), arb(0))
+        turned = self._turned()
+        return LossRange(-turned._highest(), self._highest())
+
+    def _highest(self) -> arb:
+        """The supremum of the finite losses: the bound of order inf; where (Q, P) alone is bounded, the last slope."""
+        curve = self.curve
+        if self.both or not self.flipped:
+            return arb.pos_inf() if curve.rho or curve.slope is None else ratio_ball(curve.slope)
+        if curve.first is not None or curve.line or (curve.rho and curve.knots):
+            return arb.pos_inf()
+        if not curve.knots:
+            return -ratio_ball(curve.slope or Fraction(0))
+        c, k = curve.knots[0]
+        return ratio_ball((c + 1) / c).log() - ratio_ball(k / c)
+
+    def profile_cost(self) -> int:
+        return COST
+
+    def log_moment_above(self, order: float) -> arb | None:
+        if self.flipped and not self.both:
+            return None
+        known = self.curve.above(Fraction(order))
+        return None if known is None else ratio_ball(known)
+
+    def divergence(self, order: float) -> tuple[arb, arb]:
+        from .divergences import BITS, ends
+
+        with working_precision(BITS + self.small_bits()):
+            region = Region(self.curve, self.flipped, self.both, BITS + self.small_bits())
+            lower, upper = ends(region, Fraction(order))
+            more = -(-self.leak()).log1p() / (1 - arb(order)) if order < 1.0 and self.leaks else arb(0)
+            return lower + more, upper + more
+
+    def rho(self) -> arb | None:
+        return ratio_ball(self.curve.rho) if self.curve.line and not self.curve.slope and not self.leaks else None
+
+    def joined(self, like: Sequence[tuple[Pair, int]]) -> Pair | None:
+        """Curves add up; what is known of one direction only is known of one direction of the sum."""
+        uses = [(pair, count) for pair, count in like if isinstance(pair, RenyiPair)]
+        flips = {pair.flipped for pair, _ in uses if not pair.both}
+        if len(uses) < len(like) or len(flips) > 1:
+            return None
+        curve = total([(pair.curve, count) for pair, count in uses])
+        if curve.divergence_one is None:
+            return None
+        leaks: dict[float, int] = {}
+        for pair, count in uses:
+            for leak, times in pair.leaks:
+                leaks[leak] = leaks.get(leak, 0) + times * count
+        return RenyiPair(curve, not flips, flips == {True}, tuple(sorted(leaks.items())))
+
+    def sealed(self) -> Pair | None:
+        return RenyiPair(self.curve, self.both, self.flipped) if self.both else super().sealed()
+
+    def bracketed(self) -> bool:
+        return True
+
+    def between(self, fine: Fineness) -> tuple[Pair, Pair]:
+        from .finite import between
+
+        return between(self, fine)

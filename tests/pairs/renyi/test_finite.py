@@ -1,0 +1,37 @@
+"""Finite pairs on both sides of the pair of a curve: in order at every epsilon, and closer with more rays."""
+
+from __future__ import annotations
+
+import pytest
+from flint import arb
+
+import tightrope as tr
+from tightrope.facets.between import Fineness
+from tightrope.kernels.ball import working_precision
+from tightrope.relation import Direction
+
+CURVES = (
+    tr.ZCDP(rho=0.1),
+    tr.ZCDP(rho=3.0, delta=1e-3),
+    tr.RenyiCurve(orders=[2, 8], divergences=[0.1, 0.4], both_directions=False),
+    tr.RenyiCurve(orders=[1, 3, float("inf")], divergences=[0.05, 0.2, 1.0]),
+    tr.RenyiCurve(orders=[1], divergences=[0.05], both_directions=False),
+)
+
+
+@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize("curve", CURVES, ids=str)
+def test_the_order_holds(curve: tr.Mechanism, direction: Direction) -> None:
+    pair = curve.pair(direction)
+    rough, fine = (pair.between(Fineness(points, 1e-12, False)) for points in (16, 64))
+    assert rough is not None
+    assert fine is not None
+    widths = []
+    with working_precision(160):
+        for epsilon in (-3.0, -0.4, 0.0, 0.2, 0.7, 1.5, 4.0):
+            truth = pair.ball_profile(arb(epsilon))
+            for below, above in (rough, fine):
+                assert not below.ball_profile(arb(epsilon)) > truth
+                assert not above.ball_profile(arb(epsilon)) < truth
+                widths.append(float(above.ball_profile(arb(epsilon)) - below.ball_profile(arb(epsilon))))
+    assert sum(widths[1::2]) < 0.25 * sum(widths[::2])
