@@ -23,7 +23,7 @@ from itertools import pairwise
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.renyi.curve import Curve
+from ..pairs.renyi.curve import Divergences
 from ..pairs.renyi.pair import RenyiPair
 from ..relation import Direction
 from .base import Leaf
@@ -66,7 +66,9 @@ class RenyiCurve(Leaf):
 
     def pair(self, direction: Direction) -> Pair:
         told = zip(self.orders, map(Fraction, self.divergences), strict=True)
-        curve = Curve.table((None if order == math.inf else Fraction(order), divergence) for order, divergence in told)
+        curve = Divergences.table(
+            (None if order == math.inf else Fraction(order), divergence) for order, divergence in told
+        )
         return RenyiPair(curve, self.both_directions, not self.both_directions and direction is Direction.ADD)
 
 
@@ -88,7 +90,7 @@ class ZCDP(Leaf):
 
     def pair(self, direction: Direction) -> Pair:
         leaks = ((self.delta_per_use, 1),) if self.delta_per_use else ()
-        return RenyiPair(Curve.parabola(Fraction(self.rho)), leaks=leaks)
+        return RenyiPair(Divergences.parabola(Fraction(self.rho)), leaks=leaks)
 
 
 def _numbers(name: str, values: object) -> tuple[float, ...]:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from flint import arb
 
-FAR = 16  # in log m: where a start is no better than a guess
-STEPS_MOST = 80  # of a root: far more than Newton takes
+START_FAR = 16  # in log m: where a start is no better than a guess
+REACH_STEPS = 80  # of a root: far more than Newton takes
 
 
 class Cut(NamedTuple):
@@ -27,7 +27,7 @@ class Cut(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Event:
+class TwoPoint:
     """The losses l > 0 of an event and -m < 0 of the rest."""
 
     l: arb  # noqa: E741
@@ -75,21 +75,21 @@ class Order:
         """What `moment` may be at most."""
         return self.k.expm1() if self.c > 0 else self.k
 
-    def moment(self, at: Event) -> arb:
+    def moment(self, at: TwoPoint) -> arb:
         """e^K - 1, or D_1."""
         most, up, least, down = (at.q_rest, at.m, at.q, at.l) if self.flipped else (at.p, at.l, at.p_rest, at.m)
         if self.c > 0:
             return most * (self.c * up).expm1() + least * (-self.c * down).expm1()
         return most * up - least * down
 
-    def ahead(self, at: Event) -> arb:
+    def ahead(self, at: TwoPoint) -> arb:
         """The derivative of `moment` in p."""
         c, d = self.c, at.l + at.m
         if c > 0:
             return c * _gap((c + 1) * at.m, (c + 1) * at.l) if self.flipped else (c + 1) * _gap(c * at.l, c * at.m)
         return _gap(at.m, at.l) if self.flipped else d
 
-    def log_share(self, at: Event) -> arb:
+    def log_share(self, at: TwoPoint) -> arb:
         """log of the slope dp/dq of the level set, less l; below 0."""
         c, d = self.c, at.l + at.m
         if c > 0:
@@ -98,13 +98,13 @@ class Order:
         share = (-(-d).expm1() / d).log()
         return -share - d if self.flipped else share
 
-    def cut(self, at: Event) -> Cut:
+    def cut(self, at: TwoPoint) -> Cut:
         """The tangent at a point, whether or not it keeps to the bound."""
         share = self.log_share(at)
         slack = (self.limit - self.moment(at)) / self.ahead(at)
         return Cut((at.l + share).exp(), slack - at.p * share.expm1())
 
-    def log_slope(self, at: Event) -> arb:
+    def log_slope(self, at: TwoPoint) -> arb:
         """log dp/dq of the level set."""
         return at.l + self.log_share(at)
 
@@ -117,13 +117,13 @@ class Order:
             return None
         low, high = None, most
         m = self._guess(l)
-        if start is not None and abs((start / m).log()) < FAR:
+        if start is not None and abs((start / m).log()) < START_FAR:
             m = start
         if high is not None and not m < high:
             m = high
         target, tiny = self.limit.log(), arb(2) ** -bits
-        for _ in range(STEPS_MOST):
-            at = Event(l, m)
+        for _ in range(REACH_STEPS):
+            at = TwoPoint(l, m)
             moment = self.moment(at)
             off = (moment.log() - target).mid()
             if off < 0:

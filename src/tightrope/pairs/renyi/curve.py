@@ -22,7 +22,7 @@ from typing import NamedTuple
 Knot = tuple[Fraction, Fraction]  # c, K(c) at most
 RATIO = 1.08  # of orders put between those of a table, at most, where a parabola is added
 NEAREST = Fraction(1, 1 << 10)  # of the first order: where those put below it begin
-FARTHEST = 1 << 20  # times the last order: where those put beyond it end
+LAST_ORDER = 1 << 20  # times the last order: where those put beyond it end
 
 
 class Limit(NamedTuple):
@@ -33,7 +33,7 @@ class Limit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Curve:
+class Divergences:
     """K(c) <= rho c (c + 1) + the polygon through (0, 0) and the knots, which rises by `slope` after the last."""
 
     rho: Fraction
@@ -42,12 +42,12 @@ class Curve:
     first: Fraction | None = None
 
     @staticmethod
-    def parabola(rho: Fraction) -> Curve:
+    def parabola(rho: Fraction) -> Divergences:
         """rho-zCDP: D_a <= rho a for every order from 1 on."""
-        return Curve(rho, (), Fraction(0))
+        return Divergences(rho, (), Fraction(0))
 
     @staticmethod
-    def table(divergences: Iterable[tuple[Fraction | None, Fraction]]) -> Curve:
+    def table(divergences: Iterable[tuple[Fraction | None, Fraction]]) -> Divergences:
         """D_order <= divergence at each (order, divergence); None stands for the order inf."""
         knots, slope, first = [], None, None
         for order, divergence in divergences:
@@ -101,7 +101,7 @@ class Curve:
         orders = [c for c, _ in self.knots]
         if self.rho and orders:
             orders = [*_spread([NEAREST * orders[0], *orders]), *orders]
-            orders += _spread([orders[-1], FARTHEST * orders[-1]]) if self.slope is not None else []
+            orders += _spread([orders[-1], LAST_ORDER * orders[-1]]) if self.slope is not None else []
         found = [(c, self.above(c)) for c in sorted(set(orders))]
         told = [Limit(c, k) for c, k in found if k is not None]
         own = self.first is not None or (self.rho and orders)
@@ -109,7 +109,7 @@ class Curve:
         return (Limit(Fraction(0), one), *told) if own and one is not None else tuple(told)
 
 
-def total(curves: Sequence[tuple[Curve, int]]) -> Curve:
+def total(curves: Sequence[tuple[Divergences, int]]) -> Divergences:
     """The sum of (curve, count): at all orders that every one of them knows."""
     rho = sum((count * curve.rho for curve, count in curves), Fraction(0))
     slopes = [None if curve.slope is None else count * curve.slope for curve, count in curves]
@@ -126,7 +126,7 @@ def total(curves: Sequence[tuple[Curve, int]]) -> Curve:
     return _made(rho, knots, slope, first)
 
 
-def _made(rho: Fraction, knots: Sequence[Knot], slope: Fraction | None, first: Fraction | None) -> Curve:
+def _made(rho: Fraction, knots: Sequence[Knot], slope: Fraction | None, first: Fraction | None) -> Divergences:
     """The lower hull; the order 1 by itself only where it says more."""
     hull: list[Knot] = [(Fraction(0), Fraction(0))]
     for c, k in sorted(knots):
@@ -136,13 +136,13 @@ def _made(rho: Fraction, knots: Sequence[Knot], slope: Fraction | None, first: F
     if slope is not None:
         while len(hull) > 1 and (hull[-1][1] - hull[-2][1]) >= slope * (hull[-1][0] - hull[-2][0]):
             hull.pop()
-    curve = Curve(rho, tuple(hull[1:]), slope)
+    curve = Divergences(rho, tuple(hull[1:]), slope)
     chord = curve.first_slope
     if (chord == 0 or first == 0) and not rho:
-        return Curve(Fraction(0), (), Fraction(0))  # both laws are the same
+        return Divergences(Fraction(0), (), Fraction(0))  # both laws are the same
     if curve.line or (chord is not None and (first is None or first >= chord)):
         first = None  # beside a line order 1 is left at what the line says
-    return Curve(rho, curve.knots, slope, first)
+    return Divergences(rho, curve.knots, slope, first)
 
 
 def _steeper(one: Knot, two: Knot, three: Knot) -> bool:

@@ -14,11 +14,11 @@ from fractions import Fraction
 from flint import arb
 
 from ...facets.lattice import ratio_ball
-from .binary import Event, Order
+from .binary import Order, TwoPoint
 from .optimum import Search
 from .region import Region
 
-BITS = 256
+DIVERGENCE_BITS = 256
 
 
 def ends(region: Region, order: Fraction) -> tuple[arb, arb]:
@@ -51,7 +51,7 @@ def _some(region: Region, c: Fraction) -> arb:
     corner = search.corner
     if corner is not None:
         at = search.event(corner)
-        even = Event(at.m, at.m)  # less than the corner on both sides
+        even = TwoPoint(at.m, at.m)  # less than the corner on both sides
         moment = Order(ratio_ball(c), arb(0), False).moment(even)
         most = most.max((moment.log1p() / ratio_ball(c) if c else moment).lower())
     return most

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from ...derived.dyadic import DyadicPair
     from .pair import RenyiPair
 
-BITS = 192  # of the masses; what the divergences need besides is added
+FINITE_BITS = 192  # of the masses; what the divergences need besides is added
 RAY_BITS = 40  # of the end of a ray
-SHARES = (36, 30, 20, 10)  # bits of what an event gives up to be inside
+EVENT_SHARES = (36, 30, 20, 10)  # bits of what an event gives up to be inside
 RAY_WORK = 6e5  # units
-COARSE = 48  # rays of the first look
-HALVINGS = 5  # until the last ray
-LOSS_MOST = 5000  # losses beyond count as infinite above, and as none below
-EVEN = 0.3  # of the rays: spread evenly
+COARSE_RAYS = 48  # rays of the first look
+END_HALVINGS = 5  # until the last ray
+RAY_LOSS_MOST = 5000  # losses beyond count as infinite above, and as none below
+EVEN_RAYS = 0.3  # of the rays: spread evenly
 
 
 class Told(NamedTuple):
@@ -48,7 +48,7 @@ class Told(NamedTuple):
 
 def between(pair: RenyiPair, fine: Fineness) -> tuple[DyadicPair, DyadicPair]:
     """A finite pair that this one dominates, and one that dominates it."""
-    bits = BITS + pair.small_bits()
+    bits = FINITE_BITS + pair.small_bits()
     with working_precision(bits):
         if pair.curve.nothing:
             told = Told([], [(arb(1), arb(0))])
@@ -68,7 +68,7 @@ def _told(region: Region, fine: Fineness) -> Told:
     """What rays say of the profile from alpha = 1 on."""
     search = Search(region)
     stops = _rays(search, fine)
-    events = [(at.p, at.q) for at in (search.event(stop, SHARES) for stop in stops)]
+    events = [(at.p, at.q) for at in (search.event(stop, EVENT_SHARES) for stop in stops)]
     if not region.middle:
         end = (-region.end).exp()
         events.append((1 - end, arb(0)) if region.flipped else (arb(1), end))
@@ -99,8 +99,8 @@ def _grid(search: Search, first: Stop, fine: Fineness) -> list[float]:
     if not start < last:
         return []
     looks, near = [first], first
-    for step in range(1, COARSE + 1):
-        loss = start * (last / start) ** (step / COARSE)
+    for step in range(1, COARSE_RAYS + 1):
+        loss = start * (last / start) ** (step / COARSE_RAYS)
         stop = search.region.stop(arb(loss), near, RAY_BITS // 2)
         if stop is not None and stop.order is not None and stop.at.l > looks[-1].at.l:
             looks.append(stop)
@@ -113,7 +113,7 @@ def _grid(search: Search, first: Stop, fine: Fineness) -> list[float]:
     ]
     total, width = math.fsum(cells) or 1.0, marks[-1] - marks[0] or 1.0
     shares = [
-        (1.0 - EVEN) * cell / total + EVEN * (after - before) / width
+        (1.0 - EVEN_RAYS) * cell / total + EVEN_RAYS * (after - before) / width
         for cell, (before, after) in zip(cells, pairwise(marks), strict=True)
     ]
     places = [0.0, *accumulate(shares)]
@@ -139,9 +139,9 @@ def _last(search: Search, first: Stop, tail: float) -> arb:
         return stop is None or bool((stop.at.q if search.region.flipped else stop.at.p) < tail)
 
     low, high = first.at.l, (first.at.l * 2).mid()
-    while high < LOSS_MOST and not beyond(high):
+    while high < RAY_LOSS_MOST and not beyond(high):
         low, high = high, (high * 2).mid()
-    for _ in range(HALVINGS):
+    for _ in range(END_HALVINGS):
         middle = ((low + high) / 2).mid()
         low, high = (low, middle) if beyond(middle) else (middle, high)
     return high

@@ -16,16 +16,16 @@ from functools import cached_property
 from flint import arb
 
 from ...kernels.ball import working_precision
-from .binary import Cut, Event, Order
+from .binary import Cut, Order, TwoPoint
 from .region import Region, Stop
 from .roots import falsi, newton
 
-STEPS_MOST = 60
-WIDER = 8  # times as far from epsilon, until the slope passes alpha
+CORNER_STEPS = 60
+AHEAD_STEP = 8  # times as far from epsilon, until the slope passes alpha
 ROUGH = 12  # bits of the first search: Newton's steps do the rest
 NOTHING = arb(2) ** -1200  # far below every double
-FAR = 40  # epsilon from which on a curve of the other direction alone has come to its limit
-FARTHEST = arb(2) ** 400
+LIMIT_FAR = 40  # epsilon from which on a curve of the other direction alone has come to its limit
+AHEAD_MOST = arb(2) ** 400
 KNOWN_MOST = 64  # answers that the next search may start from
 
 
@@ -52,8 +52,8 @@ class Search:
         rough = region.markov(epsilon)
         if rough < NOTHING:
             return lower, rough.upper()
-        if region.flipped and epsilon > FAR:
-            return lower, self.profile(arb(FAR))[1]  # it falls to its limit, which is the lower end
+        if region.flipped and epsilon > LIMIT_FAR:
+            return lower, self.profile(arb(LIMIT_FAR))[1]  # it falls to its limit, which is the lower end
         for stops in self.found(epsilon):
             lower = lower.max(self.event(stops[0]).gain(epsilon).lower())
             upper = upper.min(self.above(stops, epsilon).upper())
@@ -78,15 +78,15 @@ class Search:
                     best = _least(best, _chord(first, last, alpha))
         return best.max(arb(0))
 
-    def event(self, stop: Stop, shares: Sequence[int] = ()) -> Event:
+    def event(self, stop: Stop, shares: Sequence[int] = ()) -> TwoPoint:
         """A point near this one that is proven to lie inside: divergences grow with l and m; else one of no gain."""
         bits = self.region.bits
         for share in shares or (bits * 3 // 5, bits * 2 // 5, bits // 4, bits // 8, 10):
             less = 1 - arb(2) ** -share
-            at = Event((stop.at.l * less).mid(), (stop.at.m * less).mid())
+            at = TwoPoint((stop.at.l * less).mid(), (stop.at.m * less).mid())
             if self.region.inside(Stop(at, stop.order), share):
                 return at
-        return Event(stop.at.l, arb(0))
+        return TwoPoint(stop.at.l, arb(0))
 
     @cached_property
     def corner(self) -> Stop | None:
@@ -98,21 +98,21 @@ class Search:
             return self._corner_of_line()
         edge, found = region.edge, None
         for order in region.orders:
-            if edge is None or order.moment(Event(edge, edge)) > order.limit:
+            if edge is None or order.moment(TwoPoint(edge, edge)) > order.limit:
                 edge, found = _even(order, region.bits), order
         assert edge is not None
-        return Stop(Event(edge.lower(), edge.lower()), found)
+        return Stop(TwoPoint(edge.lower(), edge.lower()), found)
 
     def _corner_of_line(self) -> Stop:
         region, c, bits = self.region, arb(0), self.region.bits // 2
-        for _ in range(STEPS_MOST):
+        for _ in range(CORNER_STEPS):
             order = region.order_of_line(c)
             even = _even(order, region.bits)
-            after = region.worst(Event(even, even), c, bits)
+            after = region.worst(TwoPoint(even, even), c, bits)
             if abs(after - c) <= arb(2) ** -bits * c:
                 break
             c = after
-        return Stop(Event(even, even), order)
+        return Stop(TwoPoint(even, even), order)
 
     def found(self, epsilon: arb) -> Iterator[list[Stop]]:
         """What the best event may be, the first of each with the orders that prove it; from the cheapest guess on."""
@@ -124,7 +124,7 @@ class Search:
             known, stops = min(self.known, key=lambda each: float(abs(each[0] - epsilon)))
             if stops[0].at.l > known:
                 start = epsilon + (stops[0].at.l - known), stops[0].at.m
-                yield from self._polished(Event(*(each.mid() for each in start)), stops, epsilon)
+                yield from self._polished(TwoPoint(*(each.mid() for each in start)), stops, epsilon)
         low, high = self._bracket(epsilon, low)
         for bits in (ROUGH, 3 * ROUGH, self.region.bits // 2):
             low, high = self._pinched(low, high, epsilon, bits)
@@ -163,12 +163,12 @@ class Search:
                 high = near = stop
                 if ahead < arb(2) ** -(region.bits // 2):
                     return low, high
-                ahead = ahead / WIDER
+                ahead = ahead / AHEAD_STEP
             else:
                 low, near = stop, stop or near
-                if high is not None or last or ahead > FARTHEST:
+                if high is not None or last or ahead > AHEAD_MOST:
                     return low, high
-                ahead = ahead * WIDER
+                ahead = ahead * AHEAD_STEP
 
     def _pinched(self, low: Stop | None, high: Stop | None, epsilon: arb, bits: int) -> tuple[Stop | None, Stop | None]:
         """Rays on either side that are close to each other, to so many bits of the loss beyond epsilon."""
@@ -194,7 +194,7 @@ class Search:
                     break
         return low, high
 
-    def _polished(self, start: Event, stops: Sequence[Stop], epsilon: arb) -> Iterator[list[Stop]]:
+    def _polished(self, start: TwoPoint, stops: Sequence[Stop], epsilon: arb) -> Iterator[list[Stop]]:
         """The event at which the orders of these stops meet, or at which the one of them has the slope alpha."""
         region, bits = self.region, self.region.bits
         fixed = self.top if self._at_top(start) else None
@@ -205,11 +205,11 @@ class Search:
         if not orders or (region.curve.line and len(orders) > 1) or (fixed is not None and len(orders) < len(stops)):
             return
 
-        def event(x: Sequence[arb]) -> Event:
+        def event(x: Sequence[arb]) -> TwoPoint:
             l = epsilon + x[0].exp() if fixed is None else fixed  # noqa: E741
             m = region.edge if len(orders) < len(stops) else x[-1].exp()
             assert m is not None
-            return Event(l, m)
+            return TwoPoint(l, m)
 
         def system(x: Sequence[arb]) -> list[arb]:
             at = event(x)
@@ -225,15 +225,15 @@ class Search:
         found = newton(system, start_at, bits)
         if found is not None:
             at = event(found)
-            at = Event(at.l.mid(), at.m.mid())
+            at = TwoPoint(at.l.mid(), at.m.mid())
             told = [region.order_of_line(found[1].exp().mid())] if moving else orders
             yield [Stop(at, order) for order in told]
 
-    def _at_top(self, at: Event) -> bool:
+    def _at_top(self, at: TwoPoint) -> bool:
         return self.top is not None and bool(at.l >= self.top)
 
 
-def _short(order: Order, at: Event) -> arb:
+def _short(order: Order, at: TwoPoint) -> arb:
     return (order.moment(at) / order.limit).log()
 
 
@@ -242,8 +242,8 @@ def _even(order: Order, bits: int) -> arb:
     least = order.k / order.c if order.c > 0 else order.k
     most = (least + (least * least + 8 * least).sqrt()) / 2 * (1 + arb(2) ** -20)
     least = least * (1 - arb(2) ** -20)
-    first, last = (_short(order, Event(each, each)) for each in (least, most))
-    return falsi(lambda even: _short(order, Event(even, even)), (least, first), (most, last), bits * 3 // 4)
+    first, last = (_short(order, TwoPoint(each, each)) for each in (least, most))
+    return falsi(lambda even: _short(order, TwoPoint(even, even)), (least, first), (most, last), bits * 3 // 4)
 
 
 def _chord(first: Cut, last: Cut, alpha: arb) -> arb:

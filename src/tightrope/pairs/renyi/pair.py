@@ -27,7 +27,7 @@ from ...facets.between import Fineness
 from ...facets.lattice import ratio_ball
 from ...kernels.ball import BITS_START, hull, some, working_precision
 from ...pair import LossRange, Pair
-from .curve import Curve, total
+from .curve import Divergences, total
 from .optimum import Search
 from .region import Region
 
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from ...kernels.enclosure import Enclosure
 
 EVENT_WORK = 2e6  # units, of one event and its proof
-COST = 40_000  # of a profile
-SPARE_BITS = 128  # of what cancels, beyond the size of the divergences
+EVENT_COST = 40_000  # of a profile
+CANCEL_BITS = 128  # of what cancels, beyond the size of the divergences
 
 
 @dataclass(frozen=True)
 class RenyiPair(Pair):
-    """Curve of (P, Q), or of (Q, P) where flipped; both: of either. leaks: (probability, uses) of an infinite loss."""
+    """A curve of (P, Q), or of (Q, P) where flipped; both: of either. leaks: (probability, uses) of an infinite loss."""
 
-    curve: Curve
+    curve: Divergences
     both: bool = True
     flipped: bool = False
     leaks: tuple[tuple[float, int], ...] = ()
@@ -67,7 +67,7 @@ class RenyiPair(Pair):
     def search(self) -> Search:
         """What finds the best events, one for each precision; it remembers those that it found."""
         kept: dict[int, Search] = self.__dict__.setdefault("_searches", {})
-        bits = ctx.prec + ctx.prec // 2 + SPARE_BITS + self.small_bits()
+        bits = ctx.prec + ctx.prec // 2 + CANCEL_BITS + self.small_bits()
         if bits not in kept:
             kept[bits] = Search(Region(self.curve, self.flipped, self.both, bits))
         return kept[bits]
@@ -139,7 +139,7 @@ class RenyiPair(Pair):
         return ratio_ball((c + 1) / c).log() - ratio_ball(k / c)
 
     def profile_cost(self) -> int:
-        return COST
+        return EVENT_COST
 
     def log_moment_above(self, order: float) -> arb | None:
         if self.flipped and not self.both:
@@ -148,10 +148,10 @@ class RenyiPair(Pair):
         return None if known is None else ratio_ball(known)
 
     def divergence(self, order: float) -> tuple[arb, arb]:
-        from .divergences import BITS, ends
+        from .divergences import DIVERGENCE_BITS, ends
 
-        with working_precision(BITS + self.small_bits()):
-            region = Region(self.curve, self.flipped, self.both, BITS + self.small_bits())
+        with working_precision(DIVERGENCE_BITS + self.small_bits()):
+            region = Region(self.curve, self.flipped, self.both, DIVERGENCE_BITS + self.small_bits())
             lower, upper = ends(region, Fraction(order))
             more = -(-self.leak()).log1p() / (1 - arb(order)) if order < 1.0 and self.leaks else arb(0)
             return lower + more, upper + more

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from flint import arb
 
 from ...facets.lattice import ratio_ball
-from .binary import Cut, Event, Order
-from .curve import Curve
+from .binary import Cut, Order, TwoPoint
+from .curve import Divergences
 from .roots import falsi
 
 SMALLEST = arb(2) ** -60  # of c: below, order 1 is meant
@@ -27,7 +27,7 @@ ROUNDS = 40
 class Stop(NamedTuple):
     """A point at the end of its ray, and the order that stops it; None where it is the bound of order inf."""
 
-    at: Event
+    at: TwoPoint
     order: Order | None
 
 
@@ -39,7 +39,7 @@ class Region:
     bits: the precision that is in force when it is asked.
     """
 
-    curve: Curve
+    curve: Divergences
     flipped: bool
     middle: bool
     bits: int
@@ -76,12 +76,12 @@ class Region:
         if near is not None and near.order is not None:
             orders = (near.order, *orders)
         for order in orders:
-            if most is not None and order.moment(Event(l, most)) <= order.limit:
+            if most is not None and order.moment(TwoPoint(l, most)) <= order.limit:
                 continue
             m = order.reach(l, most if found else start, most, bits)
             if m is not None:
                 most, found = m, order
-        return None if most is None else Stop(Event(l, most), found)
+        return None if most is None else Stop(TwoPoint(l, most), found)
 
     def _stop_of_line(self, l: arb, start: arb | None, c: arb, bits: int) -> Stop | None:  # noqa: E741
         tiny, m = arb(2) ** -bits, start
@@ -94,14 +94,14 @@ class Region:
                 c = arb(0)
                 continue
             m = found
-            after = self.worst(Event(l, m), c, bits)
+            after = self.worst(TwoPoint(l, m), c, bits)
             if abs(after - c) <= tiny * c:
                 break
             c = after
         assert m is not None
-        return Stop(Event(l, m), order)
+        return Stop(TwoPoint(l, m), order)
 
-    def worst(self, at: Event, near: arb, bits: int) -> arb:
+    def worst(self, at: TwoPoint, near: arb, bits: int) -> arb:
         """About where R is largest: c, and 0 for order 1."""
         if not self.rise(at, arb(0)) > 0:
             return arb(0)
@@ -123,7 +123,7 @@ class Region:
         ends = (low.log(), first), (high.log(), last)
         return falsi(lambda log_c: self.rise(at, log_c.exp().mid()), *ends, bits).exp().mid()
 
-    def rise(self, at: Event, c: arb) -> arb:
+    def rise(self, at: TwoPoint, c: arb) -> arb:
         """What R' has the sign of: ((K' - xi) c (c + 1) - (K - xi c)(2 c + 1)) / c^2; its limit at c = 0."""
         most, up, least, down = self._two(at)
         if c.is_zero():
@@ -133,7 +133,7 @@ class Region:
         slope = (grown * up - shrunk * down) / (grown + shrunk)
         return ((slope - self.xi) * (c + 1) - (moment.log1p() / c - self.xi) * (2 * c + 1)) / c
 
-    def _two(self, at: Event) -> tuple[arb, arb, arb, arb]:
+    def _two(self, at: TwoPoint) -> tuple[arb, arb, arb, arb]:
         """The losses of the direction that the curve is about, and their masses."""
         return (at.q_rest, at.m, at.q, at.l) if self.flipped else (at.p, at.l, at.p_rest, at.m)
 
@@ -148,7 +148,7 @@ class Region:
             return False
         return all(order.moment(at) <= order.limit for order in self.orders)
 
-    def _inside_of_line(self, at: Event, c: arb, bits: int) -> bool:
+    def _inside_of_line(self, at: TwoPoint, c: arb, bits: int) -> bool:
         """By order 1 where R falls from there on, else around c, where it has its peak."""
         one = self.order_of_line(arb(0))
         if not one.moment(at) <= one.limit:
@@ -165,7 +165,7 @@ class Region:
         most = self.height(at, c) + (high - low) * abs(self.rise(at, span)) / (span + 1) ** 2
         return bool(most <= self.rho)
 
-    def height(self, at: Event, c: arb) -> arb:
+    def height(self, at: TwoPoint, c: arb) -> arb:
         """R(c)."""
         moment = Order(c, arb(0), self.flipped).moment(at)
         return (moment.log1p() / c - self.xi) / (c + 1)

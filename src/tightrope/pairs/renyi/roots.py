@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from flint import arb, arb_mat
 
-STEPS_MOST = 120
-NEWTON_MOST = 12
+FALSI_STEPS = 120
+SYSTEM_STEPS = 12
 
 Point = tuple[arb, arb]
 System = Callable[[Sequence[arb]], list[arb]]
@@ -18,7 +18,7 @@ def falsi(function: Callable[[arb], arb], low: Point, high: Point, bits: int) ->
     (a, fa), (b, fb) = low, high
     tiny = abs(b - a) * arb(2) ** -bits
     side, x = 0, b
-    for _ in range(STEPS_MOST):
+    for _ in range(FALSI_STEPS):
         before, x = x, (a + (b - a) * (fa / (fa - fb))).mid()
         if not x.is_finite():
             return ((a + b) / 2).mid()
@@ -40,7 +40,7 @@ def newton(system: System, start: Sequence[arb], bits: int) -> list[arb] | None:
     """A root of as many equations as unknowns, from quotients of differences; None where it does not come closer."""
     x, size = [each.mid() for each in start], len(start)
     nudge, before = arb(2) ** -(bits // 2), arb(1)
-    for _ in range(NEWTON_MOST):
+    for _ in range(SYSTEM_STEPS):
         at = [value.mid() for value in system(x)]
         columns = []
         for index in range(size):
