@@ -29,7 +29,9 @@ from .errors import TightropeError as TightropeError
 from .errors import UnsupportedMechanism as UnsupportedMechanism
 from .expression import parse as parse
 from .loss_law import LossLaw as LossLaw
+from .mechanisms.base import Leaf as Leaf
 from .mechanisms.base import Mechanism as Mechanism
+from .pairs.tails import TailPair as TailPair
 from .relation import Direction as Direction
 from .relation import Relation as Relation
 from .serial import dump as dump

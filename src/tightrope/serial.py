@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import catalogue
 from .calls import checked, quoted
 from .documents import DEPTH_MOST, plain, read, write
 from .errors import DataError, TightropeError
@@ -55,10 +56,13 @@ def _tree(mechanism: Mechanism) -> dict[str, Any]:
 
 def _unnamed_tree(mechanism: Mechanism) -> dict[str, Any]:
     if isinstance(mechanism, Leaf):
-        if type(mechanism).__name__ not in MECHANISMS:
-            raise DataError(f"{type(mechanism).__name__} is given by functions, which have no JSON; build it in Python")
+        kind = type(mechanism).__name__
+        if getattr(catalogue, kind, None) is not type(mechanism):
+            raise DataError(f"{kind} is a class of your own, which has no JSON; build it in Python")
+        if kind not in MECHANISMS:
+            raise DataError(f"{kind} is given by functions, which have no JSON; build it in Python")
         parameters = {key: plain(value) for key, value in mechanism.parameters.items()}
-        return {"mechanism": type(mechanism).__name__, "parameters": parameters}
+        return {"mechanism": kind, "parameters": parameters}
     if isinstance(mechanism, Parallel):
         return {mechanism.call: [_tree(cell) for cell in mechanism.cells]}
     for make in TRANSFORMS.values():

@@ -285,6 +285,7 @@ class Mechanism(Transformable, metaclass=NamedType):
 class Leaf(Mechanism):
     """A mechanism that is not made from others; its fields are its parameters.
 
+    Yours is a frozen dataclass with a method `pair`, which gives (P, Q) for Direction.REMOVE and (Q, P) for ADD.
     example is how it is written, for the listing; empty where no text can hold it.
     """
 
@@ -292,6 +293,9 @@ class Leaf(Mechanism):
     example: ClassVar[str] = ""
     universal: ClassVar[bool] = False  # whether it stands for every mechanism with its trade-off
     relation = None
+
+    def __init_subclass__(cls) -> None:
+        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # a dataclass makes none where it finds one
 
     @property
     def tight(self) -> bool:

@@ -46,6 +46,7 @@ class PrivacyCurve(Leaf):
     """
 
     example = "PrivacyCurve(epsilons=[0.5, 1], deltas=[0.01, 0.0001]) * 10"
+    universal = True
     epsilons: Sequence[float] | None = None
     deltas: Sequence[float] | Callable[[float], float] | None = None
     both_directions: bool = True
