@@ -1,0 +1,114 @@
+"""What is read of a pair at one epsilon, and the finite pairs on both sides that many readings make.
+
+A reading holds ends of delta and of P(E), E an event whose P(E) - alpha Q(E) is at least the lower end. To take E with
+probability p_low / P(E) is a test too, with P-mass p_low and Q-mass at most p_low (1 - lower / p_high) / alpha: nothing
+cancels, however close the two laws are.
+Guarantee: below and above, also composed. Proof: docs/proofs/shuffle.md, section 3, docs/proofs/points.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from flint import arb
+
+from ...derived import polygon
+from ...facets.between import Fineness
+from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...pair import BallTails, Pair
+from .ball_rows import Told, told
+from .law import Counts
+
+Mixture = Sequence[tuple[arb, Counts]]
+
+HALVINGS = 60  # of the way to where the tail begins
+DEEPER = 0.125  # of the tail that may be given up
+
+
+class Reading(NamedTuple):
+    """Ends of delta, and of P(E)."""
+
+    lower: arb
+    upper: arb
+    p_low: arb
+    p_high: arb
+
+
+class Place(NamedTuple):
+    """alpha, and readings of what lies below the pair there, and above."""
+
+    alpha: arb
+    below: Reading
+    above: Reading
+
+
+def ball_told(mixture: Mixture, epsilon: arb) -> Told:
+    """Of a mixture whose index is seen, at an exact epsilon >= 0."""
+    p, q, delta = arb(0), arb(0), arb(0)
+    for share, counts in mixture:
+        found = told(counts, epsilon)
+        p, q, delta = p + share * found.p, q + share * found.q, delta + share * found.delta
+    return Told(p, q, delta)
+
+
+def reading(mixture: Mixture, epsilon: float, proof: bool) -> Reading:
+    """Part by part in float64 where that is allowed and goes, else in balls."""
+    total = Reading(arb(0), arb(0), arb(0), arb(0))
+    with working_precision(BITS_START):
+        for share, counts in mixture:
+            found = None if proof else _float_told(counts, epsilon)
+            if found is None:
+                balls = told(counts, arb(epsilon))
+                found = Reading(balls.delta.lower(), balls.delta.upper(), balls.p.lower(), balls.p.upper())
+            total = Reading(*(before + share * end for before, end in zip(total, found, strict=True)))
+    return total
+
+
+def _float_told(counts: Counts, epsilon: float) -> Reading | None:
+    from .float_rows import float_told
+
+    found = float_told(counts, epsilon)
+    return None if found is None else Reading(*map(arb, found))
+
+
+def hull(one: BallTails, other: BallTails) -> BallTails:
+    """Tails at either end of a ball, and between."""
+    return BallTails(*(first.union(second) for first, second in zip(one, other, strict=True)))
+
+
+def places(read: Callable[[float], Reading], edge: float, fine: Fineness, atoms: Iterable[float]) -> list[float]:
+    """Even steps up to where the tail begins, and the atoms where they are few."""
+    low, high = 0.0, edge
+    level = arb(DEEPER * fine.tail)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if read(middle).upper <= level else (middle, high)
+        if high - low <= 1e-2 * high:
+            break
+    count = max(fine.points // 2, 8)
+    return sorted({high * index / count for index in range(count + 1)} | {each for each in atoms if 0.0 < each < edge})
+
+
+def finite_pairs(forward: Sequence[Place], backward: Sequence[Place]) -> tuple[Pair, Pair]:
+    """Of a pair, from readings of it and of its reverse at alpha >= 1."""
+    points, events = [], []
+    for alpha, below, above in forward:
+        points.append((alpha, above.upper))
+        events.append(_event(below, alpha))
+    for alpha, below, above in backward:
+        points.append((1 / alpha, (above.upper + alpha - 1) / alpha))
+        p, q = _event(below, alpha)
+        events.append((1 - q, 1 - p))
+    return polygon.below(events), polygon.above(points)
+
+
+def _event(found: Reading, alpha: arb) -> tuple[arb, arb]:
+    if not found.p_high > 0:
+        return arb(0), arb(0)
+    return found.p_low, (found.p_low * (1 - found.lower / found.p_high) / alpha).max(arb(0))
+
+
+def ends(found: Reading) -> tuple[float, float]:
+    """delta in doubles."""
+    return max(lower_float(found.lower), 0.0), min(upper_float(found.upper), 1.0)
