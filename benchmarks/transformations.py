@@ -86,6 +86,9 @@ PICTURES: Mapping[str, Picture] = MappingProxyType(
             ),
             3.0,
         ),
+        "shuffle": Picture(
+            ("PureDP(epsilon=2)", "PureDP(epsilon=2).shuffle(users=30)", "PureDP(epsilon=2).shuffle(users=1000)"), 2.0
+        ),
     }
 )
 

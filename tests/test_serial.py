@@ -65,7 +65,7 @@ REFUSED_TREES: list[tuple[Any, str]] = [
     ({"mechanism": "Gaussian", "parameters": {"sigma": "inf"}}, "sigma must be"),
     ({"mechanism": "Finite", "parameters": {"p": [0.5, [0.5]], "q": [0.5, 0.5]}}, "must be a number"),
     ({"mechanism": "Finite", "parameters": {"p": [0.5, 0.6], "q": [0.5, 0.5]}}, "must sum to 1"),
-    ({"shuffle": {"of": LEAF}}, "unknown transformation 'shuffle'"),
+    ({"shuffel": {"of": LEAF}}, "unknown transformation 'shuffel'"),
     ({"poisson": LEAF}, '"of"'),
     ({"poisson": 3}, '"of"'),
     ({"poisson": {"of": LEAF}}, "needs rate"),

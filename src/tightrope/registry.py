@@ -18,6 +18,7 @@ from .transforms.group import Group
 from .transforms.parallel import Parallel
 from .transforms.poisson import Poisson
 from .transforms.refused import REFUSED
+from .transforms.shuffle import Shuffle
 from .transforms.without_replacement import WithoutReplacement
 
 Made = TypeVar("Made", bound=Mechanism)
@@ -33,6 +34,7 @@ TRANSFORMS: Mapping[str, type[Transformation]] = MappingProxyType(
         "poisson": Poisson,
         "without_replacement": WithoutReplacement,
         "group": Group,
+        "shuffle": Shuffle,
     }
 )
 

@@ -26,7 +26,7 @@ from .answer import Answer, Point, answered, exact, from_edges, nothing_known
 from .edges import edges, rest_above, sealed
 from .evaluation import Evaluator, SelfInverse, Term, inverse
 from .ladder import ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
-from .tuning import AHEAD, NEXT_TO_NOTHING, OUTLINE_TOLERANCE, REUSED, ROUGHLY, SMALL
+from .tuning import AHEAD, DEAR, NEXT_TO_NOTHING, OUTLINE_TOLERANCE, REUSED, ROUGHLY, SMALL
 
 
 class Planner:
@@ -138,7 +138,7 @@ class Planner:
         The total variation of a composition is at most the sum of those of its parts; where delta is at least that,
         epsilon is 0. Where moments show that delta is met at NEXT_TO_NOTHING already, nobody asks for more.
         """
-        if point.quantity == "delta":
+        if point.quantity == "delta" or any(pair.profile_cost() > DEAR for pair, _ in self.terms):
             return None
         variation = arb(0)
         with working_precision(BITS_START):

@@ -59,3 +59,15 @@ class Transformable:
         from ..transforms.group import Group
 
         return Group.of(self, size=size, name=name)
+
+    @checked
+    def shuffle(self: Any, users: int, *, name: str | None = None) -> Mechanism:
+        """Every one of so many users reports once through this, and the reports are put in a random order.
+
+        This is the randomizer, the same for all users: PureDP(epsilon) for any that is epsilon-private,
+        RandomizedResponse, or another mechanism of bounded loss, which is about replacing the user's value. Of a
+        composition: all parts make up one report. Randomizers that differ between users are not covered.
+        """
+        from ..transforms.shuffle import Shuffle
+
+        return Shuffle(base=self, users=users, name=name)

@@ -1,7 +1,7 @@
 """A binomial count in cells: how many users report another value.
 
-Given the count d the pair of k-ary randomized response is one of clones, and fewer d tell more: the least d of each cell
-makes a pair that dominates, the greatest one that is dominated. Few enough counts are cells of their own.
+Given the count d the pair of k-ary randomized response is one of clones, and a smaller d tells more: the least d of
+each cell makes a pair that dominates. Few enough counts are cells of their own.
 Guarantee: the cells cover 0, ..., n; masses are exact. Proof: docs/proofs/shuffle.md, section 2.
 """
 
@@ -13,9 +13,9 @@ from typing import NamedTuple
 from flint import arb
 
 from ... import work
-from .ball_rows import mass
+from .binomial import at_least, at_most, mass
 
-FINE, COARSE = 5.0, 0.7  # steps to a deviation
+FINE, COARSE = 5.0, 2.0  # steps to a deviation
 REACH = 8.0, 5.0  # deviations below and above the mean that have fine cells
 WIDER = 1.6  # times as wide as the cell above, further down
 ALL_MOST = 64  # users whose counts are all cells of their own
@@ -40,9 +40,9 @@ def cells(users: int, chance: arb, steps: float) -> list[Cell]:
     at: arb | None = None
     for start, end in zip(starts, ends, strict=True):
         if end == users and start > 0:
-            share = at_least(users, start, chance)
+            share = at_least(users, start, chance, 1 - chance)
         elif start < near:  # few and wide
-            upto = at_most(users, end, chance)
+            upto = at_most(users, end, chance, 1 - chance)
             share, before = (upto - before).max(arb(0)), upto
         else:
             work.spend(TERM * (end - start + 1))
@@ -70,25 +70,3 @@ def _starts(users: int, chance: float, steps: float) -> list[int]:
 
 def _deviation(users: int, chance: float) -> float:
     return math.sqrt(users * chance * (1.0 - chance))
-
-
-def at_least(users: int, least: int, chance: arb) -> arb:
-    """Pr[d >= least]."""
-    if least <= 0:
-        return arb(1)
-    if least > users:
-        return arb(0)
-    if least < users * chance:
-        return 1 - at_most(users, least - 1, chance)
-    return chance.beta_lower(arb(least), arb(users - least + 1), True)
-
-
-def at_most(users: int, most: int, chance: arb) -> arb:
-    """Pr[d <= most]."""
-    if most < 0:
-        return arb(0)
-    if most >= users:
-        return arb(1)
-    if not most < users * chance:
-        return 1 - at_least(users, most + 1, chance)
-    return (1 - chance).beta_lower(arb(users - most), arb(most + 1), True)

@@ -18,7 +18,7 @@ from ...kernels.ball import BITS_START, integer, lower_float, upper_float, worki
 from ...kernels.directed import FEW, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
-from .ball_rows import geometric, mass
+from .binomial import geometric, mass
 from .law import Chances, Counts, Scores
 from .window import Rows, rows
 
@@ -26,7 +26,7 @@ DROP = 48.0  # nats that rows left out lie below the largest one
 UNITS_PER_ROW = 32.0  # ratios, their products and sums: fewer than 16 roundings for each row
 LEAST, MOST = 1e-250, 1e250  # of running products: far from where doubles end
 ROWS_LEAST = 200  # fewer are as quick in balls
-ROWS_MOST = 1 << 22
+ROWS_MOST = 1 << 21
 ROW = 250.0  # units of work
 
 
@@ -40,7 +40,7 @@ class FloatTold(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """Whole k of each row, choices for a t that is off by less than `eta`; M r - t of each row, off by less than `slip`."""
+    """k of each row, for a t that is off by less than `eta`; M r - t of each row, off by less than `slip`."""
 
     k: FloatArray
     behind: FloatArray
@@ -49,8 +49,8 @@ class _Line(NamedTuple):
 
 
 class _Chain(NamedTuple):
-    """Rows from the first with k >= 0 on. Up to two scales and to `units`: Pr[a] of all of them, and of those with k < M
-    Pr[b = k], and Pr[b <= k] from below and from above.
+    """Rows from the first with k >= 0 on. Up to two scales and to `units`: Pr[a] of all of them, and of those with
+    k < M Pr[b = k], and Pr[b <= k] from below and from above.
     """
 
     a: FloatArray
@@ -59,7 +59,8 @@ class _Chain(NamedTuple):
     low: FloatArray
     high: FloatArray
     units: float
-    log_row: int  # where the scales are 1
+    peak: int  # the row where the scales are 1
+    opens: bool  # nothing lies below the first row
 
 
 def float_told(law: Counts, epsilon: float) -> FloatTold | None:
@@ -88,6 +89,8 @@ def _line(draws: int, scores: Scores, chances: Chances, window: Rows) -> _Line |
         return None
     over = float(2**bits)
     rest, step = int(float((t - start) * over)), min(int(float(rise * over)), 2**bits)
+    if step <= 64 * size:  # a rise that t cannot show
+        return None
     index = np.arange(size, dtype=np.int64)
     k = start + (rest + index * step - 1 >> bits)
     behind, fall = float((draws - window.first) * chances.r - t), float(chances.r + rise)
@@ -100,8 +103,7 @@ def _line(draws: int, scores: Scores, chances: Chances, window: Rows) -> _Line |
 def _chain(draws: int, chances: Chances, window: Rows, line: _Line) -> _Chain | None:
     k, a = line.k, np.arange(window.first, window.last + 1, dtype=np.float64)
     skipped = int(np.searchsorted(k, 0.0))
-    if skipped and not window.opens:
-        return None
+    opens = window.opens or skipped > 0  # a row before would have t < 0 for certain
     k, a = k[skipped:], a[skipped:]
     left = draws - a
     open_rows = int(np.searchsorted(-(left - k), 0.0))  # those with k < M
@@ -119,14 +121,14 @@ def _chain(draws: int, chances: Chances, window: Rows, line: _Line) -> _Chain | 
     if not (np.all((c > LEAST) & (c < MOST)) and np.all((outer > LEAST) & (outer < MOST))):
         return None
     low = high = c[0]
-    if not (window.opens and k[0] == 0.0):
+    if not (opens and k[0] == 0.0):
         fall = int(k[0]) * chances.not_r / ((int(left[0] - k[0]) + 1) * chances.r)
         if not fall < 1:
             return None
         high = raised(c[0] * upper_float(1 / (1 - fall)), FEW)
     more = np.append(0.0, np.cumsum(r * down * c[:-1] + np.where(rises, c[1:], 0.0)))
     units = UNITS_PER_ROW * len(a) + 4.0 * FEW
-    return _Chain(a, outer, c, lowered(low + more, units), raised(high + more, units), units, peak)
+    return _Chain(a, outer, c, lowered(low + more, units), raised(high + more, units), units, peak, opens)
 
 
 def _products(ratio: FloatArray, start: int) -> FloatArray:
@@ -137,7 +139,7 @@ def _products(ratio: FloatArray, start: int) -> FloatArray:
 
 def _told(law: Counts, scores: Scores, chances: Chances, window: Rows, line: _Line, chain: _Chain) -> FloatTold:
     """Rows with k < M first, the others, where b is anything, after them."""
-    a, outer, c, low, high, units, peak = chain
+    a, outer, c, low, high, units, peak, opens = chain
     skipped, some = len(line.k) - len(a), len(c)
     k, behind = line.k[skipped : skipped + some], line.behind[skipped:]
     left, r = law.draws - a, float(chances.r)
@@ -167,15 +169,21 @@ def _told(law: Counts, scores: Scores, chances: Chances, window: Rows, line: _Li
     p, w, n = law.p(), law.w(), law.users
     kept, up, down = w * law.draws + law.same, 1 + units * UNIT, 1 - units * UNIT
     out = _left_out(law.draws, chances, window, scale * arb(float(above[0])), scale * arb(float(above[-1])))
-    bottom = arb(0) if window.opens else arb(float(high[0])) * inner / scale * out[0]
-    delta_high = up * scores.y * total(above, most, full_most) / n + scores.highest * (bottom + out[1])
-    delta_low = scores.y * total(below, least, full_least) / n
+    bottom = arb(0) if opens else arb(float(high[0])) * inner / scale * out[0]
+    positive = up * total(above, most, full_most)
+    if skipped:  # the last row before may have t > 0 by less than eta
+        before = mass(law.draws, int(a[0]) - 1, chances.m, chances.not_m)
+        positive += arb(line.eta) * before * mass(int(left[0]) + 1, 0, chances.r, chances.not_r)
+    delta_high = scores.y * positive / n + scores.highest * (bottom + out[1])
+    gained = total(below, np.maximum(least, 0.0), np.maximum(full_least, 0.0))
+    lost = total(above, np.maximum(-least, 0.0), np.maximum(-full_least, 0.0))
+    delta_low = scores.y * (down * gained - up * lost) / n
     p_low = (p - w) * total(below, low * a[:some], a[some:]) + kept * total(below, low, ones)
     p_high = (p - w) * total(above, high * a[:some], a[some:]) + kept * total(above, high, ones)
     p_low += (1 - w) * total(below, second_low, bs)
     p_high += (1 - w) * total(above, second_high, bs)
     return FloatTold(
-        max(lower_float(delta_low * (down if delta_low > 0 else up)), 0.0),
+        max(lower_float(delta_low), 0.0),
         upper_float(delta_high),
         max(lower_float(down * down * p_low / n), 0.0),
         upper_float(up * up * p_high / n),

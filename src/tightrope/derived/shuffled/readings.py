@@ -8,26 +8,26 @@ Guarantee: below and above, also composed. Proof: docs/proofs/shuffle.md, sectio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from flint import arb
 
-from ...derived import polygon
 from ...facets.between import Fineness
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...pair import BallTails, Pair
+from .. import polygon
 from .ball_rows import Told, told
 from .law import Counts
 
 Mixture = Sequence[tuple[arb, Counts]]
 
-HALVINGS = 60  # of the way to where the tail begins
+HALVINGS, NEAR = 60, 1e-2  # of the way to where the tail begins, and how well that is known
 DEEPER = 0.125  # of the tail that may be given up
 
 
-class Reading(NamedTuple):
-    """Ends of delta, and of P(E)."""
+class DeltaEnds(NamedTuple):
+    """DeltaEnds of delta, and of P(E)."""
 
     lower: arb
     upper: arb
@@ -39,8 +39,8 @@ class Place(NamedTuple):
     """alpha, and readings of what lies below the pair there, and above."""
 
     alpha: arb
-    below: Reading
-    above: Reading
+    below: DeltaEnds
+    above: DeltaEnds
 
 
 def ball_told(mixture: Mixture, epsilon: arb) -> Told:
@@ -52,24 +52,24 @@ def ball_told(mixture: Mixture, epsilon: arb) -> Told:
     return Told(p, q, delta)
 
 
-def reading(mixture: Mixture, epsilon: float, proof: bool) -> Reading:
+def reading(mixture: Mixture, epsilon: float, proof: bool) -> DeltaEnds:
     """Part by part in float64 where that is allowed and goes, else in balls."""
-    total = Reading(arb(0), arb(0), arb(0), arb(0))
+    total = DeltaEnds(arb(0), arb(0), arb(0), arb(0))
     with working_precision(BITS_START):
         for share, counts in mixture:
             found = None if proof else _float_told(counts, epsilon)
             if found is None:
                 balls = told(counts, arb(epsilon))
-                found = Reading(balls.delta.lower(), balls.delta.upper(), balls.p.lower(), balls.p.upper())
-            total = Reading(*(before + share * end for before, end in zip(total, found, strict=True)))
+                found = DeltaEnds(balls.delta.lower(), balls.delta.upper(), balls.p.lower(), balls.p.upper())
+            total = DeltaEnds(*(before + share * end for before, end in zip(total, found, strict=True)))
     return total
 
 
-def _float_told(counts: Counts, epsilon: float) -> Reading | None:
+def _float_told(counts: Counts, epsilon: float) -> DeltaEnds | None:
     from .float_rows import float_told
 
     found = float_told(counts, epsilon)
-    return None if found is None else Reading(*map(arb, found))
+    return None if found is None else DeltaEnds(*map(arb, found))
 
 
 def hull(one: BallTails, other: BallTails) -> BallTails:
@@ -77,17 +77,17 @@ def hull(one: BallTails, other: BallTails) -> BallTails:
     return BallTails(*(first.union(second) for first, second in zip(one, other, strict=True)))
 
 
-def places(read: Callable[[float], Reading], edge: float, fine: Fineness, atoms: Iterable[float]) -> list[float]:
-    """Even steps up to where the tail begins, and the atoms where they are few."""
+def places(read: Callable[[float], DeltaEnds], edge: float, fine: Fineness) -> list[float]:
+    """Even steps up to where the tail begins."""
     low, high = 0.0, edge
     level = arb(DEEPER * fine.tail)
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if read(middle).upper <= level else (middle, high)
-        if high - low <= 1e-2 * high:
+        if high - low <= NEAR * high:
             break
     count = max(fine.points // 2, 8)
-    return sorted({high * index / count for index in range(count + 1)} | {each for each in atoms if 0.0 < each < edge})
+    return [high * index / count for index in range(count + 1)]
 
 
 def finite_pairs(forward: Sequence[Place], backward: Sequence[Place]) -> tuple[Pair, Pair]:
@@ -103,12 +103,12 @@ def finite_pairs(forward: Sequence[Place], backward: Sequence[Place]) -> tuple[P
     return polygon.below(events), polygon.above(points)
 
 
-def _event(found: Reading, alpha: arb) -> tuple[arb, arb]:
+def _event(found: DeltaEnds, alpha: arb) -> tuple[arb, arb]:
     if not found.p_high > 0:
         return arb(0), arb(0)
     return found.p_low, (found.p_low * (1 - found.lower / found.p_high) / alpha).max(arb(0))
 
 
-def ends(found: Reading) -> tuple[float, float]:
+def float_ends(found: DeltaEnds) -> tuple[float, float]:
     """delta in doubles."""
     return max(lower_float(found.lower), 0.0), min(upper_float(found.upper), 1.0)

@@ -10,6 +10,7 @@ Reference: Feldman, McMillan, Talwar 2021, Thm 3.1, and 2023, Thm 3.2 with its e
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from flint import arb, ctx
@@ -22,11 +23,11 @@ from ...kernels.twofold import Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
 from .cells import COARSE, FINE, cells
 from .law import Counts
-from .readings import Mixture, Place, Reading, ball_told, ends, finite_pairs, hull, places, reading
+from .readings import DeltaEnds, Mixture, Place, ball_told, finite_pairs, float_ends, hull, places, reading
 from .through_balls import ball_tails_as_floats, mirrored
 
-MIXTURE_POINTS = 192  # cells are coarser than more of them would show
-ATOMS_USERS = 30  # so few users have so few losses that all of them are asked
+MIXTURE_POINTS = 128  # cells are coarser than more of them would show
+ATOMS_USERS, ATOMS_MIXED = 30, 8  # so few users have so few losses that all of them are asked
 COST_LEAST, COST_MOST, COST_PER_DEVIATION = 500, 60_000, 6.0
 
 
@@ -50,8 +51,8 @@ class ShuffledPair(Pair):
             high = self._delta(mixture, float(least))
             low = high if least == most else self._delta(mixture, float(most))
             found.append((low[0], high[1]))
-        low, high = (np.array([each[side] for each in found]).reshape(epsilon.value.shape) for side in (0, 1))
-        return enclosing(low, high)
+        ends_of = (np.array([each[side] for each in found]).reshape(epsilon.value.shape) for side in (0, 1))
+        return enclosing(*ends_of)
 
     def ball_tails(self, t: arb) -> BallTails:
         if not t.is_exact():
@@ -90,24 +91,25 @@ class ShuffledPair(Pair):
 
     def between(self, fine: Fineness) -> tuple[Pair, Pair]:
         with working_precision(BITS_START):
-            above = self._mixture(COARSE)
+            above, edge = self._mixture(COARSE), self.epsilon.ball()
+            one = len(above) == 1
             # What is real lies below, and is one part.
-            below = above if len(above) == 1 else ShuffledPair(self.epsilon, self.users, self.categories, True)._mixture(1)
-            points = fine.points if len(above) == 1 else min(fine.points, MIXTURE_POINTS)
-            edge = self.epsilon.ball()
-            atoms = self._atoms() if self.users <= ATOMS_USERS else []
+            below = above if one else ShuffledPair(self.epsilon, self.users, self.categories, third=True)._mixture(1.0)
+            atoms = self._atoms() if self.users <= (ATOMS_USERS if one else ATOMS_MIXED) else None
 
-        def read(epsilon: float) -> Reading:
+        def read(epsilon: float) -> DeltaEnds:
             return reading(above, epsilon, fine.proof)
 
-        nothing = Reading(arb(0), arb(0), arb(0), arb(0))
+        less = fine if one else replace(fine, points=min(fine.points, MIXTURE_POINTS))
+        asked = places(read, upper_float(edge), less) if atoms is None else atoms
+        nothing = DeltaEnds(arb(0), arb(0), arb(0), arb(0))
         with working_precision(2 * BITS_START):
-            asked = [Place(edge.exp(), nothing, nothing)]
-            for epsilon in places(read, upper_float(edge), replace(fine, points=points), atoms):
+            found = [Place(edge.exp(), nothing, nothing)]
+            for epsilon in asked:
                 high = read(epsilon)
-                low = high if below is above else reading(below, epsilon, fine.proof)
-                asked.append(Place(arb(epsilon).exp(), low, high))
-            return finite_pairs(asked, asked)
+                low = high if below is above or atoms else reading(below, epsilon, fine.proof)
+                found.append(Place(arb(epsilon).exp(), low, high))
+            return finite_pairs(found, found)
 
     def _mixture(self, steps: float) -> Mixture:
         """The counts given what is seen beside them, at the least of each cell; kept for each precision."""
@@ -117,24 +119,28 @@ class ShuffledPair(Pair):
         chance = (k - 2) / (self.epsilon.ball().exp() + (k - 1))
         kept: dict[tuple[float, int], Mixture] = self.__dict__.setdefault("_kept", {})
         if (steps, ctx.prec) not in kept:
-            found = [(mass, Counts(self.epsilon, self.users - same, same)) for mass, same, _ in cells(self.users, chance, steps)]
-            kept[steps, ctx.prec] = [(mass, counts) for mass, counts in found if counts.draws]
+            found = cells(self.users, chance, steps)
+            kept[steps, ctx.prec] = [
+                (mass, Counts(self.epsilon, self.users - same, same)) for mass, same, _ in found if same < self.users
+            ]
         return kept[steps, ctx.prec]
 
     def _delta(self, mixture: Mixture, epsilon: float) -> tuple[float, float]:
-        """Ends of delta at any double."""
+        """DeltaEnds of delta at any double."""
         if epsilon == np.inf:
             return 0.0, 0.0
         if epsilon >= 0.0:
-            return ends(reading(mixture, epsilon, proof=False))
+            return float_ends(reading(mixture, epsilon, proof=False))
         if epsilon == -np.inf:
             return 1.0, 1.0
         found = reading(mixture, -epsilon, proof=False)
         with working_precision(BITS_START):
-            return ends(found._replace(lower=mirrored(found.lower, arb(epsilon)), upper=mirrored(found.upper, arb(epsilon))))
+            return float_ends(
+                found._replace(lower=mirrored(found.lower, arb(epsilon)), upper=mirrored(found.upper, arb(epsilon)))
+            )
 
     def _atoms(self) -> list[float]:
-        """Losses above 0, about."""
+        """0, the losses above it, about, and what lies halfway: there no rounding moves an event past another."""
         p = self.epsilon.ball().exp()
         found = set()
         for _, counts in self._mixture(FINE):
@@ -143,4 +149,5 @@ class ShuffledPair(Pair):
                 for b in range(min(a, counts.draws - a + 1)):
                     same = w * (counts.draws - a - b) + counts.same
                     found.add(float(((p * a + b + same) / (a + p * b + same)).log()))
-        return sorted(found)
+        ordered = [0.0, *sorted(loss for loss in found if loss > 0.0)]
+        return [*ordered, *(0.5 * (one + other) for one, other in pairwise(ordered) if other - one > 1e-12)]

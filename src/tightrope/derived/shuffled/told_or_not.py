@@ -1,10 +1,10 @@
 """Shuffled randomized response where all others hold the first user's value, and one sees how many report it.
 
-P = Bin(n, s), Q = Bin(n - 1, s) + Bern(s'), s > s' the chances to report a value where it is held and where it is not; the
-reverse counts those who do not report it. dP/dQ rises with the count, so events are counts from some k on: with T the
-upper tail and c the mass of Bin(n - 1, s), P(E) = T(k) + s c(k - 1) and Q(E) = T(k) + s' c(k - 1).
+P = Bin(n, s), Q = Bin(n - 1, s) + Bern(s'), s > s' the chances to report a value where it is held and where it is not;
+the reverse counts those who do not report it. dP/dQ rises with the count, so events are counts from some k on: with T
+the upper tail and c the mass of Bin(n - 1, s), P(E) = T(k) + s c(k - 1) and Q(E) = T(k) + s' c(k - 1).
 Guarantee: exact, in balls; float64 is read off them. Proof: docs/proofs/shuffle.md, section 2.
-Reference: Balle, Bell, Gascon, Nissim 2019, Sec. 5 (k-ary response).
+Reference: Balle, Bell, Gascon, Nissim 2019 (k-ary response).
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from ...kernels.ball import BITS_START, enclose, floors, working_precision
 from ...kernels.enclosure import Enclosure, enclosing
 from ...kernels.twofold import Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
-from .ball_rows import ROW, geometric, mass
-from .cells import at_least
-from .readings import DEEPER, Place, Reading, finite_pairs, hull
+from .binomial import TERM, at_least, geometric, mass
+from .readings import DEEPER, DeltaEnds, Place, finite_pairs, hull
 from .through_balls import ball_tails_as_floats, mirrored
 from .window import log_mass
 
-PROFILE_UNITS = 30_000  # of cost: a beta function takes twelve milliseconds
+PROFILE_UNITS = 10_000  # of cost, about: a few milliseconds
 
 
 class _Counted(NamedTuple):
@@ -138,8 +137,8 @@ class ToldOrNotPair(Pair):
         counted, others = self._counted(), self.users - 1
         found = []
         for k in floors(self.users * counted.share(epsilon.exp())):
-            tail = at_least(others, k + 1, counted.chance)
-            at = mass(others, k, counted.chance, 1 - counted.chance) if 0 <= k <= others else arb(0)
+            tail = at_least(others, k + 1, counted.chance, 1 - counted.chance)
+            at = mass(others, k, counted.chance, 1 - counted.chance)
             found.append((tail + counted.p * at, tail + counted.q * at))
         unknown = arb(0).union(arb(1))
         return found or [(unknown, unknown)]
@@ -147,10 +146,10 @@ class ToldOrNotPair(Pair):
     def _places(self, fine: Fineness) -> list[Place]:
         """The events of counts from k on, at the loss of k - 1: from where it is above 0 to where the tail begins."""
         counted, n = self._counted(), self.users
-        least = int(math.ceil(n * float(counted.share(arb(1)))))
+        least = math.ceil(n * float(counted.share(arb(1))))
         last = _last(n - 1, counted.chance, max(least, 1), DEEPER * fine.tail)
         first, every = max(least, 1), max((last - least) // max(fine.points // 2, 1), 1)
-        work.spend(ROW * (last - first + 1))
+        work.spend(TERM * (last - first + 1))
         at = mass(n - 1, last - 1, counted.chance, 1 - counted.chance)
         odds = (1 - counted.chance) / counted.chance
         beyond = arb(n - last) / last / odds
@@ -160,10 +159,10 @@ class ToldOrNotPair(Pair):
                 p, q = tail + counted.p * at, tail + counted.q * at
                 alpha = counted.ratio(arb(k - 1) / n)
                 delta = (p - alpha * q).max(arb(0))
-                found.append(Place(alpha, *(Reading(delta, delta, p, p),) * 2))
+                found.append(Place(alpha, *(DeltaEnds(delta, delta, p, p),) * 2))
             tail += at
             at *= odds * (k - 1) / (n - k + 1)
-        return [Place(counted.high, *(Reading(arb(0), arb(0), arb(0), arb(0)),) * 2), *found]
+        return [Place(counted.high, *(DeltaEnds(arb(0), arb(0), arb(0), arb(0)),) * 2), *found]
 
 
 def _last(n: int, chance: arb, least: int, tail: float) -> int:

@@ -1,7 +1,7 @@
 """Counts of three symbols: the law that stands for shuffled reports.
 
-N draws have the symbols 0, 1 and "other" with probabilities m, m, 1 - 2m, and d more are "same"; the densities of P and Q
-are the means over all n = N + d of u = p, 1, w, 1 and v = 1, p, w, 1. With a, b the counts of the first two and
+N draws have the symbols 0, 1 and "other" with probabilities m, m, 1 - 2m, and d more are "same"; the densities of P and
+Q are the means over all n = N + d of u = p, 1, w, 1 and v = 1, p, w, 1. With a, b the counts of the first two and
 alpha = e^eps >= 1 the score a tau - b y - (w N + d)(alpha - 1) is n (dP - alpha dQ).
     clones   m = 1/(p + 1), w = 0: what dominates, d of them the same for everybody
     third    m = 1/(p + k - 1), w = (k - 2)/(p + k - 3): k-ary randomized response, the others at a third value

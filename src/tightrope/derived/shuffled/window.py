@@ -45,9 +45,8 @@ class _Logs(NamedTuple):
 
 def rows(draws: int, chances: Chances, scores: Scores, drop: float) -> Rows:
     """The rows without which about e^-drop of the sum is missing."""
-    logs = _Logs(
-        draws, *(_log(each) for each in chances), float((scores.tau / scores.y).mid()), float(scores.gone / scores.y)
-    )
+    m, not_m, r, not_r = (_log(each) for each in chances)
+    logs = _Logs(draws, m, not_m, r, not_r, float(scores.tau / scores.y), float(scores.gone / scores.y))
     least = _opening(draws, scores)
     if least > draws:
         return Rows(draws + 1, draws, True)
@@ -68,6 +67,8 @@ def rows(draws: int, chances: Chances, scores: Scores, drop: float) -> Rows:
 
 def _opening(draws: int, scores: Scores) -> int:
     """The first row with t > 0; one too early does no harm."""
+    if scores.gone.is_zero():
+        return 1
     edge = (scores.gone / scores.tau).lower().floor()
     return draws + 1 if edge > draws + 1 else max(int(edge.unique_fmpz() or 0), 0)
 

@@ -1,7 +1,7 @@
 """Sums over counts in balls, row by row.
 
-Given a, the counts b with a score above 0 are those below t_a, which rises by at most 1 from row to row: each row follows
-from the one before by products and sums of positive numbers.
+Given a, the counts b with a score above 0 are those below t_a, which rises by at most 1 from row to row: each row
+follows from the one before by products and sums of positive numbers.
     delta = E(score)_+ / n,   P(E) and Q(E) of the event E that the score is above 0
 t_a is kept as a whole number over 2^bits; where it cannot be told from a whole number, P(E) and Q(E) are hulls.
 Guarantee: exact; rows left out are inside the balls. Proof: docs/proofs/shuffle.md, section 3.
@@ -15,12 +15,13 @@ from flint import arb, ctx
 
 from ... import work
 from ...kernels.ball import integer, working_precision
+from .binomial import geometric, mass
 from .law import Chances, Counts, Scores
 from .window import Rows, rows
 
 GUARD_BITS = 64  # of logarithms of factorials, and of the place of the first row
 DROP_PER_BIT, DROP_MORE = 0.65, 5.0  # nats that rows left out lie below the largest one
-ROW = 6e3  # units of work
+ROW = 3e3  # units of work
 
 
 class Told(NamedTuple):
@@ -89,7 +90,7 @@ def _places(scores: Scores, window: Rows, bits: int, even: bool) -> Places | Non
     if start is None or step is None or off is None or more is None:
         return None
     error = off + 2 + (window.last - window.first + 1) * (more + 2)
-    return Places(start, step, error, bits) if step > error else None
+    return Places(start, step, error, bits) if step > 4 * error else None
 
 
 def _summed(draws: int, chances: Chances, places: Places, window: Rows) -> Sums | None:
@@ -98,27 +99,28 @@ def _summed(draws: int, chances: Chances, places: Places, window: Rows) -> Sums 
     t, rise, error, bits = places
     odds, share = chances.m / chances.not_m, chances.r / chances.not_r
     a, left = window.first, draws - window.first
-    k = (t - error - 1) >> bits
-    while k < 0:  # before the first row with t > 0
-        if not window.opens or a > window.last:
-            return Sums(arb(0), arb(0), arb(0), arb(0), arb(0)) if a > window.last else None
+    k, tied = (t - error - 1) >> bits, arb(0)
+    opens = window.opens or k < 0  # a row before would have t < 0 for certain
+    while k < 0 and a <= window.last:
+        if t + error > 0:
+            tied += mass(draws, a, chances.m, chances.not_m) * mass(left, 0, chances.r, chances.not_r)
         a, left, t = a + 1, left - 1, t + rise
         k = (t - error - 1) >> bits
     if a > window.last:
-        return Sums(arb(0), arb(0), arb(0), arb(0), arb(0))
+        return Sums(arb(0), arb(0), arb(0), tied, arb(0)) if window.last == draws else None
     outer = mass(draws, a, chances.m, chances.not_m)
     k = min(k, left)
     c = mass(left, k, chances.r, chances.not_r)
     below = arb(1) if k == left else c
     out = arb(0)
-    if k < left and not (window.opens and k == 0):
+    if k < left and not (opens and k == 0):
         fall = k * chances.not_r / ((left - k + 1) * chances.r)
         if not fall < 1:
             return None
         below = c * (1 + arb(0).union(fall / (1 - fall)))
-    if not window.opens:
+    if not opens:
         out += below * geometric(outer, a * chances.not_m / ((draws - a + 1) * chances.m))
-    one, first, edge, tied = arb(0), arb(0), arb(0), arb(0)
+    one, first, edge = arb(0), arb(0), arb(0)
     while True:
         weight = outer * below
         one += weight
@@ -145,16 +147,3 @@ def _summed(draws: int, chances: Chances, places: Places, window: Rows) -> Sums 
     if a < draws:
         out += geometric(outer, arb(draws - a) / (a + 1) * odds)
     return Sums(one, first, edge, tied, out)
-
-
-def geometric(first: arb, ratio: arb) -> arb:
-    """At or above the sum of masses whose ratios fall from this one on; a probability in any case."""
-    return (first * ratio / (1 - ratio)).min(arb(1)) if ratio < 1 else arb(1)
-
-
-def mass(n: int, k: int, p: arb, q: arb) -> arb:
-    """Binomial, of chance p and 1 - p = q."""
-    if q.is_zero():
-        return arb(int(k == n))
-    logs = arb(n + 1).lgamma() - arb(k + 1).lgamma() - arb(n - k + 1).lgamma() + k * p.log() + (n - k) * q.log()
-    return logs.exp()
