@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from flint import arb
+from flint import arb, ctx
 
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.directed import MILLIONS, raised
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from ..sampled_gaussian.decay_float import CellTable
     from .centre import ManyHitsCentre
 
-UNSEEN_TERM = 1e-18  # of a sum
+LOG_UNSEEN = -42.0  # of a term of a sum
 FAR_STEP, FAR_TERMS = 0.5, 4000  # of mu x: the pieces on which a density far out is bounded, and how many at most
+POINTS_KEPT = 20_000
 FAR_SLACK = 1e-6  # of an exponent: more than its rounding
 FAR_EXPONENT = 1e8
 
@@ -40,6 +41,7 @@ class ManyHits(Likelihood):
 
     mu: float
     hits: HitLaw
+    _points: dict[float, tuple[float, float, float]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def most(self) -> int:
@@ -57,39 +59,49 @@ class ManyHits(Likelihood):
         """Where term j + 1 becomes larger than term j."""
         return [(one - other) / self.mu for one, other in zip(self.logs, self.logs[1:], strict=False)]
 
-    def _sums(self, x: float) -> tuple[float, float]:
-        """log g and S, about."""
-        logs, rise = self.logs, self.mu * x
+    def plain_point(self, x: float) -> tuple[float, float, float]:
+        """Worked out once for each x: saddles, ends and bounds far out share theirs."""
+        found = self._points.get(x)
+        if found is None:
+            if len(self._points) >= POINTS_KEPT:
+                self._points.clear()
+            found = self._points[x] = self._plain_point(x)
+        return found
+
+    def _plain_point(self, x: float) -> tuple[float, float, float]:
+        """log g, S and V, about.
+
+        Terms fall on both sides of the largest, the faster the further. Where that is the first, S is small itself, and
+        terms count against the second.
+        """
+        logs, rise, exp = self.logs, self.mu * x, math.exp
         peak = bisect(self.turns, x)
-        top, total, mean = logs[peak], 1.0, 0.0
+        top, total, mean, square = logs[peak], 1.0, 0.0, 0.0
+        least = LOG_UNSEEN if peak else LOG_UNSEEN + min(logs[1] - top + rise, 0.0)
         for direction in (1, -1):
             j = peak + direction
             while 0 <= j < len(logs):
-                term = math.exp(min(logs[j] - top + (j - peak) * rise, 0.0))
-                if term < UNSEEN_TERM:
+                exponent = logs[j] - top + (j - peak) * rise
+                if exponent < least:
                     break
-                total += term
-                mean += (j - peak) * term
+                term, away = exp(min(exponent, 0.0)), j - peak
+                total, mean, square = total + term, mean + away * term, square + away * away * term
                 j += direction
-        return top + peak * rise + math.log(total), peak + mean / total
+        mean /= total
+        return top + peak * rise + math.log(total), peak + mean, square / total - mean * mean
 
     @property
     def share_of_hits(self) -> float:
         return -math.expm1(self.logs[0])
 
     def log_g(self, x: float) -> float:
-        return self._sums(x)[0]
+        return self.plain_point(x)[0]
 
     def loss(self, x: float) -> float:
-        return self._sums(x)[0]
+        return self.plain_point(x)[0]
 
     def share(self, x: float) -> float:
-        """S; where it is tiny, by its own terms: nothing is subtracted from the peak."""
-        if self.turns and x < self.turns[0]:
-            rise = self.mu * x
-            terms = [math.exp(max(log - self.logs[0] + j * rise, -745.0)) for j, log in enumerate(self.logs)]
-            return sum(j * term for j, term in enumerate(terms)) / sum(terms)
-        return self._sums(x)[1]
+        return self.plain_point(x)[1]
 
     def place_of(self, loss: float) -> float:
         low, high = LOWEST, 1.0
@@ -143,7 +155,8 @@ class ManyHits(Likelihood):
         start = power * self.log_g(x) - 0.5 * x * x
         left, at_left, total = x, power * self.log_g(x), 0.0
         while left < last:
-            right = left + wide
+            right = (math.floor(left / wide) + 1.0) * wide
+            right = right if right > left else left + wide
             at_right = power * self.log_g(right)
             slope = (at_right - at_left) / (right - left)
             peak = min(max(slope, left), right)
@@ -152,13 +165,17 @@ class ManyHits(Likelihood):
         total += (1.0 + step) * math.exp(min(700.0, at_left - 0.5 * left * left - start))
         return raised(total, MILLIONS) * math.exp(FAR_SLACK)
 
-    def ball_logs(self, mu: arb) -> list[arb]:
-        """c_j at the working precision."""
-        return [weight.log() - mu * mu * (j * j) / 2 for j, weight in enumerate(self.hits.weights())]
+    def _ball_weights(self) -> list[tuple[arb, arb]]:
+        """w_j and their logs at the working precision, worked out once for each."""
+        kept: dict[int, list[tuple[arb, arb]]] = self.__dict__.setdefault("_weights", {})
+        if ctx.prec not in kept:
+            kept[ctx.prec] = [(weight, weight.log()) for weight in self.hits.weights()]
+        return kept[ctx.prec]
 
     def ball_terms(self, mu: arb, x: arb) -> tuple[arb, list[arb]]:
         """m and e^{c_j + j mu x - m}, the largest about 1."""
-        exponents = [log + mu * x * j for j, log in enumerate(self.ball_logs(mu))]
+        half = mu * mu / 2
+        exponents = [log + (mu * x - half * j) * j for j, (_, log) in enumerate(self._ball_weights())]
         top = max(exponents, key=lambda exponent: float(exponent.mid())).mid()
         return top, [(exponent - top).exp() for exponent in exponents]
 
@@ -171,8 +188,8 @@ class ManyHits(Likelihood):
         return sum((j * term for j, term in enumerate(terms)), arb(0)) / sum(terms, arb(0))
 
     def ball_tail(self, mu: arb, x: arb, spread: arb) -> arb:
-        weights = self.hits.weights()
-        return sum((weight * ball_phi((mu * j - x) / spread) for j, weight in enumerate(weights)), arb(0))
+        weights = self._ball_weights()
+        return sum((weight * ball_phi((mu * j - x) / spread) for j, (weight, _) in enumerate(weights)), arb(0))
 
     def ball_point(self, mu: arb, x: arb) -> LikelihoodPoint:
         top, terms = self.ball_terms(mu, x)

@@ -29,6 +29,8 @@ FINENESS = 15.0  # in e-folds of missing mass: how fast cells may grow
 SHARE_RISE_MOST = 0.3  # U stays negative with such cells
 LIFT_MOST = 600.0
 EDGE_WORK, SPENT_AT_ONCE = 1e4, 256  # units of work for a cell
+PEAK_STEP, PEAKS_MOST = 0.5, 400  # of mu x: where a highest density is looked for
+STEADY_MOST = 8.0  # times as long cells, where the hits are many and known
 SHORTEST = 1e-12  # of the whole range: no cell is shorter
 
 
@@ -43,6 +45,8 @@ def cell_edges(mu: float, rate: Chance, power: float, marked: MarkWindow = WHOLE
     high = marked.end if marked.end < math.inf else high
     if not (math.isfinite(low) and math.isfinite(high)):
         return []
+    if law.most > 1:
+        return _walked(law, power, marked, low, high)
     fine = min(CELL_WIDTH, CELL_RISE / mu)
     even = max(0.0, min(high, saturated) - low) / fine + max(0.0, high - max(low, saturated)) / CELL_WIDTH
     if even <= PLAIN_MOST and not marked.edges and marked.end == math.inf:
@@ -58,6 +62,29 @@ def cell_edges(mu: float, rate: Chance, power: float, marked: MarkWindow = WHOLE
             work.spend(EDGE_WORK * SPENT_AT_ONCE)
         following = edges[-1] + max(width(edges[-1]), SHORTEST * (abs(low) + abs(high)))
         edges.append(following)
+    if len(edges) > CELLS_MOST:
+        return []
+    if marked.end < math.inf:
+        edges[-1] = marked.end
+    return edges
+
+
+def _walked(law: Likelihood, power: float, marked: MarkWindow, low: float, high: float) -> list[float]:
+    """Of many hits: cells on which their mean changes by CELL_RISE of itself, longer where there is no mass."""
+    coarse = max(PEAK_STEP / law.mu, (high - low) / PEAKS_MOST)
+    places = [coarse * index for index in range(math.floor(low / coarse), math.ceil(high / coarse) + 1)]
+    top = max(law.log_density(power, x) + marked.log_weight(x) for x in places)
+    edges = [low]
+    while edges[-1] < high and len(edges) <= CELLS_MOST:
+        if len(edges) % SPENT_AT_ONCE == 0:
+            work.spend(EDGE_WORK * SPENT_AT_ONCE)
+        x = edges[-1]
+        log, share, variance = law.plain_point(x)
+        missing = top - (power * log - 0.5 * x * x + marked.log_weight(x))
+        ease = 1.0 + max(0.0, missing) / FINENESS
+        rise = CELL_RISE * ease * max(1.0, min(share / max(variance, 1e-9), STEADY_MOST))
+        width = min(CELL_WIDTH * ease, max(rise, CELL_RISE) / law.mu, _near_edges(marked, x))
+        edges.append(x + max(width, SHORTEST * (abs(low) + abs(high))))
     if len(edges) > CELLS_MOST:
         return []
     if marked.end < math.inf:

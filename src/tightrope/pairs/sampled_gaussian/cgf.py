@@ -108,12 +108,16 @@ class SampledCgf(SampledPart):
         """Values of log g and logs of the tilted density on a grid, each to a few roundings of its parts."""
         rate, power = self.rate, self.power(tilt)
         low, high = window(mu, self.law, power, width)
+        if isinstance(rate, Likelihood):
+            low = math.floor(low / step) * step  # many tilts share nodes
         size = math.ceil((high - low) / step) + 1
         if size > COARSE_MOST:
             raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
         work.spend(COARSE * size)
         nodes, middle = [low + index * step for index in range(size)], 0.5 * mu * mu
         if isinstance(rate, Likelihood):
+            first = round(low / step)
+            nodes = [(first + index) * step for index in range(size)]
             values = [rate.loss(x) for x in nodes]
         elif mu * nodes[-1] - middle <= STEEP_GROWTH and (rate < 0.5 or mu * low - middle > -1.0):
             values = [math.log1p(rate * math.expm1(mu * x - middle)) for x in nodes]

@@ -66,6 +66,10 @@ class Likelihood(ABC):
         """S, about."""
 
     @abstractmethod
+    def plain_point(self, x: float) -> tuple[float, float, float]:
+        """log g up to a constant, S and V, about."""
+
+    @abstractmethod
     def loss(self, x: float) -> float:
         """log g, about."""
 
@@ -145,7 +149,7 @@ class Likelihood(ABC):
         """The mode of n g^a for a < 0, about: the log density is concave with curvature at least 1."""
         mu, low, high = self.mu, power * self.mu * self.most, 0.0
         for _ in range(80):
-            if high - low < MODE_WIDTH:
+            if high - low < MODE_WIDTH * self.most:
                 break
             middle = 0.5 * (low + high)
             low, high = (low, middle) if middle > power * mu * self.share(middle) else (middle, high)
@@ -186,6 +190,10 @@ class OneHit(Likelihood):
 
     def share(self, x: float) -> float:
         return logistic(self.mu * x + self.odds)
+
+    def plain_point(self, x: float) -> tuple[float, float, float]:
+        share = self.share(x)
+        return self.log_g(x), share, share * (1.0 - share)
 
     def loss(self, x: float) -> float:
         return math.log1p(-self.rate) + softplus(self.mu * x + self.odds)
