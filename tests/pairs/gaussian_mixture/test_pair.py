@@ -136,6 +136,22 @@ def test_values() -> None:
         assert pair.loss_range().lowest.overlaps(arb(0.9) ** 0 * (1 - arb(0.1)).log() * 2)
 
 
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_places_too_far_to_look_for(direction: str) -> None:
+    """Tiny shifts, and a loss that only outputs at many millions have."""
+    pair = pair_of(5e7, BinomialHits(2, 1e-8), direction)
+    points = np.array([0.5, -0.5, 1e-17, -1e-17])
+    tails, profile = pair.tails(twofold(points)), pair.profile(exact(points))
+    with working_precision(300):
+        for index, t in enumerate(points):
+            for found, ball in zip(tails, pair.ball_tails(arb(t)), strict=True):
+                assert abs(arb(float(found[index])) - ball) <= TAIL_ERROR * ball + arb(1e-313)
+            height = pair.ball_profile(arb(t))
+            assert arb(float(profile.lower[index])) <= height
+            assert height <= arb(float(profile.upper[index]))
+            assert profile.radius[index] <= 1e-6 * profile.value[index] + 1e-25
+
+
 @pytest.mark.parametrize("size", [0, SIZE_MOST + 1])
 def test_sizes(size: int) -> None:
     with pytest.raises(InvalidParameter, match="size"):
@@ -148,8 +164,10 @@ def test_refusals() -> None:
     with pytest.raises(InvalidParameter, match="rate"):
         BinomialHits(2, 1.0)
     for sigma in (1e9, 1e-9):
+        base = GaussianPair(((sigma, 1.0, 1),))
+        assert base.mixture(BinomialHits(2, 0.5), Direction.REMOVE) is None
         with pytest.raises(UnsupportedMechanism, match="shifts"):
-            pair_of(sigma, BinomialHits(2, 0.5), "remove")
+            GaussianMixturePair(base, BinomialHits(2, 0.5), Direction.REMOVE)
 
 
 def test_shifts_that_are_not_told_from_the_least_loss() -> None:

@@ -104,15 +104,17 @@ class GaussianPair(Pair):
             )
         )
 
-    def mixture(self, hits: HitLaw, direction: Direction) -> Pair:
+    def mixture(self, hits: HitLaw, direction: Direction) -> Pair | None:
+        from ..gaussian_mixture.numbers import within
         from ..gaussian_mixture.pair import GaussianMixturePair
 
-        return GaussianMixturePair(self, hits, direction)
+        return GaussianMixturePair(self, hits, direction) if within(self, hits.most) else None
 
-    def sampled_replacement(self, rate: float) -> Pair:
+    def sampled_replacement(self, rate: float) -> Pair | None:
+        from ..gaussian_mixture.numbers import within
         from ..gaussian_mixture.replaced import SampledReplacementPair
 
-        return SampledReplacementPair(self, rate)
+        return SampledReplacementPair(self, rate) if within(self, 2) else None
 
     def seen(self) -> Seen:
         return Seen(1.0, self.ball_mu() ** 2, arb(0), arb(0), arb(0))

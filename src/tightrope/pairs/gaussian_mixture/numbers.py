@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb
 
-from ...kernels.ball import working_precision
+from ...kernels.ball import BITS_START, working_precision
 from ...kernels.enclosure import Enclosure, enclosed
 from ...kernels.twofold import FloatArray, Twofold, twofold, where
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..gaussian.pair import GaussianPair
 
 NUMBER_BITS = 256
-SHIFT_LEAST, SHIFT_MOST = 1e-6, 1e4  # of mu, and of D mu: within, all of this holds with much to spare
+SHIFT_LEAST, SHIFT_MOST = 1e-8, 1e4  # of mu, and of D mu: within, all of this holds with much to spare
 ROOT_STEPS = 40  # five or six do, and each falls
 SETTLED = 1e-7  # of a residual: the step from there squares it
 LOG_SMALL = -22.0  # of a term of a sum that is one: below, a double has digits enough
@@ -72,7 +72,7 @@ class MixtureNumbers:
             x = np.full_like(target.hi, np.inf)
             for count, head in zip(counts, heads, strict=True):
                 np.minimum(x, (target.hi - head) / (count * mu), out=x)
-            inside = abs(x) < PLACE_MOST
+            inside, outside = abs(x) < PLACE_MOST, np.where(x < 0.0, -np.inf, np.inf)
             x = np.where(inside, x, 0.0)
             level = np.where(inside, target.hi, heads[0])
             for _ in range(ROOT_STEPS):
@@ -82,7 +82,6 @@ class MixtureNumbers:
                 if not np.any(inside & (abs(residual) > SETTLED)):
                     break
             found = self._polished(where(inside, target, self.logs[0]), x, *self._sums(heads, level, x))
-        outside = np.where(target.hi < 0.0, -np.inf, np.inf)
         return where(inside, found, twofold(np.where(np.isnan(target.hi), np.nan, outside)))
 
     def places_beside(self, t: FloatArray, side: float) -> FloatArray:
@@ -116,6 +115,13 @@ class MixtureNumbers:
             term.hi[heavy], term.lo[heavy] = sharp.hi, sharp.lo
             rest = rest + term
         return twofold(x) + -np.log1p(rest.collapse()) * total / slope
+
+
+def within(base: GaussianPair, most: int) -> bool:
+    """Whether up to so many shifts of this noise are neither too small nor too large for doubles."""
+    with working_precision(BITS_START):
+        mu = base.ball_mu()
+        return bool(mu > SHIFT_LEAST and mu * most < SHIFT_MOST)
 
 
 def beside(place: Twofold, error: FloatArray | float, mu: float, side: float) -> FloatArray:

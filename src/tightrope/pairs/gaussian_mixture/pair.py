@@ -20,7 +20,7 @@ import numpy as np
 from flint import arb
 
 from ...errors import UnsupportedMechanism
-from ...kernels.ball import BITS_START, erfc, working_precision
+from ...kernels.ball import erfc
 from ...kernels.enclosure import Enclosure, enclosing, exact, where
 from ...kernels.normal import normal_tails
 from ...kernels.twofold import FloatArray, Twofold
@@ -29,13 +29,14 @@ from ...relation import Direction
 from ..gaussian.pair import GaussianPair
 from .ball_root import ball_root
 from .excess import excess_above, excess_below
-from .numbers import SHIFT_LEAST, SHIFT_MOST, MixtureNumbers, mixture_numbers
+from .numbers import MixtureNumbers, mixture_numbers, within
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
     from ...facets.hits import HitLaw
 
 CONTOUR_MOST = 64  # hits: a cgf with more is slower than a lattice
+NO_TAIL = 1e-300  # more than what lies beyond any place that is not looked for
 COST = 8  # of a term of a profile, in evaluations of a Gaussian's
 
 
@@ -48,10 +49,8 @@ class GaussianMixturePair(Pair):
     direction: Direction
 
     def __post_init__(self) -> None:
-        with working_precision(BITS_START):
-            mu = self.base.ball_mu()
-            if not (mu > SHIFT_LEAST and mu * self.hits.most < SHIFT_MOST):
-                raise UnsupportedMechanism("the shifts of its group are too small or too large for its noise")
+        if not within(self.base, self.hits.most):
+            raise UnsupportedMechanism("the shifts of its group are too small or too large for its noise")
 
     @cached_property
     def numbers(self) -> MixtureNumbers:
@@ -96,11 +95,13 @@ class GaussianMixturePair(Pair):
         numbers = self.numbers
         sign = 1.0 if self.removes else -1.0
         place = numbers.places_beside(sign * epsilon, sign * side)
-        outside = -exact(epsilon).expm1() if self.removes else exact(np.zeros_like(epsilon))
-        outside = Enclosure(outside.value, outside.radius + numbers.error)
+        # Nothing is as far out as a place at inf, and nothing before one at -inf.
+        whole, nothing = -exact(epsilon).expm1(), exact(np.zeros_like(epsilon))
+        before, beyond = (whole, nothing) if self.removes else (nothing, whole)
         inside = exact(np.where(np.isfinite(place), place, 0.0))
         found = (excess_above if self.removes else excess_below)(numbers, inside)
-        return where(place == -np.inf, outside, where(place == np.inf, exact(np.full_like(place, np.nan)), found))
+        found = where(place == -np.inf, _widened(before, numbers.error), found)
+        return where(place == np.inf, _widened(beyond, NO_TAIL), found)
 
     def ball_tails(self, t: arb) -> BallTails:
         place = self.ball_place(t if self.removes else -t)
@@ -160,6 +161,10 @@ class GaussianMixturePair(Pair):
         if self.hits.most > CONTOUR_MOST:
             return None
         return SampledCgf(self.base, ManyHits(mu_value(self.base), self.hits), 1 if self.removes else -1)
+
+
+def _widened(value: Enclosure, error: float) -> Enclosure:
+    return Enclosure(value.value, value.radius + error)
 
 
 def _sf(z: arb) -> arb:

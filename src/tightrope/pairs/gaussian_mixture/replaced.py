@@ -17,7 +17,7 @@ import numpy as np
 from flint import arb
 
 from ...errors import InvalidParameter, UnsupportedMechanism
-from ...kernels.ball import BITS_START, erfc, working_precision
+from ...kernels.ball import erfc, working_precision
 from ...kernels.enclosure import Enclosure, enclosing, exact, mills, where
 from ...kernels.normal import normal_tails
 from ...kernels.twofold import FloatArray, Twofold, twofold
@@ -25,7 +25,7 @@ from ...kernels.twofold import where as chosen
 from ...pair import BallTails, LossRange, Pair, Tails
 from ..gaussian.pair import GaussianPair
 from .excess import excesses, sized
-from .numbers import NUMBER_BITS, SHIFT_LEAST, SHIFT_MOST, ball_twofold, beside
+from .numbers import NUMBER_BITS, ball_twofold, beside, within
 
 LOG_STEEP = 45.0  # of log z: asinh z is log 2z, up to e^-90
 PROFILE_TERMS = 40  # of a profile, in evaluations of a Gaussian's
@@ -47,9 +47,8 @@ class SampledReplacementPair(Pair):
     def __post_init__(self) -> None:
         if not 0.0 < self.rate < 1.0:
             raise InvalidParameter(f"rate must be above 0 and below 1, not {self.rate!r}")
-        with working_precision(BITS_START):
-            if not SHIFT_LEAST < self.base.ball_mu() < SHIFT_MOST:
-                raise UnsupportedMechanism("its shift is too small or too large for its noise")
+        if not within(self.base, 2):
+            raise UnsupportedMechanism("its shift is too small or too large for its noise")
 
     def _numbers(self) -> _Numbers:
         with working_precision(NUMBER_BITS):
