@@ -21,9 +21,9 @@ def test_reference_values(direction: str, epsilon: float, delta: float) -> None:
         assert found.upper - found.lower <= 1e-12 * delta
 
 
-@pytest.mark.parametrize("text", ["Gaussian(sigma=2).poisson(rate=0.05)", "Gaussian(sigma=3).poisson(rate=0.5)"])
+@pytest.mark.parametrize("text", ["Gaussian(sigma=3).poisson(rate=0.5)"])
 def test_engines_overlap(text: str) -> None:
-    run = parse(text).group(size=4) * 40
+    run = parse(text).group(size=3) * 40
     contour = run.delta(epsilon=3.0, engine="contour")
     lattice = run.delta(epsilon=3.0, engine="lattice")
     proven = run.delta(epsilon=3.0, engine="contour", proof=True)
@@ -39,6 +39,6 @@ def test_batches() -> None:
     grouped, one = base.group(size=3) * 30, base * 30
     found = grouped.delta(epsilon=2.0)
     assert found.upper > one.delta(epsilon=2.0).lower
-    assert found.tight
+    assert grouped.tight
     # Drawn without replacement the group's number of hits varies less than in a Poisson sample of the same rate.
     assert found.upper < (Gaussian(sigma=2.0).poisson(rate=0.2).group(size=3) * 30).delta(epsilon=2.0).lower
