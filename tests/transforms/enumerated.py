@@ -287,16 +287,17 @@ def _of_reports(epsilon: int, users: int, categories: int) -> list[Neighbours]:
 def cells() -> Iterator[Tiny]:
     """Two cells with noise of their own, a record in either: in another one at each step, or in the same."""
     first, second = (text.format(1) for text, _ in NOISES)
-    yield Tiny(f"parallel({first}, {second})", _in_cells)
+    yield Tiny(f"parallel({first}, {second})", partial(_in_cells, 1))
+    yield Tiny(f"parallel({first}, {second}).group(size=2)", partial(_in_cells, 2), whole=False)
     shifts = [data.mixture(noise, {1: F(1)}, {0: F(1)}) for _, noise in NOISES]
     yield Tiny(f"parallel({first} * 2, {second} * 2)", lambda: largest([fold(pair, 2) for pair in shifts]))
 
 
-def _in_cells() -> list[Neighbours]:
+def _in_cells(group: int) -> list[Neighbours]:
     """Two records at most, each (cell, value)."""
     law = data.cells([data.noisy_sum(data.everything, _cut(noise)) for _, noise in NOISES])
     places = [(cell, value) for cell in (0, 1) for value in (0, 1)]
-    return data.pairs(law, data.lacking(2, 1, places))
+    return data.pairs(law, data.lacking(2, group, places))
 
 
 def _cut(noise: data.Noise) -> data.Noise:
