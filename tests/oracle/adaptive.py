@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -128,6 +129,23 @@ def product(*pairs: Neighbours) -> Neighbours:
     for pair in pairs:
         p, q = np.multiply.outer(p, pair.p).ravel(), np.multiply.outer(q, pair.q).ravel()
     return Neighbours(p, q)
+
+
+def of_points(points: Iterable[tuple[object, object]]) -> Neighbours:
+    """The pair of the lower hull of points (alpha, H), flat after the last of them."""
+    hull: list[tuple[np.longdouble, np.longdouble]] = []
+    for x, height in sorted((np.longdouble(x), np.longdouble(h)) for x, h in points):
+        while len(hull) > 1 and _slope(hull[-2], hull[-1]) >= _slope(hull[-2], (x, height)):
+            hull.pop()
+        hull.append((x, height))
+    falls = [-_slope(one, other) for one, other in pairwise(hull)]
+    q = [one - other for one, other in zip(falls, [*falls[1:], 0], strict=True)]
+    p = [x * mass for (x, _), mass in zip(hull[1:], q, strict=True)]
+    return neighbours([hull[-1][1], *p, 0], [0, *q, 1 - falls[0]])
+
+
+def _slope(one: tuple[np.longdouble, np.longdouble], other: tuple[np.longdouble, np.longdouble]) -> np.longdouble:
+    return (other[1] - one[1]) / (other[0] - one[0])
 
 
 def mirrored(profile: Array, alpha: Array) -> Array:

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
 from mpmath import mp, mpf
 
 from tests.oracle import enumerate_data as data
-from tests.oracle.adaptive import Neighbours, both, fold, largest, neighbours
+from tests.oracle.adaptive import Neighbours, both, fold, largest, neighbours, of_points
 from tests.oracle.selection import Runs, best
+from tests.search import cases
 
 F = Fraction
 Relation = partial[Iterator[data.Both]]
@@ -333,6 +335,62 @@ def _of_best(p: Sequence[float], q: Sequence[float], runs: Runs) -> list[Neighbo
     return largest(found)
 
 
+def described() -> Iterator[Tiny]:
+    """What is known of a mechanism only by points or by divergences: laws at random that just obey them."""
+    points = ((0.5, 0.01), (1.0, 0.0001))
+    text = f"PrivacyCurve(epsilons={[each for each, _ in points]}, deltas={[each for _, each in points]})"
+    yield Tiny(text, partial(_of_points, points))
+    yield Tiny(
+        text, partial(_obeying, lambda p, q: all(_at(p, q, e) <= d >= _at(q, p, e) for e, d in points)), whole=False
+    )
+    for text, orders, most in (
+        ("ZCDP(rho=0.5)", ORDERS, lambda order: 0.5 * order),
+        ("ZCDP(rho=0.02)", ORDERS, lambda order: 0.02 * order),
+        ("RenyiCurve(orders=[2.0, 5.0], divergences=[0.25, 0.5])", (2.0, 5.0), {2.0: 0.25, 5.0: 0.5}.__getitem__),
+    ):
+        yield Tiny(text, partial(_obeying, partial(_divergences, orders, most)), whole=False)
+
+
+ORDERS = tuple(1.0 + 1.03**k for k in range(-300, 230))
+
+
+def _of_points(points: Sequence[tuple[float, float]]) -> list[Neighbours]:
+    above = [(np.exp(np.longdouble(epsilon)), np.longdouble(delta)) for epsilon, delta in points]
+    below = [(1 / alpha, 1 - 1 / alpha + delta / alpha) for alpha, delta in above]
+    return [of_points([(0, 1), *above, *below])]
+
+
+def _at(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
+    return float(np.maximum(p - np.exp(np.longdouble(epsilon)) * q, 0).sum())
+
+
+def _divergences(orders: Sequence[float], most: Callable[[float], float], p: np.ndarray, q: np.ndarray) -> bool:
+    """Whether all are a little below what is allowed, for the orders between."""
+    at, limits = np.array(orders), np.array([most(order) for order in orders]) * (1 - 5e-4)
+    logs = [np.log(each.astype(float)) for each in (p, q)]
+    for first, second in (logs, logs[::-1]):
+        sums = np.logaddexp.reduce(np.multiply.outer(at, first) + np.multiply.outer(1 - at, second), axis=1)
+        if np.any(sums > limits * (at - 1)):
+            return False
+    return True
+
+
+def _obeying(allowed: Callable[[np.ndarray, np.ndarray], bool]) -> list[Neighbours]:
+    """Laws of two to five outputs, as far apart as is allowed along a line between them."""
+    source = np.random.default_rng(11)
+    found = []
+    for _ in range(cases(12, 60)):
+        size = int(source.integers(2, 6))
+        p, q = (source.dirichlet(np.full(size, spread)).astype(np.longdouble) for spread in source.uniform(0.2, 3, 2))
+        q = 0.999 * q + 0.001 / size
+        low, high = 0.0, 0.999
+        for _ in range(30):
+            middle = (low + high) / 2
+            low, high = (middle, high) if allowed(q + middle * (p - q), q) else (low, middle)
+        found.append(neighbours(q + low * (p - q), q))
+    return largest(found)
+
+
 def table() -> list[Tiny]:
     """All rows."""
-    return [*sums(), *responses(), *told_twice(), *finite(), *shuffled(), *cells(), *selections()]
+    return [*sums(), *responses(), *told_twice(), *finite(), *shuffled(), *cells(), *selections(), *described()]
