@@ -1,0 +1,22 @@
+"""docs/transformations.md is what the registry says now, with a figure for every section."""
+
+from __future__ import annotations
+
+from benchmarks import transformations
+from tightrope.registry import JOINS, TRANSFORMS
+
+SIZE_MOST = 100_000  # bytes of a figure
+
+
+def test_the_page_is_what_the_registry_says() -> None:
+    again = "run make transformations, or python -m benchmarks.transformations"
+    assert transformations.PAGE.read_text("utf-8") == transformations.text(), again
+
+
+def test_every_transformation_has_a_figure_and_no_other() -> None:
+    names = {*TRANSFORMS, *JOINS, "compose"}
+    assert set(transformations.sections()) == names
+    drawn = {path.stem.removeprefix("transform-"): path for path in transformations.FIGURES.glob("transform-*.png")}
+    assert set(drawn) == names
+    assert all(path.stat().st_size < SIZE_MOST for path in drawn.values())
+    assert set(transformations.PICTURES) <= names
