@@ -127,6 +127,18 @@ REFUSALS = (
         'One record for another is what `neighbours="replace"` answers.',
     ),
     Refusal(
+        "(epsilon, delta)-private randomizers under shuffling",
+        "The decomposition into clones needs a bounded ratio of every report; for reports that break it with a small "
+        "probability no such bound is proven here.",
+        "tr.ApproximateDP(epsilon=1, delta=1e-6).shuffle(users=100)",
+    ),
+    Refusal(
+        "users with randomizers of their own under shuffling",
+        "A report may then tell its sender: there is one base for all users, and no keyword for others. Two users with "
+        "disjoint alphabets at epsilon 1 have delta 0.4621 at epsilon 0, as if nothing was shuffled; one base for both "
+        "has at most 0.3378.",
+    ),
+    Refusal(
         "filters and odometers on privacy-loss distributions",
         "A filter stops a run whose parts are chosen as it goes. For Renyi and zCDP bounds that is proven; for the "
         "distribution of the loss it is not.",
