@@ -19,6 +19,8 @@ from .transforms.parallel import Parallel
 from .transforms.poisson import Poisson
 from .transforms.refused import REFUSED
 from .transforms.shuffle import Shuffle
+from .transforms.truncated_poisson import TruncatedPoisson
+from .transforms.with_replacement import WithReplacement
 from .transforms.without_replacement import WithoutReplacement
 
 Made = TypeVar("Made", bound=Mechanism)
@@ -35,6 +37,8 @@ TRANSFORMS: Mapping[str, type[Transformation]] = MappingProxyType(
         "without_replacement": WithoutReplacement,
         "group": Group,
         "shuffle": Shuffle,
+        "with_replacement": WithReplacement,
+        "truncated_poisson": TruncatedPoisson,
     }
 )
 

@@ -9,6 +9,7 @@ Reference: Balle, Barthe, Gaboardi 2018, Sec. 2 (joint convexity).
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,17 +18,20 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import acb, arb, ctx
+from flint import acb, arb
 
 from ..facets.cumulant import cumulant_above
 from ..facets.finite import Atoms
 from ..facets.lattice import ratio_ball
 from ..kernels.ball import BITS_START, complex_log, working_precision
-from ..kernels.enclosure import Enclosure, enclosed, exact
+from ..kernels.enclosure import Enclosure, enclosed, enclosing, exact
 from ..pair import BallTails, LossRange, Pair, Tails
 
 if TYPE_CHECKING:
     from ..kernels.twofold import Twofold
+
+TOO_RARE = 2.0**-60  # of a sum: what is rarer changes no digit of it
+SHARE_BITS = 256  # of every weight: far more than any answer needs
 
 
 class Weights(ABC):
@@ -38,11 +42,12 @@ class Weights(ABC):
         """P[I = i] for each i, at the working precision; they sum to 1."""
 
     def listed(self) -> Sequence[arb]:
-        """The same, worked out once for each precision."""
-        kept: dict[int, Sequence[arb]] = self.__dict__.setdefault("_listed", {})
-        if ctx.prec not in kept:
-            kept[ctx.prec] = self.balls()
-        return kept[ctx.prec]
+        """The same to SHARE_BITS, worked out once: sums over many trials take long at many bits."""
+        kept: Sequence[arb] | None = self.__dict__.get("_listed")
+        if kept is None:
+            with working_precision(SHARE_BITS):
+                kept = self.__dict__["_listed"] = self.balls()
+        return kept
 
     def enclosures(self) -> Enclosure:
         """The same in float64."""
@@ -72,19 +77,32 @@ class UnionPair(Pair):
 
     def tails(self, t: Twofold) -> Tails:
         # Positive terms, few of them: the sum has the relative error of its parts and a unit for each.
-        found = [each.tails(t) for each in self.pairs]
-        shares = self.weights.enclosures().value
+        sums = [np.zeros(t.hi.shape) for _ in Tails._fields]
         with np.errstate(under="ignore"):
-            columns = zip(*found, strict=True)
-            sums = (sum(share * tail for share, tail in zip(shares, column, strict=True)) for column in columns)
-            return Tails(*(np.asarray(each) for each in sums))
+            for share, _, pair in self._falling():
+                told = reduce(np.minimum, sums) * TOO_RARE < share
+                for total, part in zip(sums, pair.tails(t[told]) if told.any() else (), strict=False):
+                    total[told] += share * part
+        return Tails(*sums)
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
+        value, radius = np.zeros(epsilon.value.shape), np.zeros(epsilon.value.shape)
+        for share, off, pair in self._falling():
+            before = Enclosure(value.copy(), radius.copy())
+            # A part that is too rare to be seen beside those before it lies between nothing and its weight.
+            told = before.lower * TOO_RARE < share
+            rare = before + enclosing(0.0, math.nextafter(share + off, math.inf))
+            value, radius = np.where(told, value, rare.value), np.where(told, radius, rare.radius)
+            if told.any():
+                part = before[told] + pair.profile(epsilon[told]) * Enclosure(np.asarray(share), np.asarray(off))
+                value[told], radius[told] = part.value, part.radius
+        return Enclosure(value, radius)
+
+    def _falling(self) -> list[tuple[float, float, Pair]]:
+        """Weights in float64, their radii and the pairs, the heaviest first."""
         shares = self.weights.enclosures()
-        total = exact(np.zeros_like(epsilon.value))
-        for index, each in enumerate(self.pairs):
-            total = total + each.profile(epsilon) * shares[index]
-        return total
+        rows = zip(shares.value.tolist(), shares.radius.tolist(), self.pairs, strict=True)
+        return sorted(rows, key=lambda row: -row[0])
 
     def ball_tails(self, t: arb) -> BallTails:
         found = [each.ball_tails(t) for each in self.pairs]

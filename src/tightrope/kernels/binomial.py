@@ -38,9 +38,11 @@ def binomial_tails(trials: int, rate: arb, least: int) -> BinomialTails:
 
 
 def binomial_mass(trials: int, rate: arb, hits: int) -> arb:
-    """P[Bin = hits], 0 < rate < 1."""
+    """P[Bin = hits], 0 < rate <= 1."""
     if not 0 <= hits <= trials:
         return arb(0)
+    if rate == 1:
+        return arb(int(hits == trials))
     with working_precision(ctx.prec + guard_bits(trials)):
         choices = arb(trials + 1).lgamma() - arb(hits + 1).lgamma() - arb(trials - hits + 1).lgamma()
         return (choices + hits * rate.log() + (trials - hits) * (-rate).log1p()).exp()

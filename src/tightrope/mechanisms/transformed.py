@@ -25,15 +25,18 @@ class Transformable:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{why}", name=name, obj=self)
 
     @checked
-    def poisson(self: Any, rate: float, *, name: str | None = None) -> Mechanism:
+    def poisson(self: Any, rate: float, neighbours: str = "add_remove", *, name: str | None = None) -> Mechanism:
         """Runs on a sample that takes each record independently with probability rate.
+
+        neighbours: "add_remove", or "replace"; in both cases the sensitivity of this is that under adding or removing a
+        record.
 
         Of a composition: one sample is drawn and all parts run on it, so a record is in all of them or in none. A new
         sample for each part is another experiment, A.poisson(rate) + B.poisson(rate); neither bounds the other.
         """
         from ..transforms.poisson import Poisson
 
-        return Poisson(base=self, rate=rate, name=name)
+        return Poisson(base=self, rate=rate, neighbours=neighbours, name=name)
 
     @checked
     def without_replacement(
@@ -71,3 +74,25 @@ class Transformable:
         from ..transforms.shuffle import Shuffle
 
         return Shuffle(base=self, users=users, name=name)
+
+    @checked
+    def with_replacement(self: Any, batch: int, records: int, *, name: str | None = None) -> Mechanism:
+        """Runs on so many draws from the records, each of any record; neighbours differ by a record that is replaced.
+
+        The sensitivity of this is that under replacing a record: 2 C for records clipped to norm C. A record drawn
+        several times counts as often. Of a composition: one batch is drawn and all parts run on it.
+        """
+        from ..transforms.with_replacement import WithReplacement
+
+        return WithReplacement(base=self, batch=batch, records=records, name=name)
+
+    @checked
+    def truncated_poisson(self: Any, rate: float, cap: int, records: int, *, name: str | None = None) -> Mechanism:
+        """Runs on a Poisson sample; of one with more records than the cap, so many, all choices alike.
+
+        The sensitivity of this is that under adding or removing a record: C for records clipped to norm C. records is
+        the size of the data; neighbours have one record more or one less. Of a composition: one sample for all parts.
+        """
+        from ..transforms.truncated_poisson import TruncatedPoisson
+
+        return TruncatedPoisson(base=self, rate=rate, cap=cap, records=records, name=name)

@@ -1,65 +1,100 @@
 """Poisson sampling: each record takes part independently with probability rate.
 
-Claim: if (P, Q) dominates the base for remove, ((1 - rate) Q + rate P, Q) dominates the sampled mechanism for
-remove, and the reverse of that pair for add. Relation: add or remove one record.
+Claim, adding or removing a record: if (P, Q) dominates the base for remove, ((1 - rate) Q + rate P, Q) dominates the
+sampled mechanism for remove, and the reverse of that pair for add.
+Claim, replacing a record: with M(c) the Gaussian noise of the base around c and C its sensitivity under adding or
+removing, ((1 - rate) M(0) + rate M(C), (1 - rate) M(0) + rate M(-C)) dominates, and is tight. For any other base the
+chain of the sampled remove and add pairs does: one record out, another in.
 Of a composition (P, Q) is the product pair: one sample is drawn, and every part runs on it. That is not the composition
 of sampled parts, which draws a new sample for each.
-Reference: Zhu, Dong, Wang 2021, Thms 10 and 11. Proof: docs/proofs/joint.md.
+Reference: Zhu, Dong, Wang 2021, Thms 10 and 11. Proof: docs/proofs/joint.md, docs/proofs/sampling.md, section 5.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..derived.grouped import chained_pair
 from ..derived.hit_chain import hit_pair
 from ..derived.poisson import poisson_pair
-from ..errors import InvalidParameter
 from ..facets.hits import BinomialHits
 from ..mechanisms.parameters import probability
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
+from .sampled import demand_relation, relation_named
+from .terms import swapped_pair
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Poisson(Transformation):
     """The base mechanism on a Poisson sample of the records; all of a composition on the same one.
 
-    tight as the base: the neighbours that attain all parts attain the mixture, which is made of the same two laws.
+    The base has its sensitivity under adding or removing a record, whatever the neighbours: C for records clipped to C.
+    Adding or removing: tight as the base, since the neighbours that attain all parts attain the mixture, which is made
+    of the same two laws. Replacing: tight for Gaussian noise; else lower ends are those of a record against one that
+    shows nothing.
     """
 
     call = "poisson"
     example = "Gaussian(sigma=1).poisson(rate=0.01)"
-    relation = Relation.ADD_REMOVE
     formula = (
-        "remove: ((1 - rate) Q + rate P, Q); add: (P, (1 - rate) P + rate Q), (P, Q) the base pair of that direction"
+        "remove: ((1 - rate) Q + rate P, Q); add: (P, (1 - rate) P + rate Q), (P, Q) the base pair of that direction. "
+        "Replace, Gaussian noise M: ((1 - rate) M(0) + rate M(C), (1 - rate) M(0) + rate M(-C)); "
+        "other bases: power g_remove(g_add(x))"
     )
     theorem = (
         "Zhu, Dong, Wang 2021, Thms 10 and 11; [proof](proofs/poisson.md), [of one sample for several](proofs/joint.md)"
+        ", [of replacing](proofs/sampling.md)"
     )
     tightness = (
-        "Tight where the base is, also under composition: the neighbours that attain the base attain the mixture."
+        "Tight where the base is, also under composition: the neighbours that attain the base attain the mixture. "
+        "Replace: tight for Gaussian noise; else lower ends are those of a record against one that shows nothing."
     )
-    relations = "A record is added or removed; the base has its sensitivity under that."
+    relations = (
+        "A record is added or removed, or replaced (`neighbours`); in both cases the base has its sensitivity under "
+        "adding or removing one (C for records clipped to norm C)."
+    )
     rate: float
+    neighbours: str = "add_remove"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rate", probability("rate", self.rate))
-        if self.base.relation is Relation.REPLACE:
-            raise InvalidParameter(
-                "Poisson sampling is for add/remove neighbours; the base is about replacing a record"
-            )
+        relation_named(self.neighbours)
+        demand_relation(self.base, Relation.ADD_REMOVE, "Poisson sampling")
+
+    @property
+    def relation(self) -> Relation:
+        return Relation(self.neighbours)
+
+    @property
+    def tight(self) -> bool:
+        if self.relation is Relation.ADD_REMOVE:
+            return self.base.tight
+        return self.base.tight and (self.rate == 0.0 or self._replaced is not None)
 
     @property
     def attained(self) -> bool:
         return self.base.attained
 
+    @property
+    def _replaced(self) -> Pair | None:
+        """The pair of a replaced record where that is one of its family."""
+        base = self.base.pair(Direction.REMOVE)
+        return base.shifted(2) if self.rate == 1.0 else base.sampled_replacement(self.rate)
+
     def pair(self, direction: Direction) -> Pair:
-        return self._sampled(self.base.pair(direction), direction)
+        if self.relation is Relation.ADD_REMOVE or self.rate == 0.0:
+            return self._sampled(self.base.pair(direction), direction)
+        if self.rate == 1.0:
+            return swapped_pair(self.base)
+        return self._replaced or chained_pair([(self._sampled(self.base.pair(way), way), 1) for way in Direction])
 
     def group_pair(self, size: int, direction: Direction) -> Pair:
         """As many of the group as are in the sample. Proof: docs/proofs/group.md, section 6."""
+        if self.relation is Relation.REPLACE:
+            return Transformation.group_pair(self, size, direction)
         if self.rate in (0.0, 1.0) or size == 1:
             return self._sampled(self.base.group_pair(size, direction), direction)
         base = self.base.pair(direction)
@@ -69,9 +104,16 @@ class Poisson(Transformation):
 
     def group_tight(self, size: int) -> bool:
         """Where one event is the best for every number of hits: the noise of the chain attains it."""
+        if self.relation is Relation.REPLACE:
+            return size == 1 and self.tight
         return self.base.group_tight(size)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        if self.relation is Relation.REPLACE:
+            if self.tight:
+                return (self.pair(direction),)
+            both = [self._sampled(floor, way) for way in Direction for floor in self.base.floors(way)]
+            return tuple(dict.fromkeys(both))
         return tuple(self._sampled(floor, direction) for floor in self.base.floors(direction))
 
     def _sampled(self, base: Pair, direction: Direction) -> Pair:

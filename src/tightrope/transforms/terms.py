@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..derived.grouped import chained_pair, group_pair
 from ..derived.maximum import maximum_pair
 from ..derived.product import Factor, merged, product_pair
 from ..mechanisms.base import Mechanism
@@ -33,18 +34,35 @@ def choices_of(law: Mechanism, direction: Direction) -> tuple[Choice, ...]:
     return tuple((part.floors(direction), count) for part, count in law.parts)
 
 
-def replaced_pair(law: Mechanism) -> Pair:
-    """All of a run, which leaves the relation open or replaces a record, as one pair that is its own reverse."""
-    return product_pair(_replaced_terms(law.nameless))
+def replaced_pair(law: Mechanism, size: int = 1) -> Pair:
+    """All of a run, which leaves the relation open or replaces a record, as one pair that is its own reverse.
+
+    size: so many records are replaced.
+    """
+    return product_pair(_replaced_terms(law.nameless, size))
 
 
-def replaced_floors(law: Mechanism) -> tuple[Pair, ...]:
-    """What lower ends of the same speak of."""
-    return tuple(dict.fromkeys(product_pair(each) for each in fixed_choices(_replaced_choices(law.nameless))))
+def replaced_floors(law: Mechanism, size: int = 1) -> tuple[Pair, ...]:
+    """What lower ends of the same speak of; of several records, what replacing one already shows where shifts do not
+    tell more."""
+    found = []
+    for run in fixed_choices(_replaced_choices(law.nameless)):
+        shifted = [(pair.shifted(size) or pair, count) for pair, count in run]
+        found.append(product_pair(shifted))
+    return tuple(dict.fromkeys(found))
 
 
-def _replaced_terms(law: Mechanism) -> tuple[Factor, ...]:
-    return merged((_symmetric(part), count) for part, count in law.parts)
+def swapped_pair(law: Mechanism) -> Pair:
+    """All of a run, which leaves the relation open or adds and removes records: one record out, another in."""
+    return product_pair(
+        (chained_pair([(part.pair(each), 1) for each in Direction]), count) for part, count in law.terms
+    )
+
+
+def _replaced_terms(law: Mechanism, size: int = 1) -> tuple[Factor, ...]:
+    if size == 1:
+        return merged((_symmetric(part), count) for part, count in law.parts)
+    return merged((group_pair(_symmetric(part), size), count) for part, count in law.parts)
 
 
 def _replaced_choices(law: Mechanism) -> tuple[Choice, ...]:

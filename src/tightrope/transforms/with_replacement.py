@@ -1,0 +1,163 @@
+"""Sampling with replacement: so many draws, each of any record.
+
+Claim, replacing a record: with b_k = P[Bin(batch, 1/records) = k], eta = 1 - b_0 and the symmetric pairs (P_k, Q_k) of
+the base where k records are replaced, the glued pair (derived.glued) at rate eta of the union of these pairs with the
+weights b_k/eta dominates: H(alpha) = sum b_k H_k(1 + (alpha - 1)/eta) for alpha >= 1, and the mirror below.
+H_k grows with k. Rare multiplicities, below RARELY together, are counted in blocks as the largest of the block; those
+below HARDLY as infinite loss.
+Not tight. Lower ends: noise around the number of copies of the record, for few draws and where the family knows such
+mixtures; else a mechanism that tells whether the record was drawn.
+Reference: Balle, Barthe, Gaboardi 2018, Thm 10. Proof: docs/proofs/sampling.md, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flint import arb, ctx
+
+from ..derived.dyadic import dyadic_pair
+from ..derived.glued import glued_pair
+from ..derived.union import UnionPair, Weights
+from ..errors import InvalidParameter
+from ..facets.hits import BinomialHits
+from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ..kernels.binomial import binomial_mass, binomial_tails, guard_bits
+from ..mechanisms.parameters import whole
+from ..pair import Pair
+from ..relation import Direction, Relation
+from .base import Transformation
+from .composition import IDENTITY
+from .sampled import demand_relation, rates, sampled_pair
+from .terms import replaced_floors, replaced_pair
+
+RARELY, HARDLY = 1e-40, 1e-320  # together, multiplicities in blocks, and those that count as infinite loss
+SINGLE_MOST = 256  # multiplicities that are counted one by one
+COPIES_MOST = 16  # draws of a lower end that counts copies: more take long, and are rarely told from one
+CHAINED_MOST = 4  # the same where a group of records is a chain of neighbours, which takes long
+APART = dyadic_pair([(1, 0), (0, 1)], 0)
+
+
+@dataclass(frozen=True)
+class Multiplicities(Weights):
+    """How often one of the records is drawn, given that it is, in blocks up to each of the tops; then the rest."""
+
+    batch: int
+    records: int
+    tops: tuple[int, ...]
+
+    def balls(self) -> Sequence[arb]:
+        with working_precision(ctx.prec + guard_bits(self.batch)):
+            rate, hit = arb(1) / self.records, _hit(self.batch, self.records)
+            found, before = [], 0
+            for top in self.tops:
+                if top == before + 1:
+                    found.append(binomial_mass(self.batch, rate, top) / hit)
+                else:
+                    ends = (binomial_tails(self.batch, rate, each + 1).above for each in (before, top))
+                    found.append((next(ends) - next(ends)) / hit)
+                before = top
+            rest = binomial_tails(self.batch, rate, before + 1).above / hit
+        return found if rest.is_zero() else [*found, rest]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class WithReplacement(Transformation):
+    """The base mechanism on so many draws with replacement; a composition on the same ones.
+
+    The base has its sensitivity under replacing a record: 2 C for records clipped to norm C. A record drawn several
+    times counts as often.
+    """
+
+    call = "with_replacement"
+    example = "Gaussian(sigma=1).with_replacement(batch=100, records=10000)"
+    relation = Relation.REPLACE
+    formula = (
+        "b_k = P[Bin(batch, 1/records) = k], eta = 1 - b_0: H(a) = sum over k >= 1 of b_k H_k(1 + (a - 1)/eta) for "
+        "a >= 1, H_k the base where k records are replaced, and 1 - a + a H(1/a) below"
+    )
+    theorem = "Balle, Barthe, Gaboardi 2018, Thm 10; [proof](proofs/sampling.md)"
+    tightness = (
+        "Not tight. Lower ends are attained: noise around the number of copies of a record, or a mechanism that tells "
+        "whether the record was drawn."
+    )
+    relations = "A record is replaced; the base has its sensitivity under that (2 C for records clipped to norm C)."
+    batch: int
+    records: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "records", whole("records", self.records, least=1))
+        object.__setattr__(self, "batch", whole("batch", self.batch, least=0))
+        demand_relation(self.base, Relation.REPLACE, "sampling with replacement")
+        if self.batch and self.records > 1 and _singles(self.batch, self.records, SINGLE_MOST + 1) > SINGLE_MOST:
+            raise InvalidParameter(
+                f"batch must be a smaller multiple of records, not {self.batch}: one record of {self.records} would be "
+                f"drawn more than {SINGLE_MOST} times"
+            )
+
+    @property
+    def tight(self) -> bool:
+        return self.batch == 0
+
+    @property
+    def attained(self) -> bool:
+        return self.base.attained
+
+    def pair(self, direction: Direction) -> Pair:
+        if self.batch == 0:
+            return IDENTITY.pair(direction)
+        if self.records == 1:
+            return replaced_pair(self.base, self.batch)
+        one, two = replaced_pair(self.base), replaced_pair(self.base, 2)
+        known = one.shifted(2) is not None or two.finite() is not None
+        tops = _tops(self.batch, self.records, SINGLE_MOST if known else CHAINED_MOST)
+        weights = Multiplicities(self.batch, self.records, tops)
+        pairs = tuple(replaced_pair(self.base, top) for top in tops)
+        with working_precision(BITS_START):
+            pairs = pairs if len(weights.listed()) == len(tops) else (*pairs, APART)
+            rate = min(upper_float(_hit(self.batch, self.records)), 1.0)
+        union = pairs[0] if len(pairs) == 1 else UnionPair(weights, pairs)
+        return union if rate == 1.0 else glued_pair(union, rate)
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        if self.batch == 0:
+            return (IDENTITY.pair(direction),)
+        if self.records == 1:
+            return replaced_floors(self.base, self.batch)
+        with working_precision(BITS_START):
+            rate = max(lower_float(_hit(self.batch, self.records)), 0.0)
+        found: list[Pair] = []
+        for floor in replaced_floors(self.base):
+            for way in Direction:
+                few = self.batch <= COPIES_MOST
+                copies = floor.mixture(BinomialHits(self.batch, rates(1, self.records)[0]), way) if few else None
+                found.append(copies or sampled_pair(floor, rate, way))
+        return tuple(dict.fromkeys(found))
+
+
+def _hit(batch: int, records: int) -> arb:
+    """eta, at the working precision."""
+    return -(batch * (-arb(1) / records).log1p()).expm1()
+
+
+def _singles(batch: int, records: int, most: int) -> int:
+    """The multiplicity beyond which all others are rare, or one more than the most."""
+    with working_precision(BITS_START):
+        rate = arb(1) / records
+        low, high = 0, min(batch, most)
+        while low < high:
+            middle = (low + high) // 2
+            rare = binomial_tails(batch, rate, middle + 1).above < RARELY
+            low, high = (low, middle) if rare else (middle + 1, high)
+    return max(low, 1)
+
+
+def _tops(batch: int, records: int, most: int) -> tuple[int, ...]:
+    """One by one, then in blocks twice as far each."""
+    tops = list(range(1, min(_singles(batch, records, most), most, batch) + 1))
+    with working_precision(BITS_START):
+        rate = arb(1) / records
+        while tops[-1] < batch and not binomial_tails(batch, rate, tops[-1] + 1).above < HARDLY:
+            tops.append(min(2 * tops[-1], batch))
+    return tuple(tops)
