@@ -26,32 +26,18 @@ class Cut(NamedTuple):
     height: arb
 
 
-@dataclass(frozen=True)
 class TwoPoint:
-    """The losses l > 0 of an event and -m < 0 of the rest."""
+    """The losses l > 0 of an event and -m < 0 of the rest; the masses of both, p and q of the event."""
 
-    l: arb  # noqa: E741
-    m: arb
+    __slots__ = ("_scale", "l", "m", "p", "p_rest", "q", "q_rest")
 
-    @cached_property
-    def _scale(self) -> arb:
-        return (self.l + self.m).expm1()
-
-    @cached_property
-    def q(self) -> arb:
-        return self.m.expm1() / self._scale
-
-    @cached_property
-    def p(self) -> arb:
-        return self.q * self.l.exp()
-
-    @cached_property
-    def p_rest(self) -> arb:
-        return self.l.expm1() / self._scale
-
-    @cached_property
-    def q_rest(self) -> arb:
-        return self.p_rest * self.m.exp()
+    def __init__(self, l: arb, m: arb) -> None:  # noqa: E741
+        self.l, self.m = l, m
+        self._scale = (l + m).expm1()
+        self.q = m.expm1() / self._scale
+        self.p = self.q * l.exp()
+        self.p_rest = l.expm1() / self._scale
+        self.q_rest = self.p_rest * m.exp()
 
     def gain(self, epsilon: arb) -> arb:
         """p - e^epsilon q."""

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from ...derived.dyadic import DyadicPair
     from .pair import RenyiPair
 
-FINITE_BITS = 192  # of the masses; what the divergences need besides is added
+FINITE_BITS = 128  # of the masses; what the divergences need besides is added
 RAY_BITS = 40  # of the end of a ray
 EVENT_SHARES = (36, 30, 20, 10)  # bits of what an event gives up to be inside
-RAY_WORK = 6e5  # units
+RAY_WORK = 4e5  # units
 COARSE_RAYS = 48  # rays of the first look
 END_HALVINGS = 5  # until the last ray
 RAY_LOSS_MOST = 5000  # losses beyond count as infinite above, and as none below
-EVEN_RAYS = 0.3  # of the rays: spread evenly
+EVEN_RAYS = 0.8  # of the rays: spread evenly
 
 
 class Told(NamedTuple):

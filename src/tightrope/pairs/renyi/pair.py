@@ -41,7 +41,7 @@ CANCEL_BITS = 128  # of what cancels, beyond the size of the divergences
 
 @dataclass(frozen=True)
 class RenyiPair(Pair):
-    """A curve of (P, Q), or of (Q, P) where flipped; both: of either. leaks: (probability, uses) of an infinite loss."""
+    """A curve of (P, Q), or of (Q, P) where flipped; both: of either. leaks: (probability, uses) of infinite losses."""
 
     curve: Divergences
     both: bool = True

@@ -9,6 +9,7 @@ Proof: docs/proofs/renyi_curve.md, sections 2 and 4.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -18,10 +19,11 @@ from flint import arb
 from ...facets.lattice import ratio_ball
 from .binary import Cut, Order, TwoPoint
 from .curve import Divergences
-from .roots import falsi
+from .roots import falsi, newton
 
 SMALLEST = arb(2) ** -60  # of c: below, order 1 is meant
 ROUNDS = 40
+NEAR = 3  # in log m and log c: how far a known ray may help
 
 
 class Stop(NamedTuple):
@@ -85,6 +87,9 @@ class Region:
 
     def _stop_of_line(self, l: arb, start: arb | None, c: arb, bits: int) -> Stop | None:  # noqa: E741
         tiny, m = arb(2) ** -bits, start
+        found = None if start is None or c.is_zero() else self._stepped(l, start, c, bits)
+        if found is not None:
+            return found
         for _ in range(ROUNDS):
             order = self.order_of_line(c)
             found = order.reach(l, m, None, bits)
@@ -100,6 +105,19 @@ class Region:
             c = after
         assert m is not None
         return Stop(TwoPoint(l, m), order)
+
+    def _stepped(self, l: arb, m: arb, c: arb, bits: int) -> Stop | None:  # noqa: E741
+        """The end of a ray next to a known one, by Newton's steps; None where they lead nowhere."""
+
+        def system(x: Sequence[arb]) -> list[arb]:
+            at, order = TwoPoint(l, x[0].exp()), self.order_of_line(x[1].exp())
+            return [(order.moment(at) / order.limit).log(), self.rise(at, order.c)]
+
+        found = newton(system, [m.log(), c.log()], bits)
+        if found is None or not abs(found[0] - m.log()) + abs(found[1] - c.log()) < NEAR:
+            return None
+        at, order = TwoPoint(l, found[0].exp().mid()), self.order_of_line(found[1].exp().mid())
+        return Stop(at, order) if self.rise(at, arb(0)) > 0 else None
 
     def worst(self, at: TwoPoint, near: arb, bits: int) -> arb:
         """About where R is largest: c, and 0 for order 1."""
