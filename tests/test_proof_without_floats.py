@@ -24,6 +24,8 @@ CASES = [
     tr.Gaussian(sigma=5.0) * 3 + tr.Gaussian(sigma=8.0) * 5 + tr.PureDP(epsilon=0.1),
     tr.Gaussian(sigma=1.0).poisson(rate=0.01) * 1000,
     tr.Exponential(epsilon=0.5) * 10,
+    tr.ZCDP(rho=0.1) * 3,
+    tr.RenyiCurve(orders=(2.0, 8.0), divergences=(0.1, 0.4), both_directions=False),
     pytest.param(
         tr.Density(log_p=lambda x: x - arb(1).expm1().log(), log_q=lambda x: 0, support=(0, 1)) * 20,
         id="Density",  # its functions have no text

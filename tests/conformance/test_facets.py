@@ -39,6 +39,7 @@ CHECKS: dict[str, Callable[[Asked], bool]] = {
     "sampling": structure.sampling,
     "factors": structure.factors,
     "seen": structure.seen,
+    "divergence": structure.divergence,
     "opaque": structure.opaque,
 }
 

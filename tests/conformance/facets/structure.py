@@ -187,3 +187,9 @@ def opaque(asked: Asked) -> bool:
     """No row of the table is: all of them are asked for tails."""
     assert not asked.pair.opaque()
     return False
+
+
+def divergence(asked: Asked) -> bool:
+    """No row of the table has it: their moments are formulas or quadratures."""
+    assert asked.pair.divergence(2.0) is None
+    return False

@@ -36,7 +36,7 @@ RAY_WORK = 4e5  # units
 COARSE_RAYS = 48  # rays of the first look
 END_HALVINGS = 5  # until the last ray
 RAY_LOSS_MOST = 5000  # losses beyond count as infinite above, and as none below
-EVEN_RAYS = 0.8  # of the rays: spread evenly
+EVEN_RAYS, NEAR_RAYS = 0.6, 0.2  # of the rays: spread evenly, and by log(1 + epsilon), for heavy tails
 
 
 class Told(NamedTuple):
@@ -111,9 +111,12 @@ def _grid(search: Search, first: Stop, fine: Fineness) -> list[float]:
         (abs(one - two) * (after - before) ** 2) ** (1.0 / 3.0)
         for (one, two), (before, after) in zip(pairwise(masses), pairwise(marks), strict=True)
     ]
-    total, width = math.fsum(cells) or 1.0, marks[-1] - marks[0] or 1.0
+    total, width, far = math.fsum(cells) or 1.0, marks[-1] - marks[0] or 1.0, math.log1p(marks[-1]) or 1.0
+    by_mass = 1.0 - EVEN_RAYS - NEAR_RAYS
     shares = [
-        (1.0 - EVEN_RAYS) * cell / total + EVEN_RAYS * (after - before) / width
+        by_mass * cell / total
+        + EVEN_RAYS * (after - before) / width
+        + NEAR_RAYS * math.log((1 + after) / (1 + before)) / far
         for cell, (before, after) in zip(cells, pairwise(marks), strict=True)
     ]
     places = [0.0, *accumulate(shares)]
