@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.conformance.cases import ROWS, STANDARD, Row
-from tests.conformance.facets import basics, cumulants, lists, structure
+from tests.conformance.facets import basics, brackets, cumulants, lists, structure
 from tests.conformance.facets.asked import Asked, every
 from tightrope.pair import Pair
 
@@ -41,6 +41,11 @@ CHECKS: dict[str, Callable[[Asked], bool]] = {
     "seen": structure.seen,
     "divergence": structure.divergence,
     "opaque": structure.opaque,
+    "bases": brackets.bases,
+    "over": brackets.over,
+    "alternatives": brackets.alternatives,
+    "between": brackets.between,
+    "bracketed": brackets.bracketed,
 }
 
 

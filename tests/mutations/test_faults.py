@@ -13,6 +13,7 @@ from . import (
     loss_faults,
     name_faults,
     own_faults,
+    points_faults,
     tree_faults,
     truncated_faults,
 )
@@ -24,6 +25,7 @@ FAULTS = (
     *engine_faults.FAULTS,
     *bucket_faults.FAULTS,
     *own_faults.FAULTS,
+    *points_faults.FAULTS,
     *name_faults.FAULTS,
     *truncated_faults.FAULTS,
     *loss_faults.FAULTS,

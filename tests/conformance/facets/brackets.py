@@ -1,0 +1,72 @@
+"""Maps of other pairs, and pairs that are known between two finite ones."""
+
+from __future__ import annotations
+
+from flint import arb
+
+from tightrope.derived.maximum import maximum_pair
+from tightrope.facets.between import Fineness
+from tightrope.kernels.ball import working_precision
+from tightrope.pair import Pair
+
+from .asked import BITS, Asked, meets
+
+FINE = Fineness(40, 1e-12, False)
+
+
+def bases(asked: Asked) -> bool:
+    """The same map of the same pairs is the pair itself, and maps know nothing of its base that it does not say."""
+    found = asked.pair.bases()
+    if found:
+        same = asked.pair.over(found)
+        for epsilon in asked.epsilons():
+            with working_precision(BITS):
+                meets(same.ball_profile(arb(epsilon)), asked.truth.delta(epsilon), f"delta({epsilon!r}) made again")
+    return bool(found)
+
+
+over = bases
+
+
+def alternatives(asked: Asked) -> bool:
+    """Both orders of the laws as alternatives: the larger profile, which is its own mirror."""
+    pair = _either(asked)
+    for epsilon in asked.epsilons():
+        with working_precision(BITS):
+            meets(pair.ball_profile(arb(epsilon)), _largest(asked, epsilon), f"delta({epsilon!r}) of either order")
+    return bool(pair.alternatives())
+
+
+def between(asked: Asked) -> bool:
+    """The finite pairs around the same."""
+    assert asked.pair.bracketed() or asked.pair.between(FINE) is None
+    pair = _either(asked)
+    if asked.rate != 1.0 or asked.direction == "add" or not pair.bracketed():
+        return False
+    found = pair.between(FINE)
+    assert found is not None
+    for epsilon in asked.epsilons():
+        with working_precision(BITS):
+            truth = _largest(asked, epsilon)
+            low, high = (end.ball_profile(arb(epsilon)) for end in found)
+            assert not low > truth, f"delta({epsilon!r}) below is {low}, above {truth}"
+            assert not high < truth, f"delta({epsilon!r}) above is {high}, below {truth}"
+    return True
+
+
+def bracketed(asked: Asked) -> bool:
+    """Only what is a map, a product, or between two finite pairs."""
+    pair = asked.pair
+    known = pair.bracketed()
+    assert not known or pair.bases() or pair.factors() is not None or pair.between(FINE) is not None
+    return known
+
+
+def _either(asked: Asked) -> Pair:
+    return maximum_pair([asked.pair, asked.pair.reversed()])
+
+
+def _largest(asked: Asked, epsilon: float) -> arb:
+    """H and 1 - a + a H(1/a)."""
+    mirror = 1 - arb(epsilon).exp() * (1 - asked.truth.delta(-epsilon))
+    return asked.truth.delta(epsilon).max(mirror)
