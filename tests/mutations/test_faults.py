@@ -11,6 +11,7 @@ from . import (
     engine_faults,
     lattice_faults,
     loss_faults,
+    mixture_faults,
     name_faults,
     own_faults,
     points_faults,
@@ -31,6 +32,7 @@ FAULTS = (
     *loss_faults.FAULTS,
     *tree_faults.FAULTS,
     *adaptive_faults.FAULTS,
+    *mixture_faults.FAULTS,
 )
 
 

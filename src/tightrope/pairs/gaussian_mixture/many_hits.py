@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from .centre import ManyHitsCentre
 
 LOG_UNSEEN = -42.0  # of a term of a sum
-FAR_STEP, FAR_TERMS = 0.5, 4000  # of mu x: the pieces on which a density far out is bounded, and how many at most
+FAR_STEP, FAR_TERMS = 0.5, 4000  # of mu x: pieces on which a density is bounded, at most 1 long; how many at most
 POINTS_KEPT = 20_000
 FAR_SLACK = 1e-6  # of an exponent: more than its rounding
 FAR_EXPONENT = 1e8
+HEIGHT_MOST = 700.0  # of an exponent
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class ManyHits(Likelihood):
 
     def highest(self, power: float, width: float) -> float:
         last = power * self.mu * self.most
-        step = max(FAR_STEP / self.mu, last / FAR_TERMS)
+        step = max(min(FAR_STEP / self.mu, 1.0), last / FAR_TERMS)
         nodes = [index * step for index in range(math.ceil(last / step) + 1)]
         found = [self.log_density(power, x) for x in nodes]
         least = max(found) - 0.5 * width * width
@@ -149,7 +150,7 @@ class ManyHits(Likelihood):
         From a mu D + 1 on it falls at the rate 1 at least.
         """
         last = max(x, power * mu * self.most + 1.0)
-        wide = max(FAR_STEP / mu, (last - x) / FAR_TERMS)
+        wide = max(min(FAR_STEP / mu, 1.0), (last - x) / FAR_TERMS)
         if not (power >= 0.0 and power * (abs(self.logs[-1]) + self.most * mu * last) + last * last < FAR_EXPONENT):
             return math.inf
         start = power * self.log_g(x) - 0.5 * x * x
@@ -160,9 +161,14 @@ class ManyHits(Likelihood):
             at_right = power * self.log_g(right)
             slope = (at_right - at_left) / (right - left)
             peak = min(max(slope, left), right)
-            total += (wide + step) * math.exp(min(700.0, at_left + slope * (peak - left) - 0.5 * peak * peak - start))
+            highest = at_left + slope * (peak - left) - 0.5 * peak * peak - start
+            if highest > HEIGHT_MOST:
+                return math.inf
+            total += (wide + step) * math.exp(highest)
             left, at_left = right, at_right
-        total += (1.0 + step) * math.exp(min(700.0, at_left - 0.5 * left * left - start))
+        if at_left - 0.5 * left * left - start > HEIGHT_MOST:
+            return math.inf
+        total += (1.0 + step) * math.exp(at_left - 0.5 * left * left - start)
         return raised(total, MILLIONS) * math.exp(FAR_SLACK)
 
     def _ball_weights(self) -> list[tuple[arb, arb]]:

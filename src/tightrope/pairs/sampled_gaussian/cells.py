@@ -71,7 +71,7 @@ def cell_edges(mu: float, rate: Chance, power: float, marked: MarkWindow = WHOLE
 
 def _walked(law: Likelihood, power: float, marked: MarkWindow, low: float, high: float) -> list[float]:
     """Of many hits: cells on which their mean changes by CELL_RISE of itself, longer where there is no mass."""
-    coarse = max(PEAK_STEP / law.mu, (high - low) / PEAKS_MOST)
+    coarse = max(min(PEAK_STEP / law.mu, 1.0), (high - low) / PEAKS_MOST)
     places = [coarse * index for index in range(math.floor(low / coarse), math.ceil(high / coarse) + 1)]
     top = max(law.log_density(power, x) + marked.log_weight(x) for x in places)
     edges = [low]
