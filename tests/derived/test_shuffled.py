@@ -10,7 +10,7 @@ from flint import arb, fmpq
 
 from tests.oracle.shuffled import of_counts
 from tightrope.derived.shuffled.binomial import at_least, at_most, mass
-from tightrope.derived.shuffled.cells import COARSE, FINE, cells
+from tightrope.derived.shuffled.cells import CELLS_COARSE, CELLS_FINE, cells
 from tightrope.derived.shuffled.pair import ShuffledPair
 from tightrope.derived.shuffled.told_or_not import ToldOrNotPair
 from tightrope.facets.between import Fineness
@@ -165,7 +165,7 @@ def test_cells_cover_all_counts() -> None:
     with working_precision(128):
         for users in (5, 64, 65, 1000, 10**5):
             for chance in (arb("0.001"), arb("0.3"), arb("0.99")):
-                for steps in (FINE, COARSE):
+                for steps in (CELLS_FINE, CELLS_COARSE):
                     found = cells(users, chance, steps)
                     total = sum((cell.mass for cell in found), arb(0))
                     assert total.contains(arb(1))

@@ -21,10 +21,10 @@ from .window import Rows, rows
 
 GUARD_BITS = 64  # of logarithms of factorials, and of the place of the first row
 DROP_PER_BIT, DROP_MORE = 0.65, 5.0  # nats that rows left out lie below the largest one
-ROW = 3e3  # units of work
+BALL_ROW = 3e3  # units of work
 
 
-class Told(NamedTuple):
+class BallTold(NamedTuple):
     """P(E), Q(E) and delta at one epsilon."""
 
     p: arb
@@ -51,27 +51,27 @@ class Sums(NamedTuple):
     out: arb
 
 
-def told(law: Counts, epsilon: arb) -> Told:
+def told(law: Counts, epsilon: arb) -> BallTold:
     """At an exact epsilon >= 0, at the working precision."""
     bits = ctx.prec
     with working_precision(bits + GUARD_BITS):
         edge, p = law.epsilon.ball(), law.p()
         if epsilon >= edge:
-            return Told(arb(0), arb(0), arb(0))
+            return BallTold(arb(0), arb(0), arb(0))
         scores, chances, w = law.scores(epsilon), law.chances(), law.w()
         unknown = arb(0).union(arb(1))
         if not scores.tau > 0:
-            return Told(unknown, unknown, arb(0).union(scores.highest.max(arb(0))))
+            return BallTold(unknown, unknown, arb(0).union(scores.highest.max(arb(0))))
         window = rows(law.draws, chances, scores, DROP_PER_BIT * bits + DROP_MORE)
         places = _places(scores, window, bits, bool(epsilon.is_zero()))
         sums = None if places is None else _summed(law.draws, chances, places, window)
         if places is None or sums is None:
-            return Told(unknown, unknown, arb(0).union(scores.highest))
+            return BallTold(unknown, unknown, arb(0).union(scores.highest))
         second = chances.r * (law.draws * sums.one - sums.first - sums.edge)  # E[b; E]
         kept = w * law.draws + law.same
         out, ties = arb(0).union(sums.out), arb(0).union(sums.tied) * 2 * places.error * arb(2) ** -bits
         more = p * (out + arb(0).union(sums.tied))
-        return Told(
+        return BallTold(
             ((p - w) * sums.first + kept * sums.one + (1 - w) * second) / law.users + more,
             ((1 - w) * sums.first + kept * sums.one + (p - w) * second) / law.users + more,
             (scores.tau * sums.first - scores.gone * sums.one - scores.y * (second - ties)) / law.users
@@ -95,7 +95,7 @@ def _places(scores: Scores, window: Rows, bits: int, even: bool) -> Places | Non
 
 def _summed(draws: int, chances: Chances, places: Places, window: Rows) -> Sums | None:
     """None where what is left out has no bound."""
-    work.spend(ROW * max(window.last - window.first + 1, 0))
+    work.spend(BALL_ROW * max(window.last - window.first + 1, 0))
     t, rise, error, bits = places
     odds, share = chances.m / chances.not_m, chances.r / chances.not_r
     a, left = window.first, draws - window.first

@@ -10,8 +10,8 @@ from flint import arb, ctx
 
 from ... import work
 
-TERMS_MOST = 20_000  # beyond, a beta function is faster: it takes twelve milliseconds at any size
-TERM = 600.0  # units of work
+SUMMED_MOST = 20_000  # beyond, a beta function is faster: it takes twelve milliseconds at any size
+BINOMIAL_TERM = 600.0  # units of work
 
 
 def mass(n: int, k: int, p: arb, q: arb) -> arb:
@@ -50,13 +50,13 @@ def _summed(n: int, least: int, p: arb, q: arb) -> arb | None:
     """Term by term; None where they are many."""
     term, odds, level = mass(n, least, p, q), p / q, arb(2) ** -ctx.prec
     total = term
-    for k in range(least, min(n, least + TERMS_MOST)):
+    for k in range(least, min(n, least + SUMMED_MOST)):
         ratio = odds * (n - k) / (k + 1)
         if not (k - least) % 64:
-            work.spend(64 * TERM)
+            work.spend(64 * BINOMIAL_TERM)
             rest = geometric(term, ratio)
             if rest < level * total:
                 return total + arb(0).union(rest)
         term *= ratio
         total += term
-    return total if n - least <= TERMS_MOST else None
+    return total if n - least <= SUMMED_MOST else None

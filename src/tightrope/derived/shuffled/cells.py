@@ -13,13 +13,12 @@ from typing import NamedTuple
 from flint import arb
 
 from ... import work
-from .binomial import at_least, at_most, mass
+from .binomial import BINOMIAL_TERM, at_least, at_most, mass
 
-FINE, COARSE = 5.0, 2.0  # steps to a deviation
+CELLS_FINE, CELLS_COARSE = 5.0, 2.0  # steps to a deviation
 REACH = 8.0, 5.0  # deviations below and above the mean that have fine cells
-WIDER = 1.6  # times as wide as the cell above, further down
+CELLS_WIDER = 1.6  # times as wide as the cell above, further down
 ALL_MOST = 64  # users whose counts are all cells of their own
-TERM = 1e3  # units of work, of one mass
 
 
 class Cell(NamedTuple):
@@ -45,7 +44,7 @@ def cells(users: int, chance: arb, steps: float) -> list[Cell]:
             upto = at_most(users, end, chance, 1 - chance)
             share, before = (upto - before).max(arb(0)), upto
         else:
-            work.spend(TERM * (end - start + 1))
+            work.spend(BINOMIAL_TERM * (end - start + 1))
             share = arb(0)
             for d in range(start, end + 1):
                 at = mass(users, d, chance, 1 - chance) if at is None else at * (users - d + 1) / d * odds
@@ -63,7 +62,7 @@ def _starts(users: int, chance: float, steps: float) -> list[int]:
     place, found = min(mean + REACH[1] * deviation, float(users)), {0}
     while place > 0.0:
         found.add(math.floor(place))
-        step *= 1.0 if place > mean - REACH[0] * deviation else WIDER
+        step *= 1.0 if place > mean - REACH[0] * deviation else CELLS_WIDER
         place -= step
     return sorted(found)
 

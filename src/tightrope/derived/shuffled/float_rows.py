@@ -24,10 +24,10 @@ from .window import Rows, rows
 
 DROP = 48.0  # nats that rows left out lie below the largest one
 UNITS_PER_ROW = 32.0  # ratios, their products and sums: fewer than 16 roundings for each row
-LEAST, MOST = 1e-250, 1e250  # of running products: far from where doubles end
+PRODUCT_LEAST, PRODUCT_ABOVE = 1e-250, 1e250  # of running products: far from where doubles end
 ROWS_LEAST = 200  # fewer are as quick in balls
 ROWS_MOST = 1 << 21
-ROW = 250.0  # units of work
+FLOAT_ROW = 250.0  # units of work
 
 
 class FloatTold(NamedTuple):
@@ -63,8 +63,8 @@ class _Chain(NamedTuple):
     opens: bool  # nothing lies below the first row
 
 
-def float_told(law: Counts, epsilon: float) -> FloatTold | None:
-    """At an epsilon in [0, largest loss); None where balls must tell."""
+def float_told(law: Counts, epsilon: float, events: bool = True) -> FloatTold | None:
+    """At an epsilon in [0, largest loss); None where balls must tell. Without events P(E) is anything."""
     with working_precision(BITS_START), np.errstate(all="ignore"):
         scores, chances = law.scores(arb(epsilon)), law.chances()
         if not (scores.tau > 0 and chances.not_r > 1e-100 and chances.m > 1e-100):
@@ -73,10 +73,10 @@ def float_told(law: Counts, epsilon: float) -> FloatTold | None:
         size = window.last - window.first + 1
         if not ROWS_LEAST <= size <= ROWS_MOST:
             return None
-        work.spend(ROW * size)
+        work.spend(FLOAT_ROW * size)
         line = _line(law.draws, scores, chances, window)
         chain = None if line is None else _chain(law.draws, chances, window, line)
-        return None if line is None or chain is None else _told(law, scores, chances, window, line, chain)
+        return None if line is None or chain is None else _told(law, scores, chances, window, line, chain, events)
 
 
 def _line(draws: int, scores: Scores, chances: Chances, window: Rows) -> _Line | None:
@@ -116,9 +116,11 @@ def _chain(draws: int, chances: Chances, window: Rows, line: _Line) -> _Chain | 
     rises = k[1:] > k[:-1]
     down = (left[:-1] - k[:-1]) / left[:-1] * once
     ratio = down * np.where(rises, (left[:-1] - 1.0 - k[:-1]) / (k[:-1] + 1.0) * share, 1.0)
-    peak = int(np.argmax(np.append(0.0, np.cumsum(np.log(outer_ratio[: open_rows - 1] * ratio)))))
+    peak = min(max(window.peak - int(a[0]), 0), open_rows - 1)
     outer, c = _products(outer_ratio, peak), _products(ratio, peak)
-    if not (np.all((c > LEAST) & (c < MOST)) and np.all((outer > LEAST) & (outer < MOST))):
+    if not (
+        np.all((c > PRODUCT_LEAST) & (c < PRODUCT_ABOVE)) and np.all((outer > PRODUCT_LEAST) & (outer < PRODUCT_ABOVE))
+    ):
         return None
     low = high = c[0]
     if not (opens and k[0] == 0.0):
@@ -137,7 +139,9 @@ def _products(ratio: FloatArray, start: int) -> FloatArray:
     return np.concatenate([back, [1.0], np.cumprod(ratio[start:])])
 
 
-def _told(law: Counts, scores: Scores, chances: Chances, window: Rows, line: _Line, chain: _Chain) -> FloatTold:
+def _told(
+    law: Counts, scores: Scores, chances: Chances, window: Rows, line: _Line, chain: _Chain, events: bool
+) -> FloatTold:
     """Rows with k < M first, the others, where b is anything, after them."""
     a, outer, c, low, high, units, peak, opens = chain
     skipped, some = len(line.k) - len(a), len(c)
@@ -153,10 +157,6 @@ def _told(law: Counts, scores: Scores, chances: Chances, window: Rows, line: _Li
     least = lowered(edge, units) - far * np.where(far > 0.0, high, low) - blur
     full_most = -behind[some:] + (line.slip + line.eta)
     full_least = -behind[some:] - line.slip
-    # E[b; b <= k], from below and from above.
-    second_low = np.maximum(r * left[:some] * low - raised(edge, units) - FEW * UNIT * r * left[:some] * high, 0.0)
-    second_high = np.minimum(raised(r * left[:some] * high, FEW) - lowered(edge, units) + blur, k * high)
-
     row = int(a[peak])
     scale = mass(law.draws, row, chances.m, chances.not_m)
     inner = scale * mass(law.draws - row, int(k[peak]), chances.r, chances.not_r)
@@ -165,9 +165,7 @@ def _told(law: Counts, scores: Scores, chances: Chances, window: Rows, line: _Li
         parts = float(np.dot(weights[:some], open_rows)), float(np.dot(weights[some:], full_rows))
         return inner * arb(parts[0]) + scale * arb(parts[1])
 
-    ones, bs = np.ones(len(a) - some), r * left[some:]
-    p, w, n = law.p(), law.w(), law.users
-    kept, up, down = w * law.draws + law.same, 1 + units * UNIT, 1 - units * UNIT
+    n, up, down = law.users, 1 + units * UNIT, 1 - units * UNIT
     out = _left_out(law.draws, chances, window, scale * arb(float(above[0])), scale * arb(float(above[-1])))
     bottom = arb(0) if opens else arb(float(high[0])) * inner / scale * out[0]
     positive = up * total(above, most, full_most)
@@ -178,16 +176,20 @@ def _told(law: Counts, scores: Scores, chances: Chances, window: Rows, line: _Li
     gained = total(below, np.maximum(least, 0.0), np.maximum(full_least, 0.0))
     lost = total(above, np.maximum(-least, 0.0), np.maximum(-full_least, 0.0))
     delta_low = scores.y * (down * gained - up * lost) / n
+    lower, upper = max(lower_float(delta_low), 0.0), upper_float(delta_high)
+    if not events:
+        return FloatTold(lower, upper, 0.0, 1.0)
+    # E[b; b <= k], from below and from above.
+    full = r * left[:some]
+    second_low = np.maximum(full * low - raised(edge, units) - FEW * UNIT * full * high, 0.0)
+    second_high = np.minimum(raised(full * high, FEW) - lowered(edge, units) + blur, k * high)
+    p, w, ones, bs = law.p(), law.w(), np.ones(len(a) - some), r * left[some:]
+    kept = w * law.draws + law.same
     p_low = (p - w) * total(below, low * a[:some], a[some:]) + kept * total(below, low, ones)
     p_high = (p - w) * total(above, high * a[:some], a[some:]) + kept * total(above, high, ones)
     p_low += (1 - w) * total(below, second_low, bs)
     p_high += (1 - w) * total(above, second_high, bs)
-    return FloatTold(
-        max(lower_float(delta_low), 0.0),
-        upper_float(delta_high),
-        max(lower_float(down * down * p_low / n), 0.0),
-        upper_float(up * up * p_high / n),
-    )
+    return FloatTold(lower, upper, max(lower_float(down * down * p_low / n), 0.0), upper_float(up * up * p_high / n))
 
 
 def _left_out(draws: int, chances: Chances, window: Rows, first: arb, last: arb) -> tuple[arb, arb]:

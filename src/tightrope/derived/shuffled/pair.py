@@ -21,7 +21,7 @@ from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...kernels.enclosure import Enclosure, enclosing
 from ...kernels.twofold import Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
-from .cells import COARSE, FINE, cells
+from .cells import CELLS_COARSE, CELLS_FINE, cells
 from .law import Counts
 from .readings import DeltaEnds, Mixture, Place, ball_told, finite_pairs, float_ends, hull, places, reading
 from .through_balls import ball_tails_as_floats, mirrored
@@ -45,7 +45,7 @@ class ShuffledPair(Pair):
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
         with working_precision(BITS_START):
-            mixture = self._mixture(FINE)
+            mixture = self._mixture(CELLS_FINE)
         found = []
         for least, most in zip(epsilon.lower.ravel(), epsilon.upper.ravel(), strict=True):
             high = self._delta(mixture, float(least))
@@ -60,13 +60,13 @@ class ShuffledPair(Pair):
         if not t.is_finite():
             none, all_of_it = (arb(0), arb(1)) if t > 0 else (arb(1), arb(0))
             return BallTails(none, none, all_of_it, all_of_it)
-        p, q, _ = ball_told(self._mixture(FINE), abs(t))
+        p, q, _ = ball_told(self._mixture(CELLS_FINE), abs(t))
         return BallTails(p, q, 1 - p, 1 - q) if t >= 0 else BallTails(1 - q, 1 - p, q, p)
 
     def ball_profile(self, epsilon: arb) -> arb:
         if not epsilon.is_exact():  # it falls
             return self.ball_profile(epsilon.lower()).union(self.ball_profile(epsilon.upper()))
-        forward = ball_told(self._mixture(FINE), abs(epsilon)).delta
+        forward = ball_told(self._mixture(CELLS_FINE), abs(epsilon)).delta
         return forward if epsilon >= 0 else mirrored(forward, epsilon)
 
     def reversed(self) -> ShuffledPair:
@@ -81,7 +81,7 @@ class ShuffledPair(Pair):
 
     def profile_cost(self) -> int:
         with working_precision(BITS_START):
-            mixture = self._mixture(FINE)
+            mixture = self._mixture(CELLS_FINE)
             chances = mixture[0][1].chances()
             spread = float((self.users * chances.m * chances.not_m).sqrt())
         return int(min(COST_LEAST + COST_PER_DEVIATION * spread * len(mixture), COST_MOST))
@@ -91,7 +91,7 @@ class ShuffledPair(Pair):
 
     def between(self, fine: Fineness) -> tuple[Pair, Pair]:
         with working_precision(BITS_START):
-            above, edge = self._mixture(COARSE), self.epsilon.ball()
+            above, edge = self._mixture(CELLS_COARSE), self.epsilon.ball()
             one = len(above) == 1
             # What is real lies below, and is one part.
             below = above if one else ShuffledPair(self.epsilon, self.users, self.categories, third=True)._mixture(1.0)
@@ -130,10 +130,10 @@ class ShuffledPair(Pair):
         if epsilon == np.inf:
             return 0.0, 0.0
         if epsilon >= 0.0:
-            return float_ends(reading(mixture, epsilon, proof=False))
+            return float_ends(reading(mixture, epsilon, proof=False, events=False))
         if epsilon == -np.inf:
             return 1.0, 1.0
-        found = reading(mixture, -epsilon, proof=False)
+        found = reading(mixture, -epsilon, proof=False, events=False)
         with working_precision(BITS_START):
             return float_ends(
                 found._replace(lower=mirrored(found.lower, arb(epsilon)), upper=mirrored(found.upper, arb(epsilon)))
@@ -143,7 +143,7 @@ class ShuffledPair(Pair):
         """0, the losses above it, about, and what lies halfway: there no rounding moves an event past another."""
         p = self.epsilon.ball().exp()
         found = set()
-        for _, counts in self._mixture(FINE):
+        for _, counts in self._mixture(CELLS_FINE):
             w = counts.w()
             for a in range(counts.draws + 1):
                 for b in range(min(a, counts.draws - a + 1)):

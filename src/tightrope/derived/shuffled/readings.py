@@ -17,13 +17,13 @@ from ...facets.between import Fineness
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...pair import BallTails, Pair
 from .. import polygon
-from .ball_rows import Told, told
+from .ball_rows import BallTold, told
 from .law import Counts
 
 Mixture = Sequence[tuple[arb, Counts]]
 
-HALVINGS, NEAR = 60, 1e-2  # of the way to where the tail begins, and how well that is known
-DEEPER = 0.125  # of the tail that may be given up
+TAIL_STEPS, TAIL_NEAR = 60, 1e-2  # of the way to where the tail begins, and how well that is known
+BELOW_TAIL = 0.125  # of the tail that may be given up
 
 
 class DeltaEnds(NamedTuple):
@@ -43,21 +43,21 @@ class Place(NamedTuple):
     above: DeltaEnds
 
 
-def ball_told(mixture: Mixture, epsilon: arb) -> Told:
+def ball_told(mixture: Mixture, epsilon: arb) -> BallTold:
     """Of a mixture whose index is seen, at an exact epsilon >= 0."""
     p, q, delta = arb(0), arb(0), arb(0)
     for share, counts in mixture:
         found = told(counts, epsilon)
         p, q, delta = p + share * found.p, q + share * found.q, delta + share * found.delta
-    return Told(p, q, delta)
+    return BallTold(p, q, delta)
 
 
-def reading(mixture: Mixture, epsilon: float, proof: bool) -> DeltaEnds:
+def reading(mixture: Mixture, epsilon: float, proof: bool, events: bool = True) -> DeltaEnds:
     """Part by part in float64 where that is allowed and goes, else in balls."""
     total = DeltaEnds(arb(0), arb(0), arb(0), arb(0))
     with working_precision(BITS_START):
         for share, counts in mixture:
-            found = None if proof else _float_told(counts, epsilon)
+            found = None if proof else _float_told(counts, epsilon, events)
             if found is None:
                 balls = told(counts, arb(epsilon))
                 found = DeltaEnds(balls.delta.lower(), balls.delta.upper(), balls.p.lower(), balls.p.upper())
@@ -65,10 +65,10 @@ def reading(mixture: Mixture, epsilon: float, proof: bool) -> DeltaEnds:
     return total
 
 
-def _float_told(counts: Counts, epsilon: float) -> DeltaEnds | None:
+def _float_told(counts: Counts, epsilon: float, events: bool) -> DeltaEnds | None:
     from .float_rows import float_told
 
-    found = float_told(counts, epsilon)
+    found = float_told(counts, epsilon, events)
     return None if found is None else DeltaEnds(*map(arb, found))
 
 
@@ -80,11 +80,11 @@ def hull(one: BallTails, other: BallTails) -> BallTails:
 def places(read: Callable[[float], DeltaEnds], edge: float, fine: Fineness) -> list[float]:
     """Even steps up to where the tail begins."""
     low, high = 0.0, edge
-    level = arb(DEEPER * fine.tail)
-    for _ in range(HALVINGS):
+    level = arb(BELOW_TAIL * fine.tail)
+    for _ in range(TAIL_STEPS):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if read(middle).upper <= level else (middle, high)
-        if high - low <= NEAR * high:
+        if high - low <= TAIL_NEAR * high:
             break
     count = max(fine.points // 2, 8)
     return [high * index / count for index in range(count + 1)]

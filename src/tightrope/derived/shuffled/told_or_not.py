@@ -23,12 +23,12 @@ from ...kernels.ball import BITS_START, enclose, floors, working_precision
 from ...kernels.enclosure import Enclosure, enclosing
 from ...kernels.twofold import Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
-from .binomial import TERM, at_least, geometric, mass
-from .readings import DEEPER, DeltaEnds, Place, finite_pairs, hull
+from .binomial import BINOMIAL_TERM, at_least, geometric, mass
+from .readings import BELOW_TAIL, DeltaEnds, Place, finite_pairs, hull
 from .through_balls import ball_tails_as_floats, mirrored
 from .window import log_mass
 
-PROFILE_UNITS = 10_000  # of cost, about: a few milliseconds
+EVENTS_COST = 10_000  # of cost, about: a few milliseconds
 
 
 class _Counted(NamedTuple):
@@ -112,7 +112,7 @@ class ToldOrNotPair(Pair):
         return LossRange(counted.low.log(), counted.high.log())
 
     def profile_cost(self) -> int:
-        return PROFILE_UNITS
+        return EVENTS_COST
 
     def bracketed(self) -> bool:
         return True
@@ -147,9 +147,9 @@ class ToldOrNotPair(Pair):
         """The events of counts from k on, at the loss of k - 1: from where it is above 0 to where the tail begins."""
         counted, n = self._counted(), self.users
         least = math.ceil(n * float(counted.share(arb(1))))
-        last = _last(n - 1, counted.chance, max(least, 1), DEEPER * fine.tail)
+        last = _last(n - 1, counted.chance, max(least, 1), BELOW_TAIL * fine.tail)
         first, every = max(least, 1), max((last - least) // max(fine.points // 2, 1), 1)
-        work.spend(TERM * (last - first + 1))
+        work.spend(BINOMIAL_TERM * (last - first + 1))
         at = mass(n - 1, last - 1, counted.chance, 1 - counted.chance)
         odds = (1 - counted.chance) / counted.chance
         beyond = arb(n - last) / last / odds

@@ -15,11 +15,12 @@ from .law import Chances, Scores
 
 
 class Rows(NamedTuple):
-    """First and last row; opens: nothing lies below the first one."""
+    """First and last row; opens: nothing lies below the first one. peak: the row with most of the mass, about."""
 
     first: int
     last: int
     opens: bool
+    peak: int
 
 
 class _Logs(NamedTuple):
@@ -49,7 +50,7 @@ def rows(draws: int, chances: Chances, scores: Scores, drop: float) -> Rows:
     logs = _Logs(draws, m, not_m, r, not_r, float(scores.tau / scores.y), float(scores.gone / scores.y))
     least = _opening(draws, scores)
     if least > draws:
-        return Rows(draws + 1, draws, True)
+        return Rows(draws + 1, draws, True, draws)
     peak = _peak(logs, least)
     top = logs.outer(peak) + logs.inner(peak)
     mean = draws * math.exp(logs.m)
@@ -62,7 +63,7 @@ def rows(draws: int, chances: Chances, scores: Scores, drop: float) -> Rows:
 
     last = _reach(above, peak, draws)
     first = _reach(below, peak, least)
-    return Rows(first, last, first == least)
+    return Rows(first, last, first == least, peak)
 
 
 def _opening(draws: int, scores: Scores) -> int:
