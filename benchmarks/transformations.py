@@ -61,13 +61,32 @@ PICTURES: Mapping[str, Picture] = MappingProxyType(
     {
         "compose": Picture(("Gaussian(sigma=2)", "Gaussian(sigma=2) * 4", "Gaussian(sigma=2) * 16"), 5.0, -2.0),
         "poisson": Picture(
-            ("Gaussian(sigma=1)", "Gaussian(sigma=1).poisson(rate=0.1)", "Gaussian(sigma=1).poisson(rate=0.01)")
+            (
+                "Gaussian(sigma=1)",
+                "Gaussian(sigma=1).poisson(rate=0.1)",
+                "Gaussian(sigma=1).poisson(rate=0.1, neighbours='replace')",
+                "Gaussian(sigma=1).poisson(rate=0.01)",
+            )
         ),
         "without_replacement": Picture(
             (
                 "Gaussian(sigma=1)",
                 "Gaussian(sigma=1).without_replacement(batch=100, records=1000)",
                 "Gaussian(sigma=1).without_replacement(batch=100, records=1000) * 20",
+            )
+        ),
+        "with_replacement": Picture(
+            (
+                "Gaussian(sigma=1)",
+                "Gaussian(sigma=1).with_replacement(batch=100, records=1000)",
+                "Gaussian(sigma=1).without_replacement(batch=100, records=1000)",
+            )
+        ),
+        "truncated_poisson": Picture(
+            (
+                "Gaussian(sigma=1)",
+                "Gaussian(sigma=1).poisson(rate=0.1)",
+                "Gaussian(sigma=1).truncated_poisson(rate=0.1, cap=130, records=1000)",
             )
         ),
         "group": Picture(
