@@ -7,6 +7,7 @@ What is refused is asked here, so that the page shows what a user reads.
 from __future__ import annotations
 
 import math
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "transformations.md"
 FIGURES = ROOT / "docs" / "figures"
 COLUMNS = 119
+GLUE = "\0"  # a space that stays
 POINTS = 33
 SECONDS = 60.0
 
@@ -202,8 +204,9 @@ def _sections() -> Iterator[str]:
         for paragraph in meaning.split("\n\n"):
             yield _fitted(" ".join(paragraph.split())) + "\n"
         yield f"    {make.example}\n"
-        rows = ("pair", make.formula), ("theorem", make.theorem), ("neighbours", make.relations)
-        for title, row in (*rows, ("tightness", make.tightness)):
+        yield "Its pair, or its profile:\n"
+        yield textwrap.indent(_fitted(make.formula, width=COLUMNS - 4), "    ") + "\n"
+        for title, row in ("theorem", make.theorem), ("neighbours", make.relations), ("tightness", make.tightness):
             yield _fitted(f"- *{title}*: {row}", "  ")
         yield f"\n![{name}: base and transformed](figures/transform-{name}.png)\n"
 
@@ -229,7 +232,10 @@ def refused(asked: str) -> str:
 
 
 def _fitted(line: str, indent: str = "", width: int = COLUMNS) -> str:
-    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False, subsequent_indent=indent)
+    """In lines that fit, none of which begins with a mark that Markdown reads."""
+    glued = re.sub(r" (?=([-+*>#=]+|\d+[.)])( |$))", GLUE, line)
+    filled = textwrap.fill(glued, width, break_long_words=False, break_on_hyphens=False, subsequent_indent=indent)
+    return filled.replace(GLUE, " ")
 
 
 def picture(name: str) -> Picture:
