@@ -14,6 +14,7 @@ from .calls import nearest, quoted
 from .errors import InvalidParameter
 from .mechanisms.base import Leaf, Mechanism
 from .transforms.base import Transformation
+from .transforms.best_of import BestOf
 from .transforms.group import Group
 from .transforms.parallel import Parallel
 from .transforms.poisson import Poisson
@@ -39,6 +40,7 @@ TRANSFORMS: Mapping[str, type[Transformation]] = MappingProxyType(
         "shuffle": Shuffle,
         "with_replacement": WithReplacement,
         "truncated_poisson": TruncatedPoisson,
+        "best_of": BestOf,
     }
 )
 

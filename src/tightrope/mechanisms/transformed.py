@@ -96,3 +96,14 @@ class Transformable:
         from ..transforms.truncated_poisson import TruncatedPoisson
 
         return TruncatedPoisson(base=self, rate=rate, cap=cap, records=records, name=name)
+
+    @checked
+    def best_of(self: Any, law: str, mean: float, shape: float | None = None, *, name: str | None = None) -> Mechanism:
+        """The best output of a random number of runs, drawn without looking at the data; its mean is `mean`.
+
+        law: geometric, negative_binomial (shape eta, above -1), logarithmic, all of at least one run; poisson and
+        binomial (shape trials), which may have none. Of a composition: all of it is one run.
+        """
+        from ..transforms.best_of import BestOf
+
+        return BestOf(base=self, law=law, mean=mean, shape=shape, name=name)

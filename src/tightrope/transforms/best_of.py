@@ -1,0 +1,129 @@
+"""Private selection: the best output of a random number of runs.
+
+The mechanism is run K times, K drawn without looking at the data, and the output with the best score is told; nothing
+where K = 0. The score is part of the output, or is made of it without the data.
+Claim: H(a) <= P[K = 0] (1 - a)_+ + E[K] H_base(a e^-c), c the supremum of log phi'(g(x)) / phi'(x), per direction.
+Reference: Liu, Talwar 2019; Papernot, Steinke 2022; Koskela, Redberg, Wang 2024. Proof: docs/proofs/selection.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..derived.runs import BinomialRuns, NegativeBinomialRuns, PoissonRuns, RunLaw
+from ..derived.selected import FallingPair, RisingPair, SelectedPair, UnscoredPair
+from ..errors import InvalidParameter, UnsupportedMechanism
+from ..mechanisms.parameters import finite, positive, whole
+from ..pair import Pair
+from ..relation import Direction, Relation
+from .base import Transformation
+from .refused import FIXED
+
+LAWS = ("geometric", "negative_binomial", "logarithmic", "poisson", "binomial")
+MEAN_MOST = 1e12
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BestOf(Transformation):
+    """The best output of K runs of the base, K random: told are that output and its score, nothing where K = 0."""
+
+    call = "best_of"
+    example = "PureDP(epsilon=0.1).best_of(law='geometric', mean=10)"
+    formula = (
+        "phi(z) = E z^K, c = sup log phi'(g(x))/phi'(x), g the power of the base: "
+        "H(a) <= P[K = 0] (1 - a)_+ + E[K] Hb(a e^-c), and the mirror of the reverse"
+    )
+    theorem = (
+        "Koskela, Redberg, Wang 2024, sharpened to the whole profile; Papernot, Steinke 2022; "
+        "[proof](proofs/selection.md)"
+    )
+    tightness = "Not tight. Lower ends are those of real scores: ones that rise or fall with the loss of the base, or tell nothing."
+    relations = "As the base."
+    law: str
+    mean: float
+    shape: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.law not in LAWS:
+            hint = f"; {FIXED}" if self.law in ("fixed", "constant") else ""
+            raise InvalidParameter(f"law must be one of {', '.join(LAWS)}, not {self.law!r:.60}{hint}")
+        mean = positive("mean", self.mean)
+        if mean > MEAN_MOST:
+            raise InvalidParameter(f"mean must be at most {MEAN_MOST:g}, not {self.mean!r}")
+        object.__setattr__(self, "mean", mean)
+        if self.law not in ("poisson", "binomial") and mean < 1.0:
+            raise InvalidParameter(
+                f"mean must be at least 1, not {self.mean!r}: with law={self.law!r} there is a run always; "
+                "law='poisson' allows none"
+            )
+        object.__setattr__(self, "shape", self._shape(mean))
+
+    def _shape(self, mean: float) -> float | None:
+        if self.law == "negative_binomial":
+            shape = finite("shape", 1.0 if self.shape is None else self.shape)
+            if self.shape is None or not shape > -1.0 or shape == 0.0 or shape > 1e6:
+                raise InvalidParameter(
+                    f"shape must be given, above -1 and not 0, for law='negative_binomial', not {self.shape!r}; "
+                    "shape 1 is law='geometric', shape 0 law='logarithmic'"
+                )
+            return shape
+        if self.law == "binomial":
+            if self.shape is None:
+                raise InvalidParameter("shape must be the number of trials, for law='binomial'")
+            trials = whole("shape", self.shape, least=1)
+            if mean > trials or (mean == trials > 1):
+                raise InvalidParameter(
+                    f"mean must be below shape, the number of trials, {trials}, not {self.mean!r}: {FIXED}"
+                )
+            return trials
+        if self.shape is not None:
+            raise InvalidParameter(f"shape must be left out for law={self.law!r}, not {self.shape!r}")
+        return None
+
+    @property
+    def relation(self) -> Relation | None:
+        return self.base.relation
+
+    @property
+    def _once(self) -> bool:
+        """Whether there is one run, always."""
+        return self.mean == 1.0 and (self.law not in ("poisson", "binomial") or self.shape == 1)
+
+    @property
+    def _runs(self) -> RunLaw:
+        if self.law == "poisson":
+            return PoissonRuns(self.mean)
+        if self.law == "binomial":
+            assert self.shape is not None
+            return BinomialRuns(self.mean, int(self.shape))
+        shapes = {"geometric": 1.0, "logarithmic": 0.0}
+        return NegativeBinomialRuns(self.mean, shapes.get(self.law, self.shape or 0.0))
+
+    @property
+    def tight(self) -> bool:
+        return self._once and self.base.tight
+
+    @property
+    def attained(self) -> bool:
+        return self.base.attained
+
+    def pair(self, direction: Direction) -> Pair:
+        base = self.base.pair(direction)
+        if base.opaque():
+            raise UnsupportedMechanism("the best of several runs needs the tails of a run, and only moments are known")
+        return base if self._once else SelectedPair(base, self._runs)
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        found = self.base.floors(direction)
+        if self._once:
+            return found
+        kinds = (
+            (FallingPair, RisingPair, UnscoredPair)
+            if self.law in ("poisson", "binomial")
+            else (FallingPair, RisingPair)
+        )
+        plain = () if UnscoredPair in kinds else found  # one of at least one run, at random
+        return (*(kind(floor, self._runs) for floor in found for kind in kinds), *plain)
+
+    def group_tight(self, size: int) -> bool:
+        return self._once and self.base.group_tight(size)
