@@ -11,6 +11,8 @@ from flint import arb, fmpq
 from tests.oracle.shuffled import of_counts
 from tightrope.derived.shuffled.binomial import at_least, at_most, mass
 from tightrope.derived.shuffled.cells import CELLS_COARSE, CELLS_FINE, cells
+from tightrope.derived.shuffled.far import gone
+from tightrope.derived.shuffled.law import Counts
 from tightrope.derived.shuffled.pair import ShuffledPair
 from tightrope.derived.shuffled.told_or_not import ToldOrNotPair
 from tightrope.facets.between import Fineness
@@ -186,3 +188,17 @@ def test_binomial_tails_are_sums() -> None:
         near = at_least(10**6, 286_000, p, 1 - p)
         assert far < 1e-300
         assert 0.2 < near < 0.8
+
+
+def test_what_lies_below_every_double() -> None:
+    for users, epsilon in ((10**6, 0.2), (10**6, 0.9), (3 * 10**4, 0.5)):
+        for pair in (
+            ShuffledPair(LatticeStep(Fraction(1), False), users),
+            ShuffledPair(LatticeStep(Fraction(1), False), users, 6, third=True),
+        ):
+            found = pair.profile(exact(epsilon))
+            assert float(found.lower) <= 0.0
+            assert 0.0 < float(found.upper) < 1e-300
+    with working_precision(128):  # the bound, where it is not so far away
+        law = Counts(LatticeStep(Fraction(1), False), 40, 5)
+        assert not gone(law, law.scores(arb(0.5)), law.chances())

@@ -15,10 +15,11 @@ from flint import arb
 
 from ... import work
 from ...kernels.ball import BITS_START, integer, lower_float, upper_float, working_precision
-from ...kernels.directed import FEW, lowered, raised
+from ...kernels.directed import FEW, TINIEST, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from .binomial import geometric, mass
+from .far import GONE, gone
 from .law import Chances, Counts, Scores
 from .window import Rows, rows
 
@@ -71,6 +72,8 @@ def float_told(law: Counts, epsilon: float, events: bool = True) -> FloatTold | 
             return None
         window = rows(law.draws, chances, scores, DROP)
         size = window.last - window.first + 1
+        if window.top < GONE and gone(law, scores, chances):
+            return FloatTold(0.0, TINIEST, 0.0, TINIEST)
         if not ROWS_LEAST <= size <= ROWS_MOST:
             return None
         work.spend(FLOAT_ROW * size)

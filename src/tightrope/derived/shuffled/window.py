@@ -15,12 +15,16 @@ from .law import Chances, Scores
 
 
 class Rows(NamedTuple):
-    """First and last row; opens: nothing lies below the first one. peak: the row with most of the mass, about."""
+    """First and last row; opens: nothing lies below the first one. peak: the row with most of the mass, about.
+
+    top: the logarithm of that mass.
+    """
 
     first: int
     last: int
     opens: bool
     peak: int
+    top: float
 
 
 class _Logs(NamedTuple):
@@ -50,7 +54,7 @@ def rows(draws: int, chances: Chances, scores: Scores, drop: float) -> Rows:
     logs = _Logs(draws, m, not_m, r, not_r, float(scores.tau / scores.y), float(scores.gone / scores.y))
     least = _opening(draws, scores)
     if least > draws:
-        return Rows(draws + 1, draws, True, draws)
+        return Rows(draws + 1, draws, True, draws, 0.0)
     peak = _peak(logs, least)
     top = logs.outer(peak) + logs.inner(peak)
     mean = draws * math.exp(logs.m)
@@ -63,7 +67,7 @@ def rows(draws: int, chances: Chances, scores: Scores, drop: float) -> Rows:
 
     last = _reach(above, peak, draws)
     first = _reach(below, peak, least)
-    return Rows(first, last, first == least, peak)
+    return Rows(first, last, first == least, peak, top)
 
 
 def _opening(draws: int, scores: Scores) -> int:
