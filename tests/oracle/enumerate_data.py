@@ -111,7 +111,8 @@ def truncated_poisson(rate: Fraction, cap: int) -> Scheme:
     return scheme
 
 
-def law_of_samples(scheme: Scheme, data: Data) -> dict[Data, Fraction]:
+@cache
+def law_of_samples(scheme: Scheme, data: Data) -> Mapping[Data, Fraction]:
     """How probable each sample is."""
     found: dict[Data, Fraction] = defaultdict(Fraction)
     for weight, sample in scheme(data):

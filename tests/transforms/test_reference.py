@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,11 @@ def name(row: dict[str, Any]) -> str:
     return f"{row['expression']} {row['question']} {row.get('direction', '')} at {row['given']}, {row['value'][:8]}"
 
 
+@cache
+def answer(expression: str, question: str, given: str, direction: str | None) -> tr.Bound:
+    return getattr(tr.parse(expression), question)(float(given), direction=direction)
+
+
 def widened(row: dict[str, Any]) -> tuple[Fraction, Fraction]:
     """By 1e-14 of the value; half a unit of the last digit of one that is rounded to a few."""
     exact, digits = Fraction(row["value"]), len(row["value"].partition(".")[2])
@@ -34,8 +40,7 @@ def widened(row: dict[str, Any]) -> tuple[Fraction, Fraction]:
 
 @pytest.mark.parametrize("row", [row for row in VALUES if known(row["expression"])], ids=name)
 def test_values_are_where_they_belong(row: dict[str, Any]) -> None:
-    ask = getattr(tr.parse(row["expression"]), row["question"])
-    bound = ask(float(row["given"]), direction=row.get("direction"))
+    bound = answer(row["expression"], row["question"], row["given"], row.get("direction"))
     lower, upper = Fraction(bound.lower), Fraction(bound.upper)
     least, most = widened(row)
     if row["place"] == "above":
