@@ -15,6 +15,7 @@ from . import (
     name_faults,
     own_faults,
     points_faults,
+    sampling_faults,
     tree_faults,
     truncated_faults,
 )
@@ -33,6 +34,7 @@ FAULTS = (
     *tree_faults.FAULTS,
     *adaptive_faults.FAULTS,
     *mixture_faults.FAULTS,
+    *sampling_faults.FAULTS,
 )
 
 
