@@ -151,6 +151,12 @@ def test_texts_that_are_refused(text: str, words: str) -> None:
         tr.parse(text)
 
 
+def test_time_that_is_up_is_no_error() -> None:
+    """A certificate asks for nothing that takes work."""
+    bound = (tr.parallel(tr.TruncatedGaussian(sigma=1, bounds=(-2, 2)), LAPLACE) * 4).delta(0.0, seconds=0.05)
+    assert 0.0 <= bound.lower <= bound.upper <= 1.0
+
+
 def test_refusals() -> None:
     with pytest.raises(tr.InvalidParameter, match="a cell of parallel is a mechanism"):
         tr.parallel(3)  # type: ignore[arg-type]
