@@ -12,8 +12,8 @@ from flint import arb
 
 from .law import Chances, Counts, Scores
 
-GONE = -745.0  # below log of the smallest double
-TILT_STEPS = 80  # of a golden section
+LOG_TINIEST = -745.0  # below log of the smallest double
+SECTIONS = 80  # of a golden section
 
 
 def gone(law: Counts, scores: Scores, chances: Chances) -> bool:
@@ -26,10 +26,10 @@ def gone(law: Counts, scores: Scores, chances: Chances) -> bool:
         return law.draws * ((first + second + (1 - 2 * chances.m)).log() - theta * away) + law.epsilon.ball()
 
     low, high = -math.log(float(scores.y)) - 60.0, -math.log(float(scores.tau)) + 8.0
-    for _ in range(TILT_STEPS):
+    for _ in range(SECTIONS):
         one, other = low + 0.382 * (high - low), low + 0.618 * (high - low)
         left, right = (float(log_bound(arb(each).exp()).mid()) for each in (one, other))
         low, high = (low, other) if left < right else (one, high)
-        if min(left, right) < GONE - 50.0:
+        if min(left, right) < LOG_TINIEST - 50.0:
             break
-    return bool(log_bound(arb(0.5 * (low + high)).exp()) < GONE)
+    return bool(log_bound(arb(0.5 * (low + high)).exp()) < LOG_TINIEST)

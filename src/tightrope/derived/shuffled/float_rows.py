@@ -19,7 +19,7 @@ from ...kernels.directed import FEW, TINIEST, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
 from .binomial import geometric, mass
-from .far import GONE, gone
+from .far import LOG_TINIEST, gone
 from .law import Chances, Counts, Scores
 from .window import Rows, rows
 
@@ -72,7 +72,7 @@ def float_told(law: Counts, epsilon: float, events: bool = True) -> FloatTold | 
             return None
         window = rows(law.draws, chances, scores, DROP)
         size = window.last - window.first + 1
-        if window.top < GONE and gone(law, scores, chances):
+        if window.top < LOG_TINIEST and gone(law, scores, chances):
             return FloatTold(0.0, TINIEST, 0.0, TINIEST)
         if not ROWS_LEAST <= size <= ROWS_MOST:
             return None
