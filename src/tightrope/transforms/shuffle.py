@@ -85,17 +85,13 @@ class Shuffle(Transformation):
 
     @property
     def tight(self) -> bool:
-        """One user is not hidden by anybody."""
-        report = _report(self.base.nameless)
-        if report.loss.trivial:
-            return True
-        alone = self.users == 1 and replaced_floors(self.base) == (replaced_pair(self.base),)
-        return alone and self.base.tight
+        """Of a report that tells nothing, and of one user, whom nobody hides; without making pairs."""
+        report = _named(self.base.nameless)
+        return report is not None and (self.users == 1 or report.loss.trivial)
 
     @property
     def attained(self) -> bool:
-        report = _report(self.base.nameless)
-        return self.base.attained if self.users == 1 else report.real or report.loss.trivial
+        return self.base.attained if self.users == 1 else _named(self.base.nameless) is not None
 
     def pair(self, direction: Direction) -> Pair:
         from ..derived.shuffled.pair import ShuffledPair
@@ -125,16 +121,23 @@ class Shuffle(Transformation):
 
 def _report(base: Mechanism) -> _Report:
     """What is known of a user's report; refuses a loss without a bound."""
-    if isinstance(base, RandomizedResponse) and base.p is not None:
-        truth, many = Fraction(base.p), base.categories
-        if 0 < truth < 1:
-            odds = truth * (many - 1) / (1 - truth)
-            return _Report(LatticeStep(max(odds, 1 / odds), True), many, odds < 1, True)
-    elif isinstance(base, RandomizedResponse):
-        return _Report(LatticeStep(Fraction(base.epsilon_per_use or 0.0), False), base.categories, False, True)
-    elif isinstance(base, PureDP):
+    return _named(base) or _Report(LatticeStep(Fraction(_largest(base)), False), 0, False, False)
+
+
+def _named(base: Mechanism) -> _Report | None:
+    """Of randomizers whose reports are known."""
+    if isinstance(base, PureDP):
         return _Report(LatticeStep(Fraction(base.epsilon_per_use), False), 0, False, True)
-    return _Report(LatticeStep(Fraction(_largest(base)), False), 0, False, False)
+    if not isinstance(base, RandomizedResponse):
+        return None
+    many = base.categories
+    if base.p is None:
+        return _Report(LatticeStep(Fraction(base.epsilon_per_use or 0.0), False), many, False, True)
+    truth = Fraction(base.p)
+    if not 0 < truth < 1:
+        return None
+    odds = truth * (many - 1) / (1 - truth)
+    return _Report(LatticeStep(max(odds, 1 / odds), True), many, odds < 1, True)
 
 
 def _largest(base: Mechanism) -> float:
