@@ -39,7 +39,7 @@ RAY_LOSS_MOST = 5000  # losses beyond count as infinite above, and as none below
 EVEN_RAYS, NEAR_RAYS = 0.6, 0.2  # of the rays: spread evenly, and by log(1 + epsilon), for heavy tails
 
 
-class Told(NamedTuple):
+class RaysTell(NamedTuple):
     """Events of a pair, and points (alpha, delta) on or above its profile."""
 
     events: list[tuple[arb, arb]]
@@ -51,11 +51,11 @@ def between(pair: RenyiPair, fine: Fineness) -> tuple[DyadicPair, DyadicPair]:
     bits = FINITE_BITS + pair.small_bits()
     with working_precision(bits):
         if pair.curve.nothing:
-            told = Told([], [(arb(1), arb(0))])
+            told = RaysTell([], [(arb(1), arb(0))])
         else:
             ahead = _told(Region(pair.curve, pair.flipped, pair.both, bits), fine)
             behind = ahead if pair.both else _told(Region(pair.curve, not pair.flipped, False, bits), fine)
-            told = Told(
+            told = RaysTell(
                 [*ahead.events, *((1 - q, 1 - p) for p, q in behind.events)], [*ahead.points, *mirrors(behind.points)]
             )
         leak = pair.leak()
@@ -64,7 +64,7 @@ def between(pair: RenyiPair, fine: Fineness) -> tuple[DyadicPair, DyadicPair]:
         return below([(leak, arb(0)), *events]), above((alpha, leak + kept * delta) for alpha, delta in told.points)
 
 
-def _told(region: Region, fine: Fineness) -> Told:
+def _told(region: Region, fine: Fineness) -> RaysTell:
     """What rays say of the profile from alpha = 1 on."""
     search = Search(region)
     stops = _rays(search, fine)
@@ -74,7 +74,7 @@ def _told(region: Region, fine: Fineness) -> Told:
         events.append((1 - end, arb(0)) if region.flipped else (arb(1), end))
     cuts = [stop.order.cut(stop.at) for stop in stops if stop.order is not None]
     cuts += [cut for cut in region.fixed_cuts() if cut.alpha > 0]
-    return Told(events, [(alpha, height) for alpha, height in cuts if alpha.is_finite() and height.is_finite()])
+    return RaysTell(events, [(alpha, height) for alpha, height in cuts if alpha.is_finite() and height.is_finite()])
 
 
 def _rays(search: Search, fine: Fineness) -> list[Stop]:

@@ -87,9 +87,9 @@ class Region:
 
     def _stop_of_line(self, l: arb, start: arb | None, c: arb, bits: int) -> Stop | None:  # noqa: E741
         tiny, m = arb(2) ** -bits, start
-        found = None if start is None or c.is_zero() else self._stepped(l, start, c, bits)
-        if found is not None:
-            return found
+        stepped = None if start is None or c.is_zero() else self._stepped(l, start, c, bits)
+        if stepped is not None:
+            return stepped
         for _ in range(ROUNDS):
             order = self.order_of_line(c)
             found = order.reach(l, m, None, bits)
