@@ -23,7 +23,7 @@ from .roots import falsi, newton
 
 SMALLEST = arb(2) ** -60  # of c: below, order 1 is meant
 ROUNDS = 40
-NEAR = 3  # in log m and log c: how far a known ray may help
+RAY_NEAR = 3  # in log m and log c: how far a known ray may help
 
 
 class Stop(NamedTuple):
@@ -114,7 +114,7 @@ class Region:
             return [(order.moment(at) / order.limit).log(), self.rise(at, order.c)]
 
         found = newton(system, [m.log(), c.log()], bits)
-        if found is None or not abs(found[0] - m.log()) + abs(found[1] - c.log()) < NEAR:
+        if found is None or not abs(found[0] - m.log()) + abs(found[1] - c.log()) < RAY_NEAR:
             return None
         at, order = TwoPoint(l, found[0].exp().mid()), self.order_of_line(found[1].exp().mid())
         return Stop(at, order) if self.rise(at, arb(0)) > 0 else None
