@@ -23,7 +23,7 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
-from .sampled import demand_relation, relation_named
+from .sampled import demand_relation, demand_size, relation_named
 from .terms import swapped_pair
 
 
@@ -63,6 +63,8 @@ class Poisson(Transformation):
         object.__setattr__(self, "rate", probability("rate", self.rate))
         relation_named(self.neighbours)
         demand_relation(self.base, Relation.ADD_REMOVE, "Poisson sampling")
+        if self.rate not in (0.0, 1.0):
+            demand_size(self.base, None, "Poisson sampling")
 
     @property
     def relation(self) -> Relation:

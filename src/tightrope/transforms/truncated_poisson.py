@@ -26,7 +26,7 @@ from ..mechanisms.parameters import probability, whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
-from .sampled import demand_relation, sampled_pair
+from .sampled import demand_relation, demand_size, sampled_pair
 from .terms import swapped_pair
 
 
@@ -87,6 +87,7 @@ class TruncatedPoisson(Transformation):
         object.__setattr__(self, "cap", whole("cap", self.cap, least=1))
         object.__setattr__(self, "records", whole("records", self.records, least=1))
         demand_relation(self.base, Relation.ADD_REMOVE, "Poisson sampling with a cap")
+        demand_size(self.base, None, "Poisson sampling with a cap")
 
     def _filled(self, size: int = 1) -> Filled | None:
         """What dominates every step of so many records; None where no sample is ever cut."""

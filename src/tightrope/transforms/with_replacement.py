@@ -29,7 +29,7 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
-from .sampled import demand_relation, rates, sampled_pair
+from .sampled import demand_relation, demand_size, rates, sampled_pair
 from .terms import replaced_floors, replaced_pair
 
 RARELY, HARDLY = 1e-40, 1e-320  # together, multiplicities in blocks, and those that count as infinite loss
@@ -90,6 +90,7 @@ class WithReplacement(Transformation):
         object.__setattr__(self, "records", whole("records", self.records, least=1))
         object.__setattr__(self, "batch", whole("batch", self.batch, least=0))
         demand_relation(self.base, Relation.REPLACE, "sampling with replacement")
+        demand_size(self.base, self.batch, "sampling with replacement")
         if self.batch and self.records > 1 and _singles(self.batch, self.records, SINGLE_MOST + 1) > SINGLE_MOST:
             raise InvalidParameter(
                 f"batch must be a smaller multiple of records, not {self.batch}: one record of {self.records} would be "

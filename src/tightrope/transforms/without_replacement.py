@@ -25,7 +25,7 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
-from .sampled import demand_relation, rates, relation_named, sampled_pair
+from .sampled import demand_relation, demand_size, rates, relation_named, sampled_pair
 from .terms import replaced_floors, replaced_pair
 
 
@@ -66,6 +66,7 @@ class WithoutReplacement(Transformation):
         if self.batch > self.records:
             raise InvalidParameter(f"batch must be at most records, {self.records}, not {self.batch}")
         demand_relation(self.base, Relation.REPLACE, "sampling without replacement")
+        demand_size(self.base, self.batch, "sampling without replacement")
 
     @property
     def relation(self) -> Relation:
