@@ -37,7 +37,10 @@ class BestOf(Transformation):
         "Koskela, Redberg, Wang 2024, sharpened to the whole profile; Papernot, Steinke 2022; "
         "[proof](proofs/selection.md)"
     )
-    tightness = "Not tight. Lower ends are those of real scores: ones that rise or fall with the loss of the base, or tell nothing."
+    tightness = (
+        "Not tight. Lower ends are those of real scores: ones that rise or fall with the loss of the base, or tell "
+        "nothing."
+    )
     relations = "As the base."
     law: str
     mean: float
