@@ -24,6 +24,7 @@ CASES = [
     tr.Gaussian(sigma=5.0) * 3 + tr.Gaussian(sigma=8.0) * 5 + tr.PureDP(epsilon=0.1),
     tr.Gaussian(sigma=1.0).poisson(rate=0.01) * 1000,
     tr.Exponential(epsilon=0.5) * 10,
+    tr.RandomizedResponse(p=0.75).without_replacement(batch=1, records=2) * 2,  # floors, chosen anew
     tr.ZCDP(rho=0.1) * 3,
     tr.RenyiCurve(orders=(2.0, 8.0), divergences=(0.1, 0.4), both_directions=False),
     pytest.param(

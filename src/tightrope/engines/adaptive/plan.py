@@ -11,19 +11,17 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-import numpy as np
-
 from ...derived.product import product_pair
 from ...facets.between import Fineness
 from ...kernels.ball import working_precision
 from ...pair import Pair
 from ..evaluation import Term
 from ..joint.bracket import bracket
-from ..lattice.sketch import Sketch, gathered, sketch
 from . import tuning
 from .cells import Mesh, whole_merged
 from .choices import Event, Window, events
 from .float_choices import float_events, float_merged
+from .rough import Rough, rough
 
 Steps = Sequence[tuple[tuple[Pair, ...], int]]
 Made = TypeVar("Made")
@@ -46,33 +44,33 @@ class Sought(NamedTuple):
 
 
 class Player:
-    """Plays the game of some steps at any fineness; the sketches of its pairs are kept."""
+    """Plays the game of some steps at any fineness; rough pictures of its pairs are kept."""
 
     def __init__(self, steps: Steps) -> None:
         self._stages = _stages([(pairs, count) for pairs, count in steps if count])
         pairs = [pair for alternatives, _ in steps for pair in alternatives]
         self._leaks = not all(pair.infinite_mass().is_zero() for pair in pairs)
         self._loses = not all(pair.reversed().infinite_mass().is_zero() for pair in pairs)
-        self._sketches: dict[Pair, Sketch] = {}
+        self._pictures: dict[Pair, Rough] = {}
 
     def play(self, sought: Sought, points: int) -> tuple[list[Event], Mesh]:
         """The events of a game on about so many states, and its mesh."""
         fine = Fineness(points, sought.tail, sought.proof)
         stages = [(tuple(_known(terms, fine) for terms in stage), times) for stage, times in self._stages]
         pairs = dict.fromkeys(pair for stage, _ in stages for pair in stage)
-        low, high = _ends([([self._sketch(pair) for pair in stage], times) for stage, times in stages], sought.tail)
+        drawn = {pair: self._drawn(pair, sought.proof) for pair in pairs}
+        low, high = _ends([([drawn[pair] for pair in stage], times) for stage, times in stages], sought.tail)
         most = min(sought.most, max(high, sought.least))
         # No finite loss leads back from below -high, or away from above -low.
         bottom = low - most if self._leaks else max(low - most, -high)
         top = high - sought.least if self._loses else min(high - sought.least, -low)
-        longest = max(float(each.loss[-1] - each.loss[0]) for each in map(self._sketch, pairs))
-        step = _five_bits(
-            max(top - bottom, min(longest, tuning.LOSS_FAR) / tuning.LAW_LONGEST, tuning.STATES_NARROWEST) / points
-        )
         uses = sum(times for _, times in stages)
+        longest = max(above - below for below, above in (each.ends(sought.tail / uses) for each in drawn.values()))
+        span = max(top - bottom, min(longest, tuning.LOSS_FAR) / tuning.LAW_LONGEST, tuning.STATES_NARROWEST)
+        step = _five_bits(span / points)
         first, last = math.floor(-most / step) - tuning.STARTS, math.ceil(-sought.least / step) + tuning.STARTS
         window = Window(min(math.floor(bottom / step), first), max(math.ceil(top / step), last, 1), first, last)
-        labels = {pair: _labels(self._sketch(pair), sought.tail / uses, step) for pair in pairs}
+        labels = {pair: _labels(drawn[pair], sought.tail / uses, step) for pair in pairs}
         if not sought.proof:
             merged = {pair: float_merged(pair, *labels[pair], step) for pair in pairs}
             return float_events(_line(stages, merged), window, step), Mesh(step, 0)
@@ -81,10 +79,10 @@ class Player:
             whole = {pair: whole_merged(pair, *labels[pair], mesh) for pair in pairs}
             return events(_line(stages, whole), window, mesh), mesh
 
-    def _sketch(self, pair: Pair) -> Sketch:
-        if pair not in self._sketches:
-            self._sketches[pair] = sketch(pair)
-        return self._sketches[pair]
+    def _drawn(self, pair: Pair, proof: bool) -> Rough:
+        if pair not in self._pictures:
+            self._pictures[pair] = rough(pair, proof)
+        return self._pictures[pair]
 
 
 def _stages(steps: Steps) -> list[tuple[list[list[Term]], int]]:
@@ -104,22 +102,22 @@ def _line(stages: Sequence[tuple[Sequence[Pair], int]], cells: Mapping[Pair, Mad
     return [[cells[pair] for pair in stage] for stage, times in stages for _ in range(times)]
 
 
-def _labels(drawn: Sketch, tail: float, step: float) -> tuple[int, int]:
+def _labels(drawn: Rough, tail: float, step: float) -> tuple[int, int]:
     """Of the cells where the loss lies, but for so much P-mass beyond either end."""
-    above, below = np.cumsum(drawn.mass[::-1])[::-1], np.cumsum(drawn.mass)
-    rare, few = np.flatnonzero(above <= tail), np.flatnonzero(below <= tail)
-    high = drawn.edge[rare[0]] if len(rare) else drawn.edge[-1]
-    low = drawn.edge[few[-1]] if len(few) else drawn.edge[0] - drawn.width[0]
-    return round(_near(float(low)) / step), round(_near(float(high)) / step)
+    low, high = drawn.ends(tail)
+    return round(low / step), round(high / step)
 
 
-def _ends(stages: Sequence[tuple[Sequence[Sketch], int]], tail: float) -> tuple[float, float]:
+def _ends(stages: Sequence[tuple[Sequence[Rough], int]], tail: float) -> tuple[float, float]:
     """About where the total loss lies, whatever is chosen: by Chernoff under P, or by the ends of the parts."""
-    low = sum(times * min(float(each.loss[0]) for each in stage) for stage, times in stages)
-    high = sum(times * max(float(each.loss[-1]) for each in stage) for stage, times in stages)
-    tables = [(gathered(stage, [1] * len(stage)), times) for stage, times in stages]
-    for tilt in np.geomspace(*tuning.TILTS):
-        up, down = (sum(times * float(table.cgf(side * tilt).max()) for table, times in tables) for side in (1.0, -1.0))
+    low = sum(times * min(each.cells[0][2] for each in stage) for stage, times in stages)
+    high = sum(times * max(each.cells[-1][3] for each in stage) for stage, times in stages)
+    least, most, number = tuning.TILTS
+    for place in range(number):
+        tilt = least * (most / least) ** (place / (number - 1))
+        up, down = (
+            sum(times * max(each.cgf(side * tilt) for each in stage) for stage, times in stages) for side in (1.0, -1.0)
+        )
         high, low = min(high, (up - math.log(tail)) / tilt), max(low, -(down - math.log(tail)) / tilt)
     return _near(low), _near(high)
 
