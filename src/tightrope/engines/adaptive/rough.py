@@ -51,7 +51,7 @@ class Rough:
 def rough(pair: Pair, proof: bool) -> Rough:
     """Its cells between powers of two, and finer; nothing where it has no mass at finite losses."""
     finer = tuning.PROOF_SCALE if proof else tuning.SCALE
-    powers = (2.0 ** (place / finer) for place in range(tuning.SMALLEST * finer, tuning.LARGEST * finer + 1))
+    powers = (2.0 ** (place / finer) for place in range(tuning.SCALE_LEAST * finer, tuning.SCALE_MOST * finer + 1))
     sizes = [size for size in powers if size < tuning.LOSS_FAR]
     edges = [*(-size for size in reversed(sizes)), 0.0, *sizes]
     tails = _ball_tails(pair, edges) if proof else _float_tails(pair, edges)
