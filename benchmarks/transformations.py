@@ -98,6 +98,7 @@ PICTURES: Mapping[str, Picture] = MappingProxyType(
                 "Gaussian(sigma=1).poisson(rate=0.1).group(size=4)",
             )
         ),
+        "best_of": Picture(("Gaussian(sigma=4)", "Gaussian(sigma=4).best_of(law='geometric', mean=5)"), 2.0),
         "parallel": Picture(
             (
                 "Gaussian(sigma=1)",
@@ -168,7 +169,7 @@ REFUSALS = (
     Refusal(
         "the best of a fixed number of runs",
         "What the best output shows grows with the largest loss times the number of runs, as all of them together do.",
-        "tr.Gaussian(sigma=1).repeat(5)",
+        "tr.Gaussian(sigma=1).best_of(law='fixed', mean=5)",
     ),
 )
 
