@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 LINE_MOST = 400
+LISTING_WIDTH = 140
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 PATIENCE = 1.0  # seconds, before the spinner shows
@@ -107,14 +108,20 @@ def listing() -> str:
     from rich.console import Console
     from rich.table import Table
 
+    kinds = (("", MECHANISMS), (".", TRANSFORMS), ("", JOINS))
+    rows = [
+        (usage(prefix + name, make), (make.__doc__ or "").strip().splitlines()[0], make.example)
+        for prefix, entries in kinds
+        for name, make in entries.items()
+    ]
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for column in ("written as", "what it is", "example"):
-        table.add_column(column, overflow="fold")
-    for prefix, entries in (("", MECHANISMS), (".", TRANSFORMS), ("", JOINS)):
-        for name, make in entries.items():
-            claim = (make.__doc__ or "").strip().splitlines()[0]
-            table.add_row(usage(prefix + name, make), claim, make.example)
-    console = Console(file=StringIO(), width=140, highlight=False, markup=False)
+    longest = max(len(word) for _, _, example in rows for word in example.split())  # no number is broken
+    share = (LISTING_WIDTH - longest - 8) // 2
+    for title, width in (("written as", share), ("what it is", share), ("example", longest)):
+        table.add_column(title, overflow="fold", width=width)
+    for row in rows:
+        table.add_row(*row)
+    console = Console(file=StringIO(), width=LISTING_WIDTH, highlight=False, markup=False)
     with console.capture() as capture:
         console.print(table)
     shown = [line.rstrip() for line in capture.get().splitlines()]
