@@ -198,7 +198,13 @@ def test_curve_as_json(shell: Shell) -> None:
 
 def test_mechanisms_lists_every_name_with_its_keywords(shell: Shell) -> None:
     out = shell("mechanisms").out
-    for name in ("Gaussian(sigma, sensitivity=1.0)", "Finite(p, q)", ".poisson(rate, neighbours=", "p[i]", "GDP(mu=0.5)"):
+    for name in (
+        "Gaussian(sigma, sensitivity=1.0)",
+        "Finite(p, q)",
+        ".poisson(rate, neighbours=",
+        "p[i]",
+        "GDP(mu=0.5)",
+    ):
         assert name in out
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.conformance.cases import ROWS, STANDARD, Row
-from tests.conformance.facets import basics, brackets, cumulants, lists, structure
+from tests.conformance.facets import basics, brackets, cumulants, lists, samples, structure
 from tests.conformance.facets.asked import Asked, every
 from tightrope.pair import Pair
 
@@ -34,6 +34,9 @@ CHECKS: dict[str, Callable[[Asked], bool]] = {
     "together": structure.together,
     "sealed": structure.sealed,
     "sampled": structure.sampled,
+    "glued": samples.glued,
+    "mixture": samples.mixture,
+    "sampled_replacement": samples.sampled_replacement,
     "shifted": structure.shifted,
     "chained": structure.chained,
     "sampling": structure.sampling,
@@ -46,6 +49,7 @@ CHECKS: dict[str, Callable[[Asked], bool]] = {
     "alternatives": brackets.alternatives,
     "between": brackets.between,
     "bracketed": brackets.bracketed,
+    "joined": brackets.joined,
 }
 
 
@@ -82,6 +86,9 @@ OFFERED: dict[str, tuple[set[str], set[str]]] = {
     "together": (FINITE | NOISE, FINITE),
     "seen": ({"Gaussian", "GDP"}, {"Gaussian", "GDP"}),
     "sampled": (set(), FINITE),
+    "glued": (set(), {"ApproximateDP", "DiscreteLaplace", "PureDP", "RandomizedResponse"}),
+    "mixture": (set(), {"Gaussian", "GDP"}),
+    "sampled_replacement": (set(), {"Gaussian", "GDP"}),
     "shifted": (SMOOTH | {"DiscreteLaplace"}, set()),
     "sampling": (
         set(),

@@ -62,6 +62,12 @@ def bracketed(asked: Asked) -> bool:
     return known
 
 
+def joined(asked: Asked) -> bool:
+    """No row of the table is: each of them is one law, and what uses of it tell is their product."""
+    assert asked.pair.joined([(asked.pair, 2)]) is None
+    return False
+
+
 def _either(asked: Asked) -> Pair:
     return maximum_pair([asked.pair, asked.pair.reversed()])
 
