@@ -89,3 +89,11 @@ def test_of_a_product_that_only_the_joint_engine_knows() -> None:
     one, three = (each.delta(0.2, direction="remove", accuracy=1e-3) for each in (base, base.group(size=3)))
     assert one.upper < three.lower
     assert three.upper < (tr.Exponential(epsilon=0.5) + B).group(size=3).delta(0.2).lower
+
+
+def test_chains_of_what_has_no_tails_are_answered() -> None:
+    """A cell with an infinite mass beside one that is known by its divergences."""
+    curve = tr.RenyiCurve(orders=(2.0, 8.0), divergences=(0.019, 0.076))
+    cells = tr.parallel(tr.ApproximateDP(epsilon=1.2, delta=3.8e-13), curve)
+    found = cells.truncated_poisson(rate=4.6e-09, cap=5, records=20).delta(1e-6)
+    assert found.lower <= 4.6e-09 * 3.8e-13 <= found.upper < 2e-21

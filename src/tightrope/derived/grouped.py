@@ -106,7 +106,11 @@ class GroupedPair(Pair):
         if ctx.prec not in kept:
             mass, none = arb(0), all(pair.infinite_mass().is_zero() for pair, _ in self.links)
             for pair in () if none else (pair for pair, count in reversed(self.links) for _ in range(count)):
-                mass = pair.infinite_mass() if mass.is_zero() else power(pair, mass)
+                try:
+                    mass = pair.infinite_mass() if mass.is_zero() else power(pair, mass)
+                except UnsupportedMechanism:  # no tails: g is at least what it is given, and at most 1
+                    mass = mass.union(arb(1))
+                    break
             kept[ctx.prec] = mass
         return kept[ctx.prec]
 
