@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import pytest
 
 import tightrope as tr
-from tightrope import result
+from tightrope import result, work
+from tightrope.engines.answer import Answer, Point
+from tightrope.engines.plan import Planner
 from tightrope.errors import AccuracyNotReached, InvalidParameter
 from tightrope.mechanisms.base import Leaf
 from tightrope.pair import Pair
@@ -80,6 +83,18 @@ def test_time_that_ends_leaves_an_answer() -> None:
         found = (Either() * 2).delta(-0.5, seconds=seconds)
         assert 0.0 <= found.lower <= 0.4866
         assert found.upper >= 0.4865
+
+
+def test_floors_are_there_where_the_pair_takes_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    below, answer = BELOW.epsilon(1e-5).lower, Planner.answer
+
+    def slow(self: Planner, point: Point, accuracy: float) -> Answer:
+        if self.terms == ((Loose(sigma=2.0).pair(Direction.REMOVE), 10),):
+            monkeypatch.setattr(work, "monotonic", lambda: math.inf)
+        return answer(self, point, accuracy)
+
+    monkeypatch.setattr(Planner, "answer", slow)
+    assert RUN.epsilon(1e-5).lower == pytest.approx(below, rel=1e-9)
 
 
 def test_replacing_has_no_direction() -> None:

@@ -16,7 +16,7 @@ from .engines.loss.planner import LossPlanner
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
-from .floor import Adaptive, Floor, floors_of, lowered, parted
+from .floor import Adaptive, Floor, floors_of, highest, lowered, parted
 from .mechanisms.base import Mechanism, called, claims, confidence
 from .mechanisms.parameters import finite, nonnegative, probability, real, whole
 from .question import AUTO, GIVEN, LESS_IS_WORSE, OF_LOSS, SECONDS, Question, parsed
@@ -188,7 +188,10 @@ class Case:
 
     def bound(self, point: Point, meter: work.Meter) -> Bound:
         """The worse of the directions, for each end."""
-        with work.part(work.PAIR_SHARE if self.floors else 1.0):
+        adaptive = [each for each in self.floors if isinstance(each, Adaptive)]
+        with work.part(work.FLOOR_SHARE, clock=True):  # before the pair, which may take all the time there is
+            below = highest([each for each in self.floors if isinstance(each, Floor)], point, self._aim(point))
+        with work.part(work.PAIR_SHARE if adaptive else 1.0):
             answers = self._answers(point)
         if self.mirror:
             answers = _mirrored(answers, point)
@@ -197,7 +200,9 @@ class Case:
         chosen = replace(answers[worst], lower=lower, upper=upper)
         planner = self.planners.get(worst)
         if self.floors and upper > 0.0 and isinstance(planner, Planner):
-            real = lowered(chosen, self.floors, point, self._aim(point), self.mirror)
+            with work.part(work.GAME_SHARE if self.question.accuracy is None else 1.0):
+                below = highest(adaptive, point, self._aim(point), below)
+            real = lowered(chosen, below, point, self.mirror)
             chosen = parted(real, chosen, planner, point)
         bound = self.certified(chosen, worst, meter, narrow)
         accuracy = self.question.accuracy

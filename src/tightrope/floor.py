@@ -90,15 +90,20 @@ def floors_of(
     return *fixed, Adaptive(tuple(choices), question.proof, several)
 
 
-def lowered(chosen: Answer, floors: Sequence[Floor | Adaptive], point: Point, aim: float, mirror: bool) -> Answer:
-    """The answer of the dominating pair with the lower end of the floors; 0 where none of them answered.
+def highest(floors: Sequence[Floor | Adaptive], point: Point, aim: float, known: Answer | None = None) -> Answer:
+    """The largest lower end of what is known and of these floors; nothing where none of them answered."""
+    best = nothing_known(point) if known is None else known
+    for done, floor in enumerate(floors):
+        with suppress(UnsupportedMechanism, WorkExhausted), work.part(1.0 / (len(floors) - done), clock=True):
+            best = floor.answer(point, aim, best)
+    return best
+
+
+def lowered(chosen: Answer, best: Answer, point: Point, mirror: bool) -> Answer:
+    """The answer of the dominating pair with the lower end of the floors.
 
     The floors' upper ends count for nothing: they speak of some neighbours only.
     """
-    best = nothing_known(point)
-    for done, floor in enumerate(floors):
-        with suppress(UnsupportedMechanism, WorkExhausted), work.part(1.0 / (len(floors) - done)):
-            best = floor.answer(point, aim, best)
     if mirror:
         found, best = best, replace(best, lower=0.0)
         for time in (nullcontext(), work.grace()):

@@ -23,7 +23,7 @@ from ...pair import TAIL_ERROR, Pair
 from ..lattice.masses import TAIL_FLOOR
 from ..lattice.tuning import TAILS_UNITS
 from .choices import Event, Window, spans
-from .tuning import CHOICE_UNITS, PRODUCT_UNITS
+from .tuning import PRODUCT_UNITS, USE_UNITS
 
 CHOICE_UNDERFLOW = 1e-300
 
@@ -110,7 +110,7 @@ def _before(
     size = high - low + 1
     best_p, best_tilted, best = np.zeros((3, size))
     for each in stage:
-        work.spend(2.0 * PRODUCT_UNITS * size * len(each.p) + CHOICE_UNITS)
+        work.spend(2.0 * PRODUCT_UNITS * size * len(each.p) + USE_UNITS)
         reach = low + each.start - first  # of the first state's first label, from where after begins
         rows = [_row(column, reach, size + len(each.p) - 1) for column in after]
         with np.errstate(under="ignore"):

@@ -24,6 +24,7 @@ from .float_choices import float_events, float_merged
 from .rough import Rough, rough
 
 Steps = Sequence[tuple[tuple[Pair, ...], int]]
+Stages = tuple[tuple[tuple[Pair, ...], int], ...]
 Made = TypeVar("Made")
 SPARE_BITS = 64  # of the working precision, above those of a mass
 
@@ -52,6 +53,7 @@ class Player:
         self._leaks = not all(pair.infinite_mass().is_zero() for pair in pairs)
         self._loses = not all(pair.reversed().infinite_mass().is_zero() for pair in pairs)
         self._pictures: dict[Pair, Rough] = {}
+        self._spans: dict[tuple[Stages, float], tuple[float, float]] = {}
 
     def play(self, sought: Sought, points: int) -> tuple[list[Event], Mesh]:
         """The events of a game on about so many states, and its mesh."""
@@ -59,7 +61,7 @@ class Player:
         stages = [(tuple(_known(terms, fine) for terms in stage), times) for stage, times in self._stages]
         pairs = dict.fromkeys(pair for stage, _ in stages for pair in stage)
         drawn = {pair: self._drawn(pair, sought.proof) for pair in pairs}
-        low, high = _ends([([drawn[pair] for pair in stage], times) for stage, times in stages], sought.tail)
+        low, high = self._reached(tuple(stages), sought.tail, drawn)
         most = min(sought.most, max(high, sought.least))
         # No finite loss leads back from below -high, or away from above -low.
         bottom = low - most if self._leaks else max(low - most, -high)
@@ -78,6 +80,13 @@ class Player:
         with working_precision(mesh.bits + SPARE_BITS):
             whole = {pair: whole_merged(pair, *labels[pair], mesh) for pair in pairs}
             return events(_line(stages, whole), window, mesh), mesh
+
+    def _reached(self, stages: Stages, tail: float, drawn: Mapping[Pair, Rough]) -> tuple[float, float]:
+        """About where the total loss lies, worked out once: finer games have the same ends."""
+        if (stages, tail) not in self._spans:
+            pictures = [([drawn[pair] for pair in stage], times) for stage, times in stages]
+            self._spans[stages, tail] = _ends(pictures, tail)
+        return self._spans[stages, tail]
 
     def _drawn(self, pair: Pair, proof: bool) -> Rough:
         if pair not in self._pictures:

@@ -21,5 +21,6 @@ STARTS, AROUND = 8, 8.0  # states on either side of where the game begins, and a
 SCALE, PROOF_SCALE = 8, 2  # edges of a rough picture between a loss and twice that, in float64 and in balls
 SCALE_LEAST, SCALE_MOST = -60, 10  # powers of two between which they lie
 TILTS = 1e-3, 1e4, 29  # where Chernoff's bound of the ends is looked at: least, most, how many
-CHOICE_UNITS = 1e3  # of work, for one state in whole numbers, or for one use in float64
+CHOICE_UNITS = 1e3  # of work, for one state in whole numbers
+USE_UNITS = 7e4  # the same for one use in float64, besides its products
 PRODUCT_UNITS = 0.15  # of work, for one product in a long sum
