@@ -142,6 +142,12 @@ REFUSALS = (
         "tr.parallel(tr.Gaussian(sigma=1).without_replacement(batch=10, records=100), tr.Laplace(scale=1))",
     ),
     Refusal(
+        "samples of samples whose sizes do not agree",
+        "Where `records` is given, the data have that size: a batch that is sampled again is drawn from a batch, and a "
+        "Poisson sample has no fixed size.",
+        "tr.Gaussian(sigma=1).without_replacement(batch=5, records=20).without_replacement(batch=10, records=50)",
+    ),
+    Refusal(
         "mixed groups",
         "A group is added or removed as a whole. Some added and others removed in one step may show more than either: "
         "there is no keyword for it. Integer Gaussian noise of deviation 0.6, rate 0.6, two records, epsilon 0.9: "
