@@ -47,6 +47,15 @@ def test_laws_of_the_number_of_runs(law: str, mean: float, shape: float | None) 
         assert abs((phi(mpf(1)) - phi(1 - step)) / step - mean) < mpf("1e-25")
 
 
+@pytest.mark.parametrize(("mean", "shape"), [(10.0, -0.999), (3.0, -0.9999), (1e12, -0.99), (2.0, -1.0 + 2.0**-53)])
+def test_shapes_near_the_least_have_their_mean(mean: float, shape: float) -> None:
+    """E[K] = eta (1 - gamma) / (gamma (1 - gamma^eta)), about -eta gamma^(-1 - eta): gamma is below every double."""
+    with mp.workdps(80), working_precision(256):
+        log_gamma = read(NegativeBinomialRuns(mean, shape).log_gamma())
+        eta = mpf(shape)
+        assert abs(-eta * mp.exp(-(1 + eta) * log_gamma) / mean - 1) < mpf("1e-40")
+
+
 def read(ball: arb) -> mpf:
     return mpf(ball.mid().str(60, radius=False))
 

@@ -97,3 +97,38 @@ def test_chains_of_what_has_no_tails_are_answered() -> None:
     cells = tr.parallel(tr.ApproximateDP(epsilon=1.2, delta=3.8e-13), curve)
     found = cells.truncated_poisson(rate=4.6e-09, cap=5, records=20).delta(1e-6)
     assert found.lower <= 4.6e-09 * 3.8e-13 <= found.upper < 2e-21
+
+
+@pytest.mark.parametrize(
+    ("base", "tight"),
+    [
+        (A, True),
+        (A * 3 + tr.GDP(mu=0.1), True),
+        (tr.Laplace(scale=3).group(size=2), True),
+        (tr.PureDP(epsilon=0.1), True),
+        (tr.Laplace(scale=3) * 2, False),
+        (tr.Laplace(scale=3) + A, False),
+        (tr.DiscreteLaplace(scale=3) * 2, False),
+        (tr.PureDP(epsilon=0.1) * 2, False),
+        (A.poisson(rate=0.5), False),
+        (tr.RandomizedResponse(epsilon=0.1), False),
+    ],
+    ids=str,
+)
+def test_samples_of_products_and_of_samples_chain_more_than_a_group_shows(base: tr.Mechanism, tight: bool) -> None:
+    """Twice the product of Laplace noise at rate 0.3, epsilon 0.5: the chain has 0.1805, no neighbours above 0.1734."""
+    runs = [base.poisson(rate=0.3)]
+    if base.relation is None:
+        runs.append(base.without_replacement(batch=2, records=9, neighbours="add_remove"))
+    for run in runs:
+        assert run.group(size=2).tight is run.group(size=2).attained is tight
+        assert run.group(size=1).tight is run.tight
+    assert base.poisson(rate=1.0).group(size=2).tight is base.group(size=2).tight
+
+
+def test_a_sample_of_a_sample_says_no_more_than_the_sample_that_it_is() -> None:
+    twice = tr.Gaussian(sigma=1).poisson(rate=0.5).poisson(rate=0.25).group(size=2).delta(0.5)
+    once = tr.Gaussian(sigma=1).poisson(rate=0.125).group(size=2).delta(0.5)
+    assert once.upper < twice.lower
+    assert once.certificate.attained
+    assert not twice.certificate.attained

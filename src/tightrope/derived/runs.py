@@ -18,7 +18,7 @@ from flint import arb, ctx
 
 from ..facets.lattice import ratio_ball
 
-LOG_GAMMA_LEAST = -2000.0
+LOG_GAMMA_FIRST = -2000.0
 
 
 class RunLaw(ABC):
@@ -57,7 +57,9 @@ class NegativeBinomialRuns(RunLaw):
         if self.shape == 1.0:
             return -arb(self.mean).log()
         # E[K] falls with log gamma; ends that cannot be told from it are as close as the precision allows.
-        low, high, mean = arb(LOG_GAMMA_LEAST), arb(0), arb(self.mean)
+        low, high, mean = arb(LOG_GAMMA_FIRST), arb(0), arb(self.mean)
+        while not self._mean_at(low) > mean:  # for shapes near -1 the mean grows by a small power of 1/gamma
+            low = 2 * low
         for _ in range(ctx.prec + 16):
             middle = ((low + high) / 2).mid()
             there = self._mean_at(middle)

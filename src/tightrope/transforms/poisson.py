@@ -23,7 +23,7 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
-from .sampled import demand_relation, demand_size, relation_named
+from .sampled import demand_relation, demand_size, relation_named, shifts
 from .terms import swapped_pair
 
 
@@ -108,7 +108,9 @@ class Poisson(Transformation):
         """Where one event is the best for every number of hits: the noise of the chain attains it."""
         if self.relation is Relation.REPLACE:
             return size == 1 and self.tight
-        return self.base.group_tight(size)
+        if self.rate in (0.0, 1.0) or size == 1:
+            return self.base.group_tight(size)
+        return shifts(self.base, size)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         if self.relation is Relation.REPLACE:

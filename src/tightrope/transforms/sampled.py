@@ -8,10 +8,11 @@ from itertools import chain
 
 from ..derived.poisson import poisson_pair, rate_ends
 from ..errors import InvalidParameter
-from ..mechanisms.base import Mechanism
+from ..mechanisms.base import Leaf, Mechanism
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .composition import IDENTITY
+from .group import Group
 
 
 def relation_named(name: object) -> Relation:
@@ -65,3 +66,15 @@ def sampled_pair(base: Pair, rate: float, direction: Direction) -> Pair:
     if rate == 0.0:
         return IDENTITY.pair(direction)
     return base if rate == 1.0 else poisson_pair(base, rate, direction)
+
+
+def shifts(base: Mechanism, size: int) -> bool:
+    """Whether real groups attain the chain of the base by one event for every part of the group, as in a sample.
+
+    A leaf does whose groups attain it, and a sum of Gaussians, which is one shift. The chain of any other product, or
+    of a sample, is more than what groups show. Proof: docs/proofs/group.md, section 6.
+    """
+    base = base.nameless
+    while isinstance(base, Group):
+        size, base = base.size * size, base.base
+    return base.group_tight(size) and (isinstance(base, Leaf) or base.pair(Direction.REMOVE).shifted(size) is not None)

@@ -25,7 +25,7 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
-from .sampled import demand_relation, demand_size, rates, relation_named, sampled_pair
+from .sampled import demand_relation, demand_size, rates, relation_named, sampled_pair, shifts
 from .terms import replaced_floors, replaced_pair
 
 
@@ -103,7 +103,7 @@ class WithoutReplacement(Transformation):
     def group_tight(self, size: int) -> bool:
         if size == 1 or self.relation is Relation.REPLACE:
             return size == 1 and self.tight
-        return self.base.group_tight(size)
+        return shifts(self.base, size)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         rate = rates(self.batch, self.records)[0]
