@@ -7,6 +7,7 @@ import pytest
 from . import (
     adaptive_faults,
     bucket_faults,
+    chain_faults,
     contour_faults,
     engine_faults,
     lattice_faults,
@@ -15,7 +16,10 @@ from . import (
     name_faults,
     own_faults,
     points_faults,
+    renyi_faults,
     sampling_faults,
+    selection_faults,
+    shuffle_faults,
     tree_faults,
     truncated_faults,
 )
@@ -35,6 +39,10 @@ FAULTS = (
     *adaptive_faults.FAULTS,
     *mixture_faults.FAULTS,
     *sampling_faults.FAULTS,
+    *chain_faults.FAULTS,
+    *selection_faults.FAULTS,
+    *shuffle_faults.FAULTS,
+    *renyi_faults.FAULTS,
 )
 
 

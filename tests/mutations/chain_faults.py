@@ -1,0 +1,76 @@
+"""Faults that the tests of groups must kill: steps in another order, events and brackets on the wrong side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flint import arb
+
+from tests.derived import test_grouped as chains
+from tightrope import Exponential
+from tightrope.derived import chain, chain_profile
+from tightrope.derived.grouped import GroupedPair
+from tightrope.facets.between import Fineness
+from tightrope.pair import Pair
+
+from .contour_faults import Fault, Patch
+
+
+def take_the_next_event(patch: Patch) -> None:
+    """The power of a larger size, without the chord to it."""
+
+    def power(events: Sequence[tuple[arb, arb]], size: arb) -> arb:
+        beyond = [p.lower() for p, q in events if q.is_finite() and not q <= size]
+        return beyond[0].mid() if beyond else events[-1][0].lower().mid()
+
+    patch.setattr(chain_profile, "_chord", power)
+
+
+def ask_the_innermost_step_for_all(patch: Patch) -> None:
+    """Tangents whose thresholds add up to more than epsilon."""
+    plain = chain_profile._above
+
+    def above(steps: Sequence[Pair], thresholds: Sequence[arb], epsilon: arb) -> arb:
+        return plain(
+            steps, [thresholds[0], *(each * 0.5 for each in thresholds[1:])], epsilon + sum(thresholds[1:]) / 2
+        )
+
+    patch.setattr(chain_profile, "_above", above)
+
+
+def exchange_the_steps(patch: Patch) -> None:
+    """The first of two links innermost."""
+    plain = chain._after
+    patch.setattr(chain, "_after", lambda outer, inner, up: plain(inner, outer, up))
+
+
+def exchange_the_brackets(patch: Patch) -> None:
+    plain = chain.around
+
+    def around(pair: Pair, fine: Fineness) -> tuple[Pair, Pair]:
+        below, above = plain(pair, fine)
+        return above, below
+
+    patch.setattr(chain, "around", around)
+
+
+def leak_once(patch: Patch) -> None:
+    """The infinite loss of one step for all of them."""
+    patch.setattr(GroupedPair, "infinite_mass", lambda self: self.links[0][0].infinite_mass())
+
+
+FAULTS = (
+    Fault("event beyond the size", take_the_next_event, lambda _: chains.test_finite_laws_are_chained_exactly(3)),
+    Fault(
+        "thresholds beyond epsilon",
+        ask_the_innermost_step_for_all,
+        lambda _: chains.test_finite_laws_are_chained_exactly(3),
+    ),
+    Fault("steps of a chain exchanged", exchange_the_steps, lambda _: chains.test_finite_laws_are_chained_exactly(5)),
+    Fault(
+        "brackets of a chain exchanged",
+        exchange_the_brackets,
+        lambda _: chains.test_a_shift_is_what_the_general_way_finds(Exponential(epsilon=0.5), 3),
+    ),
+    Fault("one step leaks", leak_once, lambda _: chains.test_infinite_losses_of_a_law_that_is_not_finite()),
+)
