@@ -240,9 +240,7 @@ def finite() -> Iterator[Tiny]:
             one, other = neighbours(_mixed(p, q, rate), q), neighbours(_mixed(q, p, rate), p)
             batch = f"batch=1, records={1 / rate}"
             yield Tiny(f"{text}.poisson(rate={float(rate)})", partial(list, [one]))
-            yield Tiny(
-                f"{text}.without_replacement({batch}, neighbours='add_remove')", partial(list, [one]), whole=False
-            )
+            yield Tiny(f"{text}.without_replacement({batch}, neighbours='add_remove')", partial(list, [one, other]))
             yield Tiny(f"{text}.without_replacement({batch})", partial(list, [one, other]), symmetric=True)
             yield Tiny(f"{text}.with_replacement({batch})", partial(list, [one, other]), symmetric=True, whole=False)
             call = f"poisson(rate={float(rate)}, neighbours='replace')"
@@ -319,12 +317,12 @@ RUNS = (
 
 
 def selections() -> Iterator[Tiny]:
-    """The best of K runs of a few outputs, in all orders of their scores."""
+    """The best of K runs of a few outputs, in all orders of their scores, and where scores have nothing to do with them."""
     for (p, q), (law, mean, shape) in itertools.product(LAWS, RUNS):
         more = "" if shape is None else f", shape={shape}"
         text = f"Finite(p={list(p)}, q={list(q)}).best_of(law='{law}', mean={mean}{more})"
         runs = Runs(law, mpf(mean), None if shape is None else mpf(shape))
-        yield Tiny(text, partial(_of_best, p, q, runs), whole=False)
+        yield Tiny(text, partial(_of_best, p, q, runs))
 
 
 def _of_best(p: Sequence[float], q: Sequence[float], runs: Runs) -> list[Neighbours]:
@@ -332,6 +330,9 @@ def _of_best(p: Sequence[float], q: Sequence[float], runs: Runs) -> list[Neighbo
     for order in itertools.permutations(range(len(p))):
         laws = ([mpf(law[i]) for i in order] for law in (p, q))
         found.append(neighbours(*(map(data.number, best(law, runs)) for law in laws)))
+    with mp.workdps(30):
+        none = runs.generating()(mpf(0))
+        found.append(neighbours(*([data.number(none), *(data.number((1 - none) * x) for x in law)] for law in (p, q))))
     return largest(found)
 
 
