@@ -123,7 +123,7 @@ STEPS: tuple[tuple[int, str, data.Scheme, Relation], ...] = (
             data.truncated_poisson(F(3, 4), 1),
             lacking(larger, size),
         )
-        for size, larger in ((2, 3), (2, 4), (3, 4))
+        for size, larger in ((2, 3), (2, 5), (3, 6))
     ),
 )
 
@@ -317,7 +317,7 @@ RUNS = (
 
 
 def selections() -> Iterator[Tiny]:
-    """The best of K runs of a few outputs, in all orders of their scores, and where scores have nothing to do with them."""
+    """The best of K runs of a few outputs: all orders of their scores, and scores that do not depend on them."""
     for (p, q), (law, mean, shape) in itertools.product(LAWS, RUNS):
         more = "" if shape is None else f", shape={shape}"
         text = f"Finite(p={list(p)}, q={list(q)}).best_of(law='{law}', mean={mean}{more})"
