@@ -14,7 +14,7 @@ from tests.search import cases
 SEED, SECONDS = 13, 0.3
 
 
-@pytest.mark.parametrize("index", range(cases(4, 200)))
+@pytest.mark.parametrize("index", range(cases(3, 200)))
 def test_trees_are_answered(index: int) -> None:
     source = random.Random(SEED * 1000 + index)
     mechanism, delta = tr.parse(tree(source)), log_uniform(source, 1e-30, 1e-2)

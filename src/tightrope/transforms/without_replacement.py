@@ -76,9 +76,13 @@ class WithoutReplacement(Transformation):
     def tight(self) -> bool:
         """Of the whole data: as the base where records are replaced; there is no smaller set that holds a batch."""
         if self.relation is Relation.REPLACE:
-            whole_data = self.batch == self.records and replaced_floors(self.base) == (replaced_pair(self.base),)
-            return self.base.tight and (self.batch == 0 or whole_data)
-        return self.base.tight and self.batch < self.records
+            return self.base.tight and (self.batch == 0 or (self.batch == self.records and self._one_order))
+        return self.base.tight and self.batch < self.records and self._one_order
+
+    @property
+    def _one_order(self) -> bool:
+        """Whether the base is the same in both orders; else its pair is the larger of two, which none attains twice."""
+        return replaced_floors(self.base) == (replaced_pair(self.base),)
 
     @property
     def attained(self) -> bool:
