@@ -97,6 +97,16 @@ def test_floors_are_there_where_the_pair_takes_all_the_time(monkeypatch: pytest.
     assert RUN.epsilon(1e-5).lower == pytest.approx(below, rel=1e-9)
 
 
+def test_time_that_ends_does_not_take_the_certificate() -> None:
+    run = tr.Gaussian(sigma=1.0).poisson(rate=0.3, neighbours="replace") * 2
+    for seconds in (1e-9, 1e-4, 1e-3):
+        found = run.epsilon(1e-5, proof=True, seconds=seconds)
+        assert found.lower <= 4.38571
+        assert found.upper >= 4.38570
+        assert found.certificate is not None
+        assert (found.certificate.tight, found.certificate.exhausted) == (True, "time")
+
+
 def test_replacing_has_no_direction() -> None:
     found = RUN.delta(1.0)
     assert found.certificate is not None

@@ -176,9 +176,9 @@ class Case:
                 terms = tuple((pair.reversed(), count) for pair, count in planner.terms)
                 same = (other for other in self.planners.values() if other.terms == terms)
                 planners[each] = next(same, None) or Planner(terms, self.question, several)
+            return replace(self, planners=planners, mirror=True, floors=tuple(each.mirrored() for each in self.floors))
         except WorkExhausted:
-            planners = {}
-        return replace(self, planners=planners, mirror=True, floors=tuple(each.mirrored() for each in self.floors))
+            return replace(self, planners={}, mirror=True, floors=())
 
     def below_by_moments(self, epsilon: float, delta: float) -> bool:
         """Whether moments alone prove that delta at epsilon is at most this, in every direction."""
@@ -213,6 +213,9 @@ class Case:
     def certified(self, chosen: Answer, worst: Direction, meter: work.Meter, narrow: bool) -> Bound:
         """An answer as a bound that says how it came about."""
         ended = meter.exhausted if self.planners else "time"
+        with work.uncounted():
+            tight = self.mechanism.tight
+            attained = tight if self.question.quantity in OF_LOSS else self.mechanism.attained
         return Bound(
             chosen.lower,
             chosen.upper,
@@ -222,8 +225,8 @@ class Case:
                 reason=chosen.reason,
                 direction=None if self.mechanism.relation is Relation.REPLACE else worst,
                 relation=self.mechanism.relation,
-                tight=self.mechanism.tight,
-                attained=self.mechanism.tight if self.question.quantity in OF_LOSS else self.mechanism.attained,
+                tight=tight,
+                attained=attained,
                 parameters={**chosen.parameters, **claims(self.mechanism)},
                 budget=chosen.budget,
                 confidence=confidence(self.mechanism),

@@ -263,6 +263,14 @@ class Pair(ABC):
         """The pairs of which it has the largest profile, so that one use has the largest of their answers."""
         return ()
 
+    def dominates(self, other: Pair) -> bool:
+        """Whether its profile is known to be at or above the other's everywhere; False where that is not known.
+
+        Proof: docs/proofs/points.md, section 5.
+        """
+        sample = other.sampling()
+        return self == other or (sample is not None and self.dominates(sample.base))
+
     def bracketed(self) -> bool:
         """Whether, composed, it is known between two finite pairs only, for `between` or for what is inside."""
         return any(base.bracketed() for base in self.bases())

@@ -118,6 +118,16 @@ def grace() -> Iterator[Meter]:
     yield from _in_force(kept)
 
 
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """What costs next to nothing and must not fail, such as saying how an answer came about, when time is up."""
+    token = _METER.set(None)
+    try:
+        yield
+    finally:
+        _METER.reset(token)
+
+
 def _in_force(meter: Meter) -> Iterator[Meter]:
     token = _METER.set(meter)
     try:

@@ -13,7 +13,7 @@ from tests.engines.joint.test_engine import dyadic
 from tests.oracle.enumeration import Outcomes, composed, delta
 from tightrope.derived.around import around
 from tightrope.derived.maximum import MaximumPair, maximum_pair
-from tightrope.derived.product import ProductPair
+from tightrope.derived.product import ProductPair, product_pair
 from tightrope.engines.answer import Answer, Point
 from tightrope.engines.plan import Planner
 from tightrope.errors import UnsupportedMechanism
@@ -168,3 +168,31 @@ def test_a_sample_of_the_largest_is_the_largest_of_samples() -> None:
             assert found.overlaps(truth)
     value = pair.profile(exact([0.3]))
     assert value.lower[0] <= float(found.mid()) <= value.upper[0]
+
+
+def test_pairs_that_another_dominates_are_left_out() -> None:
+    orders: list[tuple[tr.Mechanism, tr.Mechanism]] = [
+        (tr.Gaussian(sigma=1.0), tr.Gaussian(sigma=2.0)),
+        (tr.Gaussian(sigma=1.0) * 4, tr.Gaussian(sigma=1.0, sensitivity=1.5)),
+        (tr.Laplace(scale=1.0), tr.Laplace(scale=1.1)),
+        (tr.PureDP(epsilon=1.0), tr.RandomizedResponse(epsilon=1.0, categories=3)),
+        (tr.ApproximateDP(epsilon=1.0, delta=0.1), tr.PureDP(epsilon=0.9)),
+        (tr.Gaussian(sigma=1.0).poisson(rate=0.2), tr.Gaussian(sigma=1.5).poisson(rate=0.1)),
+        (tr.Laplace(scale=1.0), tr.Laplace(scale=1.5).poisson(rate=0.1)),
+    ]
+    for one, two in orders:
+        for way in Direction:
+            larger, smaller = (
+                product_pair((part.pair(way), count) for part, count in each.terms) for each in (one, two)
+            )
+            assert maximum_pair([larger, smaller]) == larger == maximum_pair([smaller, larger])
+            assert not smaller.dominates(larger)
+    listed = [part.pair(way) for each in orders for law in each for part, _ in law.terms for way in Direction]
+    with working_precision(200):
+        for first in (*listed, *PLAIN.values()):
+            for second in (*listed, *PLAIN.values()):
+                if first.dominates(second):
+                    for epsilon in EPSILONS:
+                        assert not first.ball_profile(arb(epsilon)) < second.ball_profile(arb(epsilon))
+    run = tr.parallel(tr.Gaussian(sigma=1.0), tr.Gaussian(sigma=2.0)) * 10
+    assert run.epsilon(1e-5) == (tr.Gaussian(sigma=1.0) * 10).epsilon(1e-5)

@@ -95,13 +95,21 @@ class MaximumPair(Pair):
 
 
 def maximum_pair(pairs: Iterable[Pair]) -> Pair:
-    """The pair of the largest profile, as the simplest that it is; of one pair, or of equal ones, that pair."""
-    flat = dict.fromkeys(each for pair in pairs for each in pair.alternatives() or (pair,))
-    found = tuple(flat)
+    """The pair of the largest profile, as the simplest that it is; of one pair that dominates the others, that pair."""
+    found = undominated(each for pair in pairs for each in pair.alternatives() or (pair,))
     if len(found) == 1:
         return found[0]
     whole = [pair for pair in found if isinstance(pair, DyadicPair)]
     return highest(whole) if len(whole) == len(found) else MaximumPair(found)
+
+
+def undominated(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    """Those that no other one is known to dominate, each once: they have the same largest profile."""
+    found: list[Pair] = []
+    for pair in dict.fromkeys(pairs):
+        if not any(other.dominates(pair) for other in found):
+            found = [*(other for other in found if not pair.dominates(other)), pair]
+    return tuple(found)
 
 
 def _supremum(ends: Sequence[tuple[arb, arb]]) -> arb:

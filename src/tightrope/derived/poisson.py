@@ -114,6 +114,13 @@ class PoissonPair(Pair):
     def sampling(self) -> Sampling:
         return Sampling(self.base, self.rate, self.direction)
 
+    def dominates(self, other: Pair) -> bool:
+        """More of a base that dominates."""
+        like = other.sampling()
+        if like is not None and like.direction is self.direction and self.rate >= like.rate:
+            return self.base.dominates(like.base)
+        return False
+
     def bases(self) -> tuple[Pair, ...]:
         return (self.base,)
 

@@ -21,7 +21,7 @@ from operator import attrgetter
 from typing import ClassVar, Self
 
 from ..calls import checked
-from ..derived.maximum import maximum_pair
+from ..derived.maximum import maximum_pair, undominated
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
@@ -104,7 +104,7 @@ class Parallel(Mechanism):
         return maximum_pair(cell.pair(direction) for cell in self.cells)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
-        return tuple(dict.fromkeys(floor for cell in self.cells for floor in cell.floors(direction)))
+        return undominated(floor for cell in self.cells for floor in cell.floors(direction))
 
 
 @checked

@@ -21,7 +21,7 @@ from ...kernels.enclosure import Enclosure, enclosed
 from ...kernels.twofold import Twofold
 from ...pair import BallTails, LossRange, Pair, Tails
 from ...relation import Direction
-from .laws import GluedLaw, ProductLaw, SampledLaw, listed_atoms
+from .laws import GluedLaw, ProductLaw, ResponseLaw, SampledLaw, listed_atoms
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
@@ -48,6 +48,14 @@ class FinitePair(Pair):
         with working_precision(BITS_START):
             lost = enclosed([self.law.lost_mass()])[0]
         return Atoms(p, p * (-loss).exp(), loss, infinite, lost)
+
+    def dominates(self, other: Pair) -> bool:
+        """Randomized response by larger odds, more leaks and fewer answers."""
+        if isinstance(other, FinitePair) and isinstance(self.law, ResponseLaw) and isinstance(other.law, ResponseLaw):
+            mine, theirs = self.law, other.law
+            more = mine.epsilon >= theirs.epsilon and mine.delta >= theirs.delta
+            return more and mine.categories <= theirs.categories
+        return Pair.dominates(self, other)
 
     def ball_tails(self, t: arb) -> BallTails:
         atoms = self.law.listed()

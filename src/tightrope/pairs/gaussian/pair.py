@@ -16,7 +16,7 @@ import numpy as np
 from flint import acb, arb
 
 from ...facets.cgf import demand_ordinary
-from ...kernels.ball import erfc
+from ...kernels.ball import BITS_START, erfc, working_precision
 from ...kernels.directed import exact_product
 from ...kernels.enclosure import Enclosure, around, count_enclosure, exact, mills, where
 from ...kernels.normal import normal_tails
@@ -92,6 +92,13 @@ class GaussianPair(Pair):
         known = [(pair, count) for pair, count in like if isinstance(pair, GaussianPair)]
         shifts = [(sigma, shift, uses * count) for pair, count in known for sigma, shift, uses in pair.shifts]
         return GaussianPair(tuple(sorted(shifts))) if len(known) == len(like) else None
+
+    def dominates(self, other: Pair) -> bool:
+        """By the larger mu."""
+        if isinstance(other, GaussianPair):
+            with working_precision(BITS_START):
+                return self == other or bool(self._ball_square() >= other._ball_square())
+        return Pair.dominates(self, other)
 
     def shifted(self, times: int) -> GaussianPair:
         """mu times as large: the shifts themselves where they stay doubles, else their squares."""

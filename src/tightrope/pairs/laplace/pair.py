@@ -18,6 +18,7 @@ from flint import arb
 
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import demand_ordinary
+from ...kernels.ball import BITS_START, working_precision
 from ...kernels.directed import exact_product
 from ...kernels.enclosure import Enclosure, count_enclosure, enclosing, exact
 from ...kernels.twofold import Twofold, twofold, twofold_count
@@ -106,6 +107,13 @@ class LaplacePair(EdgedPair):
         if not self.edge < SAMPLED_EDGE_MOST:
             raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
         return SampledLaplaceCgf(self, rate, 1 if direction is Direction.REMOVE else -1)
+
+    def dominates(self, other: Pair) -> bool:
+        """By the larger edge."""
+        if isinstance(other, LaplacePair):
+            with working_precision(BITS_START):
+                return self == other or bool(self.ball_edge() >= other.ball_edge())
+        return Pair.dominates(self, other)
 
     @property
     def edge(self) -> float:
