@@ -89,7 +89,7 @@ class Planner:
     def _tried(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer | UnsupportedMechanism | None:
         """One rung's answer, or its refusal; None where time or memory ended it."""
         try:
-            with work.part(1.0 if rung is self._ladder[-1] else work.ENGINE_SHARE):
+            with work.part(1.0 if rung is self._ladder[-1] else work.ENGINE_SHARE, clock=True):
                 return self._climb(rung, point, accuracy, beat)
         except UnsupportedMechanism as refusal:
             if refusal.kind is Refusal.TOO_MUCH_WORK:
@@ -233,7 +233,8 @@ class Planner:
         epsilon, delta = (point.given, other.lower) if for_delta else (other.lower, point.given)
         if epsilon == math.inf and not for_delta:
             return True
-        if self._seen_below(epsilon, delta):
+        known = from_edges(self._edges, Point("delta", epsilon))  # as beyond every loss
+        if (known is not None and known.upper <= delta) or self._seen_below(epsilon, delta):
             return True
         if other.engine.moments and other.arithmetic == "float64":
             # The moments cost a fraction of a contour, and mostly they are enough; if not, a contour as there is.

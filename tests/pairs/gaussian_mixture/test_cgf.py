@@ -14,6 +14,7 @@ from tests.oracle.transforms import tilted_integral
 from tightrope.facets.cgf import Cgf
 from tightrope.facets.hits import BinomialHits, HitLaw, HypergeometricHits
 from tightrope.kernels.ball import working_precision
+from tightrope.mechanisms.gaussian import Gaussian
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.gaussian_mixture.many_hits import ManyHits
 from tightrope.pairs.sampled_gaussian.cgf import SampledCgf
@@ -25,6 +26,11 @@ CASES = [
     (2.0, BinomialHits(4, 0.3), -1, 6.0, 0.25),
     (8.0, BinomialHits(6, 0.5), -1, 20.0, 0.125),
     (2.0, HypergeometricHits(40, 3, 10), 1, 1.0, 0.125),
+]
+PINNED = [
+    (0.5, 0.001, 32, 1000, 1e-6, 1e-6),
+    (1.0, 1e-4, 32, 10**6, 1e-12, 1e-10),
+    (0.5, 0.01, 32, 10**5, 1e-12, 1e-10),
 ]
 
 
@@ -108,3 +114,14 @@ def test_all_zeros_are_real(hits: HitLaw, mu: float) -> None:
         values = [arb_poly(weights)(-(arb(index) / 40).exp()) for index in range(-400, 1600)]
         assert all(value > 0 or value < 0 for value in values)
         assert sum(bool(one > 0) != bool(other > 0) for one, other in pairwise(values)) == hits.most
+
+
+@pytest.mark.parametrize("sigma, rate, size, count, delta, accuracy", PINNED)
+def test_groups_by_the_contour_are_as_sharp_as_asked(
+    sigma: float, rate: float, size: int, count: int, delta: float, accuracy: float
+) -> None:
+    """Where the ends of a sum are lopsided, where a few nodes lose their digits, and where one order has no more loss."""
+    mechanism = Gaussian(sigma=sigma).poisson(rate=rate).group(size=size) * count
+    bound = mechanism.epsilon(delta, accuracy=accuracy, seconds=60.0)
+    assert bound.certificate.engine == "contour"
+    assert bound.certificate.direction is Direction.REMOVE

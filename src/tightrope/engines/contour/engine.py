@@ -78,11 +78,12 @@ def search(law: ContourLaw, target: ContourTarget) -> ContourBound:
     best: Trial | None = None
     refusals: list[UnsupportedMechanism | WorkExhausted] = []
     ways = deque(ways_of(law))
+    seen: list[tuple[object, Trial]] = []
     while ways:
         way = ways.popleft()
         try:
-            with work.part(work.WAY_SHARE):
-                found = settled(Approach(law, target, way))
+            with work.part(work.WAY_SHARE, clock=True):
+                found = settled(Approach(law, target, way), seen)
         except (UnsupportedMechanism, WorkExhausted) as refusal:
             refusals.append(refusal)
             continue
@@ -93,7 +94,8 @@ def search(law: ContourLaw, target: ContourTarget) -> ContourBound:
         best = narrower(best, found)
         if best.width <= target.accuracy:
             break
-        if found.lost_digits and way.retry_at_once:
+        few = found is best and found.bound.nodes.plan.work <= tuning.BALLS_AT_ONCE
+        if found.lost_digits and (few or way.retry_at_once):
             ways.appendleft(way.in_balls())
         elif found.lost_digits:
             ways.append(way.in_balls())  # after all that is cheaper
@@ -107,22 +109,33 @@ def narrower(one: Trial | None, other: Trial) -> Trial:
     return other if one is None or other.width < one.width else one
 
 
-def settled(approach: Approach) -> Trial:
+def settled(approach: Approach, seen: list[tuple[object, Trial]]) -> Trial:
     """Tries again from what was found, where that is wide and far from what the saddle promised.
 
     The saddle-point estimate fails where rare large losses and many small ones meet.
     """
     choose = approach.way.choose
-    best = found = tried(approach, *choose(approach, None))
+    best = found = once(approach, *choose(approach, None), seen)
     with suppress(UnsupportedMechanism, WorkExhausted, OverflowError):
         for _ in range(tuning.CORRECTIONS_MOST):
             if found.width <= approach.accuracy or not found.far:
                 break
-            found, last = tried(approach, *choose(approach, found.estimate)), found
+            found, last = once(approach, *choose(approach, found.estimate), seen), found
             best = narrower(best, found)
             if found.width > tuning.IMPROVED * last.width:
                 break
     return best
+
+
+def once(approach: Approach, parts: Parts, saddle: Saddle, seen: list[tuple[object, Trial]]) -> Trial:
+    """What was tried is not tried again: other ways may come to the same parts."""
+    same = parts, saddle, approach.accuracy, approach.balls, approach.work_most
+    for other, trial in seen:
+        if other == same:
+            return trial
+    trial = tried(approach, parts, saddle)
+    seen.append((same, trial))
+    return trial
 
 
 def tried(approach: Approach, parts: Parts, saddle: Saddle) -> Trial:
@@ -169,7 +182,7 @@ def _found(approach: Approach, bound: ContourBound, saddle: Saddle) -> Trial:
         value = bound.secant(at, at + approach.target.gap(saddle), approach.target.second)
     width = (value.upper - value.lower) / value.upper if value.upper > 0.0 else math.inf
     if epsilon is None:
-        width = width / max(-rate * at, 1e-300) if width < 0.5 else math.inf
+        width = tuning.BESIDE * width / max(-rate * at, 1e-300) if width < 0.5 else math.inf
         if at < tuning.NEAR_ZERO and width * at <= tuning.ZERO_WIDTH:
             width = 0.0
         if at == 0.0 and delta is not None and value.upper <= delta:

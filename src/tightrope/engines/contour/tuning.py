@@ -22,6 +22,7 @@ LEFT_OUT = 0.03  # of the accuracy: for what is rare, and for the body ('corners
 NODES_MOST = 1 << 17
 FLOAT_WORK_MOST, BALL_WORK_MOST = 1.5e8, 1e7  # nodes times inner points: seconds at most
 FLOAT_UNITS, BALL_UNITS = 6.0, 450.0  # of work, for one node and inner point (tests/test_seconds.py)
+BALLS_AT_ONCE = 1e5  # nodes times inner points: balls that cost so little come before other ways
 CHEAP, MODERATE = 0.02, 0.1  # shares for ways that are tried before surer and dearer ones ('corners')
 WHOLE_LEAST = 256  # nodes of a period that are not worth counting ('engine contour')
 BITS_LEAST = 88  # of balls: 1e-14 after the loss in long sums and large angles
@@ -49,6 +50,7 @@ EPSILON_MOST = 1e300
 CLOSE = 1e-9  # Newton squares the distance: after a step this small nothing is left to gain
 CLOSE_LOG = 1e-3  # unless it was no step of Newton's, or delta turns sharply: next to a single loss it does
 BESIDE = 1.05  # times the noise: the first step to either side of the root that is tried
+LOPSIDED = 0.05  # of the noise of both sides: on one side it is taken for no less
 
 # Lattices ('engine contour').
 BITS_DECIDED = 1 << 13  # what is no further apart than this is one point
