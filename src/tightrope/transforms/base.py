@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from ..bound import FrozenMapping
 from ..mechanisms.base import Mechanism
+from ..pair import Pair
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -78,6 +79,11 @@ class Transformation(Mechanism):
     @property
     def tight(self) -> bool:
         return self.base.tight
+
+    def replaced_pair(self, size: int) -> Pair | None:
+        """Its pair where so many records are replaced, each in whichever order, by that of its base; None where the
+        pairs of both directions tell it (terms.replaced_pair)."""
+        return None
 
 
 def bracketed(mechanism: Mechanism, written: Callable[[Mechanism], str]) -> str:

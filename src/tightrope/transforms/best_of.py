@@ -111,7 +111,18 @@ class BestOf(Transformation):
         return self.base.attained
 
     def pair(self, direction: Direction) -> Pair:
-        base = self.base.pair(direction)
+        return self._best(self.base.pair(direction))
+
+    def group_pair(self, size: int, direction: Direction) -> Pair:
+        """The theorem for the two laws of a run, which are those of the group."""
+        return self._best(self.base.group_pair(size, direction))
+
+    def replaced_pair(self, size: int) -> Pair:
+        from .terms import replaced_pair
+
+        return self._best(replaced_pair(self.base, size))
+
+    def _best(self, base: Pair) -> Pair:
         if base.opaque():
             raise UnsupportedMechanism("the best of several runs needs the tails of a run, and only moments are known")
         return base if self._once else SelectedPair(base, self._runs)

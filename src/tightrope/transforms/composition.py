@@ -91,6 +91,9 @@ class Composition(Mechanism):
 
     @property
     def tight(self) -> bool:
+        """Under replacing a record, of a part that leaves the relation open only where both orders have one pair."""
+        if self.relation is Relation.REPLACE and not all(_settled(part) for part, _ in self.parts):
+            return False
         return all(part.tight for part, _ in self.parts)
 
     @property
@@ -117,6 +120,11 @@ class Composition(Mechanism):
         from .terms import choices_of, fixed_choices
 
         return tuple(product_pair(each) for each in fixed_choices(choices_of(self.nameless, direction)))
+
+
+def _settled(part: Mechanism) -> bool:
+    """Whether it has one pair where a record is replaced."""
+    return part.relation is not None or part.pair(Direction.REMOVE) == part.pair(Direction.ADD)
 
 
 def parameters_of(parts: Sequence[tuple[Mechanism, int]]) -> Mapping[str, object]:

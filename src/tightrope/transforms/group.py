@@ -69,5 +69,10 @@ class Group(Transformation):
     def group_pair(self, size: int, direction: Direction) -> Pair:
         return self.base.group_pair(self.size * size, direction)
 
+    def replaced_pair(self, size: int) -> Pair:
+        from .terms import replaced_pair
+
+        return replaced_pair(self.base, self.size * size)
+
     def group_tight(self, size: int) -> bool:
         return self.base.group_tight(self.size * size)

@@ -22,11 +22,12 @@ from typing import ClassVar, Self
 
 from ..calls import checked
 from ..derived.maximum import maximum_pair, undominated
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, UnsupportedMechanism
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .composition import parameters_of
+from .sampled import sizes
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -102,6 +103,15 @@ class Parallel(Mechanism):
 
     def pair(self, direction: Direction) -> Pair:
         return maximum_pair(cell.pair(direction) for cell in self.cells)
+
+    def group_pair(self, size: int, direction: Direction) -> Pair:
+        """A chain of the largest profile, whichever cell each record is in."""
+        if size > 1 and sizes(self):
+            raise UnsupportedMechanism(
+                "a cell of parallel samples from so many records, and a group may take several of them away: account "
+                "for the group of each cell on its own"
+            )
+        return Mechanism.group_pair(self, size, direction)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         return undominated(floor for cell in self.cells for floor in cell.floors(direction))

@@ -37,7 +37,7 @@ def demand_relation(base: Mechanism, wanted: Relation, what: str) -> None:
 
 def demand_size(base: Mechanism, batch: int | None, what: str) -> None:
     """Refuses a base that runs on data of a fixed size, unless the sample has it; batch is None for a random size."""
-    for size in sorted(_sizes(base) - {batch}):
+    for size in sorted(sizes(base) - {batch}):
         has = "is of random size" if batch is None else f"has {batch}"
         raise InvalidParameter(
             f"{what}: the base runs on data of {size} records, and the sample that it would be given {has}; "
@@ -45,7 +45,7 @@ def demand_size(base: Mechanism, batch: int | None, what: str) -> None:
         )
 
 
-def _sizes(mechanism: Mechanism) -> set[int]:
+def sizes(mechanism: Mechanism) -> set[int]:
     """How many records, or users, its outermost samples are drawn from."""
     own = getattr(mechanism, "records", None) or getattr(mechanism, "users", None)
     if isinstance(own, int):
@@ -53,7 +53,7 @@ def _sizes(mechanism: Mechanism) -> set[int]:
     inside = [getattr(mechanism, each.name) for each in fields(mechanism) if each.name in ("base", "cells")]
     inside += [part for part, _ in mechanism.parts if part is not mechanism]
     listed = (each if isinstance(each, tuple) else (each,) for each in inside)
-    return {size for each in chain.from_iterable(listed) for size in _sizes(each)}
+    return {size for each in chain.from_iterable(listed) for size in sizes(each)}
 
 
 def rates(batch: int, records: int) -> tuple[float, float]:

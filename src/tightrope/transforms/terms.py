@@ -16,6 +16,7 @@ from ..derived.product import Factor, merged, product_pair
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from ..relation import Direction, Relation
+from .base import Transformation
 
 Choice = tuple[tuple[Pair, ...], int]  # alternatives for one use, and how many uses there are
 
@@ -60,9 +61,13 @@ def swapped_pair(law: Mechanism) -> Pair:
 
 
 def _replaced_terms(law: Mechanism, size: int = 1) -> tuple[Factor, ...]:
-    if size == 1:
-        return merged((_symmetric(part), count) for part, count in law.parts)
-    return merged((group_pair(_symmetric(part), size), count) for part, count in law.parts)
+    return merged((_replaced(part, size), count) for part, count in law.parts)
+
+
+def _replaced(part: Mechanism, size: int) -> Pair:
+    """The largest profile of both orders, as often as records are replaced: each may meet either order."""
+    own = part.replaced_pair(size) if isinstance(part, Transformation) else None
+    return own or group_pair(maximum_pair(part.pair(direction) for direction in Direction), size)
 
 
 def _replaced_choices(law: Mechanism) -> tuple[Choice, ...]:
@@ -77,7 +82,3 @@ def fixed_choices(choices: Sequence[Choice]) -> list[tuple[Factor, ...]]:
     """Runs without adaptivity: the first floor of every part, the second, ...; a part without so many has its last."""
     most = max(len(floors) for floors, _ in choices)
     return [merged((floors[min(index, len(floors) - 1)], count) for floors, count in choices) for index in range(most)]
-
-
-def _symmetric(part: Mechanism) -> Pair:
-    return maximum_pair(part.pair(direction) for direction in Direction)

@@ -103,7 +103,8 @@ class WithReplacement(Transformation):
 
     @property
     def attained(self) -> bool:
-        return self.base.attained
+        """A base under replacing may need two records of their own, and draws show one against any other."""
+        return self.base.attained and (self.base.relation is None or self.records == 1 or self.batch == 0)
 
     def pair(self, direction: Direction) -> Pair:
         if self.batch == 0:

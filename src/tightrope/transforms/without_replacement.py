@@ -77,7 +77,8 @@ class WithoutReplacement(Transformation):
         """Of the whole data: as the base where records are replaced; there is no smaller set that holds a batch."""
         if self.relation is Relation.REPLACE:
             return self.base.tight and (self.batch == 0 or (self.batch == self.records and self._one_order))
-        return self.base.tight and self.batch < self.records and self._one_order
+        lone = self.base.relation is None or self.batch == 0  # as of attained
+        return self.base.tight and self.batch < self.records and self._one_order and lone
 
     @property
     def _one_order(self) -> bool:
@@ -86,7 +87,11 @@ class WithoutReplacement(Transformation):
 
     @property
     def attained(self) -> bool:
-        return self.base.attained and (self.relation is Relation.REPLACE or self.batch < self.records)
+        """A base under replacing may need two records of their own, and a batch shows one against any other."""
+        whole_data = self.batch == self.records
+        if self.base.relation is not None and not (whole_data or self.batch == 0):
+            return False
+        return self.base.attained and (self.relation is Relation.REPLACE or not whole_data)
 
     def pair(self, direction: Direction) -> Pair:
         base, rate = replaced_pair(self.base), rates(self.batch, self.records)[1]
@@ -107,7 +112,7 @@ class WithoutReplacement(Transformation):
     def group_tight(self, size: int) -> bool:
         if size == 1 or self.relation is Relation.REPLACE:
             return size == 1 and self.tight
-        return shifts(self.base, size)
+        return self.tight and shifts(self.base, size)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         rate = rates(self.batch, self.records)[0]
