@@ -10,8 +10,9 @@ from flint import arb
 
 import tightrope as tr
 from tightrope.kernels.ball import working_precision
+from tightrope.pairs.finite.chain import ChainedLaw
 from tightrope.pairs.finite.discrete_laplace import DiscreteLaplaceLaw
-from tightrope.pairs.finite.laws import floats_of
+from tightrope.pairs.finite.laws import ResponseLaw, floats_of
 
 
 @pytest.mark.parametrize(("scale", "size"), [(1.3, 7), (0.1, 4), (1e4, 3), (2.0, 1), (0.01, 20), (40.0, 300)])
@@ -49,3 +50,24 @@ def test_many_losses_and_one_use() -> None:
         assert 1.0 - 1e-9 <= bound.lower <= bound.upper == 1.0
     sampled = tr.DiscreteLaplace(1e5, sensitivity=199_999).poisson(rate=0.1).delta(0.5)  # its losses end at 0.494
     assert sampled.upper == 0.0
+
+
+@pytest.mark.parametrize("epsilon, steps", [(0.7, 2), (0.3, 5), (3.0, 4), (1e-3, 7)])
+def test_chains_of_binary_responses_are_discrete_laplace_noise(epsilon: float, steps: int) -> None:
+    with working_precision(128):
+        links = ((ResponseLaw(epsilon, 0.0, 2), steps),)
+        one = sorted(ChainedLaw(links).atoms(), key=lambda atom: float(atom.loss))
+        other = sorted(DiscreteLaplaceLaw(epsilon, steps, inverse=True).atoms(), key=lambda atom: float(atom.loss))
+        assert len(one) == len(other) == steps + 1
+        for listed, known in zip(one, other, strict=True):
+            assert all(mine.overlaps(theirs) for mine, theirs in zip(listed, known, strict=True))
+
+
+def test_large_groups_of_pure_dp_are_answered() -> None:
+    """Only the largest loss is above epsilon: delta = P - e^eps Q, P = 1/(1 + r), Q = r^D/(1 + r), r = e^-0.001."""
+    bound = tr.PureDP(epsilon=0.001).group(size=100_000).epsilon(1e-6)
+    with working_precision(128):
+        ratio = (-arb(0.001)).exp()
+        exact = ((1 / (1 + ratio) - arb(1e-6)) * (1 + ratio)).log() + 100_000 * arb(0.001)
+        assert arb(bound.lower) <= exact <= arb(bound.upper)
+    assert bound.width < 1e-9

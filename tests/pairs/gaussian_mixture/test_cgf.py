@@ -120,7 +120,7 @@ def test_all_zeros_are_real(hits: HitLaw, mu: float) -> None:
 def test_groups_by_the_contour_are_as_sharp_as_asked(
     sigma: float, rate: float, size: int, count: int, delta: float, accuracy: float
 ) -> None:
-    """Where the ends of a sum are lopsided, where a few nodes lose their digits, and where one order has no more loss."""
+    """Ends of a sum that are lopsided, few nodes that lose their digits, and an order whose losses end below."""
     mechanism = Gaussian(sigma=sigma).poisson(rate=rate).group(size=size) * count
     bound = mechanism.epsilon(delta, accuracy=accuracy, seconds=60.0)
     assert bound.certificate.engine == "contour"

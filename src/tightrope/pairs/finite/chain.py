@@ -23,7 +23,8 @@ from ...errors import UnsupportedMechanism
 from ...facets.finite import Atom, FiniteLaw
 from ...facets.lattice import Lattice, common_step
 from ...kernels.ball import BITS_START, working_precision
-from .laws import ListedLaw, RationalLaw
+from .discrete_laplace import LOSSES_MOST, DiscreteLaplaceLaw
+from .laws import ListedLaw, RationalLaw, ResponseLaw
 
 CHAIN_ATOMS_MOST = 4096  # of a chain that is listed
 PRECISIONS = 6  # each twice the one before
@@ -85,7 +86,11 @@ class ChainedLaw(ListedLaw):
 
 
 def chained_law(links: Sequence[Link]) -> FiniteLaw | None:
-    """The chain, where it can be listed; of fractions in fractions."""
+    """The chain, where it can be listed; of fractions in fractions, of binary responses by a formula."""
+    one, steps = links[0]
+    if isinstance(one, ResponseLaw) and len(links) == 1 and 1 < steps < LOSSES_MOST:
+        if one.delta == 0.0 and one.categories == 2 and one.epsilon > 0.0:
+            return DiscreteLaplaceLaw(one.epsilon, steps, inverse=True)
     if sum(law.size() * count for law, count in links) > CHAIN_ATOMS_MOST:
         return None
     law: FiniteLaw = ChainedLaw(tuple(links))

@@ -3,6 +3,7 @@
 Mass proportional to r^|x|, r = e^(-1/scale). Around D against around 0 the output x in [0, D] has the loss
 (2x - D)/scale; all outputs below 0 share the loss of 0, all above D that of D. So
     P[x <= n] = r^(D-n)/(1+r) and Q[x > n] = r^(n+1)/(1+r) for n in [0, D-1].
+So many steps of binary randomized response of the loss 1/scale are this law too (docs/proofs/group.md, section 3).
 Guarantee: exact; float64 with the radius of kernels.enclosure, its tails without sums.
 Reference: Ghosh, Roughgarden, Sundararajan 2009 (the geometric mechanism).
 """
@@ -31,10 +32,15 @@ ATOM_UNITS = 3e4  # of work, for one atom in balls
 
 @dataclass(frozen=True)
 class DiscreteLaplaceLaw(FiniteLaw):
-    """Noise around the sensitivity against noise around 0."""
+    """Noise around the sensitivity against noise around 0; inverse: `scale` is 1 over that of the noise."""
 
     scale: float
     sensitivity: int
+    inverse: bool = False
+
+    def _rate(self) -> arb:
+        """1/scale of the noise."""
+        return arb(self.scale) if self.inverse else 1 / arb(self.scale)
 
     def size(self) -> int:
         if self.sensitivity >= LOSSES_MOST:
@@ -45,7 +51,7 @@ class DiscreteLaplaceLaw(FiniteLaw):
 
     def atoms(self) -> list[Atom]:
         work.spend(ATOM_UNITS * self.size())
-        rate = -1 / arb(self.scale)
+        rate = -self._rate()
         ratio, size = rate.exp(), self.sensitivity
         edge, far = 1 / (1 + ratio), (size * rate).exp() / (1 + ratio)
         unit = -rate.expm1() / (1 + ratio)
@@ -57,14 +63,14 @@ class DiscreteLaplaceLaw(FiniteLaw):
         return atoms
 
     def loss_range(self) -> LossRange:
-        edge = self.sensitivity / arb(self.scale)
+        edge = self.sensitivity * self._rate() if self.inverse else self.sensitivity / arb(self.scale)
         return LossRange(-edge, edge)
 
     @cached_property
     def floats(self) -> FloatAtoms:
         outputs = np.arange(self.size(), dtype=np.float64)
         distances = exact(self.sensitivity - outputs)  # to the centre of P
-        rate = 1.0 / exact(self.scale)
+        rate = exact(self.scale) if self.inverse else 1.0 / exact(self.scale)
         tail = (-(distances * rate)).exp() / (1.0 + (-rate).exp())  # of all outputs at or below
         ends = (outputs == 0.0) | (outputs == self.sensitivity)
         p = where(ends, tail, tail * -(-rate).expm1())
@@ -74,8 +80,8 @@ class DiscreteLaplaceLaw(FiniteLaw):
     def _tails(self) -> Tails:
         """After 0, 1, ..., D + 1 atoms."""
         counts = np.arange(1, self.sensitivity + 1, dtype=np.float64)  # n + 1 outputs are at or below n
-        rate = -1.0 * (twofold(1.0) / twofold(self.scale))
-        whole = 1.0 + float(np.exp(-1.0 / self.scale))
+        rate = -1.0 * (twofold(self.scale) if self.inverse else twofold(1.0) / twofold(self.scale))
+        whole = 1.0 + float(np.exp(rate.collapse()))
         below = (twofold(self.sensitivity + 1.0 - counts) * rate).exp().collapse() / whole
         above = (twofold(counts) * rate).exp().collapse() / whole
         columns = ((1.0, 1.0 - below, 0.0), (1.0, above, 0.0), (0.0, below, 1.0), (0.0, 1.0 - above, 1.0))
@@ -83,8 +89,9 @@ class DiscreteLaplaceLaw(FiniteLaw):
 
     def profile(self, epsilon: arb) -> arb | None:
         """P[x >= m] - e^eps Q[x >= m], m the first output whose loss exceeds eps; the true one attains the maximum."""
-        size, rate = self.sensitivity, -1 / arb(self.scale)
-        before = floors((epsilon * arb(self.scale) + size) / 2)
+        size, rate = self.sensitivity, -self._rate()
+        steps = epsilon / arb(self.scale) if self.inverse else epsilon * arb(self.scale)
+        before = floors((steps + size) / 2)
         if not before:
             return arb(0).union(arb(1))
         whole, best = 1 + rate.exp(), arb(0)
@@ -106,8 +113,8 @@ class DiscreteLaplaceLaw(FiniteLaw):
         return self
 
     def shifted(self, times: int) -> DiscreteLaplaceLaw:
-        return DiscreteLaplaceLaw(self.scale, times * self.sensitivity)
+        return DiscreteLaplaceLaw(self.scale, times * self.sensitivity, self.inverse)
 
     def lattice(self) -> Lattice | None:
-        rate = 1 / Fraction(self.scale)
+        rate = Fraction(self.scale) if self.inverse else 1 / Fraction(self.scale)
         return Lattice(LatticeStep(2 * rate, False), -self.sensitivity * rate)
