@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,6 +97,11 @@ class GluedPair(Pair):
         highest_loss = self.upper.loss_range().highest
         edge = highest_loss if highest_loss.is_nan() else highest_loss.max(arb(0))
         return LossRange(-edge, edge)
+
+    def rho(self) -> arb | None:
+        """That of the base at most, which dominates it."""
+        known = [rho for rho in (self.base.rho(), Pair.rho(self)) if rho is not None]
+        return reduce(arb.min, known) if known else None
 
     def profile_cost(self) -> int:
         return self.base.profile_cost()

@@ -210,19 +210,24 @@ class Planner:
                 with suppress(WorkExhausted, UnsupportedMechanism, OverflowError), rung.arithmetic():
                     rough = outline.prepare(self.terms, proof=self._proof)
                     known.append(self._read(rung, rough, point, OUTLINE_TOLERANCE))
-        if not known:
-            return self._unknown(point)
+        if best is None or not best.width < math.inf:
+            with work.uncounted():
+                known.append(self._unknown(point))
         narrowest = min(known, key=lambda each: (each.width, -each.lower))
         # Each holds, so what they have in common does; Bound refuses an interval without a point.
         return replace(narrowest, lower=max(each.lower for each in known), upper=min(each.upper for each in known))
 
     def _unknown(self, point: Point) -> Answer:
-        """What holds without any engine: the infinite mass, and the supremum of the loss."""
-        nothing = nothing_known(point)
+        """What holds without any engine: the infinite mass, the supremum of the loss, and what zCDP says."""
+        from .concentrated import above_by_rho
+
+        nothing, mass = nothing_known(point), self._edges.mass
+        above = min(nothing.upper, above_by_rho(self.terms, point, upper_float(mass)))
         if point.quantity == "delta":
-            return replace(nothing, lower=max(lower_float(self._edges.mass), 0.0))
-        bounded = self._edges.mass <= point.given and self._edges.supremum.is_finite()
-        return replace(nothing, upper=upper_float(self._edges.supremum)) if bounded else nothing
+            lower = max(lower_float(mass), 0.0)
+            return replace(nothing, lower=lower, upper=max(above, lower))
+        bounded = mass <= point.given and self._edges.supremum.is_finite()
+        return replace(nothing, upper=min(above, upper_float(self._edges.supremum)) if bounded else above)
 
     def stays_below(self, point: Point, other: Answer) -> bool:
         """Whether one loose evaluation proves that the answer is at or below the lower end of another direction's."""
