@@ -142,6 +142,7 @@ class Case:
     aim: float
     mirror: bool = False
     floors: tuple[Floor | Adaptive, ...] = ()
+    below: bool = True  # whether lower ends are those of the floors
 
     @staticmethod
     def of(mechanism: Mechanism, question: Question, several: bool, aim: float, below: bool = True) -> Case:
@@ -158,8 +159,8 @@ class Case:
                 if below and not asked:
                     floors += floors_of(choices_of(law, each), terms, question, several)
             except WorkExhausted:
-                return Case(law, label, question, {}, aim)
-        return Case(law, label, question, planners, question.accuracy or aim, floors=floors)
+                return Case(law, label, question, {}, aim, below=below)
+        return Case(law, label, question, planners, question.accuracy or aim, floors=floors, below=below)
 
     def mirrored(self, several: bool) -> Case:
         """The case of the negative epsilons: every pair is its own reverse, also where the directions are not.
@@ -215,7 +216,8 @@ class Case:
         ended = meter.exhausted if self.planners else "time"
         with work.uncounted():
             tight = self.mechanism.tight
-            attained = tight if self.question.quantity in OF_LOSS else self.mechanism.attained
+            of_pair = self.question.quantity in OF_LOSS or not self.below
+            attained = tight if of_pair else self.mechanism.attained
         return Bound(
             chosen.lower,
             chosen.upper,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 from functools import wraps
 from inspect import CO_VARKEYWORDS, Parameter, signature
@@ -50,14 +50,27 @@ def check_keywords(name: str, known: Collection[str], given: Iterable[str]) -> N
             raise TypeError(f"{name} takes no {keyword!r:.60}; it takes {', '.join(taken)}{nearest(keyword, taken)}")
 
 
+def check_needed(
+    name: str, function: Callable[..., Any], known: Iterable[str], count: int, given: Mapping[str, Any]
+) -> None:
+    """TypeError for an argument without a default that is neither among the first `count` nor given by its name."""
+    code: CodeType = function.__code__
+    must = code.co_varnames[count : code.co_argcount - len(function.__defaults__ or ())]
+    missing = [each for each in must if each not in given]
+    if missing:
+        taken = [each for each in known if each not in ("self", "cls")]
+        raise TypeError(f"{name} needs {' and '.join(missing)}; it takes {', '.join(taken)}")
+
+
 def checked(function: Function, name: str | None = None) -> Function:
-    """The function, with a suggestion where a keyword is misspelt; name: what a message calls it."""
+    """The function, with a suggestion where a keyword is misspelt or missing; name: what a message calls it."""
     known = known_keywords(function)
     called = name or function.__name__
 
     @wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
         check_keywords(called, known, keywords)
+        check_needed(called, function, known, len(arguments), keywords)
         return function(*arguments, **keywords)
 
     if function.__code__.co_flags & CO_VARKEYWORDS:  # help shows every keyword by its name
@@ -92,6 +105,12 @@ def checked_method(method: Function) -> Function:
 def shortened(text: str, most: int = NAME_SHOWN) -> str:
     """The text, or its beginning and end where it is long."""
     return text if len(text) <= most else f"{text[: most - 30].rstrip()} ... {text[-25:].lstrip()}"
+
+
+def cut(value: object, most: int = WORD_SHOWN) -> str:
+    """The repr of a value, on one line's room: what is left out is told."""
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def quoted(word: str) -> str:

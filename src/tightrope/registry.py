@@ -80,8 +80,12 @@ def check_arguments(name: str, make: type[Mechanism], given: Collection[str]) ->
 
 def find_mechanism(name: str) -> type[Leaf]:
     """The class of that name; an unknown one is refused with the nearest that is known."""
+    if name == "compose":
+        raise InvalidParameter("compose is for Python: in a text mechanisms are added, as in a + b * 10")
     if name not in MECHANISMS and isinstance(getattr(catalogue, name, None), type):
         raise InvalidParameter(f"{name} is given by functions, which no text can hold: build it in Python")
+    if name not in MECHANISMS and nearest(name, JOINS):
+        raise InvalidParameter(f"unknown mechanism {quoted(name)}{nearest(name, JOINS)}")
     return _found("mechanism", name, MECHANISMS)
 
 

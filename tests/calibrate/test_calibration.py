@@ -339,3 +339,19 @@ def test_few_questions_are_asked_and_few_contours_prepared(monkeypatch: pytest.M
     assert len(asked) <= 10  # two of them for the epsilons that are printed, from the same contours
     assert len(prepared) <= 12
     assert found.missed is not None
+
+
+def test_lower_ends_of_the_search_speak_of_the_pair() -> None:
+    """The search asks the dominating pair alone, and does not say that real neighbours lose as much."""
+    found = tr.calibrate(lambda users: tr.PureDP(epsilon=2).shuffle(users=users), epsilon=1.0, delta=1e-3, integer=True)
+    real = found.mechanism.epsilon(delta=1e-3)
+    assert real.lower < found.bound.lower <= real.upper
+    assert real.certificate is not None
+    assert real.certificate.attained
+    assert found.bound.certificate is not None
+    assert not found.bound.certificate.attained
+
+
+def test_a_wide_theorem_says_which_values_meet() -> None:
+    with pytest.raises(tr.BracketNotFound, match="meet the target from 1 to 2, and bounds of the others are too wide"):
+        tr.calibrate(lambda mean: tr.PureDP(epsilon=0.1).best_of(law="geometric", mean=mean), epsilon=0.25, delta=1e-6)

@@ -193,3 +193,13 @@ def test_a_sum_is_a_composition_however_it_came_about() -> None:
     assert once.nameless == tr.compose(each.nameless for each in parts)
     with pytest.raises(tr.InvalidParameter, match=r"2\*\*1000"):
         once + group * 2**1000
+
+
+def test_what_is_missing_is_named_as_the_user_writes_it() -> None:
+    gaussian: Any = tr.Gaussian
+    with pytest.raises(TypeError, match=r"^Gaussian needs sigma; it takes sigma, sensitivity, name$"):
+        gaussian()
+    with pytest.raises(TypeError, match=r"^best_of needs mean; it takes law, mean, shape, name$"):
+        gaussian(sigma=1).best_of(law="geometric")
+    with pytest.raises(TypeError, match=r"^epsilon needs delta; it takes delta, "):
+        gaussian(sigma=1).epsilon()

@@ -3,7 +3,8 @@
 A value is returned only if its own upper bound meets the target; the value named as missed is one whose own lower
 bound shows that it does not. The two lie within the tolerance of one another (one apart for whole numbers), or `ended`
 says why not.
-Guarantee: value meets (epsilon, delta), missed does not; both by certified bounds. That nothing better lies elsewhere
+Guarantee: value meets (epsilon, delta), missed does not; both by certified bounds, of the dominating pair where the
+mechanism itself may lose less (the certificate says so). That nothing better lies elsewhere
 rests on privacy being monotone in the unknown; where a value that was tried contradicts that, nothing is returned.
 """
 

@@ -145,8 +145,12 @@ class RootSearch:
         if self.target.refusal is not None:
             raise self.target.refusal
         name, values = self.domain.parameter, f"{min(self.tried):.6g} to {max(self.tried):.6g}"
-        met = "meet" if all(each.meets for each in self.tried.values()) else "do not meet"
-        told = f"privacy is not shown to depend on {name}: the values tried, {values}, {met} the target"
+        good = sorted(each.value for each in self.tried.values() if each.meets)
+        if 0 < len(good) < len(self.tried):
+            met = f"meet the target from {good[0]:.6g} to {good[-1]:.6g}, and bounds of the others are too wide to tell"
+        else:
+            met = f"{'meet' if good else 'do not meet'} the target"
+        told = f"privacy is not shown to depend on {name}: the values tried, {values}, {met}"
         raise BracketNotFound(told, name)
 
     def _weighed(self) -> bool:

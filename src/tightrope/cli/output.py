@@ -95,6 +95,8 @@ def calibration_text(found: Calibration, epsilon: float, delta: float, seconds: 
         )
     lines += assured(found.bound)
     certificate = found.bound.certificate
+    if certificate is not None and not certificate.tight:
+        lines.append(f"  note: the lower end is {certificate.lower_end}")
     about = [] if certificate is None else [certificate.engine, certificate.arithmetic]
     lines.append(click.style("  " + ", ".join([*about, timed(seconds)]), dim=True))
     return "\n".join(lines)

@@ -234,12 +234,15 @@ class Reader:
             )
         given: dict[str, Any] = {}
         whole = {item.name for item in keywords(make) if item.annotation == "int"}
+        words = {item.name for item in keywords(make) if item.annotation == "str"} | {"name"}
         by_place = [ast.keyword(key, node) for key, node in zip(allowed, call.args, strict=False)]
         for item in (*by_place, *call.keywords):
             if item.arg is None:
                 raise self.error("** unpacks nothing here; write keyword=value", item)
             if item.arg in given:
                 raise self.error(f"{quoted(item.arg)} is given twice", item)
+            if item.arg in words and isinstance(item.value, ast.Name) and item.value.id != UNKNOWN:
+                raise self.error(f"a word stands in quotes: {item.arg}='{item.value.id:.40}'", item.value)
             given[item.arg] = self.argument(item.arg, item.value)
             self.note(item.arg, item.value, item.arg in whole)
         with self.at(call):

@@ -6,7 +6,7 @@ from abc import ABCMeta
 from inspect import Parameter, Signature, signature
 from typing import Any
 
-from ..calls import check_keywords, known_keywords
+from ..calls import check_keywords, check_needed, known_keywords
 from .parameters import one_line
 
 
@@ -15,8 +15,10 @@ class NamedType(ABCMeta):
 
     def __call__(cls, *arguments: Any, name: str | None = None, **keywords: Any) -> Any:
         own: Any = cls
-        if keywords and not cls.__abstractmethods__:
-            check_keywords(cls.__name__, dict.fromkeys((*known_keywords(own.__init__), "name")), keywords)
+        if not cls.__abstractmethods__ and hasattr(own.__init__, "__code__"):
+            known = dict.fromkeys((*known_keywords(own.__init__), "name"))
+            check_keywords(cls.__name__, known, keywords)
+            check_needed(cls.__name__, own.__init__, known, 1 + len(arguments), keywords)
         given = None if name is None else one_line("name", name)
         made = super().__call__(*arguments, **keywords)
         object.__setattr__(made, "name", given)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ..calls import quoted
+from ..calls import cut, quoted
 from ..errors import InvalidParameter
 
 WHOLE_MOST = 2**1000  # larger ones do not fit into a double
@@ -52,7 +52,7 @@ def whole(name: str, value: float, least: int) -> int:
         hint = f"; round up to {math.ceil(number):,}" if least <= number < math.inf else ""
         raise InvalidParameter(f"{name} must be a whole number, {least} or more, not {value!r}{hint}")
     if not least <= number <= WHOLE_MOST:
-        raise InvalidParameter(f"{name} must be a whole number from {least} to 2**1000, not {value!r:.40}")
+        raise InvalidParameter(f"{name} must be a whole number from {least} to 2**1000, not {cut(value)}")
     return int(number)
 
 
@@ -66,19 +66,19 @@ def shares(values: Sequence[float]) -> tuple[Fraction, ...]:
 def real(name: str, value: object) -> float:
     """Any number, as a float; a text is none, whatever it says."""
     if isinstance(value, str):
-        raise InvalidParameter(f"{name} must be a number, not the text {value!r:.40}")
+        raise InvalidParameter(f"{name} must be a number, not the text {cut(value)}")
     if isinstance(value, (bool, bytes)) or not hasattr(value, "__float__"):
-        raise InvalidParameter(f"{name} must be a number, not {value!r:.60}")
+        raise InvalidParameter(f"{name} must be a number, not {cut(value, 60)}")
     try:
         return float(value)
     except (OverflowError, TypeError, ValueError):
-        raise InvalidParameter(f"{name} must be a number, not {value!r:.60}") from None
+        raise InvalidParameter(f"{name} must be a number, not {cut(value, 60)}") from None
 
 
 def one_line(name: str, value: object) -> str:
     """A short text that can stand in any line: nothing that breaks it, hides or reorders what is beside it."""
     if not isinstance(value, str):
-        raise InvalidParameter(f"{name} must be a text, not {value!r:.60}")
+        raise InvalidParameter(f"{name} must be a text, not {cut(value, 60)}")
     text = str.__str__(value)
     if not 0 < len(text) <= NAME_MOST or not text.isprintable() or text != text.strip():
         raise InvalidParameter(

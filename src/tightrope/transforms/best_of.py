@@ -72,9 +72,11 @@ class BestOf(Transformation):
             return shape
         if self.law == "binomial":
             if self.shape is None:
-                raise InvalidParameter("shape must be the number of trials, for law='binomial'")
+                raise InvalidParameter("shape must be given for law='binomial': the number of trials")
             trials = whole("shape", self.shape, least=1)
-            if mean > trials or (mean == trials > 1):
+            if mean > trials:
+                raise InvalidParameter(f"mean must be below shape, the number of trials, {trials}, not {self.mean!r}")
+            if mean == trials > 1:
                 raise InvalidParameter(
                     f"mean must be below shape, the number of trials, {trials}, not {self.mean!r}: {FIXED}"
                 )

@@ -1,4 +1,4 @@
-"""What people look for among the transformations and does not hold, or is not proven: why, and what to do instead."""
+"""What people look for among the transformations and is not there: why, and what to do instead."""
 
 from __future__ import annotations
 
@@ -14,4 +14,20 @@ FIXED = (
     "number of runs at random, as in .best_of(law='geometric', mean=5)"
 )
 
-REFUSED: Mapping[str, str] = MappingProxyType({"filter": FILTER, "odometer": FILTER, "repeat": FIXED, "best": FIXED})
+SAMPLE = (
+    "samples are drawn by .poisson(rate=), .without_replacement(batch=, records=), .with_replacement(batch=, records=) "
+    "or .truncated_poisson(rate=, cap=, records=)"
+)
+CELLS = "cells stand beside each other, as in parallel(Gaussian(sigma=1), Laplace(scale=2))"
+
+REFUSED: Mapping[str, str] = MappingProxyType(
+    {
+        "filter": FILTER,
+        "odometer": FILTER,
+        "repeat": FIXED,
+        "best": FIXED,
+        "sample": SAMPLE,
+        "subsample": SAMPLE,
+        "parallel": CELLS,
+    }
+)

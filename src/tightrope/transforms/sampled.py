@@ -14,6 +14,11 @@ from ..relation import Direction, Relation
 from .composition import IDENTITY
 from .group import Group
 
+OTHERS = {
+    Relation.REPLACE: "sample once, or take a base with neighbours='replace'",
+    Relation.ADD_REMOVE: "sample once, or take a base with neighbours='add_remove'",
+}
+
 
 def relation_named(name: object) -> Relation:
     """The relation of this name."""
@@ -32,7 +37,7 @@ def demand_relation(base: Mechanism, wanted: Relation, what: str) -> None:
         Relation.ADD_REMOVE: "its base needs the sensitivity under adding or removing a record",
     }[wanted]
     given = {Relation.ADD_REMOVE: "adding or removing one", Relation.REPLACE: "replacing one"}[base.relation]
-    raise InvalidParameter(f"{what}: {sensitivity}, and this base is about {given}; transform another base")
+    raise InvalidParameter(f"{what}: {sensitivity}, and this base is about {given}; {OTHERS[wanted]}")
 
 
 def demand_size(base: Mechanism, batch: int | None, what: str) -> None:

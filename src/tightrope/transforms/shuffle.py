@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from flint import arb
 
+from ..calls import shortened
 from ..errors import InvalidParameter
 from ..facets.lattice import LatticeStep
 from ..kernels.ball import BITS_START, upper_float, working_precision
@@ -153,8 +154,8 @@ def _largest(base: Mechanism) -> float:
                 elif pair.bounded():
                     continue
                 raise InvalidParameter(
-                    f"{part!r:.60} cannot be shuffled: {why}; report through PureDP(epsilon), RandomizedResponse, "
-                    "Laplace or another base of bounded loss"
+                    f"{shortened(repr(part))} cannot be shuffled: {why}; report through PureDP(epsilon), "
+                    "RandomizedResponse, Laplace or another base of bounded loss"
                 )
             lowest, highest = part.pair(Direction.REMOVE).loss_range()
             back, forth = part.pair(Direction.ADD).loss_range()
