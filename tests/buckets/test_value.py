@@ -276,3 +276,14 @@ def test_pictures(tmp_path: Path, log: bool) -> None:
     assert axes.get_ylim()[1] > 1.02 * max(bar.get_y() + bar.get_height() for bar in axes.patches)
     other = leaf(LEAKY).plot(ax=figure.axes[0], log=log)
     assert other is figure
+
+
+def test_an_order_of_its_own_is_not_composed_where_a_record_is_replaced() -> None:
+    """A use may show either order of its two laws, and a list holds one of them."""
+    settings = tr.Buckets(factor=1.05, buckets=100)
+    one_way = settings.leaf(tr.PrivacyCurve(epsilons=[0.5], deltas=[0.1], both_directions=False))
+    batch = settings.leaf(tr.RandomizedResponse(epsilon=0.3).without_replacement(batch=1, records=2))
+    alike = settings.leaf(tr.RandomizedResponse(epsilon=0.3))
+    assert (batch + alike).uses == 2
+    with pytest.raises(tr.InvalidParameter, match="either order"):
+        batch + one_way

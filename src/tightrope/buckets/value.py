@@ -28,7 +28,8 @@ from ..kernels.directed import THOUSANDS, raised
 from ..kernels.ulps import UNIT
 from ..mechanisms.base import Mechanism, called, confidence
 from ..mechanisms.parameters import nonnegative, probability, real, whole
-from ..relation import Direction
+from ..relation import Direction, Relation
+from ..transforms.composition import settled
 from .settings import Buckets
 from .terms import Bucket, BucketTerms
 
@@ -216,8 +217,13 @@ class BucketList:
             raise InvalidParameter("lists of one direction compose, not remove with add")
 
     def _with(self, other: BucketList, made: TreeBuckets) -> BucketList:
-        free = min(self.free_infinity, other.free_infinity)
-        return replace(self, run=self.run + other.run, free_infinity=free, made=made)
+        free, run = min(self.free_infinity, other.free_infinity), self.run + other.run
+        if run.relation is Relation.REPLACE and not all(settled(part) for part, _ in run.parts):
+            raise InvalidParameter(
+                "where a record is replaced a part may show either order of its two laws, and its list holds one: "
+                "account for the mechanisms themselves, with engine='buckets'"
+            )
+        return replace(self, run=run, free_infinity=free, made=made)
 
     @checked
     def delta(self, epsilon: float, *, error_correction: bool = True) -> Bound:

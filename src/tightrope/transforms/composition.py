@@ -92,7 +92,7 @@ class Composition(Mechanism):
     @property
     def tight(self) -> bool:
         """Under replacing a record, of a part that leaves the relation open only where both orders have one pair."""
-        if self.relation is Relation.REPLACE and not all(_settled(part) for part, _ in self.parts):
+        if self.relation is Relation.REPLACE and not all(settled(part) for part, _ in self.parts):
             return False
         return all(part.tight for part, _ in self.parts)
 
@@ -122,7 +122,7 @@ class Composition(Mechanism):
         return tuple(product_pair(each) for each in fixed_choices(choices_of(self.nameless, direction)))
 
 
-def _settled(part: Mechanism) -> bool:
+def settled(part: Mechanism) -> bool:
     """Whether it has one pair where a record is replaced."""
     return part.relation is not None or part.pair(Direction.REMOVE) == part.pair(Direction.ADD)
 

@@ -88,9 +88,10 @@ class ChainedLaw(ListedLaw):
 def chained_law(links: Sequence[Link]) -> FiniteLaw | None:
     """The chain, where it can be listed; of fractions in fractions, of binary responses by a formula."""
     one, steps = links[0]
-    if isinstance(one, ResponseLaw) and len(links) == 1 and 1 < steps < LOSSES_MOST:
-        if one.delta == 0.0 and one.categories == 2 and one.epsilon > 0.0:
-            return DiscreteLaplaceLaw(one.epsilon, steps, inverse=True)
+    binary = isinstance(one, ResponseLaw) and one.delta == 0.0 and one.categories == 2 and one.epsilon > 0.0
+    if binary and len(links) == 1 and 1 < steps < LOSSES_MOST:
+        assert isinstance(one, ResponseLaw)
+        return DiscreteLaplaceLaw(one.epsilon, steps, inverse=True)
     if sum(law.size() * count for law, count in links) > CHAIN_ATOMS_MOST:
         return None
     law: FiniteLaw = ChainedLaw(tuple(links))
