@@ -160,3 +160,10 @@ def test_values_go_both_ways() -> None:
 def test_refusals_say_what_to_change(given: dict[str, object], said: str) -> None:
     with pytest.raises(tr.InvalidParameter, match=said):
         tr.PureDP(epsilon=1).best_of(**given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("base", [tr.PureDP(epsilon=0.1), tr.Laplace(scale=10)])
+def test_a_bounded_loss_caps_what_many_runs_add(base: tr.Mechanism) -> None:
+    """(eta + 2) epsilon (Papernot, Steinke 2022, Cor. 3), however small gamma is."""
+    best = base.best_of(law="negative_binomial", mean=1e12, shape=-0.5)
+    assert best.delta(0.150001, seconds=2.0).upper < 1e-12

@@ -34,6 +34,13 @@ class RunLaw(ABC):
     def log_ratio(self, x: arb, y: arb) -> arb:
         """log phi'(y) / phi'(x)."""
 
+    def ratio_most(self, lowest: arb) -> arb:
+        """At or above log phi'(g(x)) / phi'(x) for all x, g the power of losses from `lowest` on; inf is allowed.
+
+        Proof: docs/proofs/selection.md, section 4.
+        """
+        return arb.pos_inf()
+
     def none(self) -> arb:
         """P[K = 0]."""
         return arb(0)
@@ -86,6 +93,9 @@ class NegativeBinomialRuns(RunLaw):
 
     def log_ratio(self, x: arb, y: arb) -> arb:
         return (1 + arb(self.shape)) * (self._log_d(x) - self._log_d(y))
+
+    def ratio_most(self, lowest: arb) -> arb:
+        return -(1 + arb(self.shape)) * lowest if lowest.is_finite() else arb.pos_inf()
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,8 @@ class _Runs(Pair):
             return arb(0).union(highest + most)
         below, above = around(base, Fineness(ENDS_POINTS, ENDS_TAIL, proof=False))
         with working_precision(above.bits + SELECTED_BITS):
-            ends = [_steepest(_corners(each, each.bits), self.law, each.bits) for each in (below, above)]
+            most = self.law.ratio_most(base.loss_range().lowest)
+            ends = [_steepest(_corners(each, each.bits), self.law, each.bits).min(most) for each in (below, above)]
             return kind(base, self.law).largest(below, highest + ends[0].union(ends[1]))
 
     @abstractmethod
@@ -110,8 +111,11 @@ class SelectedPair(_Runs):
     def made(self, base: DyadicPair, up: bool) -> DyadicPair:
         bits = base.bits + SELECTED_BITS
         one = 1 << bits
-        ahead = _bounded(_corners(base, bits), self.law, bits, up)
-        mirror = _bounded(_corners(base.reversed(), bits), self.law, bits, up)
+        with working_precision(bits + SELECTED_BITS):
+            lowest, highest = self.base.loss_range()
+            most = self.law.ratio_most(lowest), self.law.ratio_most(-highest)
+        ahead = _bounded(_corners(base, bits), self.law, bits, up, most[0])
+        mirror = _bounded(_corners(base.reversed(), bits), self.law, bits, up, most[1])
         behind = [(one - y, one - x) for x, y in reversed(mirror)]
         return polygon.concave(_lower(ahead, behind, one, up), bits)
 
@@ -197,13 +201,16 @@ def _corners(pair: DyadicPair, bits: int) -> list[Corner]:
     return found
 
 
-def _bounded(corners: Sequence[Corner], law: RunLaw, bits: int, up: bool) -> list[Corner]:
-    """The power whose profile is P[K = 0] (1 - a)_+ + E[K] H(a e^-c), cut at 1: corners from x = 0 to the cut."""
+def _bounded(corners: Sequence[Corner], law: RunLaw, bits: int, up: bool, most: arb) -> list[Corner]:
+    """The power whose profile is P[K = 0] (1 - a)_+ + E[K] H(a e^-c), cut at 1: corners from x = 0 to the cut.
+
+    most: at or above the c of the base, whose polygon may have a larger one.
+    """
     one = 1 << bits
     work.spend(CORNER_UNITS * len(corners))
     with working_precision(bits + SELECTED_BITS):
         mean, none = arb(law.mean), law.none() * arb(2) ** bits
-        shrunk = mean * (-_steepest(corners, law, bits)).exp()
+        shrunk = mean * (-_steepest(corners, law, bits).min(most)).exp()
         wide, high = (_whole(each * arb(2) ** bits, side) for each, side in ((shrunk, not up), (mean, up)))
         left, top = _whole(none, not up), _whole(none, up)
     points = []
