@@ -38,6 +38,7 @@ Made by `make transformations` from the registry. Each takes any mechanism whose
 gives one that is composed, transformed and asked like any other; text, JSON and the command line have the same names.
 (P, Q) is the pair of the base for the direction that is asked, with the record and without it;
 H(alpha) = sup over events A of P(A) - alpha Q(A), delta at epsilon is H(e^epsilon).
+Which neighbours and which sensitivity go with a way to sample: [sampling](sampling.md).
 Upper ends hold for every mechanism with such a base. Lower ends speak of what is said under tightness;
 the certificate of an answer repeats it. In the figures a band lies between the two ends; where none is seen, they
 differ by less than the line is wide.

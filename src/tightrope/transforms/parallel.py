@@ -32,7 +32,7 @@ from .sampled import sizes
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Parallel(Mechanism):
-    """Each mechanism on a cell of its own, data-independent; a record is in one cell. Written parallel(a, b, ...)."""
+    """Each mechanism on a cell of its own, data-independent; a record is in one cell."""
 
     call: ClassVar[str] = "parallel"
     example: ClassVar[str] = "parallel(Gaussian(sigma=1), Laplace(scale=2)) * 10"

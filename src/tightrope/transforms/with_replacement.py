@@ -71,7 +71,7 @@ class WithReplacement(Transformation):
     """
 
     call = "with_replacement"
-    example = "Gaussian(sigma=1).with_replacement(batch=100, records=10000)"
+    example = "Gaussian(sigma=1, sensitivity=2).with_replacement(batch=100, records=10000)"
     relation = Relation.REPLACE
     formula = (
         "b_k = P[Bin(batch, 1/records) = k], eta = 1 - b_0: H(a) = sum over k >= 1 of b_k H_k(1 + (a - 1)/eta) for "

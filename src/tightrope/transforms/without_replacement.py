@@ -39,7 +39,7 @@ class WithoutReplacement(Transformation):
     """
 
     call = "without_replacement"
-    example = "Gaussian(sigma=1).without_replacement(batch=100, records=10000)"
+    example = "Gaussian(sigma=1, sensitivity=2).without_replacement(batch=100, records=10000)"
     formula = (
         "g = batch/records. Replace: H(a) = g Hb(1 + (a - 1)/g) for a >= 1, and 1 - a + a H(1/a) below. "
         "Add or remove: as `.poisson(g)` of the base under replacing"
