@@ -94,7 +94,7 @@ def highest(floors: Sequence[Floor | Adaptive], point: Point, aim: float, known:
     """The largest lower end of what is known and of these floors; nothing where none of them answered."""
     best = nothing_known(point) if known is None else known
     for done, floor in enumerate(floors):
-        with suppress(UnsupportedMechanism, WorkExhausted), work.part(1.0 / (len(floors) - done), clock=True):
+        with suppress(UnsupportedMechanism, WorkExhausted), work.part(1.0 / (len(floors) - done)):
             best = floor.answer(point, aim, best)
     return best
 

@@ -26,8 +26,10 @@ from ..facets.lattice import ratio_ball
 from ..kernels.ball import BITS_START, complex_log, working_precision
 from ..kernels.enclosure import Enclosure, enclosed, enclosing, exact
 from ..pair import BallTails, LossRange, Pair, Tails
+from .union_cgf import UnionCgf
 
 if TYPE_CHECKING:
+    from ..facets.cgf import Cgf
     from ..kernels.twofold import Twofold
 
 TOO_RARE = 2.0**-60  # of a sum: what is rarer changes no digit of it
@@ -145,6 +147,11 @@ class UnionPair(Pair):
         order = np.argsort(loss.value, kind="stable")
         # The weights sum to 1, so what is left out is at most the most that any part leaves out.
         return Atoms(p[order], q[order], loss[order], infinite, lost, max(each.left_out for each in known))
+
+    def cgf(self) -> Cgf | None:
+        found = [each.cgf() for each in self.pairs if each.infinite_mass().is_zero()]
+        known = tuple(each for each in found if each is not None)
+        return UnionCgf(self.weights, known) if len(known) == len(self.pairs) else None
 
     def log_moment(self, z: acb) -> acb | None:
         """log sum w_i e^(K_i(z))."""
