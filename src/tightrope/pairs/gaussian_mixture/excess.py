@@ -9,11 +9,18 @@ Guarantee: the radius of kernels.enclosure. Proof: docs/proofs/gaussian_mixture.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from ...kernels.enclosure import Enclosure, exact, mills, where
+from ...kernels.directed import MILLIONS, raised
+from ...kernels.enclosure import Enclosure, FloatArray, exact, mills, where
 from ..gaussian.pair import INVERSE_ROOT_TWO_PI
 from .numbers import MixtureNumbers
+
+TERM_FOLDS = 48.0  # e-folds below the largest bound of a term
+EXPONENT_SURE = 1e12  # of a bound: larger ones err by too much
+BOUNDS_MOST = 1 << 23  # numbers that are held at once
 
 
 def excess_above(numbers: MixtureNumbers, x: Enclosure) -> Enclosure:
@@ -31,11 +38,34 @@ def excess_below(numbers: MixtureNumbers, x: Enclosure) -> Enclosure:
 
 
 def _summed(numbers: MixtureNumbers, x: Enclosure, which: int) -> Enclosure:
-    total = exact(np.zeros_like(x.value))
-    near = mills(sized(x))
+    """All terms but those that are nothing beside the largest: at most so many times the bound of one is added."""
+    total, near = exact(np.zeros_like(x.value)), mills(sized(x))
+    bounds = [_log_bound(numbers, hits, x.value, which) for hits in range(1, numbers.most + 1)] if x.value.ndim else []
+    least = np.max(bounds, axis=0) - TERM_FOLDS if _few(bounds) else -np.inf
     for hits in range(1, numbers.most + 1):
-        total = total + excesses(x, near, numbers.shifts[hits])[which] * numbers.weights[hits]
-    return total
+        shift, weight = numbers.shifts[hits], numbers.weights[hits]
+        seen = bounds[hits - 1] > least if np.ndim(least) else np.True_
+        if seen.all():
+            total = total + excesses(x, near, shift)[which] * weight
+            continue
+        more = total[seen] + excesses(x[seen], near[seen], shift)[which] * weight
+        total.value[seen], total.radius[seen] = more.value, more.radius
+    return Enclosure(total.value, raised(total.radius + 2.0 * numbers.most * np.exp(least), MILLIONS))
+
+
+def _log_bound(numbers: MixtureNumbers, hits: int, x: FloatArray, which: int) -> FloatArray:
+    """Of w_j A_j <= w_j e^{-(x - s)_+^2/2}, or of w_j B_j <= w_j e^{s x - s^2/2 - (-x)_+^2/2}; about."""
+    shift, log = float(numbers.shifts[hits].value), math.log(max(float(numbers.weights[hits].value), 5e-324))
+    if which:
+        return log + shift * (x - 0.5 * shift) - 0.5 * np.fmin(x, 0.0) ** 2
+    return log - 0.5 * np.fmax(x - shift, 0.0) ** 2
+
+
+def _few(bounds: list[FloatArray]) -> bool:
+    """Whether terms may be left out: roundings of the bounds are far below 1, and they fit."""
+    if len(bounds) < 2 or len(bounds) * bounds[0].size > BOUNDS_MOST:
+        return False
+    return bool(max(float(np.max(abs(each), initial=0.0)) for each in bounds) < EXPONENT_SURE)
 
 
 def excesses(x: Enclosure, near: Enclosure, shift: Enclosure) -> tuple[Enclosure, Enclosure]:

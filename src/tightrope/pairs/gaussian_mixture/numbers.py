@@ -28,6 +28,7 @@ NUMBER_BITS = 256
 SHIFT_LEAST, SHIFT_MOST = 1e-8, 1e4  # of mu, and of D mu: within, all of this holds with much to spare
 ROOT_STEPS = 40  # five or six do, and each falls
 SETTLED = 1e-7  # of a residual: the step from there squares it
+LOG_NOTHING = -90.0  # of a term that is left out: all of them are below 2^-110
 LOG_SMALL = -22.0  # of a term of a sum that is one: below, a double has digits enough
 PLACE_MOST = 1e9  # no place so far out has a tail
 
@@ -108,12 +109,14 @@ class MixtureNumbers:
         """One step more, its residual sum - 1 in two doubles; the slope of the log of the sum is slope/total."""
         rest = twofold(np.full_like(x, -1.0))
         for index, log in enumerate(self.logs):
-            exponent = self.shift(index + 1) * twofold(x) + (log - target)
+            seen = (float(log.hi) - target.hi) + float(self.shift(index + 1).hi) * x > LOG_NOTHING
+            exponent = self.shift(index + 1) * twofold(x[seen]) + (log - target[seen])
             term = twofold(exponent.exp_collapsed())
             heavy = exponent.hi > LOG_SMALL
             sharp = exponent[heavy].exp()
             term.hi[heavy], term.lo[heavy] = sharp.hi, sharp.lo
-            rest = rest + term
+            more = rest[seen] + term
+            rest.hi[seen], rest.lo[seen] = more.hi, more.lo
         return twofold(x) + -np.log1p(rest.collapse()) * total / slope
 
 
