@@ -64,3 +64,9 @@ def test_two_records_of_their_own_are_not_in_every_batch() -> None:
         assert not sampled.attained
         assert not sampled.delta(0.1).certificate.attained
     assert special.without_replacement(batch=3, records=3).attained
+
+
+def test_a_group_is_no_larger_than_the_data() -> None:
+    assert BATCH.group(size=20).size == 20
+    with pytest.raises(InvalidParameter, match="size must be at most 20"):
+        (BATCH * 3).group(size=21)

@@ -13,12 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import Composition, compose
+from .sizes import sizes
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -38,6 +40,9 @@ class Group(Transformation):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", whole("size", self.size, least=1))
+        for records in sorted(sizes(self.base)):
+            if self.size > records:
+                raise InvalidParameter(f"size must be at most {records}, the records of the base, not {self.size}")
 
     @classmethod
     def of(cls, base: Mechanism, **given: Any) -> Mechanism:

@@ -27,7 +27,7 @@ from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .composition import parameters_of
-from .sampled import sizes
+from .sizes import sizes
 
 
 @dataclass(frozen=True, slots=True, repr=False)

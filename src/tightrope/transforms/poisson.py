@@ -23,7 +23,8 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
-from .sampled import demand_relation, demand_size, relation_named, shifts
+from .sampled import demand_relation, relation_named, shifts
+from .sizes import demand_size
 from .terms import swapped_pair
 
 

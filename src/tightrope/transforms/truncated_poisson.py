@@ -26,7 +26,8 @@ from ..mechanisms.parameters import probability, whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
-from .sampled import demand_relation, demand_size, sampled_pair
+from .sampled import demand_relation, sampled_pair
+from .sizes import demand_size
 from .terms import swapped_pair
 
 

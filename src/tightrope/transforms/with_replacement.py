@@ -29,7 +29,8 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
-from .sampled import demand_relation, demand_size, rates, sampled_pair
+from .sampled import demand_relation, rates, sampled_pair
+from .sizes import demand_size
 from .terms import replaced_floors, replaced_pair
 
 RARELY, HARDLY = 1e-40, 1e-320  # together, multiplicities in blocks, and those that count as infinite loss

@@ -25,7 +25,8 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
-from .sampled import demand_relation, demand_size, rates, relation_named, sampled_pair, shifts
+from .sampled import demand_relation, rates, relation_named, sampled_pair, shifts
+from .sizes import demand_size
 from .terms import replaced_floors, replaced_pair
 
 

@@ -125,3 +125,10 @@ def test_groups_by_the_contour_are_as_sharp_as_asked(
     bound = mechanism.epsilon(delta, accuracy=accuracy, seconds=60.0)
     assert bound.certificate.engine == "contour"
     assert bound.certificate.direction is Direction.REMOVE
+
+
+def test_a_tilt_beyond_all_digits_leaves_an_answer() -> None:
+    """Differences of log densities are then below the rounding of each."""
+    base = Gaussian(sigma=0.5158726245362688).without_replacement(batch=1, records=100, neighbours="add_remove")
+    found = base.group(size=3).epsilon(1.3053692324484845e-06, direction="remove", engine="contour")
+    assert found.lower <= 5.44011918178 <= found.upper

@@ -141,7 +141,7 @@ class ManyHits(Likelihood):
         nodes = [index * step for index in range(math.ceil(last / step) + 1)]
         found = [self.log_density(power, x) for x in nodes]
         least = max(found) - 0.5 * width * width
-        end = max(x for x, log in zip(nodes, found, strict=True) if log > least) + step
+        end = max(x for x, log in zip(nodes, found, strict=True) if log >= least) + step
         return end + width if end > last else end
 
     def beyond(self, mu: float, power: float, x: float, step: float) -> float:
