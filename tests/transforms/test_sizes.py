@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 import tightrope as tr
+from tests.oracle.enumerate_data import pairs, reports, told_apart
 from tightrope.errors import InvalidParameter, UnsupportedMechanism
 
 BASE = tr.Gaussian(sigma=1)
@@ -21,6 +24,8 @@ EITHER = BASE.without_replacement(batch=5, records=20, neighbours="add_remove")
         lambda: EITHER.poisson(0.1),
         lambda: (EITHER.poisson(1) + BASE).poisson(0.1),
         lambda: EITHER.group(size=2).poisson(0.1),
+        lambda: BATCH.group(size=2).without_replacement(batch=20, records=50),
+        lambda: tr.parallel(EITHER, BASE).poisson(1, neighbours="replace"),
         lambda: tr.parallel(EITHER, BASE).poisson(0.1),
         lambda: EITHER.truncated_poisson(rate=0.1, cap=20, records=100),
         lambda: BASE.truncated_poisson(rate=0.1, cap=20, records=100).poisson(0.5),
@@ -70,3 +75,24 @@ def test_a_group_is_no_larger_than_the_data() -> None:
     assert BATCH.group(size=20).size == 20
     with pytest.raises(InvalidParameter, match="size must be at most 20"):
         (BATCH * 3).group(size=21)
+
+
+def test_users_of_many_records_are_not_shuffled() -> None:
+    """The clones need any two values of a user within the loss, which is that of one record of many replaced."""
+    base = tr.RandomizedResponse(epsilon=5, categories=3).without_replacement(batch=1, records=100)
+    for inner in (base, base + tr.PureDP(epsilon=1), tr.PureDP(epsilon=1).shuffle(users=3), base.group(size=99)):
+        with pytest.raises(InvalidParameter, match=r"all that a user holds may differ; shuffle its .group"):
+            inner.shuffle(users=13)
+    assert base.shuffle(users=1).delta(0.6).upper == base.delta(0.6).upper
+    assert base.group(size=100).shuffle(users=13).relation is base.relation
+    # What the pair of a record would have said: a user of 100 records of one kind, or one of another.
+    plain = told_apart(3, Fraction(5))
+    drawn = [(99 * one + other) / 100 for one, other in zip(plain[0], plain[1], strict=True)]
+    law = reports([plain[0], drawn, plain[2]])
+    others = (2,) * 30
+    shown = max(
+        float(each.profile(1.8))
+        for each in pairs(law, iter([((0, *others), (1, *others)), ((1, *others), (0, *others))]))
+    )
+    loss = base.renyi(float("inf")).upper
+    assert shown > 4 * tr.PureDP(epsilon=loss).shuffle(users=31).delta(0.5877).upper

@@ -113,6 +113,8 @@ class Composition(Mechanism):
         return Group.of(self.nameless, size=size).pair(direction)
 
     def group_tight(self, size: int) -> bool:
+        if self.relation is Relation.REPLACE and not all(settled(part) for part, _ in self.parts):
+            return False
         return all(part.group_tight(size) for part, _ in self.parts)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:

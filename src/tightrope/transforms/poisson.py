@@ -64,7 +64,8 @@ class Poisson(Transformation):
         object.__setattr__(self, "rate", probability("rate", self.rate))
         relation_named(self.neighbours)
         demand_relation(self.base, Relation.ADD_REMOVE, "Poisson sampling")
-        if self.rate not in (0.0, 1.0):
+        # All records as they are need no size; of replaced ones a cell of parallel may lose many.
+        if self.rate != 0.0 and (self.rate != 1.0 or self.relation is Relation.REPLACE):
             demand_size(self.base, None, "Poisson sampling")
 
     @property

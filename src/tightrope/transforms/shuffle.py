@@ -32,6 +32,7 @@ from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
 from .sampled import demand_relation
+from .sizes import sizes
 from .terms import replaced_floors, replaced_pair
 
 USERS_MOST = 10**10
@@ -53,7 +54,8 @@ class _Report(NamedTuple):
 class Shuffle(Transformation):
     """One report of each user through the base, in random order; of a composition, all parts make up one report.
 
-    The base is the randomizer of every user. Its pair is about replacing the user's value, and its loss is bounded.
+    The base is the randomizer of every user. Its pair is about replacing the user's value, all of it, and its loss is
+    bounded.
     """
 
     call = "shuffle"
@@ -82,6 +84,12 @@ class Shuffle(Transformation):
                 "fewer holds for them"
             )
         demand_relation(self.base, Relation.REPLACE, "shuffling")
+        held = max(sizes(self.base), default=1)
+        if self.users > 1 and held > 1:  # any two values of a user must be within the loss, not neighbours alone
+            raise InvalidParameter(
+                f"shuffling: the base runs on {held} records, of which one is replaced, and all that a user holds may "
+                f"differ; shuffle its .group(size={held}), or reports on one record each"
+            )
         _report(self.base.nameless)
 
     @property

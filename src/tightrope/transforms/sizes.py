@@ -20,7 +20,11 @@ def demand_size(base: Mechanism, batch: int | None, what: str) -> None:
 
 
 def sizes(mechanism: Mechanism) -> set[int]:
-    """How many records, or users, its outermost samples are drawn from."""
+    """How many records, users or groups of them its outermost samples are drawn from."""
+    from .group import Group
+
+    if isinstance(mechanism, Group):
+        return {-(-size // mechanism.size) for size in sizes(mechanism.base)}
     own = getattr(mechanism, "records", None) or getattr(mechanism, "users", None)
     if isinstance(own, int):
         return {own}
