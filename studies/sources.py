@@ -61,7 +61,7 @@ def names(text: str) -> dict[str, Any]:
 
 
 def answer(row: Row, known: Mapping[str, Any]) -> Any:
-    """The value of an expression, or what a command prints first."""
+    """The value of an expression, or what a command prints first, however wide its columns are."""
     if not row.command.startswith("tightrope "):
         return eval(row.command, dict(known))
     printed = io.StringIO()
@@ -69,7 +69,7 @@ def answer(row: Row, known: Mapping[str, Any]) -> Any:
         code = run(shlex.split(row.command)[1:])
     if code:
         raise AssertionError(f"{row.command}: exit code {code}")
-    return next(line.strip() for line in printed.getvalue().splitlines() if line.strip())
+    return next(" ".join(line.split()) for line in printed.getvalue().splitlines() if line.strip())
 
 
 def shown(value: object) -> str:

@@ -44,9 +44,9 @@ def rows_added(text: str, body: str) -> str:
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tightrope")
     for name in COPIED:
-        source, ignore = ROOT / name, shutil.ignore_patterns("__pycache__")
+        source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=ignore)
+            shutil.copytree(source, folder / name)  # with what is compiled already
         else:
             shutil.copy(source, folder / name)
     blocks = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text("utf-8"))

@@ -13,7 +13,7 @@ from tests.conformance.containment import misses, misses_epsilon, relative_width
 from tests.oracle.continuous import Gaussian, Laplace
 from tests.oracle.finite import Leaky
 from tests.oracle.truth import Law, Truth
-from tests.search import shared
+from tests.search import thinned
 
 AIM = 1e-6  # what is aimed at where no accuracy is asked for
 PROVEN = 1e-12
@@ -27,7 +27,7 @@ SATURATED = (  # so little noise that delta stays next to 1 for long
 
 @pytest.mark.parametrize("case", sampled())
 def test_delta(case: Case) -> None:
-    points = shared(epsilons(case.truth, case.points), case.direction)
+    points = thinned(epsilons(case.truth, case.points), str(case))
     bounds = case.mechanism.delta(epsilon=points, direction=case.direction)
     wrong = [
         f"delta({epsilon!r}): {reason}"
@@ -63,7 +63,7 @@ def clear(case: Case, delta: float) -> bool:
 
 @pytest.mark.parametrize("case", sampled((1e-8, 0.3, 1.0)))
 def test_epsilon(case: Case) -> None:
-    points = shared(deltas(case), case.direction)
+    points = thinned(deltas(case), str(case))
     bounds = case.mechanism.epsilon(delta=points, direction=case.direction)
     wrong = [
         f"epsilon({delta!r}): {reason}"

@@ -1,4 +1,4 @@
-"""Tails of every pair, on both sides, against the oracle at 40,000 points, or 80,000 in a full search."""
+"""Tails of every pair, on both sides, against the oracle at 20,000 points, or 80,000 in a full search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flint import arb
 from tests.conformance.cases import Case, direction_of, last_epsilon, losses, sampled
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
-from tests.search import shared
+from tests.search import thinned
 from tightrope.kernels.twofold import twofold
 from tightrope.pair import TAIL_ERROR
 
@@ -60,7 +60,7 @@ def within(value: float, truth: arb) -> bool:
 
 @pytest.mark.parametrize("case", sampled())
 def test_tails(case: Case) -> None:
-    points = shared(tuple(places(case.truth)), case.direction)
+    points = thinned(tuple(places(case.truth)), str(case))
     tails = case.mechanism.pair(direction_of(case.direction)).tails(twofold(np.array(points)))
     wrong = [
         f"{name}({t!r}) = {float(values[index])!r}, not {truth.str(20)}"

@@ -85,10 +85,12 @@ def test_two_uses(sigma: float, rate: float, epsilon: float) -> None:
 def test_all_engines_overlap(expression: str, delta: float) -> None:
     """Mixed terms, an infinite mass: float64, balls and the lattice have a point in common."""
     mechanism = tr.parse(expression)
-    asking = [("contour", False), ("lattice", False), ("contour", True)]
-    if "ApproximateDP" in expression and not FULL:
-        asking.pop()  # 13 s
-    asked = [mechanism.epsilon(delta, direction="remove", engine=engine, proof=proof) for engine, proof in asking]
+    asked = [
+        mechanism.epsilon(delta, direction="remove", engine="contour"),
+        mechanism.epsilon(delta, direction="remove", engine="lattice", accuracy=None if FULL else 1e-3),
+    ]
+    if FULL or "Laplace" in expression:  # the others take 4 s and 13 s
+        asked.append(mechanism.epsilon(delta, direction="remove", engine="contour", proof=True))
     assert max(bound.lower for bound in asked) <= min(bound.upper for bound in asked)
     assert asked[0].upper - asked[0].lower <= 1e-5 * asked[0].upper
 
