@@ -5,9 +5,11 @@ from __future__ import annotations
 from flint import arb
 
 from tightrope.derived.maximum import maximum_pair
+from tightrope.derived.poisson import poisson_pair
 from tightrope.facets.between import Fineness
 from tightrope.kernels.ball import working_precision
 from tightrope.pair import Pair
+from tightrope.relation import Direction
 
 from .asked import BITS, Asked, meets
 
@@ -76,3 +78,17 @@ def _largest(asked: Asked, epsilon: float) -> arb:
     """H and 1 - a + a H(1/a)."""
     mirror = 1 - arb(epsilon).exp() * (1 - asked.truth.delta(-epsilon))
     return asked.truth.delta(epsilon).max(mirror)
+
+
+def dominates(asked: Asked) -> bool:
+    """Itself, and its own sample where it says so; the order of the profiles is that of the answers."""
+    pair = asked.pair
+    assert pair.dominates(pair)
+    sample = poisson_pair(pair, 0.5, Direction(asked.direction))
+    found = [(one, other) for one, other in ((pair, sample), (sample, pair)) if one.dominates(other)]
+    for epsilon in asked.epsilons():
+        with working_precision(BITS):
+            for one, other in found:
+                high, low = one.ball_profile(arb(epsilon)), other.ball_profile(arb(epsilon))
+                assert not high < low, f"delta({epsilon!r}) is {high}, below {low}"
+    return bool(found)
