@@ -22,13 +22,15 @@ RUNS = (
 
 @pytest.mark.parametrize("run", RUNS, ids=str)
 def test_what_moments_tell_lies_above_the_truth(run: tr.Mechanism) -> None:
-    for direction in Direction:
-        terms = terms_of(run, direction)
-        for delta in (1e-12, 1e-3, 0.4):
-            assert above_by_rho(terms, Point("epsilon", delta), 0.0) >= run.epsilon(delta).lower
-            assert above_by_rho(terms, Point("epsilon", delta), delta) == math.inf
-        for epsilon in (0.0, 1.0, 9.0):
-            assert above_by_rho(terms, Point("delta", epsilon), 0.0) >= run.delta(epsilon).lower
+    terms = [terms_of(run, direction) for direction in Direction]
+    for delta in (1e-12, 1e-3, 0.4):
+        lost = run.epsilon(delta, accuracy=0.5).lower
+        for each in terms:
+            assert above_by_rho(each, Point("epsilon", delta), 0.0) >= lost
+            assert above_by_rho(each, Point("epsilon", delta), delta) == math.inf
+    for epsilon in (0.0, 1.0, 9.0):
+        lost = run.delta(epsilon, accuracy=0.5).lower
+        assert all(above_by_rho(each, Point("delta", epsilon), 0.0) >= lost for each in terms)
     assert above_by_rho(terms_of(tr.ApproximateDP(epsilon=1.0, delta=0.1), Direction.ADD), Point("delta", 1.0), 0.2) > 1
 
 
