@@ -87,6 +87,7 @@ OFFERED: dict[str, tuple[set[str], set[str]]] = {
     "together": (FINITE | NOISE, FINITE),
     "seen": ({"Gaussian", "GDP"}, {"Gaussian", "GDP"}),
     "sampled": (set(), FINITE),
+    "dominates": (NOISE | {"ApproximateDP"}, NOISE),
     "glued": (set(), {"ApproximateDP", "DiscreteLaplace", "PureDP", "RandomizedResponse"}),
     "mixture": (set(), {"Gaussian", "GDP"}),
     "sampled_replacement": (set(), {"Gaussian", "GDP"}),
