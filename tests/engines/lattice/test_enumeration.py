@@ -16,7 +16,7 @@ from tightrope.pairs.finite.pair import FinitePair
 EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0)
 
 
-@pytest.mark.parametrize("block", range(cases(4, 20)))
+@pytest.mark.parametrize("block", range(cases(2, 20)))
 def test_random_finite_compositions_are_contained(block: int) -> None:
     """25 compositions per block, both directions, at the epsilon asked and at another one."""
     for seed in range(25 * block, 25 * block + 25):
