@@ -31,7 +31,7 @@ def step_outside(patch: Patch) -> None:
 
     def event(self: Search, stop: Stop, shares: Sequence[int] = ()) -> TwoPoint:
         more = 1 + arb(2) ** -20
-        return TwoPoint((stop.at.l * more).mid(), (stop.at.m * more).mid())
+        return TwoPoint((stop.at.loss * more).mid(), (stop.at.m * more).mid())
 
     patch.setattr(Search, "event", event)
 

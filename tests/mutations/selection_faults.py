@@ -5,7 +5,7 @@ from __future__ import annotations
 from flint import arb
 
 from tests.transforms import test_best_of as best
-from tightrope.derived import selected
+from tightrope.derived import polygon, selected
 from tightrope.derived.runs import NegativeBinomialRuns, PoissonRuns
 
 from .contour_faults import Fault, Patch
@@ -35,7 +35,7 @@ def count_no_run_once(patch: Patch) -> None:
                 self.masses(selected._ball(y, base.bits))[0] + self.law.none(),
                 self.masses(selected._ball(x, base.bits))[0],
             )
-            for x, y in selected._corners(base, base.bits)
+            for x, y in polygon.corners(base, base.bits)
         ]
 
     patch.setattr(selected.RisingPair, "masses", masses)

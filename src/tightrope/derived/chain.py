@@ -25,8 +25,8 @@ from ..pair import Pair
 from . import polygon
 from .around import around
 from .dyadic import DyadicPair
+from .polygon import Corner
 
-Corner = tuple[int, int]  # x, g(x) over 2^bits
 Link = tuple[Pair, int]
 
 CORNERS_MOST = 1 << 18
@@ -49,7 +49,7 @@ def bracketed_chain(links: Sequence[Link], fine: Fineness) -> tuple[Pair, Pair]:
     found = []
     for side in (0, 1):
         bits = max(pair[side].bits for pair in sides) + BITS_SPARE
-        corners = [_corners(pair[side], bits) for pair in sides]
+        corners = [polygon.corners(pair[side], bits) for pair in sides]
         work.spend(CORNER * 4.0 * sum(len(each) * count for each, (_, count) in zip(corners, links, strict=True)))
         powers = [_power(each, count, side == 1) for each, (_, count) in zip(corners, links, strict=True)]
         chain = powers[-1]
@@ -70,7 +70,7 @@ def bracketed_mixture(pair: Pair, hits: HitLaw, fine: Fineness) -> tuple[DyadicP
 
 def _mixture(pair: DyadicPair, hits: HitLaw, up: bool) -> DyadicPair:
     bits = pair.bits + BITS_SPARE
-    one, step = 1 << bits, _corners(pair, bits)
+    one, step = 1 << bits, polygon.corners(pair, bits)
     with working_precision(bits + BITS_SPARE):
         weights = [_whole(weight, bits, up) for weight in hits.weights()]
     chains = [[(0, 0), (one, one)], step]
@@ -109,7 +109,7 @@ def _brackets(pairs: Sequence[Pair], steps: int, fine: Fineness) -> list[tuple[D
 def _depth(pair: Pair, steps: int, fine: Fineness) -> float:
     """About the size from which a chain, but for one step, has the power of the tail: by few points."""
     upper = around(pair, Fineness(LOOK_POINTS, CHAIN_DEEPEST, fine.proof))[1]
-    corners = _corners(upper, upper.bits)
+    corners = polygon.corners(upper, upper.bits)
     y = int(Fraction(fine.tail) * (1 << upper.bits))
     for _ in range(steps - 1):
         place = next((index for index, (_, top) in enumerate(corners) if top >= y), 0)
@@ -117,19 +117,6 @@ def _depth(pair: Pair, steps: int, fine: Fineness) -> float:
             return CHAIN_DEEPEST
         y = _crossing(corners[place - 1], corners[place], y, False)
     return max(float(Fraction(y, 1 << upper.bits)), CHAIN_DEEPEST)
-
-
-def _corners(pair: DyadicPair, bits: int) -> list[Corner]:
-    """The polygon of g from x = 0 to x = 1, without what is infinitely steep."""
-    shift, q, p = bits - pair.bits, 0, 0
-    found = [(0, 0)]
-    for more_p, more_q in pair.rows:
-        p, q = p + (more_p << shift), q + (more_q << shift)
-        if q == found[-1][0]:
-            found[-1] = q, p
-        else:
-            found.append((q, p))
-    return found
 
 
 def _power(corners: list[Corner], count: int, up: bool) -> list[Corner]:

@@ -29,6 +29,19 @@ Corner = tuple[int, int]  # of a trade-off: Q(A), P(A), over 2^bits
 Point = tuple[fmpq, fmpq]  # of a profile: alpha, delta
 
 
+def corners(pair: DyadicPair, bits: int) -> list[Corner]:
+    """Those of its trade-off sup {P(A): Q(A) <= x}, from x = 0 to x = 1, over 2^bits."""
+    shift, q, p = bits - pair.bits, 0, 0
+    found = [(0, 0)]
+    for more_p, more_q in pair.rows:
+        p, q = p + (more_p << shift), q + (more_q << shift)
+        if q == found[-1][0]:
+            found[-1] = q, p
+        else:
+            found.append((q, p))
+    return found
+
+
 def above(points: Iterable[tuple[arb, arb]], bits: int | None = None) -> DyadicPair:
     """A pair whose profile lies on or above every one with H(alpha) <= delta at these (alpha, delta).
 

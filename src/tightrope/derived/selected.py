@@ -28,9 +28,9 @@ from ..pair import LossRange, Pair
 from . import polygon
 from .around import around
 from .dyadic import DyadicPair
+from .polygon import Corner
 from .runs import RunLaw
 
-Corner = tuple[int, int]  # x, y over 2^bits
 SELECTED_BITS = 128  # more than the base has
 CORNER_UNITS = 2e4  # of work
 SELECTED_POINTS_MOST = 1 << 12
@@ -93,7 +93,9 @@ class _Runs(Pair):
         below, above = around(base, Fineness(ENDS_POINTS, ENDS_TAIL, proof=False))
         with working_precision(above.bits + SELECTED_BITS):
             most = self.law.ratio_most(base.loss_range().lowest)
-            ends = [_steepest(_corners(each, each.bits), self.law, each.bits).min(most) for each in (below, above)]
+            ends = [
+                _steepest(polygon.corners(each, each.bits), self.law, each.bits).min(most) for each in (below, above)
+            ]
             return kind(base, self.law).largest(below, highest + ends[0].union(ends[1]))
 
     @abstractmethod
@@ -114,8 +116,8 @@ class SelectedPair(_Runs):
         with working_precision(bits + SELECTED_BITS):
             lowest, highest = self.base.loss_range()
             most = self.law.ratio_most(lowest), self.law.ratio_most(-highest)
-        ahead = _bounded(_corners(base, bits), self.law, bits, up, most[0])
-        mirror = _bounded(_corners(base.reversed(), bits), self.law, bits, up, most[1])
+        ahead = _bounded(polygon.corners(base, bits), self.law, bits, up, most[0])
+        mirror = _bounded(polygon.corners(base.reversed(), bits), self.law, bits, up, most[1])
         behind = [(one - y, one - x) for x, y in reversed(mirror)]
         return polygon.concave(_lower(ahead, behind, one, up), bits)
 
@@ -143,7 +145,7 @@ class _ScoredPair(_Runs):
         return found.union(most)
 
     def _events(self, base: DyadicPair) -> list[tuple[arb, arb]]:
-        corners = _corners(base, base.bits)
+        corners = polygon.corners(base, base.bits)
         work.spend(CORNER_UNITS * len(corners))
         found: list[tuple[arb, arb]] = []
         for x, y in corners:
@@ -186,19 +188,6 @@ class FallingPair(_ScoredPair):
     def masses(self, mass: arb) -> tuple[arb, arb]:
         found = self.law.phi(mass)
         return found - self.law.none(), found
-
-
-def _corners(pair: DyadicPair, bits: int) -> list[Corner]:
-    """The polygon of the power, from x = 0 on."""
-    shift, q, p = bits - pair.bits, 0, 0
-    found = [(0, 0)]
-    for more_p, more_q in pair.rows:
-        p, q = p + (more_p << shift), q + (more_q << shift)
-        if q == found[-1][0]:
-            found[-1] = q, p
-        else:
-            found.append((q, p))
-    return found
 
 
 def _bounded(corners: Sequence[Corner], law: RunLaw, bits: int, up: bool, most: arb) -> list[Corner]:

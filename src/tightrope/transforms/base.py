@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from operator import attrgetter
@@ -12,14 +13,37 @@ from ..mechanisms.base import Mechanism
 from ..pair import Pair
 
 
+class Called(Mechanism):
+    """A mechanism that is written as one call; names stand behind it, and inside."""
+
+    __slots__ = ()
+    call: ClassVar[str]  # the name of the method or function that makes it
+
+    def __repr__(self) -> str:
+        return self._written(repr)
+
+    def __str__(self) -> str:
+        return self._written(str)
+
+    def _written(self, inner: Callable[[Mechanism], str]) -> str:
+        return self._called(inner) + ("" if self.name is None else f".named({self.name!r})")
+
+    @abstractmethod
+    def _called(self, inner: Callable[[Mechanism], str]) -> str:
+        """The call, with what is inside written by inner."""
+
+    @property
+    def label(self) -> str:
+        return self._called(attrgetter("label")) if self.name is None else self.name
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Transformation(Mechanism):
+class Transformation(Called):
     """A mechanism made from one other; its fields besides the base are the keywords of the call.
 
     tight as the base, unless the transformation says otherwise.
     """
 
-    call: ClassVar[str]  # the name of the method that makes it
     example: ClassVar[str]  # of its use, for the listing
     # For docs/transformations.md: the pair or profile, its reference and proof, what attains it, which neighbours.
     formula: ClassVar[str]
@@ -32,15 +56,6 @@ class Transformation(Mechanism):
     def of(cls, base: Mechanism, **given: Any) -> Mechanism:
         """What the method makes of the base."""
         return cls(base=base, **given)
-
-    def __repr__(self) -> str:
-        return self._written(repr)
-
-    def __str__(self) -> str:
-        return self._written(str)
-
-    def _written(self, inner: Callable[[Mechanism], str]) -> str:
-        return self._called(inner) + ("" if self.name is None else f".named({self.name!r})")
 
     def _called(self, inner: Callable[[Mechanism], str]) -> str:
         given = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items())
@@ -62,10 +77,6 @@ class Transformation(Mechanism):
                 key = f"base:{key}"
             found[key] = value
         return FrozenMapping(found)
-
-    @property
-    def label(self) -> str:
-        return self._called(attrgetter("label")) if self.name is None else self.name
 
     @property
     def _key(self) -> str:

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from operator import attrgetter
 from typing import ClassVar, Self
 
 from ..calls import checked
@@ -26,12 +25,13 @@ from ..errors import InvalidParameter, UnsupportedMechanism
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from ..relation import Direction, Relation
+from .base import Called
 from .composition import parameters_of
 from .sizes import sizes
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Parallel(Mechanism):
+class Parallel(Called):
     """Each mechanism on a cell of its own, data-independent; a record is in one cell."""
 
     call: ClassVar[str] = "parallel"
@@ -60,21 +60,8 @@ class Parallel(Mechanism):
         # In an order of their own, each once: of equal cells one says it all.
         object.__setattr__(self, "cells", tuple(sorted(dict.fromkeys(self.cells), key=repr)))
 
-    def __repr__(self) -> str:
-        return self._written(repr)
-
-    def __str__(self) -> str:
-        return self._written(str)
-
-    def _written(self, inner: Callable[[Mechanism], str]) -> str:
-        return self._called(inner) + ("" if self.name is None else f".named({self.name!r})")
-
     def _called(self, inner: Callable[[Mechanism], str]) -> str:
         return f"{self.call}({', '.join(map(inner, self.cells))})"
-
-    @property
-    def label(self) -> str:
-        return self._called(attrgetter("label")) if self.name is None else self.name
 
     @property
     def _key(self) -> str:

@@ -27,21 +27,21 @@ class Cut(NamedTuple):
 
 
 class TwoPoint:
-    """The losses l > 0 of an event and -m < 0 of the rest; the masses of both, p and q of the event."""
+    """The loss l > 0 of an event and -m < 0 of the rest; the masses of both, p and q of the event."""
 
-    __slots__ = ("_scale", "l", "m", "p", "p_rest", "q", "q_rest")
+    __slots__ = ("_scale", "loss", "m", "p", "p_rest", "q", "q_rest")
 
-    def __init__(self, l: arb, m: arb) -> None:  # noqa: E741
-        self.l, self.m = l, m
-        self._scale = (l + m).expm1()
+    def __init__(self, loss: arb, m: arb) -> None:
+        self.loss, self.m = loss, m
+        self._scale = (loss + m).expm1()
         self.q = m.expm1() / self._scale
-        self.p = self.q * l.exp()
-        self.p_rest = l.expm1() / self._scale
+        self.p = self.q * loss.exp()
+        self.p_rest = loss.expm1() / self._scale
         self.q_rest = self.p_rest * m.exp()
 
     def gain(self, epsilon: arb) -> arb:
         """p - e^epsilon q."""
-        return -self.p * (epsilon - self.l).expm1()
+        return -self.p * (epsilon - self.loss).expm1()
 
     def drift(self) -> arb:
         """dq/dm at the same l."""
@@ -63,21 +63,23 @@ class Order:
 
     def moment(self, at: TwoPoint) -> arb:
         """e^K - 1, or D_1."""
-        most, up, least, down = (at.q_rest, at.m, at.q, at.l) if self.flipped else (at.p, at.l, at.p_rest, at.m)
+        most, up, least, down = (at.q_rest, at.m, at.q, at.loss) if self.flipped else (at.p, at.loss, at.p_rest, at.m)
         if self.c > 0:
             return most * (self.c * up).expm1() + least * (-self.c * down).expm1()
         return most * up - least * down
 
     def ahead(self, at: TwoPoint) -> arb:
         """The derivative of `moment` in p."""
-        c, d = self.c, at.l + at.m
+        c, d = self.c, at.loss + at.m
         if c > 0:
-            return c * _gap((c + 1) * at.m, (c + 1) * at.l) if self.flipped else (c + 1) * _gap(c * at.l, c * at.m)
-        return _gap(at.m, at.l) if self.flipped else d
+            return (
+                c * _gap((c + 1) * at.m, (c + 1) * at.loss) if self.flipped else (c + 1) * _gap(c * at.loss, c * at.m)
+            )
+        return _gap(at.m, at.loss) if self.flipped else d
 
     def log_share(self, at: TwoPoint) -> arb:
         """log of the slope dp/dq of the level set, less l; below 0."""
-        c, d = self.c, at.l + at.m
+        c, d = self.c, at.loss + at.m
         if c > 0:
             share = (c / (c + 1)).log() + (-(-(c + 1) * d).expm1()).log() - (-(-c * d).expm1()).log()
             return -share - d if self.flipped else share
@@ -88,28 +90,28 @@ class Order:
         """The tangent at a point, whether or not it keeps to the bound."""
         share = self.log_share(at)
         slack = (self.limit - self.moment(at)) / self.ahead(at)
-        return Cut((at.l + share).exp(), slack - at.p * share.expm1())
+        return Cut((at.loss + share).exp(), slack - at.p * share.expm1())
 
     def log_slope(self, at: TwoPoint) -> arb:
         """log dp/dq of the level set."""
-        return at.l + self.log_share(at)
+        return at.loss + self.log_share(at)
 
-    def reach(self, l: arb, start: arb | None, most: arb | None, bits: int) -> arb | None:  # noqa: E741
+    def reach(self, loss: arb, start: arb | None, most: arb | None, bits: int) -> arb | None:
         """m of the point where the ray of events with this l meets the bound, about; None where it is not before most.
 
         Newton on log moment as a function of log m, which is nearly straight, with a bracket.
         """
-        if most is None and not self.flipped and (self.c * l <= self.k if self.c > 0 else l <= self.k):
+        if most is None and not self.flipped and (self.c * loss <= self.k if self.c > 0 else loss <= self.k):
             return None
         low, high = None, most
-        m = self._guess(l)
+        m = self._guess(loss)
         if start is not None and abs((start / m).log()) < START_FAR:
             m = start
         if high is not None and not m < high:
             m = high
         target, tiny = self.limit.log(), arb(2) ** -bits
         for _ in range(REACH_STEPS):
-            at = TwoPoint(l, m)
+            at = TwoPoint(loss, m)
             moment = self.moment(at)
             off = (moment.log() - target).mid()
             if off < 0:
@@ -118,7 +120,7 @@ class Order:
                 low = m
             else:
                 high = m
-            rise = self.ahead(at) * -self.log_share(at).expm1() * l.exp() * at.drift() * m / moment
+            rise = self.ahead(at) * -self.log_share(at).expm1() * loss.exp() * at.drift() * m / moment
             step = off / rise
             if abs(step) < tiny:
                 return m
@@ -134,16 +136,20 @@ class Order:
             m = after
         return m
 
-    def _guess(self, l: arb) -> arb:  # noqa: E741
+    def _guess(self, loss: arb) -> arb:
         """m where the tangent at the origin of the ray meets the bound."""
         c = self.c
         if c > 0:
-            rate = (-c * l).expm1() + c * l.expm1() if self.flipped else ((c + 1) * l).expm1() - (c + 1) * l.expm1()
+            rate = (
+                (-c * loss).expm1() + c * loss.expm1()
+                if self.flipped
+                else ((c + 1) * loss).expm1() - (c + 1) * loss.expm1()
+            )
         else:
-            rate = l.expm1() - l if self.flipped else l * l.exp() - l.expm1()
+            rate = loss.expm1() - loss if self.flipped else loss * loss.exp() - loss.expm1()
         q = self.limit / rate
-        rest = 1 - q * l.exp()
-        found = (q * l.expm1() / rest).log1p() if rest > arb(2) ** -60 else arb(1).max(l)
+        rest = 1 - q * loss.exp()
+        found = (q * loss.expm1() / rest).log1p() if rest > arb(2) ** -60 else arb(1).max(loss)
         return found.mid() if found.is_finite() and found > 0 else arb(1)
 
 

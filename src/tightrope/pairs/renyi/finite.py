@@ -95,14 +95,14 @@ def _rays(search: Search, fine: Fineness) -> list[Stop]:
 
 def _grid(search: Search, first: Stop, fine: Fineness) -> list[float]:
     """Losses of rays, so that every cell has about the same share of the error, with some spread evenly."""
-    start, last = float(first.at.l), float(_last(search, first, fine.tail))
+    start, last = float(first.at.loss), float(_last(search, first, fine.tail))
     if not start < last:
         return []
     looks, near = [first], first
     for step in range(1, COARSE_RAYS + 1):
         loss = start * (last / start) ** (step / COARSE_RAYS)
         stop = search.region.stop(arb(loss), near, RAY_BITS // 2)
-        if stop is not None and stop.order is not None and stop.at.l > looks[-1].at.l:
+        if stop is not None and stop.order is not None and stop.at.loss > looks[-1].at.loss:
             looks.append(stop)
             near = stop
     marks = [0.0 if look.order is None else float(look.order.log_slope(look.at)) for look in looks]
@@ -121,7 +121,8 @@ def _grid(search: Search, first: Stop, fine: Fineness) -> list[float]:
     ]
     places = [0.0, *accumulate(shares)]
     return [
-        _between(places, [float(look.at.l) for look in looks], (step + 1) / fine.points) for step in range(fine.points)
+        _between(places, [float(look.at.loss) for look in looks], (step + 1) / fine.points)
+        for step in range(fine.points)
     ]
 
 
@@ -141,7 +142,7 @@ def _last(search: Search, first: Stop, tail: float) -> arb:
         stop = search.region.stop(loss, None, RAY_BITS // 2)
         return stop is None or bool((stop.at.q if search.region.flipped else stop.at.p) < tail)
 
-    low, high = first.at.l, (first.at.l * 2).mid()
+    low, high = first.at.loss, (first.at.loss * 2).mid()
     while high < RAY_LOSS_MOST and not beyond(high):
         low, high = high, (high * 2).mid()
     for _ in range(END_HALVINGS):

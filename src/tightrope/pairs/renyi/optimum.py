@@ -83,10 +83,10 @@ class Search:
         bits = self.region.bits
         for share in shares or (bits * 3 // 5, bits * 2 // 5, bits // 4, bits // 8, 10):
             less = 1 - arb(2) ** -share
-            at = TwoPoint((stop.at.l * less).mid(), (stop.at.m * less).mid())
+            at = TwoPoint((stop.at.loss * less).mid(), (stop.at.m * less).mid())
             if self.region.inside(Stop(at, stop.order), share):
                 return at
-        return TwoPoint(stop.at.l, arb(0))
+        return TwoPoint(stop.at.loss, arb(0))
 
     @cached_property
     def corner(self) -> Stop | None:
@@ -122,8 +122,8 @@ class Search:
             return
         if self.known:
             known, stops = min(self.known, key=lambda each: float(abs(each[0] - epsilon)))
-            if stops[0].at.l > known:
-                start = epsilon + (stops[0].at.l - known), stops[0].at.m
+            if stops[0].at.loss > known:
+                start = epsilon + (stops[0].at.loss - known), stops[0].at.m
                 yield from self._polished(TwoPoint(*(each.mid() for each in start)), stops, epsilon)
         low, high = self._bracket(epsilon, low)
         for bits in (ROUGH, 3 * ROUGH, self.region.bits // 2):
@@ -149,15 +149,15 @@ class Search:
         """Rays on either side of the best one, as far as there are."""
         region, top, near = self.region, self.top, low
         high: Stop | None = None
-        ahead = arb(1) if low is None else low.at.l
+        ahead = arb(1) if low is None else low.at.loss
         # Forwards alone, rays of a smaller loss end at p = 1.
         base = epsilon if region.middle or region.flipped else epsilon.max(region.end)
         while True:
-            l = (base + ahead).mid()  # noqa: E741
-            if low is not None and l <= low.at.l and high is not None:
+            loss = (base + ahead).mid()
+            if low is not None and loss <= low.at.loss and high is not None:
                 return low, high
-            last = top is not None and not l < top
-            stop = region.stop(top if last and top is not None else l, near, ROUGH)
+            last = top is not None and not loss < top
+            stop = region.stop(top if last and top is not None else loss, near, ROUGH)
             off = self._off(stop, epsilon)
             if off is not None and off > 0:
                 high = near = stop
@@ -176,12 +176,12 @@ class Search:
             return low, high
         first, last, side = self._off(low, epsilon), self._off(high, epsilon), 0
         for _ in range(4 * bits):
-            if high.at.l - low.at.l <= (high.at.l - epsilon) * arb(2) ** -bits:
+            if high.at.loss - low.at.loss <= (high.at.loss - epsilon) * arb(2) ** -bits:
                 break
             share = arb(0.5)
             if first is not None and last is not None and low.order is not None and abs(side) < 3:
                 share = (first / (first - last)).max(arb(2) ** -10).min(1 - arb(2) ** -10)
-            stop = self.region.stop((low.at.l + (high.at.l - low.at.l) * share).mid(), high, bits + 4)
+            stop = self.region.stop((low.at.loss + (high.at.loss - low.at.loss) * share).mid(), high, bits + 4)
             off = self._off(stop, epsilon)
             if off is not None and off > 0:
                 assert stop is not None
@@ -200,16 +200,16 @@ class Search:
         fixed = self.top if self._at_top(start) else None
         stops = stops if fixed is None else stops[:1]
         orders = [stop.order for stop in stops if stop.order is not None]
-        target = epsilon - (start.l - epsilon) * arb(2) ** -(bits * 7 // 10)
+        target = epsilon - (start.loss - epsilon) * arb(2) ** -(bits * 7 // 10)
         moving = region.curve.line and len(orders) == 1 and orders[0].c > 0
         if not orders or (region.curve.line and len(orders) > 1) or (fixed is not None and len(orders) < len(stops)):
             return
 
         def event(x: Sequence[arb]) -> TwoPoint:
-            l = epsilon + x[0].exp() if fixed is None else fixed  # noqa: E741
+            loss = epsilon + x[0].exp() if fixed is None else fixed
             m = region.edge if len(orders) < len(stops) else x[-1].exp()
             assert m is not None
-            return TwoPoint(l, m)
+            return TwoPoint(loss, m)
 
         def system(x: Sequence[arb]) -> list[arb]:
             at = event(x)
@@ -219,18 +219,18 @@ class Search:
             told = [_short(order, at) for order in orders]
             return told if len(stops) > 1 or fixed is not None else [*told, orders[0].log_slope(at) - target]
 
-        start_at = [(start.l - epsilon).log()] if fixed is None else []
+        start_at = [(start.loss - epsilon).log()] if fixed is None else []
         start_at += [orders[0].c.log()] if moving else []
         start_at += [start.m.log()] if len(orders) == len(stops) else []
         found = newton(system, start_at, bits)
         if found is not None:
             at = event(found)
-            at = TwoPoint(at.l.mid(), at.m.mid())
+            at = TwoPoint(at.loss.mid(), at.m.mid())
             told = [region.order_of_line(found[1].exp().mid())] if moving else orders
             yield [Stop(at, order) for order in told]
 
     def _at_top(self, at: TwoPoint) -> bool:
-        return self.top is not None and bool(at.l >= self.top)
+        return self.top is not None and bool(at.loss >= self.top)
 
 
 def _short(order: Order, at: TwoPoint) -> arb:

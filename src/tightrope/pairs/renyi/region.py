@@ -66,57 +66,57 @@ class Region:
     def order_of_line(self, c: arb) -> Order:
         return Order(c, self.xi + self.rho if c.is_zero() else c * (self.xi + self.rho * (c + 1)), self.flipped)
 
-    def stop(self, l: arb, near: Stop | None, bits: int) -> Stop | None:  # noqa: E741
+    def stop(self, loss: arb, near: Stop | None, bits: int) -> Stop | None:
         """The end of the ray of this loss, to about so many bits; None where it has none before p = 1."""
         start = None if near is None else near.at.m
         if self.curve.line:
             c = arb(1) if near is None or near.order is None else near.order.c
-            return self._stop_of_line(l, start, c, bits)
+            return self._stop_of_line(loss, start, c, bits)
         most = self.edge if self.flipped else None
         found: Order | None = None
         orders = self.orders
         if near is not None and near.order is not None:
             orders = (near.order, *orders)
         for order in orders:
-            if most is not None and order.moment(TwoPoint(l, most)) <= order.limit:
+            if most is not None and order.moment(TwoPoint(loss, most)) <= order.limit:
                 continue
-            m = order.reach(l, most if found else start, most, bits)
+            m = order.reach(loss, most if found else start, most, bits)
             if m is not None:
                 most, found = m, order
-        return None if most is None else Stop(TwoPoint(l, most), found)
+        return None if most is None else Stop(TwoPoint(loss, most), found)
 
-    def _stop_of_line(self, l: arb, start: arb | None, c: arb, bits: int) -> Stop | None:  # noqa: E741
+    def _stop_of_line(self, loss: arb, start: arb | None, c: arb, bits: int) -> Stop | None:
         tiny, m = arb(2) ** -bits, start
-        stepped = None if start is None or c.is_zero() else self._stepped(l, start, c, bits)
+        stepped = None if start is None or c.is_zero() else self._stepped(loss, start, c, bits)
         if stepped is not None:
             return stepped
         for _ in range(ROUNDS):
             order = self.order_of_line(c)
-            found = order.reach(l, m, None, bits)
+            found = order.reach(loss, m, None, bits)
             if found is None:
                 if c.is_zero():
                     return None
                 c = arb(0)
                 continue
             m = found
-            after = self.worst(TwoPoint(l, m), c, bits)
+            after = self.worst(TwoPoint(loss, m), c, bits)
             if abs(after - c) <= tiny * c:
                 break
             c = after
         assert m is not None
-        return Stop(TwoPoint(l, m), order)
+        return Stop(TwoPoint(loss, m), order)
 
-    def _stepped(self, l: arb, m: arb, c: arb, bits: int) -> Stop | None:  # noqa: E741
+    def _stepped(self, loss: arb, m: arb, c: arb, bits: int) -> Stop | None:
         """The end of a ray next to a known one, by Newton's steps; None where they lead nowhere."""
 
         def system(x: Sequence[arb]) -> list[arb]:
-            at, order = TwoPoint(l, x[0].exp()), self.order_of_line(x[1].exp())
+            at, order = TwoPoint(loss, x[0].exp()), self.order_of_line(x[1].exp())
             return [(order.moment(at) / order.limit).log(), self.rise(at, order.c)]
 
         found = newton(system, [m.log(), c.log()], bits)
         if found is None or not abs(found[0] - m.log()) + abs(found[1] - c.log()) < RAY_NEAR:
             return None
-        at, order = TwoPoint(l, found[0].exp().mid()), self.order_of_line(found[1].exp().mid())
+        at, order = TwoPoint(loss, found[0].exp().mid()), self.order_of_line(found[1].exp().mid())
         return Stop(at, order) if self.rise(at, arb(0)) > 0 else None
 
     def worst(self, at: TwoPoint, near: arb, bits: int) -> arb:
@@ -153,16 +153,16 @@ class Region:
 
     def _two(self, at: TwoPoint) -> tuple[arb, arb, arb, arb]:
         """The losses of the direction that the curve is about, and their masses."""
-        return (at.q_rest, at.m, at.q, at.l) if self.flipped else (at.p, at.l, at.p_rest, at.m)
+        return (at.q_rest, at.m, at.q, at.loss) if self.flipped else (at.p, at.loss, at.p_rest, at.m)
 
     def inside(self, stop: Stop, bits: int) -> bool:
         """Whether the point keeps to every order, for certain; by how much is about 2^-bits."""
         at = stop.at
-        if self.middle and not at.m <= at.l:
+        if self.middle and not at.m <= at.loss:
             return False
         if self.curve.line:
             return self._inside_of_line(at, arb(1) if stop.order is None else stop.order.c, bits * 2 // 3)
-        if self.edge is not None and not (at.m if self.flipped else at.l) <= self.edge:
+        if self.edge is not None and not (at.m if self.flipped else at.loss) <= self.edge:
             return False
         return all(order.moment(at) <= order.limit for order in self.orders)
 
