@@ -14,6 +14,8 @@ until the answer has the digits wanted, and ties are decided exactly, so a compa
     parts              laws as lists of outputs and densities, and their moments
     fold               many uses: Gaussians, binomial sums, Gaussian times finite
     laplace_fold       many uses of Laplace noise
+    readings           trade-offs, accuracies, Renyi, mu and rho: closed forms, and finite laws in fractions
+    attacker           the best test, tried on outputs that are drawn
 
 Of tiny data sets with all their neighbours and all samples (numbers of 64 bits, not balls):
 
