@@ -155,13 +155,17 @@ class Pair(ABC):
         return None
 
     def rho(self) -> arb | None:
-        """zCDP: K(c) <= c (c + 1) rho for every c > 0; L^2/2 where all losses lie in [-L, L]. Guarantee: upper.
+        """zCDP: K(c) <= c (c + 1) rho for every c > 0; by the range of the loss where no more is known, such as
+        L tanh(L/2) for losses in [-L, L].
 
-        Reference: Bun, Steinke 2016, Prop. 3.3.
+        Guarantee: upper. Proof: docs/proofs/zcdp.md, section 2.
         """
+        from .facets.concentrated import rho_of_range
+
+        if not self.infinite_mass().is_zero():
+            return None
         lowest, highest = self.loss_range()
-        # A ball around 0 has a product with itself, and no power.
-        return (highest * highest).max(lowest * lowest) / 2 if self.bounded() else None
+        return rho_of_range(lowest if self.bounded() else None, highest)
 
     def bounded(self) -> bool:
         """Whether the loss is bounded for certain, and finite under both laws."""

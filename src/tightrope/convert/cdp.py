@@ -46,7 +46,7 @@ class Concentrated:
         """The line that is proven for a run: the sum of its parts, and the worse of both directions.
 
         fit: of a bounded loss, its mean and the variance that only its range decides; zCDP else. zcdp: xi is 0, rho
-        that of the Gaussian or L^2/2 for losses in [-L, L]. pure: xi is the largest loss, rho is 0.
+        that of the noise or L tanh(L/2) for losses in [-L, L]. pure: xi is the largest loss, rho is 0.
         """
         from .concentrated import SHAPES, lines
 

@@ -1,10 +1,11 @@
 """Concentrated differential privacy: a line above the Renyi divergences, so a parabola above the cgf of the loss.
 
 (xi, rho): K(c) <= c xi + c (c + 1) rho for every c > 0.
-zCDP: xi = 0; rho = mu^2/2 for Gaussians (also clamped, rounded or discrete), L^2/2 where all losses lie in [-L, L];
-a sampled mechanism has at most the rho of its base.
+zCDP: xi = 0; rho = mu^2/2 for Gaussians (also clamped, rounded or discrete), e - 1 + e^-e for Laplace noise, and
+L tanh(L/2) where all losses lie in [-L, L]; a sampled mechanism has at most the rho of its base.
 Subgaussian fit: K(c) <= c m + c^2 v/2 with m the mean and v the variance proxy, so rho = v/2 and xi = m - v/2: exact
-for Gaussians, and v = (highest - lowest)^2 / 4 for bounded losses (Hoeffding), where xi <= 0.
+for Gaussians, and v = (highest - lowest)^2 / 4 for bounded losses (Hoeffding), where xi <= 0; less than zCDP next to
+order 1, and more at large orders.
 Pure: xi the largest loss, rho = 0.
 All add up under composition and become delta by the classical conversion or by the best one of a Renyi bound.
 Guarantee: upper, rounded outward; inf where no line is known. Proof: docs/proofs/classic.md, section 5.

@@ -57,6 +57,12 @@ class ProductPair(Pair):
         """Moments of a product multiply."""
         return sum((count * arb(cumulant_above(pair, order)) for pair, count in self.parts), arb(0))
 
+    def rho(self) -> arb | None:
+        """Divergences of a product add up."""
+        found = [(pair.rho(), count) for pair, count in self.parts]
+        known = [count * rho for rho, count in found if rho is not None]
+        return sum(known, arb(0)) if len(known) == len(found) else None
+
 
 def product_pair(factors: Iterable[Factor]) -> Pair:
     """The product of one or more factors as the simplest pair that it is; those of one family join where they can."""

@@ -18,6 +18,7 @@ from flint import arb
 
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import demand_ordinary
+from ...facets.concentrated import rho_of_laplace
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.directed import exact_product
 from ...kernels.enclosure import Enclosure, count_enclosure, enclosing, exact
@@ -114,6 +115,10 @@ class LaplacePair(EdgedPair):
             with working_precision(BITS_START):
                 return self == other or bool(self.ball_edge() >= other.ball_edge())
         return Pair.dominates(self, other)
+
+    def rho(self) -> arb:
+        """Its divergence of order 1."""
+        return rho_of_laplace(self.ball_edge())
 
     @property
     def edge(self) -> float:

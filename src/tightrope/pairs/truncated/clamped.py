@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from flint import arb
@@ -115,9 +115,9 @@ class ClampedPair(TruncatedPair):
         return LossRange(*self._ball_end_losses)
 
     def rho(self) -> arb | None:
-        """That of the noise, since clamping is post-processing."""
-        known = self.noise.rho()
-        return Pair.rho(self) if known is None else known
+        """That of the noise at most, since clamping is post-processing."""
+        known = [rho for rho in (self.noise.rho(), Pair.rho(self)) if rho is not None]
+        return reduce(arb.min, known) if known else None
 
     def losses(self) -> Losses:
         """The losses of the two ends are exact, whatever lies between."""

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
+from ...facets.concentrated import rho_of_laplace
 from ...kernels.ball import floors
 from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.twofold import Twofold, twofold
@@ -129,3 +130,6 @@ class LaplaceNoise(ShiftedNoise):
 
     def ball_size(self) -> arb:
         return self.ball_shift / arb(self.scale)
+
+    def rho(self) -> arb:
+        return rho_of_laplace(self.ball_size())

@@ -104,7 +104,7 @@ class ShiftedNoise(ABC):
         return self.ball_mass(moved(start, -self.ball_shift), moved(stop, -self.ball_shift))
 
     def rho(self) -> arb | None:
-        """K(c) <= c (c + 1) rho of the noise against the shifted noise, where its loss is unbounded."""
+        """K(c) <= c (c + 1) rho of the noise against the shifted noise, where more is known than by its losses."""
         return None
 
     @property
