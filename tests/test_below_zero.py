@@ -235,7 +235,7 @@ def test_a_curve_over_both_signs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("epsilon", [-0.1, -math.inf])
 def test_results_hold_a_negative_epsilon(epsilon: float) -> None:
-    asked = Result(repr(SAMPLED), "delta", epsilon, SAMPLED.delta(epsilon))
+    asked = Result(repr(SAMPLED), "delta", {"epsilon": epsilon}, SAMPLED.delta(epsilon))
     (again,) = result.read(result.write([asked], several=False))
     assert again == asked
     document = {**asked.document(), "schema": 1, "quantity": "renyi", "order": -1.0}

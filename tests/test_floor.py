@@ -111,7 +111,7 @@ def test_replacing_has_no_direction() -> None:
     found = RUN.delta(1.0)
     assert found.certificate is not None
     assert found.certificate.direction is None
-    document = result.write([result.Result(repr(ABOVE), "delta", 1.0, found)], several=False)
+    document = result.write([result.Result(repr(ABOVE), "delta", {"epsilon": 1.0}, found)], several=False)
     for line in ('"direction": null', '"attained": true'):
         assert line in document
     assert result.write(result.read(document), several=False) == document

@@ -14,7 +14,7 @@ import tightrope as tr
 from tightrope import result
 from tightrope.compare.comparison import Row
 from tightrope.compare.methods import METHODS, Kind
-from tightrope.question import GIVEN
+from tightrope.question import ARGUMENTS
 from tightrope.result import Result
 
 SCHEMAS = {
@@ -24,20 +24,26 @@ SCHEMAS = {
 VALIDATORS = {name: Draft202012Validator(schema) for name, schema in SCHEMAS.items()}
 
 RUN = tr.Gaussian(sigma=1.0).poisson(rate=0.1) * 3
+DRAWN = tr.Histograms(a=[900, 100], b=[880, 120], confidence=0.95)
+JOINT = (tr.Gaussian(sigma=2) + tr.Laplace(scale=5)).poisson(rate=0.1)
 RESULTS = {
-    "contour": Result(repr(RUN), "epsilon", 1e-6, RUN.epsilon(1e-6), 0.25),
-    "proof": Result(repr(RUN), "delta", 1.0, RUN.delta(1.0, proof=True)),
-    "lattice": Result(repr(RUN), "delta", 1.0, RUN.delta(1.0, engine="lattice")),
-    "below 0": Result(repr(RUN), "delta", -0.1, RUN.delta(-0.1)),
-    "loss below 0": Result(repr(RUN), "loss_cdf", -0.1, RUN.loss_cdf(-0.1)),
-    "pdp below 0": Result(repr(RUN), "pdp", -0.1, RUN.pdp(-0.1)),
-    "at -inf": Result(repr(RUN), "delta", -float("inf"), RUN.delta(-float("inf"))),
-    "one way": Result(repr(RUN), "delta", 1.0, RUN.delta(1.0, direction="add"), 0.0, tr.Direction.ADD),
-    "renyi": Result(repr(RUN), "renyi", float("inf"), RUN.renyi(float("inf"))),
-    "infinite": Result("RandomizedResponse(p=1)", "epsilon", 0.1, tr.RandomizedResponse(p=1).epsilon(0.1)),
-    "drawn": Result("", "epsilon", 0.1, tr.Histograms(a=[900, 100], b=[880, 120], confidence=0.95).epsilon(0.1)),
-    "wide": Result(repr(RUN), "epsilon", 1e-6, RUN.epsilon(1e-6, engine="buckets", seconds=0.01)),
-    "joint": Result("", "delta", 0.1, (tr.Gaussian(sigma=2) + tr.Laplace(scale=5)).poisson(rate=0.1).delta(0.1)),
+    "contour": Result(repr(RUN), "epsilon", {"delta": 1e-6}, RUN.epsilon(1e-6), 0.25),
+    "proof": Result(repr(RUN), "delta", {"epsilon": 1.0}, RUN.delta(1.0, proof=True)),
+    "lattice": Result(repr(RUN), "delta", {"epsilon": 1.0}, RUN.delta(1.0, engine="lattice")),
+    "below 0": Result(repr(RUN), "delta", {"epsilon": -0.1}, RUN.delta(-0.1)),
+    "loss below 0": Result(repr(RUN), "loss_cdf", {"t": -0.1}, RUN.loss_cdf(-0.1)),
+    "pdp below 0": Result(repr(RUN), "pdp", {"epsilon": -0.1}, RUN.pdp(-0.1)),
+    "at -inf": Result(repr(RUN), "delta", {"epsilon": -float("inf")}, RUN.delta(-float("inf"))),
+    "one way": Result(repr(RUN), "delta", {"epsilon": 1.0}, RUN.delta(1.0, direction="add"), 0.0, tr.Direction.ADD),
+    "renyi": Result(repr(RUN), "renyi", {"order": float("inf")}, RUN.renyi(float("inf"))),
+    "infinite": Result("RandomizedResponse(p=1)", "epsilon", {"delta": 0.1}, tr.RandomizedResponse(p=1).epsilon(0.1)),
+    "drawn": Result(
+        "", "epsilon", {"delta": 0.1}, tr.Histograms(a=[900, 100], b=[880, 120], confidence=0.95).epsilon(0.1)
+    ),
+    "wide": Result(repr(RUN), "epsilon", {"delta": 1e-6}, RUN.epsilon(1e-6, engine="buckets", seconds=0.01)),
+    "joint": Result(
+        "", "delta", {"epsilon": 0.1}, (tr.Gaussian(sigma=2) + tr.Laplace(scale=5)).poisson(rate=0.1).delta(0.1)
+    ),
 }
 
 
@@ -113,12 +119,12 @@ def test_what_is_no_document_is_refused(text: str) -> None:
 
 def test_a_bound_without_a_certificate_has_no_document() -> None:
     with pytest.raises(tr.InvalidParameter, match="certificate"):
-        Result("", "delta", 1.0, tr.Bound(0.0, 1.0)).document()
+        Result("", "delta", {"epsilon": 1.0}, tr.Bound(0.0, 1.0)).document()
 
 
 def test_the_schema_knows_every_quantity_and_kind() -> None:
     quantities = SCHEMAS["result"]["$defs"]["result"]["oneOf"]
-    assert {each["properties"]["quantity"]["const"]: each["required"][0] for each in quantities} == GIVEN
+    assert {each["properties"]["quantity"]["const"]: tuple(each["required"]) for each in quantities} == ARGUMENTS
     kinds = SCHEMAS["comparison"]["$defs"]["method"]["properties"]["kind"]["enum"]
     assert kinds == [each.value for each in Kind if each is not Kind.INTERVAL]
 

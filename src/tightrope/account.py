@@ -19,7 +19,7 @@ from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
 from .floor import Adaptive, Floor, floors_of, highest, lowered, parted
 from .mechanisms.base import Mechanism, called, claims, confidence
 from .mechanisms.parameters import finite, nonnegative, probability, real, whole
-from .question import AUTO, GIVEN, LESS_IS_WORSE, OF_LOSS, SECONDS, Question, parsed
+from .question import ARGUMENTS, AUTO, LESS_IS_WORSE, OF_LOSS, SECONDS, Question, parsed
 from .relation import Direction, Relation, asked_directions
 from .transforms.terms import choices_of, terms_of
 
@@ -53,7 +53,7 @@ def ask_again(case: Case, question: Question, given: float) -> Bound:
     """Answers another question about the mechanism of a case, in the same manner, from what was prepared."""
     with work.allowance(question.seconds), work.part(1.0) as meter:
         case = replace(case, question=question, aim=question.accuracy or AIM)
-        return case.bound(Point(question.quantity, nonnegative(GIVEN[question.quantity], given)), meter)
+        return case.bound(Point(question.quantity, nonnegative(ARGUMENTS[question.quantity][0], given)), meter)
 
 
 def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...]) -> Curve:
@@ -98,7 +98,7 @@ def _given(quantity: str, given: float) -> float:
         return probability("p", given)
     if quantity == "pdp":  # its limit and its value at inf differ
         return finite("epsilon", given)
-    name = GIVEN[quantity]
+    (name,) = ARGUMENTS[quantity]
     value = real(name, given)
     if math.isnan(value):
         raise InvalidParameter(f"{name} must be a number, not {given!r}")

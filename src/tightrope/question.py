@@ -9,24 +9,36 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, TypedDict
 
+from .digits import short
 from .errors import InvalidParameter
 from .relation import Direction
 
 AUTO = "auto"  # the engine is chosen
-# What is given where a quantity is asked for.
-GIVEN = MappingProxyType(
+# What is given where a quantity is asked for: the arguments of its method, by their names.
+ARGUMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "epsilon": "delta",
-        "delta": "epsilon",
-        "renyi": "order",
-        "loss_cdf": "t",
-        "loss_quantile": "p",
-        "pdp": "epsilon",
+        "epsilon": ("delta",),
+        "delta": ("epsilon",),
+        "renyi": ("order",),
+        "mean_loss": (),
+        "loss_cdf": ("t",),
+        "loss_quantile": ("p",),
+        "pdp": ("epsilon",),
+        "tradeoff": ("fpr",),
+        "tpr": ("fpr",),
+        "advantage": (),
+        "total_variation": (),
+        "bayes_accuracy": ("prior",),
+        "posterior": ("prior", "fpr"),
+        "reconstruction": ("baseline",),
+        "gdp": ("delta_least",),
+        "zcdp": ("order_most",),
     }
 )
 OF_LOSS = ("loss_cdf", "loss_quantile", "pdp")  # readings of the privacy loss itself
 LESS_IS_WORSE = ("loss_cdf",)  # of two directions the smaller one counts
-PROBABILITIES = ("delta", "loss_cdf", "pdp")
+OF_ATTACKS = ("tradeoff", "tpr", "advantage", "total_variation", "bayes_accuracy", "posterior", "reconstruction")
+PROBABILITIES = ("delta", "loss_cdf", "pdp", *OF_ATTACKS)
 SIGNED = ("loss_quantile",)  # may be below 0
 SECONDS = 10.0  # what a call may take where nobody says
 
@@ -44,7 +56,7 @@ class EngineSettings(ABC):
 
 
 class Manner(TypedDict, total=False):
-    """How an answer is wanted, and what it may cost: the keywords that every question takes; see Question."""
+    """How an answer is wanted, and what it may cost: the keywords that every search takes; see Question."""
 
     proof: bool
     engine: str | EngineSettings
@@ -53,14 +65,23 @@ class Manner(TypedDict, total=False):
 
 
 class Options(Manner, total=False):
-    """The keywords of epsilon, delta and curve."""
+    """The keywords of epsilon, delta and curve, and of what is read off them."""
 
     accuracy: float | None
 
 
+class Plain(TypedDict, total=False):
+    """The keywords of what is read off the moments, where no engine is chosen."""
+
+    accuracy: float | None
+    proof: bool
+    direction: Direction | str | None
+    seconds: float
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """quantity: a key of GIVEN. accuracy: relative width wanted, None where none is insisted on.
+    """quantity: a key of ARGUMENTS. accuracy: relative width wanted, None where none is insisted on.
 
     proof: balls only. engine: auto, or the one insisted on, by name or with settings. direction: None for the worse of
     both. seconds: for all values that are asked for.
@@ -90,6 +111,12 @@ class Question:
     def settings(self) -> Mapping[str, object]:
         """Those of the engine insisted on."""
         return self.engine.settings if isinstance(self.engine, EngineSettings) else MappingProxyType({})
+
+
+def stated(quantity: str, arguments: Mapping[str, float]) -> str:
+    """What is given, in words: at prior 0.1 and fpr 0.001; empty where nothing is."""
+    told = " and ".join(f"{name} {short(arguments[name])}" for name in ARGUMENTS[quantity])
+    return f" at {told}" if told else ""
 
 
 def parsed(direction: Direction | str | None) -> Direction | None:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import documents
-from .bound import Bound, Budget, Certificate, budget_lines
+from .bound import Bound, Budget, Certificate, FrozenMapping, budget_lines
 from .documents import plain
 from .errors import DataError, InvalidParameter
-from .question import GIVEN, PROBABILITIES, SIGNED, parsed
+from .question import ARGUMENTS, PROBABILITIES, SIGNED, parsed
 from .relation import Direction, Relation
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 INSIDE = ("engine", "arithmetic", "reason", "relation", "parameters", "exhausted", "advice")
 BESIDE = ("tight", "attained", "confidence")
 INFINITIES = ("inf", "-inf")  # as they are written
-FROM_ZERO = ("delta", "order", "p")  # what is given, and never negative
+ANY_SIGN = ("epsilon", "t")  # what is given, and may be negative
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A question and its bound: the quantity, named as the method that asks for it, at a value of what is given.
+    """A question and its bound: the quantity, named as the method that asks for it, and the arguments of that method.
 
     expression parses to the mechanism that was asked; seconds is wall time; direction is the one asked for, None for
     the worse of both.
@@ -38,15 +38,18 @@ class Result:
 
     expression: str
     quantity: str
-    value: float
+    arguments: Mapping[str, float]
     bound: Bound
     seconds: float = field(default=0.0, compare=False)
     direction: Direction | None = None
 
-    @property
-    def given(self) -> str:
-        """What the value is of: the argument of that method."""
-        return GIVEN[self.quantity]
+    def __post_init__(self) -> None:
+        if set(self.arguments) != set(ARGUMENTS[self.quantity]):
+            raise InvalidParameter(
+                f"{self.quantity} is asked with {', '.join(ARGUMENTS[self.quantity]) or 'nothing'}, "
+                f"not with {', '.join(self.arguments) or 'nothing'}"
+            )
+        object.__setattr__(self, "arguments", FrozenMapping(self.arguments))
 
     def document(self) -> dict[str, Any]:
         """The result as JSON holds it."""
@@ -56,7 +59,7 @@ class Result:
         return {
             "quantity": self.quantity,
             **_ends(self.bound),
-            self.given: plain(self.value),
+            **{name: plain(value) for name, value in self.arguments.items()},
             "expression": self.expression,
             "direction": plain(certificate.direction),
             "only": plain(self.direction),
@@ -70,13 +73,14 @@ class Result:
         """The result of a document; DataError where it is none."""
         try:
             quantity = document["quantity"]
-            value = _number(document[GIVEN[quantity]])
-            if value < 0.0 and GIVEN[quantity] in FROM_ZERO:
-                raise ValueError(f"{GIVEN[quantity]} cannot be {value!r}")
+            arguments = {name: _number(document[name]) for name in ARGUMENTS[quantity]}
+            for name, value in arguments.items():
+                if value < 0.0 and name not in ANY_SIGN:
+                    raise ValueError(f"{name} cannot be {value!r}")
             return Result(
                 expression=_text(document["expression"]),
                 quantity=quantity,
-                value=value,
+                arguments=arguments,
                 bound=_bound(document),
                 seconds=_number(document["seconds"]),
                 direction=parsed(document["only"]),
@@ -132,7 +136,7 @@ def _comparison(found: Comparison) -> dict[str, Any]:
     certificate = found.truth.certificate
     return {
         "quantity": found.quantity,
-        GIVEN[found.quantity]: found.given,
+        ARGUMENTS[found.quantity][0]: found.given,
         "expression": found.expression,
         **_ends(found.truth),
         "attained": certificate is not None and certificate.attained,

@@ -149,6 +149,12 @@ def left() -> float:
     return math.inf if meter is None else max(min(each.left for each in meter.chain()), 0.0)
 
 
+def over() -> bool:
+    """Whether time is up: by the clock, or no unit is left."""
+    meter = _METER.get()
+    return meter is not None and (meter.over or left() <= 0.0)
+
+
 def hold(size: float) -> None:
     """Whether so many bytes may be held at once; raises WorkExhausted where not, with or without an allowance."""
     if size <= MEMORY_MOST:

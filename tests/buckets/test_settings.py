@@ -74,7 +74,7 @@ def test_what_is_left_out_is_chosen() -> None:
 
 
 def test_a_result_with_settings_is_read_back() -> None:
-    answer = result.Result(repr(RUN), "delta", 1.0, RUN.delta(1.0, engine=KNOBS))
+    answer = result.Result(repr(RUN), "delta", {"epsilon": 1.0}, RUN.delta(1.0, engine=KNOBS))
     (again,) = result.read(result.write([answer], several=False))
     assert again == answer
     assert again.bound.certificate == answer.bound.certificate

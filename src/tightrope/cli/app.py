@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, Unpack
 
 import click
@@ -14,11 +14,10 @@ import click
 from .. import __version__, result, work
 from ..bound import Bound, why_wide
 from ..calibrate import SearchOptions
-from ..digits import short
 from ..errors import AccuracyNotReached, BracketNotFound, TightropeError
 from ..expression import LENGTH_MOST, parse, parse_template
 from ..mechanisms.base import Mechanism
-from ..question import GIVEN, SECONDS, Options, parsed
+from ..question import ARGUMENTS, SECONDS, Options, parsed, stated
 from ..relation import Direction
 from ..result import Result
 from .compare import compare
@@ -178,7 +177,7 @@ def curve(
     if as_document:
         share, asked = seconds / len(found), parsed(settings["direction"])
         expression = repr(mechanism)
-        results = [Result(expression, "delta", value, bound, share, asked) for value, bound in found]
+        results = [Result(expression, "delta", {"epsilon": value}, bound, share, asked) for value, bound in found]
         say(result.write(results, several=True))
     elif table == "-" or (table is None and picture is None):
         say(found.to_csv().rstrip("\n"))
@@ -327,22 +326,31 @@ def answer_all(
     mechanism: Mechanism, questions: Sequence[tuple[str, float]], as_document: bool, settings: Options
 ) -> int:
     """The same for several quantities."""
-    answers: list[Result] = []
-    missed: AccuracyNotReached | None = None
-    expression = repr(mechanism)
-    with work.allowance(settings.get("seconds", math.inf)):
-        for index, (quantity, value) in enumerate(questions):
-            ask: Callable[..., Bound] = getattr(mechanism, quantity)
-            began = time.perf_counter()
-            with spinner(f"{quantity} at {GIVEN[quantity]} {short(value)}"), work.part(1.0 / (len(questions) - index)):
-                try:
-                    bound = ask(value, **settings)
-                except AccuracyNotReached as error:
-                    missed, bound = error, error.bound
-            seconds = time.perf_counter() - began
-            answers.append(Result(expression, quantity, value, bound, seconds, parsed(settings["direction"])))
+    asked = [(quantity, {ARGUMENTS[quantity][0]: value}) for quantity, value in questions]
+    answers, missed = ask_all(mechanism, asked, settings)
     say(result.write(answers, len(answers) > 1) if as_document else "\n".join(map(as_text, answers)))
     if missed is not None:
         complain(str(missed))
         return NOT_REACHED
     return 0
+
+
+def ask_all(
+    mechanism: Mechanism, questions: Sequence[tuple[str, Mapping[str, float]]], settings: Options
+) -> tuple[list[Result], AccuracyNotReached | None]:
+    """Each quantity at its arguments, one after the other in the time of one call; what missed its accuracy last."""
+    answers: list[Result] = []
+    missed: AccuracyNotReached | None = None
+    expression = repr(mechanism)
+    with work.allowance(settings.get("seconds", math.inf)):
+        for index, (quantity, arguments) in enumerate(questions):
+            ask: Callable[..., Bound] = getattr(mechanism, quantity)
+            began = time.perf_counter()
+            with spinner(quantity + stated(quantity, arguments)), work.part(1.0 / (len(questions) - index)):
+                try:
+                    bound = ask(**arguments, **settings)
+                except AccuracyNotReached as error:
+                    missed, bound = error, error.bound
+            seconds = time.perf_counter() - began
+            answers.append(Result(expression, quantity, arguments, bound, seconds, parsed(settings["direction"])))
+    return answers, missed

@@ -15,6 +15,7 @@ import click
 from ..bound import Bound, why_wide
 from ..calibrate import Calibration
 from ..digits import short, timed
+from ..question import stated
 from ..registry import JOINS, MECHANISMS, TRANSFORMS, usage
 from ..result import Result
 
@@ -46,7 +47,7 @@ def complain(message: str) -> None:
 
 def as_text(result: Result) -> str:
     """The interval first; how it came about, dimmed, beneath."""
-    lines = [f"{result.quantity} in {result.bound} at {result.given} {short(result.value)}"]
+    lines = [f"{result.quantity} in {result.bound}{stated(result.quantity, result.arguments)}"]
     certificate = result.bound.certificate
     about = [timed(result.seconds)]
     if certificate is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..bound import why_wide
 from ..calls import shortened
 from ..digits import rounded, short, timed
-from ..question import GIVEN
+from ..question import ARGUMENTS
 from .methods import CERTIFIED_WHY, Kind
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def title(comparison: Comparison) -> str:
 
 def heading(comparison: Comparison) -> str:
     """What is compared, such as epsilon at delta 1e-06."""
-    return f"{comparison.quantity} at {GIVEN[comparison.quantity]} {short(comparison.given)}"
+    return f"{comparison.quantity} at {ARGUMENTS[comparison.quantity][0]} {short(comparison.given)}"
 
 
 def _line(row: Row, quantity: str) -> Line:

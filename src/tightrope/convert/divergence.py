@@ -10,7 +10,7 @@ Reference: van Erven, Harremoes 2014, Thms 3, 9, 28 (order, processing, additivi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from types import MappingProxyType
 
 from flint import acb, arb
@@ -22,9 +22,9 @@ from ..engines.ladder import CONTOUR
 from ..errors import InvalidParameter
 from ..facets.cumulant import cumulant
 from ..kernels.ball import lower_float, upper_float, working_precision
-from ..mechanisms.base import Mechanism, called, claims, confidence
+from ..mechanisms.base import Mechanism, claims, confidence
 from ..mechanisms.parameters import real
-from ..relation import Direction, Relation, asked_directions
+from ..relation import Direction, Relation
 from ..transforms.terms import terms_of
 
 ORDER_MOST = 2.0**53  # beyond, order - 1 is no double
@@ -34,17 +34,6 @@ RELATIVE_BITS = 54
 SUM_BITS = 640
 
 Ends = tuple[float, float]
-
-
-def renyi(
-    mechanism: Mechanism, order: float | Iterable[float], direction: Direction | None = None
-) -> Bound | tuple[Bound, ...]:
-    """The Renyi divergence of this order, for the worse direction or for one; a sequence gives a tuple."""
-    law = mechanism.nameless
-    label = called(mechanism, law)
-    if isinstance(order, Iterable):
-        return tuple(_bound(law, label, _order(each), direction) for each in order)
-    return _bound(law, label, _order(order), direction)
 
 
 def composed_cgf(mechanism: Mechanism, z: complex, direction: Direction) -> acb:
@@ -64,7 +53,8 @@ def phi(mechanism: Mechanism, t: float, direction: Direction) -> acb:
         return found.exp()
 
 
-def _order(order: float) -> float:
+def checked_order(order: float) -> float:
+    """An order from 0 to 2**53, or inf."""
     try:
         value = float(order)
     except (TypeError, ValueError):
@@ -78,10 +68,9 @@ def _terms(mechanism: Mechanism, direction: Direction) -> list[Term]:
     return list(terms_of(mechanism.nameless, direction))
 
 
-def _bound(mechanism: Mechanism, label: str, order: float, direction: Direction | None) -> Bound:
-    """The maximum over the directions, for each end."""
-    asked = asked_directions(mechanism.relation, direction)
-    found = {each: _divergence(_terms(mechanism, each), order) for each in asked}
+def bound(mechanism: Mechanism, label: str, order: float, directions: Sequence[Direction]) -> Bound:
+    """The Renyi divergence of a mechanism without names: the maximum over the directions, for each end."""
+    found = {each: _divergence(_terms(mechanism, each), order) for each in directions}
     worst = max(found, key=lambda each: (found[each][1], found[each][0]))
     lower, upper = max(low for low, _ in found.values()), found[worst][1]
     lines = budget_lines(rounding=upper - lower if math.isfinite(upper) else 0.0)

@@ -20,7 +20,7 @@ from .tuning import WIDE_EPSILON
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One value of a question: its quantity at the given value of what question.GIVEN names."""
+    """One value of a question: its quantity at the given value of what question.ARGUMENTS names."""
 
     quantity: str
     given: float

@@ -1,32 +1,28 @@
 """What every mechanism is: a frozen value that can be composed, sampled and asked.
 
-A leaf implements `pair`; everything else here is final. The questions delegate to `account` by a late import:
-mechanisms are values and know no engine.
+A leaf implements `pair`; everything else here is final. What it can be asked is in `readable` and `attackable`, what it
+can be turned into in `transformed`, each by a late import: mechanisms are values and know no engine.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self, Unpack, overload
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from ..bound import FrozenMapping
-from ..calls import checked, checked_method, shortened
-from ..question import Options, Question, parsed
+from ..calls import checked, shortened
 from ..relation import Direction, Relation
+from .attackable import Attackable
 from .named import NamedType
 from .parameters import one_line
+from .readable import Readable
 from .transformed import Transformable
 
 if TYPE_CHECKING:
-    from flint import acb
-
-    from ..bound import Bound
-    from ..curve import Curve
-    from ..loss_law import LossLaw
     from ..pair import Pair
 
 
@@ -34,7 +30,7 @@ SHOWN = 8  # numbers in a title
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)  # what is no dataclass itself equals itself only
-class Mechanism(Transformable, metaclass=NamedType):
+class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
     """A randomized algorithm, described by its dominating pair in each direction.
 
     name is what answers, plots and tables call it; it changes no answer.
@@ -140,146 +136,6 @@ class Mechanism(Transformable, metaclass=NamedType):
         return repeat(self, count)
 
     __rmul__ = __mul__
-
-    @overload
-    def epsilon(self, delta: float, **options: Unpack[Options]) -> Bound: ...
-    @overload
-    def epsilon(self, delta: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
-    @checked_method
-    def epsilon(self, delta: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
-        """The smallest epsilon, 0 or above, for which this is (epsilon, delta)-DP; a sequence gives a tuple.
-
-        accuracy: width wanted, relative to the upper end; without it 1e-6 is aimed at and never an error.
-        proof: ball arithmetic only. engine: auto or an engine's name. direction: add, remove, or None for the worse.
-        seconds: what the call may take, 10 without it; when they are up, the narrowest interval so far is the answer,
-        and its certificate says so.
-        """
-        from .. import account
-
-        return account.ask(self, Question("epsilon", **options), delta)
-
-    @overload
-    def delta(self, epsilon: float, **options: Unpack[Options]) -> Bound: ...
-    @overload
-    def delta(self, epsilon: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
-    @checked_method
-    def delta(self, epsilon: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
-        """The smallest delta for which this is (epsilon, delta)-DP; arguments as for `epsilon`.
-
-        epsilon may be below 0, down to -inf: the profile at alpha = e^epsilon < 1, which composition needs.
-        """
-        from .. import account
-
-        return account.ask(self, Question("delta", **options), epsilon)
-
-    @checked_method
-    def curve(
-        self,
-        start: float | None = None,
-        stop: float | None = None,
-        points: int | None = None,
-        *,
-        epsilons: Iterable[float] | None = None,
-        **options: Unpack[Options],
-    ) -> Curve:
-        """delta at equally spaced epsilons (50 from 0 to 4), or at these epsilons, which must rise; of either sign.
-
-        Without accuracy, 1e-4 is aimed at; the other arguments are those of `epsilon`.
-        """
-        from .. import account
-
-        grid = account.grid(start, stop, points, epsilons)
-        return account.curve(self, Question("delta", **options), grid)
-
-    @overload
-    def pdp(self, epsilon: float, **options: Unpack[Options]) -> Bound: ...
-    @overload
-    def pdp(self, epsilon: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
-    @checked_method
-    def pdp(self, epsilon: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
-        """Probabilistic DP: P[loss > epsilon], at any real epsilon; arguments as for `epsilon`.
-
-        The loss log dP/dQ is that of the dominating pair, under its first law; the worse direction has the larger one.
-        Where epsilon is a loss that has mass of its own and cannot be told from it, P[loss >= epsilon] is inside too.
-        Other than delta, this may grow when the output is processed further.
-        """
-        from .. import account
-
-        return account.ask(self, Question("pdp", **options), epsilon)
-
-    @overload
-    def loss_cdf(self, t: float, **options: Unpack[Options]) -> Bound: ...
-    @overload
-    def loss_cdf(self, t: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
-    @checked_method
-    def loss_cdf(self, t: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
-        """P[loss <= t] = 1 - pdp(t), at any real t; the worse direction has the smaller one. See `pdp`.
-
-        At inf it is 1, infinite losses included, and at -inf 0; as t grows it tends to 1 - delta(inf), which leaves
-        them out.
-        """
-        from .. import account
-
-        return account.ask(self, Question("loss_cdf", **options), t)
-
-    @overload
-    def loss_quantile(self, p: float, **options: Unpack[Options]) -> Bound: ...
-    @overload
-    def loss_quantile(self, p: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
-    @checked_method
-    def loss_quantile(self, p: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
-        """The smallest t with P[loss <= t] >= p; the worse direction has the larger one. See `pdp`.
-
-        inf where infinite losses are likelier than 1 - p, -inf at p = 0, the supremum of the loss at p = 1.
-        """
-        from .. import account
-
-        return account.ask(self, Question("loss_quantile", **options), p)
-
-    @checked_method
-    def loss_law(self, bins: int = 60, **options: Unpack[Options]) -> LossLaw:
-        """The distribution of the loss as certified masses of so many bins, with atoms and infinite losses; see `pdp`.
-
-        Bins reach from the smallest to the largest loss but for two in a thousand; without a direction both are there.
-        An atom is listed where it has most of the mass of its bin. Accuracy is not insisted on: every mass is known
-        roughly before any is refined, and `.wide` says what was left open where that can be seen.
-        """
-        from ..loss_picture import loss_law
-
-        return loss_law(self, Question("loss_cdf", **options), bins)
-
-    @overload
-    def renyi(self, order: float, *, direction: Direction | str | None = ...) -> Bound: ...
-    @overload
-    def renyi(self, order: Iterable[float], *, direction: Direction | str | None = ...) -> tuple[Bound, ...]: ...
-    @checked_method
-    def renyi(
-        self, order: float | Iterable[float], *, direction: Direction | str | None = None
-    ) -> Bound | tuple[Bound, ...]:
-        """The Renyi divergence of any order from 0 to inf, always in ball arithmetic; a sequence gives a tuple.
-
-        Order 1 is the Kullback-Leibler divergence, order inf the supremum of the loss. direction as for `epsilon`.
-        """
-        from ..convert import divergence
-
-        return divergence.renyi(self, order, parsed(direction))
-
-    @checked_method
-    def cgf(self, z: complex, *, direction: Direction | str = "remove") -> acb:
-        """A ball (flint.acb) around K(z) = log E_P[e^{z l}; l finite], l the privacy loss; any z where it is finite.
-
-        Compositions add up; the imaginary part is known up to multiples of 2 pi.
-        """
-        from ..convert import divergence
-
-        return divergence.composed_cgf(self, z, Direction(direction))
-
-    @checked_method
-    def phi(self, t: float, *, direction: Direction | str = "remove") -> acb:
-        """A ball (flint.acb) around the phi-function E_P[e^{i t l}; l finite] of the privacy loss."""
-        from ..convert import divergence
-
-        return divergence.phi(self, t, Direction(direction))
 
 
 class Leaf(Mechanism):

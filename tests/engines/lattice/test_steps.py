@@ -88,7 +88,7 @@ def test_coarser_grids_keep_their_side() -> None:
         assert abs(ratio - 1) < Fraction(1, 10**12)
 
 
-def _exact_mass(law: lattice_law.Law, tilt: float = 0.0) -> Fraction:
+def _exact_mass(law: lattice_law.LatticeLaw, tilt: float = 0.0) -> Fraction:
     """Sum of mass times e^(tilt i), from balls."""
     before = ctx.prec
     ctx.prec = 200

@@ -9,6 +9,7 @@ import pytest
 
 import tightrope as tr
 from tightrope import result
+from tightrope.question import ARGUMENTS
 from tightrope.result import Result
 
 LEAKY = tr.ApproximateDP(epsilon=0.5, delta=0.25)
@@ -95,8 +96,8 @@ def test_the_distribution_at_both_infinities() -> None:
     for run in (LEAKY, TRAINING, TRAINING + LEAKY):
         assert run.loss_cdf([math.inf, -math.inf]) == (tr.Bound(1.0, 1.0), tr.Bound(0.0, 0.0))
     assert LEAKY.loss_cdf(1e9) == tr.Bound(0.75, 0.75)
-    text = result.write([Result(repr(LEAKY), "loss_cdf", -math.inf, LEAKY.loss_cdf(-math.inf))], several=False)
-    assert result.read(text)[0].value == -math.inf
+    text = result.write([Result(repr(LEAKY), "loss_cdf", {"t": -math.inf}, LEAKY.loss_cdf(-math.inf))], several=False)
+    assert result.read(text)[0].arguments == {"t": -math.inf}
 
 
 @pytest.mark.parametrize("t", [math.inf, -math.inf, math.nan])
@@ -135,11 +136,11 @@ def test_what_is_refused() -> None:
 @pytest.mark.parametrize(("quantity", "value"), [("pdp", -0.5), ("loss_cdf", -0.25), ("loss_quantile", 1e-3)])
 def test_answers_are_documents(quantity: str, value: float) -> None:
     bound = getattr(LEAKY, quantity)(value)
-    text = result.write([Result(repr(LEAKY), quantity, value, bound)], several=False)
+    text = result.write([Result(repr(LEAKY), quantity, {ARGUMENTS[quantity][0]: value}, bound)], several=False)
     (again,) = result.read(text)
     assert again.bound == bound
-    assert again.value == value
-    infinite = Result(repr(LEAKY), "loss_quantile", 0.0, LEAKY.loss_quantile(0.0))
+    assert again.arguments == {ARGUMENTS[quantity][0]: value}
+    infinite = Result(repr(LEAKY), "loss_quantile", {"p": 0.0}, LEAKY.loss_quantile(0.0))
     assert result.read(result.write([infinite], several=False))[0].bound.lower == -math.inf
 
 

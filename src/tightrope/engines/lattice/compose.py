@@ -24,10 +24,10 @@ from ...kernels.enclosure import FloatArray
 from ...kernels.fft import convolve, fast_length, spectrum
 from ...kernels.fft_tree import POINT_UNITS, TreeFactor, gather
 from ...kernels.ulps import UNIT
-from .law import Law, Side, trimmed
+from .law import LatticeLaw, Side, trimmed
 from .tuning import BLOCK_USES, CHERNOFF_SHARES, GRID_GROWTH, KNOWN_LEAST, WINDOW_MOST
 
-Part = tuple[Law, int]
+Part = tuple[LatticeLaw, int]
 
 
 class MassWindow(NamedTuple):
@@ -53,14 +53,14 @@ class Total:
     side: Side
     origin: int
 
-    def law(self) -> Law:
+    def law(self) -> LatticeLaw:
         """The entries pushed to their side, to be composed further."""
         if self.side is Side.UP:
             masses = raised(self.masses + self.radius, 4.0)
         else:
             masses = lowered(np.maximum(self.masses - raised(self.radius + self.outside, 4.0), 0.0), 4.0)
         lost = raised(self.lost + self.outside, 4.0) if self.side is Side.UP else 0.0
-        return Law(masses, self.start, self.step, self.slope, self.log_scale, lost, self.side, self.origin)
+        return LatticeLaw(masses, self.start, self.step, self.slope, self.log_scale, lost, self.side, self.origin)
 
 
 def compose(parts: Sequence[Part], tolerance: float, least: int = 1, room: float = 1.0) -> Total:
@@ -117,13 +117,15 @@ class Evolved(NamedTuple):
     noise: float
 
 
-def evolve(law: Law, count: int, levels: int, tolerance: float, coarsen: Callable[[Law, int], Law]) -> Evolved:
+def evolve(
+    law: LatticeLaw, count: int, levels: int, tolerance: float, coarsen: Callable[[LatticeLaw, int], LatticeLaw]
+) -> Evolved:
     """BLOCK_USES uses at a time become one law on a grid GRID_GROWTH times coarser.
 
     The first two levels are taken in one: atoms must blur before a law is known by its entries. What is left over at
     each level is carried along as one law. tolerance: tilted mass outside a window, all uses together.
     """
-    carry: Law | None = None
+    carry: LatticeLaw | None = None
     grids: list[int] = []
     noise = 0.0
     law = trimmed(law, max(tolerance / count, KNOWN_LEAST))

@@ -20,7 +20,7 @@ from ..evaluation import Evaluation, Evaluator, Term
 from . import masses as lattice_masses
 from .aim import Aim
 from .compose import Part, Total, compose, compose_alike, evolve, longest
-from .law import Law, Side, coarsened_by_chords, coarsened_by_merging, tilted
+from .law import LatticeLaw, Side, coarsened_by_chords, coarsened_by_merging, tilted
 from .plan import GridPlan, Ruler, blown_up
 from .sketch import Sketch
 from .tail_sum import LowerSum, ends, infinite_mass, lower_sum_at, upper_sum_at
@@ -127,7 +127,7 @@ def _upper(
     leaked = []
     noise = 0.0
 
-    def coarsen(fine: Law, factor: int) -> Law:
+    def coarsen(fine: LatticeLaw, factor: int) -> LatticeLaw:
         return coarsened_by_chords(fine, factor, fine.step * made.unit)
 
     for (pair, count), each, ruler in zip(terms, sketches, made.rulers, strict=True):

@@ -36,7 +36,7 @@ class Side(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class LatticeLaw:
     """A law as described above; `lost` is 0 for DOWN, whose missing mass is on the safe side."""
 
     masses: FloatArray
@@ -54,7 +54,7 @@ class Law:
         return upper_sum(self.masses) + raised(self.lost, 4.0)
 
 
-def tilted(masses: FloatArray, start: int, step: int, slope: float, side: Side) -> Law:
+def tilted(masses: FloatArray, start: int, step: int, slope: float, side: Side) -> LatticeLaw:
     """Tilts masses that already lie on their side: times e^(slope i), scaled to sum to about 1."""
     if not (np.all(np.isfinite(masses)) and np.any(masses > 0.0)):
         raise UnsupportedMechanism("its masses are below every double, or not known")
@@ -68,7 +68,7 @@ def tilted(masses: FloatArray, start: int, step: int, slope: float, side: Side) 
         half = np.exp(0.5 * np.where(masses > 0.0, exponent, 0.0))  # two factors: one alone may overflow
         tilts = masses * half * half * side.push(INPUT_UNITS + 2.0 * abs(slope * (index - centre)) + 2.0 * abs(scale))
     lost = VANISHED if side is Side.UP else 0.0
-    return Law(tilts, start, step, slope, Fraction(scale) + Fraction(slope) * centre, lost, side, start)
+    return LatticeLaw(tilts, start, step, slope, Fraction(scale) + Fraction(slope) * centre, lost, side, start)
 
 
 # Roundings of one tilted entry: the mass itself, two exponentials, two products, the factor.
@@ -76,7 +76,7 @@ INPUT_UNITS = 20.0
 VANISHED = 1e-290  # tilted mass that may vanish below the smallest double
 
 
-def trimmed(law: Law, tolerance: float) -> Law:
+def trimmed(law: LatticeLaw, tolerance: float) -> LatticeLaw:
     """Without the ends that hold at most the tolerance: dropped (DOWN) or counted as lost (UP)."""
     front = int(np.searchsorted(np.cumsum(law.masses), tolerance / 4.0))
     back = int(np.searchsorted(np.cumsum(law.masses[::-1]), tolerance / 4.0))
@@ -93,7 +93,7 @@ def trimmed(law: Law, tolerance: float) -> Law:
     )
 
 
-def coarsened_by_chords(law: Law, factor: int, width: float) -> Law:
+def coarsened_by_chords(law: LatticeLaw, factor: int, width: float) -> LatticeLaw:
     """Every mass is split between its two neighbours on a grid `factor` times coarser, so that P and Q are both kept.
 
     At distance b steps above the left neighbour the right one gets the share (1 - e^(-b h)) / (1 - e^(-factor h)),
@@ -113,7 +113,7 @@ def coarsened_by_chords(law: Law, factor: int, width: float) -> Law:
     return _normalised(replace(law, masses=coarse * push, step=law.step * factor, slope=law.slope * factor))
 
 
-def coarsened_by_merging(law: Law, factor: int) -> Law:
+def coarsened_by_merging(law: LatticeLaw, factor: int) -> LatticeLaw:
     """Every run of `factor` cells becomes one cell, labelled by its middle; P and Q are merged alike."""
     half = factor // 2
     lead = (law.start - law.origin) // law.step % factor
@@ -138,7 +138,7 @@ def coarsened_by_merging(law: Law, factor: int) -> Law:
     )
 
 
-def _normalised(law: Law) -> Law:
+def _normalised(law: LatticeLaw) -> LatticeLaw:
     """Scaled to sum to about 1 again; the scale is kept exactly."""
     total = float(np.sum(law.masses))
     if not 0.0 < total < math.inf:

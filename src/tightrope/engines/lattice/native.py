@@ -31,7 +31,7 @@ from ...pair import Pair
 from ..evaluation import Evaluation, Evaluator, Term
 from .aim import narrowed
 from .compose import Total, compose
-from .law import Law, Side, tilted
+from .law import LatticeLaw, Side, tilted
 from .sketch import sketch_of_atoms
 from .tail_sum import LowerSum, UpperSum, dot, ends, exp_above, infinite_mass, weighted, weights_from
 from .tuning import NATIVE_LENGTH_MOST, WINDOW_MOST
@@ -45,7 +45,7 @@ class Placed(NamedTuple):
     infinite: tuple[float, float]
     base: float  # about where place 0 lies
 
-    def law(self, slope: float, side: Side) -> Law:
+    def law(self, slope: float, side: Side) -> LatticeLaw:
         """Tilted, every mass rounded to one side."""
         length = int(self.places[-1] - self.places[0]) + 1
         work.hold(8.0 * length)

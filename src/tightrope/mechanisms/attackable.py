@@ -1,0 +1,146 @@
+"""What an attacker can do with an output: trade-offs, risks, and the Gaussian or zCDP guarantee that covers them.
+
+An attacker tests whether a record was in the data. direction "remove": it was not, unless the output says so (a false
+positive accuses a record that was not in); "add": it was in, unless the output says that it was not; None: the worse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from ..calls import checked_method
+from ..question import Options, Plain
+
+if TYPE_CHECKING:
+    from ..bound import Bound
+
+
+class Attackable:
+    """Every row of readings.table that a mechanism is asked by; `self` is a Mechanism."""
+
+    __slots__ = ()
+
+    @overload
+    def tradeoff(self: Any, fpr: float, **options: Unpack[Options]) -> Bound: ...
+    @overload
+    def tradeoff(self: Any, fpr: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
+    @checked_method
+    def tradeoff(self: Any, fpr: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
+        """The lowest false negative rate of a test with this false positive rate; a sequence gives a tuple.
+
+        f(fpr) = sup_a 1 - H(a) - a fpr. Without a direction the symmetric f of both, the largest trade-off function
+        that is at or below both. Arguments as for `epsilon`.
+        """
+        from .. import readings
+
+        return readings.ask(self, "tradeoff", options, fpr=fpr)
+
+    @overload
+    def tpr(self: Any, fpr: float, **options: Unpack[Options]) -> Bound: ...
+    @overload
+    def tpr(self: Any, fpr: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
+    @checked_method
+    def tpr(self: Any, fpr: float | Iterable[float], **options: Unpack[Options]) -> Bound | tuple[Bound, ...]:
+        """The highest true positive rate of a test with this false positive rate: 1 - tradeoff(fpr)."""
+        from .. import readings
+
+        return readings.ask(self, "tpr", options, fpr=fpr)
+
+    @checked_method
+    def advantage(self: Any, **options: Unpack[Options]) -> Bound:
+        """The largest true positive rate minus false positive rate of any test: delta at epsilon 0."""
+        from .. import readings
+
+        return readings.ask_one(self, "advantage", options)
+
+    @checked_method
+    def total_variation(self: Any, **options: Unpack[Options]) -> Bound:
+        """The total variation distance of the outputs on neighbours: the same number as `advantage`."""
+        from .. import readings
+
+        return readings.ask_one(self, "total_variation", options)
+
+    @overload
+    def bayes_accuracy(self: Any, prior: float, **options: Unpack[Options]) -> Bound: ...
+    @overload
+    def bayes_accuracy(self: Any, prior: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
+    @checked_method
+    def bayes_accuracy(
+        self: Any, prior: float | Iterable[float], **options: Unpack[Options]
+    ) -> Bound | tuple[Bound, ...]:
+        """How often the best guess is right, where the record is in the data with probability prior.
+
+        (1 - prior) + prior H((1 - prior)/prior). With direction "add" prior is that it is not in.
+        """
+        from .. import readings
+
+        return readings.ask(self, "bayes_accuracy", options, prior=prior)
+
+    @overload
+    def posterior(self: Any, prior: float, fpr: float, **options: Unpack[Options]) -> Bound: ...
+    @overload
+    def posterior(
+        self: Any, prior: float | Iterable[float], fpr: float | Iterable[float], **options: Unpack[Options]
+    ) -> Bound | tuple[Bound, ...]: ...
+    @checked_method
+    def posterior(
+        self: Any, prior: float | Iterable[float], fpr: float | Iterable[float], **options: Unpack[Options]
+    ) -> Bound | tuple[Bound, ...]:
+        """The probability that an accused record is in the data, by the most powerful test with exactly this rate.
+
+        prior tpr / (prior tpr + (1 - prior) fpr). A test that accuses fewer can be surer.
+        """
+        from .. import readings
+
+        return readings.ask(self, "posterior", options, prior=prior, fpr=fpr)
+
+    @overload
+    def reconstruction(self: Any, baseline: float, **options: Unpack[Options]) -> Bound: ...
+    @overload
+    def reconstruction(self: Any, baseline: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
+    @checked_method
+    def reconstruction(
+        self: Any, baseline: float | Iterable[float], **options: Unpack[Options]
+    ) -> Bound | tuple[Bound, ...]:
+        """The largest chance to reconstruct a record that one guesses with chance baseline without the output.
+
+        The true positive rate at a false positive rate of baseline, for a record that is removed or replaced.
+        Reference: Hayes, Mahloujifar, Balle 2023, Thm 2.
+        """
+        from .. import readings
+
+        return readings.ask(self, "reconstruction", options, baseline=baseline)
+
+    @overload
+    def gdp(self: Any, delta_least: float = 0.0, **options: Unpack[Options]) -> Bound: ...
+    @overload
+    def gdp(self: Any, delta_least: Iterable[float], **options: Unpack[Options]) -> tuple[Bound, ...]: ...
+    @checked_method
+    def gdp(
+        self: Any, delta_least: float | Iterable[float] = 0.0, **options: Unpack[Options]
+    ) -> Bound | tuple[Bound, ...]:
+        """The smallest mu for which this is mu-GDP; inf where there is none, and the certificate says why.
+
+        With delta_least, that whose Gaussian has at least the delta of this wherever that is delta_least or more.
+        """
+        from .. import readings
+
+        return readings.ask(self, "gdp", options, delta_least=delta_least)
+
+    @overload
+    def zcdp(self: Any, order_most: float = math.inf, **options: Unpack[Plain]) -> Bound: ...
+    @overload
+    def zcdp(self: Any, order_most: Iterable[float], **options: Unpack[Plain]) -> tuple[Bound, ...]: ...
+    @checked_method
+    def zcdp(
+        self: Any, order_most: float | Iterable[float] = math.inf, **options: Unpack[Plain]
+    ) -> Bound | tuple[Bound, ...]:
+        """The smallest rho for which this is rho-zCDP; inf where there is none, and the certificate says why.
+
+        With order_most, that with renyi(order) <= rho order for every order above 1 up to this one.
+        """
+        from .. import readings
+
+        return readings.ask(self, "zcdp", options, order_most=order_most)

@@ -1,0 +1,57 @@
+"""The path of a reading: arguments are checked, the law is made once, each value is read off it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeGuard, cast
+
+from .. import work
+from ..bound import Bound
+from ..engines.answer import meets
+from ..errors import AccuracyNotReached, InvalidParameter
+from ..mechanisms.base import Mechanism
+from ..question import Options, Plain, Question
+from .law import Law
+from .table import READINGS, ReadingRow
+
+
+def ask(
+    mechanism: Mechanism, quantity: str, options: Options | Plain, **arguments: float | Iterable[float]
+) -> Bound | tuple[Bound, ...]:
+    """The reading at its arguments; one of them may be a sequence, which gives a tuple."""
+    reading, question = READINGS[quantity], Question(quantity, **cast(Options, options))
+    several = [name for name, value in arguments.items() if _sequence(value)]
+    if len(several) > 1:
+        raise InvalidParameter(f"only one of {' and '.join(several)} may be a sequence; ask for one after the other")
+    points = [{**arguments, several[0]: value} for value in _values(arguments[several[0]])] if several else [arguments]
+    asked = [reading.checked(point) for point in points]
+    with work.allowance(question.seconds):
+        law = Law(mechanism, question)
+        bounds = []
+        for done, point in enumerate(asked):
+            with work.part(max(1.0 / (len(asked) - done), work.POINT_SHARE)):
+                bounds.append(_answered(reading, law, point))
+    return tuple(bounds) if several else bounds[0]
+
+
+def ask_one(mechanism: Mechanism, quantity: str, options: Options | Plain) -> Bound:
+    """A reading that takes no argument."""
+    found = ask(mechanism, quantity, options)
+    assert isinstance(found, Bound)
+    return found
+
+
+def _answered(reading: ReadingRow, law: Law, point: Mapping[str, float]) -> Bound:
+    bound = reading.answer(law, **point)
+    accuracy = law.question.accuracy
+    if accuracy is not None and not meets(bound.lower, bound.upper, accuracy, law.question.quantity):
+        raise AccuracyNotReached(bound, accuracy)
+    return bound
+
+
+def _sequence(value: object) -> TypeGuard[Iterable[float]]:
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+
+
+def _values(value: float | Iterable[float]) -> list[float]:
+    return list(value) if _sequence(value) else [cast(float, value)]

@@ -1,0 +1,140 @@
+"""What a reading may ask of a run: the profile H at any point, and the pairs that it is made of.
+
+H(e^t) is the delta of the run at epsilon t, of either sign; below 0 it is the mirror of the reversed pairs' H, so that
+neither H nor 1 - H cancels there: 1 - H(a) = a (1 - H_rev(1/a)).
+Guarantee: every Bound contains the truth of the run: where it is not tight, its lower end is that of its floors.
+Proof: docs/proofs/mirror.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from flint import arb
+
+from .. import work
+from ..account import AIM, FINITE_SECONDS, MORE_SECONDS, Case
+from ..bound import Bound, Budget, Certificate
+from ..engines.answer import Point, meets
+from ..engines.evaluation import Term
+from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ..mechanisms.base import Mechanism, called, claims, confidence
+from ..question import SECONDS, Question, parsed
+from ..relation import Direction, Relation, asked_directions
+from ..transforms.terms import terms_of
+
+AIM_SHARE = 0.25  # of the width that a reading aims at: what it asks of a delta
+
+
+class Told(NamedTuple):
+    """How a reading came about: what decided it, in words, and what the certificate lists."""
+
+    reason: str
+    engine: str = ""
+    arithmetic: str = ""
+    direction: Direction | None = None
+    parameters: Mapping[str, object] | None = None
+    budget: Budget | None = None
+    of_pair: bool = False  # whether the lower end speaks of the dominating pair
+
+
+class Law:
+    """The law of a run as one question asks for it; what was prepared or known for one point serves the next.
+
+    below: whether lower ends are those of the floors; else both ends speak of the dominating pairs.
+    """
+
+    def __init__(self, mechanism: Mechanism, question: Question, below: bool = True) -> None:
+        self.mechanism = mechanism.nameless
+        self.label = called(mechanism, self.mechanism)
+        self.question = question
+        self.below = below
+        self.directions = asked_directions(self.mechanism.relation, parsed(question.direction))
+        self.aim = question.accuracy or AIM
+        self.exhausted: str | None = None  # what ran out, for the first time
+        self._cases: dict[bool, Case] = {}
+        self._known: dict[float, Bound] = {}
+
+    def terms(self, direction: Direction) -> tuple[Term, ...]:
+        """(pair, count) of the dominating pairs."""
+        return tuple(terms_of(self.mechanism, direction))
+
+    @property
+    def over(self) -> bool:
+        """Whether time is up: then what is known is the answer."""
+        return work.over()
+
+    def delta(self, t: float, aim: float | None = None) -> Bound:
+        """H(e^t), the larger one of the directions asked; aim is the relative width to aim at."""
+        bound = self.one_sided(t, aim)
+        if t >= 0.0:
+            return bound
+        with working_precision(BITS_START):
+            rest, alpha = -arb(t).expm1(), arb(t).exp()
+            lower, upper = lower_float(rest + alpha * bound.lower), upper_float(rest + alpha * bound.upper)
+        return Bound(lower, min(upper, 1.0), bound.certificate)
+
+    def rest(self, t: float, aim: float | None = None) -> tuple[arb, arb]:
+        """Ends of 1 - H(e^t), which does not cancel below t = 0; at the working precision."""
+        bound = self.one_sided(t, aim)
+        alpha = arb(t).exp() if t < 0.0 else arb(1)
+        return alpha * (1 - arb(bound.upper)), alpha * (1 - arb(bound.lower))
+
+    def one_sided(self, t: float, aim: float | None = None) -> Bound:
+        """H(e^t) for t >= 0, and that of the reversed pairs at e^-t below."""
+        aim = AIM_SHARE * self.aim if aim is None else aim
+        known = self._known.get(t)
+        if known is not None and meets(known.lower, known.upper, aim, "delta"):
+            return known
+        with work.part(1.0) as meter:
+            bound = replace(self._case(t < 0.0), aim=aim).bound(Point("delta", abs(t)), meter)
+        ended = None if bound.certificate is None else bound.certificate.exhausted
+        self.exhausted = self.exhausted or ended
+        if known is not None and known.width <= bound.width:
+            return known
+        self._known[t] = bound
+        return bound
+
+    def _case(self, reverse: bool) -> Case:
+        """The planners of the pairs, or of the reversed pairs, which are asked as they are."""
+        if reverse not in self._cases:
+            if reverse:
+                made = replace(self._case(False).mirrored(several=True), mirror=False)
+            else:
+                question = replace(self.question, quantity="delta", accuracy=None)
+                made = Case.of(self.mechanism, question, several=True, aim=self.aim, below=self.below)
+            self._cases[reverse] = made
+        return self._cases[reverse]
+
+    def bound(self, lower: float, upper: float, told: Told, of: Bound | None = None) -> Bound:
+        """A reading with its certificate; of is the delta that decided it."""
+        decided = None if of is None else of.certificate
+        narrow = meets(lower, upper, self.aim, self.question.quantity)
+        direction = told.direction or (None if decided is None else decided.direction)
+        with work.uncounted():
+            tight = self.mechanism.tight
+            attained = self.mechanism.attained if self.below and not told.of_pair else tight
+        ended = None if narrow else self.exhausted or ("time" if self.over else None)
+        seconds = self.question.seconds
+        more = {"seconds": max(float(f"{MORE_SECONDS * seconds:.3g}"), SECONDS)} if seconds < FINITE_SECONDS else {}
+        return Bound(
+            lower,
+            upper,
+            Certificate(
+                engine=told.engine or ("" if decided is None else decided.engine),
+                arithmetic=told.arithmetic or ("ball" if decided is None else decided.arithmetic),
+                reason=told.reason,
+                direction=None if self.mechanism.relation is Relation.REPLACE else direction,
+                relation=self.mechanism.relation,
+                tight=tight,
+                attained=attained,
+                parameters={**(told.parameters or {}), **claims(self.mechanism)},
+                budget=told.budget or (Budget() if decided is None else decided.budget),
+                confidence=confidence(self.mechanism),
+                exhausted=ended,
+                advice=more if ended == "time" else {},
+                label=self.label,
+            ),
+        )

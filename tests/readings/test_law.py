@@ -1,0 +1,50 @@
+"""The profile as readings ask for it: both signs of t, 1 - H without cancellation, both directions."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import pytest
+
+import tightrope as tr
+from tightrope.kernels.ball import lower_float, upper_float
+from tightrope.question import Question
+from tightrope.readings.law import Law
+
+
+def gaussian_profile(mu: float, t: float) -> mpmath.mpf:
+    """H(e^t) = Phi(-t/mu + mu/2) - e^t Phi(-t/mu - mu/2)."""
+    with mpmath.workdps(60):
+        ratio = mpmath.mpf(t) / mu
+        return mpmath.ncdf(-ratio + mpmath.mpf(mu) / 2) - mpmath.exp(t) * mpmath.ncdf(-ratio - mpmath.mpf(mu) / 2)
+
+
+@pytest.mark.parametrize("t", [-30.0, -2.0, -1e-9, 0.0, 0.5, 3.0])
+@pytest.mark.parametrize("proof", [False, True])
+def test_the_profile_and_its_rest(t: float, proof: bool) -> None:
+    law = Law(tr.Gaussian(sigma=2), Question("tradeoff", proof=proof))
+    exact = gaussian_profile(0.5, t)
+    found, (low, high) = law.delta(t), law.rest(t)
+    assert found.lower <= exact <= found.upper
+    with mpmath.workdps(60):
+        rest = 1 - exact
+        assert lower_float(low) <= rest <= upper_float(high)
+    assert upper_float(high) - lower_float(low) <= 1e-6 * float(rest)
+
+
+def test_readings_that_are_one_delta() -> None:
+    run = tr.Gaussian(sigma=1).poisson(rate=0.01) * 100
+    assert run.advantage() == run.total_variation()
+    assert run.advantage().lower <= run.delta(0.0).upper
+    half = run.bayes_accuracy(0.5)
+    assert half.lower <= (1 + run.advantage().upper) / 2 <= math.nextafter(half.upper, 2.0)
+    assert run.bayes_accuracy([0.0, 1.0]) == (tr.Bound(1.0, 1.0), tr.Bound(1.0, 1.0))
+    assert run.mean_loss() == run.renyi(1)
+
+
+def test_only_one_argument_is_a_sequence() -> None:
+    with pytest.raises(tr.InvalidParameter, match="prior must"):
+        tr.Gaussian(sigma=1).bayes_accuracy("x")  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="did you mean accuracy"):
+        tr.Gaussian(sigma=1).advantage(acuracy=0.1)  # type: ignore[call-arg]
