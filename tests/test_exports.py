@@ -64,3 +64,9 @@ def test_engines_are_loaded_by_the_first_question() -> None:
     code = "import sys, tightrope; print([name for name in ('scipy', 'tightrope.engines') if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert found.strip() == "[]"
+
+
+def test_families_are_loaded_by_the_first_question_about_them() -> None:
+    code = "import sys, tightrope.cli.app; print([name for name in sys.modules if name.startswith('tightrope.pairs.')])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found.strip() == "['tightrope.pairs.tails']"

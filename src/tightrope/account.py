@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from . import work
 from .bound import Bound, Certificate
 from .curve import Curve
 from .engines.answer import Answer, Point, meets, nothing_known
-from .engines.loss.planner import LossPlanner
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
@@ -22,6 +22,9 @@ from .mechanisms.parameters import finite, nonnegative, probability, real, whole
 from .question import ARGUMENTS, AUTO, LESS_IS_WORSE, OF_LOSS, SECONDS, Question, parsed
 from .relation import Direction, Relation, asked_directions
 from .transforms.terms import choices_of, terms_of
+
+if TYPE_CHECKING:
+    from .engines.loss.planner import LossPlanner
 
 AIM = 1e-6
 CURVE_AIM = 1e-4  # far below what a plot shows, and few grids serve all points
@@ -154,9 +157,13 @@ class Case:
         for each in asked_directions(law.relation, parsed(question.direction)):
             try:
                 terms = terms_of(law, each)
-                asked = question.quantity in OF_LOSS
-                planners[each] = LossPlanner(terms, question) if asked else Planner(terms, question, several)
-                if below and not asked:
+                if question.quantity in OF_LOSS:
+                    from .engines.loss.planner import LossPlanner
+
+                    planners[each] = LossPlanner(terms, question)
+                    continue
+                planners[each] = Planner(terms, question, several)
+                if below:
                     floors += floors_of(choices_of(law, each), terms, question, several)
             except WorkExhausted:
                 return Case(law, label, question, {}, aim, below=below)

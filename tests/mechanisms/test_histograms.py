@@ -15,10 +15,10 @@ import pytest
 
 from tests.search import FULL, cases
 from tightrope.errors import DataError, InvalidParameter
-from tightrope.mechanisms import histograms
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.finite import Finite
 from tightrope.mechanisms.histograms import Histograms
+from tightrope.pairs.finite import histogram
 from tightrope.pairs.finite.histogram import law_within, lower_limit, upper_limit
 from tightrope.pairs.finite.laws import RationalLaw
 from tightrope.relation import Direction
@@ -157,8 +157,8 @@ def test_confidence_widens_and_more_draws_narrow() -> None:
 
 def test_the_stated_confidence_is_covered_in_many_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound must hold, at every alpha and in both directions, in at least the stated share of simulated draws."""
-    monkeypatch.setattr(histograms, "upper_limit", functools.cache(upper_limit))  # the same few counts come up often
-    monkeypatch.setattr(histograms, "lower_limit", functools.cache(lower_limit))
+    monkeypatch.setattr(histogram, "upper_limit", functools.cache(upper_limit))  # the same few counts come up often
+    monkeypatch.setattr(histogram, "lower_limit", functools.cache(lower_limit))
     generator = np.random.default_rng(20181015)
     p, q = np.array([0.5, 0.3, 0.19, 0.01]), np.array([0.4, 0.35, 0.25, 0.0])
     alphas = np.array([*np.arange(0.0, 4.0, 0.125), 1000.0])

@@ -13,8 +13,9 @@ import pytest
 
 from tests.search import cases
 from tightrope.errors import DataError, InvalidParameter
-from tightrope.mechanisms import binning, data_file, histograms, samples
+from tightrope.mechanisms import binning, data_file, samples
 from tightrope.mechanisms.histograms import Histograms
+from tightrope.pairs.finite import histogram
 from tightrope.pairs.finite.histogram import lower_limit, upper_limit
 
 A = [0.5, 1.5, 1.7, 2.5, -3.0, 9.0]
@@ -146,8 +147,8 @@ def test_which_draws_choose_the_bins_does_not_depend_on_them(monkeypatch: pytest
 
 def test_bins_chosen_from_the_data_keep_the_stated_confidence(monkeypatch: pytest.MonkeyPatch) -> None:
     """The worst bins for coverage are those that data chose: the bound must still hold in the stated share of runs."""
-    monkeypatch.setattr(histograms, "upper_limit", functools.cache(upper_limit))
-    monkeypatch.setattr(histograms, "lower_limit", functools.cache(lower_limit))
+    monkeypatch.setattr(histogram, "upper_limit", functools.cache(upper_limit))
+    monkeypatch.setattr(histogram, "lower_limit", functools.cache(lower_limit))
     generator = np.random.default_rng(8)
     held, runs, confidence = 0, cases(100, 400), 0.6
     for _ in range(runs):

@@ -9,7 +9,6 @@ from flint import acb, arb
 
 from tests.mechanisms import test_characteristic_function as moments
 from tests.mechanisms import test_tradeoff_curve as curves
-from tightrope.mechanisms import tradeoff_curve
 from tightrope.pair import LossRange
 from tightrope.pairs.finite import tradeoff
 from tightrope.pairs.moments.pair import MomentPair
@@ -21,25 +20,25 @@ Corners = Sequence[tuple[Fraction, Fraction]]
 
 def join_points_by_lines(patch: Patch) -> None:
     """Values of a convex function lie below their chords."""
-    patch.setattr(tradeoff_curve, "points_below", lambda points: tradeoff.lines_below(sorted(points)))
+    patch.setattr(tradeoff, "points_below", lambda points: tradeoff.lines_below(sorted(points)))
 
 
 def run_to_the_corner(patch: Patch) -> None:
     """Behind the last point f may fall faster than to (1, 0)."""
     plain = tradeoff.lines_below
     corner = (Fraction(1), Fraction(0))
-    patch.setattr(tradeoff_curve, "lines_below", lambda points: plain([*points, *([corner] * (points[-1][0] < 1))]))
+    patch.setattr(tradeoff, "lines_below", lambda points: plain([*points, *([corner] * (points[-1][0] < 1))]))
 
 
 def start_at_one(patch: Patch) -> None:
     """Before the first point f need not rise to 1."""
     plain = tradeoff.lines_below
     corner = (Fraction(0), Fraction(1))
-    patch.setattr(tradeoff_curve, "lines_below", lambda points: plain([*([corner] * (points[0][0] > 0)), *points]))
+    patch.setattr(tradeoff, "lines_below", lambda points: plain([*([corner] * (points[0][0] > 0)), *points]))
 
 
 def forget_the_inverse(patch: Patch) -> None:
-    patch.setattr(tradeoff_curve, "symmetric", lambda corners: corners)
+    patch.setattr(tradeoff, "symmetric", lambda corners: corners)
 
 
 def read_both_directions_alike(patch: Patch) -> None:

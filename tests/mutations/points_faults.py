@@ -9,10 +9,9 @@ from tests.derived import test_polygon as polygons
 from tests.mechanisms import test_privacy_curve as curves
 from tests.transforms import test_parallel as cells
 from tightrope.derived import maximum, polygon
-from tightrope.mechanisms import privacy_curve
 from tightrope.pair import Pair
+from tightrope.pairs.finite import curve
 from tightrope.pairs.finite.curve import Corner
-from tightrope.transforms import parallel
 
 from .contour_faults import Fault, Patch
 
@@ -32,9 +31,7 @@ def forget_mirrors(patch: Patch) -> None:
 
 def keep_all_points(patch: Patch) -> None:
     """Points above the hull taken for corners."""
-    patch.setattr(
-        privacy_curve, "lower_hull", lambda points: (tuple(sorted(points, key=lambda point: point.loss)), True)
-    )
+    patch.setattr(curve, "lower_hull", lambda points: (tuple(sorted(points, key=lambda point: point.loss)), True))
 
 
 def take_the_first(patch: Patch) -> None:
@@ -48,7 +45,7 @@ def keep_the_first_cell(patch: Patch) -> None:
     def first(pairs: object) -> Pair:
         return next(iter(pairs))  # type: ignore[call-overload, no-any-return]
 
-    patch.setattr(parallel, "maximum_pair", first)
+    patch.setattr(maximum, "maximum_pair", first)
 
 
 FAULTS: tuple[Fault, ...] = (

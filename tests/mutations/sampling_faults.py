@@ -23,7 +23,7 @@ from .contour_faults import Fault, Patch
 
 def one_order_alone(patch: Patch) -> None:
     """A batch without replacement as the Poisson sample of one direction."""
-    patch.setattr(without_replacement, "glued_pair", lambda base, rate: poisson_pair(base, rate, Direction.REMOVE))
+    patch.setattr(glued, "glued_pair", lambda base, rate: poisson_pair(base, rate, Direction.REMOVE))
 
 
 def glue_the_same_twice(patch: Patch) -> None:

@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..pair import Pair
-from ..pairs.finite.laws import ResponseLaw
-from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import nonnegative, probability
@@ -29,6 +27,9 @@ class PureDP(Leaf):
         object.__setattr__(self, "epsilon_per_use", nonnegative("epsilon", epsilon))
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.finite.laws import ResponseLaw
+        from ..pairs.finite.pair import FinitePair
+
         return FinitePair(ResponseLaw(self.epsilon_per_use, 0.0, 2))
 
 
@@ -46,4 +47,7 @@ class ApproximateDP(Leaf):
         object.__setattr__(self, "delta_per_use", probability("delta", delta))
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.finite.laws import ResponseLaw
+        from ..pairs.finite.pair import FinitePair
+
         return FinitePair(ResponseLaw(self.epsilon_per_use, self.delta_per_use, 2))

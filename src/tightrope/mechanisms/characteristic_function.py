@@ -21,14 +21,12 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter, UnsupportedMechanism
 from ..pair import Pair
-from ..pairs.moments.claims import FALLING, Claims, check
-from ..pairs.moments.pair import MomentPair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import probability, real
 
 if TYPE_CHECKING:
-    from ..pairs.moments.claims import Fall, LogMoment
+    from ..pairs.moments.claims import Claims, Fall, LogMoment
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,6 +47,8 @@ class CharacteristicFunction(Leaf):
     lost_mass: float = 0.0
 
     def __post_init__(self) -> None:
+        from ..pairs.moments.claims import FALLING, check
+
         if not callable(self.log_moment):
             raise InvalidParameter(f"log_moment must be a function of a flint.acb, not {self.log_moment!r:.60}")
         if not (self.decay is None or self.decay == FALLING or callable(self.decay)):
@@ -74,10 +74,14 @@ class CharacteristicFunction(Leaf):
         return f"log_moment{' and decay' if self.decay else ''} of {self}, as claimed"
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.moments.pair import MomentPair
+
         return MomentPair(self._claims, direction is Direction.ADD)
 
     @property
     def _claims(self) -> Claims:
+        from ..pairs.moments.claims import Claims
+
         return Claims(self.log_moment, self.strip, self.decay, self.infinite_mass, self.lost_mass)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..pair import Pair
-from ..pairs.discrete_gaussian.pair import DiscreteGaussianPair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import positive, whole
@@ -30,4 +29,6 @@ class DiscreteGaussian(Leaf):
         object.__setattr__(self, "sensitivity", whole("sensitivity", self.sensitivity, least=1))
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.discrete_gaussian.pair import DiscreteGaussianPair
+
         return DiscreteGaussianPair(self.sigma, self.sensitivity)

@@ -11,8 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..pair import Pair
-from ..pairs.finite.discrete_laplace import DiscreteLaplaceLaw
-from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import positive, whole
@@ -31,4 +29,7 @@ class DiscreteLaplace(Leaf):
         object.__setattr__(self, "sensitivity", whole("sensitivity", self.sensitivity, least=1))
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.finite.discrete_laplace import DiscreteLaplaceLaw
+        from ..pairs.finite.pair import FinitePair
+
         return FinitePair(DiscreteLaplaceLaw(self.scale, self.sensitivity))

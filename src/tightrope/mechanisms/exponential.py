@@ -14,9 +14,6 @@ from dataclasses import dataclass, field
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.finite.laws import ResponseLaw
-from ..pairs.finite.pair import FinitePair
-from ..pairs.logistic.pair import LogisticPair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import nonnegative
@@ -42,6 +39,10 @@ class Exponential(Leaf):
         return self.epsilon_per_use == 0.0
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.finite.laws import ResponseLaw
+        from ..pairs.finite.pair import FinitePair
+        from ..pairs.logistic.pair import LogisticPair
+
         if self.epsilon_per_use == 0.0:
             return FinitePair(ResponseLaw(0.0, 0.0, 2))
         return LogisticPair(self.epsilon_per_use)

@@ -14,8 +14,6 @@ from fractions import Fraction
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.finite.laws import RationalLaw
-from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import real, shares
@@ -39,6 +37,9 @@ class Finite(Leaf):
         object.__setattr__(self, "q", q)
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.finite.laws import RationalLaw
+        from ..pairs.finite.pair import FinitePair
+
         law = RationalLaw(shares(self.p), shares(self.q))
         return FinitePair(law) if direction is Direction.REMOVE else FinitePair(law).reversed()
 

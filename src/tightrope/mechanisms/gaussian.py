@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..pair import Pair
-from ..pairs.gaussian.pair import GaussianPair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import positive
@@ -30,6 +29,8 @@ class Gaussian(Leaf):
         object.__setattr__(self, "sensitivity", positive("sensitivity", self.sensitivity))
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.gaussian.pair import GaussianPair
+
         return GaussianPair(((self.sigma, self.sensitivity, 1),))
 
 
@@ -45,4 +46,6 @@ class GDP(Leaf):
         object.__setattr__(self, "mu", positive("mu", self.mu))
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.gaussian.pair import GaussianPair
+
         return GaussianPair(((1.0, self.mu, 1),))

@@ -19,9 +19,6 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.finite.histogram import law_within, lower_limit, upper_limit
-from ..pairs.finite.laws import RationalLaw
-from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import SHOWN, Leaf
 from .data_file import data_file
@@ -111,6 +108,10 @@ class Histograms(Leaf):
         return self.confidence is None
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.finite.histogram import law_within
+        from ..pairs.finite.laws import RationalLaw
+        from ..pairs.finite.pair import FinitePair
+
         first, second = self.numbers if direction is Direction.REMOVE else reversed(self.numbers)
         doubt = self.doubt
         if self.confidence is None or doubt is None:
@@ -120,6 +121,8 @@ class Histograms(Leaf):
 
 
 def _limits(counts: Sequence[float], level: Fraction, upper: bool) -> tuple[Fraction, ...]:
+    from ..pairs.finite.histogram import lower_limit, upper_limit
+
     total, limit = int(sum(counts)), upper_limit if upper else lower_limit
     by_count = {count: limit(int(count), total, level) for count in set(counts)}
     return tuple(by_count[count] for count in counts)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..pair import Pair
-from ..pairs.laplace.pair import LaplacePair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import positive
@@ -30,4 +29,6 @@ class Laplace(Leaf):
         object.__setattr__(self, "sensitivity", positive("sensitivity", self.sensitivity))
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.laplace.pair import LaplacePair
+
         return LaplacePair(self.scale, self.sensitivity)

@@ -19,15 +19,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.finite.curve import Corner, CurveLaw, lower_hull, number
-from ..pairs.finite.exponentials import exponential
-from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import finite, probability, real
+
+if TYPE_CHECKING:
+    from ..pairs.finite.curve import Corner
 
 GIVEN_POINTS_MOST = 10_000
 EPSILON_LARGEST = 1e6  # far beyond where any profile falls
@@ -67,6 +68,8 @@ class PrivacyCurve(Leaf):
             raise InvalidParameter(
                 f"epsilons and deltas must have the same length, not {len(epsilons)} and {len(deltas)}"
             )
+        from ..pairs.finite.curve import lower_hull
+
         points = [_point(index, *point) for index, point in enumerate(zip(epsilons, deltas, strict=True))]
         mirrors = [point.mirrored() for point in points] if self.both_directions else []
         corners, placed = lower_hull([*points, *mirrors])
@@ -80,6 +83,9 @@ class PrivacyCurve(Leaf):
         return self.placed
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.finite.curve import CurveLaw
+        from ..pairs.finite.pair import FinitePair
+
         pair = FinitePair(CurveLaw(self.corners, self.both_directions))
         return pair if direction is Direction.REMOVE else pair.reversed()
 
@@ -109,6 +115,9 @@ def _epsilons(values: object) -> tuple[float, ...]:
 
 def _point(index: int, epsilon: float, delta: float) -> Corner:
     """In exact numbers; what rounding put below 1 - e^epsilon, where no profile is, is put up on it."""
+    from ..pairs.finite.curve import Corner, number
+    from ..pairs.finite.exponentials import exponential
+
     loss, value = Fraction(epsilon), number(Fraction(delta))
     least = number(Fraction(1)) - exponential(loss)
     if epsilon < 0.0 and (least - value).sign() == 1:

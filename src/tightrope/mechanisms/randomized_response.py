@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.finite.laws import ResponseLaw, response_law
-from ..pairs.finite.pair import FinitePair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import nonnegative, probability, whole
@@ -37,6 +35,9 @@ class RandomizedResponse(Leaf):
         object.__setattr__(self, "categories", whole("categories", categories, least=2))
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.finite.laws import ResponseLaw, response_law
+        from ..pairs.finite.pair import FinitePair
+
         if self.p is not None:
             return FinitePair(response_law(self.p, self.categories))
         return FinitePair(ResponseLaw(self.epsilon_per_use or 0.0, 0.0, self.categories))

@@ -23,8 +23,6 @@ from itertools import pairwise
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.renyi.curve import Divergences
-from ..pairs.renyi.pair import RenyiPair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import nonnegative, probability, real
@@ -65,6 +63,9 @@ class RenyiCurve(Leaf):
         return False
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.renyi.curve import Divergences
+        from ..pairs.renyi.pair import RenyiPair
+
         told = zip(self.orders, map(Fraction, self.divergences), strict=True)
         curve = Divergences.table(
             (None if order == math.inf else Fraction(order), divergence) for order, divergence in told
@@ -89,6 +90,9 @@ class ZCDP(Leaf):
         return False
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.renyi.curve import Divergences
+        from ..pairs.renyi.pair import RenyiPair
+
         leaks = ((self.delta_per_use, 1),) if self.delta_per_use else ()
         return RenyiPair(Divergences.parabola(Fraction(self.rho)), leaks=leaks)
 

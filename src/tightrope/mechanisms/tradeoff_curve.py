@@ -21,14 +21,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.finite.pair import FinitePair
-from ..pairs.finite.tradeoff import Point, holds, law_of, lines_below, mirrored, points_below, symmetric
 from ..relation import Direction
 from .base import Leaf
 from .parameters import probability
+
+if TYPE_CHECKING:
+    from ..pairs.finite.tradeoff import Point
 
 ABOVE_MOST = Fraction(1, 10**12)  # of a rate over 1 - fpr, which is then taken for it
 POINTS_SHOWN = 8  # in a title
@@ -63,6 +65,8 @@ class TradeoffCurve(Leaf):
                 raise InvalidParameter(f"{name} must be True or False, not {getattr(self, name)!r:.60}")
         object.__setattr__(self, "fprs", fprs)
         object.__setattr__(self, "fnrs", fnrs)
+        from ..pairs.finite.tradeoff import holds, lines_below, mirrored, points_below, symmetric
+
         points = _points(fprs, fnrs)
         if self.points_only:
             corners = points_below([*points, *mirrored(points)] if self.both_directions else points)
@@ -82,6 +86,9 @@ class TradeoffCurve(Leaf):
         return self.exactly
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.finite.pair import FinitePair
+        from ..pairs.finite.tradeoff import law_of
+
         pair = FinitePair(law_of(self.corners))
         # In both directions its own inverse: one pair for both is asked once.
         return pair if direction is Direction.REMOVE or self.both_directions else pair.reversed()

@@ -14,18 +14,18 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..pairs.truncated.clamped import ClampedPair
-from ..pairs.truncated.cut import CutPair
-from ..pairs.truncated.gaussian import GaussianNoise
-from ..pairs.truncated.laplace import LaplaceNoise
-from ..pairs.truncated.noise import ShiftedNoise
-from ..pairs.truncated.rounded import listed
 from ..relation import Direction
 from .base import Leaf
 from .parameters import positive, real
+
+if TYPE_CHECKING:
+    from ..pairs.truncated.gaussian import GaussianNoise
+    from ..pairs.truncated.laplace import LaplaceNoise
+    from ..pairs.truncated.noise import ShiftedNoise
 
 
 class TruncatedNoise(Leaf):
@@ -73,6 +73,10 @@ class TruncatedNoise(Leaf):
         self.pair(Direction.REMOVE)  # what is wrong with all of them together is said here
 
     def pair(self, direction: Direction) -> Pair:
+        from ..pairs.truncated.clamped import ClampedPair
+        from ..pairs.truncated.cut import CutPair
+        from ..pairs.truncated.rounded import listed
+
         noise = self.noise()
         low, high = (None if math.isinf(bound) else Fraction(bound) for bound in self.bounds)
         pair: CutPair | ClampedPair
@@ -98,6 +102,8 @@ class TruncatedGaussian(TruncatedNoise):
     sensitivity: float = 1.0
 
     def noise(self) -> GaussianNoise:
+        from ..pairs.truncated.gaussian import GaussianNoise
+
         return GaussianNoise(self.sigma, Fraction(self.sensitivity), self.integer)
 
 
@@ -114,4 +120,6 @@ class TruncatedLaplace(TruncatedNoise):
     sensitivity: float = 1.0
 
     def noise(self) -> LaplaceNoise:
+        from ..pairs.truncated.laplace import LaplaceNoise
+
         return LaplaceNoise(self.scale, Fraction(self.sensitivity), self.integer)

@@ -9,15 +9,17 @@ Reference: Liu, Talwar 2019; Papernot, Steinke 2022; Koskela, Redberg, Wang 2024
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..derived.runs import BinomialRuns, NegativeBinomialRuns, PoissonRuns, RunLaw
-from ..derived.selected import FallingPair, RisingPair, SelectedPair, UnscoredPair
 from ..errors import InvalidParameter, UnsupportedMechanism
 from ..mechanisms.parameters import finite, positive, whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .refused import FIXED
+
+if TYPE_CHECKING:
+    from ..derived.runs import RunLaw
 
 LAWS = ("geometric", "negative_binomial", "logarithmic", "poisson", "binomial")
 MEAN_MOST = 1e12
@@ -96,6 +98,8 @@ class BestOf(Transformation):
 
     @property
     def _runs(self) -> RunLaw:
+        from ..derived.runs import BinomialRuns, NegativeBinomialRuns, PoissonRuns
+
         if self.law == "poisson":
             return PoissonRuns(self.mean)
         if self.law == "binomial":
@@ -127,9 +131,13 @@ class BestOf(Transformation):
     def _best(self, base: Pair) -> Pair:
         if base.opaque():
             raise UnsupportedMechanism("the best of several runs needs the tails of a run, and only moments are known")
+        from ..derived.selected import SelectedPair
+
         return base if self._once else SelectedPair(base, self._runs)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        from ..derived.selected import FallingPair, RisingPair, UnscoredPair
+
         found = self.base.floors(direction)
         if self._once:
             return found

@@ -20,7 +20,6 @@ from itertools import chain
 from typing import ClassVar, Self
 
 from ..calls import checked
-from ..derived.maximum import maximum_pair, undominated
 from ..errors import InvalidParameter, UnsupportedMechanism
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
@@ -89,6 +88,8 @@ class Parallel(Called):
         return all(cell.attained for cell in self.cells)
 
     def pair(self, direction: Direction) -> Pair:
+        from ..derived.maximum import maximum_pair
+
         return maximum_pair(cell.pair(direction) for cell in self.cells)
 
     def group_pair(self, size: int, direction: Direction) -> Pair:
@@ -101,6 +102,8 @@ class Parallel(Called):
         return Mechanism.group_pair(self, size, direction)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        from ..derived.maximum import undominated
+
         return undominated(floor for cell in self.cells for floor in cell.floors(direction))
 
 

@@ -15,9 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..derived.grouped import chained_pair
-from ..derived.hit_chain import hit_pair
 from ..derived.poisson import poisson_pair
-from ..facets.hits import BinomialHits
 from ..mechanisms.parameters import probability
 from ..pair import Pair
 from ..relation import Direction, Relation
@@ -102,6 +100,9 @@ class Poisson(Transformation):
         if self.rate in (0.0, 1.0) or size == 1:
             return self._sampled(self.base.group_pair(size, direction), direction)
         base = self.base.pair(direction)
+        from ..derived.hit_chain import hit_pair
+        from ..facets.hits import BinomialHits
+
         return hit_pair(
             base if direction is Direction.REMOVE else base.reversed(), BinomialHits(size, self.rate), direction
         )

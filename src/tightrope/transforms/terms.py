@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..derived.grouped import chained_pair, group_pair
-from ..derived.maximum import maximum_pair
 from ..derived.product import Factor, merged, product_pair
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
@@ -66,6 +65,8 @@ def _replaced_terms(law: Mechanism, size: int = 1) -> tuple[Factor, ...]:
 
 def _replaced(part: Mechanism, size: int) -> Pair:
     """The largest profile of both orders, as often as records are replaced: each may meet either order."""
+    from ..derived.maximum import maximum_pair
+
     own = part.replaced_pair(size) if isinstance(part, Transformation) else None
     return own or group_pair(maximum_pair(part.pair(direction) for direction in Direction), size)
 

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 
 from flint import arb, ctx
 
-from ..derived.dyadic import dyadic_pair
-from ..derived.glued import glued_pair
 from ..derived.union import UnionPair, Weights
 from ..errors import InvalidParameter
 from ..facets.hits import BinomialHits
@@ -37,7 +35,6 @@ RARELY, HARDLY = 1e-40, 1e-320  # together, multiplicities in blocks, and those 
 SINGLE_MOST = 256  # multiplicities that are counted one by one
 COPIES_MOST = 16  # draws of a lower end that counts copies: more take long, and are rarely told from one
 CHAINED_MOST = 4  # the same where a group of records is a chain of neighbours, which takes long
-APART = dyadic_pair([(1, 0), (0, 1)], 0)
 
 
 @dataclass(frozen=True)
@@ -112,13 +109,17 @@ class WithReplacement(Transformation):
             return IDENTITY.pair(direction)
         if self.records == 1:
             return replaced_pair(self.base, self.batch)
+        from ..derived.dyadic import dyadic_pair
+        from ..derived.glued import glued_pair
+
         one, two = replaced_pair(self.base), replaced_pair(self.base, 2)
         known = one.shifted(2) is not None or two.finite() is not None
         tops = _tops(self.batch, self.records, SINGLE_MOST if known else CHAINED_MOST)
         weights = Multiplicities(self.batch, self.records, tops)
         pairs = tuple(replaced_pair(self.base, top) for top in tops)
         with working_precision(BITS_START):
-            pairs = pairs if len(weights.listed()) == len(tops) else (*pairs, APART)
+            if len(weights.listed()) > len(tops):
+                pairs = (*pairs, dyadic_pair([(1, 0), (0, 1)], 0))  # nothing in common
             rate = min(upper_float(_hit(self.batch, self.records)), 1.0)
         union = pairs[0] if len(pairs) == 1 else UnionPair(weights, pairs)
         return union if rate == 1.0 else glued_pair(union, rate)

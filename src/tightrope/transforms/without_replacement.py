@@ -16,10 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..derived.glued import glued_pair
-from ..derived.hit_chain import hit_pair
 from ..errors import InvalidParameter
-from ..facets.hits import HypergeometricHits
 from ..mechanisms.parameters import whole
 from ..pair import Pair
 from ..relation import Direction, Relation
@@ -98,6 +95,8 @@ class WithoutReplacement(Transformation):
         base, rate = replaced_pair(self.base), rates(self.batch, self.records)[1]
         if self.relation is Relation.ADD_REMOVE or rate in (0.0, 1.0):
             return sampled_pair(base, rate, direction)
+        from ..derived.glued import glued_pair
+
         return glued_pair(base, rate)
 
     def group_pair(self, size: int, direction: Direction) -> Pair:
@@ -108,6 +107,9 @@ class WithoutReplacement(Transformation):
         """
         if self.relation is Relation.REPLACE or self.batch == 0 or size == 1:
             return Transformation.group_pair(self, size, direction)
+        from ..derived.hit_chain import hit_pair
+        from ..facets.hits import HypergeometricHits
+
         return hit_pair(replaced_pair(self.base), HypergeometricHits(self.records, size, self.batch), direction)
 
     def group_tight(self, size: int) -> bool:

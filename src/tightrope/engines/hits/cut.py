@@ -11,7 +11,7 @@ Reference: Meiser, Mohammadi 2018, Def. 3 (buckets); Doroshenko, Ghazi, Kamath, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from ...bound import Budget, budget_lines
 from ...errors import UnsupportedMechanism, WorkExhausted
 from ...kernels.twofold import twofold
 from ...pair import Pair
-from ..evaluation import Evaluation, Evaluator, Term
+from ..evaluation import Evaluation, Evaluator
 from ..lattice import masses as lattice_masses
 from ..lattice.compose import Total, compose
 from ..lattice.grid import infinite_ends, lower_laws
@@ -68,10 +68,8 @@ class CutEvaluator(Evaluator):
         return Evaluation(min(lower, upper), upper, Budget(above, under))
 
 
-def prepare(terms: Sequence[Term], epsilon: float | None, delta: float | None, accuracy: float) -> Narrowest:
-    """An evaluator for one direction and one question; UnsupportedMechanism where hits are many or have no ends."""
-    asked = CutQuestion.of(terms)
-    asked.check_short()
+def prepare(asked: CutQuestion, epsilon: float | None, delta: float | None, accuracy: float) -> Narrowest:
+    """An evaluator for one direction and one question; UnsupportedMechanism where a cut would not pay."""
     if epsilon is not None:
         asked.check(epsilon)
         return _refined(asked, epsilon, epsilon, accuracy, float(asked.single(np.array([epsilon]))[0]))

@@ -57,6 +57,10 @@ def prepare(
     except UnsupportedMechanism:
         if proof:
             raise
-    from . import cut  # late: it needs numpy, which proofs do without
+    from .ends import CutQuestion  # late: it needs numpy, which proofs do without
 
-    return cut.prepare(terms, epsilon, delta, accuracy)
+    asked = CutQuestion.of(terms)
+    asked.check_short()
+    from . import cut  # later still: most runs are refused before, and need no grid
+
+    return cut.prepare(asked, epsilon, delta, accuracy)
