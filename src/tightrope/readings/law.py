@@ -9,6 +9,7 @@ Proof: docs/proofs/mirror.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -56,10 +57,20 @@ class Law:
         self.exhausted: str | None = None  # what ran out, for the first time
         self._cases: dict[bool, Case] = {}
         self._known: dict[float, Bound] = {}
+        self._toward: dict[Direction, Law] = {}
 
     def terms(self, direction: Direction) -> tuple[Term, ...]:
         """(pair, count) of the dominating pairs."""
         return tuple(terms_of(self.mechanism, direction))
+
+    def toward(self, direction: Direction) -> Law:
+        """The same law in one direction only."""
+        if direction not in self._toward:
+            one = copy(self)
+            one.question, one.directions = replace(self.question, direction=direction), (direction,)
+            one._cases, one._known = {}, {}
+            self._toward[direction] = one
+        return self._toward[direction]
 
     @property
     def over(self) -> bool:

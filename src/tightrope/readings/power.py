@@ -1,0 +1,215 @@
+"""The most powerful test at a false positive rate x: its power g(x) = inf_{a >= 0} H(a) + a x, and f(x) = 1 - g(x).
+
+Neyman, Pearson: sup {P(A) : Q(A) <= x} over randomised tests A. A convex minimum from finitely many certified deltas:
+the upper end of g is the least of H_up(a) + a x, the lower end comes from secants (convex.py). The next point is where
+the Gaussian mechanisms of equal delta have their least (gaussian_guess.py); once found, one point on each side of it,
+as far away as the width that is wanted allows; where that does not help, as at atoms of the loss where H has a kink,
+the point where the lower lines meet.
+Where g is above 1/2, f is what is bounded, by 1 - H(a) = a (1 - H_rev(1/a)) for a < 1: the smaller of the two keeps
+its digits. Nothing more is known of 1 - H(a) for a > 1 than delta below 1 tells: an f far below 1e-16 at a small x,
+where attackers are always right, has no lower end.
+Guarantee: both ends, rounded outward. Proof: docs/proofs/readings.md, sections 1 and 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import reduce
+from typing import NamedTuple
+
+from flint import arb
+
+from .. import work
+from ..bound import Bound
+from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from .convex import ZERO, Knot, Secants, Valley, min_of
+from .gaussian_guess import LOG_ROOT_TWO_PI, equivalent, turning_point, upper_point
+from .law import Law
+
+MOST_POINTS = 60
+BETWEEN = 0.5  # of the width that is aimed at: for what lies between the points
+FINEST = 1e-15  # relative width of a delta: nothing is sharper
+STRIDE = 4.0  # each step outward is so many times as long as the one before
+T_MOST = 1e15  # log a is not looked for further out
+
+
+class Power(NamedTuple):
+    """Ends of g and of f, the delta that decided the upper end of g, what it weighs there, and how many were asked."""
+
+    lower: float
+    upper: float
+    miss_lower: float
+    miss_upper: float
+    of: Bound
+    weight: float
+    points: int
+
+
+def power_at(law: Law, x: float) -> Power:
+    """g(x) and f(x) of the run, x from 0 to 1."""
+    if 0.0 < x < 1.0:
+        return _PowerSearch(law, x).answer()
+    mass = law.one_sided(math.inf)
+    if x == 1.0:
+        return Power(1.0, 1.0, 0.0, 0.0, mass, 0.0, 0)
+    with work.uncounted(), working_precision(BITS_START):
+        low, up = lower_float(1 - arb(mass.upper)), upper_float(1 - arb(mass.lower))
+    return Power(mass.lower, mass.upper, low, up, mass, 1.0, 1)
+
+
+def _range(law: Law) -> tuple[float, float]:
+    """The smallest and the largest loss, rounded outward: there H is at its limits."""
+    with work.uncounted(), working_precision(BITS_START):
+        lows, highs = [], []
+        for direction in law.directions:
+            ranges = [(pair.loss_range(), count) for pair, count in law.terms(direction)]
+            lows.append(lower_float(sum((count * each.lowest for each, count in ranges), ZERO)))
+            highs.append(upper_float(sum((count * each.highest for each, count in ranges), ZERO)))
+    return min(lows), max(highs)
+
+
+class _PowerSearch:
+    """Certified deltas at some t = log a, and where to ask next.
+
+    small: values are those of H - 1, as f is smaller than g; else those of H.
+    """
+
+    def __init__(self, law: Law, x: float) -> None:
+        self.law, self.x, self.small = law, x, x >= 0.5
+        self.tail, self.start = law.one_sided(math.inf), law.one_sided(-math.inf)  # H(inf), and 1 + H'(0)
+        self.known: dict[float, Bound] = {}  # at t; below 0 those of the reversed pairs at -t
+        self.mus: dict[float, float] = {}
+        self.aims: dict[float, float] = {}
+        self.gaps: list[arb] = []
+        self.quantile = upper_point(x)
+        self.step, self.way = 1.0, 0  # outward, in t; which way to the next point is tried first
+        self.lowest, self.highest = _range(law)
+
+    def answer(self) -> Power:
+        """Asks until the width is reached, time is up, or no point would help."""
+        t: float | None = 0.0
+        while t is not None and len(self.known) < MOST_POINTS:
+            aim = self.aims.setdefault(t, BETWEEN * BETWEEN * self.law.aim)
+            self.known[t] = found = self.law.one_sided(t, aim)
+            self.mus[t] = equivalent(abs(t), (found.lower + found.upper) / 2.0)
+            with work.uncounted(), working_precision(BITS_START):
+                t = None if self.law.over else self._next()
+        with work.uncounted(), working_precision(BITS_START):
+            return self._found(self._valley(lower=True))
+
+    def _found(self, valley: Valley) -> Power:
+        t = sorted(self.known)[max(valley.best, 0)]
+        lower, upper, x = valley.lower, valley.upper, arb(self.x)
+        power, miss = (
+            ((lower + 1, upper + 1), (-upper, -lower)) if self.small else ((lower, upper), (1 - upper, 1 - lower))
+        )
+        return Power(
+            max(lower_float(power[0]), self.x),
+            min(upper_float(power[1]), 1.0),
+            max(lower_float(miss[0]), 0.0),
+            min(upper_float(miss[1].min(1 - x)), 1.0),
+            self.known[t],
+            min(upper_float(arb(t).exp()), 1.0),
+            len(self.known),
+        )
+
+    def _value(self, t: float, end: float) -> arb:
+        """H(e^t), or H(e^t) - 1, by an end of what is known there."""
+        if t >= 0.0:
+            return arb(end) - 1 if self.small else arb(end)
+        return arb(t).exp() * (arb(end) - 1) if self.small else arb(t).exp() * end - arb(t).expm1()
+
+    def _valley(self, lower: bool) -> Valley:
+        """What is certain; or, without the lower ends, what upper ends would say of themselves if they were exact."""
+        knots = []
+        for t, bound in self.known.items():
+            up = self._value(t, bound.upper)
+            knots.append(Knot(t, self._value(t, bound.lower) if lower else up, up))
+        head = 0 if self.small else 1
+        tail, start = ((each.lower if lower else each.upper) for each in (self.tail, self.start))
+        return Secants(knots, arb(head), arb(start) - 1, arb(tail) - 1 + head).least(arb(self.x))
+
+    def _next(self) -> float | None:
+        """Where to ask next: first for the upper end, then for the lower one, then for sharper deltas."""
+        certain = self._valley(lower=True)
+        if not self.small and certain.lower > 0.5:
+            self.small = True
+            certain = self._valley(lower=True)
+        wanted = self.law.aim * abs(certain.lower).max(abs(certain.upper))
+        if certain.upper - certain.lower <= wanted:
+            return None
+        allowed = BETWEEN * wanted
+        least = allowed.max(2 * self._noise(certain.best)) if self.law.mechanism.tight else allowed
+        valley = self._valley(lower=False)
+        if not valley.upper - valley.lower <= least:
+            return self._place(valley, allowed)
+        values = (self._value(t, bound.lower) + arb(t).exp() * self.x for t, bound in self.known.items())
+        if not reduce(min_of, values) - certain.lower <= least:
+            return self._place(certain, allowed)
+        return self._blunt(certain, allowed) if self.law.mechanism.tight else None
+
+    def _noise(self, index: int) -> arb:
+        t = sorted(self.known)[max(index, 0)]
+        return self._value(t, self.known[t].upper) - self._value(t, self.known[t].lower)
+
+    def _place(self, valley: Valley, allowed: arb) -> float | None:
+        """A new t: by the Gaussian of equal delta, where lines meet, in the middle; another way where one stalls."""
+        ts = sorted(self.known)
+        left = ts[valley.interval - 1] if valley.interval else -math.inf
+        right = ts[valley.interval] if valley.interval < len(ts) else math.inf
+        self.gaps.append(valley.upper - valley.lower)
+        if len(self.gaps) > 2 and not self.gaps[-1] < self.gaps[-3] / 2:
+            self.way = (self.way + 1) % 3
+        ways = [list(self._guesses(ts, valley, allowed)), [valley.crossing], [self._middle(left, right)]]
+        for each in (ways * 2)[self.way : self.way + 3]:
+            for t in each:
+                if abs(t) <= T_MOST and t not in self.known:
+                    return t
+        return None
+
+    def _middle(self, left: float, right: float) -> float:
+        if left > -math.inf and right < math.inf:
+            return left + (right - left) / 2.0
+        self.step *= STRIDE
+        return right - self.step if left == -math.inf else left + self.step
+
+    def _guesses(self, ts: list[float], valley: Valley, allowed: arb) -> Iterable[float]:
+        """By the Gaussian of equal delta; beside the best point where that is already there."""
+        best = max(valley.best, 0)
+        near = [(t, self.mus[t]) for t in sorted(ts, key=lambda t: abs(t - ts[best]))[:3] if self.mus[t] > 0.0]
+        if not near:
+            return
+        mu = near[0][1]
+        flat = mu * self.quantile - mu * mu / 2.0
+        low = ts[best - 1] if best else min(flat, ts[0]) - mu
+        high = ts[best + 1] if best + 1 < len(ts) else max(flat, ts[-1]) + mu
+        guess = turning_point(near, self.x, low, high)
+        guess = flat if math.isnan(guess) else guess
+        if not self.lowest < guess < self.highest:  # a corner of H: the next point is near enough to tell its slope
+            edge = self.highest if guess >= self.highest else self.lowest
+            near_by = float(allowed / self.x * (-arb(edge)).exp())
+            yield from (edge, edge - near_by, edge + near_by)
+            return
+        z = guess / mu + mu / 2.0
+        log_bend = guess - z * z / 2.0 - LOG_ROOT_TWO_PI - math.log(mu)  # log of the second derivative in t
+        reach = math.exp(min((float(allowed.log()) - log_bend) / 2.0, math.log(mu)))
+        nearest = min(range(len(ts)), key=lambda index: abs(ts[index] - guess))
+        if abs(ts[nearest] - guess) > reach / 2.0:
+            yield guess
+        elif valley.interval == nearest + 1:
+            yield ts[nearest] + reach
+        elif valley.interval == nearest:
+            yield ts[nearest] - reach
+
+    def _blunt(self, certain: Valley, allowed: arb) -> float | None:
+        """A t whose delta could be sharper and is in the way; None where all are as sharp as can be."""
+        for index in range(max(certain.best - 1, 0), min(certain.best + 2, len(self.known))):
+            t, noise = sorted(self.known)[index], self._noise(index)
+            if noise > allowed / 2:
+                bound = self.known[t]
+                aim = max(BETWEEN * float(allowed / noise) * (1.0 - bound.lower / bound.upper), FINEST)
+                if aim < self.aims[t]:
+                    self.aims[t] = aim
+                    return t
+        return None
