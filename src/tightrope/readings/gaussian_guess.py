@@ -10,24 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-HALVINGS = 64
+GUESS_HALVINGS = 64
 LOG_MU = 300.0  # at most, either sign
 LITTLE_MU = 1e-5  # below, the first order in mu tells more than a difference
-FAR = 36.0  # standard deviations: from here on erfc underflows
+ERFC_MOST = 36.0  # standard deviations: from here on erfc underflows
 LOG_ROOT_TWO_PI = 0.9189385332046727
 
 
 def log_normal(z: float) -> float:
     """log Phi(z)."""
-    if z > -FAR:
+    if z > -ERFC_MOST:
         return math.log(math.erfc(-z * math.sqrt(0.5)) / 2.0)
     return -z * z / 2.0 - math.log(-z) - LOG_ROOT_TWO_PI + math.log1p(-1.0 / (z * z))
 
 
 def upper_point(x: float) -> float:
     """z with Phi(-z) = x, for x above 0 and below 1."""
-    goal, low, high = math.log(x), -FAR, FAR
-    for _ in range(HALVINGS):
+    goal, low, high = math.log(x), -ERFC_MOST, ERFC_MOST
+    for _ in range(GUESS_HALVINGS):
         middle = (low + high) / 2.0
         low, high = (middle, high) if log_normal(-middle) > goal else (low, middle)
     return low
@@ -38,7 +38,7 @@ def equivalent(t: float, delta: float) -> float:
     if not 0.0 < delta < 1.0:
         return math.nan
     goal, low, high = math.log(delta), -LOG_MU, LOG_MU
-    for _ in range(HALVINGS):
+    for _ in range(GUESS_HALVINGS):
         middle = (low + high) / 2.0
         low, high = (middle, high) if _log_profile(t, math.exp(middle)) < goal else (low, middle)
     return math.exp(low) if low > -LOG_MU and high < LOG_MU else math.nan
@@ -48,7 +48,7 @@ def _log_profile(t: float, mu: float) -> float:
     if mu < LITTLE_MU:  # mu (phi(u) - u Phi(-u)), u = t/mu
         u = t / mu
         density = -u * u / 2.0 - LOG_ROOT_TWO_PI
-        if u > FAR:
+        if u > ERFC_MOST:
             return math.log(mu) + density - 2.0 * math.log(u)
         return math.log(mu) + math.log(math.exp(density) - u * math.erfc(u * math.sqrt(0.5)) / 2.0)
     above, below = log_normal(mu / 2.0 - t / mu), log_normal(-mu / 2.0 - t / mu)
@@ -68,7 +68,7 @@ def turning_point(known: Sequence[tuple[float, float]], x: float, low: float, hi
 
     if falls(low) == falls(high):
         return math.nan
-    for _ in range(HALVINGS):
+    for _ in range(GUESS_HALVINGS):
         middle = low + (high - low) / 2.0
         low, high = (middle, high) if falls(middle) else (low, middle)
     return low
