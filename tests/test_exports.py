@@ -30,6 +30,7 @@ EXPORTS = {
     "Mechanism",
     "Relation",
     "TailPair",
+    "Target",
     "TightropeError",
     "UnsupportedMechanism",
     "calibrate",

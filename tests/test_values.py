@@ -49,6 +49,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "CharacteristicFunction": lambda: tr.CharacteristicFunction(log_moment=normal_moments, strip=(-9, 8)),
     "Poisson": lambda: tr.Gaussian(sigma=1.0).poisson(rate=0.1),
     "Curve": lambda: RUN.curve(0.0, 2.0, 5),
+    "Target": lambda: tr.Target(posterior=0.5, prior=0.1, fpr=0.01),
     "Calibration": lambda: tr.calibrate(noise, epsilon=1.0, delta=1e-5, tolerance=1e-3),
     "Comparison": lambda: tr.compare(tr.PureDP(epsilon=0.1) * 4, delta=1e-6),
     "Renyi": lambda: RUN.renyi([2.0, 8.0]),

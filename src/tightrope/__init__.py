@@ -13,6 +13,7 @@ from .bound import Certificate as Certificate
 from .buckets import BucketList as BucketList
 from .buckets import Buckets as Buckets
 from .calibrate import Calibration as Calibration
+from .calibrate import Target as Target
 from .calibrate import calibrate as calibrate
 from .catalogue import *  # noqa: F403
 from .compare import Comparison as Comparison

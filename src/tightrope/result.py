@@ -104,16 +104,15 @@ def read(text: str) -> tuple[Result, ...]:
     return tuple(map(Result.of, found))
 
 
-def calibration(found: Calibration, epsilon: float, delta: float, seconds: float) -> str:
-    """A calibration for the target (epsilon, delta) as one object."""
+def calibration(found: Calibration, seconds: float) -> str:
+    """A calibration as one object, its target by the arguments that make it."""
     missed, certificate = found.missed, found.bound.certificate
     return documents.write(
         {
             "quantity": "calibration",
             "parameter": found.parameter,
             "value": plain(found.value),
-            "epsilon": epsilon,
-            "delta": delta,
+            **{name: plain(value) for name, value in found.target.given.items()},
             "bound": _ends(found.bound),
             "missed": None if missed is None else {"value": plain(missed.value), **_ends(missed.bound)},
             "attained": certificate is not None and certificate.attained,

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import tightrope as tr
 from tightrope import work
-from tightrope.calibrate.target import Target
+from tightrope.calibrate.goal import Goal
 from tightrope.cli.app import app
 from tightrope.engines.contour import engine
 from tightrope.expression import parse_template
@@ -332,8 +332,8 @@ def test_the_unknown_is_called_what_the_caller_calls_it() -> None:
 def test_few_questions_are_asked_and_few_contours_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     prepared: list[object] = []
-    bound, prepare = Target._bound, engine.prepare
-    monkeypatch.setattr(Target, "_bound", lambda *given: (asked.append(given), bound(*given))[1])
+    bound, prepare = Goal._bound, engine.prepare
+    monkeypatch.setattr(Goal, "_bound", lambda *given: (asked.append(given), bound(*given))[1])
     monkeypatch.setattr(engine, "prepare", lambda *terms, **how: (prepared.append(how), prepare(*terms, **how))[1])
     found = tr.calibrate(lambda sigma: tr.Gaussian(sigma=sigma).poisson(rate=0.01) * 1000, epsilon=2.0, delta=1e-6)
     assert len(asked) <= 10  # two of them for the epsilons that are printed, from the same contours
@@ -352,6 +352,30 @@ def test_lower_ends_of_the_search_speak_of_the_pair() -> None:
     assert not found.bound.certificate.attained
 
 
+def best_of(mean: float) -> tr.Mechanism:
+    """Lower ends of the pair that dominates are far below its upper ends."""
+    return tr.PureDP(epsilon=0.1).best_of(law="geometric", mean=mean)
+
+
+def test_where_nothing_is_shown_to_miss_upper_ends_decide() -> None:
+    found = tr.calibrate(best_of, epsilon=0.25, delta=1e-6, tolerance=0.01, most=64.0)
+    assert found.missed is None
+    assert "beyond it the bounds are too wide: mean = " in str(found.ended)
+    assert found.bound.upper <= 0.25
+    assert 6.9 < found.value < 7.01  # at delta 0 the least that misses is 7.00875
+
+
+def test_upper_ends_are_followed_where_bounds_are_wide() -> None:
+    found = tr.calibrate(
+        lambda epsilon: tr.PureDP(epsilon=epsilon).best_of(law="geometric", mean=10), epsilon=1.0, delta=1e-6
+    )
+    assert found.missed is not None
+    assert 0.97 < found.bound.upper <= 1.0 < found.missed.bound.lower
+    assert "too wide" in str(found.ended)
+
+
 def test_a_wide_theorem_says_which_values_meet() -> None:
-    with pytest.raises(tr.BracketNotFound, match="meet the target from 1 to 2, and bounds of the others are too wide"):
-        tr.calibrate(lambda mean: tr.PureDP(epsilon=0.1).best_of(law="geometric", mean=mean), epsilon=0.25, delta=1e-6)
+    with pytest.raises(
+        tr.BracketNotFound, match=r"meet the target from 0.5 to 2, and bounds of the others are too wid"
+    ):
+        tr.calibrate(lambda x: best_of(max(x, 1 / x)), epsilon=0.25, delta=1e-6)

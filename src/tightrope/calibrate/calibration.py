@@ -3,7 +3,7 @@
 A value is returned only if its own upper bound meets the target; the value named as missed is one whose own lower
 bound shows that it does not. The two lie within the tolerance of one another (one apart for whole numbers), or `ended`
 says why not.
-Guarantee: value meets (epsilon, delta), missed does not; both by certified bounds, of the dominating pair where the
+Guarantee: value meets the target, missed does not; both by certified bounds, of the dominating pair where the
 mechanism itself may lose less (the certificate says so). That nothing better lies elsewhere
 rests on privacy being monotone in the unknown; where a value that was tried contradicts that, nothing is returned.
 """
@@ -19,15 +19,16 @@ from ..bound import Bound
 from ..calls import checked
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
-from ..mechanisms.parameters import nonnegative, positive, probability
-from ..question import Manner, Question
+from ..mechanisms.parameters import positive
+from ..question import AUTO, Manner, Question
+from .target import EXAMPLE, FORMS, Target
 
 TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A value that does not meet the target, and the epsilon that it has at the target's delta."""
+    """A value that does not meet the target, and what the target's reading is of it."""
 
     value: float
     bound: Bound
@@ -35,15 +36,17 @@ class Missed:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The best value found, its epsilon at the target's delta, and the nearest value shown to miss the target.
+    """The best value found, what the target's reading is of it, and the nearest value shown to miss the target.
 
-    mechanism is the one with the value put in. missed is None where no value was shown to miss the target. ended says
+    mechanism is the one with the value put in; bound is its reading: epsilon at the target's delta, its tpr at the
+    target's fpr, and so on. missed is None where no value was shown to miss the target. ended says
     why missed is None or further away than the tolerance: the unknown ends there, time ran out, or the bounds are too
     wide.
     """
 
     parameter: str
     value: float
+    target: Target
     mechanism: Mechanism
     bound: Bound
     missed: Missed | None
@@ -51,9 +54,10 @@ class Calibration:
 
     def __str__(self) -> str:
         label = "" if self.bound.certificate is None else self.bound.certificate.label
-        lines = [f"{self.parameter} = {self.value!r}{f' of {label}' if label else ''}: epsilon in {self.bound}"]
+        title = self.target.title
+        lines = [f"{self.parameter} = {self.value!r}{f' of {label}' if label else ''}: {title} in {self.bound}"]
         if self.missed is not None:
-            lines.append(f"{self.parameter} = {self.missed.value!r} misses the target: epsilon in {self.missed.bound}")
+            lines.append(f"{self.parameter} = {self.missed.value!r} misses the target: {title} in {self.missed.bound}")
         return "\n".join([*lines, *([self.ended] if self.ended else [])])
 
 
@@ -70,27 +74,28 @@ class SearchOptions(Manner, total=False):
 def calibrate(
     make: Callable[[float], Mechanism],
     *,
-    epsilon: float,
-    delta: float,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    target: Target | None = None,
     tolerance: float = TOLERANCE,
     **options: Unpack[SearchOptions],
 ) -> Calibration:
-    """The value closest to the target (epsilon, delta) from the safe side.
+    """The value closest to the target from the safe side: epsilon and delta, or any other reading as a Target.
 
     make builds the mechanism from the unknown, a number above 0; a value that it refuses (InvalidParameter, or another
     ValueError) lies outside of what the unknown may be. Privacy must depend on it monotonically, either way; what is
-    seen not to is refused. parameter: what messages call it. integer: it is a whole number. least, most: values beyond
-    are not looked at. tolerance: relative distance to the value that is shown to miss the target. seconds: what the
-    whole search may take; then the best value so far is the answer. The others are those of Mechanism.epsilon.
+    seen not to is refused. target: such as Target(advantage=0.1) or Target(tpr=0.05, fpr=0.01); epsilon and delta are
+    Target(epsilon=..., delta=...). parameter: what messages call the unknown. integer: it is a whole number. least,
+    most: values beyond are not looked at. tolerance: relative distance to the value that is shown to miss the target.
+    seconds: what the whole search may take; then the best value so far is the answer. The others are those of
+    Mechanism.epsilon.
     """
     from .domain import Domain
+    from .goal import Goal  # late: it brings the engines along
     from .search import RootSearch
-    from .target import Target  # late: it brings the engines along
 
     parameter = options.get("parameter") or _first_argument(make)
-    epsilon, delta = nonnegative("epsilon", epsilon), probability("delta", delta)
-    if delta == 1.0:
-        raise InvalidParameter("delta 1 promises nothing: every value meets it")
+    wanted = _target(epsilon, delta, target)
     if not positive("tolerance", tolerance) < 1.0:
         raise InvalidParameter(f"tolerance must lie between 0 and 1, not {tolerance!r}")
     if not callable(make):
@@ -100,12 +105,29 @@ def calibrate(
         )
     domain = Domain(make, parameter, options.get("integer", False), options.get("least"), options.get("most"))
     manner = cast(Manner, {name: value for name, value in options.items() if name in Manner.__annotations__})
-    question = Question("epsilon", **manner)
-    target = Target(epsilon, delta, question)
+    question = Question(wanted.quantity, **manner)
+    if question.engine != AUTO and FORMS[wanted.name].moments:
+        raise InvalidParameter(f"{wanted.title} is read off the moments, and no engine is chosen: leave out engine")
+    goal = Goal(wanted, question)
     with work.allowance(question.seconds) as meter:
-        found = RootSearch(domain, target, max(tolerance, 1e-14), meter).run()
-    missed = None if found.bad is None else Missed(found.bad.value, target.shown(found.bad))
-    return Calibration(parameter, found.good.value, found.good.mechanism, target.shown(found.good), missed, found.ended)
+        found = RootSearch(domain, goal, max(tolerance, 1e-14), meter).run()
+    good, bad = found.good, found.bad
+    missed = None if bad is None else Missed(bad.value, goal.shown(bad))
+    return Calibration(parameter, good.value, wanted, good.mechanism, goal.shown(good), missed, found.ended)
+
+
+def _target(epsilon: float | None, delta: float | None, target: Target | None) -> Target:
+    """The target, however it was given."""
+    pair = {name: value for name, value in (("epsilon", epsilon), ("delta", delta)) if value is not None}
+    if target is None:
+        if not pair:
+            raise InvalidParameter(f"calibrate needs epsilon and delta, or target, such as {EXAMPLE}")
+        return Target(**pair)
+    if pair:
+        raise InvalidParameter(f"calibrate takes target, or epsilon and delta: leave out {' and '.join(pair)}")
+    if not isinstance(target, Target):
+        raise InvalidParameter(f"target must be one such as {EXAMPLE}, not {target!r:.60}")
+    return target
 
 
 def _first_argument(make: object) -> str:

@@ -1,6 +1,6 @@
 """The search for the value that just meets a target.
 
-A delta is gauged by the Gaussian mechanism that has the same one: its log mu is nearly a straight line in the log of
+An answer is gauged by the Gaussian mechanism that has the same one: its log mu is nearly a straight line in the log of
 most unknowns, so secants find the value in a few questions. Where delta is 0 or 1, log epsilon takes its place, and
 bisection where nothing else helps. What is returned was asked for itself: the search rests on nothing that it assumes.
 That privacy is monotone in the unknown is observed at every value that is tried, on both sides of the answer too: two
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from .. import work
 from ..errors import BracketNotFound, WorkExhausted
 from .domain import GIVE_ENDS, Domain
-from .target import FAR, NEAR, Target, Tried, apart
+from .goal import FAR, NEAR, Goal, Tried, apart
 
 PROBES_MOST = 60
 SPREADS = (2, 64, 10**4, 10**8, 10**15)  # to see which way privacy goes
@@ -26,6 +26,8 @@ NEARBY = 0.4  # in logs: from here on sharp answers pay
 SLOW = 3  # steps that must make the bracket four times narrower
 BEYOND = 0.1  # of a step, further while no value is known on the other side
 BEND_MOST = 0.5  # of a step that a line would make
+NEAR_ENOUGH = 0.01  # relative: as close as upper ends alone are followed, where other values are shown to miss
+HALVES = 4  # every so manieth step by upper ends halves the bracket
 NUDGE = 0.25  # of the tolerance, beyond where the root is expected, so that both ends come close to it
 SILENT_MOST = 4  # values without any delta that are asked for epsilon
 PROBE = 4  # times further out, to see whether privacy is monotone
@@ -44,23 +46,24 @@ class Root(NamedTuple):
 class RootSearch:
     """All that was tried so far, and what to try next."""
 
-    def __init__(self, domain: Domain, target: Target, tolerance: float, meter: work.Meter) -> None:
+    def __init__(self, domain: Domain, goal: Goal, tolerance: float, meter: work.Meter) -> None:
         self.domain = domain
-        self.target = target
+        self.goal = goal
         self.tolerance = tolerance
         self.meter = meter
         self.units = meter.left
         self.tried: dict[float, Tried] = {}
         self.widths: list[float] = []  # of the bracket, in logs
-        self.by_epsilon = False  # whether epsilon tells where to look next, rather than delta
+        self.swapped = False  # whether the second question tells where to look next, rather than the first
         self.rise: tuple[Tried, Tried] | None = None  # two values of which the larger certainly loses more
         self.fall: tuple[Tried, Tried] | None = None  # two of which it loses less
+        self.leaning = 0  # as safe, by upper ends alone
 
     def run(self) -> Root:
         """Direction, bracket, then a look further out."""
         try:
             self._orient()
-            ended = self._narrow()
+            ended = self._narrow() if self.rise or self.fall else self._approach(self.tolerance)
         except WorkExhausted:
             ended = "time ran out"
         else:
@@ -69,12 +72,12 @@ class RootSearch:
         if good is None:
             raise self._nowhere(ended or "", bad)
         with nullcontext() if self._left() else work.grace():
-            return Root(self.target.printed(good), None if bad is None else self.target.printed(bad), ended)
+            return Root(self.goal.printed(good), None if bad is None else self.goal.printed(bad), ended)
 
     @property
     def safe(self) -> int:
         """1 if a larger value loses less, -1 if it loses more, 0 while that is open."""
-        return 1 if self.fall else -1 if self.rise else 0
+        return 1 if self.fall else -1 if self.rise else self.leaning
 
     @property
     def good(self) -> Tried | None:
@@ -98,8 +101,8 @@ class RootSearch:
             raise WorkExhausted("time")
         mechanism = self.domain.mechanism(value)
         assert mechanism is not None
-        seen = self.target.glance(value, mechanism, self.tried.values()) if glance else None
-        return self._put(seen or self.target.ask(value, mechanism, FAR if distance > NEARBY else NEAR))
+        seen = self.goal.glance(value, mechanism, self.tried.values()) if glance else None
+        return self._put(seen or self.goal.ask(value, mechanism, FAR if distance > NEARBY else NEAR))
 
     def _put(self, new: Tried) -> Tried:
         """Keeps the answer, and compares it with all others."""
@@ -116,13 +119,12 @@ class RootSearch:
 
     def _not_monotone(self, rise: tuple[Tried, Tried], fall: tuple[Tried, Tried]) -> BracketNotFound:
         seen = sorted({each.value: each for each in (*rise, *fall)}.items())
-        by_delta = all(apart(low.delta, high.delta) for low, high in (rise, fall[::-1]))
-        places = ", ".join(
-            f"{value:.6g} (delta in {each.delta})"
-            if each.epsilon is None or (by_delta and each.delta is not None)
-            else f"{value:.6g} (epsilon in {each.epsilon})"
-            for value, each in seen
-        )
+        telling = [
+            place
+            for place in range(len(self.goal.probes))
+            if all(apart(low.bounds[place], high.bounds[place]) for low, high in (rise, fall[::-1]))
+        ]
+        places = ", ".join(f"{value:.6g} ({self.goal.told(each, telling)})" for value, each in seen)
         name = self.domain.parameter
         told = f"privacy is not monotone in {name}, see {places}: {GIVE_ENDS} between which it is"
         return BracketNotFound(told, name)
@@ -142,10 +144,16 @@ class RootSearch:
                     return
         if self._weighed():
             return
-        if self.target.refusal is not None:
-            raise self.target.refusal
+        if self.goal.refusal is not None:
+            raise self.goal.refusal
         name, values = self.domain.parameter, f"{min(self.tried):.6g} to {max(self.tried):.6g}"
         good = sorted(each.value for each in self.tried.values() if each.meets)
+        if good and good[0] == min(self.tried) and good[-1] < max(self.tried):
+            self.leaning = -1
+        elif good and good[-1] == max(self.tried) and good[0] > min(self.tried):
+            self.leaning = 1
+        if self.leaning and not any(good[0] < each.value < good[-1] for each in self.tried.values() if not each.meets):
+            return
         if 0 < len(good) < len(self.tried):
             met = f"meet the target from {good[0]:.6g} to {good[-1]:.6g}, and bounds of the others are too wide to tell"
         else:
@@ -155,7 +163,7 @@ class RootSearch:
 
     def _weighed(self) -> bool:
         """Whether the other question tells which way privacy goes."""
-        return any(self._put(self.target.weigh(each)) and self.safe for each in list(self.tried.values()))
+        return any(self._put(self.goal.weigh(each)) and self.safe for each in list(self.tried.values()))
 
     def _narrow(self) -> str | None:
         """Until the values that meet and miss are as close as asked; else why they are not."""
@@ -170,12 +178,50 @@ class RootSearch:
             if not tried.decided:
                 ended = self._step_out(tried)
                 if ended is not None:
+                    if self.good is not None:
+                        self._approach(max(self.tolerance, NEAR_ENOUGH))
                     return ended
         return "the search did not come closer"
 
-    def _close(self, one: Tried, two: Tried) -> bool:
+    def _approach(self, tolerance: float) -> str | None:
+        """Where bounds do not tell values apart: the last one whose upper end meets the target, by upper ends alone."""
+        known = self.rise or self.fall
+        for step in range(PROBES_MOST):
+            good, wide = self.good, self._beyond()
+            if not known and (self.rise or self.fall):
+                return self._narrow()
+            if good is None or wide is None or self._close(good, wide, tolerance):
+                break
+            self._look(self._between(good, wide, step), 0.0)
+        name = self.domain.parameter
+        last = "" if wide is None else f": {name} = {wide.value:.9g} is neither shown to meet it nor to miss it"
+        return f"beyond it the bounds are too wide{last}"
+
+    def _beyond(self) -> Tried | None:
+        """The value that comes next to the best that meets the target, and is not shown to meet it."""
+        good = self.good
+        others = [each for each in self.tried.values() if good is not None and self._safety(each) < self._safety(good)]
+        return max(others, key=self._safety, default=None)
+
+    def _between(self, good: Tried, wide: Tried, step: int) -> float:
+        """Where the line through the upper ends of two values reaches the target, now before and now behind it."""
+        low, high = sorted((good.value, wide.value))
+        guess = math.sqrt(low) * math.sqrt(high)
+        good, wide = self._put(self.goal.weigh(good)), self._put(self.goal.weigh(wide))
+        ends = self.goal.upper_line(good, wide)
+        if ends is not None and step % HALVES:
+            log = math.log(wide.value / good.value)
+            nudge = math.copysign(NUDGE * self.tolerance, log) * (1 if step % 2 else -1)
+            guess = _times(good.value, ends[0] / (ends[0] - ends[1]) * log + nudge)
+        guess = self._rounded(guess, guess > good.value)
+        return guess if low < guess < high else self.domain.fit(low + (high - low) / 2)
+
+    def _close(self, one: Tried, two: Tried, tolerance: float | None = None) -> bool:
         distance = abs(one.value - two.value)
-        return distance <= 1 if self.domain.integer else distance <= self.tolerance * one.value
+        if self.domain.integer and distance <= 1:
+            return True
+        relative = 0.0 if self.domain.integer and tolerance is None else tolerance or self.tolerance
+        return distance <= relative * one.value
 
     def _next(self, step: int) -> tuple[float, float]:
         """The value to try next, and how far it is from what is known; one that was tried if there is none."""
@@ -186,7 +232,7 @@ class RootSearch:
             self.widths.append(math.log(high / low))
             slow = len(self.widths) > SLOW and self.widths[-1] > 0.25 * self.widths[-1 - SLOW]
             if slow:  # the other question may be straighter; if it was not, halves
-                self.by_epsilon, slow = not self.by_epsilon, self.by_epsilon
+                self.swapped, slow = not self.swapped, self.swapped or len(self.goal.probes) == 1
                 self.widths.clear()
             guess = None if slow else self._secant(low, high, 0.0)
             if guess is None:
@@ -213,10 +259,10 @@ class RootSearch:
         if good is not None and bad is not None:
             pairs.append((bad, good))
         for one, two in pairs:
-            ends = self.target.line(one, two, self.by_epsilon)
-            if (ends is None or self.by_epsilon) and high < math.inf and low > 0.0:
-                one, two = self._put(self.target.weigh(one)), self._put(self.target.weigh(two))
-                ends = self.target.line(one, two, self.by_epsilon)
+            ends = self.goal.line(one, two, self.swapped)
+            if (ends is None or self.swapped) and high < math.inf and low > 0.0:
+                one, two = self._put(self.goal.weigh(one)), self._put(self.goal.weigh(two))
+                ends = self.goal.line(one, two, self.swapped)
             if ends is None:
                 continue
             move = self._bent(one, two, ends)
@@ -235,7 +281,7 @@ class RootSearch:
         y0, y1 = ends
         move = -y1 * math.log(two.value / one.value) / (y1 - y0)
         before = [each for each in self.tried.values() if each is not one and each is not two][-1:]
-        third = self.target.line(before[0], two, self.by_epsilon) if before else None
+        third = self.goal.line(before[0], two, self.swapped) if before else None
         if third is None or third[0] == y0 or third[1] != y1:
             return move
         other = -y1 * math.log(two.value / before[0].value) / (y1 - third[0])
@@ -250,7 +296,7 @@ class RootSearch:
 
     def _step_out(self, middle: Tried) -> str | None:
         """From a value that cannot be decided, to both sides until one can; None where the search may go on."""
-        bound = middle.delta or middle.epsilon
+        bound = middle.first
         noise = bound.width / bound.upper if bound is not None and 0.0 < bound.upper < math.inf else 1.0
         step = max(noise, 1.0 / middle.value if self.domain.integer else NUDGE * self.tolerance)
         for side in (1, -1):
@@ -287,18 +333,18 @@ class RootSearch:
                 value = self.domain.reach(end, self.domain.fit(wanted))
                 if not seen and value not in self.tried:
                     self._look(value, math.inf, glance=self.safe * (value - end) > 0)
-            silent = [each for each in self.tried.values() if each.delta is not None and each.delta.upper == 0.0]
+            silent = [each for each in self.tried.values() if each.bounds[0] is not None and not each.bounds[0].upper]
             for each in silent[-SILENT_MOST:] if len(silent) > 1 else []:
-                self._put(self.target.weigh(each))  # a delta of 0 hides which of them loses less
+                self._put(self.goal.weigh(each))  # a delta of 0 hides which of them loses less
         except WorkExhausted:
             pass  # the two values found are proven by themselves
 
     def _nowhere(self, ended: str, bad: Tried | None) -> Exception:
-        if bad is None and self.target.refusal is not None:
-            return self.target.refusal
-        name, target = self.domain.parameter, f"epsilon {self.target.epsilon:g} at delta {self.target.delta:g}"
+        if bad is None and self.goal.refusal is not None:
+            return self.goal.refusal
+        name = self.domain.parameter
         tried = "" if bad is None else f"; {name} = {bad.value:.6g} misses it"
-        return BracketNotFound(f"no {name} was shown to meet {target}: {ended}{tried}", name)
+        return BracketNotFound(f"no {name} was shown to meet {self.goal.target}: {ended}{tried}", name)
 
 
 def _times(value: float, log: float) -> float:
@@ -309,8 +355,7 @@ def _times(value: float, log: float) -> float:
 
 
 def _why(tried: Tried) -> str:
-    bound = tried.delta or tried.epsilon
-    certificate = None if bound is None else bound.certificate
+    certificate = None if tried.first is None else tried.first.certificate
     if certificate is not None and certificate.exhausted is not None:
         return f"{certificate.exhausted} ran out"
     return tried.why or "the bounds are too wide to tell values in between apart"

@@ -1,164 +1,211 @@
-"""What is asked of a value, and how it answers.
+"""What a calibration is to meet: one reading of a guarantee, and the most that it may be.
 
-A value meets the target if delta at the target's epsilon is at most the target's, or epsilon at its delta at most its
-epsilon; it misses it if one of them is shown to be above. Both are certain, or nothing is said.
+Target(tpr=0.05, fpr=0.01) says: tpr(fpr=0.01) <= 0.05. A limit that every run meets, or that guessing alone exceeds,
+is refused.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypedDict, Unpack
 
-from .. import work
-from ..account import AIM, Case, ask_again
-from ..bound import Bound
-from ..calls import shortened
-from ..errors import AccuracyNotReached, UnsupportedMechanism, WorkExhausted
-from ..mechanisms.base import Mechanism
-from ..question import AUTO, Question
-from .gauge import equivalent
-
-SHARP = 1e-6  # what is aimed at where no accuracy is asked for
-LADDER = (0.05, 1e-3, 1e-5, SHARP)  # accuracies to ask for until a value is decided
-FAR, NEAR = 0, 1  # where to start on it
-PRINTED = 1e-4  # the width of an epsilon that is shown
-SHARE, FAR_SHARE = 0.5, 0.15  # of the time that is left: what one question may take, and one for a far value
-CASES_MOST = 4  # whose evaluators are kept: the two that are printed, and a look to either side
-CLEAR = 0.25  # of what two values differ by: how wide their bounds may be to tell where to look next
+from ..bound import FrozenMapping
+from ..calls import checked_class
+from ..digits import short
+from ..errors import InvalidParameter
+from ..mechanisms.parameters import nonnegative, positive, probability, real
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """What is known of one value; None where it was not asked, or no engine could tell."""
+class Form:
+    """A limit's reading, by the name of its method, and the arguments of that; None for those that must be given."""
 
-    value: float
-    mechanism: Mechanism
-    epsilon: Bound | None  # at the target's delta
-    delta: Bound | None  # at the target's epsilon
-    meets: bool
-    misses: bool
-    why: str | None  # what was in the way of a narrower answer
+    quantity: str
+    arguments: Mapping[str, float | None]
+    chance: bool = False  # whether it is a probability
+    guess: str | None = None  # what guessing alone reaches, in words, where that is not 0
+    moments: bool = False  # whether it is read off the moments, and no engine is chosen
 
-    def bound(self, quantity: str) -> Bound | None:
-        """What is known of epsilon or of delta."""
-        return self.epsilon if quantity == "epsilon" else self.delta
+
+# By the name of the limit.
+FORMS: Mapping[str, Form] = MappingProxyType(
+    {
+        "epsilon": Form("epsilon", {"delta": None}),
+        "advantage": Form("advantage", {}, chance=True),
+        "total_variation": Form("total_variation", {}, chance=True),
+        "tpr": Form("tpr", {"fpr": None}, chance=True, guess="fpr"),
+        "mu": Form("gdp", {"delta_least": 0.0}),
+        "rho": Form("zcdp", {"order_most": math.inf}, moments=True),
+        "bayes_accuracy": Form("bayes_accuracy", {"prior": None}, chance=True, guess="prior and 1 - prior"),
+        "posterior": Form("posterior", {"prior": None, "fpr": None}, chance=True, guess="prior"),
+        "reconstruction": Form("reconstruction", {"baseline": None}, chance=True, guess="baseline"),
+        "mean_loss": Form("mean_loss", {}, moments=True),
+        "renyi": Form("renyi", {"order": None}, moments=True),
+    }
+)
+GIVEN_WORDS = MappingProxyType({"delta_least": "where delta is at least", "order_most": "up to order"})
+EXAMPLE = "Target(epsilon=1, delta=1e-6) or Target(advantage=0.1)"
+
+
+class Limits(TypedDict, total=False):
+    """The keywords of Target: one limit, and the arguments of its reading."""
+
+    epsilon: float
+    delta: float
+    advantage: float
+    total_variation: float
+    tpr: float
+    fpr: float
+    mu: float
+    delta_least: float
+    rho: float
+    order_most: float
+    bayes_accuracy: float
+    prior: float
+    posterior: float
+    reconstruction: float
+    baseline: float
+    mean_loss: float
+    renyi: float
+    order: float
+
+
+@checked_class
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Target:
+    """One reading of a guarantee and the most that it may be; a call gives one of these forms.
+
+    epsilon and delta: epsilon at delta. advantage, total_variation: of the best attacker. tpr and fpr: the true
+    positive rate at a false positive rate. mu (and delta_least): Gaussian DP. rho (and order_most): zCDP.
+    bayes_accuracy and prior: how often the best guess is right. posterior, prior and fpr: belief after a positive.
+    reconstruction and baseline: success of guessing a record. mean_loss: the Kullback-Leibler divergence. renyi and
+    order: the Renyi divergence.
+    """
+
+    name: str
+    limit: float
+    arguments: Mapping[str, float]
+
+    def __init__(self, **given: Unpack[Limits]) -> None:
+        values = {name: value for name, value in given.items() if value is not None}
+        name = _limit_among(values)
+        form = FORMS[name]
+        for extra in values:
+            if extra != name and extra not in form.arguments:
+                takes = " and ".join(form.arguments) or "nothing else"
+                raise InvalidParameter(f"a target for {name} takes {takes}: leave out {extra}")
+        arguments = {}
+        for each, default in form.arguments.items():
+            value = values.get(each, default)
+            if value is None:
+                raise InvalidParameter(f"a target for {name} needs {each}: Target({_example(name)})")
+            arguments[each] = _argument(name, each, value)  # type: ignore[arg-type]
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "limit", _limit(name, values[name], arguments))  # type: ignore[arg-type]
+        object.__setattr__(self, "arguments", FrozenMapping(arguments))
 
     @property
-    def decided(self) -> bool:
-        """Whether it is certain on which side of the target the value lies."""
-        return self.meets or self.misses
+    def quantity(self) -> str:
+        """The reading, by the name of its method."""
+        return FORMS[self.name].quantity
 
-    def below(self, other: Tried) -> bool:
-        """Whether this value certainly loses less than the other."""
-        if self.meets and other.misses:
-            return True
-        return apart(self.epsilon, other.epsilon) or apart(self.delta, other.delta)
+    @property
+    def given(self) -> Mapping[str, float]:
+        """The keywords that make this, defaults left out."""
+        defaults = FORMS[self.name].arguments
+        told = {each: value for each, value in self.arguments.items() if value != defaults[each]}
+        return FrozenMapping({self.name: self.limit, **told})
 
+    @property
+    def guess(self) -> float:
+        """What the reading is where nothing is lost, and attackers can only guess."""
+        return _guess(self.name, self.arguments)
 
-def apart(one: Bound | None, two: Bound | None) -> bool:
-    """Whether the first is certainly below the second."""
-    return one is not None and two is not None and one.upper < two.lower
+    @property
+    def title(self) -> str:
+        """What is limited, in words."""
+        return self.name.replace("_", " ")
 
+    @property
+    def where(self) -> str:
+        """The arguments in words, to follow a number; empty without such."""
+        told = [
+            f"{GIVEN_WORDS.get(name) or name} {short(value)}" for name, value in self.given.items() if name != self.name
+        ]
+        return f"{'' if self.name in ('mu', 'rho') else 'at '}{' and '.join(told)}" if told else ""
 
-class Target:
-    """The pair (epsilon, delta) to meet, and the way questions are asked."""
+    def __str__(self) -> str:
+        return f"{self.title} {short(self.limit)} {self.where}".rstrip()
 
-    def __init__(self, epsilon: float, delta: float, question: Question) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.question = question
-        self.refusal: UnsupportedMechanism | None = None  # the first of them
-        self._cases: dict[float, Case] = {}  # what was prepared for the values that were asked last
-        # delta is the cheaper question, and tells values apart more finely; at a target of 0 it tells nothing.
-        self.first, self.second = ("delta", "epsilon") if delta > 0.0 else ("epsilon", "delta")
-
-    def ask(self, value: float, mechanism: Mechanism, level: int) -> Tried:
-        """As sharp an answer as it takes to decide; level says how far the value is believed to be off."""
-        tried = Tried(value, mechanism, None, None, False, False, None)
-        for accuracy in LADDER[level:]:
-            tried = self._asked(tried, self.first, accuracy)
-            if tried.decided:
-                break
-        return tried
-
-    def glance(self, value: float, mechanism: Mechanism, others: Iterable[Tried]) -> Tried | None:
-        """A value that moments show to lose less than all others, in the time of no question; None for any other."""
-        level = min((0.0 if each.delta is None else 0.5 * each.delta.lower for each in others), default=0.0)
-        if self.question.engine != AUTO or not 0.0 < level <= self.delta:
-            return None
-        if not Case.of(mechanism, self.question, False, AIM, below=False).below_by_moments(self.epsilon, level):
-            return None
-        return Tried(value, mechanism, None, Bound(0.0, level), True, False, None)
-
-    def weigh(self, tried: Tried) -> Tried:
-        """The same with the other question, which may tell apart what a delta of 0 or 1, or no epsilon, does not."""
-        return tried if tried.bound(self.second) is not None else self._asked(tried, self.second, LADDER[FAR])
-
-    def printed(self, tried: Tried) -> Tried:
-        """The same with an epsilon that is worth printing."""
-        return self._asked(tried, "epsilon", PRINTED)
-
-    def line(self, one: Tried, two: Tried, by_epsilon: bool) -> tuple[float, float] | None:
-        """Two numbers, about 0 at the target, that are nearly linear in the log of most unknowns; None for none."""
-        first, second = ("epsilon", "delta") if by_epsilon else ("delta", "epsilon")
-        return self._line(one, two, first) or self._line(one, two, second)
-
-    def _line(self, one: Tried, two: Tried, quantity: str) -> tuple[float, float] | None:
-        first, second = one.bound(quantity), two.bound(quantity)
-        if first is None or second is None:
-            return None
-        gauge = _log if quantity == "epsilon" else partial(equivalent, self.epsilon)
-        goal = gauge(self.epsilon if quantity == "epsilon" else self.delta)
-        (low0, high0), (low1, high1) = ((gauge(each.lower), gauge(each.upper)) for each in (first, second))
-        y0, y1 = low0 + (high0 - low0) / 2.0 - goal, low1 + (high1 - low1) / 2.0 - goal
-        noise = max(high0 - low0, high1 - low1)
-        if not (math.isfinite(y0) and math.isfinite(y1) and y0 != y1 and noise <= CLEAR * abs(y0 - y1)):
-            return None
-        wrong = any(each.meets if y > 0.0 else each.misses for each, y in ((one, y0), (two, y1)))
-        return None if wrong else (y0, y1)  # where this points to the wrong side, the other question has decided
-
-    def shown(self, tried: Tried) -> Bound:
-        """Epsilon at the target's delta; what delta has shown about it is put in."""
-        bound = tried.epsilon or Bound(0.0, math.inf, None if tried.delta is None else tried.delta.certificate)
-        if tried.meets:
-            return replace(bound, lower=min(bound.lower, self.epsilon), upper=min(bound.upper, self.epsilon))
-        return replace(bound, lower=max(bound.lower, self.epsilon), upper=max(bound.upper, self.epsilon))
-
-    def _asked(self, tried: Tried, quantity: str, accuracy: float) -> Tried:
-        """With one more answer, where what is known is not as narrow."""
-        known = tried.bound(quantity)
-        if known is not None and known.width <= accuracy * known.upper:
-            return tried
-        found = self._bound(tried, quantity, None if accuracy == SHARP else accuracy)
-        if isinstance(found, str):
-            return replace(tried, why=found)
-        if known is not None:
-            narrower = min(known, found, key=lambda each: each.width)  # both contain the truth
-            found = Bound(max(known.lower, found.lower), min(known.upper, found.upper), narrower.certificate)
-        e, d = (found, tried.delta) if quantity == "epsilon" else (tried.epsilon, found)
-        meets = (e is not None and e.upper <= self.epsilon) or (d is not None and d.upper <= self.delta)
-        misses = (e is not None and e.lower > self.epsilon) or (d is not None and d.lower > self.delta)
-        return replace(tried, epsilon=e, delta=d, meets=meets, misses=misses)
-
-    def _bound(self, tried: Tried, quantity: str, accuracy: float | None) -> Bound | str:
-        """The bound, however wide, or why there is none."""
-        question = replace(self.question, quantity=quantity, accuracy=accuracy)
-        try:
-            with work.part(FAR_SHARE if accuracy == LADDER[FAR] else SHARE):
-                case = self._cases.pop(tried.value, None) or Case.of(tried.mechanism, question, False, AIM, below=False)
-                self._cases = dict([*self._cases.items(), (tried.value, case)][-CASES_MOST:])
-                return ask_again(case, question, self.delta if quantity == "epsilon" else self.epsilon)
-        except AccuracyNotReached as wide:
-            return wide.bound
-        except WorkExhausted as error:
-            return f"{error.resource} ran out"
-        except UnsupportedMechanism as error:
-            error.rename(shortened(str(tried.mechanism)))
-            self.refusal = self.refusal or error
-            return str(error)
+    def __repr__(self) -> str:
+        return f"Target({', '.join(f'{name}={value!r}' for name, value in self.given.items())})"
 
 
-def _log(value: float) -> float:
-    return math.log(value) if 0.0 < value < math.inf else math.nan
+def _limit_among(values: Mapping[str, object]) -> str:
+    """The one keyword that is a limit."""
+    limits = [each for each in values if each in FORMS]
+    if len(limits) > 1:
+        told = f"{', '.join(limits[:-1])} and {limits[-1]}"
+        raise InvalidParameter(f"a target limits one reading, not {told}: leave out all but one")
+    if limits:
+        return limits[0]
+    for each in values:
+        owners = [name for name, form in FORMS.items() if each in form.arguments]
+        raise InvalidParameter(
+            f"a target with {each} needs a limit for {' or '.join(owners)}: Target({_example(owners[0])})"
+        )
+    raise InvalidParameter(f"a target needs a reading and its limit, such as {EXAMPLE}")
+
+
+def _example(name: str) -> str:
+    words = {"delta": "1e-6", "fpr": "0.01", "prior": "0.5", "baseline": "1e-4", "order": "8"}
+    return ", ".join([f"{name}=...", *(f"{each}={words.get(each, '...')}" for each in FORMS[name].arguments)])
+
+
+def _argument(name: str, argument: str, value: float) -> float:
+    """An argument of the reading, checked."""
+    if argument in ("order", "order_most"):
+        least = 0.0 if argument == "order" else 1.0
+        number = real(argument, value)
+        if not number > least:
+            raise InvalidParameter(f"{argument} must be a number above {least:g}, inf included, not {value!r}")
+        return number
+    number = probability(argument, value)
+    if argument == "delta" and number == 1.0:
+        raise InvalidParameter("delta 1 promises nothing: every value meets it")
+    open_below = argument == "prior" or (name == "posterior" and argument == "fpr")
+    if argument != "delta" and (number == 1.0 or (open_below and number == 0.0)):
+        ends = "strictly between 0 and 1" if open_below else "in [0, 1)"
+        raise InvalidParameter(f"{argument} must lie {ends}, not {value!r}")
+    return number
+
+
+def _guess(name: str, arguments: Mapping[str, float]) -> float:
+    if FORMS[name].guess is None:
+        return 0.0
+    first = next(iter(arguments.values()))
+    return max(first, 1.0 - first) if name == "bayes_accuracy" else first
+
+
+def _limit(name: str, value: float, arguments: Mapping[str, float]) -> float:
+    """The limit, checked: something that can be met, and not by every run."""
+    form = FORMS[name]
+    if name == "epsilon":
+        return nonnegative(name, value)
+    if not form.chance:
+        return positive(name, value)
+    number = probability(name, value)
+    if not number > _guess(name, arguments):
+        why = "guessing alone reaches that" if form.guess else "only what tells nothing has 0"
+        raise InvalidParameter(f"{name} must lie above {form.guess or 0}, not be {value!r}: {why}")
+    most = 1.0
+    if name == "posterior":
+        prior, fpr = arguments["prior"], arguments["fpr"]
+        most = prior / (prior + (1.0 - prior) * fpr)
+    if number >= most:
+        told = "" if most == 1.0 else f" at prior {short(arguments['prior'])} and fpr {short(arguments['fpr'])}"
+        raise InvalidParameter(f"{name} {short(number)}{told} promises nothing: every value meets it")
+    return number

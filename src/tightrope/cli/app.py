@@ -13,16 +13,16 @@ import click
 
 from .. import __version__, result, work
 from ..bound import Bound, why_wide
-from ..calibrate import SearchOptions
-from ..errors import AccuracyNotReached, BracketNotFound, TightropeError
-from ..expression import LENGTH_MOST, parse, parse_template
+from ..errors import AccuracyNotReached, TightropeError
+from ..expression import LENGTH_MOST, parse
 from ..mechanisms.base import Mechanism
 from ..question import ARGUMENTS, SECONDS, Options, parsed, stated
 from ..relation import Direction
 from ..result import Result
+from .calibrate import calibrate
 from .compare import compare
 from .knobs import engine_options
-from .output import INTERRUPTED, as_option, as_text, assured, calibration_text, complain, listing, say, spinner
+from .output import INTERRUPTED, as_option, as_text, assured, complain, listing, say, spinner
 
 BAD_INPUT = 2
 NOT_REACHED = 3
@@ -205,53 +205,7 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
     return answer(read(expression, parse), "renyi", orders, as_document, {"direction": direction})
 
 
-@app.command()
-@EXPRESSION
-@click.option("--epsilon", "target_epsilon", type=float, required=True, help="The target's epsilon, 0 or above.")
-@click.option("--delta", "target_delta", type=float, required=True, help="The target's delta, in [0, 1].")
-@click.option("--integer", is_flag=True, help="The unknown is a whole number (a batch, a count).")
-@click.option("--least", type=float, help="Smallest value of the unknown to look at.")
-@click.option("--most", type=float, help="Largest value of the unknown to look at.")
-@click.option("--tolerance", type=float, default=1e-6, help="Relative distance to a value that misses; default: 1e-6.")
-@click.option("--seconds", type=float, default=SECONDS, help="For the whole search; then the best so far. Default: 10.")
-@PROOF
-@DIRECTION
-@click.option("--json", "as_document", is_flag=True, help="Answer as JSON.")
-@engine_options
-def calibrate(
-    expression: str,
-    target_epsilon: float,
-    target_delta: float,
-    tolerance: float,
-    as_document: bool,
-    **settings: Unpack[SearchOptions],
-) -> int:
-    """The least noise, or the largest rate or count, that meets a target; ? marks the unknown in EXPR.
-
-    \b
-    tightrope calibrate "Gaussian(sigma=?).poisson(rate=0.01) * 1000" --epsilon 3 --delta 1e-6
-    tightrope calibrate "Gaussian(sigma=1).poisson(rate=0.01) * ?" --epsilon 3 --delta 1e-6
-    tightrope calibrate "Gaussian(sigma=1).poisson(rate=?/60000) * 100" --integer --epsilon 3 --delta 1e-6
-    """
-    from ..calibrate import calibrate as best
-    from ..calibrate.domain import GIVE_ENDS
-
-    template = read(expression, parse_template)
-    settings["parameter"] = template.parameter
-    settings["integer"] = settings["integer"] or template.integer
-    began = time.perf_counter()
-    with spinner(f"the best {template.parameter}"):
-        try:
-            found = best(template, epsilon=target_epsilon, delta=target_delta, tolerance=tolerance, **settings)
-        except BracketNotFound as error:
-            told = str(error).replace(GIVE_ENDS, "give --least and --most")
-            raise BracketNotFound(told, error.parameter) from None
-    seconds = time.perf_counter() - began
-    show = result.calibration if as_document else calibration_text
-    say(show(found, target_epsilon, target_delta, seconds))
-    return 0
-
-
+app.add_command(calibrate)
 app.add_command(compare)
 
 

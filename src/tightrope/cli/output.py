@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import click
 
 from ..bound import Bound, why_wide
-from ..calibrate import Calibration
 from ..digits import short, timed
 from ..question import stated
 from ..registry import JOINS, MECHANISMS, TRANSFORMS, usage
@@ -79,28 +78,6 @@ def assured(bound: Bound) -> list[str]:
     """A line on how sure the bound is, where it rests on draws."""
     words = "" if bound.certificate is None else bound.certificate.assurance
     return [f"  {words}"] if words else []
-
-
-def calibration_text(found: Calibration, epsilon: float, delta: float, seconds: float) -> str:
-    """The value, the mechanism with it and what that reaches; beneath, the value that misses."""
-    filled = f"{found.parameter} = {short(found.value)}, {found.mechanism!r}"
-    lines = [f"{filled}: epsilon in {found.bound} at delta {short(delta)}"]
-    if found.missed is not None:
-        lines.append(
-            f"  {found.parameter} = {short(found.missed.value)} misses it: epsilon in {found.missed.bound}, "
-            f"above {short(epsilon)}"
-        )
-    if found.ended is not None:
-        lines.append(
-            f"  {'no value was shown to miss it' if found.missed is None else 'it ended there'}: {found.ended}"
-        )
-    lines += assured(found.bound)
-    certificate = found.bound.certificate
-    if certificate is not None and not certificate.tight:
-        lines.append(f"  note: the lower end is {certificate.lower_end}")
-    about = [] if certificate is None else [certificate.engine, certificate.arithmetic]
-    lines.append(click.style("  " + ", ".join([*about, timed(seconds)]), dim=True))
-    return "\n".join(lines)
 
 
 def listing() -> str:

@@ -30,7 +30,7 @@ def ask(
         bounds = []
         for done, point in enumerate(asked):
             with work.part(max(1.0 / (len(asked) - done), work.POINT_SHARE)):
-                bounds.append(_answered(reading, law, point))
+                bounds.append(answered(reading, law, point))
     return tuple(bounds) if several else bounds[0]
 
 
@@ -41,7 +41,8 @@ def ask_one(mechanism: Mechanism, quantity: str, options: Options | Plain) -> Bo
     return found
 
 
-def _answered(reading: ReadingRow, law: Law, point: Mapping[str, float]) -> Bound:
+def answered(reading: ReadingRow, law: Law, point: Mapping[str, float]) -> Bound:
+    """The reading of a law at arguments that were checked; AccuracyNotReached where it is wider than asked for."""
     bound = reading.answer(law, **point)
     accuracy = law.question.accuracy
     if accuracy is not None and not meets(bound.lower, bound.upper, accuracy, law.question.quantity):

@@ -59,6 +59,12 @@ class Law:
         self._known: dict[float, Bound] = {}
         self._toward: dict[Direction, Law] = {}
 
+    def again(self, question: Question) -> Law:
+        """The same law for another question in the same manner: what was prepared and what is known stay."""
+        twin = copy(self)
+        twin.question, twin.aim, twin.exhausted = question, question.accuracy or AIM, None
+        return twin
+
     def terms(self, direction: Direction) -> tuple[Term, ...]:
         """(pair, count) of the dominating pairs."""
         return tuple(terms_of(self.mechanism, direction))
