@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import NoReturn
 
 import mpmath
 import pytest
 
 import tightrope as tr
+from tightrope.account import Case
+from tightrope.errors import WorkExhausted
 from tightrope.kernels.ball import lower_float, upper_float
 from tightrope.question import Question
 from tightrope.readings.law import Law
@@ -48,3 +51,19 @@ def test_only_one_argument_is_a_sequence() -> None:
         tr.Gaussian(sigma=1).bayes_accuracy("x")  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="did you mean accuracy"):
         tr.Gaussian(sigma=1).advantage(acuracy=0.1)  # type: ignore[call-arg]
+
+
+def late(*_: object) -> NoReturn:
+    raise WorkExhausted("time")
+
+
+def test_when_time_is_up_what_is_known_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """H falls, so that points which are known bound those between and beyond them."""
+    law = Law(tr.Gaussian(sigma=2), Question("tradeoff"))
+    near, far = law.delta(0.5), law.delta(2.0)
+    monkeypatch.setattr(Case, "bound", late)
+    middle, beyond, other = law.delta(1.0), law.delta(3.0), law.one_sided(-1.0)
+    assert (middle.lower, middle.upper) == (far.lower, near.upper)
+    assert (beyond.lower, beyond.upper) == (0.0, far.upper)
+    assert (other.lower, other.upper) == (0.0, 1.0)
+    assert law.exhausted == "time"

@@ -20,6 +20,7 @@ from ..account import AIM, FINITE_SECONDS, MORE_SECONDS, Case
 from ..bound import Bound, Budget, Certificate
 from ..engines.answer import Point, meets
 from ..engines.evaluation import Term
+from ..errors import WorkExhausted
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..mechanisms.base import Mechanism, called, claims, confidence
 from ..question import SECONDS, Question, parsed
@@ -102,17 +103,34 @@ class Law:
     def one_sided(self, t: float, aim: float | None = None) -> Bound:
         """H(e^t) for t >= 0, and that of the reversed pairs at e^-t below."""
         aim = AIM_SHARE * self.aim if aim is None else aim
-        known = self._known.get(t)
-        if known is not None and meets(known.lower, known.upper, aim, "delta"):
-            return known
-        with work.part(1.0) as meter:
-            bound = replace(self._case(t < 0.0), aim=aim).bound(Point("delta", abs(t)), meter)
+        for each in (max(aim, self.aim), aim):  # what is too fine to be had in time must not cost what can be had
+            known = self._known.get(t)
+            if known is None or not _settled(known, each):
+                found = self._asked(t, each)
+                self._known[t] = found if known is None or found.width < known.width else known
+        return self._known[t]
+
+    def _asked(self, t: float, aim: float) -> Bound:
+        try:
+            with work.part(1.0) as meter:
+                bound = replace(self._case(t < 0.0), aim=aim).bound(Point("delta", abs(t)), meter)
+        except WorkExhausted as error:  # when time is up, what is known of other points is the answer
+            bound = self._between(t)
+            self.exhausted = self.exhausted or error.resource
         ended = None if bound.certificate is None else bound.certificate.exhausted
         self.exhausted = self.exhausted or ended
-        if known is not None and known.width <= bound.width:
-            return known
-        self._known[t] = bound
-        return bound
+        if ended is None:
+            return bound
+        other = self._between(t)  # both contain the truth
+        return Bound(max(bound.lower, other.lower), min(bound.upper, other.upper), bound.certificate)
+
+    def _between(self, t: float) -> Bound:
+        """What other points on its side say, since H falls as |t| grows; a probability where there is none."""
+        side = [(abs(at), bound) for at, bound in self._known.items() if (at < 0.0) == (t < 0.0)]
+        upper = min((bound.upper for at, bound in side if at <= abs(t)), default=1.0)
+        lower = max((bound.lower for at, bound in side if at >= abs(t)), default=0.0)
+        nearest = min(side, key=lambda point: abs(point[0] - abs(t)), default=None)
+        return Bound(min(lower, upper), upper, None if nearest is None else nearest[1].certificate)
 
     def _case(self, reverse: bool) -> Case:
         """The planners of the pairs, or of the reversed pairs, which are asked as they are."""
@@ -155,3 +173,9 @@ class Law:
                 label=self.label,
             ),
         )
+
+
+def _settled(bound: Bound, aim: float) -> bool:
+    """Whether this is as narrow as asked, or as the theorem allows."""
+    theorem = bound.certificate is not None and bound.certificate.budget.widest == "theorem"
+    return theorem or meets(bound.lower, bound.upper, aim, "delta")
