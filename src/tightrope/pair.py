@@ -167,6 +167,23 @@ class Pair(ABC):
         lowest, highest = self.loss_range()
         return rho_of_range(lowest if self.bounded() else None, highest)
 
+    def gaussian(self) -> arb | None:
+        """GDP: a mu whose Gaussian pair dominates it; by the range of the loss where no more is known.
+
+        Guarantee: upper. Proof: docs/proofs/gdp.md, section 6.
+        """
+        from .facets.gaussian import mu_of_range
+
+        return mu_of_range(*self.loss_range()) if self.bounded() else None
+
+    def gaussian_limit(self, direction: Direction) -> arb | None:
+        """A mu whose Gaussian it follows far out: H(a) >= c H_mu(C a) for every a > 0, with some c, C > 0.
+
+        For REMOVE H is its own profile, for ADD that of its reverse. Then no smaller mu dominates, and mu^2 add up.
+        Proof: docs/proofs/gdp.md, section 6.
+        """
+        return None
+
     def bounded(self) -> bool:
         """Whether the loss is bounded for certain, and finite under both laws."""
         lowest, highest = self.loss_range()

@@ -103,6 +103,15 @@ class GluedPair(Pair):
         known = [rho for rho in (self.base.rho(), Pair.rho(self)) if rho is not None]
         return reduce(arb.min, known) if known else None
 
+    def gaussian(self) -> arb | None:
+        """Likewise."""
+        known = [mu for mu in (self.base.gaussian(), Pair.gaussian(self)) if mu is not None]
+        return reduce(arb.min, known) if known else None
+
+    def gaussian_limit(self, direction: Direction) -> arb | None:
+        """That of the base, of which it has the share `rate` above the loss 0; below it is its own mirror image."""
+        return self.base.gaussian_limit(direction)
+
     def profile_cost(self) -> int:
         return self.base.profile_cost()
 

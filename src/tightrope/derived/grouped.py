@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from flint import arb, ctx
@@ -20,6 +21,7 @@ from flint import arb, ctx
 from ..errors import Refusal, UnsupportedMechanism
 from ..kernels.ball import BITS_START, working_precision
 from ..pair import LossRange, Pair
+from ..relation import Direction
 
 if TYPE_CHECKING:
     from ..facets.between import Fineness
@@ -113,6 +115,17 @@ class GroupedPair(Pair):
                     break
             kept[ctx.prec] = mass
         return kept[ctx.prec]
+
+    def gaussian(self) -> arb | None:
+        """The sum: a chain of shifts is one shift."""
+        found = [(pair.gaussian(), count) for pair, count in self.links]
+        known = [count * mu for mu, count in found if mu is not None]
+        return sum(known, arb(0)) if len(known) == len(found) else None
+
+    def gaussian_limit(self, direction: Direction) -> arb | None:
+        """The largest of the links, each of which the chain dominates."""
+        known = [each for pair, _ in self.links if (each := pair.gaussian_limit(direction)) is not None]
+        return reduce(arb.max, known) if known else None
 
     def loss_range(self) -> LossRange:
         """Sums of the ends; where some loss is infinite, the others may not reach that far."""

@@ -67,6 +67,17 @@ class MaximumPair(Pair):
         lost = [pair.reversed().infinite_mass() for pair in self.pairs]
         return LossRange(-_supremum([(mass, -end.lowest) for mass, end in zip(lost, ends, strict=True)]), highest_loss)
 
+    def gaussian(self) -> arb | None:
+        """The largest."""
+        found = [each.gaussian() for each in self.pairs]
+        known = [each for each in found if each is not None]
+        return reduce(arb.max, known) if len(known) == len(found) else None
+
+    def gaussian_limit(self, direction: Direction) -> arb | None:
+        """The largest that is known."""
+        known = [each for pair in self.pairs if (each := pair.gaussian_limit(direction)) is not None]
+        return reduce(arb.max, known) if known else None
+
     def profile_cost(self) -> int:
         return sum(pair.profile_cost() for pair in self.pairs)
 

@@ -141,6 +141,15 @@ class PoissonPair(Pair):
         known = [rho for rho in (self.base.rho(), Pair.rho(self)) if rho is not None]
         return reduce(arb.min, known) if known else None
 
+    def gaussian(self) -> arb | None:
+        """That of the base at most, which dominates it."""
+        known = [mu for mu in (self.base.gaussian(), Pair.gaussian(self)) if mu is not None]
+        return reduce(arb.min, known) if known else None
+
+    def gaussian_limit(self, direction: Direction) -> arb | None:
+        """That of the base: a share `rate` of the mixture is its law."""
+        return self.base.gaussian_limit(direction) if direction is self.direction else None
+
     def seen(self) -> Seen | None:
         """From a base whose loss is normal: hits where it exceeds l0 = log((1 - r)/r)."""
         base, rate = self.base.seen(), arb(self.rate)

@@ -19,6 +19,7 @@ from ..errors import UnsupportedMechanism
 from ..facets.cumulant import cumulant_above
 from ..kernels.ball import some
 from ..pair import LossRange, Pair
+from ..relation import Direction
 
 Factor = tuple[Pair, int]
 
@@ -62,6 +63,18 @@ class ProductPair(Pair):
         found = [(pair.rho(), count) for pair, count in self.parts]
         known = [count * rho for rho, count in found if rho is not None]
         return sum(known, arb(0)) if len(known) == len(found) else None
+
+    def gaussian(self) -> arb | None:
+        """Squares add up (Dong, Roth, Su 2022, Cor. 3.3)."""
+        found = [(pair.gaussian(), count) for pair, count in self.parts]
+        known = [count * mu * mu for mu, count in found if mu is not None]
+        return sum(known, arb(0)).sqrt() if len(known) == len(found) else None
+
+    def gaussian_limit(self, direction: Direction) -> arb | None:
+        """Of the factors that have one; the others are forgotten."""
+        found = [(pair.gaussian_limit(direction), count) for pair, count in self.parts]
+        known = [count * mu * mu for mu, count in found if mu is not None]
+        return sum(known, arb(0)).sqrt() if known else None
 
 
 def product_pair(factors: Iterable[Factor]) -> Pair:

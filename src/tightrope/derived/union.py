@@ -31,6 +31,7 @@ from .union_cgf import UnionCgf
 if TYPE_CHECKING:
     from ..facets.cgf import Cgf
     from ..kernels.twofold import Twofold
+    from ..relation import Direction
 
 TOO_RARE = 2.0**-60  # of a sum: what is rarer changes no digit of it
 SHARE_BITS = 256  # of every weight: far more than any answer needs
@@ -170,6 +171,19 @@ class UnionPair(Pair):
         found = [each.rho() for each in self.pairs]
         known = [each for each in found if each is not None]
         return reduce(arb.max, known) if len(known) == len(found) else None
+
+    def gaussian(self) -> arb | None:
+        """The largest."""
+        found = [each.gaussian() for each in self.pairs]
+        known = [each for each in found if each is not None]
+        return reduce(arb.max, known) if len(known) == len(found) else None
+
+    def gaussian_limit(self, direction: Direction) -> arb | None:
+        """The largest of those that have a share."""
+        shares = zip(self.weights.listed(), self.pairs, strict=True)
+        found = [pair.gaussian_limit(direction) for share, pair in shares if share > 0]
+        known = [each for each in found if each is not None]
+        return reduce(arb.max, known) if known else None
 
     def _sum(self, balls: Sequence[arb]) -> arb:
         return sum((share * each for share, each in zip(self.weights.listed(), balls, strict=True)), arb(0))

@@ -16,6 +16,7 @@ from ..convert.divergence import checked_order
 from ..mechanisms.parameters import probability
 from .attacks import bayes_accuracy, distance
 from .divergences import mean_loss, renyi
+from .gdp import gdp
 from .tradeoff import above_zero, posterior, reconstruction, tpr, tradeoff
 
 Check = Callable[[Any], float]
@@ -40,6 +41,7 @@ READINGS: Mapping[str, ReadingRow] = MappingProxyType(
         "advantage": ReadingRow(distance),
         "total_variation": ReadingRow(distance),
         "bayes_accuracy": ReadingRow(bayes_accuracy, {"prior": partial(probability, "prior")}),
+        "gdp": ReadingRow(gdp, {"delta_least": partial(probability, "delta_least")}),
         "tradeoff": ReadingRow(tradeoff, {"fpr": partial(probability, "fpr")}),
         "tpr": ReadingRow(tpr, {"fpr": partial(probability, "fpr")}),
         "posterior": ReadingRow(posterior, {"prior": partial(probability, "prior"), "fpr": above_zero}),

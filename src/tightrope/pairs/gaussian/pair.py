@@ -146,6 +146,13 @@ class GaussianPair(Pair):
         """mu^2/2, the least one."""
         return self._ball_square() / 2
 
+    def gaussian(self) -> arb:
+        """Itself."""
+        return self.ball_mu()
+
+    def gaussian_limit(self, direction: Direction) -> arb:
+        return self.ball_mu()
+
     def ball_mu(self) -> arb:
         """mu as a ball at the working precision."""
         return self._ball_square().sqrt()

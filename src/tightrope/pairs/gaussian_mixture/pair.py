@@ -153,6 +153,14 @@ class GaussianMixturePair(Pair):
         """That of the largest shift: Renyi divergences are quasi-convex (van Erven, Harremoes 2014, Thm 13)."""
         return self.base.rho() * self.hits.most**2
 
+    def gaussian(self) -> arb:
+        """The largest shift dominates the others, and the mixture with each of them shown."""
+        return self.base.gaussian() * self.hits.most
+
+    def gaussian_limit(self, direction: Direction) -> arb | None:
+        """A share w_most of the mixture is the largest shift."""
+        return self.gaussian() if direction is self.direction else None
+
     def cgf(self) -> Cgf | None:
         from ..gaussian.cgf import mu_value
         from ..sampled_gaussian.cgf import SampledCgf

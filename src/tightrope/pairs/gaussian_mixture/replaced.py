@@ -23,6 +23,7 @@ from ...kernels.normal import normal_tails
 from ...kernels.twofold import FloatArray, Twofold, twofold
 from ...kernels.twofold import where as chosen
 from ...pair import BallTails, LossRange, Pair, Tails
+from ...relation import Direction
 from ..gaussian.pair import GaussianPair
 from .excess import excesses, sized
 from .numbers import NUMBER_BITS, ball_twofold, beside, within
@@ -139,6 +140,14 @@ class SampledReplacementPair(Pair):
     def rho(self) -> arb:
         """That of a shift by 2 mu: Renyi divergences are jointly quasi-convex (van Erven, Harremoes 2014, Thm 13)."""
         return 4 * self.base.rho()
+
+    def gaussian(self) -> arb:
+        """A shift by 2 mu, by joint convexity."""
+        return 2 * self.base.gaussian()
+
+    def gaussian_limit(self, direction: Direction) -> arb:
+        """mu: where x > 0, P is at least r times the shift, and Q at most the noise at 0."""
+        return self.base.gaussian()
 
 
 def _enclosed(ball: arb) -> Enclosure:

@@ -19,6 +19,7 @@ from flint import arb
 from ...errors import UnsupportedMechanism
 from ...facets.cgf import demand_ordinary
 from ...facets.concentrated import rho_of_laplace
+from ...facets.gaussian import mu_of_laplace
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.directed import exact_product
 from ...kernels.enclosure import Enclosure, count_enclosure, enclosing, exact
@@ -119,6 +120,10 @@ class LaplacePair(EdgedPair):
     def rho(self) -> arb:
         """Its divergence of order 1."""
         return rho_of_laplace(self.ball_edge())
+
+    def gaussian(self) -> arb:
+        """At epsilon 0."""
+        return mu_of_laplace(self.ball_edge())
 
     @property
     def edge(self) -> float:

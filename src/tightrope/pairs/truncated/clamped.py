@@ -119,6 +119,11 @@ class ClampedPair(TruncatedPair):
         known = [rho for rho in (self.noise.rho(), Pair.rho(self)) if rho is not None]
         return reduce(arb.min, known) if known else None
 
+    def gaussian(self) -> arb | None:
+        """That of the noise at most, likewise."""
+        known = [mu for mu in (self.noise.gaussian(), Pair.gaussian(self)) if mu is not None]
+        return reduce(arb.min, known) if known else None
+
     def losses(self) -> Losses:
         """The losses of the two ends are exact, whatever lies between."""
         low, high = self._ball_end_losses_now()

@@ -201,3 +201,6 @@ class GaussianNoise(ShiftedNoise):
 
     def rho(self) -> arb:
         return (self.ball_shift / arb(self.sigma)) ** 2 / 2
+
+    def gaussian(self) -> arb:
+        return self.ball_size()

@@ -13,6 +13,7 @@ import numpy as np
 from flint import arb
 
 from ...facets.concentrated import rho_of_laplace
+from ...facets.gaussian import mu_of_laplace
 from ...kernels.ball import floors
 from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.twofold import Twofold, twofold
@@ -133,3 +134,6 @@ class LaplaceNoise(ShiftedNoise):
 
     def rho(self) -> arb:
         return rho_of_laplace(self.ball_size())
+
+    def gaussian(self) -> arb:
+        return mu_of_laplace(self.ball_size())

@@ -107,6 +107,10 @@ class ShiftedNoise(ABC):
         """K(c) <= c (c + 1) rho of the noise against the shifted noise, where more is known than by its losses."""
         return None
 
+    def gaussian(self) -> arb | None:
+        """A mu whose Gaussian pair dominates the noise against the shifted noise, likewise."""
+        return None
+
     @property
     def ball_shift(self) -> arb:
         """D as a ball."""
