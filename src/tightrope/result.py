@@ -140,6 +140,7 @@ def _comparison(found: Comparison) -> dict[str, Any]:
         **_ends(found.truth),
         "attained": certificate is not None and certificate.attained,
         "confidence": None if certificate is None else certificate.confidence,
+        "why": found.why,
         "seconds": found.seconds,
         "methods": [{name: plain(getattr(row, name)) for name in shown} for row in found.rows],
     }

@@ -56,12 +56,31 @@ def test_methods_are_chosen_by_name() -> None:
     def names(methods: object) -> set[str]:
         return {row.method for row in compare(run, delta=1e-4, methods=methods).rows}  # type: ignore[arg-type]
 
-    assert names("zcdp") == {"zCDP"}
-    assert names(["Renyi", " clt "]) == {"Renyi, best conversion", "Gaussian limit (CLT)"}
+    assert names("zcdp") == {"zCDP (Bun, Steinke 2016)", "zCDP, best conversion (Canonne et al. 2020)"}
+    assert names(["Renyi", " clt "]) == {"Renyi, best conversion (Balle et al. 2020)", "Gaussian limit (CLT)"}
+    assert names("moments accountant") == names("mironov") == {"moments accountant (Mironov 2017)"}
     assert names(("optimal", "optimal, one point")) == {"optimal, one point", "optimal, best point"}
     for wrong in ("gdpp", "", ["zCDP", "nothing"], [], [3]):
         with pytest.raises(InvalidParameter, match="method"):
             names(wrong)
+
+
+def test_classical_conversions_of_divergences_beside_the_best_one() -> None:
+    """zCDP: Bun and Steinke's formula, and the best factor; what is known by divergences alone is said to be so."""
+    for run, whole in ((tr.ZCDP(rho=0.1) * 5, 0.5), (tr.Gaussian(sigma=1.0), 0.5)):
+        found = compare(run, delta=1e-5, methods=["zcdp", "renyi", "moments"])
+        rows = {row.method: row.value for row in found.rows}
+        classical = whole + 2 * math.sqrt(whole * math.log(1e5))
+        assert rows["zCDP (Bun, Steinke 2016)"] == pytest.approx(classical, rel=1e-12)
+        assert rows["moments accountant (Mironov 2017)"] == pytest.approx(classical, rel=1e-9)
+        sharp = rows["zCDP, best conversion (Canonne et al. 2020)"]
+        assert rows["Renyi, best conversion (Balle et al. 2020)"] == pytest.approx(sharp, rel=1e-9)
+        assert found.truth.lower <= sharp < classical
+        assert ("with these Renyi divergences" in str(found).splitlines()[3]) == isinstance(run.terms[0][0], tr.ZCDP)
+    mixed = compare(tr.ZCDP(rho=0.1) + tr.PureDP(epsilon=0.1), epsilon=1.0, methods="zcdp")
+    assert "the law of the summed loss" in str(mixed)
+    both = compare(tr.ZCDP(rho=0.1) + tr.RenyiCurve(orders=[2.0], divergences=[0.1]), epsilon=1.0, methods="zcdp")
+    assert "with these Renyi divergences" in both.why
 
 
 def test_distances_in_words() -> None:
@@ -136,10 +155,10 @@ def test_the_command_prints_methods_and_reasons() -> None:
         assert method.why in result.output
         assert method.kind.value in result.output
     # A printed bound is still one.
-    line = next(line for line in result.output.splitlines() if line.strip().startswith("zCDP"))
-    assert (
-        Fraction(line.split()[1]) >= {row.method: row.value for row in compare(tr.parse(RUN), delta=1e-4).rows}["zCDP"]
-    )
+    name = "zCDP (Bun, Steinke 2016)"
+    line = next(line for line in result.output.splitlines() if line.strip().startswith(name))
+    value = {row.method: row.value for row in compare(tr.parse(RUN), delta=1e-4).rows}[name]
+    assert Fraction(line.strip().removeprefix(name).split()[0]) >= value
 
 
 @pytest.mark.parametrize("expression", ["Laplace(scale=200)", "Gaussian(sigma=1).poisson(rate=0.01) * 100"])
@@ -162,7 +181,7 @@ def test_a_comparison_is_shown_in_notebooks(monkeypatch: pytest.MonkeyPatch) -> 
     assert str(found).splitlines()[0] == f"epsilon at delta 0.0001 of {tr.parse(RUN)!r}"
     page = found._repr_html_()
     assert page.startswith('<img src="data:image/png;base64,')
-    assert page.count("<tr>") == 4
+    assert page.count("<tr>") == 5
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert found._repr_png_() is None
     assert found._repr_html_().startswith("<table>")
@@ -183,7 +202,11 @@ def row(method: str, value: float, kind: Kind = Kind.UPPER) -> Row:
 
 
 def test_an_approximation_does_not_stretch_the_axis() -> None:
-    rows = (row("zCDP", 1e-5), row("naive composition", 1.0), row("Gaussian limit (CLT)", 1e-200, Kind.APPROXIMATION))
+    rows = (
+        row("zCDP (Bun, Steinke 2016)", 1e-5),
+        row("naive composition", 1.0),
+        row("Gaussian limit (CLT)", 1e-200, Kind.APPROXIMATION),
+    )
     found = Comparison("run", "delta", 1.0, tr.Bound(1e-9, 1.1e-9), rows)
     axes = found.plot().axes[0]
     low, high = axes.get_xlim()
@@ -193,7 +216,7 @@ def test_an_approximation_does_not_stretch_the_axis() -> None:
     grown = draw_growth([found, found], [1, 2], "run").axes[0]
     assert grown.get_ylim()[0] > 1e-11
     names = [text.get_text() for text in grown.get_legend().get_texts()]
-    assert names == ["zCDP", "certified", "Gaussian limit (CLT) (no bound)"]
+    assert names == ["zCDP (Bun, Steinke 2016)", "certified", "Gaussian limit (CLT) (no bound)"]
 
 
 def test_the_command_answers_in_json() -> None:

@@ -62,6 +62,7 @@ class Comparison:
     truth: Bound
     rows: tuple[Row, ...]
     title: str = ""  # as people read it: parts and files by their names
+    why: str = ""  # what the certified interval knows
     seconds: float = field(default=0.0, compare=False)
 
     def __str__(self) -> str:
@@ -111,7 +112,7 @@ def compare(
         quantity, given = "epsilon", probability("delta", delta)
     else:
         quantity, given = "delta", _bounded(math.nan if epsilon is None else epsilon)
-    from .methods import find_methods  # late: the classic bounds bring the engines along
+    from .methods import find_methods, why_certified  # late: the classic bounds bring the engines along
 
     asked = find_methods(methods)
     with work.allowance(Question(quantity, seconds=seconds).seconds):
@@ -123,7 +124,8 @@ def compare(
         rows = [
             _row(method, law, quantity, given, truth, 1.0 / (len(asked) - index)) for index, method in enumerate(asked)
         ]
-    return Comparison(repr(run), quantity, given, truth, tuple(sorted(rows, key=_nearness)), run.label, taken)
+        why = why_certified(law)
+    return Comparison(repr(run), quantity, given, truth, tuple(sorted(rows, key=_nearness)), run.label, why, taken)
 
 
 def growth(

@@ -9,6 +9,8 @@ from enum import Enum
 from ..convert import advanced, basic, concentrated, normal_limit, optimal, renyi
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
+from ..relation import Direction
+from ..transforms.terms import terms_of
 
 
 class Kind(Enum):
@@ -30,7 +32,9 @@ class Method:
     kind: Kind = Kind.UPPER
 
 
+KNOWN_ORDER = 2.0  # any will do
 CERTIFIED_WHY = "the law of the summed loss itself, with every error inside the interval"
+OPTIMAL_WHY = "the worst of all mechanisms with these Renyi divergences, so that no conversion of them can say less"
 
 METHODS = (
     Method(
@@ -70,20 +74,26 @@ METHODS = (
         optimal.curve_delta,
     ),
     Method(
-        "moments accountant",
+        "moments accountant (Mironov 2017)",
         "knows all moments of the loss, but turns them into delta by Markov's inequality",
         renyi.markov_epsilon,
         renyi.markov_delta,
     ),
     Method(
-        "Renyi, best conversion",
-        "the same moments with the sharpest factor, and still one exponential in place of a tail",
+        "Renyi, best conversion (Balle et al. 2020)",
+        "the same moments with the sharpest factor that depends on the order, and one exponential in place of a tail",
         renyi.renyi_epsilon,
         renyi.renyi_delta,
     ),
     Method(
-        "zCDP",
-        "puts one parabola above all moments, which sampling hardly lowers",
+        "zCDP (Bun, Steinke 2016)",
+        "puts one parabola above all moments, which sampling hardly lowers, and Markov's inequality on top",
+        concentrated.classical_epsilon,
+        concentrated.classical_delta,
+    ),
+    Method(
+        "zCDP, best conversion (Canonne et al. 2020)",
+        "the same parabola, turned into delta with the sharpest factor that depends on the order",
         concentrated.zcdp_epsilon,
         concentrated.zcdp_delta,
     ),
@@ -107,6 +117,13 @@ METHODS = (
         Kind.APPROXIMATION,
     ),
 )
+
+
+def why_certified(run: Mechanism) -> str:
+    """What the certified interval knows: the law of a run, or only bounds on its Renyi divergences."""
+    terms = terms_of(run.nameless, Direction.REMOVE)
+    only_bounds = len(terms) == 1 == terms[0][1] and terms[0][0].divergence(KNOWN_ORDER) is not None
+    return OPTIMAL_WHY if only_bounds else CERTIFIED_WHY
 
 
 def find_methods(names: str | Iterable[str] | None) -> tuple[Method, ...]:

@@ -25,7 +25,8 @@ Line = tuple[str, str, str, str, str, str]  # what a reader sees of a method: na
 
 def lines(comparison: Comparison) -> list[Line]:
     """The certified interval, and the methods as they are sorted."""
-    first = "certified", str(comparison.truth), Kind.INTERVAL.value, "", timed(comparison.seconds), CERTIFIED_WHY
+    why = comparison.why or CERTIFIED_WHY
+    first = "certified", str(comparison.truth), Kind.INTERVAL.value, "", timed(comparison.seconds), why
     return [first, *(_line(row, comparison.quantity) for row in comparison.rows)]
 
 

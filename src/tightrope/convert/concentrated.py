@@ -126,6 +126,8 @@ def _delta(run: Mechanism, epsilon: float, fit: Fit, classical: bool = False) ->
 # Each takes the run, and the delta or epsilon that is given.
 zcdp_epsilon = partial(_epsilon, fit=zcdp)
 zcdp_delta = partial(_delta, fit=zcdp)
+classical_epsilon = partial(_epsilon, fit=zcdp, classical=True)
+classical_delta = partial(_delta, fit=zcdp, classical=True)
 fitted_epsilon = partial(_epsilon, fit=fitted)
 fitted_delta = partial(_delta, fit=fitted)
 cdp_epsilon = partial(_epsilon, fit=fitted, classical=True)

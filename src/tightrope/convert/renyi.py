@@ -4,7 +4,8 @@ With K = sum of count K_i and w the infinite mass, delta(eps) <= w + kappa(c) e^
 is Markov's inequality, as the moments accountant has it; kappa = c^c / (1 + c)^(1 + c) is the maximum of
 e^(-c x) (1 - e^-x), the best factor that depends on c alone. Each is minimised over c.
 Guarantee: upper, rounded outward. Proof: docs/proofs/classic.md, section 4.
-Reference: Abadi et al. 2016, Thm 2; Mironov 2017, Prop. 3; Canonne, Kamath, Steinke 2020, Prop. 12.
+Reference: Abadi et al. 2016, Thm 2; Mironov 2017, Prop. 3; Balle, Barthe, Gaboardi, Hsu, Sato 2020, Thm 21; Canonne,
+Kamath, Steinke 2020, Prop. 12.
 """
 
 from __future__ import annotations
