@@ -18,6 +18,7 @@ from .attacks import bayes_accuracy, distance
 from .divergences import mean_loss, renyi
 from .gdp import gdp
 from .tradeoff import above_zero, posterior, reconstruction, tpr, tradeoff
+from .zcdp import checked_order_most, zcdp
 
 Check = Callable[[Any], float]
 
@@ -38,6 +39,7 @@ READINGS: Mapping[str, ReadingRow] = MappingProxyType(
     {
         "renyi": ReadingRow(renyi, {"order": checked_order}),
         "mean_loss": ReadingRow(mean_loss),
+        "zcdp": ReadingRow(zcdp, {"order_most": checked_order_most}),
         "advantage": ReadingRow(distance),
         "total_variation": ReadingRow(distance),
         "bayes_accuracy": ReadingRow(bayes_accuracy, {"prior": partial(probability, "prior")}),
