@@ -92,6 +92,13 @@ ONE_GAUSSIAN: list[Given] = [
     {"bayes_accuracy": 0.6, "prior": 0.5},
     {"bayes_accuracy": 0.75, "prior": 0.3},
     {"bayes_accuracy": 0.92, "prior": 0.9},
+    {"tpr": 0.05, "fpr": 0.01},
+    {"tpr": 0.999, "fpr": 0.9},
+    {"tpr": 0.0101, "fpr": 0.01},
+    {"tpr": 1e-6, "fpr": 1e-9},
+    {"posterior": 0.2, "prior": 0.1, "fpr": 0.001},
+    {"reconstruction": 0.01, "baseline": 1e-4},
+    {"mu": 0.3},
     {"mean_loss": 0.01},
     {"renyi": 0.1, "order": 8.0},
     {"renyi": 3.0, "order": 1.5},
@@ -108,7 +115,7 @@ def test_a_gaussian_has_the_closed_form(given: Given, monkeypatch: pytest.Monkey
     assert len(asked) <= 12
 
 
-@pytest.mark.parametrize("given", [{"advantage": 0.1}, {"mean_loss": 0.3}], ids=str)
+@pytest.mark.parametrize("given", [{"advantage": 0.1}, {"mu": 0.5}, {"mean_loss": 0.3}], ids=str)
 def test_laplace_has_the_closed_form(given: Given) -> None:
     contains(tr.calibrate(lambda scale: tr.Laplace(scale=scale), target=tr.Target(**given)), laplace(**given))
 
@@ -120,6 +127,8 @@ def test_laplace_has_the_closed_form(given: Given) -> None:
         ("Gaussian(sigma=1).poisson(rate=0.01) * ?", {"advantage": 0.1}),
         ("Gaussian(sigma=1).poisson(rate=?) * 100", {"bayes_accuracy": 0.6, "prior": 0.5}),
         ("Gaussian(sigma=1).poisson(rate=0.01) * ?", {"mean_loss": 0.01}),
+        ("Gaussian(sigma=?).poisson(rate=0.01) * 1000", {"tpr": 0.05, "fpr": 0.01}),
+        ("Gaussian(sigma=2).poisson(rate=?) * 100", {"posterior": 0.2, "prior": 0.1, "fpr": 0.01}),
         ("RandomizedResponse(p=0.9, categories=?)", {"renyi": 4.0, "order": 2.0}),
     ],
 )
@@ -131,9 +140,9 @@ def test_rates_and_counts_answer_for_themselves(text: str, given: Given) -> None
     distance = abs(found.missed.value - found.value)
     assert distance == 1 if template.integer else distance <= 1e-6 * found.value
     ask: Callable[..., tr.Bound] = getattr(found.mechanism, target.quantity)
-    assert ask(**target.arguments).upper <= target.limit
+    assert ask(**target.arguments, accuracy=1e-8).upper <= target.limit
     ask = getattr(template(found.missed.value), target.quantity)
-    assert ask(**target.arguments).lower > target.limit
+    assert ask(**target.arguments, accuracy=1e-8).lower > target.limit
 
 
 def test_advantage_is_delta_at_epsilon_0() -> None:
@@ -146,11 +155,29 @@ def test_advantage_is_delta_at_epsilon_0() -> None:
 
 
 def test_what_every_value_reads_as_infinite_is_missed() -> None:
-    with pytest.raises(tr.BracketNotFound, match=r"not shown to depend on sigma: .* do not meet the target"):
-        tr.calibrate(
-            lambda sigma: tr.Gaussian(sigma=sigma) + tr.ApproximateDP(epsilon=0.1, delta=0.1),
-            target=tr.Target(mean_loss=1.0),
-        )
+    for given, told in (
+        ({"mean_loss": 1.0}, "mean loss in"),
+        ({"mu": 1.0}, r"mu in \[inf, inf\]: the loss is infinite"),
+    ):
+        with pytest.raises(
+            tr.BracketNotFound, match=rf"not shown to depend on sigma: .* do not meet the target; {told}"
+        ):
+            tr.calibrate(
+                lambda sigma: tr.Gaussian(sigma=sigma) + tr.ApproximateDP(epsilon=0.1, delta=0.1),
+                target=tr.Target(**given),  # type: ignore[misc]
+            )
+
+
+def test_sampling_does_not_help_mu_everywhere() -> None:
+    with pytest.raises(tr.BracketNotFound, match=r"not shown to depend on rate: .*sampling does not help here"):
+        tr.calibrate(lambda rate: tr.Gaussian(sigma=1).poisson(rate=rate) * 4, target=tr.Target(mu=1))
+    found = tr.calibrate(
+        lambda rate: tr.Gaussian(sigma=1).poisson(rate=rate) * 4,
+        target=tr.Target(mu=1, delta_least=1e-3),
+        tolerance=0.01,
+    )
+    assert 0.01 < found.value < 1.0
+    assert found.missed is not None
 
 
 def test_what_is_not_monotone_is_refused_by_its_reading() -> None:
@@ -170,7 +197,7 @@ def test_the_target_is_named_where_nothing_meets_it() -> None:
 @pytest.mark.parametrize(
     "given",
     [{"epsilon": 1.0, "delta": 1e-6}, {"advantage": 0.1}, {"bayes_accuracy": 0.7, "prior": 0.4},
-     {"renyi": 1.0, "order": math.inf}],
+     {"posterior": 0.2, "prior": 0.1, "fpr": 0.001}, {"renyi": 1.0, "order": math.inf}],
     ids=str,
 )  # fmt: skip
 def test_documents_name_the_target_by_its_arguments(given: Given) -> None:

@@ -26,7 +26,11 @@ def test_every_keyword_of_a_target_is_an_option(capsys: pytest.CaptureFixture[st
     ("options", "told"),
     [
         (["--advantage", "0.1"], "advantage in [0.0999"),
+        (["--tpr", "0.05", "--fpr", "0.01"], "] at fpr 0.01"),
+        (["--mu", "1"], "mu in [0.9999"),
         (["--bayes-accuracy", "0.6", "--prior", "0.5"], "] at prior 0.5"),
+        (["--posterior", "0.2", "--prior", "0.1", "--fpr", "0.001"], "] at prior 0.1 and fpr 0.001"),
+        (["--reconstruction", "0.01", "--baseline", "0.0001"], "] at baseline 0.0001"),
         (["--renyi", "0.1", "--order", "8"], "] at order 8"),
         (["--mean-loss", "0.1"], "mean loss in [0.0999"),
     ],

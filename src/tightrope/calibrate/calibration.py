@@ -108,9 +108,10 @@ def calibrate(
     question = Question(wanted.quantity, **manner)
     if question.engine != AUTO and FORMS[wanted.name].moments:
         raise InvalidParameter(f"{wanted.title} is read off the moments, and no engine is chosen: leave out engine")
-    goal = Goal(wanted, question)
+    tolerance = max(tolerance, 1e-14)
+    goal = Goal(wanted, question, tolerance)
     with work.allowance(question.seconds) as meter:
-        found = RootSearch(domain, goal, max(tolerance, 1e-14), meter).run()
+        found = RootSearch(domain, goal, tolerance, meter).run()
     good, bad = found.good, found.bad
     missed = None if bad is None else Missed(bad.value, goal.shown(bad))
     return Calibration(parameter, good.value, wanted, good.mechanism, goal.shown(good), missed, found.ended)

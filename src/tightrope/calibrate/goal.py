@@ -16,12 +16,10 @@ from ..calls import shortened
 from ..errors import AccuracyNotReached, UnsupportedMechanism, WorkExhausted
 from ..mechanisms.base import Mechanism
 from ..question import AUTO, Question
-from .probe import PointProbe, Prepared, Probe, probes, shown
+from .probe import SHARP, PointProbe, Prepared, Probe, probes, shown
 from .target import Target
 
-SHARP = 1e-6  # what is aimed at where no accuracy is asked for
-LADDER = (0.05, 1e-3, 1e-5, SHARP)  # accuracies to ask for until a value is decided
-FAR, NEAR = 0, 1  # where to start on it
+FAR, NEAR = 0, 1  # where to start on the ladder of a probe
 PRINTED = 1e-4  # the width of a bound that is shown
 SHARE, FAR_SHARE = 0.5, 0.15  # of the time that is left: what one question may take, and one for a far value
 CASES_MOST = 4  # whose evaluators are kept: the two that are printed, and a look to either side
@@ -62,10 +60,10 @@ def apart(one: Bound | None, two: Bound | None) -> bool:
 class Goal:
     """The target, its probes, and the way questions are asked."""
 
-    def __init__(self, target: Target, question: Question) -> None:
+    def __init__(self, target: Target, question: Question, tolerance: float) -> None:
         self.target = target
         self.question = question
-        self.probes = probes(target)
+        self.probes = probes(target, tolerance)
         self.refusal: UnsupportedMechanism | None = None  # the first of them
         self._shown = [each.quantity for each in self.probes].index(shown(target))
         self._prepared: dict[float, Prepared] = {}  # for the values that were asked last
@@ -73,7 +71,7 @@ class Goal:
     def ask(self, value: float, mechanism: Mechanism, level: int) -> Tried:
         """As sharp an answer as it takes to decide; level says how far the value is believed to be off."""
         tried = Tried(value, mechanism, (None,) * len(self.probes), False, False, None)
-        for accuracy in LADDER[level:]:
+        for accuracy in self.probes[0].ladder[level:]:
             tried = self._asked(tried, 0, accuracy)
             if tried.decided or self._at_its_end(tried, accuracy):
                 break
@@ -100,7 +98,7 @@ class Goal:
     def weigh(self, tried: Tried) -> Tried:
         """The same with the other question, which may tell apart what a delta of 0 or 1, or no epsilon, does not."""
         asked = len(self.probes) == 1 or tried.bounds[-1] is not None
-        return tried if asked else self._asked(tried, -1, LADDER[FAR])
+        return tried if asked else self._asked(tried, -1, self.probes[-1].ladder[FAR])
 
     def printed(self, tried: Tried) -> Tried:
         """The same with a bound that is worth printing."""
@@ -148,6 +146,13 @@ class Goal:
         known = ((self.probes[place], tried.bounds[place]) for place in order)
         return next((f"{probe.title} in {bound}" for probe, bound in known if bound is not None), "nothing known")
 
+    def reason(self, tried: Tried) -> str:
+        """Why a reading is what it is, to follow a message; epsilon and delta need none."""
+        bound, probe = tried.bounds[0], self.probes[0]
+        if isinstance(probe, PointProbe) or bound is None or bound.certificate is None:
+            return ""
+        return f"; {probe.title} in {bound}: {bound.certificate.reason}"
+
     def _asked(self, tried: Tried, place: int, accuracy: float) -> Tried:
         """With one more answer, where what is known is not as narrow."""
         probe, known = self.probes[place], tried.bounds[place]
@@ -170,7 +175,7 @@ class Goal:
         wanted = probe.accuracy(accuracy)
         question = replace(self.question, quantity=probe.quantity, accuracy=None if wanted == SHARP else wanted)
         try:
-            with work.part(FAR_SHARE if accuracy == LADDER[FAR] else SHARE):
+            with work.part(FAR_SHARE if accuracy == probe.ladder[FAR] else SHARE):
                 prepared = self._prepared.pop(tried.value, None) or probe.prepared(tried.mechanism, question)
                 self._prepared = dict([*self._prepared.items(), (tried.value, prepared)][-CASES_MOST:])
                 return probe.bound(prepared, question)

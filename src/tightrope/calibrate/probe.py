@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from ..account import AIM, Case, ask_again
@@ -25,18 +25,27 @@ from .gauge import equivalent, gauge_of, logarithm
 from .target import Target
 
 Prepared = Case | Law
+DISTANCES = ("advantage", "total_variation")
+SHARP = 1e-6  # what is aimed at where no accuracy is asked for
+LADDER = (0.05, 1e-3, 1e-5, SHARP)
+READING_LADDER = (0.05, 1e-5)  # answers are as wide as they are asked for, and sharp ones cost little more
+FINEST_SHARE = 0.05  # of the tolerance
+GAUGE_STEP = 1e-3  # of the way to guessing, or to certainty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe(ABC):
-    """quantity: what is asked. gauge: a number that is nearly linear in the logs of unknowns. guess: what the quantity
-    is where nothing is lost; widths are relative to what lies above. title: what messages call it."""
+    """What is asked, how sharply, and the most that may be answered.
+
+    gauge: a number that is nearly linear in the logs of unknowns. ladder: widths to ask for, one after the other, until
+    a value is decided. title: what messages call it.
+    """
 
     quantity: str
     limit: float
     gauge: Callable[[float], float]
+    ladder: tuple[float, ...]
     title: str
-    guess: float = 0.0
 
     @abstractmethod
     def prepared(self, mechanism: Mechanism, question: Question) -> Prepared:
@@ -52,12 +61,12 @@ class Probe(ABC):
         return Bound(0.0, 1.0 if self.quantity in PROBABILITIES else math.inf)
 
     def accuracy(self, wanted: float) -> float:
-        """The relative width to ask for."""
+        """The width to ask for, relative to the answer."""
         return wanted
 
     def narrow(self, bound: Bound, wanted: float) -> bool:
         """Whether it is as narrow as wanted."""
-        return bound.width <= wanted * (bound.upper - self.guess)
+        return bound.width <= self.accuracy(wanted) * bound.upper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +87,8 @@ class PointProbe(Probe):
 class ReadingProbe(Probe):
     """Any other reading."""
 
-    arguments: Mapping[str, float] = field(default_factory=dict)
+    arguments: Mapping[str, float]
+    steepness: float  # of the log of the answer in the gauge, at the limit
 
     def prepared(self, mechanism: Mechanism, question: Question) -> Law:
         return Law(mechanism, question, below=False)
@@ -88,38 +98,43 @@ class ReadingProbe(Probe):
         return answered(READINGS[self.quantity], prepared.again(question), self.arguments)
 
     def accuracy(self, wanted: float) -> float:
-        """Finer where most of the number is what guessing reaches; accuracies of guesses aim at that by themselves."""
-        return wanted if self.quantity == "bayes_accuracy" else wanted * (self.limit - self.guess) / self.limit
+        """Finer where most of the number is what guessing reaches."""
+        return wanted * min(self.steepness, 1.0)
 
 
-def probes(target: Target) -> tuple[Probe, ...]:
-    """What to ask for a target, the finer question first."""
-    if target.name not in ("epsilon", "advantage", "total_variation"):
+def probes(target: Target, tolerance: float) -> tuple[Probe, ...]:
+    """What to ask for a target, the finer question first, so that values so far apart are told from each other."""
+    if target.name not in DISTANCES and target.name != "epsilon":
+        gauge = gauge_of(target)
         return (
             ReadingProbe(
                 quantity=target.quantity,
                 limit=target.limit,
-                gauge=gauge_of(target),
+                gauge=gauge,
+                ladder=(*READING_LADDER, FINEST_SHARE * tolerance),
                 title=target.title,
-                guess=target.guess,
                 arguments=target.arguments,
+                steepness=_steepness(target, gauge),
             ),
         )
-    shared = target.name == "epsilon"
-    epsilon, delta = (target.limit, target.arguments["delta"]) if shared else (0.0, target.limit)
-    by_delta = PointProbe(
-        quantity="delta",
-        limit=delta,
-        gauge=partial(equivalent, epsilon),
-        title="delta" if shared else target.title,
-        given=epsilon,
+    epsilon, delta = (0.0, target.limit) if target.name in DISTANCES else (target.limit, target.arguments["delta"])
+    title = target.title if target.name in DISTANCES else "delta"
+    by_epsilon = PointProbe(
+        quantity="epsilon", limit=epsilon, gauge=logarithm, ladder=LADDER, title="epsilon", given=delta
     )
-    by_epsilon = PointProbe(quantity="epsilon", limit=epsilon, gauge=logarithm, title="epsilon", given=delta)
-    return (
-        (by_delta, by_epsilon) if delta > 0.0 else (by_epsilon, by_delta)
-    )  # a target of 0 is met by a delta of 0 only
+    gauge = partial(equivalent, epsilon)
+    by_delta = PointProbe(quantity="delta", limit=delta, gauge=gauge, ladder=LADDER, title=title, given=epsilon)
+    return (by_delta, by_epsilon) if delta > 0.0 else (by_epsilon, by_delta)  # where 0 is needed delta tells nothing
 
 
 def shown(target: Target) -> str:
     """The quantity of the probe whose answer is that of the target."""
-    return "delta" if target.name in ("advantage", "total_variation") else target.quantity
+    return "delta" if target.name in DISTANCES else target.quantity
+
+
+def _steepness(target: Target, gauge: Callable[[float], float]) -> float:
+    """How much of itself the reading changes with its gauge, at the limit: without one, what lies above guessing."""
+    above = target.limit - target.guess
+    step = GAUGE_STEP * (min(above, 1.0 - target.limit) if target.quantity in PROBABILITIES else above)
+    rise = gauge(target.limit + step) - gauge(target.limit - step)
+    return 2.0 * step / (rise if rise > 0.0 else 2.0 * step / above) / target.limit

@@ -146,20 +146,26 @@ class RootSearch:
             return
         if self.goal.refusal is not None:
             raise self.goal.refusal
-        name, values = self.domain.parameter, f"{min(self.tried):.6g} to {max(self.tried):.6g}"
         good = sorted(each.value for each in self.tried.values() if each.meets)
-        if good and good[0] == min(self.tried) and good[-1] < max(self.tried):
-            self.leaning = -1
-        elif good and good[-1] == max(self.tried) and good[0] > min(self.tried):
-            self.leaning = 1
-        if self.leaning and not any(good[0] < each.value < good[-1] for each in self.tried.values() if not each.meets):
-            return
-        if 0 < len(good) < len(self.tried):
+        wide = [each.value for each in self.tried.values() if not each.meets]
+        if good and wide:  # lower ends are of no use: do upper ends show a side?
+            self.leaning = 1 if max(wide) < good[0] else -1 if min(wide) > good[-1] else 0
+        if not self.leaning:
+            raise self._indifferent(good, wide)
+
+    def _indifferent(self, good: list[float], wide: list[float]) -> BracketNotFound:
+        name, values = self.domain.parameter, f"{min(self.tried):.6g} to {max(self.tried):.6g}"
+        if good and wide:
             met = f"meet the target from {good[0]:.6g} to {good[-1]:.6g}, and bounds of the others are too wide to tell"
+        elif good:
+            met = "meet the target"
         else:
-            met = f"{'meet' if good else 'do not meet'} the target"
-        told = f"privacy is not shown to depend on {name}: the values tried, {values}, {met}"
-        raise BracketNotFound(told, name)
+            missed = all(each.misses for each in self.tried.values())
+            met = "do not meet the target" if missed else "are not shown to meet the target, or to miss it"
+        why = self.goal.reason(list(self.tried.values())[-1])
+        return BracketNotFound(
+            f"privacy is not shown to depend on {name}: the values tried, {values}, {met}{why}", name
+        )
 
     def _weighed(self) -> bool:
         """Whether the other question tells which way privacy goes."""

@@ -64,6 +64,7 @@ class Law:
         """The same law for another question in the same manner: what was prepared and what is known stay."""
         twin = copy(self)
         twin.question, twin.aim, twin.exhausted = question, question.accuracy or AIM, None
+        twin._toward = {each: law.again(replace(question, direction=each)) for each, law in self._toward.items()}
         return twin
 
     def terms(self, direction: Direction) -> tuple[Term, ...]:
