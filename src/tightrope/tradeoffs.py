@@ -1,0 +1,205 @@
+"""A trade-off curve: certified false negative rates at many false positive rates, and what is known between them."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from os import PathLike
+from typing import TYPE_CHECKING, Any, overload
+
+from .bound import Bound, Budget, Certificate
+from .calls import checked
+from .digits import short
+from .errors import InvalidParameter
+from .kernels.directed import FEW, lowered, next_down, next_up, raised
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from .tradeoff_plot import Rates
+
+BETWEEN = "between the rates asked by convexity: lines below, chords of upper ends above"
+DRAWN = 240  # places between the rates
+DECADES_DRAWN = 1e12  # of a curve that starts at 0
+
+Rate = tuple[float, Bound]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Tradeoffs(Sequence[Rate]):
+    """The least false negative rate f at each of the false positive rates, which rise.
+
+    f(y) >= lower - slope (y - fpr) at every y, for each rate and its slope; f is convex, so that it lies below the
+    chords of upper ends. A sequence of (fpr, bound); a slice is a curve again.
+    """
+
+    fprs: tuple[float, ...]
+    bounds: tuple[Bound, ...]
+    slopes: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not len(self.fprs) == len(self.bounds) == len(self.slopes):
+            raise InvalidParameter(
+                f"a trade-off needs one bound and one slope per rate, not {len(self.bounds)} and {len(self.slopes)} "
+                f"for {len(self.fprs)}"
+            )
+        if any(first > second for first, second in pairwise(self.fprs)):
+            raise InvalidParameter("the rates of a trade-off must rise; reversed(curve) goes through it backwards")
+        if not all(0.0 <= rate <= 1.0 for rate in self.fprs) or not all(slope >= 0.0 for slope in self.slopes):
+            raise InvalidParameter("rates lie in [0, 1], and slopes are 0 or above")
+
+    def __iter__(self) -> Iterator[Rate]:
+        return iter(zip(self.fprs, self.bounds, strict=True))
+
+    def __len__(self) -> int:
+        return len(self.fprs)
+
+    @overload
+    def __getitem__(self, index: int) -> Rate: ...
+    @overload
+    def __getitem__(self, index: slice) -> Tradeoffs: ...
+    def __getitem__(self, index: int | slice) -> Rate | Tradeoffs:
+        if isinstance(index, slice):
+            return Tradeoffs(self.fprs[index], self.bounds[index], self.slopes[index])
+        return self.fprs[index], self.bounds[index]
+
+    def __str__(self) -> str:
+        if not self:
+            return "no points"
+        words = [f"{bound} at false positive rate {short(fpr)}" for fpr, bound in (self[0], self[-1])]
+        if len(self) == 1:
+            return f"false negative rate in {words[0]}"
+        return f"false negative rate in {' to '.join(words)}, {len(self)} points"
+
+    def __repr__(self) -> str:
+        return f"<Tradeoffs: {self}>"
+
+    def _repr_png_(self) -> bytes | None:
+        from .plot import png
+
+        return png(self.plot) if self else None
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """That of the first point: what rests on draws does so at every point."""
+        return self.bounds[0].certificate if self.bounds else None
+
+    @property
+    def tprs(self) -> tuple[Bound, ...]:
+        """The highest true positive rate at each of the rates: 1 less the false negative rate, rounded outward."""
+        return tuple(complement(bound) for bound in self.bounds)
+
+    def at(self, fpr: float) -> Bound:
+        """What the points say of f at any rate: above their lines, below the chords of upper ends, (0, 1) and (1, 0).
+
+        Another question about the run may know more.
+        """
+        if not 0.0 <= fpr <= 1.0:
+            raise InvalidParameter(f"fpr must lie in [0, 1], not {fpr!r:.40}")
+        place = bisect(self.fprs, fpr)
+        if place and self.fprs[place - 1] == fpr:
+            return self.bounds[place - 1]
+        lines = zip(self.fprs, self.bounds, self.slopes, strict=True)
+        lower = max((_line(fpr - at, bound.lower, slope) for at, bound, slope in lines), default=0.0)
+        left, high = (self.fprs[place - 1], self.bounds[place - 1].upper) if place else (0.0, 1.0)
+        right, low = (self.fprs[place], self.bounds[place].upper) if place < len(self) else (1.0, 0.0)
+        share = (Fraction(right) - Fraction(fpr)) / (Fraction(right) - Fraction(left))
+        upper = next_up(float(share * Fraction(high) + (1 - share) * Fraction(low)))
+        known = self.certificate
+        between = None if known is None else replace(known, reason=BETWEEN, budget=Budget())
+        return Bound(max(lower, 0.0), min(upper, 1.0), between)
+
+    def to_csv(self) -> str:
+        """Columns fpr, lower, upper, and confidence where it rests on draws; every double with all its digits."""
+        columns = self._columns()
+        rows = [columns, *(map(repr, row) for row in zip(*columns.values(), strict=True))]
+        return "".join(",".join(row) + "\n" for row in rows)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with the columns of the table."""
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise InvalidParameter("a frame needs pandas: pip install pandas, or use to_csv()") from None
+        return DataFrame(self._columns())
+
+    def _columns(self) -> dict[str, Sequence[float]]:
+        lower, upper = [bound.lower for bound in self.bounds], [bound.upper for bound in self.bounds]
+        sure = None if self.certificate is None else self.certificate.confidence
+        known = {} if sure is None else {"confidence": [sure] * len(self)}
+        return {"fpr": self.fprs, "lower": lower, "upper": upper, **known}
+
+    @checked
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        label: str = "",
+        *,
+        ax: Axes | None = None,
+        log: bool | None = None,
+    ) -> Figure:
+        """Draws the curve beside that of guessing, and writes it where there is a path, whose suffix names the format.
+
+        Two pictures: false negatives against false positives, and true positives against false positives with both
+        axes logarithmic, for small rates. log: only the second, or only the first. ax: axes to draw on, on which the
+        first is drawn unless log says otherwise. Without a label it is called as the mechanism is, where that has a
+        name.
+        """
+        return draw_tradeoffs({label: self}, path, ax=ax, log=log)
+
+    def _series(self, label: str) -> Rates:
+        """Both ends at so many rates that lines between them are what is known there."""
+        from .plot import verbatim
+        from .tradeoff_plot import Rates
+
+        label = label or ("" if self.certificate is None else verbatim(self.certificate.label))
+        places = sorted({*self.fprs, *_between(self.fprs[0], self.fprs[-1])}) if self else []
+        bounds = [self.at(place) for place in places]
+        lower, upper = [bound.lower for bound in bounds], [bound.upper for bound in bounds]
+        assurance = "" if self.certificate is None else self.certificate.assurance
+        width = max((bound.width for bound in self.bounds), default=0.0)
+        return Rates(label, places, lower, upper, self.fprs, width, assurance)
+
+
+def complement(missed: Bound) -> Bound:
+    """1 - f, rounded outward."""
+    low, high = next_down(1.0 - missed.upper), next_up(1.0 - missed.lower)
+    return Bound(max(low, 0.0), min(high, 1.0), missed.certificate)
+
+
+def _line(distance: float, value: float, slope: float) -> float:
+    """value - slope distance, rounded down, for a distance that was rounded to nearest."""
+    if math.isinf(slope):
+        return 0.0
+    fall = slope * distance
+    return next_down(value - (raised(fall, FEW) if fall > 0.0 else lowered(fall, FEW)))
+
+
+@checked
+def draw_tradeoffs(
+    curves: Mapping[str, Tradeoffs] | Iterable[Tradeoffs],
+    path: str | PathLike[str] | None = None,
+    *,
+    title: str = "",
+    ax: Axes | None = None,
+    log: bool | None = None,
+) -> Figure:
+    """Several trade-offs in one picture, each by its label, or as its mechanism is named; as for Tradeoffs.plot."""
+    from .tradeoff_plot import draw
+
+    labelled = curves.items() if isinstance(curves, Mapping) else (("", curve) for curve in curves)
+    return draw([curve._series(label) for label, curve in labelled], path, title=title, ax=ax, log=log)
+
+
+def _between(first: float, last: float) -> Iterator[float]:
+    """Rates to draw at, equally spaced and by their logarithm."""
+    least = max(first, last / DECADES_DRAWN)
+    for index in range(DRAWN + 1):
+        yield min(first + (last - first) * index / DRAWN, last)
+        if least > 0.0:
+            yield min(max(least * (last / least) ** (index / DRAWN), first), last)
