@@ -37,6 +37,8 @@ from .relation import Direction as Direction
 from .relation import Relation as Relation
 from .serial import dump as dump
 from .serial import load as load
+from .tradeoffs import Tradeoffs as Tradeoffs
+from .tradeoffs import draw_tradeoffs as draw_tradeoffs
 from .transforms.composition import compose as compose
 from .transforms.parallel import parallel as parallel
 

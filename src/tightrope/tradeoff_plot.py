@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .digits import rounded
 from .errors import InvalidParameter
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDE_SIZE = (9.6, 4.6)
-GUESSING = "guessing"
+ATTACKER, GUESSING = "the best attacker", "guessing"
 SMALL_RATE = 1e-3  # a logarithmic axis starts here at the latest
 
 
@@ -46,12 +45,15 @@ def draw(
     both = ax is None and log is None
     with sheet(path, ax, WIDE_SIZE if both else SIZE) as axes:
         figure = figure_of(axes)
+        words = wrapped(title or (series[0].label if len(series) == 1 else ""))
+        if ax is None and len(series) == 1:
+            series = [series[0]._replace(label=ATTACKER)]
         if both:
             grid = figure.add_gridspec(1, 2)
             axes.set_subplotspec(grid[0])
             _found(figure.add_subplot(grid[1]), series)
         (_found if log else _missed)(axes, series)
-        words = wrapped(title or (series[0].label if len(series) == 1 else ""))
+        _legend(axes, "lower right" if log else "upper right")
         if both:
             figure.suptitle(words, x=0.01, ha="left", fontsize=10)
         elif ax is None or title:
@@ -69,7 +71,8 @@ def _missed(axes: Axes, series: Sequence[Rates]) -> None:
     _guess(axes, (0.0, 1.0), (1.0, 0.0))
     axes.set_xlim(0.0, 1.0)
     axes.set_ylim(0.0, 1.0)
-    _name(axes, "false negative rate", "upper right")
+    axes.set_xlabel("false positive rate")
+    axes.set_ylabel("false negative rate")
 
 
 def _found(axes: Axes, series: Sequence[Rates]) -> None:
@@ -91,16 +94,17 @@ def _found(axes: Axes, series: Sequence[Rates]) -> None:
     axes.set_ylim(least, 1.0)
     tick(axes.xaxis, least, 1.0)
     tick(axes.yaxis, least, 1.0)
-    _name(axes, "true positive rate", "lower right")
+    axes.set_xlabel("false positive rate")
+    axes.set_ylabel("true positive rate")
 
 
 def _add(axes: Axes, index: int, item: Rates, ends: tuple[Sequence[float], Sequence[float], Sequence[float]]) -> None:
     """The safe end as a line, the other one thinner, and what lies between; few rates are marked."""
     places, safe, other = ends
     colour, dash = COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)]
-    label = ", ".join(filter(None, (item.label, item.assurance)))
+    label = ", ".join(filter(None, (item.label or ATTACKER, item.assurance)))
     axes.fill_between(places, safe, other, color=colour, alpha=0.3, linewidth=0)
-    axes.plot(places, safe, color=colour, linestyle=dash, linewidth=1.6, label=label or "the best attacker")
+    axes.plot(places, safe, color=colour, linestyle=dash, linewidth=1.6, label=label)
     axes.plot(places, other, color=colour, linestyle=dash, linewidth=0.8)
     if len(item.asked) <= MARKED_MOST:
         height = dict(zip(places, safe, strict=True))
@@ -116,9 +120,7 @@ def _guess(axes: Axes, rates: tuple[float, float], ends: tuple[float, float]) ->
     axes.plot(rates, ends, color="#777777", linewidth=1.0, linestyle=(0, (2, 2)), label=GUESSING)
 
 
-def _name(axes: Axes, what: str, place: str) -> None:
-    axes.set_xlabel("false positive rate")
-    axes.set_ylabel(what)
+def _legend(axes: Axes, place: Any) -> None:
     for text in axes.legend(frameon=False, fontsize=8, handlelength=3.4, loc=place).get_texts():
         text.set_text(wrapped(text.get_text(), LABEL_WIDTH, lines=3))
 

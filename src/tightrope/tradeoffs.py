@@ -152,13 +152,21 @@ class Tradeoffs(Sequence[Rate]):
         """
         return draw_tradeoffs({label: self}, path, ax=ax, log=log)
 
+    def _bends(self) -> Iterator[float]:
+        """Where lines of neighbouring rates meet: between them and the rates both ends are straight."""
+        for (one, two), (steep, flat), (low, high) in zip(
+            pairwise(self.fprs), pairwise(self.slopes), pairwise(bound.lower for bound in self.bounds), strict=True
+        ):
+            if flat < steep < math.inf:
+                yield min(max((low - high + steep * one - flat * two) / (steep - flat), one), two)
+
     def _series(self, label: str) -> Rates:
         """Both ends at so many rates that lines between them are what is known there."""
         from .plot import verbatim
         from .tradeoff_plot import Rates
 
         label = label or ("" if self.certificate is None else verbatim(self.certificate.label))
-        places = sorted({*self.fprs, *_between(self.fprs[0], self.fprs[-1])}) if self else []
+        places = sorted({*self.fprs, *self._bends(), *_between(self.fprs[0], self.fprs[-1])}) if self else []
         bounds = [self.at(place) for place in places]
         lower, upper = [bound.lower for bound in bounds], [bound.upper for bound in bounds]
         assurance = "" if self.certificate is None else self.certificate.assurance

@@ -15,6 +15,7 @@ from ..question import Options, Plain
 
 if TYPE_CHECKING:
     from ..bound import Bound
+    from ..tradeoffs import Tradeoffs
 
 
 class Attackable:
@@ -47,6 +48,25 @@ class Attackable:
         from .. import readings
 
         return readings.ask(self, "tpr", options, fpr=fpr)
+
+    @checked_method
+    def tradeoff_curve(
+        self: Any,
+        start: float | None = None,
+        stop: float | None = None,
+        points: int | None = None,
+        *,
+        fprs: Iterable[float] | None = None,
+        **options: Unpack[Options],
+    ) -> Tradeoffs:
+        """`tradeoff` at many rates: 50 from 0 to 1, evenly from 0.1 on and by their logarithm below, or at these fprs.
+
+        fprs must rise. Without accuracy, 1e-4 of the smaller one of f and 1 - f is aimed at; the other arguments are
+        those of `tradeoff`. The curve knows what holds between its rates: `curve.at(fpr)`.
+        """
+        from .. import readings
+
+        return readings.tradeoff_curve(self, options, (start, stop, points), fprs)
 
     @checked_method
     def advantage(self: Any, **options: Unpack[Options]) -> Bound:

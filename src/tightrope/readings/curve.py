@@ -25,19 +25,21 @@ from ..errors import AccuracyNotReached
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.directed import next_up
 from ..mechanisms.base import Mechanism
-from ..question import Question
+from ..question import Options, Question
 from ..tradeoffs import Tradeoffs
 from .carried import carried
 from .convex import Knot, Secants, Valley, min_of
 from .law import Law, Told
+from .rates import rates
 from .tangents import beside, scouts
 
 NARROWER = 1 / 32  # of the width aimed at: what a delta is asked for, and again where it is too wide
-NARROWEST = 1e-14
-NEAR = 3  # points on each side of a rate's best one that its ends are made of
-APART = 1e-13  # of points, absolutely and relatively
+NARROWEST_DELTA = 1e-14
+POINTS_NEAR = 3  # points on each side of a rate's best one that its ends are made of
+POINTS_APART = 4e-16  # absolutely and relatively
 LOG_SLOPE_MOST = 700.0  # e^t is a double
-ROUNDS_MOST = 60
+STALLED = 0.4  # of the width before
+SWEEPS_MOST = 60
 
 
 class _Ends(NamedTuple):
@@ -50,22 +52,28 @@ class _Ends(NamedTuple):
     next: Mapping[float, float]  # t, and the relative width to ask for
 
 
-def tradeoff_curve(mechanism: Mechanism, question: Question, fprs: tuple[float, ...]) -> Tradeoffs:
-    """f at each of the rates, which rise."""
+def tradeoff_curve(
+    mechanism: Mechanism,
+    options: Options,
+    span: tuple[float | None, float | None, int | None] = (None, None, None),
+    fprs: object = None,
+) -> Tradeoffs:
+    """f at each of the rates: those given, or so many from start to stop; see Mechanism.tradeoff_curve."""
+    asked, question = rates(*span, fprs), Question("tradeoff", **options)
     with work.allowance(question.seconds):
         law = Law(mechanism, question)
         law.aim = question.accuracy or CURVE_AIM
-        search = _Search(law)
-        search.run([x for x in fprs if 0.0 < x < 1.0])
-        ends = [search.ends.get(x) or search.outermost(x) for x in fprs]
-        bounds = tuple(search.bound(each) for each in ends)
+        sweep = _Sweep(law)
+        sweep.run([x for x in asked if 0.0 < x < 1.0])
+        ends = [sweep.ends.get(x) or sweep.outermost(x) for x in asked]
+        bounds = tuple(sweep.bound(each) for each in ends)
     for bound in bounds:
         if question.accuracy is not None and not meets(bound.lower, bound.upper, question.accuracy, "tradeoff"):
             raise AccuracyNotReached(bound, question.accuracy)
-    return Tradeoffs(fprs, bounds, tuple(each.slope for each in ends))
+    return Tradeoffs(asked, bounds, tuple(each.slope for each in ends))
 
 
-class _Search:
+class _Sweep:
     """Certified deltas at some t = log a, of the reversed pair below 0, and what follows from them at each rate."""
 
     def __init__(self, law: Law) -> None:
@@ -82,7 +90,7 @@ class _Search:
         self._ask(scouts(self.known[0.0], fprs))
         open_rates = self._look(fprs)
         wanted: Iterable[float] = beside(self.known, open_rates, self.law.aim)
-        for _ in range(ROUNDS_MOST):
+        for _ in range(SWEEPS_MOST):
             self._ask(wanted)
             open_rates = self._look(open_rates)
             wanted = {t: aim for x in open_rates for t, aim in self.ends[x].next.items()}
@@ -91,7 +99,8 @@ class _Search:
 
     def _ask(self, wanted: Iterable[float] | Mapping[float, float]) -> None:
         aims = wanted if isinstance(wanted, Mapping) else dict.fromkeys(wanted, NARROWER * self.law.aim)
-        asked = [t for t in aims if abs(t) <= LOG_SLOPE_MOST]
+        # What is prepared for a point serves those after it, on its side of 0.
+        asked = sorted((t for t in aims if abs(t) <= LOG_SLOPE_MOST), key=lambda t: (t < 0.0, abs(t)))
         for done, t in enumerate(asked):
             with work.part(max(1.0 / (len(asked) - done), work.POINT_SHARE)):
                 self.aims[t], self.known[t] = aims[t], self.law.one_sided(t, aims[t])
@@ -106,7 +115,7 @@ class _Search:
 
     def _at(self, x: float) -> _Ends:
         place = max(range(len(self.order)), key=lambda index: self._height(self.order[index], x))
-        best, near = self.order[place], self.order[max(place - NEAR, 0) : place + NEAR + 1]
+        best, near = self.order[place], self.order[max(place - POINTS_NEAR, 0) : place + POINTS_NEAR + 1]
         lower, slope = self._line(best, x)
         small = best < 0.0  # f is the smaller one: 1 - H keeps its digits
         certain = self._valley(near, x, small, sure=True)
@@ -115,12 +124,14 @@ class _Search:
         wanted = self.law.aim * min(lower, 1.0 - upper)
         if upper - lower <= wanted or next_up(next_up(lower)) >= upper:
             return _Ends(lower, upper, slope, best, {})
+        before = self.ends.get(x)
+        stalled = before is not None and upper - lower > STALLED * (before.upper - before.lower)
         values = (self._value(t, self.known[t].lower, small) + arb(t).exp() * x for t in near)
         if reduce(min_of, values) - certain.lower > wanted / 2.0:
-            return _Ends(lower, upper, slope, best, self._between(certain.crossing))
+            return _Ends(lower, upper, slope, best, self._between(near, certain, stalled))
         exact = self._valley(near, x, small, sure=False)
         if exact.upper - exact.lower > wanted / 2.0:
-            return _Ends(lower, upper, slope, best, self._between(exact.crossing))
+            return _Ends(lower, upper, slope, best, self._between(near, exact, stalled))
         return _Ends(lower, upper, slope, best, self._narrower(near, certain))
 
     def outermost(self, x: float) -> _Ends:
@@ -162,11 +173,14 @@ class _Search:
         head = 0 if small else 1
         return Secants(knots, arb(head), arb(self.first.lower) - 1, arb(self.last.lower) - 1 + head).least(arb(x))
 
-    def _between(self, t: float) -> dict[float, float]:
-        """Where secants meet, unless that is at a point."""
+    def _between(self, near: Sequence[float], valley: Valley, stalled: bool) -> dict[float, float]:
+        """Where secants meet, or where that stalls in the middle of two points; nothing where a point is there."""
+        t = valley.crossing
+        if math.isnan(t) or (stalled and 0 < valley.interval < len(near)):
+            t = math.fsum(near[max(valley.interval - 1, 0) : valley.interval + 1]) / 2.0
         place = bisect(self.order, t)
         near = self.order[max(place - 1, 0) : place + 1]
-        there = math.isnan(t) or any(abs(t - each) <= APART * max(1.0, abs(t)) for each in near)
+        there = any(abs(t - each) <= POINTS_APART * max(1.0, abs(t)) for each in near)
         return {} if there or abs(t) > LOG_SLOPE_MOST else {t: NARROWER * self.law.aim}
 
     def _narrower(self, near: Sequence[float], valley: Valley) -> dict[float, float]:
@@ -176,13 +190,13 @@ class _Search:
             if self.law.mechanism.tight and 0 <= index < len(near):
                 t = near[index]
                 aim = NARROWER * self.aims[t]
-                if aim >= NARROWEST and not meets(self.known[t].lower, self.known[t].upper, aim, "delta"):
+                if aim >= NARROWEST_DELTA and not meets(self.known[t].lower, self.known[t].upper, aim, "delta"):
                     found[t] = aim
         return found
 
     def bound(self, ends: _Ends) -> Bound:
         """With its certificate, by the delta whose line it is."""
-        of = self.known[ends.best] if ends.best in self.known else self.last
+        of = self.known.get(ends.best, self.last)
         budget = carried(of, math.exp(min(ends.best, 0.0)), ends.lower, ends.upper, swapped=True)
         reason = f"lines and secants of the profile at {len(self.known)} points, which is convex"
         return self.law.bound(ends.lower, ends.upper, Told(reason, budget=budget), of=of)

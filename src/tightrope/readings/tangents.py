@@ -12,8 +12,9 @@ from ..bound import Bound
 from .gaussian_guess import LOG_ROOT_TWO_PI, equivalent, turning_point, upper_point
 
 SCOUTS = 12
-TRIES = 2  # the second with the points around the first place
-REACH = 8.0  # standard deviations: a place so far from all points is none
+PAIRED = 16.0  # steps of two points are not shorter than by this
+TANGENT_TRIES = 2  # the second with the points around the first place
+TANGENT_REACH = 8.0  # standard deviations: a place so far from all points is none
 
 
 def scouts(middle: Bound, fprs: Sequence[float]) -> list[float]:
@@ -28,15 +29,15 @@ def scouts(middle: Bound, fprs: Sequence[float]) -> list[float]:
 
 
 def beside(known: Mapping[float, Bound], fprs: Sequence[float], aim: float) -> list[float]:
-    """Two places beside the tangent at each rate, as far apart as the relative width that is wanted allows."""
+    """Two or three places around the tangent at each rate, as far apart as the relative width wanted allows."""
     mus = [(t, equivalent(abs(t), bound.upper)) for t, bound in sorted(known.items())]
     mus = [(t, mu) for t, mu in mus if mu > 0.0]
     places = sorted(place for x in fprs if (place := _tangent(mus, x)) is not None)
     found: list[float] = []
     for index, (t, mu) in enumerate(places):
         others = [places[other][0] for other in (index - 1, index + 1) if 0 <= other < len(places)]
-        step = _step(t, mu, max((abs(t - other) for other in others), default=mu), aim)
-        found += (t - step, t + step)
+        alone, together = _steps(t, mu, max((abs(t - other) for other in others), default=mu), aim)
+        found += (t - together, t + together) if alone < PAIRED * together else (t - alone, t, t + alone)
     return [t for t in dict.fromkeys(found) if t not in known]
 
 
@@ -46,21 +47,26 @@ def _tangent(mus: Sequence[tuple[float, float]], x: float) -> tuple[float, float
         return None
     mu = mus[len(mus) // 2][1]
     t = mu * upper_point(x) - mu * mu / 2.0
-    for _ in range(TRIES):
+    for _ in range(TANGENT_TRIES):
         near = sorted(mus, key=lambda each: abs(each[0] - t))[:3]
         mu = near[0][1]
-        t = turning_point(near, x, near[0][0] - REACH * mu, near[0][0] + REACH * mu)
+        t = turning_point(near, x, near[0][0] - TANGENT_REACH * mu, near[0][0] + TANGENT_REACH * mu)
         if math.isnan(t):
             return None
     return t, mu
 
 
-def _step(t: float, mu: float, apart: float, aim: float) -> float:
-    """How far from a tangent: what lies between is then about its bend times the step times the distance to others."""
+def _steps(t: float, mu: float, apart: float, aim: float) -> tuple[float, float]:
+    """How far from a tangent: where it is asked for too, and where it is not.
+
+    What lies between three points is about the bend of H times the step squared; two of them leave the bend times the
+    step times the distance to others.
+    """
     z = t / mu - mu / 2.0
     bend = math.exp(-z * z / 2.0 - LOG_ROOT_TWO_PI) / mu
     power = math.erfc(z * math.sqrt(0.5)) / 2.0
     allowed = aim * min(power, 1.0 - power)
     if not (bend > 0.0 and allowed > 0.0):
-        return mu
-    return min(math.sqrt(allowed / bend), 2.0 * allowed / (bend * apart) if apart > 0.0 else mu, mu)
+        return mu, mu
+    alone = min(math.sqrt(allowed / bend), mu)
+    return alone, min(alone, 2.0 * allowed / (bend * apart) if apart > 0.0 else mu)
