@@ -284,6 +284,10 @@ class Pair(ABC):
         """The pairs of which it has the largest profile, so that one use has the largest of their answers."""
         return ()
 
+    def dominated(self) -> tuple[Pair, ...]:
+        """Pairs whose profiles lie at or below its own, where their moments tell more of its own than its masses do."""
+        return ()
+
     def dominates(self, other: Pair) -> bool:
         """Whether its profile is known to be at or above the other's everywhere; False where that is not known.
 

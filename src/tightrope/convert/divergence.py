@@ -1,9 +1,12 @@
-"""Renyi divergences of any order, cgf and phi-function of a composition, from the cgfs of its parts.
+"""Renyi divergences of any order of a composition, its cgf and phi-function.
 
-D_a = K(a - 1)/(a - 1) for a > 0 other than 1, K = sum of count K_i; an infinite loss makes it infinite from order 1 on
-and leaves it finite below. D_0 = -log Q[P > 0], D_inf is the supremum of the loss. D never falls with its order, so
-order 1, Kullback and Leibler's, lies between orders 1 - h and 1 + h.
-Guarantee: exact for the dominating pair, in balls, rounded outward; an upper bound for every mechanism it dominates.
+D_a = K(a - 1)/(a - 1) for a > 0 other than 1, and divergences of a composition add up. An infinite loss makes them
+infinite from order 1 on and leaves them finite below. D_0 = -log Q[P > 0], D_inf is the supremum of the loss. D never
+falls with its order, so order 1, Kullback and Leibler's, lies between orders 1 - h and 1 + h.
+A part whose K is no formula is known by what it is made of (parts_divergence.py), and between two finite pairs
+(finite_divergence.py).
+Guarantee: two-sided for the dominating pair, rounded outward; an upper bound for every mechanism it dominates.
+Proof: docs/proofs/renyi.md.
 Reference: van Erven, Harremoes 2014, Thms 3, 9, 28 (order, processing, additivity); Mironov 2017, Def. 3.
 """
 
@@ -11,29 +14,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from types import MappingProxyType
+from contextlib import suppress
 
 from flint import acb, arb
 
-from ..bound import Bound, Budget, Certificate, budget_lines
+from .. import work
 from ..engines.edges import edges
 from ..engines.evaluation import Term
-from ..engines.ladder import CONTOUR
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
 from ..facets.cumulant import cumulant
-from ..kernels.ball import lower_float, upper_float, working_precision
-from ..mechanisms.base import Mechanism, claims, confidence
+from ..kernels.ball import working_precision
+from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import real
-from ..relation import Direction, Relation
+from ..pair import Pair
+from ..relation import Direction
 from ..transforms.terms import terms_of
+from .divergence_ends import Divergence, ends, total
+from .parts_divergence import NOTHING, from_parts, of_bounds
 
 ORDER_MOST = 2.0**53  # beyond, order - 1 is no double
 NEAR_ONE = 2.0**-50
 BITS = (60, 120, 240, 480)  # of K, until its quotient has RELATIVE_BITS
 RELATIVE_BITS = 54
 SUM_BITS = 640
-
-Ends = tuple[float, float]
+PART_SHARE = 0.3  # of the work: for what a part is made of, before finite pairs are
 
 
 def composed_cgf(mechanism: Mechanism, z: complex, direction: Direction) -> acb:
@@ -41,7 +45,7 @@ def composed_cgf(mechanism: Mechanism, z: complex, direction: Direction) -> acb:
     given: object = z
     if isinstance(given, (str, bytes)):
         raise InvalidParameter(f"z must be a complex number, not {z!r:.40}")
-    parts = [(cumulant(pair, z), count) for pair, count in _terms(mechanism, direction)]
+    parts = [(cumulant(pair, z), count) for pair, count in terms_of(mechanism.nameless, direction)]
     with working_precision(SUM_BITS):
         return sum((count * value for value, count in parts), acb(0))
 
@@ -60,78 +64,92 @@ def checked_order(order: float) -> float:
     except (TypeError, ValueError):
         value = math.nan
     if isinstance(order, bool | str) or not (0.0 <= value <= ORDER_MOST or value == math.inf):
-        raise InvalidParameter(f"order must be a number from 0 to 2**53, or inf, not {order!r}")
+        raise InvalidParameter(f"order must be a number from 0 to 2**53, or inf, not {order!r:.40}")
     return value
 
 
-def _terms(mechanism: Mechanism, direction: Direction) -> list[Term]:
-    return list(terms_of(mechanism.nameless, direction))
+def divergence(terms: Sequence[Term], order: float, accuracy: float, proof: bool = False) -> Divergence:
+    """Ends of the divergence of (pair, count) uses, their width about so much of the upper end where that can be had.
 
-
-def bound(mechanism: Mechanism, label: str, order: float, directions: Sequence[Direction]) -> Bound:
-    """The Renyi divergence of a mechanism without names: the maximum over the directions, for each end."""
-    found = {each: _divergence(_terms(mechanism, each), order) for each in directions}
-    worst = max(found, key=lambda each: (found[each][1], found[each][0]))
-    lower, upper = max(low for low, _ in found.values()), found[worst][1]
-    lines = budget_lines(rounding=upper - lower if math.isfinite(upper) else 0.0)
-    return Bound(
-        lower,
-        upper,
-        Certificate(
-            engine=CONTOUR.name,
-            arithmetic="ball",
-            reason="cgfs add up, and K(order - 1)/(order - 1) is the divergence",
-            direction=None if mechanism.relation is Relation.REPLACE else worst,
-            relation=mechanism.relation,
-            tight=mechanism.tight,
-            attained=mechanism.tight,
-            parameters=MappingProxyType({"order": order, **claims(mechanism)}),
-            budget=Budget(lines, lines),
-            confidence=confidence(mechanism),
-            label=label,
-        ),
-    )
-
-
-def _divergence(terms: Sequence[Term], order: float) -> Ends:
-    """Doubles around the divergence of one direction."""
-    ends = edges(terms)
-    if order >= 1.0 and ends.mass > 0:
-        return math.inf, math.inf
-    if order == 0.0:
+    proof: balls only. The upper end is inf where the divergence is, or where nothing is known above it. When time is up
+    the ends are those known by then.
+    """
+    found = edges(terms)
+    if order >= 1.0 and found.mass > 0:
+        return Divergence(math.inf, math.inf)
+    if order in (0.0, math.inf):
         with working_precision(SUM_BITS):
-            overlap = 1 - edges([(pair.reversed(), count) for pair, count in terms]).mass  # Q[P > 0]
-            low, high = lower_float(-overlap.log()), upper_float(-overlap.log())
-    elif order == math.inf:
-        low, high = lower_float(ends.supremum), upper_float(ends.supremum)
+            least = _disjoint(terms) if order == 0.0 else found.supremum
+            known = ends(least, least)
     else:
-        told = [(pair.divergence(order), pair, count) for pair, count in terms]
-        low, high = _by_moments([(pair, count) for known, pair, count in told if known is None], order)
-        with working_precision(SUM_BITS):  # what is known by bounds only is added as such
-            bounds = [(known, count) for known, _, count in told if known is not None]
-            low = lower_float(sum((count * known[0] for known, count in bounds), arb(low))) if bounds else low
-            high = upper_float(sum((count * known[1] for known, count in bounds), arb(high))) if bounds else high
-    certain = order < 1.0 or ends.mass.is_zero()
-    return max(low, 0.0), max(high, 0.0) if certain else math.inf
+        parts = []
+        for done, (pair, count) in enumerate(terms):
+            with work.part(1.0 / (len(terms) - done)):
+                parts.append((of_pair(pair, order, accuracy, proof), count))
+        known = total(parts)
+    certain = order < 1.0 or found.mass.is_zero()
+    return known if certain else known._replace(upper=math.inf)
 
 
-def _by_moments(terms: Sequence[Term], order: float) -> Ends:
-    if not terms:
-        return 0.0, 0.0
+def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergence:
+    """One pair at an order above 0, finite; from order 1 on its infinite losses do not count."""
+    from .finite_divergence import Between
+
+    factors = pair.factors()
+    if factors is not None:
+        return total([(of_pair(each, order, accuracy, proof), count) for each, count in factors])
+    known = NOTHING
+    with suppress(WorkExhausted), work.part(PART_SHARE):
+        known = _without_masses(pair, order)
+    # What is known by bounds on divergences stands for many laws: their largest profile has a larger divergence.
+    if known.relative <= accuracy or of_bounds(pair):
+        return known
+    with suppress(WorkExhausted):
+        return Between.of(pair, order).ends(known, accuracy, proof)
+    return known
+
+
+def _without_masses(pair: Pair, order: float) -> Divergence:
+    """From formulas, and from what is known of its parts by such."""
+    told = pair.divergence(order)
+    if told is not None:
+        return ends(*told)
+    with suppress(UnsupportedMechanism):
+        below, above = _sampled_once(pair)
+        low = _by_moments(below, order)
+        return low if above is below else Divergence(low.lower, _by_moments(above, order).upper)
+    factors = pair.factors()
+    if factors is not None:
+        return total([(_without_masses(each, order), count) for each, count in factors])
+    return from_parts(pair, order, lambda part: _without_masses(part, order))
+
+
+def _sampled_once(pair: Pair) -> tuple[Pair, Pair]:
+    """A sample of a sample as one, below and above."""
+    if pair.sampling() is None:
+        return pair, pair
+    from ..derived.poisson import sampled_once
+
+    return sampled_once(pair)
+
+
+def _disjoint(terms: Sequence[Term]) -> arb:
+    """Order 0: -log Q[P > 0]."""
+    return -(-edges([(pair.reversed(), count) for pair, count in terms]).mass).log1p()
+
+
+def _by_moments(pair: Pair, order: float) -> Divergence:
     if order == 1.0:
-        return _quotient(terms, 1.0 - NEAR_ONE)[0], _quotient(terms, 1.0 + NEAR_ONE)[1]
-    return _quotient(terms, order)
+        return Divergence(_quotient(pair, 1.0 - NEAR_ONE).lower, _quotient(pair, 1.0 + NEAR_ONE).upper)
+    return _quotient(pair, order)
 
 
-def _quotient(terms: Sequence[Term], order: float) -> Ends:
-    """K(order - 1)/(order - 1); for small orders K of the reversed pairs at -order, which is the same number."""
+def _quotient(pair: Pair, order: float) -> Divergence:
+    """K(order - 1)/(order - 1); for small orders K of the reversed pair at -order, which is the same number."""
     for bits in BITS:
-        if order < 0.5:
-            parts = [(cumulant(pair.reversed(), -order, bits), count) for pair, count in terms]
-        else:
-            parts = [(cumulant(pair, order - 1.0, bits), count) for pair, count in terms]
+        value = cumulant(pair.reversed(), -order, bits) if order < 0.5 else cumulant(pair, order - 1.0, bits)
         with working_precision(SUM_BITS):
-            found = sum((count * value.real for value, count in parts), arb(0)) / (arb(order) - 1)
+            found = value.real / (arb(order) - 1)
             if found.rel_accuracy_bits() >= RELATIVE_BITS or found.is_zero():
                 break
-    return lower_float(found), upper_float(found)
+    return ends(found, found)

@@ -151,6 +151,9 @@ class GluedPair(Pair):
             raised(3.0 * base.left_out, FEW),
         )
 
+    def dominated(self) -> tuple[Pair, ...]:
+        return self.upper, self.lower
+
     def log_moment_above(self, order: float) -> arb:
         """e^K' - 1 <= (e^K_A - 1) + (e^K_B - 1): each side of the profile adds what one of them has there too."""
         found = [arb(cumulant_above(side, order)).expm1() for side in (self.upper, self.lower)]

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from flint import arb, ctx
 
 from ..errors import Refusal, UnsupportedMechanism
-from ..kernels.ball import BITS_START, working_precision
+from ..facets.cumulant import cumulant_above
+from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..pair import LossRange, Pair
 from ..relation import Direction
 
@@ -138,6 +139,24 @@ class GroupedPair(Pair):
         if not all(pair.reversed().infinite_mass().is_zero() for pair, _ in self.links):
             lowest = lowest.union(highest)
         return LossRange(lowest, highest)
+
+    def dominated(self) -> tuple[Pair, ...]:
+        """Each step: a chain tells no less than one of them."""
+        return self.bases()
+
+    def log_moment_above(self, order: float) -> arb | None:
+        """K(c) <= (1/k) sum of K_j(k c + s_j - 1) over the k steps, s_j = k, ..., 1: Hoelder's inequality.
+
+        K rises, so equal steps are taken at the largest. Proof: docs/proofs/renyi.md, section 4.
+        """
+        left = steps = sum(count for _, count in self.links)
+        total = arb(0)
+        for pair, count in self.links:
+            if not pair.infinite_mass().is_zero():
+                return None
+            at = upper_float(steps * arb(order) + (left - 1))
+            total, left = total + count * arb(cumulant_above(pair, at)), left - count
+        return total / steps
 
 
 def _same(pair: Pair) -> bool:

@@ -20,6 +20,7 @@ from flint import arb
 
 from ..errors import UnsupportedMechanism
 from ..facets.between import Fineness
+from ..facets.cumulant import cumulant_above
 from ..kernels.enclosure import Enclosure, enclosing
 from ..pair import BallTails, LossRange, Pair
 from ..relation import Direction
@@ -85,7 +86,14 @@ class MaximumPair(Pair):
         """Sampling maps profiles point by point, so the largest stays so."""
         return maximum_pair(poisson_pair(pair, rate, direction) for pair in self.pairs)
 
+    def log_moment_above(self, order: float) -> arb:
+        """e^K - 1 <= sum of e^K_i - 1. Proof: docs/proofs/renyi.md, section 4."""
+        return sum((arb(cumulant_above(pair, order)).expm1() for pair in self.pairs), arb(0)).log1p()
+
     def alternatives(self) -> tuple[Pair, ...]:
+        return self.pairs
+
+    def dominated(self) -> tuple[Pair, ...]:
         return self.pairs
 
     def bases(self) -> tuple[Pair, ...]:

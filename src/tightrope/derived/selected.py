@@ -23,6 +23,7 @@ from flint import arb, fmpz
 from .. import work
 from ..errors import UnsupportedMechanism
 from ..facets.between import Fineness
+from ..facets.cumulant import cumulant_above
 from ..kernels.ball import integer, working_precision
 from ..pair import LossRange, Pair
 from . import polygon
@@ -97,6 +98,14 @@ class _Runs(Pair):
                 _steepest(polygon.corners(each, each.bits), self.law, each.bits).min(most) for each in (below, above)
             ]
             return kind(base, self.law).largest(below, highest + ends[0].union(ends[1]))
+
+    def log_moment_above(self, order: float) -> arb | None:
+        """e^K <= 1 + c + E[K] e^(C c) (e^K_base + c), C the c of the theorem. Proof: docs/proofs/renyi.md, section 4."""
+        if not self.base.infinite_mass().is_zero():
+            return None
+        above, c = cumulant_above(self.base, order), arb(order)
+        most = self.law.log_ratio(arb(0), arb(1)).min(self.law.ratio_most(self.base.loss_range().lowest))
+        return (1 + c + arb(self.law.mean) * (most * c).exp() * (arb(above).exp() + c)).log()
 
     @abstractmethod
     def largest(self, below: DyadicPair, most: arb) -> arb:
