@@ -50,6 +50,7 @@ CHECKS: dict[str, Callable[[Asked], bool]] = {
     "between": brackets.between,
     "bracketed": brackets.bracketed,
     "joined": brackets.joined,
+    "dominated": brackets.dominated,
     "dominates": brackets.dominates,
 }
 

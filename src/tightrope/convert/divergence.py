@@ -13,7 +13,7 @@ Reference: van Erven, Harremoes 2014, Thms 3, 9, 28 (order, processing, additivi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from flint import acb, arb
@@ -37,7 +37,8 @@ NEAR_ONE = 2.0**-50
 BITS = (60, 120, 240, 480)  # of K, until its quotient has RELATIVE_BITS
 RELATIVE_BITS = 54
 SUM_BITS = 640
-PART_SHARE = 0.3  # of the work: for what a part is made of, before finite pairs are
+FORMULA_SHARE, TRY_SHARE = 0.6, 0.8  # of the work that is left, and of the time
+PARTS_FIRST = 16.0  # order: from here on what a pair is made of often tells enough, and its masses are deep
 
 
 def composed_cgf(mechanism: Mechanism, z: complex, direction: Direction) -> acb:
@@ -84,7 +85,7 @@ def divergence(terms: Sequence[Term], order: float, accuracy: float, proof: bool
     else:
         parts = []
         for done, (pair, count) in enumerate(terms):
-            with work.part(1.0 / (len(terms) - done)):
+            with work.part(1.0 / (len(terms) - done), clock=True):
                 parts.append((of_pair(pair, order, accuracy, proof), count))
         known = total(parts)
     certain = order < 1.0 or found.mass.is_zero()
@@ -93,31 +94,51 @@ def divergence(terms: Sequence[Term], order: float, accuracy: float, proof: bool
 
 def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergence:
     """One pair at an order above 0, finite; from order 1 on its infinite losses do not count."""
-    from .finite_divergence import Between
-
     factors = pair.factors()
     if factors is not None:
         return total([(of_pair(each, order, accuracy, proof), count) for each, count in factors])
     known = NOTHING
-    with suppress(WorkExhausted), work.part(PART_SHARE):
-        known = _without_masses(pair, order)
+    with suppress(WorkExhausted, UnsupportedMechanism), work.part(FORMULA_SHARE, clock=True):
+        return _by_formula(pair, order)
     # What is known by bounds on divergences stands for many laws: their largest profile has a larger divergence.
-    if known.relative <= accuracy or of_bounds(pair):
+    bounds = of_bounds(pair)
+    if bounds or order > PARTS_FIRST:
+        known = _tried(known, lambda: _without_masses(pair, order))
+    if known.relative <= accuracy or bounds:
         return known
-    with suppress(WorkExhausted):
-        return Between.of(pair, order).ends(known, accuracy, proof)
+    known = _tried(known, lambda: _between(pair, order, known, accuracy, proof))
+    if known.relative > accuracy and order <= PARTS_FIRST:
+        known = _tried(known, lambda: _without_masses(pair, order))
     return known
+
+
+def _tried(known: Divergence, more: Callable[[], Divergence]) -> Divergence:
+    """What is known, and what more there is as far as time allows."""
+    with suppress(WorkExhausted), work.part(TRY_SHARE, clock=True):
+        return known.narrowed(more())
+    return known
+
+
+def _between(pair: Pair, order: float, known: Divergence, accuracy: float, proof: bool) -> Divergence:
+    from .finite_divergence import Between
+
+    return Between.of(pair, order).ends(known, accuracy, proof)
+
+
+def _by_formula(pair: Pair, order: float) -> Divergence:
+    """From the curve that it keeps to, or from K; raises UnsupportedMechanism where there is none."""
+    told = pair.divergence(order)
+    if told is not None:
+        return ends(*told)
+    below, above = _sampled_once(pair)
+    low = _by_moments(below, order)
+    return low if above is below else Divergence(low.lower, _by_moments(above, order).upper)
 
 
 def _without_masses(pair: Pair, order: float) -> Divergence:
     """From formulas, and from what is known of its parts by such."""
-    told = pair.divergence(order)
-    if told is not None:
-        return ends(*told)
     with suppress(UnsupportedMechanism):
-        below, above = _sampled_once(pair)
-        low = _by_moments(below, order)
-        return low if above is below else Divergence(low.lower, _by_moments(above, order).upper)
+        return _by_formula(pair, order)
     factors = pair.factors()
     if factors is not None:
         return total([(_without_masses(each, order), count) for each, count in factors])
@@ -135,7 +156,8 @@ def _sampled_once(pair: Pair) -> tuple[Pair, Pair]:
 
 def _disjoint(terms: Sequence[Term]) -> arb:
     """Order 0: -log Q[P > 0]."""
-    return -(-edges([(pair.reversed(), count) for pair, count in terms]).mass).log1p()
+    lost = edges([(pair.reversed(), count) for pair, count in terms]).mass
+    return arb.pos_inf() if lost >= 1 else -(-lost).log1p()
 
 
 def _by_moments(pair: Pair, order: float) -> Divergence:

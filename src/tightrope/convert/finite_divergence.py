@@ -30,11 +30,11 @@ from .divergence_ends import Divergence, ends
 
 FINITE_DIVERGENCE_BITS = 256  # divergences down to 1e-50 keep their digits
 ROW_UNITS = 1.5e4  # of work
-FIRST_POINTS, FLOAT_POINTS, BALL_POINTS = 1 << 9, 1 << 15, 1 << 11
+POINTS_AT_FIRST, FLOAT_POINTS, BALL_POINTS = 1 << 9, 1 << 15, 1 << 11
 FIRST_TAIL, LAST_TAIL = 1e-40, 1e-290
 LOG_TAIL_SHARE = math.log(1e-3)  # of the width that is wanted: for what lies beyond the last point
 FASTER, MORE_THAN_ENOUGH = 64.0, 1.3  # more points than before at most; than the square law asks for
-HELPED = 0.7  # of the width before: more is not worth another round
+STILL_HELPS = 0.7  # of the width before: more is not worth another round
 TRIES_MOST = 5
 
 
@@ -54,7 +54,7 @@ class Between:
 
     def ends(self, known: Divergence, accuracy: float, proof: bool) -> Divergence:
         """As narrow as the accuracy, as time, or as finer pairs can make it; what is known where there are none."""
-        fine, best, width = Fineness(FIRST_POINTS, FIRST_TAIL, proof), known, math.inf
+        fine, best, width = Fineness(POINTS_AT_FIRST, FIRST_TAIL, proof), known, math.inf
         for _ in range(TRIES_MOST):
             try:
                 found = self._at(fine)
@@ -69,7 +69,7 @@ class Between:
             if best.relative <= accuracy:
                 break
             finer = self._finer(fine, found, accuracy)
-            if finer == fine or (finer.tail == fine.tail and found.relative > HELPED * width):
+            if finer == fine or (finer.tail == fine.tail and found.relative > STILL_HELPS * width):
                 break
             fine, width = finer, found.relative
         return best
@@ -113,5 +113,7 @@ class Between:
             tail = min(tail, max(math.exp(min(wanted, 0.0)), LAST_TAIL))
         share = found.relative / accuracy
         wanted_points = MORE_THAN_ENOUGH * math.sqrt(share) if share < math.inf else 1.0
-        points = min(int(fine.points * min(max(wanted_points, 1.0), FASTER)), BALL_POINTS if fine.proof else FLOAT_POINTS)
+        points = min(
+            int(fine.points * min(max(wanted_points, 1.0), FASTER)), BALL_POINTS if fine.proof else FLOAT_POINTS
+        )
         return replace(fine, points=max(points, fine.points), tail=tail)

@@ -100,12 +100,12 @@ class _Runs(Pair):
             return kind(base, self.law).largest(below, highest + ends[0].union(ends[1]))
 
     def log_moment_above(self, order: float) -> arb | None:
-        """e^K <= 1 + c + E[K] e^(C c) (e^K_base + c), C the c of the theorem. Proof: docs/proofs/renyi.md, section 4."""
+        """e^K <= 1 + c + E[K] e^(C c + K_base), C that of the theorem. Proof: docs/proofs/renyi.md, section 4."""
         if not self.base.infinite_mass().is_zero():
             return None
         above, c = cumulant_above(self.base, order), arb(order)
         most = self.law.log_ratio(arb(0), arb(1)).min(self.law.ratio_most(self.base.loss_range().lowest))
-        return (1 + c + arb(self.law.mean) * (most * c).exp() * (arb(above).exp() + c)).log()
+        return (1 + c + arb(self.law.mean) * (most * c + arb(above)).exp()).log()
 
     @abstractmethod
     def largest(self, below: DyadicPair, most: arb) -> arb:
@@ -118,6 +118,10 @@ class SelectedPair(_Runs):
     @property
     def mirror(self) -> type[_Runs]:
         return SelectedPair
+
+    def dominated(self) -> tuple[Pair, ...]:
+        """The base, where there is a run for certain: one that is chosen without a score."""
+        return (self.base,) if self.law.none().is_zero() else ()
 
     def made(self, base: DyadicPair, up: bool) -> DyadicPair:
         bits = base.bits + SELECTED_BITS
@@ -169,6 +173,10 @@ class UnscoredPair(_ScoredPair):
     @property
     def mirror(self) -> type[_Runs]:
         return UnscoredPair
+
+    def dominated(self) -> tuple[Pair, ...]:
+        """The base, where there is a run for certain: then it is the base."""
+        return (self.base,) if self.law.none().is_zero() else ()
 
     def masses(self, mass: arb) -> tuple[arb, arb]:
         none = self.law.none()

@@ -79,6 +79,16 @@ def _largest(asked: Asked, epsilon: float) -> arb:
     return asked.truth.delta(epsilon).max(mirror)
 
 
+def dominated(asked: Asked) -> bool:
+    """Of either order: what it says to dominate lies nowhere above the larger profile."""
+    found = _either(asked).dominated()
+    for epsilon in asked.epsilons() if found else ():
+        with working_precision(BITS):
+            for each in found:
+                assert not each.ball_profile(arb(epsilon)) > _largest(asked, epsilon), f"delta({epsilon!r})"
+    return bool(found)
+
+
 def dominates(asked: Asked) -> bool:
     """Itself, and of the pairs of all rows and of their samples only those whose profile lies nowhere above."""
     pair = asked.pair
