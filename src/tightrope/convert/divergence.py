@@ -104,7 +104,9 @@ def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergenc
     bounds = of_bounds(pair)
     if bounds or order > PARTS_FIRST:
         known = _tried(known, lambda: _without_masses(pair, order))
-    if known.relative <= accuracy or bounds:
+    # An order that the quadrature of a cgf cannot reach has masses that no finite pair can hold.
+    beyond = known.upper < math.inf and pair.cgf() is not None
+    if known.relative <= accuracy or bounds or beyond:
         return known
     known = _tried(known, lambda: _between(pair, order, known, accuracy, proof))
     if known.relative > accuracy and order <= PARTS_FIRST:

@@ -12,17 +12,18 @@ import math
 from collections.abc import Sequence
 
 from ..bound import Bound, Budget, budget_lines
-from ..convert.divergence import ORDER_MOST, _divergence
+from ..convert.divergence import ORDER_MOST, divergence
 from ..convert.smallest_rho import SmallestRho, smallest_rho
 from ..digits import short
 from ..engines.edges import edges
 from ..engines.evaluation import Term
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, UnsupportedMechanism
 from ..mechanisms.parameters import real
 from ..pair import Pair
 from .law import Law, Told
 
 FINER_DIVERGENCE = 0.1  # of the width that is wanted: what is asked of a divergence
+ROUGH_DIVERGENCE = 0.01  # relative width: wider ones tell nothing
 UP_TO_AN_ORDER = "order_most=64 asks for orders up to 64 only, where it does"
 ENGINE = "contour"
 
@@ -39,7 +40,10 @@ def zcdp(law: Law, order_most: float) -> Bound:
     """The largest of the directions; terms that are the same are looked at once."""
 
     def of_pair(pair: Pair, order: float) -> tuple[float, float]:
-        return _divergence([(pair, 1)], order)
+        found = divergence([(pair, 1)], order, FINER_DIVERGENCE * law.aim, law.question.proof)
+        if found.relative > ROUGH_DIVERGENCE:  # looking next to it would not help
+            raise UnsupportedMechanism(f"its divergence of order {short(order)} is known roughly only")
+        return found.lower, found.upper
 
     worst, direction, seen = SmallestRho(0.0, 0.0, 1.0, 0), law.directions[0], []
     upper, terms = 0.0, law.terms(direction)
