@@ -154,10 +154,17 @@ class Two:
             found = max(found, _best_mu(fpr, tpr, low, end))
         return found
 
-    def zcdp(self, most: float = math.inf, width: float = 1e-4) -> tuple[mp.mpf, mp.mpf]:
+    def merged(self) -> Two:
+        """Outputs with the same P/Q as one, which tells as much."""
+        corners = self.corners()
+        steps = [(right[1] - left[1], right[0] - left[0]) for left, right in pairwise(corners)]
+        return Two(tuple(p for p, _ in steps), tuple(q for _, q in steps))
+
+    def zcdp(self, most: float = math.inf, width: float = 1e-3) -> tuple[mp.mpf, mp.mpf]:
         """Ends around sup D_o / o over 1 < o <= most, both directions: in a cell D_o / o <= D_high / low."""
+        two = self.merged()
         with mp.workdps(DIGITS):
-            found = [each._concentrated(most, width) for each in (self, self.reversed())]
+            found = [each._concentrated(most, width) for each in (two, two.reversed())]
             return max(low for low, _ in found), max(high for _, high in found)
 
     def _concentrated(self, most: float, width: float) -> tuple[mp.mpf, mp.mpf]:

@@ -72,6 +72,7 @@ def test_readings_of_one_law_belong_together(two: Two) -> None:
     assert two.bayes_accuracy(F(1, 2)) == (1 + two.advantage()) / 2
     for prior in (F(1, 10), F(2, 3)):
         assert two.bayes_accuracy(prior) == 1 - prior + prior * two.profile((1 - prior) / prior)
+    assert two.merged().corners() == two.corners()
     assert two.renyi(math.inf) >= two.renyi(2) >= two.kl()
     coarse = two.processed([0, 0, *range(1, len(two.p) - 1)])
     assert all(coarse.tpr(x) <= two.tpr(x) for x in RATES)
@@ -106,7 +107,7 @@ def test_the_least_mu_covers_and_no_less_does(two: Two, least: Fraction) -> None
 def test_the_least_rho() -> None:
     low, high = SKEWED.zcdp()
     found = [(float(each.renyi(1 + k / 8) / (1 + k / 8))) for k in range(1, 80) for each in (SKEWED, SKEWED.reversed())]
-    assert max(found) <= high <= low * (1 + 2e-4)
+    assert max(found) <= high <= low * (1 + 2e-3)
     assert max(SKEWED.kl(), SKEWED.reversed().kl()) <= low
     assert SKEWED.zcdp(most=1.5)[0] <= high
     assert LEAKY.zcdp()[0] == mp.inf
