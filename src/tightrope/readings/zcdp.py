@@ -41,7 +41,7 @@ def zcdp(law: Law, order_most: float) -> Bound:
 
     def of_pair(pair: Pair, order: float) -> tuple[float, float]:
         found = divergence([(pair, 1)], order, FINER_DIVERGENCE * law.aim, law.question.proof)
-        if found.relative > ROUGH_DIVERGENCE:  # looking next to it would not help
+        if found.relative > ROUGH_DIVERGENCE and pair.divergence(order) is None:  # next to it would not help
             raise UnsupportedMechanism(f"its divergence of order {short(order)} is known roughly only")
         return found.lower, found.upper
 
