@@ -20,6 +20,7 @@ from .relation import Direction, Relation
 if TYPE_CHECKING:
     from .calibrate import Calibration
     from .compare import Comparison
+    from .risk import Risk
 
 # What a certificate says, as it is written: in its own object, and beside it.
 INSIDE = ("engine", "arithmetic", "reason", "relation", "parameters", "exhausted", "advice")
@@ -121,6 +122,20 @@ def calibration(found: Calibration, seconds: float) -> str:
             "expression": repr(found.mechanism),
             "seconds": seconds,
         }
+    )
+
+
+def risk(found: Risk, seconds: float) -> str:
+    """The rows of a risk as results, with their sentences in the same order and what they rest on."""
+    expression, share = repr(found.mechanism), seconds / len(found.rows)
+    results = [
+        Result(expression, row.quantity, row.arguments, row.bound, share, row.direction).document()
+        for row in found.rows
+    ]
+    told = {"meant": found.meant, "assumed": found.assumed, "not_covered": found.not_covered}
+    sentences = [row.sentence for row in found.rows]
+    return documents.write(
+        {"results": results, "sentences": sentences, **{name: list(each) for name, each in told.items()}}
     )
 
 

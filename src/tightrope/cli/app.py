@@ -23,6 +23,7 @@ from .calibrate import calibrate
 from .compare import compare
 from .knobs import engine_options
 from .output import INTERRUPTED, as_option, as_text, assured, complain, listing, say, spinner
+from .risk import risk
 
 BAD_INPUT = 2
 NOT_REACHED = 3
@@ -207,6 +208,7 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
 
 app.add_command(calibrate)
 app.add_command(compare)
+app.add_command(risk)
 
 
 @app.command()

@@ -15,6 +15,7 @@ from ..question import Options, Plain
 
 if TYPE_CHECKING:
     from ..bound import Bound
+    from ..risk import Risk
     from ..tradeoffs import Tradeoffs
 
 
@@ -164,3 +165,21 @@ class Attackable:
         from .. import readings
 
         return readings.ask(self, "zcdp", options, order_most=order_most)
+
+    @checked_method
+    def risk(
+        self: Any,
+        prior: float = 0.1,
+        fpr: float = 1e-3,
+        baseline: float = 1e-4,
+        delta: float = 1e-6,
+        **options: Unpack[Options],
+    ) -> Risk:
+        """What a release may cost one person, in numbers with a sentence each that needs no other knowledge.
+
+        prior: the chance that the person is in the data. fpr: of a wrong accusation. baseline: to guess the record
+        without the release. delta: the chance that the odds leave out. There is no direction; see docs/risk.md.
+        """
+        from ..readings.risk import risk
+
+        return risk(self, {"prior": prior, "fpr": fpr, "baseline": baseline, "delta": delta}, options)

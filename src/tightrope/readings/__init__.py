@@ -4,5 +4,6 @@ ask.py -> table.py (one row per reading) -> a function of a Law (law.py), which 
 """
 
 from .ask import ask as ask
+from .ask import ask_each as ask_each
 from .ask import ask_one as ask_one
 from .curve import tradeoff_curve as tradeoff_curve

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeGuard, cast
 
 from .. import work
@@ -32,6 +32,20 @@ def ask(
             with work.part(max(1.0 / (len(asked) - done), work.POINT_SHARE)):
                 bounds.append(answered(reading, law, point))
     return tuple(bounds) if several else bounds[0]
+
+
+def ask_each(
+    mechanism: Mechanism, questions: Sequence[tuple[str, Mapping[str, float]]], options: Options
+) -> tuple[Bound, ...]:
+    """Several readings of one law, each in an even share of the time that is left."""
+    asked = [(quantity, READINGS[quantity].checked(arguments)) for quantity, arguments in questions]
+    law = Law(mechanism, Question(asked[0][0], **options))
+    bounds = []
+    with work.allowance(law.question.seconds):
+        for done, (quantity, arguments) in enumerate(asked):
+            with work.part(1.0 / (len(asked) - done)):
+                bounds.append(_answered(READINGS[quantity], law.asking(quantity), arguments))
+    return tuple(bounds)
 
 
 def ask_one(mechanism: Mechanism, quantity: str, options: Options | Plain) -> Bound:

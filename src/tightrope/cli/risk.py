@@ -1,0 +1,58 @@
+"""The command that says in plain words what a release may cost a person."""
+
+from __future__ import annotations
+
+import time
+from typing import TypedDict, Unpack
+
+import click
+
+from .. import result
+from ..bound import why_wide
+from ..expression import parse
+from ..question import SECONDS, EngineSettings
+from .knobs import engine_options
+from .output import as_option, complain, say, spinner
+
+
+class RiskOptions(TypedDict):
+    """What goes on as it is."""
+
+    prior: float
+    fpr: float
+    baseline: float
+    delta: float
+    seconds: float
+    proof: bool
+    engine: str | EngineSettings
+
+
+@click.command("risk")
+@click.argument("expression", metavar="EXPR")
+@click.option("--prior", type=float, default=0.1, help="The chance that the person is in the data; default: 0.1.")
+@click.option("--fpr", type=float, default=1e-3, help="The chance of a wrong accusation; default: 0.001.")
+@click.option("--baseline", type=float, default=1e-4, help="To guess the record without the release; default: 1e-4.")
+@click.option("--delta", type=float, default=1e-6, help="The chance that the odds leave out; default: 1e-6.")
+@click.option("--seconds", type=float, default=SECONDS, help="For all of it; then the best so far. Default: 10.")
+@click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
+@click.option("--json", "as_document", is_flag=True, help="Answer as JSON, with certificates and sentences.")
+@engine_options
+def risk(expression: str, as_document: bool, **asked: Unpack[RiskOptions]) -> int:
+    """What a release may cost one person: numbers with a sentence each, what they assume, and what they leave out.
+
+    \b
+    tightrope risk "Gaussian(sigma=1).poisson(rate=0.01) * 1000"
+    tightrope risk "Laplace(scale=2) * 3" --prior 0.5 --fpr 0.01
+    """
+    from .app import read
+
+    run = read(expression, parse)
+    began = time.perf_counter()
+    with spinner("the risk of one person"):
+        found = run.risk(**asked)
+    seconds = time.perf_counter() - began
+    say(result.risk(found, seconds) if as_document else str(found))
+    wide = {line for row in found.rows if (line := why_wide(row.bound, as_option)) is not None}
+    if wide:
+        complain(f"wide in some rows: {min(wide)}")
+    return 0

@@ -1,0 +1,69 @@
+"""What a release may cost one person: readings of one law, each with a sentence that a lawyer can read.
+
+All but the odds are of the pair (with the record, without it), or of a replaced record: who accuses somebody says that
+the record is in the data. Each holds for every person, whatever the others' records are, and for an attacker who knows
+all of them.
+Guarantee: every number is that of its reading, rounded towards more risk. Derivations: docs/risk.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .. import work
+from ..bound import Bound
+from ..errors import InvalidParameter
+from ..mechanisms.base import Mechanism
+from ..mechanisms.parameters import probability
+from ..question import SECONDS, Options
+from ..relation import Direction, Relation
+from ..risk import Risk, RiskRow
+from .ask import ask_each
+from .small_print import assumed, meant, not_covered
+from .wording import worded
+
+ONE_POINT = ("advantage", "bayes_accuracy", "epsilon")  # one point of the profile decides, and one attacker reaches it
+READ_SHARE = 0.8  # of the time: for what is read off one direction; the odds are of both
+
+
+def risk(mechanism: Mechanism, given: Mapping[str, float], options: Options) -> Risk:
+    """The rows at prior, fpr, baseline and delta."""
+    if options.get("direction") is not None:
+        raise InvalidParameter("risk takes no direction: it is about a person whose record is in the data")
+    prior, fpr, baseline, delta = (probability(name, given[name]) for name in ("prior", "fpr", "baseline", "delta"))
+    replaced = mechanism.relation is Relation.REPLACE
+    asked: list[tuple[str, Mapping[str, float]]] = [
+        ("tpr", {"fpr": fpr}),
+        ("advantage", {}),
+        ("bayes_accuracy", {"prior": prior}),
+        *([("posterior", {"prior": prior, "fpr": fpr})] if fpr else []),
+        ("reconstruction", {"baseline": baseline}),
+    ]
+    way = None if replaced else Direction.REMOVE
+    with work.allowance(options.get("seconds", SECONDS)):
+        with work.part(READ_SHARE):
+            bounds = ask_each(mechanism, asked, {**options, "direction": way})
+        odds = mechanism.epsilon(delta, **options)
+    found = [(*row, way, bound) for row, bound in zip(asked, bounds, strict=True)]
+    rows, sharp = [], True
+    for quantity, arguments, direction, bound in [*found, ("epsilon", {"delta": delta}, None, odds)]:
+        reaches = _reaches(quantity, bound)
+        number, sentence, close = worded(quantity, arguments, bound, replaced, reaches)
+        rows.append(RiskRow(quantity, arguments, direction, bound, number, sentence))
+        sharp = sharp and reaches and close
+    return Risk(
+        mechanism,
+        tuple(rows),
+        meant=meant([row.bound for row in rows], replaced, sharp),
+        assumed=assumed(mechanism, replaced),
+        not_covered=not_covered(fpr, replaced),
+    )
+
+
+def _reaches(quantity: str, bound: Bound) -> bool:
+    """Whether one attacker against some data gets as far as the lower end.
+
+    Where several neighbours make the profile, one for each point of it, no single one need have its trade-off.
+    """
+    told = bound.certificate
+    return told is not None and (told.tight or (told.attained and quantity in ONE_POINT))
