@@ -29,6 +29,7 @@ EXPORTS = {
     "LossLaw",
     "Mechanism",
     "Relation",
+    "Risk",
     "TailPair",
     "Target",
     "TightropeError",

@@ -35,6 +35,7 @@ from .mechanisms.base import Mechanism as Mechanism
 from .pairs.tails import TailPair as TailPair
 from .relation import Direction as Direction
 from .relation import Relation as Relation
+from .risk import Risk as Risk
 from .serial import dump as dump
 from .serial import load as load
 from .tradeoffs import Tradeoffs as Tradeoffs

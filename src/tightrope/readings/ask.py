@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeGuard, cast
 
 from .. import work
@@ -39,12 +40,13 @@ def ask_each(
 ) -> tuple[Bound, ...]:
     """Several readings of one law, each in an even share of the time that is left."""
     asked = [(quantity, READINGS[quantity].checked(arguments)) for quantity, arguments in questions]
-    law = Law(mechanism, Question(asked[0][0], **options))
-    bounds = []
-    with work.allowance(law.question.seconds):
+    question, bounds = Question(asked[0][0], **options), []
+    with work.allowance(question.seconds):
+        law = Law(mechanism, question)
         for done, (quantity, arguments) in enumerate(asked):
             with work.part(1.0 / (len(asked) - done)):
-                bounds.append(_answered(READINGS[quantity], law.asking(quantity), arguments))
+                twin = law.again(replace(question, quantity=quantity))
+                bounds.append(answered(READINGS[quantity], twin, arguments))
     return tuple(bounds)
 
 

@@ -71,12 +71,6 @@ class Law:
         """(pair, count) of the dominating pairs."""
         return tuple(terms_of(self.mechanism, direction))
 
-    def asking(self, quantity: str) -> Law:
-        """The same law for another reading; what is known of it serves both."""
-        other = copy(self)
-        other.question, other._toward = replace(self.question, quantity=quantity), {}
-        return other
-
     def toward(self, direction: Direction) -> Law:
         """The same law in one direction only."""
         if self.directions == (direction,):

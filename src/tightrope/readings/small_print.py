@@ -58,7 +58,9 @@ RARER = "An attacker who {accuses} fewer people than the sentences say may be su
 
 def meant(bounds: Sequence[Bound], replaced: bool, sharp: bool) -> tuple[str, ...]:
     """How to read counts and chances, and how sure they are."""
-    wrong = "A is said wrongly of each person" if replaced else "each person is wrongly accused"
+    wrong = (
+        "A is said of each person, if the record is B," if replaced else "each person, if not in the data, is accused"
+    )
     case = "has the record A" if replaced else "is in the data"
     notes = [note.format(wrong=wrong, case=case) for note in AVERAGES] + [SHARP if sharp else BLUNT]
     told = [bound.certificate for bound in bounds if bound.certificate is not None]

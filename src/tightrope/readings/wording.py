@@ -18,7 +18,7 @@ from ..kernels.ball import BITS_START, lower_float, upper_float, working_precisi
 
 PEOPLE = 1_000  # of so many at least is counted, and of more where that would be less than one
 PEOPLE_MOST = 10**12
-MANY, MANY_DIGITS, FEW_DIGITS = 100, 4, 3  # significant digits of a count from a hundred on, and below
+HUNDRED, MANY_DIGITS, FEW_DIGITS = 100, 4, 3  # significant digits of a count from a hundred on, and below
 HALF = Decimal("0.5")
 PLACES = Decimal("0.1")  # of a count that is told from another one close by
 LOWEST_PLACE = -6  # smaller counts have an exponent
@@ -75,7 +75,7 @@ NAMED = (
 REACHED = " (and some attacker reaches {})"
 
 
-class Ends(NamedTuple):
+class CountEnds(NamedTuple):
     """Both ends of a count, each rounded outward; sharp: the lower one lies within two in the last digit of most."""
 
     low: str
@@ -103,7 +103,7 @@ def worded(quantity: str, given: Mapping[str, float], bound: Bound, replaced: bo
     )
 
 
-_Part = tuple[Ends, str, str, dict[str, str]]
+_Part = tuple[CountEnds, str, str, dict[str, str]]
 
 
 def _tpr(words: Words, bound: Bound, given: Mapping[str, float]) -> _Part:
@@ -144,7 +144,7 @@ def _epsilon(words: Words, bound: Bound, given: Mapping[str, float]) -> _Part:
     n = _people(given["delta"])
     told = {"x": _count(_chance(given["delta"]), n), "n": f"{n:,}"}
     if not Decimal(high).is_finite():
-        return Ends("", "", True), "", words.no_limit, told
+        return CountEnds("", "", True), "", words.no_limit, told
     return _between(Decimal(low), Decimal(high), 1), " times", words.odds, told
 
 
@@ -166,20 +166,20 @@ def _people(chance: float) -> int:
     return people
 
 
-def _ends(bound: Bound, people: int, plain: Decimal, place: Decimal | None = None) -> Ends:
+def _ends(bound: Bound, people: int, plain: Decimal, place: Decimal | None = None) -> CountEnds:
     """plain is what is reached without the release: an end that is its double is meant as it is written."""
     low, high = (plain if end == float(plain) else Decimal(end) for end in (bound.lower, bound.upper))
     return _between(max(low, min(plain, high)), high, people, place)
 
 
-def _between(low: Decimal, high: Decimal, people: int, place: Decimal | None = None) -> Ends:
+def _between(low: Decimal, high: Decimal, people: int, place: Decimal | None = None) -> CountEnds:
     """Exact products, rounded once: to a place, or to so many digits."""
     low, high = (EXACT.multiply(end, people) for end in (low, high))
     if place is None:
-        digits = MANY_DIGITS if high >= MANY else FEW_DIGITS
+        digits = MANY_DIGITS if high >= HUNDRED else FEW_DIGITS
         place = Decimal(1).scaleb(high.adjusted() - digits + 1) if high else Decimal(1)
     least, most = low.quantize(place, ROUND_FLOOR, EXACT), high.quantize(place, ROUND_CEILING, EXACT)
-    return Ends(_written(least), _written(most), low >= most - 2 * place)
+    return CountEnds(_written(least), _written(most), low >= most - 2 * place)
 
 
 def _chance(given: float) -> Decimal:
