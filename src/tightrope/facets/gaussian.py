@@ -8,6 +8,8 @@ Guarantee: upper; attained by the two points, and by Laplace noise. Proof: docs/
 
 from __future__ import annotations
 
+from functools import reduce
+
 from flint import arb
 
 from ..kernels.normal_shift import quantile_above
@@ -20,12 +22,16 @@ def mu_of_range(lowest: arb, highest: arb) -> arb | None:
         return arb(0)
     both = -(lowest - highest).expm1()
     wrong, missed = (-highest).exp() * -lowest.expm1() / both, lowest.exp() * -(-highest).expm1() / both
-    found = quantile_above(wrong) + quantile_above(missed)
-    if not found.is_finite():  # by the larger range alone: both are 1/(1 + e^L)
-        found = 2 * quantile_above(1 / (1 + most.exp()))
-    return found if found.is_finite() else None
+    found = [quantile_above(wrong) + quantile_above(missed), _both_wrong((most / 2).tanh(), 1 / (1 + most.exp()))]
+    known = [each for each in found if each.is_finite()]
+    return reduce(arb.min, known) if known else None
 
 
 def mu_of_laplace(edge: arb) -> arb:
     """Of Laplace noise."""
-    return 2 * quantile_above((-edge / 2).exp() / 2)
+    return _both_wrong(-(-edge / 2).expm1(), (-edge / 2).exp() / 2)
+
+
+def _both_wrong(advantage: arb, error: arb) -> arb:
+    """The mu of the test with this error on both sides, which is (1 - advantage)/2; nothing cancels."""
+    return 2 * arb(2).sqrt() * advantage.erfinv() if advantage < 0.5 else 2 * quantile_above(error)

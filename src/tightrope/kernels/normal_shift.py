@@ -18,7 +18,7 @@ from flint import arb
 from .ball import BITS_START, erfc, lower_float, upper_float, working_precision
 
 SHIFT_STEPS = 80
-SHIFT_DONE = 1e-13
+SHIFT_DONE = 1e-9  # a step of Newton's: the next one would be its square
 SHIFT_STRIDE = 1.0  # of log mu, in one step
 SHIFT_SLACKS = (2.0**-50, 2.0**-46, 2.0**-36, 2.0**-24, 2.0**-12)  # around a guess, relative
 SHIFT_BITS_MOST = 4096
@@ -77,16 +77,22 @@ def reaches(mu: float, t: float, goal: Level) -> bool | None:
     return _sign(gap, _bits(mu))
 
 
-def shift_at(t: float, goal: Level, guess: float = 0.0) -> tuple[float, float]:
-    """Doubles around the mu with H_mu(e^t) = goal, t >= 0; 0 at nothing, inf from 1 on."""
-    if goal.value <= 0:
-        return 0.0, 0.0
-    if not goal.rest > 0:
-        return 0.0, math.inf
+def shift_below(t: float, goal: Level, guess: float = 0.0) -> float:
+    """A double at or below the mu with H_mu(e^t) = goal, t >= 0, and next to it; 0 where that cannot be told."""
+    if not (goal.value > 0 and goal.rest > 0):
+        return 0.0
     found = _newton(t, goal, guess)
-    low = next((each for slack in SHIFT_SLACKS if reaches(each := found * (1.0 - slack), t, goal) is False), 0.0)
-    high = next((each for slack in SHIFT_SLACKS if reaches(each := found * (1.0 + slack), t, goal)), math.inf)
-    return low, high
+    return next((each for slack in SHIFT_SLACKS if reaches(each := found * (1.0 - slack), t, goal) is False), 0.0)
+
+
+def shift_above(t: float, goal: Level, guess: float = 0.0) -> float:
+    """A double at or above it, likewise; inf where that cannot be told."""
+    if goal.value <= 0:
+        return 0.0
+    if not goal.rest > 0:
+        return math.inf
+    found = _newton(t, goal, guess)
+    return next((each for slack in SHIFT_SLACKS if reaches(each := found * (1.0 + slack), t, goal)), math.inf)
 
 
 def shift_above_line(intercept: Level, slope: arb, size: float) -> float:
@@ -94,13 +100,13 @@ def shift_above_line(intercept: Level, slope: arb, size: float) -> float:
     with working_precision(_bits(size)):
         if not (intercept.rest > 0 and slope > 0):
             return math.inf
-        return max(upper_float(quantile_above(slope) - quantile_above(intercept.value)), 0.0)
+        return max(upper_float(quantile_above(slope) + quantile_above(intercept.rest)), 0.0)
 
 
 def _newton(t: float, goal: Level, guess: float) -> float:
-    """About the root; from the left it rises to it, log H being concave in log mu as far as it matters."""
+    """About the root, from the guess on or from the left."""
     with working_precision(BITS_START):
-        about, small = max(guess, _below(t, goal), LEAST_SHIFT), bool(goal.value < 0.5)
+        about, small = max(guess or _below(t, goal), LEAST_SHIFT), bool(goal.value < 0.5)
     for _ in range(SHIFT_STEPS):
         with working_precision(_bits(about)):
             mu, place = arb(about), arb(t)

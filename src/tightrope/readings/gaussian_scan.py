@@ -11,20 +11,35 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import NamedTuple
 
 from flint import arb
 
 from .. import work
 from ..bound import Bound
+from ..derived.product import product_pair
+from ..engines.evaluation import Term
+from ..errors import UnsupportedMechanism, WorkExhausted
 from ..kernels.ball import BITS_START, working_precision
-from ..kernels.normal_shift import Level, level, normal_above, quantile_above, shift_above_line, shift_at
+from ..kernels.normal_shift import (
+    Level,
+    level,
+    normal_above,
+    quantile_above,
+    shift_above,
+    shift_above_line,
+    shift_below,
+)
 from .law import AIM_SHARE, Law
 
 SHIFT_CELLS_MOST = 2000
 SPLIT_SHARE = 0.25  # of a cell: so far from an end it is split at least
 FINEST = 1e-15  # relative width of an H that is asked for
+NEXT_TO_ONE = 1.0 - 1e-9  # from here on doubles tell too little of what is left to 1
+REST_BITS = (256, 1024, 4096)
 CELL_BITS = 2 * BITS_START
 
 
@@ -61,14 +76,15 @@ class LawOrder:
 
     law: Law
     sign: float
+    runs: tuple[tuple[Term, ...], ...]
+    floors: tuple[tuple[Term, ...], ...]  # what lower ends speak of
     places: dict[float, ShiftPoint] = field(default_factory=dict)
 
     def at(self, t: float) -> ShiftPoint:
         """The place at t, worked out once."""
         if t not in self.places:
             near = min(self.places.values(), key=lambda each: abs(each.t - t), default=None)
-            guess = near.least if near is not None and near.t <= t else 0.0
-            self.places[t] = self._place(t, guess)
+            self.places[t] = self._place(t, 0.0 if near is None else near.least)
         return self.places[t]
 
     def _place(self, t: float, guess: float) -> ShiftPoint:
@@ -76,10 +92,30 @@ class LawOrder:
         if delta.upper > 0.5:  # what is left to 1 counts
             fine = AIM_SHARE * self.law.aim * (1.0 - delta.upper)
             delta = self.law.one_sided(self.sign * t, max(fine, FINEST))
+        low, high = level(delta.lower), level(delta.upper)
+        if delta.upper > NEXT_TO_ONE:
+            known = rest_of(self.runs, t)
+            high = high if known is None else Level(1 - known.lower(), known.lower())
+            known = rest_of(self.floors, t)
+            low = low if known is None else Level(1 - known.upper(), known.upper())
         with work.uncounted():  # far less than what H took
-            high = level(delta.upper)
-            least, most = shift_at(t, level(delta.lower), guess)[0], shift_at(t, high, guess)[1]
+            least = shift_below(t, low, guess)
+            most = shift_above(t, high, least)
         return ShiftPoint(t, high, least, most, delta)
+
+
+def rest_of(runs: Sequence[Sequence[Term]], t: float) -> arb | None:
+    """A narrow ball around the least 1 - H(e^t) of these, where each is one pair that knows its profile in balls."""
+    try:
+        pairs = [product_pair(run) for run in runs]
+        for bits in REST_BITS:
+            with working_precision(bits):
+                rest = reduce(arb.min, (1 - pair.ball_profile(arb(t)) for pair in pairs))
+                if rest > 0 and rest.rel_accuracy_bits() > BITS_START // 2:
+                    return rest
+    except (UnsupportedMechanism, WorkExhausted):
+        return None
+    return None
 
 
 def cell_most(first: ShiftPoint, last: ShiftPoint) -> tuple[float, float]:
@@ -91,7 +127,8 @@ def cell_most(first: ShiftPoint, last: ShiftPoint) -> tuple[float, float]:
         start, stop, mu = arb(first.t), arb(last.t), arb(ends)
         high, end = first.high, last.high if last.high.value < first.high.value else first.high
         alpha = start.exp()
-        slope = (high.value - end.value) / (alpha * (stop - start).expm1())
+        fall = high.value - end.value if high.value < 0.5 else end.rest - high.rest
+        slope = fall / (alpha * (stop - start).expm1())
         if mu > 0 and slope > 0:
             if slope >= normal_above(start / mu + mu / 2) or slope <= normal_above(stop / mu + mu / 2):
                 return ends, math.nan
@@ -102,7 +139,7 @@ def cell_most(first: ShiftPoint, last: ShiftPoint) -> tuple[float, float]:
                 return max(most, ends), most * place - most * most / 2.0
         elif not mu > 0 and high.value <= 0:
             return 0.0, math.nan
-    return shift_at(last.t, first.high)[1], (first.t + last.t) / 2.0
+    return shift_above(last.t, first.high), (first.t + last.t) / 2.0
 
 
 def _more(size: float) -> int:
@@ -122,9 +159,10 @@ class Largest(NamedTuple):
 
 @dataclass
 class ShiftSearch:
-    """Cells of all sides in one heap."""
+    """Cells of all orders in one heap; ceiling is an upper end that is known beforehand."""
 
     aim: float
+    ceiling: float = math.inf
     lower: float = 0.0
     at_points: float = 0.0
     tail: float = 0.0
@@ -154,6 +192,8 @@ class ShiftSearch:
         if not self.cells:
             return True
         most = self.cells[0].most
+        if self.lower >= self.ceiling * (1.0 - self.aim / 2.0):
+            return True
         good = max(self.lower, self.tail) * (1.0 + self.aim / 2.0)
         return most <= max(good, self.at_points * (1.0 + self.aim / 4.0)) or self.made > SHIFT_CELLS_MOST
 

@@ -1,12 +1,13 @@
 """How far out a Gaussian pair is above a composition for ever: what finitely many points leave open.
 
 Unbounded parts have K(c) <= c (c + 1) rho (Pair.rho), bounded ones K(c) <= c s, s their largest loss. Together, with
-v = 2 rho, H(e^t) <= e^(-(t - s - v/2)^2/(2 v)) for t > s + v/2. For a mu with mu^2 > v let r(t) be the log of
-H_mu(e^t) over that. With x = t/mu - mu/2 > 0, y = x + mu,
-r'(t) >= t (1/v - 1/mu^2) - s/v - k/t, k = 1 + (x/y + y/x)/2 + 1/(x y), which falls with t, so that k at the start will
-do. The integral of the right side is least at its only zero: r >= 0 there proves it for all t from the start on.
+v = 2 rho, H(e^t) <= e^(-(t - s - v/2)^2/(2 v)) c^c/(c + 1)^(c + 1), c = (t - s - v/2)/v > 0. For a mu with mu^2 > v
+let r(t) be the log of H_mu(e^t) over that. With x = t/mu - mu/2 > 0, y = x + mu,
+r'(t) >= t (1/v - 1/mu^2) - s/v - k/t, k = 1 + (x/y + y/x)/2 + 1/(x y) - min(1, t/(t - s + v/2)), which falls with t, so
+that k at the start will do. The integral of the right side is least at its only zero: r >= 0 there proves it for all t
+from the start on.
 Guarantee: proven in balls. Proof: docs/proofs/gdp.md, section 5.
-Reference: Bun, Steinke 2016, Prop. 1.3; Birnbaum 1942 and the continued fraction of Mills' ratio.
+Reference: Bun, Steinke 2016, Prop. 1.3; Canonne, Kamath, Steinke 2020, Prop. 12.
 """
 
 from __future__ import annotations
@@ -60,12 +61,14 @@ def _stays_above(mu: arb, start: arb, line: Line) -> bool:
     if not (v > 0 and v < mu * mu and start > s + v / 2 and start > mu * mu / 2):
         return False
     x, y = start / mu - mu / 2, start / mu + mu / 2
-    kappa = 1 + (x / y + y / x) / 2 + 1 / (x * y)
+    kappa = 1 + (x / y + y / x) / 2 + 1 / (x * y) - (start / (start - s + v / 2)).min(arb(1))
     pull, drop = 1 / v - 1 / (mu * mu), s / v
     lowest = ((drop + (drop * drop + 4 * pull * kappa).sqrt()) / (2 * pull)).max(start)
     fall = pull * (lowest * lowest - start * start) / 2 - drop * (lowest - start) - kappa * (lowest / start).log()
     gap = start - s - v / 2
-    return bool(profile(mu, start).log() + gap * gap / (2 * v) + fall >= 0)
+    c = gap / v
+    peak = c * (1 / c).log1p() + c.log1p()  # -log of c^c/(c + 1)^(c + 1)
+    return bool(profile(mu, start).log() + gap * gap / (2 * v) + peak + fall >= 0)
 
 
 def least_above(start: float, known: Sequence[Line], least: float) -> float:

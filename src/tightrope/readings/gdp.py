@@ -57,11 +57,12 @@ def gdp(law: Law, delta_least: float) -> Bound:
         sure = _most(leaked(run) for each in orders for run in each.floors)
         if sure > 0 and sure >= delta_least:
             return law.bound(math.inf, math.inf, Told(_why_none(sure), engine="closed_form"))
-        low, high = _formulas(orders) if delta_least == 0.0 else (0.0, math.inf)
+        low, high = _formulas(orders)
         open_end = not (leak.is_zero() or leak < delta_least)
     if delta_least == 0.0 and low >= high * (1.0 - law.aim / 2.0):
         return _by_formula(law, orders, low, high)
-    search = ShiftSearch(law.aim)
+    low = low if delta_least == 0.0 else 0.0  # a limit is beyond every delta
+    search = ShiftSearch(law.aim, high)
     try:
         for each in orders:
             _look(law, each, search, delta_least, open_end)
@@ -120,7 +121,7 @@ def _square(parts: Iterable[tuple[arb | None, int]]) -> arb | None:
 
 def _look(law: Law, order: _Order, search: ShiftSearch, delta_least: float, open_end: bool) -> None:
     """First points of one order, as far as they matter, and the cells between."""
-    side = LawOrder(law, order.sign)
+    side = LawOrder(law, *order)
     start = side.at(0.0)
     if start.high.value < delta_least:
         return
