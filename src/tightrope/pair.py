@@ -167,6 +167,13 @@ class Pair(ABC):
         lowest, highest = self.loss_range()
         return rho_of_range(lowest if self.bounded() else None, highest)
 
+    def far(self) -> tuple[arb, arb] | None:
+        """(s, rho) with K(c) <= c s + c (c + 1) rho for every c > 0, where that rho is less than its own.
+
+        Guarantee: upper. Proof: docs/proofs/gdp.md, section 5.
+        """
+        return None
+
     def gaussian(self) -> arb | None:
         """GDP: a mu whose Gaussian pair dominates it; by the range of the loss where no more is known.
 

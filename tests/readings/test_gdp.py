@@ -14,7 +14,7 @@ import tightrope as tr
 from ..oracle.readings import LaplaceReadings, ResponseReadings, Two, gaussian_mu, gaussian_profile
 from ..search import cases
 
-EPSILONS = (1e-12, 0.1, 1.0, 7.0, 30.0)
+EPSILONS = (1e-12, 0.1, 1.0, 7.0, 30.0, 800.0)
 
 
 def mu_at(t: float, height: mp.mpf) -> mp.mpf:
@@ -24,7 +24,7 @@ def mu_at(t: float, height: mp.mpf) -> mp.mpf:
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("proof", [False, True])
 def test_closed_forms(epsilon: float, proof: bool) -> None:
-    with mp.workdps(60):
+    with mp.workdps(400):
         laplace, response = LaplaceReadings(mp.mpf(epsilon)).gdp(), ResponseReadings(mp.mpf(epsilon)).gdp()
     for run, exact in (
         (tr.Laplace(scale=1, sensitivity=epsilon), laplace),
@@ -33,7 +33,7 @@ def test_closed_forms(epsilon: float, proof: bool) -> None:
     ):
         found = run.gdp(proof=proof)
         assert found.lower <= exact <= found.upper
-        assert found.width <= 1e-5 * found.upper
+        assert found.width <= 1e-9 * found.upper
 
 
 def test_gaussians_add_up_as_squares() -> None:
@@ -71,7 +71,7 @@ def test_other_samples_of_gaussians() -> None:
     assert batch.gdp().width < 1e-12
     swapped = tr.Gaussian(sigma=2).poisson(rate=0.3, neighbours="replace")
     found = swapped.gdp()
-    assert 0.5 <= found.lower <= found.upper <= 1.0
+    assert 0.5 <= found.lower <= found.upper <= 0.52
 
 
 def test_none_and_what_has_one() -> None:
@@ -148,7 +148,11 @@ def test_what_cannot_be_told_far_out_is_bounded() -> None:
     many = (tr.Laplace(scale=10) + tr.Gaussian(sigma=1).poisson(rate=0.01) * 1000).gdp()
     assert many.lower >= math.sqrt(1000) * (1 - 1e-15)
     assert many.upper < math.sqrt(1000.02)
-    assert (tr.RandomizedResponse(epsilon=0.01) * 10**4).gdp(seconds=1).upper < 1.2533 * 0.01 * 100
+    few = (tr.RandomizedResponse(epsilon=0.01) * 10**4).gdp(seconds=0.2)
+    assert few.lower <= 1.00003
+    assert 1.00002 <= few.upper < 1.25332
+    heavy = tr.RenyiCurve(orders=[2, 4, 8], divergences=[0.1, 0.2, 0.5]).gdp()
+    assert heavy.lower == heavy.upper == math.inf
 
 
 def test_answers_in_little_time_hold() -> None:

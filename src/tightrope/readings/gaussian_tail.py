@@ -34,17 +34,16 @@ class Line(NamedTuple):
 
 
 def lines(terms: Sequence[Term]) -> tuple[Line, ...]:
-    """By zCDP for all parts, and by zCDP for the unbounded ones alone; none where a part has neither."""
+    """By zCDP for all parts, and by what each has for its large losses; none where a part has neither."""
     with working_precision(TAIL_BITS):
-        rho, part_rho, loss = arb(0), arb(0), arb(0)
+        near, far = (arb(0), arb(0)), (arb(0), arb(0))
         for pair, count in terms:
-            one, highest = pair.rho(), pair.loss_range().highest
-            rho = arb.pos_inf() if one is None else rho + count * one
-            if highest.is_finite():
-                loss += count * highest.max(arb(0))
-            else:
-                part_rho = arb.pos_inf() if one is None else part_rho + count * one
-        found = [Line(arb(0), 2 * rho), Line(loss, 2 * part_rho)]
+            rho, highest = pair.rho(), pair.loss_range().highest
+            whole = arb.pos_inf() if rho is None else rho
+            large = (highest.max(arb(0)), arb(0)) if highest.is_finite() else pair.far() or (arb(0), whole)
+            near = near[0], near[1] + count * whole
+            far = far[0] + count * large[0], far[1] + count * large[1]
+        found = [Line(s, 2 * rho) for s, rho in (near, far)]
         return tuple(each for each in found if each.s.is_finite() and each.v.is_finite())
 
 

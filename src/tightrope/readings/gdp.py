@@ -24,7 +24,7 @@ from ..bound import Bound, Budget, budget_lines
 from ..digits import rounded
 from ..engines.edges import edges, leaked
 from ..engines.evaluation import Term
-from ..errors import WorkExhausted
+from ..errors import UnsupportedMechanism, WorkExhausted
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.directed import next_up
 from ..kernels.normal_shift import quantile_above
@@ -34,6 +34,7 @@ from ..transforms.terms import choices_of, fixed_choices
 from .gaussian_scan import Largest, LawOrder, ShiftPoint, ShiftSearch
 from .gaussian_tail import least_above, lines, stays_above
 from .law import AIM_SHARE, Law, Told
+from .zcdp import zcdp
 
 FIRST_STEP, STEP_GROWTH = 0.5, 1.6  # of t in standard deviations of the loss
 SMALL_STEP = 0.01  # of t, at least
@@ -70,8 +71,14 @@ def gdp(law: Law, delta_least: float) -> Bound:
         search.tail = math.inf
     with suppress(WorkExhausted):
         search.refine(law, delta_least)
+    found = search.found()
+    if min(found.upper, high) == math.inf and delta_least == 0.0 and all(each.runs == each.floors for each in orders):
+        with suppress(WorkExhausted, UnsupportedMechanism):
+            if zcdp(law, math.inf).lower == math.inf:
+                why = "there is none: a Renyi divergence of some order is infinite, and of a Gaussian none is"
+                return law.bound(math.inf, math.inf, Told(f"{why}; delta_least= asks for less", engine="closed_form"))
     with work.uncounted():
-        return _told(law, search.found(), delta_least, (low, high))
+        return _told(law, found, delta_least, (low, high))
 
 
 def _orders(law: Law) -> list[_Order]:
@@ -121,19 +128,19 @@ def _square(parts: Iterable[tuple[arb | None, int]]) -> arb | None:
 
 def _look(law: Law, order: _Order, search: ShiftSearch, delta_least: float, open_end: bool) -> None:
     """First points of one order, as far as they matter, and the cells between."""
-    side = LawOrder(law, *order)
-    start = side.at(0.0)
-    if start.high.value < delta_least:
-        return
-    if delta_least > 0.0 and not open_end:
-        last = _until(side, _supremum(order), delta_least)
-    else:
-        last = _march(side, order, search, delta_least, open_end)
-    if not last < math.inf:
-        search.tail = math.inf
-    places = sorted(each for each in side.places.values() if each.t <= last)
-    for place in places:
-        search.see(place, place.delta.lower >= delta_least)
+    side, last = LawOrder(law, *order), math.inf
+    try:
+        if side.at(0.0).high.value < delta_least:
+            return
+        if delta_least > 0.0 and not open_end:
+            last = _until(side, _supremum(order), delta_least)
+        else:
+            last = _march(side, order, search, delta_least, open_end)
+    finally:  # also where time is up
+        search.tail = search.tail if last < math.inf else math.inf
+        places = sorted(each for each in side.places.values() if each.t <= last)
+        for place in places:
+            search.see(place, place.delta.lower >= delta_least)
     for first, second in pairwise(places):
         search.add(side, first, second)
 
@@ -204,6 +211,8 @@ def _told(law: Law, found: Largest, delta_least: float, formulas: tuple[float, f
         reason = "the Gaussians that dominate each part, together; the lower end is that of single epsilons"
     if upper == math.inf:
         reason = "no bound on the loss far out is known; delta_least= asks for less"
+    if upper == math.inf and found.at_points == math.inf:
+        reason = "delta is next to 1 at some epsilon, and how close is not known"
     cells, tail = max(min(found.upper, upper) - found.at_points, 0.0), 0.0
     if found.tail > found.at_points:
         cells, tail = 0.0, cells
