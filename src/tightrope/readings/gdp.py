@@ -131,8 +131,8 @@ def _look(law: Law, order: _Order, search: ShiftSearch, delta_least: float, open
     side, last = LawOrder(law, *order), math.inf
     try:
         if side.at(0.0).high.value < delta_least:
-            return
-        if delta_least > 0.0 and not open_end:
+            last = -math.inf
+        elif delta_least > 0.0 and not open_end:
             last = _until(side, _supremum(order), delta_least)
         else:
             last = _march(side, order, search, delta_least, open_end)
