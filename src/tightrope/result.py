@@ -125,6 +125,13 @@ def calibration(found: Calibration, seconds: float) -> str:
     )
 
 
+def conversion(results: Sequence[Result], refused: Sequence[tuple[str, Mapping[str, float], str]]) -> str:
+    """Results of one run, and what was refused: the quantity, its arguments and why."""
+    left_out = [{"quantity": quantity, **plain(arguments), "why": why} for quantity, arguments, why in refused]
+    found = [each.document() for each in results]
+    return documents.write({"results": found, **({"refused": left_out} if left_out else {})})
+
+
 def risk(found: Risk, seconds: float) -> str:
     """The rows of a risk as results, with their sentences in the same order and what they rest on."""
     expression, share = repr(found.mechanism), seconds / len(found.rows)

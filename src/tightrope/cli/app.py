@@ -21,6 +21,7 @@ from ..relation import Direction
 from ..result import Result
 from .calibrate import calibrate
 from .compare import compare
+from .convert import convert
 from .knobs import engine_options
 from .output import INTERRUPTED, as_option, as_text, assured, complain, listing, say, spinner
 from .risk import risk
@@ -208,6 +209,7 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
 
 app.add_command(calibrate)
 app.add_command(compare)
+app.add_command(convert)
 app.add_command(risk)
 
 

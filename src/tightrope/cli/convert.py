@@ -1,0 +1,172 @@
+"""The command that writes one guarantee in every form that people ask for."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Sequence
+from typing import NamedTuple, TypedDict, Unpack
+
+import click
+
+from .. import result, work
+from ..bound import why_wide
+from ..errors import UnsupportedMechanism, WorkExhausted
+from ..expression import parse
+from ..mechanisms.base import Mechanism
+from ..question import SECONDS, parsed, stated
+from ..relation import Direction
+from ..result import Result
+from .output import as_option, assured, say, spinner
+
+DELTAS = (1e-5, 1e-6, 1e-9)
+ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0)
+REASONS = ("gdp", "zcdp")  # rows that say why, since they hold at all points or at none
+EVERYWHERE = {"gdp": {"delta_least": 0.0}, "zcdp": {"order_most": math.inf}}
+ARGUMENT = re.compile(r"\b(delta_least|order_most)\b(?:=([\d.e+-]*\d)?)?")  # in a reason
+MEANINGS = {
+    "epsilon": "(epsilon, delta)-DP",
+    "gdp": "mu of Gaussian DP",
+    "zcdp": "rho of zCDP",
+    "renyi": "Renyi divergence",
+    "mean_loss": "mean privacy loss, Kullback-Leibler divergence",
+    "advantage": "largest true positive minus false positive rate",
+}
+
+
+class ConvertOptions(TypedDict):
+    """What goes on as it is."""
+
+    direction: str | None
+    proof: bool
+    seconds: float
+
+
+class RefusedRow(NamedTuple):
+    """A row without an answer, and why."""
+
+    quantity: str
+    arguments: dict[str, float]
+    error: UnsupportedMechanism | WorkExhausted
+
+    @property
+    def why(self) -> str:
+        """The run is named in the title."""
+        return self.error.hint if isinstance(self.error, UnsupportedMechanism) else str(self.error)
+
+
+@click.command("convert")
+@click.argument("expression", metavar="EXPR")
+@click.option("--delta", "deltas", type=float, multiple=True, help="Epsilon at this delta; repeated. Default: 1e-5 ...")
+@click.option("--order", "orders", type=float, multiple=True, help="Renyi order; repeated. Default: 2, 4, ... 32.")
+@click.option("--delta-least", type=float, help="Besides, the mu that holds wherever delta is at least this.")
+@click.option("--order-most", type=float, help="Besides, the rho that holds up to this order.")
+@click.option("--seconds", type=float, default=SECONDS, help="For all rows; then the narrowest so far. Default: 10.")
+@click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
+@click.option("--direction", type=click.Choice([each.value for each in Direction]), help="Default: the worse.")
+@click.option("--json", "as_document", is_flag=True, help="Answer as JSON, with certificates and error budgets.")
+def convert(
+    expression: str,
+    deltas: tuple[float, ...],
+    orders: tuple[float, ...],
+    delta_least: float | None,
+    order_most: float | None,
+    as_document: bool,
+    **settings: Unpack[ConvertOptions],
+) -> int:
+    """One guarantee in every form: epsilon at usual deltas, mu, rho, Renyi divergences, mean loss, advantage.
+
+    \b
+    tightrope convert "Gaussian(sigma=1).poisson(rate=0.01) * 1000"
+    tightrope convert "Laplace(scale=2) * 3" --delta 1e-4 --order 1.5 --order 3
+    tightrope convert "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --delta-least 1e-6 --order-most 8
+    """
+    from .app import read
+
+    questions: list[tuple[str, dict[str, float]]] = [
+        *(("epsilon", {"delta": each}) for each in deltas or DELTAS),
+        *(("gdp", {"delta_least": each}) for each in (0.0, delta_least) if each is not None),
+        *(("zcdp", {"order_most": each}) for each in (math.inf, order_most) if each is not None),
+        *(("renyi", {"order": each}) for each in orders or ORDERS),
+        ("mean_loss", {}),
+        ("advantage", {}),
+    ]
+    run = read(expression, parse)
+    rows = _rows(run, questions, settings)
+    answers = [row for row in rows if isinstance(row, Result)]
+    refused = [row for row in rows if isinstance(row, RefusedRow)]
+    if not answers:
+        raise refused[0].error
+    if as_document:
+        say(result.conversion(answers, [(row.quantity, row.arguments, row.why) for row in refused]))
+    else:
+        say("\n".join([f"{run.label}, in every form", "", *_lines(rows), *_notes(answers), *assured(answers[0].bound)]))
+    return 0
+
+
+def _rows(
+    run: Mechanism, questions: Sequence[tuple[str, dict[str, float]]], settings: ConvertOptions
+) -> list[Result | RefusedRow]:
+    """One after the other, each in a share of the time that is left; what is refused is a row too."""
+    rows: list[Result | RefusedRow] = []
+    expression, only = repr(run), parsed(settings["direction"])
+    with work.allowance(settings["seconds"]):
+        for done, (quantity, arguments) in enumerate(questions):
+            began, share = time.perf_counter(), max(1.0 / (len(questions) - done), work.POINT_SHARE)
+            with spinner(quantity + stated(quantity, arguments)), work.part(share):
+                try:
+                    bound = getattr(run, quantity)(**arguments, **settings)
+                except (UnsupportedMechanism, WorkExhausted) as error:
+                    rows.append(RefusedRow(quantity, arguments, error))
+                    continue
+            rows.append(Result(expression, quantity, arguments, bound, time.perf_counter() - began, only))
+    return rows
+
+
+def _lines(rows: Sequence[Result | RefusedRow]) -> list[str]:
+    """What is asked, the interval or none, what it is; beneath, why, where that is not plain."""
+    cells = [(_asked(row), _found(row), MEANINGS[row.quantity]) for row in rows]
+    first, second = (max(len(each[place]) for each in cells) for place in (0, 1))
+    lines: list[str] = []
+    before: list[str] = []
+    for row, (asked, found, meaning) in zip(rows, cells, strict=True):
+        lines.append(f"  {asked:<{first}}  {found:<{second}}  {meaning}")
+        why = _why(row)
+        lines += [click.style(f"    {each}", dim=True) for each in why if each not in before]
+        before = why
+    return lines
+
+
+def _notes(answers: Sequence[Result]) -> list[str]:
+    """What holds of several rows."""
+    only, told = answers[0].direction, [each.bound.certificate for each in answers]
+    notes = [] if only is None else [f"direction {only.value} only; the other one may cost more"]
+    lower = dict.fromkeys(each.lower_end for each in told if each is not None and not each.tight)
+    return [f"  note: {note}" for note in (*notes, *(f"a lower end is {each}" for each in lower))]
+
+
+def _asked(row: Result | RefusedRow) -> str:
+    """A limit that leaves nothing out is not told."""
+    everything = row.arguments == EVERYWHERE.get(row.quantity)
+    return row.quantity + ("" if everything else stated(row.quantity, row.arguments))
+
+
+def _found(row: Result | RefusedRow) -> str:
+    if isinstance(row, RefusedRow):
+        return "refused"
+    return "none" if row.bound.lower == math.inf else str(row.bound)
+
+
+def _why(row: Result | RefusedRow) -> list[str]:
+    if isinstance(row, RefusedRow):
+        return [row.why]
+    certificate, wide = row.bound.certificate, why_wide(row.bound, as_option)
+    told = certificate is not None and (row.quantity in REASONS or row.bound.lower == math.inf)
+    reason = [] if certificate is None or not told else [ARGUMENT.sub(_as_written, certificate.reason)]
+    return reason + ([] if wide is None else [f"wide: {wide}"])
+
+
+def _as_written(found: re.Match[str]) -> str:
+    """An argument of Python as an option."""
+    return f"--{found[1].replace('_', '-')}" + (f" {found[2]}" if found[2] else "")
