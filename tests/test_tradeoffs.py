@@ -7,6 +7,7 @@ import pickle
 import struct
 import sys
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 
@@ -56,8 +57,9 @@ def test_what_no_curve_can_be() -> None:
 def test_a_table_and_its_complement() -> None:
     assert CURVE.to_csv() == "fpr,lower,upper\n0.0,1.0,1.0\n0.25,0.25,0.375\n1.0,0.0,0.0\n"
     found = CURVE.tprs[1]
-    assert found.lower <= 0.625 < 0.75 <= found.upper
-    assert found.width == pytest.approx(0.125)
+    assert (found.lower, found.upper) == (0.625, 0.75)
+    small = tr.Tradeoffs((0.0,), (tr.Bound(1e-20, 0.1),), (math.inf,)).tprs[0]
+    assert Fraction(small.lower) <= 1 - Fraction(0.1) < 1 - Fraction(1e-20) <= Fraction(small.upper) == 1
     assert CURVE.tprs[2].upper == 1.0
     assert CURVE.tprs[0].lower == 0.0
 

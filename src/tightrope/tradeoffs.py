@@ -176,7 +176,12 @@ class Tradeoffs(Sequence[Rate]):
 
 def complement(missed: Bound) -> Bound:
     """1 - f, rounded outward."""
-    low, high = next_down(1.0 - missed.upper), next_up(1.0 - missed.lower)
+    low, high = 1.0 - missed.upper, 1.0 - missed.lower
+    # A difference that gives back what was taken off is exact.
+    low, high = (
+        low if 1.0 - low == missed.upper else next_down(low),
+        high if 1.0 - high == missed.lower else next_up(high),
+    )
     return Bound(max(low, 0.0), min(high, 1.0), missed.certificate)
 
 

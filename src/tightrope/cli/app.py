@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, Unpack
+from typing import TypeVar, Unpack
 
 import click
 
@@ -16,31 +16,20 @@ from ..bound import Bound, why_wide
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse
 from ..mechanisms.base import Mechanism
-from ..question import ARGUMENTS, SECONDS, Options, parsed, stated
-from ..relation import Direction
+from ..question import ARGUMENTS, Options, parsed, stated
 from ..result import Result
 from .calibrate import calibrate
 from .compare import compare
 from .convert import convert
-from .knobs import engine_options
+from .options import DIRECTION, EXPRESSION, WITH_JSON, question_options
 from .output import INTERRUPTED, as_option, as_text, assured, complain, listing, say, spinner
 from .risk import risk
+from .tradeoff import tradeoff
 
 BAD_INPUT = 2
 NOT_REACHED = 3
 CURVE_POINTS_MOST = 100_000
 
-# What several commands take.
-WITH_JSON = click.option(
-    "--json", "as_document", is_flag=True, help="Answer as JSON, with certificate and error budget."
-)
-DIRECTION = click.option(
-    "--direction", type=click.Choice([each.value for each in Direction]), help="One direction only; default: the worse."
-)
-PROOF = click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
-EXPRESSION = click.argument("expression", metavar="EXPR")
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 Parsed = TypeVar("Parsed")
 
 
@@ -87,18 +76,6 @@ def app(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         say(context.get_help())
-
-
-def question_options(command: Command) -> Command:
-    """The options that every question shares."""
-    accuracy = click.option("--accuracy", type=float, help="Width wanted, relative to the upper end; else exit code 3.")
-    seconds = click.option(
-        "--seconds", type=float, default=SECONDS, help="For all of it; then the narrowest so far. Default: 10."
-    )
-    # The last is shown first: what is needed, what is common, and the settings of one engine at the end.
-    for decorate in (engine_options, WITH_JSON, DIRECTION, PROOF, accuracy, seconds):
-        command = decorate(command)
-    return command
 
 
 @app.command()
@@ -211,6 +188,7 @@ app.add_command(calibrate)
 app.add_command(compare)
 app.add_command(convert)
 app.add_command(risk)
+app.add_command(tradeoff)
 
 
 @app.command()

@@ -46,8 +46,13 @@ def complain(message: str) -> None:
 
 def as_text(result: Result) -> str:
     """The interval first; how it came about, dimmed, beneath."""
-    lines = [f"{result.quantity} in {result.bound}{stated(result.quantity, result.arguments)}"]
-    certificate = result.bound.certificate
+    line = f"{result.quantity} in {result.bound}{stated(result.quantity, result.arguments)}"
+    return "\n".join([line, *beneath(result)])
+
+
+def beneath(result: Result) -> list[str]:
+    """How an answer came about, and what it leaves open."""
+    certificate, lines = result.bound.certificate, []
     about = [timed(result.seconds)]
     if certificate is not None:
         about = [certificate.engine, certificate.arithmetic, *certificate.directed, *about]
@@ -62,9 +67,9 @@ def as_text(result: Result) -> str:
     if result.direction is not None:
         lines.append(f"  note: direction {result.direction.value} only; the other one may cost more")
     if certificate is not None and not certificate.tight:
-        lines.append(f"  note: the lower end is {certificate.lower_end}")
-    lines += assured(result.bound)
-    return "\n".join(lines)
+        least = "what is found at least" if result.quantity == "tradeoff" else "the lower end"
+        lines.append(f"  note: {least} is {certificate.lower_end}")
+    return lines + assured(result.bound)
 
 
 def as_option(name: str, value: object) -> str:

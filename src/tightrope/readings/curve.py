@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from .. import work
 from ..account import CURVE_AIM
 from ..bound import Bound
 from ..engines.answer import meets
+from ..engines.tuning import ROUGHLY
 from ..errors import AccuracyNotReached
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.directed import next_up
@@ -37,6 +38,7 @@ NARROWER = 1 / 32  # of the width aimed at: what a delta is asked for, and again
 NARROWEST_DELTA = 1e-14
 POINTS_NEAR = 3  # points on each side of a rate's best one that its ends are made of
 POINTS_APART = 4e-16  # absolutely and relatively
+SCOUTED = 0.1  # of the root of the width aimed at: what the first deltas are asked for
 LOG_SLOPE_MOST = 700.0  # e^t is a double
 STALLED = 0.4  # of the width before
 SWEEPS_MOST = 60
@@ -49,7 +51,7 @@ class _Ends(NamedTuple):
     upper: float
     slope: float
     best: float
-    next: Mapping[float, float]  # t, and the relative width to ask for
+    next: Sequence[float] = ()
 
 
 def tradeoff_curve(
@@ -86,25 +88,41 @@ class _Sweep:
 
     def run(self, fprs: Sequence[float]) -> None:
         """Asks until the ends are close at every rate, time is up, or no point would help."""
-        self._ask([0.0])
-        self._ask(scouts(self.known[0.0], fprs))
+        roughly = SCOUTED * math.sqrt(self.law.aim)
+        self._ask({0.0: roughly})
+        self._ask(dict.fromkeys(scouts(self.known[0.0], fprs), roughly))
         open_rates = self._look(fprs)
-        wanted: Iterable[float] = beside(self.known, open_rates, self.law.aim)
+        places = beside(self.known, open_rates, self.law.aim) or self._places(open_rates)
         for _ in range(SWEEPS_MOST):
-            self._ask(wanted)
-            open_rates = self._look(open_rates)
-            wanted = {t: aim for x in open_rates for t, aim in self.ends[x].next.items()}
-            if not wanted or self.law.over:
+            if not places or self.law.over:
                 return
+            aims: dict[float, float] = {}
+            for t, x in places:
+                aims[t] = min(self._aim(t, x), aims.get(t, ROUGHLY))
+            self._ask(aims)
+            open_rates = self._look(open_rates)
+            places = self._places(open_rates)
 
-    def _ask(self, wanted: Iterable[float] | Mapping[float, float]) -> None:
-        aims = wanted if isinstance(wanted, Mapping) else dict.fromkeys(wanted, NARROWER * self.law.aim)
+    def _places(self, fprs: Sequence[float]) -> list[tuple[float, float]]:
+        return [(t, x) for x in fprs for t in self.ends[x].next]
+
+    def _ask(self, aims: Mapping[float, float]) -> None:
         # What is prepared for a point serves those after it, on its side of 0.
         asked = sorted((t for t in aims if abs(t) <= LOG_SLOPE_MOST), key=lambda t: (t < 0.0, abs(t)))
         for done, t in enumerate(asked):
             with work.part(max(1.0 / (len(asked) - done), work.POINT_SHARE)):
                 self.aims[t], self.known[t] = aims[t], self.law.one_sided(t, aims[t])
         self.order = sorted(self.known)
+
+    def _aim(self, t: float, x: float) -> float:
+        """The relative width of a delta that leaves so much of f at a rate; delta is at most that of a point before."""
+        ends = self.ends[x]
+        middle = (ends.lower + ends.upper) / 2.0
+        open_width = NARROWER * self.law.aim * min(middle, 1.0 - middle) / math.exp(min(t, 0.0))
+        place = bisect(self.order, t)
+        nearer = self.order[min(place, len(self.order) - 1)] if t < 0.0 else self.order[max(place - 1, 0)]
+        aim = open_width / max(self.known[nearer].upper, math.ulp(0.0))
+        return max(min(aim, NARROWER * self.aims[t]) if t in self.aims else aim, NARROWEST_DELTA)
 
     def _look(self, fprs: Sequence[float]) -> list[float]:
         """Both ends at these rates; those that are left open."""
@@ -123,7 +141,7 @@ class _Sweep:
         upper = max(min(upper, 1.0), lower)
         wanted = self.law.aim * min(lower, 1.0 - upper)
         if upper - lower <= wanted or next_up(next_up(lower)) >= upper:
-            return _Ends(lower, upper, slope, best, {})
+            return _Ends(lower, upper, slope, best)
         before = self.ends.get(x)
         stalled = before is not None and upper - lower > STALLED * (before.upper - before.lower)
         values = (self._value(t, self.known[t].lower, small) + arb(t).exp() * x for t in near)
@@ -137,10 +155,10 @@ class _Sweep:
     def outermost(self, x: float) -> _Ends:
         """At 0 an attacker finds the mass of infinite loss, at 1 everything."""
         if x == 1.0:
-            return _Ends(0.0, 0.0, 0.0, -math.inf, {})
+            return _Ends(0.0, 0.0, 0.0, -math.inf)
         with work.uncounted(), working_precision(BITS_START):
             lower, upper = lower_float(1 - arb(self.last.upper)), upper_float(1 - arb(self.last.lower))
-        return _Ends(max(lower, 0.0), min(upper, 1.0), math.inf, math.inf, {})
+        return _Ends(max(lower, 0.0), min(upper, 1.0), math.inf, math.inf)
 
     def _height(self, t: float, x: float) -> float:
         """The line of a point at x, roughly."""
@@ -173,7 +191,7 @@ class _Sweep:
         head = 0 if small else 1
         return Secants(knots, arb(head), arb(self.first.lower) - 1, arb(self.last.lower) - 1 + head).least(arb(x))
 
-    def _between(self, near: Sequence[float], valley: Valley, stalled: bool) -> dict[float, float]:
+    def _between(self, near: Sequence[float], valley: Valley, stalled: bool) -> list[float]:
         """Where secants meet, or where that stalls in the middle of two points; nothing where a point is there."""
         t = valley.crossing
         if math.isnan(t) or (stalled and 0 < valley.interval < len(near)):
@@ -181,18 +199,15 @@ class _Sweep:
         place = bisect(self.order, t)
         near = self.order[max(place - 1, 0) : place + 1]
         there = any(abs(t - each) <= POINTS_APART * max(1.0, abs(t)) for each in near)
-        return {} if there or abs(t) > LOG_SLOPE_MOST else {t: NARROWER * self.law.aim}
+        return [] if there or abs(t) > LOG_SLOPE_MOST else [t]
 
-    def _narrower(self, near: Sequence[float], valley: Valley) -> dict[float, float]:
+    def _narrower(self, near: Sequence[float], valley: Valley) -> list[float]:
         """Points that decide and are wide; where real neighbours lose less than the pair, nothing narrows them."""
-        found = {}
-        for index in {valley.best, valley.interval - 1, valley.interval}:
-            if self.law.mechanism.tight and 0 <= index < len(near):
-                t = near[index]
-                aim = NARROWER * self.aims[t]
-                if aim >= NARROWEST_DELTA and not meets(self.known[t].lower, self.known[t].upper, aim, "delta"):
-                    found[t] = aim
-        return found
+        if not self.law.mechanism.tight:
+            return []
+        places = {valley.best, valley.interval - 1, valley.interval}
+        deciding = [near[index] for index in places if 0 <= index < len(near)]
+        return [t for t in deciding if self.aims[t] > NARROWEST_DELTA and self.known[t].width > 0.0]
 
     def bound(self, ends: _Ends) -> Bound:
         """With its certificate, by the delta whose line it is."""

@@ -28,17 +28,18 @@ def scouts(middle: Bound, fprs: Sequence[float]) -> list[float]:
     return [t for t in found if t != 0.0]
 
 
-def beside(known: Mapping[float, Bound], fprs: Sequence[float], aim: float) -> list[float]:
-    """Two or three places around the tangent at each rate, as far apart as the relative width wanted allows."""
+def beside(known: Mapping[float, Bound], fprs: Sequence[float], aim: float) -> list[tuple[float, float]]:
+    """Two or three places around the tangent at each rate, as far apart as the width wanted allows; and the rate."""
     mus = [(t, equivalent(abs(t), bound.upper)) for t, bound in sorted(known.items())]
     mus = [(t, mu) for t, mu in mus if mu > 0.0]
-    places = sorted(place for x in fprs if (place := _tangent(mus, x)) is not None)
-    found: list[float] = []
-    for index, (t, mu) in enumerate(places):
+    places = sorted((*place, x) for x in fprs if (place := _tangent(mus, x)) is not None)
+    found: list[tuple[float, float]] = []
+    for index, (t, mu, x) in enumerate(places):
         others = [places[other][0] for other in (index - 1, index + 1) if 0 <= other < len(places)]
         alone, together = _steps(t, mu, max((abs(t - other) for other in others), default=mu), aim)
-        found += (t - together, t + together) if alone < PAIRED * together else (t - alone, t, t + alone)
-    return [t for t in dict.fromkeys(found) if t not in known]
+        around = (t - together, t + together) if alone < PAIRED * together else (t - alone, t, t + alone)
+        found += [(each, x) for each in around if each not in known]
+    return found
 
 
 def _tangent(mus: Sequence[tuple[float, float]], x: float) -> tuple[float, float] | None:
