@@ -16,10 +16,9 @@ from ..calls import shortened
 from ..errors import AccuracyNotReached, UnsupportedMechanism, WorkExhausted
 from ..mechanisms.base import Mechanism
 from ..question import AUTO, Question
-from .probe import SHARP, PointProbe, Prepared, Probe, probes, shown
+from .probe import FAR, NEAR, SHARP, PointProbe, Prepared, Probe, probes, shown
 from .target import Target
 
-FAR, NEAR = 0, 1  # where to start on the ladder of a probe
 PRINTED = 1e-4  # the width of a bound that is shown
 SHARE, FAR_SHARE = 0.5, 0.15  # of the time that is left: what one question may take, and one for a far value
 CASES_MOST = 4  # whose evaluators are kept: the two that are printed, and a look to either side
@@ -68,8 +67,9 @@ class Goal:
         self._shown = [each.quantity for each in self.probes].index(shown(target))
         self._prepared: dict[float, Prepared] = {}  # for the values that were asked last
 
-    def ask(self, value: float, mechanism: Mechanism, level: int) -> Tried:
-        """As sharp an answer as it takes to decide; level says how far the value is believed to be off."""
+    def ask(self, value: float, mechanism: Mechanism, far: bool, at_ease: bool) -> Tried:
+        """As sharp an answer as it takes to decide; far: the value is believed to be off. at_ease: there is time."""
+        level = FAR if far else self.probes[0].at_ease if at_ease else NEAR
         tried = Tried(value, mechanism, (None,) * len(self.probes), False, False, None)
         for accuracy in self.probes[0].ladder[level:]:
             tried = self._asked(tried, 0, accuracy)

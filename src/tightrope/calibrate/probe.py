@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 from ..account import AIM, Case, ask_again
 from ..bound import Bound
@@ -26,9 +27,9 @@ from .target import Target
 
 Prepared = Case | Law
 DISTANCES = ("advantage", "total_variation")
+FAR, NEAR = 0, 1  # rungs of a ladder: where to start for a value far from the target, and near it
 SHARP = 1e-6  # what is aimed at where no accuracy is asked for
 LADDER = (0.05, 1e-3, 1e-5, SHARP)
-READING_LADDER = (0.05, 1e-5)  # answers are as wide as they are asked for, and sharp ones cost little more
 FINEST_SHARE = 0.05  # of the tolerance
 GAUGE_STEP = 1e-3  # of the way to guessing, or to certainty
 
@@ -38,7 +39,8 @@ class Probe(ABC):
     """What is asked, how sharply, and the most that may be answered.
 
     gauge: a number that is nearly linear in the logs of unknowns. ladder: widths to ask for, one after the other, until
-    a value is decided. title: what messages call it.
+    a value is decided; at_ease is the rung to start from near the target, while there is time. title: what messages
+    call it.
     """
 
     quantity: str
@@ -46,6 +48,7 @@ class Probe(ABC):
     gauge: Callable[[float], float]
     ladder: tuple[float, ...]
     title: str
+    at_ease: ClassVar[int] = NEAR
 
     @abstractmethod
     def prepared(self, mechanism: Mechanism, question: Question) -> Prepared:
@@ -89,6 +92,7 @@ class ReadingProbe(Probe):
 
     arguments: Mapping[str, float]
     steepness: float  # of the log of the answer in the gauge, at the limit
+    at_ease: ClassVar[int] = NEAR + 1  # answers are as wide as they are asked for, and sharp ones cost little more
 
     def prepared(self, mechanism: Mechanism, question: Question) -> Law:
         return Law(mechanism, question, below=False)
@@ -111,7 +115,7 @@ def probes(target: Target, tolerance: float) -> tuple[Probe, ...]:
                 quantity=target.quantity,
                 limit=target.limit,
                 gauge=gauge,
-                ladder=(*READING_LADDER, FINEST_SHARE * tolerance),
+                ladder=(*LADDER[:-1], FINEST_SHARE * tolerance),
                 title=target.title,
                 arguments=target.arguments,
                 steepness=_steepness(target, gauge),

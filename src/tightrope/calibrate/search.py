@@ -16,7 +16,7 @@ from typing import NamedTuple
 from .. import work
 from ..errors import BracketNotFound, WorkExhausted
 from .domain import GIVE_ENDS, Domain
-from .goal import FAR, NEAR, Goal, Tried, apart
+from .goal import Goal, Tried, apart
 
 PROBES_MOST = 60
 SPREADS = (2, 64, 10**4, 10**8, 10**15)  # to see which way privacy goes
@@ -32,6 +32,7 @@ NUDGE = 0.25  # of the tolerance, beyond where the root is expected, so that bot
 SILENT_MOST = 4  # values without any delta that are asked for epsilon
 PROBE = 4  # times further out, to see whether privacy is monotone
 LEFT_LEAST = 0.01  # of the work: with less there is no time for a question
+EASY = 0.01  # of the work: where the last value took no more, the next is asked sharply at once
 QUESTION = 1e6  # units of work: what any question takes
 
 
@@ -52,6 +53,7 @@ class RootSearch:
         self.tolerance = tolerance
         self.meter = meter
         self.units = meter.left
+        self.spent = 0.0  # on the last value
         self.tried: dict[float, Tried] = {}
         self.widths: list[float] = []  # of the bracket, in logs
         self.swapped = False  # whether the second question tells where to look next, rather than the first
@@ -102,7 +104,10 @@ class RootSearch:
         mechanism = self.domain.mechanism(value)
         assert mechanism is not None
         seen = self.goal.glance(value, mechanism, self.tried.values()) if glance else None
-        return self._put(seen or self.goal.ask(value, mechanism, FAR if distance > NEARBY else NEAR))
+        left = self.meter.left
+        found = seen or self.goal.ask(value, mechanism, distance > NEARBY, self.spent <= EASY * self.units)
+        self.spent = left - self.meter.left
+        return self._put(found)
 
     def _put(self, new: Tried) -> Tried:
         """Keeps the answer, and compares it with all others."""
