@@ -99,6 +99,9 @@ ONE_GAUSSIAN: list[Given] = [
     {"posterior": 0.2, "prior": 0.1, "fpr": 0.001},
     {"reconstruction": 0.01, "baseline": 1e-4},
     {"mu": 0.3},
+    {"mu": 1.0, "delta_least": 1e-6},
+    {"rho": 0.5},
+    {"rho": 0.01, "order_most": 32.0},
     {"mean_loss": 0.01},
     {"renyi": 0.1, "order": 8.0},
     {"renyi": 3.0, "order": 1.5},
@@ -115,7 +118,7 @@ def test_a_gaussian_has_the_closed_form(given: Given, monkeypatch: pytest.Monkey
     assert len(asked) <= 12
 
 
-@pytest.mark.parametrize("given", [{"advantage": 0.1}, {"mu": 0.5}, {"mean_loss": 0.3}], ids=str)
+@pytest.mark.parametrize("given", [{"advantage": 0.1}, {"mu": 0.5}, {"rho": 0.2}, {"mean_loss": 0.3}], ids=str)
 def test_laplace_has_the_closed_form(given: Given) -> None:
     contains(tr.calibrate(lambda scale: tr.Laplace(scale=scale), target=tr.Target(**given)), laplace(**given))
 
@@ -129,6 +132,8 @@ def test_laplace_has_the_closed_form(given: Given) -> None:
         ("Gaussian(sigma=1).poisson(rate=0.01) * ?", {"mean_loss": 0.01}),
         ("Gaussian(sigma=?).poisson(rate=0.01) * 1000", {"tpr": 0.05, "fpr": 0.01}),
         ("Gaussian(sigma=2).poisson(rate=?) * 100", {"posterior": 0.2, "prior": 0.1, "fpr": 0.01}),
+        ("Gaussian(sigma=?).poisson(rate=0.01) * 1000", {"rho": 0.01, "order_most": 32.0}),
+        ("Gaussian(sigma=?).poisson(rate=0.1) * 30", {"mu": 1.0}),
         ("RandomizedResponse(p=0.9, categories=?)", {"renyi": 4.0, "order": 2.0}),
     ],
 )
@@ -197,7 +202,8 @@ def test_the_target_is_named_where_nothing_meets_it() -> None:
 @pytest.mark.parametrize(
     "given",
     [{"epsilon": 1.0, "delta": 1e-6}, {"advantage": 0.1}, {"bayes_accuracy": 0.7, "prior": 0.4},
-     {"posterior": 0.2, "prior": 0.1, "fpr": 0.001}, {"renyi": 1.0, "order": math.inf}],
+     {"posterior": 0.2, "prior": 0.1, "fpr": 0.001}, {"mu": 0.5, "delta_least": 1e-6},
+     {"rho": 0.5, "order_most": 64.0}, {"renyi": 1.0, "order": math.inf}],
     ids=str,
 )  # fmt: skip
 def test_documents_name_the_target_by_its_arguments(given: Given) -> None:
@@ -209,6 +215,6 @@ def test_documents_name_the_target_by_its_arguments(given: Given) -> None:
     assert tr.Target(**{name: float(document[name]) for name in given}) == target
     assert tr.parse(document["expression"]) == found.mechanism
     assert document["bound"]["upper"] <= target.limit < document["missed"]["lower"]
-    for wrong in ({"mu": 1.0}, {"prior": 0.5} if "prior" not in given else {"delta": 0.5}):
+    for wrong in ({"mean_loss": 1.0}, {"prior": 0.5} if "prior" not in given else {"delta": 0.5}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**document, **wrong}, SCHEMA)

@@ -28,6 +28,8 @@ def test_every_keyword_of_a_target_is_an_option(capsys: pytest.CaptureFixture[st
         (["--advantage", "0.1"], "advantage in [0.0999"),
         (["--tpr", "0.05", "--fpr", "0.01"], "] at fpr 0.01"),
         (["--mu", "1"], "mu in [0.9999"),
+        (["--rho", "0.5"], "rho in [0.4999"),
+        (["--rho", "0.5", "--order-most", "8"], "] up to order 8"),
         (["--bayes-accuracy", "0.6", "--prior", "0.5"], "] at prior 0.5"),
         (["--posterior", "0.2", "--prior", "0.1", "--fpr", "0.001"], "] at prior 0.1 and fpr 0.001"),
         (["--reconstruction", "0.01", "--baseline", "0.0001"], "] at baseline 0.0001"),
