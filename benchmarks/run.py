@@ -2,8 +2,9 @@
 
 Each case runs in a process of its own: the first answer there is cold (libraries load with it), then `seconds` is the
 median of REPEATS warm ones, and `processor_seconds` the least processor time of one. Peak memory is that of the whole
-process, imports included. The last rows are training as it is run: the reference vectors, a curve of 50 points, and
-calibrations, where `questions` tells how many questions about the value found would have taken as long.
+process, imports included. Then come rows of training as it is run: the reference vectors, a curve of 50 points, and
+calibrations, where `questions` tells how many questions about the value found would have taken as long; then every
+reading of four runs, `given` being its arguments; and last `tightrope risk`, each time in a new process.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tightrope import Bound
 
 REPEATS = 7
 
@@ -49,7 +53,7 @@ def _clamped(mean: int, sigma: int, sensitivity: int) -> str:
     )
 
 
-def _vectors() -> list[tuple[str, str, float, bool]]:
+def _vectors() -> list[Row]:
     """The reference vectors of training with differential privacy."""
     found = json.loads(VECTORS.read_text())["vectors"]
     return [
@@ -59,9 +63,36 @@ def _vectors() -> list[tuple[str, str, float, bool]]:
     ]
 
 
+Given = float | Mapping[str, float]
+Row = tuple[str, str, Given, bool]
+
+TRAINING = "Gaussian(sigma=1).poisson(rate=0.01) * 1000"
+RUNS = (
+    TRAINING,
+    "Laplace(scale=10) * 100",
+    "RandomizedResponse(p=0.51) * 512",
+    "Gaussian(sigma=5) * 3 + Laplace(scale=5) * 10 + RandomizedResponse(p=0.6).poisson(rate=0.1) * 256",
+)
+READINGS: tuple[tuple[str, Mapping[str, float]], ...] = (
+    ("tradeoff", {"fpr": 0.001}),
+    ("tpr", {"fpr": 1e-9}),
+    ("advantage", {}),
+    ("bayes_accuracy", {"prior": 0.1}),
+    ("posterior", {"prior": 0.1, "fpr": 0.001}),
+    ("reconstruction", {"baseline": 1e-4}),
+    ("gdp", {}),
+    ("gdp", {"delta_least": 1e-6}),
+    ("zcdp", {}),
+    ("zcdp", {"order_most": 32.0}),
+    ("renyi", {"order": 8.0}),
+    ("mean_loss", {}),
+    ("tradeoff_curve", {}),
+)
+RISK: Row = (TRAINING, "risk", {}, False)
+
 # expression, quantity, given, proof; for a calibration the expression has a ?, and epsilon is CALIBRATED
 CALIBRATED = 2.0
-CASES: tuple[tuple[str, str, float, bool], ...] = (
+CASES: tuple[Row, ...] = (
     ("Gaussian(sigma=1)", "epsilon", 1e-6, False),
     ("Gaussian(sigma=1)", "epsilon", 1e-6, True),
     ("Gaussian(sigma=1) * 3", "epsilon", 1e-200, False),
@@ -124,6 +155,8 @@ CASES: tuple[tuple[str, str, float, bool], ...] = (
     ("Gaussian(sigma=1).poisson(rate=0.01) * 1000", "curve", 4.0, False),
     ("Gaussian(sigma=?).poisson(rate=256/60000) * 14062", "calibrate", 1e-5, False),
     ("Gaussian(sigma=?).poisson(rate=0.01) * 1000", "calibrate", 1e-6, False),
+    *((run, quantity, given, False) for run in RUNS for quantity, given in READINGS),
+    RISK,
 )
 
 
@@ -142,13 +175,30 @@ def timed(ask: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
     }
 
 
-def measure(expression: str, quantity: str, given: float, proof: bool) -> dict[str, object]:
+def risk(expression: str) -> dict[str, object]:
+    """The table of risks, in a new process each time."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = used.ru_utime + used.ru_stime
+    command = [sys.executable, "-m", "tightrope", "risk", expression]
+    _, times = timed(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True))
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    times["processor_seconds"] = (used.ru_utime + used.ru_stime - began) / (REPEATS + 1)
+    return {"expression": expression, "quantity": "risk", **times, "peak_megabytes": used.ru_maxrss / 1024}
+
+
+def measure(expression: str, quantity: str, given: Given, proof: bool) -> dict[str, object]:
     """One case, in this process."""
     import tightrope as tr
     from tightrope.expression import parse_template
 
     more: dict[str, float] = {}
-    if quantity == "calibrate":
+    if quantity == "risk":
+        return risk(expression)
+    if isinstance(given, Mapping):
+        reading = getattr(tr.parse(expression), quantity)
+        answer, times = timed(lambda: reading(**given, proof=proof))
+        bound = max(answer.bounds, key=_relative) if quantity == "tradeoff_curve" else answer
+    elif quantity == "calibrate":
         make = parse_template(expression)
         found, times = timed(lambda: tr.calibrate(make, epsilon=CALIBRATED, delta=given, proof=proof))
         bound = found.bound
@@ -169,13 +219,18 @@ def measure(expression: str, quantity: str, given: float, proof: bool) -> dict[s
         "proof": proof,
         "lower": bound.lower,
         "upper": bound.upper,
-        "relative_width": bound.width / bound.upper if bound.upper else 0.0,
+        "relative_width": _relative(bound),
         "engine": certificate.engine if certificate else None,
         "arithmetic": certificate.arithmetic if certificate else None,
         **times,
         **more,
         "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
+
+
+def _relative(bound: Bound) -> float:
+    """The width by the upper end; 0 where both ends are the same, as infinity."""
+    return 0.0 if bound.lower == bound.upper else bound.width / bound.upper
 
 
 def main(arguments: list[str]) -> None:
