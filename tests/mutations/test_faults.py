@@ -10,6 +10,7 @@ from . import (
     chain_faults,
     contour_faults,
     engine_faults,
+    gaussian_faults,
     lattice_faults,
     loss_faults,
     mixture_faults,
@@ -43,6 +44,7 @@ FAULTS = (
     *selection_faults.FAULTS,
     *shuffle_faults.FAULTS,
     *renyi_faults.FAULTS,
+    *gaussian_faults.FAULTS,
 )
 
 

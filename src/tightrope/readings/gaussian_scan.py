@@ -88,10 +88,11 @@ class LawOrder:
         return self.places[t]
 
     def _place(self, t: float, guess: float) -> ShiftPoint:
-        delta = self.law.one_sided(self.sign * t)
-        if delta.upper > 0.5:  # what is left to 1 counts
-            fine = AIM_SHARE * self.law.aim * (1.0 - delta.upper)
-            delta = self.law.one_sided(self.sign * t, max(fine, FINEST))
+        with work.part(work.POINT_SHARE):  # a point that takes long leaves time for others
+            delta = self.law.one_sided(self.sign * t)
+            if delta.upper > 0.5:  # what is left to 1 counts
+                fine = AIM_SHARE * self.law.aim * (1.0 - delta.upper)
+                delta = self.law.one_sided(self.sign * t, max(fine, FINEST))
         low, high = level(delta.lower), level(delta.upper)
         if delta.upper > NEXT_TO_ONE:
             known = rest_of(self.runs, t)
