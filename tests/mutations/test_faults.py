@@ -21,6 +21,7 @@ from . import (
     sampling_faults,
     selection_faults,
     shuffle_faults,
+    target_faults,
     tree_faults,
     truncated_faults,
 )
@@ -45,6 +46,7 @@ FAULTS = (
     *shuffle_faults.FAULTS,
     *renyi_faults.FAULTS,
     *gaussian_faults.FAULTS,
+    *target_faults.FAULTS,
 )
 
 

@@ -31,6 +31,7 @@ FAR, NEAR = 0, 1  # rungs of a ladder: where to start for a value far from the t
 SHARP = 1e-6  # what is aimed at where no accuracy is asked for
 LADDER = (0.05, 1e-3, 1e-5, SHARP)
 FINEST_SHARE = 0.05  # of the tolerance
+ACCURACY_LEAST = 1e-15  # nothing is sharper
 GAUGE_STEP = 1e-3  # of the way to guessing, or to certainty
 
 
@@ -103,7 +104,7 @@ class ReadingProbe(Probe):
 
     def accuracy(self, wanted: float) -> float:
         """Finer where most of the number is what guessing reaches."""
-        return wanted * min(self.steepness, 1.0)
+        return max(wanted * min(self.steepness, 1.0), ACCURACY_LEAST)
 
 
 def probes(target: Target, tolerance: float) -> tuple[Probe, ...]:
@@ -141,4 +142,4 @@ def _steepness(target: Target, gauge: Callable[[float], float]) -> float:
     above = target.limit - target.guess
     step = GAUGE_STEP * (min(above, 1.0 - target.limit) if target.quantity in PROBABILITIES else above)
     rise = gauge(target.limit + step) - gauge(target.limit - step)
-    return 2.0 * step / (rise if rise > 0.0 else 2.0 * step / above) / target.limit
+    return (2.0 * step / rise if rise > 0.0 else above) / target.limit
