@@ -8,16 +8,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
+from os import PathLike
 from textwrap import fill
 from typing import TYPE_CHECKING
 
 from .bound import Bound, FrozenMapping
+from .calls import checked
 from .relation import Direction
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from .mechanisms.base import Mechanism
 
 PAGE_WIDTH = 110
+MEMBER_AXES = ("wrongly accused, of all who are not in the data", "correctly accused, of all who are")
+REPLACED_AXES = ("A said wrongly, of all whose record is B", "A said correctly, of all whose record is A")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ class RiskRow:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Risk:
-    """The rows, and under which conditions they hold; it prints as a page."""
+    """The rows, and under which conditions they hold; prints as a page, plots as attacker against guessing."""
 
     mechanism: Mechanism
     rows: tuple[RiskRow, ...]
@@ -81,6 +88,27 @@ class Risk:
             for name, found in self._notes()
         )
         return f"<table><caption>{escape(self.title)}</caption>{rows}</table>{notes}"
+
+    @checked
+    def plot(self, path: str | PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
+        """Attackers against guessing: correct accusations at every rate of wrong ones, and logarithmic at small rates.
+
+        The rate of the first row is marked with its number. The suffix of path names the format; ax: axes to draw on,
+        on which the small rates are.
+        """
+        from .risk_plot import MarkedRate, draw, rates
+
+        row = self.rows[0]
+        rate = row.arguments["fpr"]
+        curve = self.mechanism.tradeoff_curve(fprs=rates(rate), direction=row.direction)
+        names = REPLACED_AXES if row.direction is None else MEMBER_AXES
+        mark = MarkedRate(rate, row.bound.upper, f"at most {row.number}")
+        return draw(curve._series(""), mark, names, self.title, path, ax)
+
+    def _repr_png_(self) -> bytes | None:
+        from .plot import png
+
+        return png(self.plot)
 
     def _notes(self) -> list[tuple[str, tuple[str, ...]]]:
         return [

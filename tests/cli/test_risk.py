@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -18,6 +19,13 @@ EXPRESSION = "Gaussian(sigma=2) * 3"
 def test_it_prints_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["risk", EXPRESSION, "--prior", "0.5", "--fpr", "0.01"]) == 0
     assert capsys.readouterr().out.rstrip("\n") == str(tr.parse(EXPRESSION).risk(prior=0.5, fpr=0.01))
+
+
+def test_it_draws_a_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run(["risk", "PureDP(epsilon=1)", "--plot", str(tmp_path / "risk.svg")]) == 0
+    assert (tmp_path / "risk.svg").read_text("utf-8").startswith("<?xml")
+    assert run(["risk", "PureDP(epsilon=1)", "--plot", "risk.txt"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_json_has_results_and_sentences(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pickle
 import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import mpmath as mp
+import numpy as np
 import pytest
 
 import tightrope as tr
@@ -173,6 +175,25 @@ def test_corners_of_what_is_given() -> None:
     assert "with a chance of 1 in 1,000,000," in rare["posterior"].sentence
     assert "2.5 of 100,000 people" in rare["tpr"].sentence
     assert "999,999 times" in rare["bayes_accuracy"].sentence
+
+
+def test_the_picture_shows_the_attacker_beside_guessing(tmp_path: Path) -> None:
+    risk = tr.Gaussian(sigma=1.0).risk(fpr=0.01)
+    figure = risk.plot(tmp_path / "risk.png")
+    assert (tmp_path / "risk.png").stat().st_size > 10_000
+    every, small = figure.axes
+    for axes in (every, small):
+        lines = {str(line.get_label()): np.asarray(line.get_data()) for line in axes.lines}
+        fprs, tprs = lines["the best attacker, at most"]
+        exact = [float(mp.ncdf(mp.sqrt(2) * mp.erfinv(2 * x - 1) + 1)) for x in fprs if 0 < x < 1]
+        assert all(0 <= most - value < 0.02 for most, value in zip(tprs[(fprs > 0) & (fprs < 1)], exact, strict=True))
+        assert (lines["guessing"][0] == lines["guessing"][1]).all()
+    assert [text.get_text() for text in small.texts] == [f"at most {risk.rows[0].number}"]
+    assert every.get_xlabel() == "wrongly accused, of all who are not in the data"
+    replaced = RUNS[3].risk(fpr=0.0).plot(ax=figure.add_subplot())
+    assert replaced is figure
+    assert "whose record is B" in figure.axes[-1].get_xlabel()
+    assert len(figure.axes[-1].texts) == 0  # there is no rate to mark
 
 
 def test_what_is_refused() -> None:

@@ -33,24 +33,31 @@ class RiskOptions(TypedDict):
 @click.option("--fpr", type=float, default=1e-3, help="The chance of a wrong accusation; default: 0.001.")
 @click.option("--baseline", type=float, default=1e-4, help="To guess the record without the release; default: 1e-4.")
 @click.option("--delta", type=float, default=1e-6, help="The chance that the odds leave out; default: 1e-6.")
+@click.option("--plot", "picture", metavar="FILE", help="Draw attacker against guessing as .png, .pdf or .svg.")
 @click.option("--seconds", type=float, default=SECONDS, help="For all of it; then the best so far. Default: 10.")
 @click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
 @click.option("--json", "as_document", is_flag=True, help="Answer as JSON, with certificates and sentences.")
 @engine_options
-def risk(expression: str, as_document: bool, **asked: Unpack[RiskOptions]) -> int:
+def risk(expression: str, picture: str | None, as_document: bool, **asked: Unpack[RiskOptions]) -> int:
     """What a release may cost one person: numbers with a sentence each, what they assume, and what they leave out.
 
     \b
     tightrope risk "Gaussian(sigma=1).poisson(rate=0.01) * 1000"
-    tightrope risk "Laplace(scale=2) * 3" --prior 0.5 --fpr 0.01
+    tightrope risk "Laplace(scale=2) * 3" --prior 0.5 --fpr 0.01 --plot risk.png
     """
+    from ..plot import check_path
     from .app import read
 
+    if picture is not None:
+        check_path(picture)
     run = read(expression, parse)
     began = time.perf_counter()
     with spinner("the risk of one person"):
         found = run.risk(**asked)
     seconds = time.perf_counter() - began
+    if picture is not None:
+        with spinner("attacker against guessing"):
+            found.plot(picture)
     say(result.risk(found, seconds) if as_document else str(found))
     wide = {line for row in found.rows if (line := why_wide(row.bound, as_option)) is not None}
     if wide:
