@@ -27,10 +27,11 @@ def bayes_accuracy(law: Law, prior: float) -> Bound:
         return law.bound(1.0, 1.0, Told("who is sure beforehand is right", engine="closed_form"))
     with work.uncounted(), working_precision(BITS_START):
         t = float(((1 - arb(prior)) / prior).log())
-    found = law.one_sided(t, law.aim)
+        weight = arb(prior) * (arb(t).exp() if t < 0.0 else 1)
+        aim = min(law.aim / max(2.0 * float(weight), law.aim), 0.5)  # the answer is above 1/2
+    found = law.one_sided(t, aim)
     with work.uncounted(), working_precision(BITS_START):
         likely, other = arb(prior), 1 - arb(prior)
-        weight = likely * (arb(t).exp() if t < 0.0 else 1)
         low, high = (
             (1 - weight * (1 - arb(end)) if t < 0.0 else other + weight * end) for end in (found.lower, found.upper)
         )
@@ -38,5 +39,5 @@ def bayes_accuracy(law: Law, prior: float) -> Bound:
         low, high = low - missed.max(arb(0)), high + (-missed).max(arb(0))
         lower, upper = lower_float(low.max(likely).max(other)), min(upper_float(high), 1.0)
         scale = upper_float(weight)
-    told = Told("accuracy is linear in delta at the odds of the prior", budget=carried(found, scale, lower, upper))
+    told = Told("accuracy is linear in delta at the odds of the prior", budget=carried(found, scale, (lower, upper)))
     return law.bound(lower, upper, told, of=found)

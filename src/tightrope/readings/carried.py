@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
-from ..bound import Bound, Budget
+from ..bound import Bound, Budget, budget_lines
 from ..kernels.directed import FEW, raised
 
 
-def carried(of: Bound, scale: float, lower: float, upper: float, swapped: bool = False) -> Budget:
-    """The lines of a delta times scale, and as discretisation what they leave of the width.
+def carried(of: Bound, scale: float, ends: tuple[float, float], theorem: float = 0.0, swapped: bool = False) -> Budget:
+    """The lines of a delta times scale, and as discretisation what they leave of the width between the ends.
 
+    theorem: what the lower end of delta gave away beside them, as no real neighbours are known to reach it.
     swapped: the reading falls where delta rises. Guarantee: the lines of either side add up to the width at least.
     """
     budget = Budget() if of.certificate is None else of.certificate.budget
-    sides = (budget.lower, budget.upper) if swapped else (budget.upper, budget.lower)
-    width = raised(upper - lower, FEW) if lower < upper else 0.0
-    above, below = (
-        _completed({name: raised(scale * line, FEW) for name, line in side.items()}, width) for side in sides
-    )
-    return Budget(above, below)
+    width = raised(ends[1] - ends[0], FEW)
+    above = _completed(budget.upper, scale, width, 0.0)
+    below = _completed(budget.lower, scale, width, theorem)
+    return Budget(below, above) if swapped else Budget(above, below)
 
 
-def _completed(lines: dict[str, float], width: float) -> dict[str, float]:
+def _completed(side: Mapping[str, float], scale: float, width: float, theorem: float) -> Mapping[str, float]:
+    lines = {name: raised(scale * line, FEW) for name, line in {**budget_lines(), **side}.items()}
+    lines["theorem"] += theorem
     rest = width - math.fsum(lines.values())
     if rest > 0.0:
-        lines["discretisation"] = raised(lines.get("discretisation", 0.0) + rest, FEW)
+        lines["discretisation"] = raised(lines["discretisation"] + rest, FEW)
     return lines

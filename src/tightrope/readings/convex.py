@@ -3,8 +3,8 @@
 H is convex, falls, starts at H(0) = head with a slope of at least `slope`, and stays at or above tail. Secants lie
 below a convex function outside of their points: right of a_i, H lies above the line through (a_j, up_j) and
 (a_i, low_i), any j < i; left of a_i above that through (a_i, low_i) and (a_j, up_j), any j > i. Each interval has one
-line from its left end and one from its right, and a mean of the two with weights that add up to 1 is least at an end of
-the interval: no crossing of lines is needed for a proof, only to find good weights.
+line from its left end and one from its right, and the mean of the two whose slope is just not below 0 is least at the
+left end: no crossing of lines is needed for a proof.
 A constant may be taken off head, tail and all values alike: -(1 - H) in place of H, where 1 - H is small.
 Guarantee: lower <= the least <= upper, at the working precision. Proof: docs/proofs/readings.md, section 2.
 """
@@ -46,9 +46,11 @@ class Secants:
     """The lines below H that its knots give, for any number of x."""
 
     def __init__(self, knots: Iterable[Knot], head: arb = ONE, slope: arb = FALL, tail: arb = ZERO) -> None:
-        self.knots = sorted(knots, key=lambda knot: knot.t)
+        ordered = sorted(knots, key=lambda knot: knot.t)
         self.head, self.slope, self.tail = head, slope, tail
-        self.alphas = [arb(knot.t).exp() for knot in self.knots]
+        self.alphas = [arb(knot.t).exp() for knot in ordered]
+        lows = [max_of(head + slope * alpha, tail) for alpha in self.alphas]
+        self.knots = [Knot(t, max_of(low, least), up) for (t, low, up), least in zip(ordered, lows, strict=True)]
         # H(a) >= low + after (a - a_i) to the right of a knot, >= low + before (a_i - a) to its left.
         self.after = [
             max_of(slope, (knot.low - head) / alpha) for alpha, knot in zip(self.alphas, self.knots, strict=True)
@@ -85,20 +87,23 @@ class Secants:
         return self.alphas[0] if interval == 0 else self.width(interval - 1, interval)
 
     def _inside(self, interval: int, x: arb) -> arb:
-        """At or below H(a) + a x from a knot, or from 0, to the next knot."""
+        """At or below H(a) + a x from a knot, or from 0, to the next knot: a mean whose slope is not below 0."""
         alpha, low, after = self._left(interval)
         end, low_end, before = self.alphas[interval], self.knots[interval].low, self.before[interval]
         width = self._width(interval)
-        fall, rise = after + x, x - before  # of the two lines
-        share = ONE if not fall < 0 else ZERO if not rise > 0 else (rise / (rise - fall)).mid().min(ONE).max(ZERO)
-        first = share * low + (1 - share) * (low_end + before * width) + alpha * x
-        last = share * (low + after * width) + (1 - share) * low_end + end * x
-        return min_of(first, last)
+        fall, rise = after + x, x - before  # slopes of the two lines
+        if fall >= 0:
+            return (low + alpha * x).lower()
+        if not rise > 0:  # the line from the right is least at its own end
+            return min_of(low_end + before * width + alpha * x, low_end + end * x)
+        share = (rise / (rise - fall)).lower().min(ONE) if rise > fall else ZERO
+        return (share * low + (1 - share) * (low_end + before * width) + alpha * x).lower()
 
     def _beyond(self, x: arb) -> arb:
         """At or below H(a) + a x from the last knot on: share low + (1 - share) tail, its slope not below 0."""
         alpha, low, after = self._left(len(self.knots))
-        share = (x / -after).lower().min(ONE).max(ZERO) if after < 0 else ONE if after >= 0 else ZERO
+        steep = after.abs_upper()
+        share = ONE if steep.is_zero() else (x / steep).lower().min(ONE)
         return (share * low + (1 - share) * self.tail + alpha * x).lower()
 
     def _crossing(self, interval: int) -> float:

@@ -40,11 +40,12 @@ def equivalent(t: float, delta: float) -> float:
     goal, low, high = math.log(delta), -LOG_MU, LOG_MU
     for _ in range(GUESS_HALVINGS):
         middle = (low + high) / 2.0
-        low, high = (middle, high) if _log_profile(t, math.exp(middle)) < goal else (low, middle)
+        low, high = (middle, high) if log_profile(t, math.exp(middle)) < goal else (low, middle)
     return math.exp(low) if low > -LOG_MU and high < LOG_MU else math.nan
 
 
-def _log_profile(t: float, mu: float) -> float:
+def log_profile(t: float, mu: float) -> float:
+    """log H(e^t) of the Gaussian mechanism, t >= 0."""
     if mu < LITTLE_MU:  # mu (phi(u) - u Phi(-u)), u = t/mu
         u = t / mu
         density = -u * u / 2.0 - LOG_ROOT_TWO_PI

@@ -21,6 +21,7 @@ from ..bound import Bound, Budget, Certificate
 from ..engines.answer import Point, meets
 from ..engines.evaluation import Term
 from ..errors import WorkExhausted
+from ..floor import Floor
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..mechanisms.base import Mechanism, called, claims, confidence
 from ..question import SECONDS, Question, parsed
@@ -81,6 +82,19 @@ class Law:
             one._cases, one._known = {}, {}
             self._toward[direction] = one
         return self._toward[direction]
+
+    def parted(self) -> tuple[Law, tuple[Law, ...]]:
+        """The law of the dominating pairs, and those of fixed runs of real pairs below it; none where these are one."""
+        case = self._case(reverse=False)
+        fixed = [floor.planner for floor in case.floors if isinstance(floor, Floor)]
+        above = replace(case, floors=(), below=False)
+        below = [replace(above, planners={next(iter(case.planners)): planner}) for planner in fixed]
+        return (self._by(above), tuple(self._by(each) for each in below)) if fixed else (self, ())
+
+    def _by(self, case: Case) -> Law:
+        one = copy(self)
+        one._cases, one._known = {False: case}, {}
+        return one
 
     @property
     def over(self) -> bool:

@@ -22,20 +22,31 @@ from flint import arb
 
 from .. import work
 from ..bound import Bound
+from ..engines.tuning import ROUGHLY
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ..kernels.directed import TINIEST
 from .convex import ZERO, Knot, Secants, Valley, min_of
-from .gaussian_guess import LOG_ROOT_TWO_PI, equivalent, turning_point, upper_point
+from .gaussian_guess import LOG_ROOT_TWO_PI, equivalent, log_profile, turning_point, upper_point
 from .law import Law
 
 MOST_POINTS = 60
 BETWEEN = 0.5  # of the width that is aimed at: for what lies between the points
-FINEST = 1e-15  # relative width of a delta: nothing is sharper
+BEYOND = 8.0  # times as far as the Gaussian of the last point says: where mu changes with t
+NEAR = 0.1  # standard deviations: a guess is trusted that is no further from a point
+PATIENCE = 6  # points that bring the ends no nearer, where deltas are not sharper either
+FIRST_SHARE = 0.5  # of the time: for the first delta
+FIRST_AIM = 1e-3  # relative width of a delta that only says where to look
+LOG_MOST = 700.0
+FINEST = 1e-13  # relative width of a delta: asked for before anything finer is known to help
 STRIDE = 4.0  # each step outward is so many times as long as the one before
 T_MOST = 1e15  # log a is not looked for further out
 
 
 class Power(NamedTuple):
-    """Ends of g and of f, the delta that decided the upper end of g, what it weighs there, and how many were asked."""
+    """Ends of g and of f; the delta that decided the upper end of g, and what it weighs there; how many were asked.
+
+    given_away: how far the lower end of g is below that of the dominating pair.
+    """
 
     lower: float
     upper: float
@@ -44,18 +55,37 @@ class Power(NamedTuple):
     of: Bound
     weight: float
     points: int
+    given_away: float = 0.0
 
 
 def power_at(law: Law, x: float) -> Power:
     """g(x) and f(x) of the run, x from 0 to 1."""
     if 0.0 < x < 1.0:
-        return _PowerSearch(law, x).answer()
+        return _between(law, x)
     mass = law.one_sided(math.inf)
     if x == 1.0:
         return Power(1.0, 1.0, 0.0, 0.0, mass, 0.0, 0)
     with work.uncounted(), working_precision(BITS_START):
         low, up = lower_float(1 - arb(mass.upper)), upper_float(1 - arb(mass.lower))
     return Power(mass.lower, mass.upper, low, up, mass, 1.0, 1)
+
+
+def _between(law: Law, x: float) -> Power:
+    """Both ends of the dominating pair, or its upper end and the lower one of the best run of real pairs."""
+    above, runs = law.parted()
+    if not runs:
+        return _PowerSearch(law, x).answer()
+    real = Power(x, 1.0, 0.0, 1.0, above.one_sided(math.inf), 0.0, 0)  # before the pair, which may take all the time
+    turn, reached = 0.0, -math.inf
+    with work.part(work.FLOOR_SHARE, clock=True):
+        for run in runs:
+            if reached >= 0.0 and run.one_sided(turn, ROUGHLY).lower <= reached:
+                continue
+            search = _PowerSearch(run, x, turn)
+            real = max(real, search.answer())
+            turn, reached = search.turn, run.one_sided(search.turn, ROUGHLY).lower
+    found = _PowerSearch(above, x, turn).answer()
+    return found._replace(lower=real.lower, miss_upper=real.miss_upper, given_away=max(found.lower - real.lower, 0.0))
 
 
 def _range(law: Law) -> tuple[float, float]:
@@ -72,11 +102,11 @@ def _range(law: Law) -> tuple[float, float]:
 class _PowerSearch:
     """Certified deltas at some t = log a, and where to ask next.
 
-    small: values are those of H - 1, as f is smaller than g; else those of H.
+    small: values are those of H - 1, as f is smaller than g; else those of H. turn: where the least is, or may be.
     """
 
-    def __init__(self, law: Law, x: float) -> None:
-        self.law, self.x, self.small = law, x, x >= 0.5
+    def __init__(self, law: Law, x: float, start: float = 0.0) -> None:
+        self.law, self.x, self.small, self.turn = law, x, x >= 0.5, start
         self.tail, self.start = law.one_sided(math.inf), law.one_sided(-math.inf)  # H(inf), and 1 + H'(0)
         self.known: dict[float, Bound] = {}  # at t; below 0 those of the reversed pairs at -t
         self.mus: dict[float, float] = {}
@@ -88,18 +118,30 @@ class _PowerSearch:
 
     def answer(self) -> Power:
         """Asks until the width is reached, time is up, or no point would help."""
-        t: float | None = 0.0
+        t: float | None = self.turn
         while t is not None and len(self.known) < MOST_POINTS:
-            aim = self.aims.setdefault(t, BETWEEN * BETWEEN * self.law.aim)
-            self.known[t] = found = self.law.one_sided(t, aim)
-            self.mus[t] = equivalent(abs(t), (found.lower + found.upper) / 2.0)
+            aim = self.aims.setdefault(t, self._aim(t))
+            with work.part(work.POINT_SHARE if self.known else FIRST_SHARE):  # what is prepared serves the others
+                self.known[t] = found = self.law.one_sided(t, aim)
+            self.mus[t] = equivalent(abs(t), (found.lower + found.upper) / 2.0 if found.upper < 1.0 else 1.0)
             with work.uncounted(), working_precision(BITS_START):
                 t = None if self.law.over else self._next()
         with work.uncounted(), working_precision(BITS_START):
             return self._found(self._valley(lower=True))
 
+    def _aim(self, t: float) -> float:
+        """The relative width of delta that matters in delta + a x; at first only where to look is asked."""
+        if not self.known:
+            return FIRST_AIM
+        mu = self.mus[min(self.known, key=lambda other: abs(other - t))]
+        size = math.exp(log_profile(abs(t), mu)) if mu > 0.0 else 1.0
+        share = BETWEEN * BETWEEN * self.law.aim
+        if self.small:
+            return max(share, FINEST)
+        return max(min(share * (1.0 + self.x * math.exp(min(t, LOG_MOST)) / max(size, TINIEST)), FIRST_AIM), FINEST)
+
     def _found(self, valley: Valley) -> Power:
-        t = sorted(self.known)[max(valley.best, 0)]
+        self.turn = t = sorted(self.known)[max(valley.best, 0)]
         lower, upper, x = valley.lower, valley.upper, arb(self.x)
         power, miss = (
             ((lower + 1, upper + 1), (-upper, -lower)) if self.small else ((lower, upper), (1 - upper, 1 - lower))
@@ -136,18 +178,19 @@ class _PowerSearch:
         if not self.small and certain.lower > 0.5:
             self.small = True
             certain = self._valley(lower=True)
-        wanted = self.law.aim * abs(certain.lower).max(abs(certain.upper))
-        if certain.upper - certain.lower <= wanted:
+        size = abs(certain.lower).max(abs(certain.upper))
+        wanted = self.law.aim * size
+        if certain.upper - certain.lower <= wanted or size <= TINIEST:
             return None
-        allowed = BETWEEN * wanted
-        least = allowed.max(2 * self._noise(certain.best)) if self.law.mechanism.tight else allowed
+        allowed, noise = BETWEEN * wanted, self._noise(certain.best)
         valley = self._valley(lower=False)
-        if not valley.upper - valley.lower <= least:
+        idle = len(self.gaps) > PATIENCE and not self.gaps[-1] < self.gaps[-PATIENCE] / 2
+        if not valley.upper - valley.lower <= allowed.max(noise * (4 if idle else 0.25)):
             return self._place(valley, allowed)
         values = (self._value(t, bound.lower) + arb(t).exp() * self.x for t, bound in self.known.items())
-        if not reduce(min_of, values) - certain.lower <= least:
+        if not reduce(min_of, values) - certain.lower <= allowed.max(2 * noise):
             return self._place(certain, allowed)
-        return self._blunt(certain, allowed) if self.law.mechanism.tight else None
+        return self._blunt(certain, allowed)
 
     def _noise(self, index: int) -> arb:
         t = sorted(self.known)[max(index, 0)]
@@ -159,32 +202,32 @@ class _PowerSearch:
         left = ts[valley.interval - 1] if valley.interval else -math.inf
         right = ts[valley.interval] if valley.interval < len(ts) else math.inf
         self.gaps.append(valley.upper - valley.lower)
-        if len(self.gaps) > 2 and not self.gaps[-1] < self.gaps[-3] / 2:
-            self.way = (self.way + 1) % 3
-        ways = [list(self._guesses(ts, valley, allowed)), [valley.crossing], [self._middle(left, right)]]
+        stalled = len(self.gaps) > 2 and not self.gaps[-1] < self.gaps[-3] / 2
+        self.way = (self.way + 1) % 3 if stalled else self.way % 2  # halving goes on no longer than it must
+        inner = valley.interval not in (0, len(ts))
+        middle = left + (right - left) / 2.0 if inner else left + self.step if valley.interval else right - self.step
+        guesses = list(self._guesses(ts, valley, allowed))
+        ways = [guesses, [valley.crossing if inner or guesses else middle], [middle]]
         for each in (ways * 2)[self.way : self.way + 3]:
             for t in each:
                 if abs(t) <= T_MOST and t not in self.known:
+                    self.step *= 1.0 if inner or t != middle else STRIDE
                     return t
         return None
-
-    def _middle(self, left: float, right: float) -> float:
-        if left > -math.inf and right < math.inf:
-            return left + (right - left) / 2.0
-        self.step *= STRIDE
-        return right - self.step if left == -math.inf else left + self.step
 
     def _guesses(self, ts: list[float], valley: Valley, allowed: arb) -> Iterable[float]:
         """By the Gaussian of equal delta; beside the best point where that is already there."""
         best = max(valley.best, 0)
-        near = [(t, self.mus[t]) for t in sorted(ts, key=lambda t: abs(t - ts[best]))[:3] if self.mus[t] > 0.0]
+        told = [t for t in ts if self.mus[t] > 0.0]
+        near = [(t, self.mus[t]) for t in sorted(told, key=lambda t: abs(t - ts[best]))[:3]]
         if not near:
             return
         mu = near[0][1]
         flat = mu * self.quantile - mu * mu / 2.0
-        low = ts[best - 1] if best else min(flat, ts[0]) - mu
-        high = ts[best + 1] if best + 1 < len(ts) else max(flat, ts[-1]) + mu
-        guess = turning_point(near, self.x, low, high)
+        inner = 0 < best < len(ts) - 1
+        low = ts[best - 1] if best else min(flat + BEYOND * (flat - ts[0]), ts[0]) - mu
+        high = ts[best + 1] if best + 1 < len(ts) else max(flat + BEYOND * (flat - ts[-1]), ts[-1]) + mu
+        guess = turning_point(near if inner else near[:2], self.x, low, high)
         guess = flat if math.isnan(guess) else guess
         if not self.lowest < guess < self.highest:  # a corner of H: the next point is near enough to tell its slope
             edge = self.highest if guess >= self.highest else self.lowest
@@ -195,8 +238,10 @@ class _PowerSearch:
         log_bend = guess - z * z / 2.0 - LOG_ROOT_TWO_PI - math.log(mu)  # log of the second derivative in t
         reach = math.exp(min((float(allowed.log()) - log_bend) / 2.0, math.log(mu)))
         nearest = min(range(len(ts)), key=lambda index: abs(ts[index] - guess))
-        if abs(ts[nearest] - guess) > reach / 2.0:
-            yield guess
+        away = guess - ts[nearest]
+        if abs(away) > reach / 2.0:
+            outside = not ts[0] < guess < ts[-1] and abs(away) < NEAR * mu  # nearly there, and all points on one side
+            yield guess + (away + math.copysign(reach, away) if outside else 0.0)
         elif valley.interval == nearest + 1:
             yield ts[nearest] + reach
         elif valley.interval == nearest:

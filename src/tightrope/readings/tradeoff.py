@@ -73,5 +73,5 @@ def _told(law: Law, found: Power, lower: float, upper: float, scale: float = 1.0
         reason = f"the least of delta + a fpr, by secants of the profile at {found.points} points"
     else:
         reason = "a test that always accuses misses nobody"
-    budget = carried(found.of, found.weight * scale, lower, upper, swapped)
+    budget = carried(found.of, found.weight * scale, (lower, upper), found.given_away * scale, swapped)
     return law.bound(lower, upper, Told(reason, parameters={"points": found.points}, budget=budget), of=found.of)
