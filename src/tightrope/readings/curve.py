@@ -212,6 +212,6 @@ class _Sweep:
     def bound(self, ends: _Ends) -> Bound:
         """With its certificate, by the delta whose line it is."""
         of = self.known.get(ends.best, self.last)
-        budget = carried(of, math.exp(min(ends.best, 0.0)), ends.lower, ends.upper, swapped=True)
+        budget = carried(of, math.exp(min(ends.best, 0.0)), (ends.lower, ends.upper), swapped=True)
         reason = f"lines and secants of the profile at {len(self.known)} points, which is convex"
         return self.law.bound(ends.lower, ends.upper, Told(reason, budget=budget), of=of)
