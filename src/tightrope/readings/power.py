@@ -30,15 +30,15 @@ from .gaussian_guess import LOG_ROOT_TWO_PI, equivalent, log_profile, turning_po
 from .law import Law
 
 MOST_POINTS = 60
-BETWEEN = 0.5  # of the width that is aimed at: for what lies between the points
-BEYOND = 8.0  # times as far as the Gaussian of the last point says: where mu changes with t
-NEAR = 0.1  # standard deviations: a guess is trusted that is no further from a point
-PATIENCE = 6  # points that bring the ends no nearer, where deltas are not sharper either
-FIRST_SHARE = 0.5  # of the time: for the first delta
+BETWEEN_POINTS = 0.5  # of the width that is aimed at: for what lies between the points
+OUTREACH = 8.0  # times as far as the Gaussian of the last point says: where mu changes with t
+NEARLY_THERE = 0.1  # standard deviations: a guess is trusted that is no further from a point
+IDLE_POINTS = 6  # points that bring the ends no nearer, where deltas are not sharper either
+FIRST_POINT_SHARE = 0.5  # of the time: for the first delta
 FIRST_AIM = 1e-3  # relative width of a delta that only says where to look
 LOG_MOST = 700.0
-FINEST = 1e-13  # relative width of a delta: asked for before anything finer is known to help
-STRIDE = 4.0  # each step outward is so many times as long as the one before
+FINEST_AIM = 1e-13  # relative width of a delta: asked for before anything finer is known to help
+OUTWARD_STRIDE = 4.0  # each step outward is so many times as long as the one before
 T_MOST = 1e15  # log a is not looked for further out
 
 
@@ -58,10 +58,10 @@ class Power(NamedTuple):
     given_away: float = 0.0
 
 
-def power_at(law: Law, x: float) -> Power:
-    """g(x) and f(x) of the run, x from 0 to 1."""
+def power_at(law: Law, x: float, both: bool = False) -> Power:
+    """g(x) and f(x) of the run, x from 0 to 1; both: the width is relative to the smaller one, not to g."""
     if 0.0 < x < 1.0:
-        return _between(law, x)
+        return _between(law, x, both)
     mass = law.one_sided(math.inf)
     if x == 1.0:
         return Power(1.0, 1.0, 0.0, 0.0, mass, 0.0, 0)
@@ -70,21 +70,21 @@ def power_at(law: Law, x: float) -> Power:
     return Power(mass.lower, mass.upper, low, up, mass, 1.0, 1)
 
 
-def _between(law: Law, x: float) -> Power:
+def _between(law: Law, x: float, both: bool) -> Power:
     """Both ends of the dominating pair, or its upper end and the lower one of the best run of real pairs."""
     above, runs = law.parted()
     if not runs:
-        return _PowerSearch(law, x).answer()
+        return _PowerSearch(law, x, both).answer()
     real = Power(x, 1.0, 0.0, 1.0, above.one_sided(math.inf), 0.0, 0)  # before the pair, which may take all the time
     turn, reached = 0.0, -math.inf
     with work.part(work.FLOOR_SHARE, clock=True):
         for run in runs:
             if reached >= 0.0 and run.one_sided(turn, ROUGHLY).lower <= reached:
                 continue
-            search = _PowerSearch(run, x, turn)
+            search = _PowerSearch(run, x, both, turn)
             real = max(real, search.answer())
             turn, reached = search.turn, run.one_sided(search.turn, ROUGHLY).lower
-    found = _PowerSearch(above, x, turn).answer()
+    found = _PowerSearch(above, x, both, turn).answer()
     return found._replace(lower=real.lower, miss_upper=real.miss_upper, given_away=max(found.lower - real.lower, 0.0))
 
 
@@ -105,8 +105,8 @@ class _PowerSearch:
     small: values are those of H - 1, as f is smaller than g; else those of H. turn: where the least is, or may be.
     """
 
-    def __init__(self, law: Law, x: float, start: float = 0.0) -> None:
-        self.law, self.x, self.small, self.turn = law, x, x >= 0.5, start
+    def __init__(self, law: Law, x: float, both: bool, start: float = 0.0) -> None:
+        self.law, self.x, self.both, self.small, self.turn = law, x, both, x >= 0.5, start
         self.tail, self.start = law.one_sided(math.inf), law.one_sided(-math.inf)  # H(inf), and 1 + H'(0)
         self.known: dict[float, Bound] = {}  # at t; below 0 those of the reversed pairs at -t
         self.mus: dict[float, float] = {}
@@ -121,7 +121,7 @@ class _PowerSearch:
         t: float | None = self.turn
         while t is not None and len(self.known) < MOST_POINTS:
             aim = self.aims.setdefault(t, self._aim(t))
-            with work.part(work.POINT_SHARE if self.known else FIRST_SHARE):  # what is prepared serves the others
+            with work.part(work.POINT_SHARE if self.known else FIRST_POINT_SHARE):  # what is prepared serves the others
                 self.known[t] = found = self.law.one_sided(t, aim)
             self.mus[t] = equivalent(abs(t), (found.lower + found.upper) / 2.0 if found.upper < 1.0 else 1.0)
             with work.uncounted(), working_precision(BITS_START):
@@ -135,10 +135,10 @@ class _PowerSearch:
             return FIRST_AIM
         mu = self.mus[min(self.known, key=lambda other: abs(other - t))]
         size = math.exp(log_profile(abs(t), mu)) if mu > 0.0 else 1.0
-        share = BETWEEN * BETWEEN * self.law.aim
+        share = BETWEEN_POINTS * BETWEEN_POINTS * self.law.aim
         if self.small:
-            return max(share, FINEST)
-        return max(min(share * (1.0 + self.x * math.exp(min(t, LOG_MOST)) / max(size, TINIEST)), FIRST_AIM), FINEST)
+            return max(share, FINEST_AIM)
+        return max(min(share * (1.0 + self.x * math.exp(min(t, LOG_MOST)) / max(size, TINIEST)), FIRST_AIM), FINEST_AIM)
 
     def _found(self, valley: Valley) -> Power:
         self.turn = t = sorted(self.known)[max(valley.best, 0)]
@@ -179,12 +179,12 @@ class _PowerSearch:
             self.small = True
             certain = self._valley(lower=True)
         size = abs(certain.lower).max(abs(certain.upper))
-        wanted = self.law.aim * size
+        wanted = self.law.aim * (size if self.both or not self.small else 1 + certain.lower)
         if certain.upper - certain.lower <= wanted or size <= TINIEST:
             return None
-        allowed, noise = BETWEEN * wanted, self._noise(certain.best)
+        allowed, noise = BETWEEN_POINTS * wanted, self._noise(certain.best)
         valley = self._valley(lower=False)
-        idle = len(self.gaps) > PATIENCE and not self.gaps[-1] < self.gaps[-PATIENCE] / 2
+        idle = len(self.gaps) > IDLE_POINTS and not self.gaps[-1] < self.gaps[-IDLE_POINTS] / 2
         if not valley.upper - valley.lower <= allowed.max(noise * (4 if idle else 0.25)):
             return self._place(valley, allowed)
         values = (self._value(t, bound.lower) + arb(t).exp() * self.x for t, bound in self.known.items())
@@ -211,7 +211,7 @@ class _PowerSearch:
         for each in (ways * 2)[self.way : self.way + 3]:
             for t in each:
                 if abs(t) <= T_MOST and t not in self.known:
-                    self.step *= 1.0 if inner or t != middle else STRIDE
+                    self.step *= 1.0 if inner or t != middle else OUTWARD_STRIDE
                     return t
         return None
 
@@ -225,8 +225,8 @@ class _PowerSearch:
         mu = near[0][1]
         flat = mu * self.quantile - mu * mu / 2.0
         inner = 0 < best < len(ts) - 1
-        low = ts[best - 1] if best else min(flat + BEYOND * (flat - ts[0]), ts[0]) - mu
-        high = ts[best + 1] if best + 1 < len(ts) else max(flat + BEYOND * (flat - ts[-1]), ts[-1]) + mu
+        low = ts[best - 1] if best else min(flat + OUTREACH * (flat - ts[0]), ts[0]) - mu
+        high = ts[best + 1] if best + 1 < len(ts) else max(flat + OUTREACH * (flat - ts[-1]), ts[-1]) + mu
         guess = turning_point(near if inner else near[:2], self.x, low, high)
         guess = flat if math.isnan(guess) else guess
         if not self.lowest < guess < self.highest:  # a corner of H: the next point is near enough to tell its slope
@@ -240,7 +240,9 @@ class _PowerSearch:
         nearest = min(range(len(ts)), key=lambda index: abs(ts[index] - guess))
         away = guess - ts[nearest]
         if abs(away) > reach / 2.0:
-            outside = not ts[0] < guess < ts[-1] and abs(away) < NEAR * mu  # nearly there, and all points on one side
+            outside = (
+                not ts[0] < guess < ts[-1] and abs(away) < NEARLY_THERE * mu
+            )  # nearly there, and all points on one side
             yield guess + (away + math.copysign(reach, away) if outside else 0.0)
         elif valley.interval == nearest + 1:
             yield ts[nearest] + reach
@@ -253,7 +255,7 @@ class _PowerSearch:
             t, noise = sorted(self.known)[index], self._noise(index)
             if noise > allowed / 2:
                 bound = self.known[t]
-                aim = max(BETWEEN * float(allowed / noise) * (1.0 - bound.lower / bound.upper), FINEST)
+                aim = max(BETWEEN_POINTS * float(allowed / noise) * (1.0 - bound.lower / bound.upper), FINEST_AIM)
                 if aim < self.aims[t]:
                     self.aims[t] = aim
                     return t

@@ -31,7 +31,7 @@ def tpr(law: Law, fpr: float) -> Bound:
 
 def tradeoff(law: Law, fpr: float) -> Bound:
     """f(fpr)."""
-    found = power_at(law, fpr)
+    found = power_at(law, fpr, both=True)
     return _told(law, found, found.miss_lower, found.miss_upper, swapped=True)
 
 
