@@ -33,7 +33,7 @@ TARGETS: dict[str, str] = {
     "rho": "The most that rho of zCDP may be.",
     "order_most": "With --rho: only up to this Renyi order; default: inf.",
     "bayes_accuracy": "The most that the share of right guesses may be; with --prior.",
-    "prior": "Probability of the first law beforehand; with --bayes-accuracy or --posterior.",
+    "prior": "Belief beforehand that the record is in (add: that it is not); with --bayes-accuracy or --posterior.",
     "posterior": "The most that the belief after a positive may be; with --prior and --fpr.",
     "reconstruction": "The most that the success of guessing a record may be; with --baseline.",
     "baseline": "The success of guessing without the answer; with --reconstruction.",
