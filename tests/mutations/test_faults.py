@@ -17,6 +17,7 @@ from . import (
     name_faults,
     own_faults,
     points_faults,
+    reading_faults,
     renyi_faults,
     sampling_faults,
     selection_faults,
@@ -47,6 +48,7 @@ FAULTS = (
     *renyi_faults.FAULTS,
     *gaussian_faults.FAULTS,
     *target_faults.FAULTS,
+    *reading_faults.FAULTS,
 )
 
 
