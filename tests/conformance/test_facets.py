@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.conformance.cases import ROWS, STANDARD, Row
-from tests.conformance.facets import basics, brackets, cumulants, lists, samples, structure
+from tests.conformance.facets import basics, brackets, cumulants, gaussians, lists, samples, structure
 from tests.conformance.facets.asked import Asked, every
 from tightrope.pair import Pair
 
@@ -28,6 +28,9 @@ CHECKS: dict[str, Callable[[Asked], bool]] = {
     "log_moment": cumulants.log_moment,
     "log_moment_above": cumulants.log_moment_above,
     "rho": cumulants.rho,
+    "gaussian": gaussians.gaussian,
+    "gaussian_limit": gaussians.gaussian_limit,
+    "far": gaussians.far,
     "atoms": lists.atoms,
     "finite": lists.finite,
     "lattice": lists.lattice,
@@ -82,6 +85,8 @@ OFFERED: dict[str, tuple[set[str], set[str]]] = {
         NOISE | {"DiscreteGaussian", "Exponential", "PureDP"},
         NOISE | {"DiscreteGaussian", "Exponential", "PureDP"},
     ),
+    "gaussian": (NOISE | {"Exponential", "PureDP"}, NOISE | {"Exponential", "PureDP"}),
+    "gaussian_limit": ({"Gaussian", "GDP"}, {"Gaussian", "GDP"}),
     "atoms": (FINITE | {"DiscreteGaussian"}, FINITE | {"DiscreteGaussian"}),
     "finite": (FINITE, FINITE),
     "lattice": ({"DiscreteGaussian", "DiscreteLaplace", "PureDP", "RandomizedResponse"}, set()),

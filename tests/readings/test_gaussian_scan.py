@@ -68,3 +68,19 @@ def test_a_line_above_randomized_response() -> None:
         exact = ResponseReadings(mp.mpf(2)).gdp()
     found = tr.RandomizedResponse(epsilon=2).gdp(1e-3)
     assert found.lower <= exact <= found.upper
+
+
+@pytest.mark.parametrize("rate", [0.3])
+def test_large_losses_of_a_replaced_record(rate: float) -> None:
+    """K(c) = log E_P[(P/Q)^c] by integration."""
+    pair = tr.Gaussian(sigma=1).poisson(rate=rate, neighbours="replace").pair(tr.Direction.REMOVE)
+    far = pair.far()
+    assert far is not None
+    with mp.workdps(20):
+        for c in (4.0,):
+
+            def law(x: mp.mpf, shift: int) -> mp.mpf:
+                return (1 - rate) * mp.npdf(x) + rate * mp.npdf(x - shift)
+
+            moment = mp.quad(lambda x, c=c: law(x, 1) * (law(x, 1) / law(x, -1)) ** c, [-12, -6, -3, 0, 3, 6, 12, 20])
+            assert mp.log(moment) <= c * float(far[0].upper()) + c * (c + 1) * float(far[1].upper())

@@ -178,8 +178,12 @@ def _march(side: LawOrder, order: _Order, search: ShiftSearch, delta_least: floa
     while not side.law.over:
         mu = place.least if place.least > 0.0 else place.most
         t = mu * (deviations + mu / 2.0)
-        if t >= supremum or mu == 0.0:
+        if mu == 0.0:
+            return place.t  # H is 0 from there on
+        if t >= supremum < math.inf:
             return side.at(supremum).t
+        if t == math.inf:
+            break
         reached = side.at(max(t, place.t * (1.0 + SMALL_STEP)))
         if not reached.least > SHARED_LEAST * reached.most:
             break

@@ -1,0 +1,66 @@
+"""Gaussian pairs above and below, and bounds of K for large losses."""
+
+from __future__ import annotations
+
+from flint import arb
+
+from tests.conformance.cases import DIRECTIONS
+from tests.oracle.precision import precision
+from tests.oracle.truth import Truth
+from tightrope.kernels.ball import working_precision
+from tightrope.relation import Direction
+
+from .asked import BITS, Asked
+
+FAR = 12  # deviations
+ORDERS = (0.4, 5.0)
+
+
+def gaussian(asked: Asked) -> bool:
+    with working_precision(BITS):
+        found = asked.pair.gaussian()
+    if found is not None:
+        assert asked.truth.infinite_mass() == 0
+        for epsilon in asked.epsilons():
+            truth = asked.truth.delta(epsilon)
+            with precision(400):
+                assert not truth > _profile(found.upper(), arb(epsilon)), epsilon
+    return found is not None
+
+
+def gaussian_limit(asked: Asked) -> bool:
+    offered = False
+    for way in Direction:
+        with working_precision(BITS):
+            found, most = asked.pair.gaussian_limit(way), asked.pair.gaussian()
+        if found is None:
+            continue
+        offered = True
+        assert most is not None
+        assert not found > most
+        place = float((found * (FAR + found / 2)).mid())
+        other = (
+            asked.direction if way is Direction.REMOVE else next(each for each in DIRECTIONS if each != asked.direction)
+        )
+        truth = Truth(asked.law, asked.rate, other).delta(place)
+        with precision(400):
+            assert not truth < _profile(found / 2, arb(place)), place
+    return offered
+
+
+def far(asked: Asked) -> bool:
+    with working_precision(BITS):
+        found = asked.pair.far()
+        if found is not None:
+            for order in ORDERS:
+                above = order * found[0] + order * (arb(order) + 1) * found[1]
+                assert not asked.moment(order).real.log() > above, order
+    return found is not None
+
+
+def _profile(mu: arb, t: arb) -> arb:
+    """H of N(mu, 1) and N(0, 1) at e^t; of no shift that of equal laws."""
+    if not mu > 0:
+        return (1 - t.exp()).max(arb(0))
+    root = arb(2).sqrt()
+    return ((t / mu - mu / 2) / root).erfc() / 2 - t.exp() * ((t / mu + mu / 2) / root).erfc() / 2
