@@ -57,7 +57,7 @@ def test_methods_are_chosen_by_name() -> None:
         return {row.method for row in compare(run, delta=1e-4, methods=methods).rows}  # type: ignore[arg-type]
 
     assert names("zcdp") == {"zCDP (Bun, Steinke 2016)", "zCDP, best conversion (Canonne et al. 2020)"}
-    assert names(["Renyi", " clt "]) == {"Renyi, best conversion (Balle et al. 2020)", "Gaussian limit (CLT)"}
+    assert names(["Renyi, best", " clt "]) == {"Renyi, best conversion (Balle et al. 2020)", "Gaussian limit (CLT)"}
     assert names("moments accountant") == names("mironov") == {"moments accountant (Mironov 2017)"}
     assert names(("optimal", "optimal, one point")) == {"optimal, one point", "optimal, best point"}
     for wrong in ("gdpp", "", ["zCDP", "nothing"], [], [3]):
@@ -164,7 +164,7 @@ def test_the_command_prints_methods_and_reasons() -> None:
 @pytest.mark.parametrize("expression", ["Laplace(scale=200)", "Gaussian(sigma=1).poisson(rate=0.01) * 100"])
 @pytest.mark.parametrize("question", [("--delta", "1e-4"), ("--epsilon", "0.3")])
 def test_columns_are_kept_apart_and_in_line(expression: str, question: tuple[str, str]) -> None:
-    arguments = [expression, *question, "--method", "renyi", "--method", "naive", "--method", "CLT"]
+    arguments = [expression, *question, "--method", "renyi, best", "--method", "naive", "--method", "CLT"]
     output = CliRunner().invoke(command, arguments, standalone_mode=False).output
     title, blank, *lines = output.splitlines()
     assert title.endswith(str(tr.parse(expression)))
@@ -177,7 +177,7 @@ def test_columns_are_kept_apart_and_in_line(expression: str, question: tuple[str
 
 
 def test_a_comparison_is_shown_in_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = compare(tr.parse(RUN), delta=1e-4, methods=["zcdp", "renyi"])
+    found = compare(tr.parse(RUN), delta=1e-4, methods=["zcdp", "renyi, best"])
     assert str(found).splitlines()[0] == f"epsilon at delta 0.0001 of {tr.parse(RUN)!r}"
     page = found._repr_html_()
     assert page.startswith('<img src="data:image/png;base64,')

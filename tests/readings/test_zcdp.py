@@ -135,6 +135,22 @@ def test_more_orders_more_rho() -> None:
     assert tr.ZCDP(rho=found[-1].upper).delta(2.0).upper >= run.delta(2.0).lower
 
 
+def test_lower_ends_speak_of_real_neighbours() -> None:
+    """A capped sample is dominated by more than any neighbours have; both ends stay on their sides."""
+    run = tr.Gaussian(sigma=1.0).truncated_poisson(rate=0.1, cap=5, records=20)
+    assert not run.tight
+    for most in (math.inf, 4.0):
+        found = run.zcdp(most)
+        assert 0.0 < found.lower < found.upper <= 2.0
+        assert found.certificate is not None
+        assert found.certificate.budget.widest == "theorem"
+        for order in (1.0, 2.0, 4.0):
+            divergence = run.renyi(order)
+            assert isinstance(divergence, Bound)
+            assert divergence.lower <= found.upper * order
+    assert run.zcdp().lower == pytest.approx(0.5, rel=1e-12)  # one record's shift
+
+
 def test_identities() -> None:
     base = tr.Laplace(scale=2.0)
     assert base.poisson(rate=1.0).zcdp() == base.zcdp()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from ..convert import advanced, basic, concentrated, normal_limit, optimal, renyi
+from ..convert import advanced, basic, concentrated, normal_limit, one_order, optimal, renyi
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..relation import Direction
@@ -84,6 +84,12 @@ METHODS = (
         "the same moments with the sharpest factor that depends on the order, and one exponential in place of a tail",
         renyi.renyi_epsilon,
         renyi.renyi_delta,
+    ),
+    Method(
+        "Renyi, exact at one order (Asoodeh et al. 2021)",
+        "the worst mechanism with the divergence of the best order, which knows nothing of the other orders",
+        one_order.one_order_epsilon,
+        one_order.one_order_delta,
     ),
     Method(
         "zCDP (Bun, Steinke 2016)",

@@ -34,6 +34,12 @@ def epsilon_from(moment: LogMoment, leaked: float, delta: float, sharp: bool) ->
     """(K(c) + log kappa(c) - log(delta - w)) / c at the best c."""
     if delta <= leaked:
         return math.inf if delta < 1.0 else 0.0
+    bound = epsilon_bound(moment, leaked, delta, sharp)
+    return max(bound(best_order(bound)), 0.0)
+
+
+def epsilon_bound(moment: LogMoment, leaked: float, delta: float, sharp: bool) -> LogMoment:
+    """The same as a function of c, for a delta above w."""
 
     def bound(order: float) -> float:
         value = moment(order)
@@ -41,11 +47,23 @@ def epsilon_from(moment: LogMoment, leaked: float, delta: float, sharp: bool) ->
             return math.inf
         return at_or_above(lambda: (value + _log_kappa(order, sharp) - (arb(delta) - leaked).log()) / arb(order))
 
-    return max(bound(minimise(bound, *ORDERS, steps=GOLDEN_STEPS)), 0.0)
+    return bound
+
+
+def best_order(bound: LogMoment) -> float:
+    """A c at which a bound is small."""
+    return minimise(bound, *ORDERS, steps=GOLDEN_STEPS)
 
 
 def delta_from(moment: LogMoment, leaked: float, epsilon: float, sharp: bool) -> float:
     """w + kappa(c) e^(K(c) - c eps) at the best c."""
+    exponent = delta_exponent(moment, epsilon, sharp)
+    least = exponent(best_order(exponent))
+    return 1.0 if least > 0.0 else min(at_or_above(lambda: leaked + arb(least).exp()), 1.0)
+
+
+def delta_exponent(moment: LogMoment, epsilon: float, sharp: bool) -> LogMoment:
+    """log kappa(c) + K(c) - c eps as a function of c."""
 
     def exponent(order: float) -> float:
         value = moment(order)
@@ -53,8 +71,7 @@ def delta_from(moment: LogMoment, leaked: float, epsilon: float, sharp: bool) ->
             return math.inf
         return at_or_above(lambda: value + _log_kappa(order, sharp) - arb(order) * arb(epsilon))
 
-    least = exponent(minimise(exponent, *ORDERS, steps=GOLDEN_STEPS))
-    return 1.0 if least > 0.0 else min(at_or_above(lambda: leaked + arb(least).exp()), 1.0)
+    return exponent
 
 
 def _log_kappa(order: float, sharp: bool) -> arb:
@@ -69,12 +86,13 @@ def _worst(run: Mechanism, given: float, answer: Conversion, sharp: bool) -> flo
         terms = terms_of(run.nameless, direction)
         if found and terms == terms_of(run.nameless, Direction.REMOVE):
             continue
-        found.append(answer(total_moment(terms), at_or_above(_leaked, terms), given, sharp))
+        found.append(answer(total_moment(terms), leaked_above(terms), given, sharp))
     return max(found)
 
 
-def _leaked(terms: Sequence[Term]) -> arb:
-    return edges(terms).mass
+def leaked_above(terms: Sequence[Term]) -> float:
+    """At or above the infinite mass."""
+    return at_or_above(lambda: edges(terms).mass)
 
 
 def total_moment(terms: Sequence[Term]) -> LogMoment:

@@ -48,11 +48,13 @@ class SmallestRho(NamedTuple):
     upper: float
     order: float
     orders: int
+    refused: bool = False  # whether a divergence was not known at some order
 
-    @property
-    def none(self) -> bool:
-        """Whether there is none, since the divergence at `order` is infinite."""
-        return self.lower == math.inf
+    def narrowed(self, other: SmallestRho) -> SmallestRho:
+        """What both say, in the words of the one with the larger lower end."""
+        best = other if other.lower >= self.lower else self
+        upper = max(min(self.upper, other.upper), best.lower)
+        return best._replace(upper=upper, orders=self.orders + other.orders, refused=other.refused)
 
 
 @dataclass
@@ -68,7 +70,7 @@ class Part:
 
     @staticmethod
     def of(pair: Pair, count: int) -> Part:
-        with working_precision(BITS_START):
+        with work.grace(), working_precision(BITS_START):
             mu, far = pair.gaussian(), pair.gaussian_limit(Direction.REMOVE)
             known = [each for each in (pair.rho(), None if mu is None else mu * mu / 2) if each is not None]
             rho = max(min(map(upper_float, known), default=math.inf), 0.0)
@@ -119,6 +121,7 @@ class Ascent:
     of_pair: OfPair
     enough: float
     lower: float = 0.0
+    reached: float = 0.0  # the largest upper end of D_o/o at an order looked at: no cut gets below
     order: float = 1.0
     orders: int = 0
     cells: list[tuple[float, float, float]] = field(default_factory=list)
@@ -133,7 +136,7 @@ class Ascent:
         upper = max(min([at_once, *(-bound for bound, _, _ in self.cells[:1])]), self.lower)
         if self.refused is not None and self.lower == 0.0 and upper == math.inf:
             raise self.refused
-        return SmallestRho(self.lower, upper, self.order, self.orders)
+        return SmallestRho(self.lower, upper, self.order, self.orders, self.refused is not None)
 
     def _climb(self, at_once: float) -> None:
         """Cuts cells until no bound is far above what some order has; all orders together have at_once at most."""
@@ -151,8 +154,9 @@ class Ascent:
         return self._total([(part.beyond(order), part.count) for part in self.parts], 1.0)[1]
 
     def _open(self, bound: float) -> bool:
-        """Whether a bound is not yet close to what some order has."""
-        return bound > self.enough and bound > next_up(self.lower * (1.0 + SHARE * self.aim)) and self.lower < math.inf
+        """Whether a bound is not yet close to what some order has, or cannot be told not to have."""
+        close = next_up(max(self.lower, self.reached) * (1.0 + SHARE * self.aim))
+        return bound > self.enough and bound > close and self.lower < math.inf
 
     def _split(self) -> bool:
         """Cuts the cell with the largest bound; False where that cannot be done."""
@@ -178,8 +182,10 @@ class Ascent:
                 ends.append((part.known[order], part.count))
         self.orders += 1
         low = self._total([(each[0], count) for each, count in ends], order)[0]
+        high = self._total([(each[1], count) for each, count in ends], order)[1]
         self._raise_to(low, order)
-        return low == math.inf or self._total([(each[1], count) for each, count in ends], order)[1] < math.inf
+        self.reached = max(self.reached, high)
+        return low == math.inf or high < math.inf
 
     def _raise_to(self, lower: float, order: float) -> None:
         if lower > self.lower:
@@ -187,7 +193,7 @@ class Ascent:
 
     def _total(self, values: Sequence[tuple[float, int]], order: float) -> Ends:
         """The sum of value times count, over the order."""
-        with working_precision(BITS_START):
+        with work.uncounted(), working_precision(BITS_START):
             found = sum((count * arb(value) for value, count in values), arb(0)) / arb(order)
             return lower_float(found), upper_float(found)
 
@@ -198,7 +204,7 @@ class Ascent:
         """At or above D_o/o for every order of a cell."""
         if right == math.inf:
             return self._beyond(left)
-        with working_precision(BITS_START):
+        with work.uncounted(), working_precision(BITS_START):
             start, stop, level = arb(left) - 1, arb(right) - 1, arb(0)
             low, high = arb(0), arb(0)
             for part in self.parts:

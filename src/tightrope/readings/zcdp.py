@@ -2,7 +2,8 @@
 
 The largest of the directions asked; each is the supremum of D_o/o over the orders (convert/smallest_rho.py). There is
 none where a loss is infinite, or a divergence; then the answer is inf.
-Guarantee: both ends, of the dominating pair. Proof: docs/proofs/zcdp.md, sections 4 and 5.
+Guarantee: both ends; where no neighbours attain the dominating pair, the lower one is that of real ones.
+Proof: docs/proofs/zcdp.md, sections 4 to 6.
 Reference: Bun, Steinke 2016, Def. 1.1; with order_most, Bun, Dwork, Rothblum, Steinke 2018, Def. 1 has (rho, order).
 """
 
@@ -10,22 +11,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 
+from flint import acb
+
+from .. import work
 from ..bound import Bound, Budget, budget_lines
 from ..convert.divergence import ORDER_MOST, divergence
 from ..convert.smallest_rho import SmallestRho, smallest_rho
 from ..digits import short
+from ..engines.answer import meets
 from ..engines.edges import edges
 from ..engines.evaluation import Term
-from ..errors import InvalidParameter, UnsupportedMechanism
+from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
+from ..kernels.ball import BITS_START, working_precision
 from ..mechanisms.parameters import real
 from ..pair import Pair
+from ..relation import Direction
+from ..transforms.terms import choices_of, fixed_choices
 from .law import Law, Told
 
-FINER_DIVERGENCE = 0.1  # of the width that is wanted: what is asked of a divergence
-ROUGH_DIVERGENCE = 0.01  # relative width: wider ones tell nothing
+FINER_DIVERGENCE = 0.2  # of the width that is wanted: what is asked of a divergence
 UP_TO_AN_ORDER = "order_most=64 asks for orders up to 64 only, where it does"
 ENGINE = "contour"
+ROUGH_DIVERGENCE = 1e-3  # relative width
+ROUGH_SHARE = 0.7  # of the work
+UPPER_SHARE = 0.6  # of the work: for the dominating pairs, where lower ends are of others
+BOTH_SHARE = 0.5  # of what the first of two directions takes
 
 
 def checked_order_most(order_most: float) -> float:
@@ -38,34 +50,77 @@ def checked_order_most(order_most: float) -> float:
 
 def zcdp(law: Law, order_most: float) -> Bound:
     """The largest of the directions; terms that are the same are looked at once."""
-
-    def of_pair(pair: Pair, order: float) -> tuple[float, float]:
-        found = divergence([(pair, 1)], order, FINER_DIVERGENCE * law.aim, law.question.proof)
-        if found.relative > ROUGH_DIVERGENCE and pair.divergence(order) is None:  # next to it would not help
-            raise UnsupportedMechanism(f"its divergence of order {short(order)} is known roughly only")
-        return found.lower, found.upper
-
-    worst, direction, seen = SmallestRho(0.0, 0.0, 1.0, 0), law.directions[0], []
-    upper, terms = 0.0, law.terms(direction)
-    for each in law.directions:
-        if law.terms(each) in seen:
-            continue
-        seen.append(law.terms(each))
-        found = smallest_rho(seen[-1], order_most, law.aim, of_pair, worst.lower)
-        upper = max(upper, found.upper)
-        if found.lower >= worst.lower:
-            worst, direction, terms = found, each, seen[-1]
-    lines = budget_lines(discretisation=upper - worst.lower if upper < math.inf else 0.0)
-    told = Told(
-        _reason(worst, upper, terms),
-        engine=ENGINE,
-        arithmetic="ball",
-        direction=direction,
-        parameters={"order": worst.order, "orders": worst.orders},
-        budget=Budget(lines, lines),
-        of_pair=True,
-    )
+    worst, direction, upper, seen = SmallestRho(0.0, 0.0, 1.0, 0), law.directions[0], 0.0, set()
+    with work.part(1.0) as meter:
+        for done, each in enumerate(law.directions):
+            sides = law.terms(each), _real_runs(law, each)
+            if sides in seen:
+                continue
+            seen.add(sides)
+            with work.part(1.0 if done + 1 == len(law.directions) else BOTH_SHARE, clock=True):
+                found = _directed(law, order_most, *sides, worst.lower)
+            upper = max(upper, found.upper)
+            if found.lower >= worst.lower:
+                worst, direction = found, each
+    law.exhausted = law.exhausted or meter.exhausted
+    with work.uncounted():
+        told = _told(law, worst, upper, direction)
     return law.bound(worst.lower, upper, told)
+
+
+def _real_runs(law: Law, direction: Direction) -> tuple[tuple[Term, ...], ...]:
+    """The runs that lower ends speak of: of real neighbours where some are known, of the dominating pairs else."""
+    if not law.below:
+        return (law.terms(direction),)
+    return tuple(dict.fromkeys(fixed_choices(choices_of(law.mechanism, direction))))
+
+
+def _directed(
+    law: Law, order_most: float, terms: tuple[Term, ...], runs: tuple[tuple[Term, ...], ...], enough: float
+) -> SmallestRho:
+    """Above by the dominating pairs, below by the best of the runs."""
+    same = runs == (terms,)
+    with work.part(1.0 if same else UPPER_SHARE, clock=True):
+        above = _searched(law, order_most, terms, enough)
+    if same or above.upper == 0.0:
+        return above
+    below = SmallestRho(0.0, 0.0, above.order, 0)
+    for done, run in enumerate(runs):
+        with suppress(WorkExhausted, UnsupportedMechanism), work.part(1.0 / (len(runs) - done), clock=True):
+            found = _searched(law, order_most, run, max(enough, below.lower))
+            below = found if found.lower > below.lower else below
+    return below._replace(lower=min(below.lower, above.upper), upper=above.upper, refused=above.refused)
+
+
+def _searched(law: Law, order_most: float, terms: tuple[Term, ...], enough: float) -> SmallestRho:
+    """With divergences that are known roughly where they are no formula, and again with finer ones if that helps."""
+    found = SmallestRho(0.0, math.inf, 1.0, 0, True)
+    for accuracy, share in ((ROUGH_DIVERGENCE, ROUGH_SHARE), (FINER_DIVERGENCE * law.aim, 1.0)):
+
+        def of_pair(pair: Pair, order: float, accuracy: float = accuracy) -> tuple[float, float]:
+            known = divergence([(pair, 1)], order, accuracy, law.question.proof)
+            return known.lower, known.upper
+
+        with work.part(share, clock=True):
+            found = found.narrowed(smallest_rho(terms, order_most, law.aim, of_pair, enough))
+        if found.upper <= enough or meets(found.lower, found.upper, law.aim, law.question.quantity):
+            break
+    return found
+
+
+def _told(law: Law, found: SmallestRho, upper: float, direction: Direction) -> Told:
+    """The width is that of the cells, or of real neighbours that lose less than the theorem has."""
+    real = not law.mechanism.tight and law.mechanism.attained and law.below
+    width = upper - found.lower if upper < math.inf else 0.0
+    lines = budget_lines(**{"theorem" if real else "discretisation": width})
+    return Told(
+        _reason(found, upper, law.terms(direction)),
+        engine=ENGINE,
+        arithmetic="ball" if law.question.proof else "float64",
+        direction=direction,
+        parameters={"order": found.order, "orders": found.orders},
+        budget=Budget(lines, lines),
+    )
 
 
 def _reason(found: SmallestRho, upper: float, terms: Sequence[Term]) -> str:
@@ -80,11 +135,17 @@ def _reason(found: SmallestRho, upper: float, terms: Sequence[Term]) -> str:
         )
     if upper == math.inf:
         return "no bound is known on its divergences at all large orders; order_most= asks for those up to a number"
-    if found.order == 1.0:
-        return "divergence over order is largest as the order falls to 1"
-    if found.order < math.inf:
-        return f"divergence over order is largest next to order {short(found.order)}"
-    sampled = any(pair.sampling() is not None for pair, _ in terms)
-    return "divergence over order rises to that of Gaussian noise as the order grows" + (
-        f": sampling does not help there; {UP_TO_AN_ORDER}" if sampled else ""
-    )
+    if found.order == math.inf:
+        limit = "as the order grows, divergence over order tends to that of the Gaussian noise"
+        return f"{limit}: sampling does not help there; {UP_TO_AN_ORDER}" if _mixed(terms) else limit
+    place = "as the order falls to 1" if found.order == 1.0 else f"next to order {short(found.order)}"
+    if found.refused:
+        return f"divergence over order is bounded at all orders, and where it is known it is largest {place}"
+    return f"divergence over order is largest {place}"
+
+
+def _mixed(terms: Sequence[Term]) -> bool:
+    """Whether some part tends to Gaussian noise and is not Gaussian noise: its cgf is no formula."""
+    with working_precision(BITS_START):
+        parts = [pair for pair, _ in terms if pair.gaussian_limit(Direction.REMOVE) is not None]
+        return any(pair.log_moment(acb(1)) is None for pair in parts)
