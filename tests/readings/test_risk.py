@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import re
 from fractions import Fraction
@@ -170,6 +171,8 @@ def test_corners_of_what_is_given() -> None:
     assert first(rows(clean.risk(baseline=0.0))["reconstruction"].number) == 0
     assert first(rows(clean.risk(baseline=1.0))["reconstruction"].number) == 1000
     assert rows(clean.risk(delta=0.0))["epsilon"].number == "no limit"
+    assert not worded("epsilon", {"delta": 0.0}, certified(1.0, math.inf), False, True).sharp  # nothing is known above
+    assert "nothing of use" in rows(tr.PureDP(epsilon=800.0).risk())["epsilon"].sentence  # e^800 is no double
     assert "1 in 1,000,000,000 " in rows(clean.risk(delta=1e-9))["epsilon"].sentence
     rare = rows(clean.risk(prior=1e-6, fpr=2.5e-5))
     assert "with a chance of 1 in 1,000,000," in rare["posterior"].sentence

@@ -49,7 +49,7 @@ MEMBER = Words(
     "are right{reached}; without the release it would be {p}.",
     odds="Whatever the release brings about with some chance if a person is not in the data, it brings about with at "
     "most {most} times that chance plus {x} in {n} if they are{reached}; and the other way round.",
-    no_limit="Beyond a chance of {x} in {n}, no number of times is known to limit how much likelier the release makes "
+    no_limit="Beyond a chance of {x} in {n}, nothing of use is known to limit how much likelier the release makes "
     "anything if a person is in the data, or if they are not.",
 )
 REPLACED = Words(
@@ -64,7 +64,7 @@ REPLACED = Words(
     "answers A are right{reached}; without the release it would be {p}.",
     odds="Whatever the release brings about with some chance if a person's record is B, it brings about with at most "
     "{most} times that chance plus {x} in {n} if it is A{reached}.",
-    no_limit="Beyond a chance of {x} in {n}, no number of times is known to limit how much likelier the release makes "
+    no_limit="Beyond a chance of {x} in {n}, nothing of use is known to limit how much likelier the release makes "
     "anything if a person's record is A than if it is B.",
 )
 GUESS = ", a guess that uses the release is right at most {most} times in {m}{reached}; without it, {plain} times."
@@ -144,7 +144,7 @@ def _epsilon(words: Words, bound: Bound, given: Mapping[str, float]) -> _Part:
     n = _people(given["delta"])
     told = {"x": _count(_chance(given["delta"]), n), "n": f"{n:,}"}
     if not Decimal(high).is_finite():
-        return CountEnds("", "", True), "", words.no_limit, told
+        return CountEnds("", "", not Decimal(low).is_finite()), "", words.no_limit, told
     return _between(Decimal(low), Decimal(high), 1), " times", words.odds, told
 
 
