@@ -2,8 +2,8 @@
 
 Below, each point is a line: f(y) >= 1 - H(a) - a y at every y, a the double at or above e^t, where H has at most its
 upper end at t. Above, secants of the points around the best line (convex.py).
-The first points follow the Gaussian of the same total variation, then two beside each tangent that Gaussians of equal
-delta have at the rates; where that does not do, as at atoms, the place where secants meet.
+The points lie beside the tangents at the rates that Gaussians of equal delta have, from a = 1 outward, so that what is
+prepared for one point serves the next; where that does not do, as at atoms, where secants meet.
 Guarantee: both ends at every rate, however early the work ended. Proof: docs/proofs/readings.md, section 5.
 """
 
@@ -30,13 +30,15 @@ from ..question import Options, Question
 from ..tradeoffs import Tradeoffs
 from .carried import carried
 from .convex import Knot, Secants, Valley, min_of
+from .gaussian_guess import equivalent
 from .law import Law, Told
 from .rates import rates
-from .tangents import beside, scouts
+from .tangents import SEPARATE, beside, far, outward
 
 NARROWER = 1 / 32  # of the width aimed at: what a delta is asked for, and again where it is too wide
 NARROWEST_DELTA = 1e-14
 POINTS_NEAR = 3  # points on each side of a rate's best one that its ends are made of
+APART_FAR, POINTS_FAR = 10.0, 40
 POINTS_APART = 4e-16  # absolutely and relatively
 SCOUTED = 0.1  # of the root of the width aimed at: what the first deltas are asked for
 LOG_SLOPE_MOST = 700.0  # e^t is a double
@@ -88,23 +90,34 @@ class _Sweep:
 
     def run(self, fprs: Sequence[float]) -> None:
         """Asks until the ends are close at every rate, time is up, or no point would help."""
-        roughly = SCOUTED * math.sqrt(self.law.aim)
-        self._ask({0.0: roughly})
-        self._ask(dict.fromkeys(scouts(self.known[0.0], fprs), roughly))
+        self._ask({0.0: SCOUTED * math.sqrt(self.law.aim)})
+        mu = equivalent(0.0, self.known[0.0].upper)
+        if self.known[0.0].upper > SEPARATE:
+            self._ask(dict.fromkeys(far(fprs), ROUGHLY))
+        elif mu > 0.0:
+            self._follow(outward(mu, fprs), [(0.0, mu)])
         open_rates = self._look(fprs)
-        places = beside(self.known, open_rates, self.law.aim) or self._places(open_rates)
         for _ in range(SWEEPS_MOST):
-            if not places or self.law.over:
-                return
             aims: dict[float, float] = {}
-            for t, x in places:
-                aims[t] = min(self._aim(t, x), aims.get(t, ROUGHLY))
+            for x in open_rates:
+                middle = (self.ends[x].lower + self.ends[x].upper) / 2.0
+                for t in self.ends[x].next:
+                    aims[t] = min(self._aim(t, self.law.aim * min(middle, 1.0 - middle)), aims.get(t, ROUGHLY))
+            if not aims or self.law.over:
+                return
             self._ask(aims)
             open_rates = self._look(open_rates)
-            places = self._places(open_rates)
 
-    def _places(self, fprs: Sequence[float]) -> list[tuple[float, float]]:
-        return [(t, x) for x in fprs for t in self.ends[x].next]
+    def _follow(self, fprs: Sequence[float], mus: list[tuple[float, float]]) -> None:
+        """Around the tangent at each rate, one after the other: each tells where the next one is."""
+        for done, x in enumerate(fprs):
+            if self.law.over or not self._look([x]):
+                continue
+            places, width = beside(mus, x, self.law.aim)
+            with work.part(max(1.0 / (len(fprs) - done), work.POINT_SHARE)):
+                self._ask({t: min(self._aim(t, width), ROUGHLY) for t in places if t not in self.known})
+            found = ((t, equivalent(abs(t), self.known[t].upper)) for t in places if t in self.known)
+            mus += [(t, mu) for t, mu in found if mu > 0.0]
 
     def _ask(self, aims: Mapping[float, float]) -> None:
         # What is prepared for a point serves those after it, on its side of 0.
@@ -114,14 +127,14 @@ class _Sweep:
                 self.aims[t], self.known[t] = aims[t], self.law.one_sided(t, aims[t])
         self.order = sorted(self.known)
 
-    def _aim(self, t: float, x: float) -> float:
-        """The relative width of a delta that leaves so much of f at a rate; delta is at most that of a point before."""
-        ends = self.ends[x]
-        middle = (ends.lower + ends.upper) / 2.0
-        open_width = NARROWER * self.law.aim * min(middle, 1.0 - middle) / math.exp(min(t, 0.0))
+    def _aim(self, t: float, width: float) -> float:
+        """The relative width of a delta that adds little to this width of f; delta is at most that of a point before.
+
+        A point that was asked before is asked for less.
+        """
         place = bisect(self.order, t)
         nearer = self.order[min(place, len(self.order) - 1)] if t < 0.0 else self.order[max(place - 1, 0)]
-        aim = open_width / max(self.known[nearer].upper, math.ulp(0.0))
+        aim = NARROWER * width / math.exp(min(t, 0.0)) / max(self.known[nearer].upper, math.ulp(0.0))
         return max(min(aim, NARROWER * self.aims[t]) if t in self.aims else aim, NARROWEST_DELTA)
 
     def _look(self, fprs: Sequence[float]) -> list[float]:
@@ -138,6 +151,10 @@ class _Sweep:
         small = best < 0.0  # f is the smaller one: 1 - H keeps its digits
         certain = self._valley(near, x, small, sure=True)
         upper = upper_float(-certain.lower if small else 1 - certain.lower)
+        if upper > APART_FAR * lower:  # the best line is not where f is made: points from everywhere tell more
+            near = self.order[:: len(self.order) // POINTS_FAR + 1]
+            certain = self._valley(near, x, small, sure=True)
+            upper = min(upper, upper_float(-certain.lower if small else 1 - certain.lower))
         upper = max(min(upper, 1.0), lower)
         wanted = self.law.aim * min(lower, 1.0 - upper)
         if upper - lower <= wanted or next_up(next_up(lower)) >= upper:

@@ -6,47 +6,55 @@ Guarantee: none is needed; any points give a valid curve.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ..bound import Bound
-from .gaussian_guess import LOG_ROOT_TWO_PI, equivalent, turning_point, upper_point
+from .gaussian_guess import LOG_ROOT_TWO_PI, turning_point, upper_point
 
-SCOUTS = 12
-PAIRED = 16.0  # steps of two points are not shorter than by this
 TANGENT_TRIES = 2  # the second with the points around the first place
 TANGENT_REACH = 8.0  # standard deviations: a place so far from all points is none
+PAIRED = 16.0  # steps of two points are not shorter than by this
+APART_AT_FIRST = 0.1  # of mu: how far the tangents of neighbouring rates are
+SEPARATE = 1.0 - 1e-12  # a total variation from which on no Gaussian tells where to look
+FAR_POINTS = 12
 
 
-def scouts(middle: Bound, fprs: Sequence[float]) -> list[float]:
-    """log a across the tangents at the rates, of a Gaussian with this total variation."""
-    mu = equivalent(0.0, middle.upper)
-    if not mu > 0.0 or not fprs:
-        return []
-    first, last = (mu * upper_point(x) - mu * mu / 2.0 for x in (fprs[-1], fprs[0]))
-    count = min(SCOUTS, len(fprs))
-    found = (first + (last - first) * index / count for index in range(count + 1))
-    return [t for t in found if t != 0.0]
+def outward(mu: float, fprs: Sequence[float]) -> list[float]:
+    """The rates from the one whose tangent has a = 1 on: those below it, then those above."""
+    small = [x for x in fprs if upper_point(x) >= mu / 2.0]
+    return [*reversed(small), *fprs[len(small) :]]
 
 
-def beside(known: Mapping[float, Bound], fprs: Sequence[float], aim: float) -> list[tuple[float, float]]:
-    """Two or three places around the tangent at each rate, as far apart as the width wanted allows; and the rate."""
-    mus = [(t, equivalent(abs(t), bound.upper)) for t, bound in sorted(known.items())]
-    mus = [(t, mu) for t, mu in mus if mu > 0.0]
-    places = sorted((*place, x) for x in fprs if (place := _tangent(mus, x)) is not None)
-    found: list[tuple[float, float]] = []
-    for index, (t, mu, x) in enumerate(places):
-        others = [places[other][0] for other in (index - 1, index + 1) if 0 <= other < len(places)]
-        alone, together = _steps(t, mu, max((abs(t - other) for other in others), default=mu), aim)
-        around = (t - together, t + together) if alone < PAIRED * together else (t - alone, t, t + alone)
-        found += [(each, x) for each in around if each not in known]
-    return found
+def beside(mus: Sequence[tuple[float, float]], x: float, aim: float) -> tuple[list[float], float]:
+    """Two or three t = log a around the tangent at a rate, and the width of f that is wanted there; none where unknown.
+
+    What lies between three points is about the bend of H times the step squared; two of them leave the bend times the
+    step times the distance to others. mus: points t that are known, and mu of the Gaussian with their delta.
+    """
+    found = _tangent(mus, x)
+    if found is None:
+        return [], 0.0
+    t, mu = found
+    z = t / mu - mu / 2.0
+    bend = math.exp(-z * z / 2.0 - LOG_ROOT_TWO_PI) / mu
+    power = math.erfc(z * math.sqrt(0.5)) / 2.0
+    allowed = aim * min(power, 1.0 - power)
+    if not (bend > 0.0 and allowed > 0.0):
+        return [t], allowed
+    apart = max(min(abs(t - each) for each, _ in mus), APART_AT_FIRST * mu)
+    alone = min(math.sqrt(allowed / bend), mu)
+    together = min(alone, 2.0 * allowed / (bend * apart))
+    return [t - together, t + together] if alone < PAIRED * together else [t - alone, t, t + alone], allowed
+
+
+def far(fprs: Sequence[float]) -> list[float]:
+    """Where a rate times a, or 1 less the rate over a, is 1: what tells that nobody can be missed."""
+    places = [-math.log(x) if x < 0.5 else math.log1p(-x) for x in fprs]
+    return places[:: max(len(places) // FAR_POINTS, 1)]
 
 
 def _tangent(mus: Sequence[tuple[float, float]], x: float) -> tuple[float, float] | None:
     """log a of the tangent at a rate, and mu there."""
-    if not mus:
-        return None
-    mu = mus[len(mus) // 2][1]
+    t, mu = mus[-1]
     t = mu * upper_point(x) - mu * mu / 2.0
     for _ in range(TANGENT_TRIES):
         near = sorted(mus, key=lambda each: abs(each[0] - t))[:3]
@@ -55,19 +63,3 @@ def _tangent(mus: Sequence[tuple[float, float]], x: float) -> tuple[float, float
         if math.isnan(t):
             return None
     return t, mu
-
-
-def _steps(t: float, mu: float, apart: float, aim: float) -> tuple[float, float]:
-    """How far from a tangent: where it is asked for too, and where it is not.
-
-    What lies between three points is about the bend of H times the step squared; two of them leave the bend times the
-    step times the distance to others.
-    """
-    z = t / mu - mu / 2.0
-    bend = math.exp(-z * z / 2.0 - LOG_ROOT_TWO_PI) / mu
-    power = math.erfc(z * math.sqrt(0.5)) / 2.0
-    allowed = aim * min(power, 1.0 - power)
-    if not (bend > 0.0 and allowed > 0.0):
-        return mu, mu
-    alone = min(math.sqrt(allowed / bend), mu)
-    return alone, min(alone, 2.0 * allowed / (bend * apart) if apart > 0.0 else mu)
