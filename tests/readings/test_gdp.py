@@ -66,6 +66,8 @@ def test_sampling_does_not_help_and_delta_least_does(direction: str | None) -> N
     some = run.gdp(1e-5, direction=direction)
     assert some.upper < 0.3
     assert some.width <= 1e-6 * some.upper
+    lines = some.certificate.budget if some.certificate is not None else tr.Budget()
+    assert sum(lines.upper.values()) + sum(lines.lower.values()) >= some.width * (1 - 1e-6)
     # Every delta from there on is that of the Gaussian at most.
     above, below = tr.Gaussian(sigma=1 / some.upper), tr.Gaussian(sigma=1 / (some.lower * (1 - 1e-5)))
     for delta in (1e-5, 1e-4, 1e-3, 1e-2):

@@ -221,14 +221,15 @@ def _told(law: Law, found: Largest, delta_least: float, formulas: tuple[float, f
     if found.tail > found.at_points:
         cells, tail = 0.0, cells
     told = place is not None and place.most < math.inf and upper < math.inf
-    budget = _budget(cells, tail, place) if told and place is not None else Budget()
+    budget = _budget(cells, tail, place, lower) if told and place is not None else Budget()
     of = None if place is None else place.delta
     return law.bound(lower, upper, Told(reason, budget=budget, parameters={"epsilon": at}), of=of)
 
 
-def _budget(cells: float, tail: float, place: ShiftPoint) -> Budget:
+def _budget(cells: float, tail: float, place: ShiftPoint, lower: float) -> Budget:
     """In mu: what cells and the tail added, and what the delta that decided left open, shared as in its own budget."""
-    above, below = {"discretisation": cells, "truncation": tail}, dict[str, float]()
+    above = {"discretisation": cells, "truncation": tail}
+    below = {"discretisation": max(place.least - lower, 0.0)}  # where it is not sure that this point counts
     certificate, spread = place.delta.certificate, max(place.most - place.least, 0.0)
     own = Budget() if certificate is None else certificate.budget
     whole = sum(own.upper.values()) + sum(own.lower.values())
