@@ -6,6 +6,7 @@ import pytest
 
 from . import (
     adaptive_faults,
+    attack_faults,
     bucket_faults,
     chain_faults,
     contour_faults,
@@ -30,6 +31,7 @@ from .contour_faults import Fault
 
 FAULTS = (
     *contour_faults.FAULTS,
+    *attack_faults.FAULTS,
     *lattice_faults.FAULTS,
     *engine_faults.FAULTS,
     *bucket_faults.FAULTS,
