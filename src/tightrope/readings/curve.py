@@ -32,6 +32,7 @@ from .carried import carried
 from .convex import Knot, Secants, Valley, min_of
 from .gaussian_guess import equivalent
 from .law import Law, Told
+from .power import profile
 from .rates import rates
 from .tangents import SEPARATE, beside, far, outward
 
@@ -161,7 +162,7 @@ class _Sweep:
             return _Ends(lower, upper, slope, best)
         before = self.ends.get(x)
         stalled = before is not None and upper - lower > STALLED * (before.upper - before.lower)
-        values = (self._value(t, self.known[t].lower, small) + arb(t).exp() * x for t in near)
+        values = (profile(t, self.known[t].lower, small) + arb(t).exp() * x for t in near)
         if reduce(min_of, values) - certain.lower > wanted / 2.0:
             return _Ends(lower, upper, slope, best, self._between(near, certain, stalled))
         exact = self._valley(near, x, small, sure=False)
@@ -193,18 +194,12 @@ class _Sweep:
             lower = lower_float(1 - high - arb(slope) * x)
         return (lower, slope) if lower > 0.0 else (0.0, 0.0)
 
-    def _value(self, t: float, end: float, small: bool) -> arb:
-        """H(e^t), or H(e^t) - 1, by an end of what is known there."""
-        if t >= 0.0:
-            return arb(end) - 1 if small else arb(end)
-        return arb(t).exp() * (arb(end) - 1) if small else arb(t).exp() * end - arb(t).expm1()
-
     def _valley(self, near: Sequence[float], x: float, small: bool, sure: bool) -> Valley:
         """What is certain; or, not sure, what upper ends would say of themselves if they were exact."""
         knots = []
         for t in near:
-            high = self._value(t, self.known[t].upper, small)
-            knots.append(Knot(t, self._value(t, self.known[t].lower, small) if sure else high, high))
+            high = profile(t, self.known[t].upper, small)
+            knots.append(Knot(t, profile(t, self.known[t].lower, small) if sure else high, high))
         head = 0 if small else 1
         return Secants(knots, arb(head), arb(self.first.lower) - 1, arb(self.last.lower) - 1 + head).least(arb(x))
 

@@ -99,6 +99,13 @@ def _range(law: Law) -> tuple[float, float]:
     return min(lows), max(highs)
 
 
+def profile(t: float, end: float, small: bool) -> arb:
+    """H(e^t), or H(e^t) - 1 where f is the smaller one, by an end of what Law.one_sided tells there."""
+    if t >= 0.0:
+        return arb(end) - 1 if small else arb(end)
+    return arb(t).exp() * (arb(end) - 1) if small else arb(t).exp() * end - arb(t).expm1()
+
+
 class _PowerSearch:
     """Certified deltas at some t = log a, and where to ask next.
 
@@ -157,10 +164,7 @@ class _PowerSearch:
         )
 
     def _value(self, t: float, end: float) -> arb:
-        """H(e^t), or H(e^t) - 1, by an end of what is known there."""
-        if t >= 0.0:
-            return arb(end) - 1 if self.small else arb(end)
-        return arb(t).exp() * (arb(end) - 1) if self.small else arb(t).exp() * end - arb(t).expm1()
+        return profile(t, end, self.small)
 
     def _valley(self, lower: bool) -> Valley:
         """What is certain; or, without the lower ends, what upper ends would say of themselves if they were exact."""
