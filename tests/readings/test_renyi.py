@@ -22,7 +22,7 @@ from tightrope.derived.maximum import MaximumPair
 from tightrope.facets.cumulant import cumulant_above
 from tightrope.pair import Pair
 
-ORDERS = (0.3, 0.5, 1.0, 2.0, 8.5)
+ORDERS = (0.3, 1.0, 8.5)
 Profile = Callable[[mpf], mpf]
 Rows = Sequence[tuple[Fraction | mpf, Fraction | mpf]]
 
@@ -49,7 +49,7 @@ def from_profile(h: Profile, mirror: Profile, order: float, reach: float) -> mpf
     """From H and the profile of the reversed pair, both at a >= 1: f'' (H(a) - (1 - a)_+) is what is summed."""
     o = mpf(order)
     front = mpf(1) if order == 1.0 else o * (o - 1)
-    places = [mpf(reach) * k / 12 for k in range(13)]
+    places = [mpf(reach) * k / 8 for k in range(9)]
     above = mp.quad(lambda t: mp.exp((o - 1) * t) * h(t), places)
     below = mp.quad(lambda t: mp.exp(-o * t) * mirror(t), places)  # a = e^-t: a^(o-2) a H_rev(e^t) a dt
     total = front * (above + below)
@@ -78,7 +78,7 @@ def holds(found: tr.Bound, truth: mpf, width: float) -> None:
     assert found.upper - found.lower <= width * found.upper
 
 
-def between(pair: Pair, order: float, accuracy: float = 1e-4) -> tr.Bound:
+def between(pair: Pair, order: float, accuracy: float = 1e-3) -> tr.Bound:
     found = of_pair(pair, order, accuracy, proof=False)
     return tr.Bound(found.lower, found.upper)
 
@@ -95,18 +95,18 @@ def test_without_replacement(order: float) -> None:
         (tr.Gaussian(sigma=1.0), gaussian(1.0), 60),
     ):
         pair = GluedPair(only(base), 0.125)
-        with mp.workdps(25):
-            side = removed(profile, 0.125)
-            holds(between(pair, order), from_profile(side, side, order, min(reach, 40.0)), 1e-4)
+        with mp.workdps(20):
+            side = cache(removed(profile, 0.125))
+            holds(between(pair, order), from_profile(side, side, order, min(reach, 40.0)), 1e-3)
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_largest_of_two_profiles(order: float) -> None:
     """Gaussian and Laplace cross: the moments add up to more, and each is less."""
     pair = MaximumPair((only(tr.Gaussian(sigma=2.0)), only(tr.Laplace(scale=1.5))))
-    with mp.workdps(25):
-        side = largest(gaussian(0.5), laplace(1 / mpf(1.5)))
-        holds(between(pair, order), from_profile(side, side, order, 16.0), 1e-4)
+    with mp.workdps(20):
+        side = cache(largest(gaussian(0.5), laplace(1 / mpf(1.5))))
+        holds(between(pair, order), from_profile(side, side, order, 16.0), 1e-3)
 
 
 def sample_rows(order: float, rate: float, direction: str) -> mpf:
@@ -124,13 +124,12 @@ def sample_rows(order: float, rate: float, direction: str) -> mpf:
     return total if order == 1.0 else mp.log(total) / (o - 1)
 
 
-@pytest.mark.parametrize("direction", ["remove", "add"])
-@pytest.mark.parametrize("order", [0.3, 1.0, 8.5])
+@pytest.mark.parametrize(("order", "direction"), [(0.3, "add"), (1.0, "remove"), (8.5, "remove")])
 def test_one_sample_for_several(order: float, direction: str) -> None:
     run = (tr.Gaussian(sigma=1.0) + tr.RandomizedResponse(p=0.75)).poisson(rate=0.125)
     with mp.workdps(20):
         truth = sample_rows(order, 0.125, direction)
-    holds(run.renyi(order, direction=direction, accuracy=1e-4), truth, 1e-4)
+    holds(run.renyi(order, direction=direction, accuracy=1e-3), truth, 1e-3)
 
 
 @cache
@@ -163,7 +162,7 @@ def test_groups(order: float) -> None:
     skewed, even = (
         only(tr.Finite(p=[float(p) for p, _ in law], q=[float(q) for _, q in law])) for law in (SKEWED, EVEN)
     )
-    with mp.workdps(25):
+    with mp.workdps(20):
         pair = GroupedPair(((skewed, 2), (even, 1)))
         truth = from_rows(chain_rows((SKEWED, SKEWED, EVEN)), order)
         holds(between(pair, order), truth, 1e-12)
@@ -171,9 +170,6 @@ def test_groups(order: float) -> None:
             assert cumulant_above(pair, order - 1.0) >= (order - 1.0) * truth * (1 - mpf("1e-13"))
     run = tr.RandomizedResponse(p=0.75).poisson(rate=0.25).group(size=3)
     weights = [math.comb(3, j) * Fraction(1, 4) ** j * Fraction(3, 4) ** (3 - j) for j in range(4)]
-    sizes = sorted(
-        {Fraction(0), Fraction(1), *itertools.accumulate(q for j in (1, 2, 3) for _, q in chain_rows((EVEN,) * j))}
-    )
     sizes = sorted(
         {
             size
@@ -189,7 +185,7 @@ def test_groups(order: float) -> None:
     for direction, law in ((tr.Direction.REMOVE, rows), (tr.Direction.ADD, [(q, p) for p, q in rows])):
         pair = only(run, direction)
         assert isinstance(pair, HitChainPair)
-        with mp.workdps(25):
+        with mp.workdps(20):
             truth = from_rows(law, order)
             holds(between(pair, order), truth, 1e-12)
             if order > 1.0:
@@ -204,7 +200,7 @@ def test_best_of(order: float, law: str, shape: float | None) -> None:
     run = tr.Finite(p=p, q=q).best_of(law=law, mean=2.5, shape=shape)
     runs = Runs(law, mpf(2.5), None if shape is None else mpf(shape))
     found = run.renyi(order, direction="remove", accuracy=10.0)
-    with mp.workdps(25):
+    with mp.workdps(20):
         real = []
         for scores in itertools.permutations(range(3)):
             laws = [best([mpf(side[index]) for index in scores], runs) for side in (p, q)]
@@ -224,7 +220,7 @@ def test_shuffled(order: float) -> None:
     run = tr.RandomizedResponse(p=0.75).shuffle(users=4)
     found = run.renyi(order, accuracy=10.0)
     reports = ((Fraction(3, 4), Fraction(1, 4)), (Fraction(1, 4), Fraction(3, 4)))
-    with mp.workdps(25):
+    with mp.workdps(20):
         real = []
         for others in itertools.product(range(2), repeat=3):
             p, q = (shuffled.counted([reports[first], *(reports[each] for each in others)]) for first in (0, 1))
@@ -281,3 +277,24 @@ def test_many_uses_and_deep_orders() -> None:
     deep = divergence([(pair, 1)], 256.0, 1e-6)
     assert deep.relative < 1e-9
     assert deep.lower <= 128.0 + 256.0 / 255.0 * math.log(0.125) + 1e-9 <= deep.upper + 1e-6
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_moments_of_groups_from_above(direction: str) -> None:
+    """What weighs aliases: the float64 bound of K of a group in a sample, beside a sum of its own."""
+    for sigma, rate, size, c in ((0.7, 0.2, 3, 1.0), (1.0, 1e-4, 2, 10.0), (3.0, 0.9, 8, 2.5), (20.0, 0.2, 8, 40.0)):
+        known = only(tr.Gaussian(sigma=sigma).poisson(rate=rate).group(size=size), tr.Direction(direction)).cgf()
+        assert known is not None
+        mu, power = 1 / sigma, c + 1 if direction == "remove" else -c
+        weights = [math.comb(size, j) * rate**j * (1 - rate) ** (size - j) for j in range(size + 1)]
+        far = size * mu * (c + 1)
+        low, high = (-10.0, 10.0 + far) if direction == "remove" else (-10.0 - far, 10.0)
+        step = min(0.1, 0.4 / (size * mu))
+        logs = []
+        for index in range(int((high - low) / step) + 1):
+            x = low + index * step
+            ratio = math.fsum(w * math.exp(j * mu * x - (j * mu) ** 2 / 2) for j, w in enumerate(weights))
+            logs.append(power * math.log(ratio) - x * x / 2)
+        top = max(logs)
+        truth = top + math.log(math.fsum(math.exp(log - top) for log in logs) * step / math.sqrt(2 * math.pi))
+        assert truth - 1e-11 * (1 + abs(truth)) <= known.log_mgf_above(c) <= truth + 1e-6

@@ -38,7 +38,7 @@ BITS = (60, 120, 240, 480)  # of K, until its quotient has RELATIVE_BITS
 RELATIVE_BITS = 54
 SUM_BITS = 640
 FORMULA_SHARE, TRY_SHARE = 0.6, 0.8  # of the work that is left, and of the time
-PARTS_FIRST = 16.0  # order: from here on what a pair is made of often tells enough, and its masses are deep
+PARTS_FIRST = 4.0  # order: from here on what a pair is made of often tells enough, and its masses are deep
 
 
 def composed_cgf(mechanism: Mechanism, z: complex, direction: Direction) -> acb:

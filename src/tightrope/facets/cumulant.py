@@ -38,7 +38,7 @@ def cgf_of(pair: Pair) -> Cgf:
     """The cgf of a pair that has one; raises UnsupportedMechanism."""
     known = pair.cgf()
     if known is None:
-        raise UnsupportedMechanism("its cgf is not known; epsilon and delta have engines that need none")
+        raise UnsupportedMechanism("its cgf is not known; epsilon, delta and renyi do without it")
     return known
 
 
