@@ -38,6 +38,7 @@ BITS = (60, 120, 240, 480)  # of K, until its quotient has RELATIVE_BITS
 RELATIVE_BITS = 54
 SUM_BITS = 640
 FORMULA_SHARE, TRY_SHARE = 0.6, 0.8  # of the work that is left, and of the time
+DEEP, ALL_DIGITS = 64.0, 1e-14  # order: from here on a sample may be told from its base to all digits, without a sum
 PARTS_FIRST = 4.0  # order: from here on what a pair is made of often tells enough, and its masses are deep
 
 
@@ -98,6 +99,10 @@ def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergenc
     if factors is not None:
         return total([(of_pair(each, order, accuracy, proof), count) for each, count in factors])
     known = NOTHING
+    if order > DEEP and pair.sampling() is not None:
+        known = _tried(known, lambda: from_parts(pair, order, lambda part: _without_masses(part, order)))
+        if known.relative <= ALL_DIGITS:
+            return known
     with suppress(WorkExhausted, UnsupportedMechanism), work.part(FORMULA_SHARE, clock=True):
         return _by_formula(pair, order)
     # What is known by bounds on divergences stands for many laws: their largest profile has a larger divergence.

@@ -30,7 +30,7 @@ from .divergence_ends import Divergence, ends
 
 FINITE_DIVERGENCE_BITS = 256  # divergences down to 1e-50 keep their digits
 ROW_UNITS = 1.5e4  # of work
-POINTS_AT_FIRST, FLOAT_POINTS, BALL_POINTS = 1 << 9, 1 << 15, 1 << 11
+POINTS_AT_FIRST, FLOAT_POINTS, BALL_POINTS = 1 << 7, 1 << 15, 1 << 11
 FIRST_TAIL, LAST_TAIL = 1e-40, 1e-290
 LOG_TAIL_SHARE = math.log(1e-3)  # of the width that is wanted: for what lies beyond the last point
 FASTER, MORE_THAN_ENOUGH = 64.0, 1.3  # more points than before at most; than the square law asks for
