@@ -38,7 +38,11 @@ BITS = (60, 120, 240, 480)  # of K, until its quotient has RELATIVE_BITS
 RELATIVE_BITS = 54
 SUM_BITS = 640
 FORMULA_SHARE, TRY_SHARE = 0.6, 0.8  # of the work that is left, and of the time
-DEEP, ALL_DIGITS = 64.0, 1e-14  # order: from here on a sample may be told from its base to all digits, without a sum
+FAR_ORDER = 2.0**20
+SAMPLE_FIRST, ALL_DIGITS = (
+    64.0,
+    1e-14,
+)  # order: from here on a sample may be told from its base to all digits, without a sum
 PARTS_FIRST = 4.0  # order: from here on what a pair is made of often tells enough, and its masses are deep
 
 
@@ -83,6 +87,8 @@ def divergence(terms: Sequence[Term], order: float, accuracy: float, proof: bool
         with working_precision(SUM_BITS):
             least = _disjoint(terms) if order == 0.0 else found.supremum
             known = ends(least, least)
+        if order == math.inf and known.relative > accuracy:  # it is no less than that of a finite order
+            known = known._replace(lower=max(known.lower, divergence(terms, FAR_ORDER, accuracy, proof).lower))
     else:
         parts = []
         for done, (pair, count) in enumerate(terms):
@@ -90,7 +96,7 @@ def divergence(terms: Sequence[Term], order: float, accuracy: float, proof: bool
                 parts.append((of_pair(pair, order, accuracy, proof), count))
         known = total(parts)
     certain = order < 1.0 or found.mass.is_zero()
-    return known if certain else known._replace(upper=math.inf)
+    return known._replace(upper=max(known.lower, known.upper) if certain else math.inf)
 
 
 def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergence:
@@ -99,7 +105,7 @@ def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergenc
     if factors is not None:
         return total([(of_pair(each, order, accuracy, proof), count) for each, count in factors])
     known = NOTHING
-    if order > DEEP and pair.sampling() is not None:
+    if order > SAMPLE_FIRST and pair.sampling() is not None:
         known = _tried(known, lambda: from_parts(pair, order, lambda part: _without_masses(part, order)))
         if known.relative <= ALL_DIGITS:
             return known
@@ -121,7 +127,7 @@ def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergenc
 
 def _tried(known: Divergence, more: Callable[[], Divergence]) -> Divergence:
     """What is known, and what more there is as far as time allows."""
-    with suppress(WorkExhausted), work.part(TRY_SHARE, clock=True):
+    with suppress(WorkExhausted, UnsupportedMechanism), work.part(TRY_SHARE, clock=True):
         return known.narrowed(more())
     return known
 
