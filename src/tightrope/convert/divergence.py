@@ -78,7 +78,7 @@ def divergence(terms: Sequence[Term], order: float, accuracy: float, proof: bool
     """Ends of the divergence of (pair, count) uses, their width about so much of the upper end where that can be had.
 
     proof: balls only. The upper end is inf where the divergence is, or where nothing is known above it. When time is up
-    the ends are those known by then.
+    the ends are those known by then. Raises UnsupportedMechanism where a formula is all there could be.
     """
     found = edges(terms)
     if order >= 1.0 and found.mass > 0:
@@ -88,7 +88,8 @@ def divergence(terms: Sequence[Term], order: float, accuracy: float, proof: bool
             least = _disjoint(terms) if order == 0.0 else found.supremum
             known = ends(least, least)
         if order == math.inf and known.relative > accuracy:  # it is no less than that of a finite order
-            known = known._replace(lower=max(known.lower, divergence(terms, FAR_ORDER, accuracy, proof).lower))
+            with suppress(UnsupportedMechanism):
+                known = known._replace(lower=max(known.lower, divergence(terms, FAR_ORDER, accuracy, proof).lower))
     else:
         parts = []
         for done, (pair, count) in enumerate(terms):
@@ -109,8 +110,12 @@ def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergenc
         known = _tried(known, lambda: from_parts(pair, order, lambda part: _without_masses(part, order)))
         if known.relative <= ALL_DIGITS:
             return known
-    with suppress(WorkExhausted, UnsupportedMechanism), work.part(FORMULA_SHARE, clock=True):
-        return _by_formula(pair, order)
+    try:
+        with suppress(WorkExhausted), work.part(FORMULA_SHARE, clock=True):
+            return _by_formula(pair, order)
+    except UnsupportedMechanism:
+        if pair.opaque():  # a formula, or nothing
+            raise
     # What is known by bounds on divergences stands for many laws: their largest profile has a larger divergence.
     bounds = of_bounds(pair)
     if bounds or order > PARTS_FIRST:
