@@ -70,14 +70,15 @@ class Part:
 
     @staticmethod
     def of(pair: Pair, count: int) -> Part:
-        with work.grace(), working_precision(BITS_START):
+        with suppress(WorkExhausted), work.grace(), working_precision(BITS_START):
             mu, far = pair.gaussian(), pair.gaussian_limit(Direction.REMOVE)
             known = [each for each in (pair.rho(), None if mu is None else mu * mu / 2) if each is not None]
             rho = max(min(map(upper_float, known), default=math.inf), 0.0)
             sure = pair.infinite_mass().is_zero()
             top = max(upper_float(pair.loss_range().highest), 0.0) if sure else math.inf
             limit = 0.0 if far is None else lower_float(far * far / 2)
-        return Part(pair, count, rho, top, min(limit, rho))
+            return Part(pair, count, rho, top, min(limit, rho))
+        return Part(pair, count, math.inf, math.inf, 0.0)
 
     def at(self, order: float, of_pair: OfPair) -> Ends:
         """D, and no more than what its rho and its largest loss allow."""
