@@ -140,8 +140,9 @@ class _PowerSearch:
         """The relative width of delta that matters in delta + a x; at first only where to look is asked."""
         if not self.known:
             return FIRST_AIM
-        mu = self.mus[min(self.known, key=lambda other: abs(other - t))]
-        size = math.exp(log_profile(abs(t), mu)) if mu > 0.0 else 1.0
+        near = min(self.known, key=lambda other: abs(other - t))
+        mu = self.mus[near]
+        size = math.exp(log_profile(abs(t), mu)) if mu > 0.0 else self.known[near].upper
         share = BETWEEN_POINTS * BETWEEN_POINTS * self.law.aim
         if self.small:
             return max(share, FINEST_AIM)
