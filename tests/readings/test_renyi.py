@@ -14,11 +14,13 @@ from mpmath import mp, mpf
 import tightrope as tr
 from tests.oracle import chain, shuffled
 from tests.oracle.selection import Runs, best
-from tightrope.convert.divergence import divergence, of_pair
+from tightrope.convert.divergence import _without_masses, divergence, of_pair
+from tightrope.convert.parts_divergence import from_parts
 from tightrope.derived.glued import GluedPair
 from tightrope.derived.grouped import GroupedPair
 from tightrope.derived.hit_chain import HitChainPair
 from tightrope.derived.maximum import MaximumPair
+from tightrope.derived.poisson import PoissonAdd
 from tightrope.facets.cumulant import cumulant_above
 from tightrope.pair import Pair
 
@@ -298,3 +300,15 @@ def test_moments_of_groups_from_above(direction: str) -> None:
         top = max(logs)
         truth = top + math.log(math.fsum(math.exp(log - top) for log in logs) * step / math.sqrt(2 * math.pi))
         assert truth - 1e-11 * (1 + abs(truth)) <= known.log_mgf_above(c) <= truth + 1e-6
+
+
+@pytest.mark.parametrize("order", [0.5, 1.0, 2.0, 100.0])
+def test_a_sample_of_infinite_losses_has_none_when_a_record_is_added(order: float) -> None:
+    """What its base is known for leaves these losses out, and says nothing above the sample."""
+    leaky = tr.ApproximateDP(epsilon=1.0, delta=0.125)
+    truth = leaky.poisson(rate=0.25).renyi(order, direction="add")
+    pair = PoissonAdd(only(leaky, tr.Direction.ADD), 0.25)
+    parts = from_parts(pair, order, lambda part: _without_masses(part, order))
+    assert parts.lower <= truth.lower
+    assert truth.upper <= parts.upper
+    holds(between(pair, order), mpf(truth.lower), 1e-3)

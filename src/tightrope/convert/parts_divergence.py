@@ -37,8 +37,15 @@ def of_bounds(pair: Pair) -> bool:
 
 def from_parts(pair: Pair, order: float, of_part: OfPart) -> Divergence:
     """What is known without the masses of the pair; it has no infinite loss, or the order lies below 1."""
-    inside, sampling = [of_part(each) for each in pair.dominated()], pair.sampling()
-    base = None if sampling is None else of_part(sampling.base)
+
+    def asked(part: Pair) -> Divergence:
+        """A part may have infinite losses where the pair has none: nothing is known above then."""
+        open_ended = order >= 1.0 and not part.infinite_mass().is_zero()
+        found = of_part(part)
+        return found._replace(upper=math.inf) if open_ended else found
+
+    inside, sampling = [asked(each) for each in pair.dominated()], pair.sampling()
+    base = None if sampling is None else asked(sampling.base)
     with working_precision(PARTS_BITS):
         found = _by_itself(pair, order)
         if inside:
