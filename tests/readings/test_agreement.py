@@ -171,3 +171,10 @@ def test_more_uses_tell_more(seed: int) -> None:
     assert run.advantage().lower <= twice.advantage().upper
     found = run.tpr(RATES, direction=direction), twice.tpr(RATES, direction=direction)
     assert all(less.lower <= more.upper for less, more in zip(*found, strict=True))
+
+
+def test_runs_that_tie_where_time_ends() -> None:
+    """Several real runs of which nothing is known in time: none is worse than another."""
+    run = tr.Gaussian(sigma=1.0).without_replacement(batch=10, records=1000) * 100
+    found = run.reconstruction(5e-324, proof=True, seconds=0.2)
+    assert found.lower <= 5e-324 <= found.upper

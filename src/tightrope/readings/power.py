@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import reduce
+from operator import attrgetter
 from typing import NamedTuple
 
 from flint import arb
@@ -82,7 +83,7 @@ def _between(law: Law, x: float, both: bool) -> Power:
             if reached >= 0.0 and run.one_sided(turn, ROUGHLY).lower <= reached:
                 continue
             search = _PowerSearch(run, x, both, turn)
-            real = max(real, search.answer())
+            real = max(real, search.answer(), key=attrgetter("lower"))
             turn, reached = search.turn, run.one_sided(search.turn, ROUGHLY).lower
     found = _PowerSearch(above, x, both, turn).answer()
     return found._replace(lower=real.lower, miss_upper=real.miss_upper, given_away=max(found.lower - real.lower, 0.0))
