@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from fractions import Fraction
 
 import mpmath as mp
 import pytest
 
 import tightrope as tr
+from tightrope.readings.gaussian_tail import Line, stays_above
 
 from ..oracle.readings import LaplaceReadings, ResponseReadings, Two, gaussian_mu, gaussian_profile
 from ..search import cases
@@ -162,6 +164,23 @@ def test_what_cannot_be_told_far_out_is_bounded() -> None:
     assert many.upper < math.sqrt(1000.02)
     heavy = tr.RenyiCurve(orders=[2, 4, 8], divergences=[0.1, 0.2, 0.5]).gdp()
     assert heavy.lower == heavy.upper == math.inf
+
+
+def test_the_upper_end_is_what_was_proven_beyond_the_last_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    proven: dict[float, float] = {}
+
+    def noted(mu: float, start: float, known: Sequence[Line]) -> bool:
+        held = stays_above(mu, start, known)
+        if held:
+            proven[start] = min(mu, proven.get(start, math.inf))
+        return held
+
+    monkeypatch.setattr("tightrope.readings.gdp.stays_above", noted)
+    run = tr.Gaussian(sigma=3).poisson(rate=0.9) + tr.RandomizedResponse(epsilon=0.5)
+    for direction in ("remove", "add"):
+        found = run.gdp(accuracy=0.3, direction=direction)
+        assert 0.0 < max(proven.values()) <= found.upper
+        proven.clear()
 
 
 def test_answers_in_little_time_hold() -> None:

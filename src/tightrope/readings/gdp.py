@@ -188,9 +188,11 @@ def _march(side: LawOrder, order: _Order, search: ShiftSearch, delta_least: floa
         if not reached.least > SHARED_LEAST * reached.most:
             break
         place = reached
-        best = max(search.lower, *(each.least for each in side.places.values())) * (1.0 + search.aim / 4.0)
-        if known and all(stays_above(best, place.t, each) for each in known):
-            return place.t
+        best = max(search.lower, *(each.least for each in side.places.values()))
+        for mu in (best, best * (1.0 + search.aim / 4.0)):
+            if known and all(stays_above(mu, place.t, each) for each in known):
+                search.tail = max(search.tail, mu)  # beyond the last point no more is proven
+                return place.t
         if place.high.value < delta_least or deviations == DEVIATIONS_MOST:
             break
         deviations = min(deviations * STEP_GROWTH + FIRST_STEP, DEVIATIONS_MOST)
