@@ -140,6 +140,13 @@ class Certificate:
             return "what real neighbours lose; the upper end is that of the dominating pair"
         return "that of the dominating pair; the mechanism itself may lose less"
 
+    @property
+    def ends(self) -> str:
+        """What the two ends speak of, whichever of them is the safe one."""
+        if self.attained and not self.tight:
+            return "the safe end is that of the dominating pair, the other one what real neighbours lose"
+        return "both ends are those of the dominating pair; the mechanism itself may lose less"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", FrozenMapping(self.parameters))
         object.__setattr__(self, "advice", FrozenMapping(self.advice))
@@ -169,7 +176,7 @@ class Certificate:
         if "claimed" in self.parameters:
             lines.append(("rests on", str(self.parameters["claimed"])))
         if not self.tight:
-            lines.append(("lower end", self.lower_end))
+            lines.append(("not tight", self.ends))
         return lines
 
 
