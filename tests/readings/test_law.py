@@ -14,6 +14,7 @@ from tightrope.errors import WorkExhausted
 from tightrope.kernels.ball import lower_float, upper_float
 from tightrope.question import Question
 from tightrope.readings.law import Law
+from tightrope.readings.tradeoff import posterior, tpr
 
 
 def gaussian_profile(mu: float, t: float) -> mpmath.mpf:
@@ -67,3 +68,18 @@ def test_when_time_is_up_what_is_known_answers(monkeypatch: pytest.MonkeyPatch) 
     assert (beyond.lower, beyond.upper) == (0.0, far.upper)
     assert (other.lower, other.upper) == (0.0, 1.0)
     assert law.exhausted == "time"
+
+
+def test_what_one_reading_found_out_answers_the_next_when_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A posterior is no wider than the power that is known at its rate, and a power at a smaller rate is no larger."""
+    for run in (tr.PureDP(epsilon=1.0).shuffle(users=50), tr.Gaussian(sigma=2.0)):  # with real runs below it, and tight
+        question = Question("tpr")
+        law = Law(run, question)
+        known = tpr(law, 0.01)
+        with monkeypatch.context() as patched:
+            patched.setattr(Case, "bound", late)
+            patched.setattr(Law, "over", True)
+            less, sure = tpr(law.again(question), 1e-4), posterior(law.again(question), 0.1, 0.01)
+        assert less.upper <= known.upper
+        assert sure.upper <= 0.1 * known.upper / (0.1 * known.upper + 0.9 * 0.01) * (1.0 + 1e-12)
+        assert sure.certificate is not None

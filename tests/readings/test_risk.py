@@ -15,6 +15,7 @@ import pytest
 
 import tightrope as tr
 from tightrope.bound import Certificate
+from tightrope.readings.risk import _reaches
 from tightrope.readings.wording import PLACES, worded
 from tightrope.risk import Risk
 
@@ -89,7 +90,7 @@ def test_counts_are_rounded_up_by_exact_fractions(upper: float) -> None:
         assert number - Fraction(upper) * people < max(number / 99, Fraction(1, 10**320))
         reached = re.search(r"reaches ([^)]*)\)", found.sentence)
         (plain,) = given.values()  # which is reached in any case
-        assert (reached is None) is (upper <= plain)
+        assert (reached is None) is (upper <= plain or quantity == "reconstruction")
         assert reached is None or first(reached[1]) <= max(Fraction(upper / 2), Fraction(repr(plain))) * people
     coin = worded("advantage", {}, certified(upper, upper), False, True)
     assert 0 <= first(coin.number) - 500 * (1 + Fraction(upper)) < Fraction(str(PLACES))
@@ -113,6 +114,14 @@ def test_a_lower_end_is_told_only_where_an_attacker_reaches_it() -> None:
     assert "reaches" not in found["posterior"].sentence
     assert any("real attackers may reach less" in note.lower() for note in sampled.risk().meant)
     assert any("sharp" in note for note in tr.Gaussian(sigma=1.0).risk().meant)
+
+
+def test_no_attacker_is_said_to_guess_a_record_as_often_as_the_limit() -> None:
+    coin = tr.RandomizedResponse(p=0.75)  # two outputs: of n records each with 1/n, sum max P_z(y)/n = 3/(2n), not 3/n
+    assert first(rows(coin.risk(baseline=1e-4))["reconstruction"].number) >= 3
+    assert any("guessed record is a limit" in note for note in coin.risk().meant)
+    assert "reaches" not in worded("reconstruction", {"baseline": 0.1}, certified(0.2, 0.3), False, False).sentence
+    assert not _reaches("reconstruction", rows(coin.risk())["reconstruction"].bound)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=repr)
@@ -146,6 +155,11 @@ def test_what_a_page_assumes_follows_the_run() -> None:
     assert "up to 3 records" in page(RUNS[6])
     assert "holds with 95 % confidence" in page(RUNS[8])
     assert "taken for the true chances" in page(RUNS[9])
+    inner = tr.Gaussian(sigma=9.0).group(size=2)
+    for run in (inner.poisson(rate=0.1), tr.parallel(inner, tr.Laplace(scale=3.0).group(size=2)), inner * 2):
+        assert "up to 2 records" in page(run)
+    assert "up to 6 records" in page(inner.group(size=3))
+    assert "as many records as each part of the run says" in page(tr.parallel(inner, tr.Laplace(scale=3.0)))
     mixed = tr.Laplace(scale=3.0).group(size=2) + tr.Gaussian(sigma=2.0)
     assert "as many records as each part of the run says" in page(mixed)
     ordered = tr.Finite(p=[0.5, 0.5], q=[0.25, 0.75])

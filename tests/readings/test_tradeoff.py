@@ -123,6 +123,7 @@ def test_real_neighbours_below_and_the_dominating_pair_above() -> None:
     assert (certificate.attained, certificate.tight) == (True, False)
     assert certificate.budget.lower["theorem"] > 0.9 * power.width
     assert sum(certificate.budget.upper.values()) >= power.width * (1.0 - 1e-9)
+    assert certificate.budget.widest == "theorem"  # more points would not help
     assert run.reconstruction(0.01) == power
     with pytest.raises(tr.InvalidParameter, match="direction must be left out"):
         run.reconstruction(0.01, direction="remove")

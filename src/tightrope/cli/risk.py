@@ -59,7 +59,7 @@ def risk(expression: str, picture: str | None, as_document: bool, **asked: Unpac
         with spinner("attacker against guessing"):
             found.plot(picture)
     say(result.risk(found, seconds) if as_document else str(found))
-    wide = {line for row in found.rows if (line := why_wide(row.bound, as_option)) is not None}
+    wide = [line for row in found.rows if (line := why_wide(row.bound, as_option)) is not None]
     if wide:
-        complain(f"wide in some rows: {min(wide)}")
+        complain(f"wide in some rows: {next((line for line in wide if 'may narrow' in line), wide[0])}")
     return 0

@@ -12,12 +12,12 @@ from ..kernels.directed import FEW, raised
 def carried(of: Bound, scale: float, ends: tuple[float, float], theorem: float = 0.0, swapped: bool = False) -> Budget:
     """The lines of a delta times scale, and as discretisation what they leave of the width between the ends.
 
-    theorem: what the lower end of delta gave away beside them, as no real neighbours are known to reach it.
+    theorem: what lies between real neighbours and the dominating pair: either end may be that far from the truth.
     swapped: the reading falls where delta rises. Guarantee: the lines of either side add up to the width at least.
     """
     budget = Budget() if of.certificate is None else of.certificate.budget
     width = raised(ends[1] - ends[0], FEW)
-    above = _completed(budget.upper, scale, width, 0.0)
+    above = _completed(budget.upper, scale, width, theorem)
     below = _completed(budget.lower, scale, width, theorem)
     return Budget(below, above) if swapped else Budget(above, below)
 

@@ -8,6 +8,7 @@ Proof: docs/proofs/mirror.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
@@ -60,12 +61,16 @@ class Law:
         self._cases: dict[bool, Case] = {}
         self._known: dict[float, Bound] = {}
         self._toward: dict[Direction, Law] = {}
+        self._parted: tuple[Law, tuple[Law, ...]] | None = None
 
     def again(self, question: Question) -> Law:
         """The same law for another question in the same manner: what was prepared and what is known stay."""
         twin = copy(self)
         twin.question, twin.aim, twin.exhausted = question, question.accuracy or AIM, None
         twin._toward = {each: law.again(replace(question, direction=each)) for each, law in self._toward.items()}
+        if self._parted is not None:
+            above, below = self._parted
+            twin._parted = above.again(question), tuple(run.again(question) for run in below)
         return twin
 
     def terms(self, direction: Direction) -> tuple[Term, ...]:
@@ -79,22 +84,31 @@ class Law:
         if direction not in self._toward:
             one = copy(self)
             one.question, one.directions = replace(self.question, direction=direction), (direction,)
-            one._cases, one._known = {}, {}
+            one._cases, one._known, one._parted = {}, {}, None
             self._toward[direction] = one
         return self._toward[direction]
 
     def parted(self) -> tuple[Law, tuple[Law, ...]]:
         """The law of the dominating pairs, and those of fixed runs of real pairs below it; none where these are one."""
-        case = self._case(reverse=False)
-        fixed = [floor.planner for floor in case.floors if isinstance(floor, Floor)]
-        above = replace(case, floors=(), below=False)
-        below = [replace(above, planners={next(iter(case.planners)): planner}) for planner in fixed]
-        return (self._by(above), tuple(self._by(each) for each in below)) if fixed else (self, ())
+        if self._parted is None:
+            case = self._case(reverse=False)
+            fixed = [floor.planner for floor in case.floors if isinstance(floor, Floor)]
+            if not fixed:
+                return self, ()
+            above = replace(case, floors=(), below=False)
+            below = [replace(above, planners={next(iter(case.planners)): planner}) for planner in fixed]
+            self._parted = self._by(above), tuple(self._by(each) for each in below)
+        return self._parted
 
     def _by(self, case: Case) -> Law:
         one = copy(self)
         one._cases, one._known = {False: case}, {}
         return one
+
+    @property
+    def known(self) -> dict[float, Bound]:
+        """What one_sided told so far, at finite t."""
+        return {t: bound for t, bound in self._known.items() if math.isfinite(t)}
 
     @property
     def over(self) -> bool:

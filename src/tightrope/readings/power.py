@@ -86,6 +86,7 @@ def _between(law: Law, x: float, both: bool) -> Power:
             real = max(real, search.answer(), key=attrgetter("lower"))
             turn, reached = search.turn, run.one_sided(search.turn, ROUGHLY).lower
     found = _PowerSearch(above, x, both, turn).answer()
+    law.exhausted = law.exhausted or above.exhausted
     return found._replace(lower=real.lower, miss_upper=real.miss_upper, given_away=max(found.lower - real.lower, 0.0))
 
 
@@ -134,6 +135,8 @@ class _PowerSearch:
             self.mus[t] = equivalent(abs(t), (found.lower + found.upper) / 2.0 if found.upper < 1.0 else 1.0)
             with work.uncounted(), working_precision(BITS_START):
                 t = None if self.law.over else self._next()
+        if self.law.over:  # what other questions found out about the law helps this one
+            self.known = {**self.law.known, **self.known}
         with work.uncounted(), working_precision(BITS_START):
             return self._found(self._valley(lower=True))
 

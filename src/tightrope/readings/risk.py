@@ -23,6 +23,7 @@ from .small_print import assumed, meant, not_covered
 from .wording import worded
 
 ONE_POINT = ("advantage", "bayes_accuracy", "epsilon")  # one point of the profile decides, and one attacker reaches it
+UNREACHED = "reconstruction"  # its bound holds for every attacker, and none is known to reach it
 READ_SHARE = 0.8  # of the time: for what is read off one direction; the odds are of both
 
 
@@ -50,7 +51,7 @@ def risk(mechanism: Mechanism, given: Mapping[str, float], options: Options) -> 
         reaches = _reaches(quantity, bound)
         number, sentence, close = worded(quantity, arguments, bound, replaced, reaches)
         rows.append(RiskRow(quantity, arguments, direction, bound, number, sentence))
-        sharp = sharp and reaches and close
+        sharp = sharp and (quantity == UNREACHED or (reaches and close))
     return Risk(
         mechanism,
         tuple(rows),
@@ -66,4 +67,6 @@ def _reaches(quantity: str, bound: Bound) -> bool:
     Where several neighbours make the profile, one for each point of it, no single one need have its trade-off.
     """
     told = bound.certificate
-    return told is not None and (told.tight or (told.attained and quantity in ONE_POINT))
+    if told is None or quantity == UNREACHED:
+        return False
+    return told.tight or (told.attained and quantity in ONE_POINT)

@@ -8,7 +8,7 @@ from ..bound import Bound
 from ..calls import shortened
 from ..mechanisms.base import Mechanism
 from ..relation import Direction
-from ..transforms.group import Group
+from ..transforms.sizes import group_sizes
 from ..transforms.terms import terms_of
 
 AVERAGES = (
@@ -20,8 +20,8 @@ AVERAGES = (
     ),
 )
 SHARP = (
-    "The numbers are sharp: in the worst case that the description of the run allows, an attacker reaches each of them "
-    "but for two in its last digit."
+    "The number for a guessed record is a limit. The others are sharp: in the worst case that the description of the "
+    "run allows, an attacker reaches each of them but for two in its last digit."
 )
 BLUNT = "The numbers are limits. Real attackers may reach less; how much less is not known of all of them."
 LATE = "Time ran out: the numbers hold, and more time may lower them."
@@ -79,7 +79,7 @@ def assumed(mechanism: Mechanism, replaced: bool) -> tuple[str, ...]:
     case, unknown = "both A and B", "which of them the person has"
     if not replaced:
         case, unknown = "the person's record", "whether it is in the data"
-    sizes = {part.size if isinstance(part, Group) else 1 for part, _ in law.terms}
+    sizes = group_sizes(law)
     one, many = (ONE_OF_TWO, GROUP_OF_TWO) if replaced else (ONE_IN, GROUP_IN)
     records = PARTS_DIFFER if len(sizes) > 1 else one if sizes == {1} else many.format(size=max(sizes))
     notes = [KNOWS.format(case=case, unknown=unknown), records]

@@ -70,7 +70,7 @@ REPLACED = Words(
 GUESS = ", a guess that uses the release is right at most {most} times in {m}{reached}; without it, {plain} times."
 NAMED = (
     "An attacker who could guess a person's record with a chance of {x} in {n} from all else can guess it with a "
-    "chance of at most {most} in {n} from the release as well{reached}."
+    "chance of at most {most} in {n} from the release as well."
 )
 REACHED = " (and some attacker reaches {})"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
-from itertools import chain
 
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
@@ -28,7 +28,22 @@ def sizes(mechanism: Mechanism) -> set[int]:
     own = getattr(mechanism, "records", None) or getattr(mechanism, "users", None)
     if isinstance(own, int):
         return {own}
-    inside = [getattr(mechanism, each.name) for each in fields(mechanism) if each.name in ("base", "cells")]
-    inside += [part for part, _ in mechanism.parts if part is not mechanism]
-    listed = (each if isinstance(each, tuple) else (each,) for each in inside)
-    return {size for each in chain.from_iterable(listed) for size in sizes(each)}
+    return {size for each in _inside(mechanism) for size in sizes(each)}
+
+
+def group_sizes(mechanism: Mechanism) -> set[int]:
+    """In how many records neighbours differ, of each part that runs, however deep the groups stand in it."""
+    from .group import Group
+
+    own = mechanism.size if isinstance(mechanism, Group) else 1
+    return {own * size for each in _inside(mechanism) for size in group_sizes(each)} or {own}
+
+
+def _inside(mechanism: Mechanism) -> Iterator[Mechanism]:
+    """What a mechanism is made of, one step down; nothing for one that stands by itself."""
+    for each in fields(mechanism):
+        if each.name == "base":
+            yield getattr(mechanism, each.name)
+        elif each.name == "cells":
+            yield from getattr(mechanism, each.name)
+    yield from (part for part, _ in mechanism.parts if part is not mechanism)
