@@ -11,7 +11,11 @@ import mpmath as mp
 import pytest
 
 import tightrope as tr
+from tightrope import work
+from tightrope.question import Question
 from tightrope.readings.gaussian_tail import Line, stays_above
+from tightrope.readings.gdp import gdp
+from tightrope.readings.law import Law
 
 from ..oracle.readings import LaplaceReadings, ResponseReadings, Two, gaussian_mu, gaussian_profile
 from ..search import cases
@@ -193,6 +197,13 @@ def test_answers_in_little_time_hold() -> None:
         run.gdp(-1)
     with pytest.raises(tr.InvalidParameter, match="direction must be left out"):
         tr.Gaussian(sigma=1, sensitivity=2).without_replacement(batch=1, records=9).gdp(direction="add")
+
+
+def test_an_infinite_mass_that_may_be_there_is_no_end() -> None:
+    """The best of several runs: that the loss is infinite at times is not told, only how often at most."""
+    run = tr.ApproximateDP(epsilon=1, delta=1e-3).best_of("poisson", mean=3)
+    with work.allowance(20.0):
+        assert gdp(Law(run, Question("gdp"), below=False), 0.0).upper == math.inf
 
 
 def test_one_direction_needs_both_orders() -> None:

@@ -312,3 +312,16 @@ def test_a_sample_of_infinite_losses_has_none_when_a_record_is_added(order: floa
     assert parts.lower <= truth.lower
     assert truth.upper <= parts.upper
     holds(between(pair, order), mpf(truth.lower), 1e-3)
+
+
+def test_a_rho_says_little_below_order_one() -> None:
+    """Of adding to a sample the loss ends soon, that of removing does not: small orders tell of the second."""
+    rho, rate, order = 12.0, 0.5, 0.1
+    with mp.workdps(30):
+        mu, o = mp.sqrt(2 * rho), mpf(order)
+
+        def term(x: mpf) -> mpf:
+            return mp.npdf(x) ** o * ((1 - rate) * mp.npdf(x) + rate * mp.npdf(x, mu, 1)) ** (1 - o)
+
+        exact = mp.log(mp.quad(term, [-12, -4, 0, 2, 4, 6, 9, 14, 20])) / (o - 1)
+    assert tr.ZCDP(rho=rho).poisson(rate=rate).renyi(order, direction="add").upper >= exact

@@ -5,7 +5,7 @@ With M = e^((order - 1) D) of a part and M' of the pair:
     the largest of several profiles   M' - 1 <= sum of M - 1; D' <= sum of D at order 1; 1 - M' <= sum of 1 - M below
     a Poisson sample                  the same with rate (M - 1), rate D, rate (1 - M) in place of the sum
     the same, remove, order > 1       rate^order M <= M' <= (1 - rate + rate M^(1/order))^order
-    any                               D' <= the supremum of the loss, order rho, and K(c)/c, c >= order - 1, c > 0
+    any                               D' <= sup loss, max(order, 1) rho, and K(c)/c, c >= order - 1, c > 0
 Guarantee: lower and upper. Proof: docs/proofs/renyi.md, section 4.
 """
 
@@ -67,7 +67,7 @@ def _by_itself(pair: Pair, order: float) -> Divergence:
     highest, rho = pair.loss_range().highest, pair.rho()
     known = [arb(cumulant_above(pair, c)) / c]
     known += [highest] if highest.is_finite() else []
-    known += [] if rho is None else [arb(order) * rho]
+    known += [] if rho is None else [arb(max(order, 1.0)) * rho]  # below order 1 it is at most D_1
     for upper in known:
         found = found.narrowed(ends(arb(0), upper))
     return found

@@ -96,7 +96,7 @@ class Secants:
             return (low + alpha * x).lower()
         if not rise > 0:  # the line from the right is least at its own end
             return min_of(low_end + before * width + alpha * x, low_end + end * x)
-        share = (rise / (rise - fall)).lower().min(ONE) if rise > fall else ZERO
+        share = (rise / (rise - fall)).lower().min(ONE).max(ZERO) if rise > fall else ZERO
         return (share * low + (1 - share) * (low_end + before * width) + alpha * x).lower()
 
     def _beyond(self, x: arb) -> arb:

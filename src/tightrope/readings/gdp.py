@@ -181,6 +181,7 @@ def _march(side: LawOrder, order: _Order, search: ShiftSearch, delta_least: floa
         if mu == 0.0:
             return place.t  # H is 0 from there on
         if t >= supremum < math.inf:
+            search.tail = math.inf if open_end else search.tail  # H may stay above 0 beyond the finite losses
             return side.at(supremum).t
         if t == math.inf:
             break

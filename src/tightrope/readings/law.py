@@ -84,7 +84,7 @@ class Law:
         if direction not in self._toward:
             one = copy(self)
             one.question, one.directions = replace(self.question, direction=direction), (direction,)
-            one._cases, one._known, one._parted = {}, {}, None
+            one._cases, one._known, one._toward, one._parted = {}, {}, {}, None
             self._toward[direction] = one
         return self._toward[direction]
 
@@ -102,7 +102,7 @@ class Law:
 
     def _by(self, case: Case) -> Law:
         one = copy(self)
-        one._cases, one._known = {False: case}, {}
+        one._cases, one._known, one._toward = {False: case}, {}, {}
         return one
 
     @property
