@@ -15,6 +15,7 @@ from tightrope.kernels.ball import lower_float, upper_float
 from tightrope.question import Question
 from tightrope.readings.law import Law
 from tightrope.readings.tradeoff import posterior, tpr
+from tightrope.relation import Direction
 
 
 def gaussian_profile(mu: float, t: float) -> mpmath.mpf:
@@ -83,3 +84,10 @@ def test_what_one_reading_found_out_answers_the_next_when_time_is_up(monkeypatch
         assert less.upper <= known.upper
         assert sure.upper <= 0.1 * known.upper / (0.1 * known.upper + 0.9 * 0.01) * (1.0 + 1e-12)
         assert sure.certificate is not None
+
+
+def test_one_direction_stays_one_when_asked_again() -> None:
+    law = Law(tr.Gaussian(sigma=1).poisson(rate=0.1), Question("tpr"))
+    law.toward(Direction.REMOVE)
+    twin = law.again(Question("tradeoff"))
+    assert twin.toward(Direction.REMOVE).directions == (Direction.REMOVE,)
