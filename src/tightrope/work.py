@@ -6,6 +6,7 @@ same question does the same work on every machine and under any load; the clock 
     with allowance(seconds): ...    what one call may do
     with part(share): ...           what one attempt may take of what is left; another may follow
     with grace(): ...               what was kept for making an answer of what there is
+    in_any_case(make)               what must be there: once more with that where time is up
 Without an allowance nothing is counted: kernels can be used by themselves.
 The allowance belongs to the running thread or task, as a decimal context does.
 """
@@ -13,13 +14,15 @@ The allowance belongs to the running thread or task, as a decimal context does.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from .errors import WorkExhausted
+
+T = TypeVar("T")
 
 # A quiet core of 2024 does about this in a second, so the units end before the clock does.
 UNITS_PER_SECOND = 0.8e9
@@ -116,6 +119,15 @@ def grace() -> Iterator[Meter]:
         return
     kept = next((each.grace for each in outer.chain() if each.grace is not None), outer)
     yield from _in_force(kept)
+
+
+def in_any_case(make: Callable[[], T]) -> T:
+    """What it makes; where time is up, of what was kept of the call."""
+    try:
+        return make()
+    except WorkExhausted:
+        with grace():
+            return make()
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import mpmath
 import pytest
@@ -14,6 +14,7 @@ from tightrope.errors import WorkExhausted
 from tightrope.kernels.ball import lower_float, upper_float
 from tightrope.question import Question
 from tightrope.readings.law import Law
+from tightrope.readings.table import READINGS
 from tightrope.readings.tradeoff import posterior, tpr
 from tightrope.relation import Direction
 
@@ -91,3 +92,42 @@ def test_one_direction_stays_one_when_asked_again() -> None:
     law.toward(Direction.REMOVE)
     twin = law.again(Question("tradeoff"))
     assert twin.toward(Direction.REMOVE).directions == (Direction.REMOVE,)
+
+
+HURRIED = (
+    tr.Gaussian(sigma=1.0) * 10,
+    tr.Gaussian(sigma=2.0).poisson(rate=0.1).group(size=3) * 10,
+    tr.PureDP(epsilon=2.0).shuffle(users=1000),
+    tr.ApproximateDP(epsilon=1.0, delta=1e-5) * 30,
+    tr.ZCDP(rho=0.1) * 4 + tr.Laplace(scale=1.0),
+)
+ASKED: dict[str, dict[str, Any]] = {
+    "renyi": {"order": [0.5, 2.0, math.inf]},
+    "mean_loss": {},
+    "zcdp": {"order_most": [2.0, math.inf]},
+    "gdp": {"delta_least": [0.0, 1e-6]},
+    "advantage": {},
+    "total_variation": {},
+    "bayes_accuracy": {"prior": [0.1, 0.5]},
+    "tradeoff": {"fpr": [0.0, 1e-3]},
+    "tpr": {"fpr": [1e-3, 0.3]},
+    "posterior": {"prior": [0.1, 0.5], "fpr": 0.01},
+    "reconstruction": {"baseline": [1e-6, 0.1]},
+}
+
+
+@pytest.mark.parametrize("seconds", [1e-6, 1e-3])
+@pytest.mark.parametrize("quantity", READINGS)
+def test_a_reading_always_answers(quantity: str, seconds: float) -> None:
+    """Whatever little time there is, each value of a sequence has its bound, and a wide one says why."""
+    for run in HURRIED:
+        found = getattr(run, quantity)(**ASKED[quantity], seconds=seconds)
+        for bound in found if isinstance(found, tuple) else (found,):
+            narrow = bound.width <= 1e-6 * bound.upper or bound.lower == bound.upper
+            assert narrow or bound.certificate.exhausted == "time"
+
+
+def test_what_formulas_say_is_known_when_time_is_up() -> None:
+    sampled = tr.Gaussian(sigma=1.0).poisson(rate=0.01) * 4
+    assert all(bound.upper <= 2.000001 for bound in sampled.gdp([0.0, 1e-9, 1e-6], seconds=1e-2))
+    assert all(bound.upper <= 2.000001 for bound in sampled.zcdp([2.0, 64.0, math.inf], seconds=1e-2))

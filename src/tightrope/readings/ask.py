@@ -8,11 +8,11 @@ from typing import TypeGuard, cast
 
 from .. import work
 from ..bound import Bound
-from ..engines.answer import meets
-from ..errors import AccuracyNotReached, InvalidParameter
+from ..engines.answer import Point, meets, nothing_known
+from ..errors import AccuracyNotReached, InvalidParameter, WorkExhausted
 from ..mechanisms.base import Mechanism
 from ..question import Options, Plain, Question
-from .law import Law
+from .law import Law, Told
 from .table import READINGS, ReadingRow
 
 
@@ -59,7 +59,12 @@ def ask_one(mechanism: Mechanism, quantity: str, options: Options | Plain) -> Bo
 
 def answered(reading: ReadingRow, law: Law, point: Mapping[str, float]) -> Bound:
     """The reading of a law at arguments that were checked; AccuracyNotReached where it is wider than asked for."""
-    bound = reading.answer(law, **point)
+    try:
+        bound = reading.answer(law, **point)
+    except WorkExhausted as error:  # not even the pairs of the run could be made
+        law.exhausted = law.exhausted or error.resource
+        nothing = nothing_known(Point(law.question.quantity, 0.0))
+        bound = law.bound(nothing.lower, nothing.upper, Told(nothing.reason, engine=nothing.engine.name))
     accuracy = law.question.accuracy
     if accuracy is not None and not meets(bound.lower, bound.upper, accuracy, law.question.quantity):
         raise AccuracyNotReached(bound, accuracy)

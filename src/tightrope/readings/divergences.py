@@ -21,7 +21,6 @@ from ..engines.evaluation import Term
 from ..errors import UnsupportedMechanism, WorkExhausted
 from ..kernels.ball import lower_float
 from ..relation import Direction
-from ..transforms.terms import choices_of
 from .law import Law, Told
 
 UPPER_SHARE = 0.6  # of the work: for the dominating pairs, where lower ends are of others
@@ -56,7 +55,7 @@ def mean_loss(law: Law) -> Bound:
 def _directed(law: Law, order: float, direction: Direction, known: dict[tuple[Term, ...], Divergence]) -> Divergence:
     """Above by the dominating pairs, below by the best floor of each use."""
     terms = law.terms(direction)
-    choices = choices_of(law.mechanism, direction) if law.below else tuple(((pair,), n) for pair, n in terms)
+    choices = law.choices(direction) if law.below else tuple(((pair,), n) for pair, n in terms)
     same = all(floors == (pair,) for (floors, _), (pair, _) in zip(choices, terms, strict=False))
     same = same and len(choices) == len(terms)
 

@@ -30,7 +30,7 @@ from ..kernels.directed import next_up
 from ..kernels.normal_shift import quantile_above
 from ..kernels.search import Compared, compare, invert
 from ..relation import Direction
-from ..transforms.terms import choices_of, fixed_choices
+from ..transforms.terms import fixed_choices
 from .gaussian_scan import Largest, LawOrder, ShiftPoint, ShiftSearch
 from .gaussian_tail import least_above, lines, stays_above
 from .law import AIM_SHARE, Law, Told
@@ -53,13 +53,10 @@ class _Order(NamedTuple):
 def gdp(law: Law, delta_least: float) -> Bound:
     """The smallest mu; inf where there is none."""
     orders = _orders(law)
-    with working_precision(BITS_START):
-        leak = _most(leaked(run) for each in orders for run in each.runs)
-        sure = _most(leaked(run) for each in orders for run in each.floors)
-        if sure > 0 and sure >= delta_least:
-            return law.bound(math.inf, math.inf, Told(_why_none(sure), engine="closed_form"))
-        low, high = _formulas(orders)
-        open_end = not (leak.is_zero() or leak < delta_least)
+    leak, sure, (low, high) = work.in_any_case(lambda: _at_once(orders))
+    if sure > 0 and sure >= delta_least:
+        return law.bound(math.inf, math.inf, Told(_why_none(sure), engine="closed_form"))
+    open_end = not (leak.is_zero() or leak < delta_least)
     if delta_least == 0.0 and low >= high * (1.0 - law.aim / 2.0):
         return _by_formula(law, orders, low, high)
     low = low if delta_least == 0.0 else 0.0  # a limit is beyond every delta
@@ -84,12 +81,20 @@ def gdp(law: Law, delta_least: float) -> Bound:
 def _orders(law: Law) -> list[_Order]:
     """Both orders of the laws; one where the directions asked are each other's reverse, or each its own."""
     runs = [law.terms(each) for each in law.directions]
-    floors = [run for each in law.directions for run in fixed_choices(choices_of(law.mechanism, each))]
+    floors = [run for each in law.directions for run in fixed_choices(law.choices(each))]
     back = [_reversed(run) for run in runs]
     forward = _Order(1.0, tuple(dict.fromkeys(runs)), tuple(dict.fromkeys(floors)))
     if set(back) <= set(runs):
         return [forward]
     return [forward, _Order(-1.0, tuple(dict.fromkeys(back)), tuple(_reversed(run) for run in forward.floors))]
+
+
+def _at_once(orders: Sequence[_Order]) -> tuple[arb, arb, tuple[float, float]]:
+    """The infinite mass of the dominating pairs, that of the real ones, and what formulas say."""
+    with working_precision(BITS_START):
+        leak = _most(leaked(run) for each in orders for run in each.runs)
+        sure = _most(leaked(run) for each in orders for run in each.floors)
+        return leak, sure, _formulas(orders)
 
 
 def _reversed(run: Sequence[Term]) -> tuple[Term, ...]:

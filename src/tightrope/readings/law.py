@@ -27,7 +27,7 @@ from ..kernels.ball import BITS_START, lower_float, upper_float, working_precisi
 from ..mechanisms.base import Mechanism, called, claims, confidence
 from ..question import SECONDS, Question, parsed
 from ..relation import Direction, Relation, asked_directions
-from ..transforms.terms import terms_of
+from ..transforms.terms import Choice, choices_of, terms_of
 
 AIM_SHARE = 0.25  # of the width that a reading aims at: what it asks of a delta
 
@@ -62,6 +62,8 @@ class Law:
         self._known: dict[float, Bound] = {}
         self._toward: dict[Direction, Law] = {}
         self._parted: tuple[Law, tuple[Law, ...]] | None = None
+        self._terms: dict[Direction, tuple[Term, ...]] = {}
+        self._choices: dict[Direction, tuple[Choice, ...]] = {}
 
     def again(self, question: Question) -> Law:
         """The same law for another question in the same manner: what was prepared and what is known stay."""
@@ -75,7 +77,15 @@ class Law:
 
     def terms(self, direction: Direction) -> tuple[Term, ...]:
         """(pair, count) of the dominating pairs."""
-        return tuple(terms_of(self.mechanism, direction))
+        if direction not in self._terms:
+            self._terms[direction] = work.in_any_case(lambda: terms_of(self.mechanism, direction))
+        return self._terms[direction]
+
+    def choices(self, direction: Direction) -> tuple[Choice, ...]:
+        """(floors, count) of each part: what lower ends speak of."""
+        if direction not in self._choices:
+            self._choices[direction] = work.in_any_case(lambda: choices_of(self.mechanism, direction))
+        return self._choices[direction]
 
     def toward(self, direction: Direction) -> Law:
         """The same law in one direction only."""

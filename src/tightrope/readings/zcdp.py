@@ -28,7 +28,7 @@ from ..kernels.ball import BITS_START, working_precision
 from ..mechanisms.parameters import real
 from ..pair import Pair
 from ..relation import Direction
-from ..transforms.terms import choices_of, fixed_choices
+from ..transforms.terms import fixed_choices
 from .law import Law, Told
 
 FINER_DIVERGENCE = 0.2  # of the width that is wanted: what is asked of a divergence
@@ -72,7 +72,7 @@ def _real_runs(law: Law, direction: Direction) -> tuple[tuple[Term, ...], ...]:
     """The runs that lower ends speak of: of real neighbours where some are known, of the dominating pairs else."""
     if not law.below:
         return (law.terms(direction),)
-    return tuple(dict.fromkeys(fixed_choices(choices_of(law.mechanism, direction))))
+    return tuple(dict.fromkeys(fixed_choices(law.choices(direction))))
 
 
 def _directed(
