@@ -60,8 +60,8 @@ class RefusedRow(NamedTuple):
 @click.argument("expression", metavar="EXPR")
 @click.option("--delta", "deltas", type=float, multiple=True, help="Epsilon at this delta; repeated. Default: 1e-5 ...")
 @click.option("--order", "orders", type=float, multiple=True, help="Renyi order; repeated. Default: 2, 4, ... 32.")
-@click.option("--delta-least", type=float, help="Besides, the mu that holds wherever delta is at least this.")
-@click.option("--order-most", type=float, help="Besides, the rho that holds up to this order.")
+@click.option("--delta-least", type=float, default=1e-6, help="A mu for deltas from here on too. Default: 1e-6.")
+@click.option("--order-most", type=float, default=8.0, help="A rho for orders up to this one too. Default: 8.")
 @click.option("--seconds", type=float, default=SECONDS, help="For all rows; then the narrowest so far. Default: 10.")
 @click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
 @click.option("--direction", type=click.Choice([each.value for each in Direction]), help="Default: the worse.")
@@ -70,8 +70,8 @@ def convert(
     expression: str,
     deltas: tuple[float, ...],
     orders: tuple[float, ...],
-    delta_least: float | None,
-    order_most: float | None,
+    delta_least: float,
+    order_most: float,
     as_document: bool,
     **settings: Unpack[ConvertOptions],
 ) -> int:
@@ -80,14 +80,14 @@ def convert(
     \b
     tightrope convert "Gaussian(sigma=1).poisson(rate=0.01) * 1000"
     tightrope convert "Laplace(scale=2) * 3" --delta 1e-4 --order 1.5 --order 3
-    tightrope convert "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --delta-least 1e-6 --order-most 8
+    tightrope convert "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --delta-least 1e-9 --order-most 4
     """
     from .app import read
 
     questions: list[tuple[str, dict[str, float]]] = [
         *(("epsilon", {"delta": each}) for each in deltas or DELTAS),
-        *(("gdp", {"delta_least": each}) for each in (0.0, delta_least) if each is not None),
-        *(("zcdp", {"order_most": each}) for each in (math.inf, order_most) if each is not None),
+        *(("gdp", {"delta_least": each}) for each in (0.0, delta_least)),
+        *(("zcdp", {"order_most": each}) for each in (math.inf, order_most)),
         *(("renyi", {"order": each}) for each in orders or ORDERS),
         ("mean_loss", {}),
         ("advantage", {}),

@@ -32,7 +32,7 @@ from ..transforms.terms import fixed_choices
 from .law import Law, Told
 
 FINER_DIVERGENCE = 0.2  # of the width that is wanted: what is asked of a divergence
-UP_TO_AN_ORDER = "order_most=64 asks for orders up to 64 only, where it does"
+UP_TO_AN_ORDER = "order_most= asks for the rho that holds up to an order, where it may"
 ENGINE = "contour"
 ROUGH_DIVERGENCE = 1e-3  # relative width
 ROUGH_SHARE = 0.7  # of the work
