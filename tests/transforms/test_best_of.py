@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from itertools import permutations
 
 import pytest
 from flint import arb
 from mpmath import mp, mpf
 
 import tightrope as tr
-from tests.oracle.selection import Runs
+from tests.oracle.selection import Runs, best
 from tightrope.derived.runs import BinomialRuns, NegativeBinomialRuns, PoissonRuns, RunLaw
 from tightrope.derived.selected import FallingPair, RisingPair, SelectedPair
 from tightrope.facets.between import Fineness
@@ -167,3 +168,18 @@ def test_a_bounded_loss_caps_what_many_runs_add(base: tr.Mechanism) -> None:
     """(eta + 2) epsilon (Papernot, Steinke 2022, Cor. 3), however small gamma is."""
     best = base.best_of(law="negative_binomial", mean=1e12, shape=-0.5)
     assert best.delta(0.150001, seconds=2.0).upper < 1e-12
+
+
+@pytest.mark.parametrize(("law", "mean", "shape"), [LAWS[0], LAWS[2], LAWS[4]])
+def test_outputs_that_one_law_never_has(law: str, mean: float, shape: float | None) -> None:
+    """The power is flat there, as if losses had no lower end: nothing caps what the runs add."""
+    p, q = (0.5, 0.5, 0.0), (0.25, 0.5, 0.25)
+    run, runs = tr.Finite(p=p, q=q).best_of(law=law, mean=mean, shape=shape), Runs(law, mpf(mean), shape)
+    for direction, (first, second) in (("remove", (p, q)), ("add", (q, p))):
+        epsilons = (0.0, 0.78)
+        bounds = run.delta(epsilons, direction=direction)
+        for order in permutations(range(3)):
+            likely, other = (best([mpf(masses[each]) for each in order], runs) for masses in (first, second))
+            for epsilon, bound in zip(epsilons, bounds, strict=True):
+                real = mp.fsum(max(x - mp.exp(epsilon) * y, 0) for x, y in zip(likely, other, strict=True))
+                assert real <= bound.upper * (1 + 1e-15)

@@ -93,7 +93,7 @@ class _Runs(Pair):
             return arb(0).union(highest + most)
         below, above = around(base, Fineness(ENDS_POINTS, ENDS_TAIL, proof=False))
         with working_precision(above.bits + SELECTED_BITS):
-            most = self.law.ratio_most(base.loss_range().lowest)
+            most = self.law.ratio_most(_lowest(base))
             ends = [
                 _steepest(polygon.corners(each, each.bits), self.law, each.bits).min(most) for each in (below, above)
             ]
@@ -104,7 +104,7 @@ class _Runs(Pair):
         if not self.base.infinite_mass().is_zero():
             return None
         above, c = cumulant_above(self.base, order), arb(order)
-        most = self.law.log_ratio(arb(0), arb(1)).min(self.law.ratio_most(self.base.loss_range().lowest))
+        most = self.law.log_ratio(arb(0), arb(1)).min(self.law.ratio_most(_lowest(self.base)))
         return (1 + c + arb(self.law.mean) * (most * c + arb(above)).exp()).log()
 
     @abstractmethod
@@ -127,8 +127,7 @@ class SelectedPair(_Runs):
         bits = base.bits + SELECTED_BITS
         one = 1 << bits
         with working_precision(bits + SELECTED_BITS):
-            lowest, highest = self.base.loss_range()
-            most = self.law.ratio_most(lowest), self.law.ratio_most(-highest)
+            most = [self.law.ratio_most(_lowest(each)) for each in (self.base, self.base.reversed())]
         ahead = _bounded(polygon.corners(base, bits), self.law, bits, up, most[0])
         mirror = _bounded(polygon.corners(base.reversed(), bits), self.law, bits, up, most[1])
         behind = [(one - y, one - x) for x, y in reversed(mirror)]
@@ -205,6 +204,11 @@ class FallingPair(_ScoredPair):
     def masses(self, mass: arb) -> tuple[arb, arb]:
         found = self.law.phi(mass)
         return found - self.law.none(), found
+
+
+def _lowest(base: Pair) -> arb:
+    """The smallest loss under both laws: -inf where the second one has outputs that the first never has."""
+    return base.loss_range().lowest if base.reversed().infinite_mass().is_zero() else arb.neg_inf()
 
 
 def _bounded(corners: Sequence[Corner], law: RunLaw, bits: int, up: bool, most: arb) -> list[Corner]:
