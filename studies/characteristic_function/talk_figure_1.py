@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 from studies.asking import certified, grid, upper
-from studies.figure import DELTA, Figure, Line, Panel
+from studies.figure import DELTA, Figure, Panel
 from tightrope import Gaussian, Mechanism, RandomizedResponse
 from tightrope.convert import renyi
 
 ORDERS = tuple(1.0 + 10.0 ** (-1.0 + 2.5 * index / 24) for index in range(25))
 RATES = grid(0.0, 1.0, 51)
-TANGENTS = grid(-6.0, 6.0, 241)  # epsilons whose deltas are tangents of the trade-off
 
 
 def gauss() -> Mechanism:
@@ -37,7 +36,7 @@ def figure() -> Figure:
         "divergence at every order. Top right: and yet the larger delta, up to an epsilon of 0.7 (it falls to 0 at 1, "
         "its largest loss). What follows from the Gaussian's divergences must hold for the response as well, so that "
         "no conversion, however sharp, gives the Gaussian's own delta. Bottom: the false negatives that a "
-        "test must make at a rate of false positives, at or above the line; around 0.3 that of the response lies "
+        "test must make at a rate of false positives; around 0.3 that of the response lies "
         "lower: an attacker does better there.",
         [
             Panel(
@@ -62,15 +61,9 @@ def figure() -> Figure:
             Panel(
                 "trade-offs",
                 "false positive rate",
-                "false negative rate, at least",
-                lines=[Line(name, RATES, tradeoff(each, RATES)) for name, each in both],
+                "least false negative rate",
+                lines=[certified(name, RATES, each.tradeoff_curve(fprs=RATES).bounds) for name, each in both],
                 log_y=False,
             ),
         ],
     )
-
-
-def tradeoff(mechanism: Mechanism, rates: tuple[float, ...]) -> list[float]:
-    """At or below the least false negative rate: every delta is a tangent, 1 - delta(e) - e^e x."""
-    deltas = [(math.exp(e), bound.upper) for e, bound in zip(TANGENTS, mechanism.delta(TANGENTS), strict=True)]
-    return [max(max(1.0 - delta - factor * x for factor, delta in deltas) - 1e-15, 0.0) for x in rates]

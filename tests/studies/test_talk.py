@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 import pytest
 
-from studies.characteristic_function import experiment_3, talk_figure_1
+from studies.characteristic_function import experiment_3
 from studies.characteristic_function.fourier import sampled_gaussian_delta
 
 NORMAL = NormalDist()
@@ -22,10 +22,3 @@ def test_its_error_falls_with_the_square_of_the_grid() -> None:
     truth = experiment_3.removed()
     coarse, fine = (experiment_3.error(points, truth) for points in (2**16, 2**18))
     assert fine == pytest.approx(coarse / 16.0, rel=0.05)
-
-
-@pytest.mark.parametrize("rate", [0.02, 0.3, 0.9])
-def test_trade_offs_lie_below_the_exact_ones(rate: float) -> None:
-    exact = NORMAL.cdf(NORMAL.inv_cdf(1.0 - rate) - 1.0)
-    (found,) = talk_figure_1.tradeoff(talk_figure_1.gauss(), (rate,))
-    assert exact - 1e-3 < found <= exact
