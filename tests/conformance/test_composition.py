@@ -18,6 +18,7 @@ from tests.oracle.fold import GaussianFold, Mixture, ResponseFold
 from tests.oracle.laplace_fold import LaplaceFold
 from tests.oracle.precision import Number
 from tests.oracle.truth import Ratio, Truth
+from tests.search import shared
 
 
 class Curve(Protocol):
@@ -128,7 +129,7 @@ def test_composition(
     mechanism: tr.Mechanism, truths: dict[str, object], epsilons: tuple[float, ...], direction: str
 ) -> None:
     truth = truths[direction]
-    for epsilon in epsilons:
+    for epsilon in shared(epsilons, direction):
         exact = truth.delta(epsilon)  # type: ignore[attr-defined]
         bound = mechanism.delta(epsilon=epsilon, direction=direction)
         reason = misses(bound, exact)
@@ -145,7 +146,7 @@ def test_composition(
 def test_epsilon_of_composition(mechanism: tr.Mechanism, truths: dict[str, object], direction: str) -> None:
     truth = truths[direction]
     top = float(truth.delta(0.0))  # type: ignore[attr-defined]
-    for delta in (1e-200, 1e-30, 1e-9, 1e-6, 1e-3, 0.1, 0.9 * top):
+    for delta in shared((1e-200, 1e-30, 1e-9, 1e-6, 1e-3, 0.1, 0.9 * top), direction):
         bound = mechanism.epsilon(delta=delta, direction=direction)
         reason = misses_epsilon(bound, truth, delta)  # type: ignore[arg-type]
         assert not reason, f"{mechanism!r:.120}, {direction}, epsilon({delta!r}): {reason}"

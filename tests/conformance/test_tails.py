@@ -1,4 +1,4 @@
-"""Tails of every pair, on both sides, against the oracle at 20,000 points, or 80,000 in a full search."""
+"""Tails of every pair, on both sides, against the oracle at 10,000 points, or 80,000 in a full search."""
 
 from __future__ import annotations
 
