@@ -105,10 +105,11 @@ def test_distances_in_words() -> None:
     assert distance(0.25, tr.Bound(0.0, 0.0), "delta") == "0.25 too high"
 
 
-@pytest.mark.parametrize("value", [1.0 + step / 997.0 for step in range(0, 1200, 7)])
-def test_no_distance_has_an_exponent_where_a_reader_expects_none(value: float) -> None:
-    for truth in (tr.Bound(1.0, 1.0), tr.Bound(4.0, 4.0)):
-        assert "e" not in distance(value, truth, "epsilon").replace("exact", "").replace("times", "")
+def test_no_distance_has_an_exponent_where_a_reader_expects_none() -> None:
+    for value in (1.0 + step / 997.0 for step in range(0, 1200, 7)):
+        for truth in (tr.Bound(1.0, 1.0), tr.Bound(4.0, 4.0)):
+            words = distance(value, truth, "epsilon")
+            assert "e" not in words.replace("exact", "").replace("times", ""), (value, words)
 
 
 def test_an_allowance_ends_the_comparison_and_says_so() -> None:

@@ -17,6 +17,7 @@ from mpmath import mpc, mpf
 
 import tightrope as tr
 from tests.oracle import moments
+from tests.reference.integrals import DIGITS, stored
 from tightrope.cli.app import run
 from tightrope.kernels.ball import working_precision
 
@@ -29,7 +30,16 @@ class Family(NamedTuple):
     """A mechanism and the moments of its pair for remove; those for add are at -1 - z."""
 
     mechanism: tr.Mechanism
-    moment: Moment
+    computed: Moment
+    integral: bool = True
+
+    def moment(self, z: complex) -> mpc:
+        """Integrals are stored, sums are not."""
+        if not self.integral:
+            return self.computed(z)
+        with mpmath.workdps(DIGITS):
+            place = (repr(self.mechanism), complex(z).real, complex(z).imag)
+            return mpc(*(mpf(stored("a moment", *place, part)) for part in ("real", "imaginary")))
 
 
 def smooth(p: moments.Density, q: moments.Density, places: list[float], rate: float = 1.0) -> Moment:
@@ -37,6 +47,13 @@ def smooth(p: moments.Density, q: moments.Density, places: list[float], rate: fl
         return (1 - mpf(rate)) * q(x) + mpf(rate) * p(x)
 
     return lambda z: moments.smooth_moment(mixed, q, places, z)
+
+
+def moment_truth(mechanism: str, real: float, imaginary: float, part: str) -> mpf:
+    """One part of the moment at a place, computed."""
+    (family,) = (each for each in FAMILIES if repr(each.mechanism) == mechanism)
+    value = family.computed(complex(real, imaginary))  # not rounded to the digits of the caller
+    return value.real if part == "real" else value.imag
 
 
 def listed(p: list[mpf], q: list[mpf]) -> Moment:
@@ -63,11 +80,11 @@ def families() -> list[Family]:
         Family(tr.Laplace(scale=2.0), smooth(*laplace)),
         Family(tr.Laplace(scale=2.0).poisson(rate=RATE), smooth(*laplace, RATE)),
         Family(tr.Exponential(epsilon=1.25), smooth(*logistic)),
-        Family(tr.RandomizedResponse(p=0.75), listed([most, rest], [rest, most])),
-        Family(tr.ApproximateDP(epsilon=1.0, delta=0.0625), listed(*leaky)),
-        Family(tr.Finite(p=(0.5, 0.25, 0.25), q=(0.125, 0.75, 0.125)), listed(*finite)),
-        Family(tr.DiscreteGaussian(sigma=1.5, sensitivity=2), listed(*integer)),
-        Family(tr.DiscreteLaplace(scale=2.0, sensitivity=2), listed(*geometric)),
+        Family(tr.RandomizedResponse(p=0.75), listed([most, rest], [rest, most]), False),
+        Family(tr.ApproximateDP(epsilon=1.0, delta=0.0625), listed(*leaky), False),
+        Family(tr.Finite(p=(0.5, 0.25, 0.25), q=(0.125, 0.75, 0.125)), listed(*finite), False),
+        Family(tr.DiscreteGaussian(sigma=1.5, sensitivity=2), listed(*integer), False),
+        Family(tr.DiscreteLaplace(scale=2.0, sensitivity=2), listed(*geometric), False),
     ]
 
 
@@ -82,6 +99,13 @@ def encloses(found: acb, truth: mpc, digits: int = 16) -> bool:
         slack = arb(0, 1e-19) * (1 + true.abs_upper())
         narrow = found.rad() < true.abs_upper() * arb(10) ** -digits
         return bool(found.overlaps(true + acb(slack, slack)) and narrow)
+
+
+def test_the_stored_integrals_are_computed_here() -> None:
+    for family in FAMILIES:
+        if family.integral:
+            with mpmath.workdps(DIGITS):
+                assert abs(family.computed(1.0) - family.moment(1.0)) <= mpf("1e-19"), family.mechanism
 
 
 @pytest.mark.parametrize("direction", ["remove", "add"])

@@ -25,6 +25,7 @@ def _rows() -> dict[tuple[str, tuple[float | str, ...]], str]:
 
 def oracles() -> dict[str, Callable[..., Any]]:
     """By name what computes it; none of them uses the package."""
+    from tests.convert import test_divergence
     from tests.engines.contour import test_tiny
     from tests.mechanisms import test_density, test_exponential
     from tests.oracle import sampled_twice, transforms
@@ -33,6 +34,7 @@ def oracles() -> dict[str, Callable[..., Any]]:
         "two sampled Gaussians": transforms.two_uses,
         "one sampled Gaussian and another": sampled_twice.delta_of_both,
         "two noisy samples": test_tiny.two_uses,
+        "a moment": test_divergence.moment_truth,
         "uses of Exponential": test_exponential.uses_truth,
         "two sampled uses of Exponential": test_exponential.sampled_uses_truth,
         "uses of a density": test_density.uses_truth,
