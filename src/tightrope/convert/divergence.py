@@ -23,7 +23,7 @@ from ..engines.edges import edges
 from ..engines.evaluation import Term
 from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
 from ..facets.cumulant import cumulant
-from ..kernels.ball import working_precision
+from ..kernels.ball import upper_float, working_precision
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import real
 from ..pair import Pair
@@ -96,6 +96,8 @@ def divergence(terms: Sequence[Term], order: float, accuracy: float, proof: bool
             with work.part(1.0 / (len(terms) - done), clock=True):
                 parts.append((of_pair(pair, order, accuracy, proof), count))
         known = total(parts)
+    if found.mass.is_zero():  # no order is above the supremum of the loss, also when time is up
+        known = known._replace(upper=min(known.upper, max(upper_float(found.supremum), 0.0)))
     certain = order < 1.0 or found.mass.is_zero()
     return known._replace(upper=max(known.lower, known.upper) if certain else math.inf)
 
