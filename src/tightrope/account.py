@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from . import work
 from .bound import Bound, Certificate
+from .calls import listed
 from .curve import Curve
 from .engines.answer import Answer, Point, meets, nothing_known
 from .engines.plan import Planner
@@ -38,9 +39,8 @@ def ask(
     mechanism: Mechanism, question: Question, given: float | Iterable[float], aim: float = AIM
 ) -> Bound | tuple[Bound, ...]:
     """Answers for one value or for each of a sequence; see Mechanism.epsilon and Mechanism.delta."""
-    several = isinstance(given, Iterable) and not isinstance(given, (str, bytes))
-    values: Iterable[float] = given if isinstance(given, Iterable) and several else (given,)  # type: ignore[assignment]
-    asked = [_given(question.quantity, value) for value in values]
+    several = listed(given)
+    asked = [_given(question.quantity, value) for value in (given if listed(given) else (cast(float, given),))]
     bounds: dict[int, Bound] = {}
     with work.allowance(question.seconds):
         case = Case.of(mechanism, question, several, aim)

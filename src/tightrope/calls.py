@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import wraps
 from inspect import CO_VARKEYWORDS, Parameter, signature
 from types import CodeType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeGuard, TypeVar, cast
 
 from .errors import UnsupportedMechanism
 
@@ -105,6 +105,11 @@ def checked_method(method: Function) -> Function:
 def shortened(text: str, most: int = NAME_SHOWN) -> str:
     """The text, or its beginning and end where it is long."""
     return text if len(text) <= most else f"{text[: most - 30].rstrip()} ... {text[-25:].lstrip()}"
+
+
+def listed(value: object) -> TypeGuard[Iterable[float]]:
+    """Whether it lists values: a text does not, nor an array without a dimension, which is one number."""
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 1) != 0
 
 
 def cut(value: object, most: int = WORD_SHOWN) -> str:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from os import PathLike
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from .bound import Bound, Budget, Certificate
-from .calls import checked
+from .calls import checked, cut
 from .digits import short
 from .errors import InvalidParameter
 from .kernels.directed import FEW, lowered, next_down, next_up, raised
@@ -99,8 +99,15 @@ class Tradeoffs(Sequence[Rate]):
 
         Another question about the run may know more.
         """
-        if not 0.0 <= fpr <= 1.0:
-            raise InvalidParameter(f"fpr must lie in [0, 1], not {fpr!r:.40}")
+        try:
+            rate = math.nan if isinstance(cast(object, fpr), str) else float(fpr)
+        except (TypeError, ValueError, OverflowError):
+            rate = math.nan
+        if not 0.0 <= rate <= 1.0:
+            raise InvalidParameter(f"fpr must be a number in [0, 1], not {cut(fpr)}")
+        return self._at(rate)
+
+    def _at(self, fpr: float) -> Bound:
         place = bisect(self.fprs, fpr)
         if place and self.fprs[place - 1] == fpr:
             return self.bounds[place - 1]

@@ -214,3 +214,18 @@ def test_one_direction_needs_both_orders() -> None:
         least = tr.Finite(p=[0.9, 0.1], q=[0.5, 0.5]).gdp(0.3, direction=direction)
         assert least.lower <= law.gdp(0.3) * (1 + 1e-12)
         assert law.gdp(0.3) * (1 - 1e-12) <= least.upper <= law.gdp(0.3) * (1 + 1e-6)
+
+
+def test_measured_pairs_hold_at_odds_of_one_and_more() -> None:
+    """Their reverses leak, as nothing is claimed there; both directions at epsilon >= 0 are all that a mu asks for."""
+    run = tr.Histograms(a=[900, 100], b=[880, 120], confidence=0.95)
+    assert run.epsilon(1e-12).upper < 1.0
+    found = run.gdp()
+    assert 0.0 < found.lower <= found.upper < 1.0
+    for epsilon in (0.0, 0.1, 0.3, 0.5, 0.6):
+        delta = run.delta(epsilon)
+        assert delta.lower <= tr.GDP(mu=found.upper).delta(epsilon).upper
+    assert (
+        tr.GDP(mu=found.lower * (1.0 - 1e-5)).delta(found.certificate.parameters["epsilon"]).upper
+        < run.delta(found.certificate.parameters["epsilon"]).lower
+    )

@@ -6,6 +6,7 @@ import math
 from typing import Any, NoReturn
 
 import mpmath
+import numpy as np
 import pytest
 
 import tightrope as tr
@@ -131,3 +132,18 @@ def test_what_formulas_say_is_known_when_time_is_up() -> None:
     sampled = tr.Gaussian(sigma=1.0).poisson(rate=0.01) * 4
     assert all(bound.upper <= 2.000001 for bound in sampled.gdp([0.0, 1e-9, 1e-6], seconds=1e-2))
     assert all(bound.upper <= 2.000001 for bound in sampled.zcdp([2.0, 64.0, math.inf], seconds=1e-2))
+
+
+def test_an_array_without_a_dimension_is_one_number() -> None:
+    run = tr.Gaussian(sigma=1.0)
+    assert run.delta(np.array(0.5)) == run.delta(0.5)
+    assert run.tpr(np.array(0.1)) == run.tpr(0.1)
+    assert run.epsilon(np.array(1e-5)) == run.epsilon(1e-5)
+    assert run.tpr(np.array([0.1])) == (run.tpr(0.1),)
+    curve = run.tradeoff_curve(points=3)
+    assert curve.at(np.float32(0.5)) == curve.at(0.5)
+    for odd in ("0.5", [0.5], None, 10**400, math.nan):
+        with pytest.raises(tr.InvalidParameter, match=r"must be a number in \[0, 1\], not "):
+            curve.at(odd)  # type: ignore[arg-type]
+    with pytest.raises(tr.InvalidParameter, match="order must be a number"):
+        run.renyi(10**400)

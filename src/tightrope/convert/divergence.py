@@ -67,7 +67,7 @@ def checked_order(order: float) -> float:
     """An order from 0 to 2**53, or inf."""
     try:
         value = float(order)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if isinstance(order, bool | str) or not (0.0 <= value <= ORDER_MOST or value == math.inf):
         raise InvalidParameter(f"order must be a number from 0 to 2**53, or inf, not {order!r:.40}")

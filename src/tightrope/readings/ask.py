@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeGuard, cast
+from typing import cast
 
 from .. import work
 from ..bound import Bound
+from ..calls import listed
 from ..engines.answer import Point, meets, nothing_known
 from ..errors import AccuracyNotReached, InvalidParameter, WorkExhausted
 from ..mechanisms.base import Mechanism
@@ -21,7 +22,7 @@ def ask(
 ) -> Bound | tuple[Bound, ...]:
     """The reading at its arguments; one of them may be a sequence, which gives a tuple."""
     reading, question = READINGS[quantity], Question(quantity, **cast(Options, options))
-    several = [name for name, value in arguments.items() if _sequence(value)]
+    several = [name for name, value in arguments.items() if listed(value)]
     if len(several) > 1:
         raise InvalidParameter(f"only one of {' and '.join(several)} may be a sequence; ask for one after the other")
     points = [{**arguments, several[0]: value} for value in _values(arguments[several[0]])] if several else [arguments]
@@ -71,9 +72,5 @@ def answered(reading: ReadingRow, law: Law, point: Mapping[str, float]) -> Bound
     return bound
 
 
-def _sequence(value: object) -> TypeGuard[Iterable[float]]:
-    return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
-
-
 def _values(value: float | Iterable[float]) -> list[float]:
-    return list(value) if _sequence(value) else [cast(float, value)]
+    return list(value) if listed(value) else [cast(float, value)]

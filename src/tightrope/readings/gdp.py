@@ -79,12 +79,15 @@ def gdp(law: Law, delta_least: float) -> Bound:
 
 
 def _orders(law: Law) -> list[_Order]:
-    """Both orders of the laws; one where the directions asked are each other's reverse, or each its own."""
+    """Both orders of the laws; one where both directions are asked, which are each other's reverse, or each its own.
+
+    The pair that dominates a direction need not be the reverse of the other's: a measured one holds at a >= 1 alone.
+    """
     runs = [law.terms(each) for each in law.directions]
     floors = [run for each in law.directions for run in fixed_choices(law.choices(each))]
     back = [_reversed(run) for run in runs]
     forward = _Order(1.0, tuple(dict.fromkeys(runs)), tuple(dict.fromkeys(floors)))
-    if set(back) <= set(runs):
+    if len(law.directions) > 1 or set(back) <= set(runs):
         return [forward]
     return [forward, _Order(-1.0, tuple(dict.fromkeys(back)), tuple(_reversed(run) for run in forward.floors))]
 
