@@ -23,6 +23,7 @@ from .output import as_option, assured, say, spinner
 DELTAS = (1e-5, 1e-6, 1e-9)
 ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0)
 REASONS = ("gdp", "zcdp")  # rows that say why, since they hold at all points or at none
+CHEAP = ("advantage", "epsilon")  # one delta, or few: they are asked before what may take all the time
 EVERYWHERE = {"gdp": {"delta_least": 0.0}, "zcdp": {"order_most": math.inf}}
 ARGUMENT = re.compile(r"\b(delta_least|order_most)\b(?:=([\d.e+-]*\d)?)?")  # in a reason
 MEANINGS = {
@@ -108,20 +109,21 @@ def convert(
 def _rows(
     run: Mechanism, questions: Sequence[tuple[str, dict[str, float]]], settings: ConvertOptions
 ) -> list[Result | RefusedRow]:
-    """One after the other, each in a share of the time that is left; what is refused is a row too."""
-    rows: list[Result | RefusedRow] = []
+    """Each in a share of the time that is left, what needs little of it first; what is refused is a row too."""
+    rows: dict[int, Result | RefusedRow] = {}
     expression, only = repr(run), parsed(settings["direction"])
     with work.allowance(settings["seconds"]):
-        for done, (quantity, arguments) in enumerate(questions):
+        for done, place in enumerate(sorted(range(len(questions)), key=lambda each: questions[each][0] not in CHEAP)):
+            quantity, arguments = questions[place]
             began, share = time.perf_counter(), max(1.0 / (len(questions) - done), work.POINT_SHARE)
             with spinner(quantity + stated(quantity, arguments)), work.part(share):
                 try:
                     bound = getattr(run, quantity)(**arguments, **settings)
                 except (UnsupportedMechanism, WorkExhausted) as error:
-                    rows.append(RefusedRow(quantity, arguments, error))
+                    rows[place] = RefusedRow(quantity, arguments, error)
                     continue
-            rows.append(Result(expression, quantity, arguments, bound, time.perf_counter() - began, only))
-    return rows
+            rows[place] = Result(expression, quantity, arguments, bound, time.perf_counter() - began, only)
+    return [rows[place] for place in sorted(rows)]
 
 
 def _lines(rows: Sequence[Result | RefusedRow]) -> list[str]:
