@@ -176,8 +176,9 @@ def test_outputs_that_one_law_never_has(law: str, mean: float, shape: float | No
     p, q = (0.5, 0.5, 0.0), (0.25, 0.5, 0.25)
     run, runs = tr.Finite(p=p, q=q).best_of(law=law, mean=mean, shape=shape), Runs(law, mpf(mean), shape)
     for direction, (first, second) in (("remove", (p, q)), ("add", (q, p))):
-        epsilons = (0.0, 0.78)
+        epsilons = (0.78, 2.0)
         bounds = run.delta(epsilons, direction=direction)
+        assert all(bound.upper <= 1 for bound in bounds)
         for order in permutations(range(3)):
             likely, other = (best([mpf(masses[each]) for each in order], runs) for masses in (first, second))
             for epsilon, bound in zip(epsilons, bounds, strict=True):

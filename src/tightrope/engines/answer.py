@@ -96,7 +96,7 @@ def from_edges(ends: Edges, point: Point) -> Answer | None:
     """Answers that need no engine: beyond the supremum of the loss, below the infinite mass, at delta 0 and 1."""
     if point.quantity == "delta":
         if ends.supremum <= point.given or point.given == math.inf:
-            return exact(ends.mass, ends.mass, "epsilon is at or above every finite loss")
+            return exact(ends.mass, ends.mass, "epsilon is at or above every finite loss", most=1.0)
         return None
     if ends.mass > point.given:
         return exact(arb.pos_inf(), arb.pos_inf(), ends.why_infinite(point.given))
@@ -117,9 +117,9 @@ def nothing_known(point: Point) -> Answer:
     return Answer(lower, upper, OUTLINE, "ball", "nothing was proven in the time that was given", {}, Budget())
 
 
-def exact(lower: arb, upper: arb, reason: str) -> Answer:
-    """A formula in balls."""
-    low, high = max(lower_float(lower), 0.0), max(upper_float(upper), 0.0)
+def exact(lower: arb, upper: arb, reason: str, most: float = math.inf) -> Answer:
+    """A formula in balls; most: no truth is above, though a ball may be, such as 1 of a mass."""
+    low, high = max(lower_float(lower), 0.0), min(max(upper_float(upper), 0.0), most)
     lines = budget_lines(rounding=high - low if math.isfinite(high) else 0.0)
     return Answer(low, high, CLOSED_FORM, "ball", reason, {}, Budget(lines, lines))
 

@@ -98,10 +98,9 @@ def _told(law: Law, order: float, direction: Direction, found: Divergence) -> To
 
 
 def _reason(terms: Sequence[Term], order: float, found: Divergence) -> str:
-    mass = edges(terms).mass
     if found.lower == math.inf and order < 1.0:
         return "no outcome is possible under both laws"
-    if found.lower == math.inf and mass > 0:
+    if found.lower == math.inf and (mass := edges(terms).mass) > 0:
         least = rounded(lower_float(mass), 3, up=False)
         return f"the loss is infinite with probability {least} at least: from order 1 on divergences are infinite"
     if found.lower == math.inf:

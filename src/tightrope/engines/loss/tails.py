@@ -285,7 +285,7 @@ class LossTails:
         with working_precision(EDGE_BITS):
             if self.edges.supremum <= t:
                 mass = 1 - self.edges.mass if below else self.edges.mass
-                return exact(mass, mass, "at or above every finite loss")
+                return exact(mass, mass, "at or above every finite loss", most=1.0)
             if arb(t) < -self._mirror.supremum:
                 return exact(arb(not below), arb(not below), "below every loss")
         cell = cell_of(self.terms, t)
