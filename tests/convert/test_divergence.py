@@ -19,6 +19,8 @@ import tightrope as tr
 from tests.oracle import moments
 from tests.reference.integrals import DIGITS, stored
 from tightrope.cli.app import run
+from tightrope.convert.divergence_ends import Divergence
+from tightrope.convert.smallest_rho import SmallestRho
 from tightrope.kernels.ball import working_precision
 
 Moment = Callable[[complex], mpc]
@@ -235,3 +237,20 @@ def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("renyi in [1, 1] at order 8\n")
     assert run(["renyi", "Gaussian(sigma=2)", "--order", "-3"]) == 2
     assert "order must be" in capsys.readouterr().err
+
+
+def test_bounds_that_contradict_each_other_are_no_answer() -> None:
+    """Neither end is moved to hide it."""
+    low, high = Divergence(0.5, 1.0), Divergence(0.75, 2.0)
+    assert low.narrowed(high) == Divergence(0.75, 1.0)
+    with pytest.raises(AssertionError, match="contradict"):
+        high.narrowed(Divergence(0.0, 0.5))
+    with pytest.raises(AssertionError, match="contradict"):
+        SmallestRho(0.5, 1.0, 2.0, 1).narrowed(SmallestRho(0.0, 0.25, 2.0, 1))
+
+
+def test_an_infinite_loss_that_is_not_ruled_out_leaves_no_upper_end() -> None:
+    """The mass of infinite losses is a ball around 0 here; finite pairs below prove that there is some."""
+    run = tr.ApproximateDP(epsilon=1.0, delta=1e-5).best_of("poisson", mean=2)
+    assert all(bound.upper == math.inf for bound in run.renyi([1.0, 2.0, math.inf], direction="remove"))
+    assert run.renyi(0.5, direction="remove").upper < 1.0

@@ -99,7 +99,7 @@ def divergence(terms: Sequence[Term], order: float, accuracy: float, proof: bool
     if found.mass.is_zero():  # no order is above the supremum of the loss, also when time is up
         known = known._replace(upper=min(known.upper, max(upper_float(found.supremum), 0.0)))
     certain = order < 1.0 or found.mass.is_zero()
-    return known._replace(upper=max(known.lower, known.upper) if certain else math.inf)
+    return known if certain else known._replace(upper=math.inf)
 
 
 def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergence:
@@ -107,9 +107,9 @@ def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergenc
     factors = pair.factors()
     if factors is not None:
         return total([(of_pair(each, order, accuracy, proof), count) for each, count in factors])
-    known = NOTHING
+    known, sure = NOTHING, order < 1.0 or bool(pair.infinite_mass().is_zero())
     if order > SAMPLE_FIRST and pair.sampling() is not None:
-        known = _tried(known, lambda: from_parts(pair, order, lambda part: _without_masses(part, order)))
+        known = _tried(known, lambda: from_parts(pair, order, lambda part: _without_masses(part, order)), sure)
         if known.relative <= ALL_DIGITS:
             return known
     try:
@@ -121,21 +121,22 @@ def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergenc
     # What is known by bounds on divergences stands for many laws: their largest profile has a larger divergence.
     bounds = of_bounds(pair)
     if bounds or order > PARTS_FIRST:
-        known = _tried(known, lambda: _without_masses(pair, order))
+        known = _tried(known, lambda: _without_masses(pair, order), sure)
     # An order that the quadrature of a cgf cannot reach has masses that no finite pair can hold.
     beyond = known.upper < math.inf and pair.cgf() is not None
     if known.relative <= accuracy or bounds or beyond:
         return known
-    known = _tried(known, lambda: _between(pair, order, known, accuracy, proof))
+    known = _tried(known, lambda: _between(pair, order, known, accuracy, proof), sure)
     if known.relative > accuracy and order <= PARTS_FIRST:
-        known = _tried(known, lambda: _without_masses(pair, order))
+        known = _tried(known, lambda: _without_masses(pair, order), sure)
     return known
 
 
-def _tried(known: Divergence, more: Callable[[], Divergence]) -> Divergence:
-    """What is known, and what more there is as far as time allows."""
+def _tried(known: Divergence, more: Callable[[], Divergence], sure: bool) -> Divergence:
+    """What is known, and what more there is as far as time allows; not sure: an infinite loss may be left out of it."""
     with suppress(WorkExhausted, UnsupportedMechanism), work.part(TRY_SHARE, clock=True):
-        return known.narrowed(more())
+        found = more()
+        return known.narrowed(found if sure else found._replace(upper=math.inf))
     return known
 
 

@@ -33,8 +33,14 @@ class Divergence(NamedTuple):
         """What both say; how, as far as the other one says more."""
         if other.lower <= self.lower and other.upper >= self.upper:
             return self
-        lower, upper = max(self.lower, other.lower), min(self.upper, other.upper)
-        return Divergence(lower, max(lower, upper), max(self.rows, other.rows), self.balls and other.balls)
+        lower, upper = agreed(max(self.lower, other.lower), min(self.upper, other.upper))
+        return Divergence(lower, upper, max(self.rows, other.rows), self.balls and other.balls)
+
+
+def agreed(lower: float, upper: float) -> tuple[float, float]:
+    """Ends from two proofs: where they cross one of these is wrong, and no number is right."""
+    assert lower <= upper, f"two bounds contradict each other: at least {lower!r}, at most {upper!r}"
+    return lower, upper
 
 
 def ends(lower: arb, upper: arb, rows: int = 0, balls: bool = True) -> Divergence:

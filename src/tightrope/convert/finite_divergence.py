@@ -44,13 +44,14 @@ class Between:
 
     pair: Pair
     order: float
-    tail: Tail | None  # None below order 1, where an infinite loss costs nothing
+    tail: Tail | None  # None below order 1, where an infinite loss costs nothing, and where there may be one
 
     @staticmethod
     def of(pair: Pair, order: float) -> Between:
-        """The pair has no infinite loss, or the order lies below 1."""
+        """The pair is not known to have an infinite loss, or the order lies below 1."""
         with working_precision(FINITE_DIVERGENCE_BITS):
-            return Between(pair, order, None if order < 1.0 else Tail.of(pair, order))
+            ends_well = order >= 1.0 and pair.infinite_mass().is_zero()
+            return Between(pair, order, Tail.of(pair, order) if ends_well else None)
 
     def ends(self, known: Divergence, accuracy: float, proof: bool) -> Divergence:
         """As narrow as the accuracy, as time, or as finer pairs can make it; what is known where there are none."""

@@ -29,6 +29,7 @@ from ..kernels.directed import next_up
 from ..pair import Pair
 from ..relation import Direction
 from .divergence import ORDER_MOST
+from .divergence_ends import agreed
 
 Ends = tuple[float, float]
 OfPair = Callable[[Pair, float], Ends]  # ends of the divergence of a pair at an order from 1 on
@@ -53,7 +54,7 @@ class SmallestRho(NamedTuple):
     def narrowed(self, other: SmallestRho) -> SmallestRho:
         """What both say, in the words of the one with the larger lower end."""
         best = other if other.lower >= self.lower else self
-        upper = max(min(self.upper, other.upper), best.lower)
+        _, upper = agreed(best.lower, min(self.upper, other.upper))
         return best._replace(upper=upper, orders=self.orders + other.orders, refused=other.refused)
 
 
@@ -84,7 +85,7 @@ class Part:
         """D, and no more than what its rho and its largest loss allow."""
         if order not in self.known:
             lower, upper = of_pair(self.pair, order)
-            self.known[order] = lower, max(min(upper, next_up(self.rho * order), self.top), lower)
+            self.known[order] = agreed(lower, min(upper, next_up(self.rho * order), self.top))
         return self.known[order]
 
     def power(self, left: float, right: float) -> arb:
@@ -134,7 +135,7 @@ class Ascent:
         at_once = self._beyond(1.0)
         with suppress(WorkExhausted):
             self._climb(at_once)
-        upper = max(min([at_once, *(-bound for bound, _, _ in self.cells[:1])]), self.lower)
+        _, upper = agreed(self.lower, min([at_once, *(-bound for bound, _, _ in self.cells[:1])]))
         if self.refused is not None and self.lower == 0.0 and upper == math.inf:
             raise self.refused
         return SmallestRho(self.lower, upper, self.order, self.orders, self.refused is not None)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from .. import work
 from ..bound import Bound, Budget, budget_lines
 from ..convert.divergence import divergence
-from ..convert.divergence_ends import Divergence, total
+from ..convert.divergence_ends import Divergence, agreed, total
 from ..digits import rounded
 from ..engines.edges import edges
 from ..engines.evaluation import Term
@@ -77,8 +77,8 @@ def _directed(law: Law, order: float, direction: Direction, known: dict[tuple[Te
         with work.part(1.0 / (len(choices) - done), clock=True):
             best.append((max((asked([(floor, 1)]) for floor in floors), key=lambda each: each.lower), count))
     below = total(best)
-    lower = min(below.lower, above.upper)
-    return Divergence(lower, above.upper, max(above.rows, below.rows), above.balls and below.balls)
+    lower, upper = agreed(below.lower, above.upper)
+    return Divergence(lower, upper, max(above.rows, below.rows), above.balls and below.balls)
 
 
 def _told(law: Law, order: float, direction: Direction, found: Divergence) -> Told:

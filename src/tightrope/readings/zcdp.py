@@ -18,6 +18,7 @@ from flint import acb
 from .. import work
 from ..bound import Bound, Budget, budget_lines
 from ..convert.divergence import ORDER_MOST, divergence
+from ..convert.divergence_ends import agreed
 from ..convert.smallest_rho import SmallestRho, smallest_rho
 from ..digits import short
 from ..engines.answer import meets
@@ -89,7 +90,8 @@ def _directed(
         with suppress(WorkExhausted, UnsupportedMechanism), work.part(1.0 / (len(runs) - done), clock=True):
             found = _searched(law, order_most, run, max(enough, below.lower))
             below = found if found.lower > below.lower else below
-    return below._replace(lower=min(below.lower, above.upper), upper=above.upper, refused=above.refused)
+    lower, upper = agreed(below.lower, above.upper)
+    return below._replace(lower=lower, upper=upper, refused=above.refused)
 
 
 def _searched(law: Law, order_most: float, terms: tuple[Term, ...], enough: float) -> SmallestRho:
