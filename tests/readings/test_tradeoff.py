@@ -9,6 +9,7 @@ import mpmath as mp
 import pytest
 
 import tightrope as tr
+from tightrope.readings.law import Law
 
 from ..oracle.readings import Family, GaussianReadings, LaplaceReadings, ResponseReadings, Two, posterior
 
@@ -190,3 +191,18 @@ def test_accuracy_and_proof() -> None:
     assert proven.certificate is not None
     assert proven.certificate.arithmetic == "ball"
     assert (tr.Gaussian(sigma=1) * 10**9).tradeoff(0.5).upper <= 5e-324
+
+
+def test_digits_of_what_does_not_matter_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the largest loss of a smooth law delta is far below every width, and no engine is quick there."""
+    asked, one_sided = [], Law.one_sided
+
+    def noted(law: Law, t: float, aim: float | None = None) -> tr.Bound:
+        asked.append(t)
+        return one_sided(law, t, aim)
+
+    monkeypatch.setattr(Law, "one_sided", noted)
+    bound = tr.Exponential(epsilon=1.0).tradeoff(1e-3)
+    assert 1.0 in asked
+    assert not any(0.0 < abs(t - 1.0) < 1e-5 for t in asked)
+    assert bound.width <= 1e-6 * bound.upper

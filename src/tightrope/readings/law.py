@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
@@ -150,6 +151,13 @@ class Law:
                 found = self._asked(t, each)
                 self._known[t] = found if known is None or found.width < known.width else known
         return self._known[t]
+
+    def moments_below(self, t: float, delta: float) -> Bound | None:
+        """[0, delta] where moments alone prove that one_sided(t) is no larger."""
+        with suppress(WorkExhausted), work.part(1.0):
+            if self._case(t < 0.0).below_by_moments(abs(t), delta):
+                return Bound(0.0, delta, self._between(t).certificate)
+        return None
 
     def _asked(self, t: float, aim: float) -> Bound:
         try:

@@ -36,6 +36,7 @@ OUTREACH = 8.0  # times as far as the Gaussian of the last point says: where mu 
 NEARLY_THERE = 0.1  # standard deviations: a guess is trusted that is no further from a point
 IDLE_POINTS = 6  # points that bring the ends no nearer, where deltas are not sharper either
 FIRST_POINT_SHARE = 0.5  # of the time: for the first delta
+AS_GOOD_AS_ZERO = 0.125  # of what may lie between the points
 FIRST_AIM = 1e-3  # relative width of a delta that only says where to look
 LOG_MOST = 700.0
 FINEST_AIM = 1e-13  # relative width of a delta: asked for before anything finer is known to help
@@ -120,6 +121,7 @@ class _PowerSearch:
         self.known: dict[float, Bound] = {}  # at t; below 0 those of the reversed pairs at -t
         self.mus: dict[float, float] = {}
         self.aims: dict[float, float] = {}
+        self.enough: dict[float, float] = {}  # a delta below is as good as 0
         self.gaps: list[arb] = []
         self.quantile = upper_point(x)
         self.step, self.way = 1.0, 0  # outward, in t; which way to the next point is tried first
@@ -131,7 +133,7 @@ class _PowerSearch:
         while t is not None and len(self.known) < MOST_POINTS:
             aim = self.aims.setdefault(t, self._aim(t))
             with work.part(work.POINT_SHARE if self.known else FIRST_POINT_SHARE):  # what is prepared serves the others
-                self.known[t] = found = self.law.one_sided(t, aim)
+                self.known[t] = found = self._negligible(t) or self.law.one_sided(t, aim)
             self.mus[t] = equivalent(abs(t), (found.lower + found.upper) / 2.0 if found.upper < 1.0 else 1.0)
             with work.uncounted(), working_precision(BITS_START):
                 t = None if self.law.over else self._next()
@@ -139,6 +141,11 @@ class _PowerSearch:
             self.known = {**self.law.known, **self.known}
         with work.uncounted(), working_precision(BITS_START):
             return self._found(self._valley(lower=True))
+
+    def _negligible(self, t: float) -> Bound | None:
+        """Beside the end of the loss a delta may be too small to matter, and its digits cost much: moments tell."""
+        enough = self.enough.pop(t, 0.0)
+        return self.law.moments_below(t, enough) if enough > 0.0 else None
 
     def _aim(self, t: float) -> float:
         """The relative width of delta that matters in delta + a x; at first only where to look is asked."""
@@ -241,7 +248,10 @@ class _PowerSearch:
         if not self.lowest < guess < self.highest:  # a corner of H: the next point is near enough to tell its slope
             edge = self.highest if guess >= self.highest else self.lowest
             near_by = float(allowed / self.x * (-arb(edge)).exp())
-            yield from (edge, edge - near_by, edge + near_by)
+            yield edge
+            for t in (edge - near_by, edge + near_by):
+                self.enough[t] = min(AS_GOOD_AS_ZERO * float(allowed) * math.exp(min(max(-t, 0.0), LOG_MOST)), 1.0)
+                yield t
             return
         z = guess / mu + mu / 2.0
         log_bend = guess - z * z / 2.0 - LOG_ROOT_TWO_PI - math.log(mu)  # log of the second derivative in t
