@@ -254,3 +254,14 @@ def test_an_infinite_loss_that_is_not_ruled_out_leaves_no_upper_end() -> None:
     run = tr.ApproximateDP(epsilon=1.0, delta=1e-5).best_of("poisson", mean=2)
     assert all(bound.upper == math.inf for bound in run.renyi([1.0, 2.0, math.inf], direction="remove"))
     assert run.renyi(0.5, direction="remove").upper < 1.0
+
+
+def test_losses_too_large_for_a_quadrature() -> None:
+    """Next to the base but for the rate, and next to log 1/0.7 the other way."""
+    run = tr.Laplace(scale=0.001).poisson(rate=0.3)
+    base = tr.Laplace(scale=0.001).renyi(8.5)
+    bound = run.renyi(8.5, direction="remove")
+    assert base.lower + 8.5 / 7.5 * math.log(0.3) - 1e-9 <= bound.upper
+    assert bound.lower <= base.upper + 8.5 / 7.5 * math.log(0.3) + 1e-9
+    assert bound.upper - bound.lower < 1e-3 * bound.upper
+    assert run.renyi(256.0, direction="add").upper <= math.log(1 / 0.7) + 1e-9

@@ -13,12 +13,9 @@ import math
 from collections.abc import Callable
 from functools import partial
 
-from scipy.special import erfinv, log_ndtr, ndtri
-
+from ..readings import gaussian_guess
+from ..readings.gaussian_guess import upper_point
 from .target import Target
-
-LOW, HIGH = -60.0, 60.0  # log mu
-STEPS = 60
 
 
 def gauge_of(target: Target) -> Callable[[float], float]:
@@ -42,20 +39,12 @@ def logarithm(value: float) -> float:
 
 def equivalent(epsilon: float, delta: float) -> float:
     """log mu of the Gaussian mechanism with this delta at epsilon; nan where there is none within reach."""
-    if not 0.0 < delta < 1.0:
-        return math.nan
-    if epsilon == 0.0:
-        return math.log(2.0 * math.sqrt(2.0) * float(erfinv(delta)))
-    goal, low, high = math.log(delta), LOW, HIGH
-    for _ in range(STEPS):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if _log_delta(epsilon, math.exp(middle)) < goal else (low, middle)
-    return low if low > LOW and high < HIGH else math.nan
+    return logarithm(gaussian_guess.equivalent(epsilon, delta))
 
 
 def apart_by(fpr: float, tpr: float) -> float:
     """log mu of the Gaussian mechanism with this tpr at fpr, mu = Phi^-1(tpr) - Phi^-1(fpr)."""
-    return logarithm(float(ndtri(tpr)) - float(ndtri(fpr))) if 0.0 < fpr < tpr < 1.0 else math.nan
+    return logarithm(upper_point(fpr) - upper_point(tpr)) if 0.0 < fpr < tpr < 1.0 else math.nan
 
 
 def _believed(prior: float, fpr: float, posterior: float) -> float:
@@ -67,9 +56,3 @@ def _guessed(prior: float, accuracy: float) -> float:
     """The delta at |log((1 - prior)/prior)| that makes such an accuracy, gauged; both signs have the same mirror."""
     surer, other = max(prior, 1.0 - prior), min(prior, 1.0 - prior)
     return equivalent(math.log(surer / other), (accuracy - surer) / other)
-
-
-def _log_delta(epsilon: float, mu: float) -> float:
-    above, below = float(log_ndtr(mu / 2.0 - epsilon / mu)), float(log_ndtr(-mu / 2.0 - epsilon / mu))
-    gap = epsilon + below - above
-    return above + math.log(-math.expm1(gap)) if gap < 0.0 else -math.inf

@@ -123,13 +123,20 @@ def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergenc
     if bounds or order > PARTS_FIRST:
         known = _tried(known, lambda: _without_masses(pair, order), sure)
     # An order that the quadrature of a cgf cannot reach has masses that no finite pair can hold.
-    beyond = known.upper < math.inf and pair.cgf() is not None
+    beyond = known.upper < math.inf and _by_quadrature(pair)
     if known.relative <= accuracy or bounds or beyond:
         return known
     known = _tried(known, lambda: _between(pair, order, known, accuracy, proof), sure)
     if known.relative > accuracy and order <= PARTS_FIRST:
         known = _tried(known, lambda: _without_masses(pair, order), sure)
     return known
+
+
+def _by_quadrature(pair: Pair) -> bool:
+    """Whether its cgf is an integral that can be had."""
+    with suppress(UnsupportedMechanism):
+        return pair.cgf() is not None
+    return False
 
 
 def _tried(known: Divergence, more: Callable[[], Divergence], sure: bool) -> Divergence:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 GUESS_HALVINGS = 64
-LOG_MU = 300.0  # at most, either sign
+LOG_MU = 700.0  # at most, either sign
 LITTLE_MU = 1e-5  # below, the first order in mu tells more than a difference
 ERFC_MOST = 36.0  # standard deviations: from here on erfc underflows
 LOG_ROOT_TWO_PI = 0.9189385332046727
@@ -19,6 +19,8 @@ LOG_ROOT_TWO_PI = 0.9189385332046727
 
 def log_normal(z: float) -> float:
     """log Phi(z)."""
+    if z > 0.0:
+        return math.log1p(-math.erfc(z * math.sqrt(0.5)) / 2.0)
     if z > -ERFC_MOST:
         return math.log(math.erfc(-z * math.sqrt(0.5)) / 2.0)
     return -z * z / 2.0 - math.log(-z) - LOG_ROOT_TWO_PI + math.log1p(-1.0 / (z * z))
