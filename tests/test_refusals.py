@@ -48,7 +48,12 @@ def test_refusals_name_what_was_written(name: str) -> None:
             if refusal is not None:
                 assert str(refusal) == f"the engine {engine.name} cannot answer for {refusal.mechanism}: {refusal.hint}"
                 check(refusal, run)
-    for ask in (lambda: run.renyi(2.5, seconds=0.005), lambda: run.cgf(1.5), lambda: run.cgf(-1e9), lambda: run.phi(3.0)):
+    for ask in (
+        lambda: run.renyi(2.5, seconds=0.005),
+        lambda: run.cgf(1.5),
+        lambda: run.cgf(-1e9),
+        lambda: run.phi(3.0),
+    ):
         refusal = refused(ask)
         if refusal is not None:
             assert str(refusal).startswith("no engine can answer for ")

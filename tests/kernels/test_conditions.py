@@ -152,7 +152,7 @@ MIXED = {
     "response": lambda: (tr.RandomizedResponse(p=0.51) * 512).delta(epsilon=0.5),
     "contour": lambda: (tr.Gaussian(sigma=1.0).poisson(rate=0.01) * 1000).epsilon(delta=1e-6),
     "contour in balls": lambda: (tr.Gaussian(sigma=2.0).poisson(rate=0.02) * 50).delta(epsilon=0.5, proof=True),
-    "few hits": lambda: (tr.Gaussian(sigma=1.0).poisson(rate=1e-4) * 100).delta(epsilon=0.5),
+    "few hits": lambda: (tr.Gaussian(sigma=1.0).poisson(rate=1e-3) * 20).delta(epsilon=0.5),
     "lattice": lambda: (tr.Laplace(scale=2.0).poisson(rate=0.3) * 5).delta(epsilon=0.5, engine="lattice"),
     "discrete": lambda: (tr.DiscreteGaussian(sigma=2.0) * 10).epsilon(delta=1e-6),
     "lattice in integers": lambda: (tr.RandomizedResponse(p=0.6) * 5).delta(epsilon=1.0, proof=True, engine="lattice"),
@@ -161,7 +161,7 @@ MIXED = {
         epsilon=0.3, engine="buckets"
     ),
     "truncated": lambda: (tr.TruncatedLaplace(scale=2.0, bounds=(-20.0, 20.0)) * 4).delta(epsilon=1.0),
-    "density": lambda: (own() * 3).delta(epsilon=0.5),
+    "density": lambda: (own() * 10).delta(epsilon=1.0),
     "exponential": lambda: (tr.Exponential(epsilon=0.3) * 20).epsilon(delta=1e-5),
     "data": lambda: (tr.Histograms(a=(900, 80, 20), b=(880, 95, 25), confidence=0.95) * 3).delta(epsilon=0.5),
     "compared": lambda: [row.value for row in tr.compare(tr.Laplace(scale=9.0) * 10, delta=1e-6).rows],

