@@ -181,3 +181,14 @@ def test_one_direction_of_a_replaced_record_is_refused() -> None:
     with pytest.raises(tr.InvalidParameter, match="direction must be left out"):
         run.tradeoff_curve(points=3, direction="add")
     assert run.tradeoff_curve(points=3).bounds[-1].upper == 0.0
+
+
+def test_a_curve_of_real_neighbours_below_a_pair_falls_and_is_about_as_narrow_as_single_rates() -> None:
+    run = tr.PureDP(epsilon=1.0).shuffle(users=20)
+    curve = run.tradeoff_curve(points=12)
+    highs = [bound.upper for bound in curve.bounds]
+    assert highs == sorted(highs, reverse=True)
+    for place in (3, 6, 8):  # a curve aims at 1e-4 of the smaller rate, where a single one may be exact
+        bound = curve.bounds[place]
+        aim = 1e-4 * min(bound.lower, 1.0 - bound.upper)
+        assert bound.width <= 2.0 * run.tradeoff(curve.fprs[place]).width + aim

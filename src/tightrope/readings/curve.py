@@ -70,7 +70,7 @@ def tradeoff_curve(
         law.aim = question.accuracy or CURVE_AIM
         sweep = _Sweep(law)
         sweep.run([x for x in asked if 0.0 < x < 1.0])
-        ends = [sweep.ends.get(x) or sweep.outermost(x) for x in asked]
+        ends = [sweep.found(x) if x in sweep.ends else sweep.outermost(x) for x in asked]
         bounds = tuple(sweep.bound(each) for each in ends)
     for bound in bounds:
         if question.accuracy is not None and not meets(bound.lower, bound.upper, question.accuracy, "tradeoff"):
@@ -88,6 +88,8 @@ class _Sweep:
         self.aims: dict[float, float] = {}
         self.order: list[float] = []
         self.ends: dict[float, _Ends] = {}
+        with work.uncounted():
+            self.tight = law.mechanism.tight
 
     def run(self, fprs: Sequence[float]) -> None:
         """Asks until the ends are close at every rate, time is up, or no point would help."""
@@ -170,6 +172,17 @@ class _Sweep:
             return _Ends(lower, upper, slope, best, self._between(near, exact, stalled))
         return _Ends(lower, upper, slope, best, self._narrower(near, certain))
 
+    def found(self, x: float) -> _Ends:
+        """The ends at last: where real neighbours lose less than the pair, points from everywhere tell more."""
+        ends = self.ends[x]
+        if self.tight or ends.upper - ends.lower <= self.law.aim * min(ends.lower, 1.0 - ends.upper):
+            return ends
+        small = ends.best < 0.0
+        with work.uncounted(), working_precision(BITS_START):
+            certain = self._valley(self.order[:: len(self.order) // POINTS_FAR + 1], x, small, sure=True)
+            upper = upper_float(-certain.lower if small else 1 - certain.lower)
+        return ends._replace(upper=max(min(ends.upper, upper), ends.lower))
+
     def outermost(self, x: float) -> _Ends:
         """At 0 an attacker finds the mass of infinite loss, at 1 everything."""
         if x == 1.0:
@@ -215,7 +228,7 @@ class _Sweep:
 
     def _narrower(self, near: Sequence[float], valley: Valley) -> list[float]:
         """Points that decide and are wide; where real neighbours lose less than the pair, nothing narrows them."""
-        if not self.law.mechanism.tight:
+        if not self.tight:
             return []
         places = {valley.best, valley.interval - 1, valley.interval}
         deciding = [near[index] for index in places if 0 <= index < len(near)]
