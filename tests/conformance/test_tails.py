@@ -58,33 +58,35 @@ def within(value: float, truth: arb) -> bool:
         return abs(arb(value) - truth) <= (truth * TAIL_ERROR if truth >= 1e-300 else arb(1e-313))
 
 
-@pytest.mark.parametrize("case", sampled())
-def test_tails(case: Case) -> None:
-    points = thinned(tuple(places(case.truth)), str(case))
-    tails = case.mechanism.pair(direction_of(case.direction)).tails(twofold(np.array(points)))
-    wrong = [
-        f"{name}({t!r}) = {float(values[index])!r}, not {truth.str(20)}"
-        for index, t in enumerate(points)
-        for name, values, truth in zip(tails._fields, tails, case.truth.tails(t), strict=True)
-        if not within(float(values[index]), truth)
-    ]
-    assert not wrong, f"{case}: {len(wrong)} of {4 * len(points)} masses are off: {wrong[:4]}"
+@pytest.mark.parametrize("cases", sampled())
+def test_tails(cases: list[Case]) -> None:
+    for case in cases:
+        points = thinned(tuple(places(case.truth)), str(case))
+        tails = case.mechanism.pair(direction_of(case.direction)).tails(twofold(np.array(points)))
+        wrong = [
+            f"{name}({t!r}) = {float(values[index])!r}, not {truth.str(20)}"
+            for index, t in enumerate(points)
+            for name, values, truth in zip(tails._fields, tails, case.truth.tails(t), strict=True)
+            if not within(float(values[index]), truth)
+        ]
+        assert not wrong, f"{case}: {len(wrong)} of {4 * len(points)} masses are off: {wrong[:4]}"
 
 
-@pytest.mark.parametrize("case", sampled((0.3, 1.0)))
-def test_tails_at_atoms(case: Case) -> None:
+@pytest.mark.parametrize("cases", sampled((0.3, 1.0)))
+def test_tails_at_atoms(cases: list[Case]) -> None:
     """At an atom the tail is that of a point within four units of t."""
-    points = [loss for loss in losses(case.truth) if loss != 0.0][:12]
-    tails = case.mechanism.pair(direction_of(case.direction)).tails(twofold(np.array(points)))
-    for index, t in enumerate(points):
-        reach = 4.0 * 2.0**-53 * abs(t)
-        before, after = case.truth.tails(t - reach), case.truth.tails(t + reach)
-        for name, values, first, last in zip(tails._fields, tails, before, after, strict=True):
-            low, high = (last, first) if name.endswith("above") else (first, last)
-            with precision(200):
-                value = arb(float(values[index]))
-                assert low * (1 - TAIL_ERROR) - 1e-313 <= value <= high * (1 + TAIL_ERROR) + 1e-313, (
-                    f"{case}: {name} at the loss {t!r} is {value.str(20, radius=False)}, off by "
-                    f"{(value - high).max(low - value).str(3, radius=False)}: "
-                    f"the truth lies from {low.str(20, radius=False)} to {high.str(20, radius=False)}"
-                )
+    for case in cases:
+        points = [loss for loss in losses(case.truth) if loss != 0.0][:12]
+        tails = case.mechanism.pair(direction_of(case.direction)).tails(twofold(np.array(points)))
+        for index, t in enumerate(points):
+            reach = 4.0 * 2.0**-53 * abs(t)
+            before, after = case.truth.tails(t - reach), case.truth.tails(t + reach)
+            for name, values, first, last in zip(tails._fields, tails, before, after, strict=True):
+                low, high = (last, first) if name.endswith("above") else (first, last)
+                with precision(200):
+                    value = arb(float(values[index]))
+                    assert low * (1 - TAIL_ERROR) - 1e-313 <= value <= high * (1 + TAIL_ERROR) + 1e-313, (
+                        f"{case}: {name} at the loss {t!r} is {value.str(20, radius=False)}, off by "
+                        f"{(value - high).max(low - value).str(3, radius=False)}: "
+                        f"the truth lies from {low.str(20, radius=False)} to {high.str(20, radius=False)}"
+                    )

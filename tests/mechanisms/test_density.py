@@ -143,7 +143,7 @@ def test_many_uses(name: str, count: int, direction: str) -> None:
     mechanism = case(name)[0] * count
     for epsilon in (0.1 * count, 0.25 * count):
         truth = float(stored("uses of a density", name, direction, count, epsilon))
-        for engine in ("auto", "lattice"):
+        for engine in ("auto", "lattice") if FULL or epsilon == 0.1 * count else ("auto",):
             bound = mechanism.delta(epsilon, direction=direction, engine=engine)
             assert bound.lower <= truth * (1.0 + 1e-9)
             assert truth * (1.0 - 1e-9) <= bound.upper

@@ -150,7 +150,7 @@ def test_bins_chosen_from_the_data_keep_the_stated_confidence(monkeypatch: pytes
     monkeypatch.setattr(histogram, "upper_limit", functools.cache(upper_limit))
     monkeypatch.setattr(histogram, "lower_limit", functools.cache(lower_limit))
     generator = np.random.default_rng(8)
-    held, runs, confidence = 0, cases(100, 400), 0.6
+    held, runs, confidence = 0, cases(40, 400), 0.6
     for _ in range(runs):
         edges: list[np.ndarray] = []
         original = binning._equal
