@@ -97,7 +97,7 @@ def test_sampled_gaussian_up_to_an_order(sigma: float, rate: float, most: float)
     assert found.upper < 0.5 * 100 / (2 * sigma**2)
 
 
-@pytest.mark.parametrize("sigma, rate, count", [(1.0, 0.01, 1000), (0.7, 1e-9, 1), (50.0, 0.9, 10**9)])
+@pytest.mark.parametrize("sigma, rate, count", [(1.0, 0.01, 1000), (0.7, 1e-9, 1), (5.0, 0.9, 10**9)])
 def test_sampling_does_not_help_at_all_orders(sigma: float, rate: float, count: int) -> None:
     found = (tr.Gaussian(sigma=sigma).poisson(rate=rate) * count).zcdp()
     contains(found, count / (2 * mp.mpf(sigma) ** 2))
