@@ -16,6 +16,7 @@ CURVES = (
     tr.RenyiCurve(orders=[2, 8], divergences=[0.1, 0.4], both_directions=False),
     tr.RenyiCurve(orders=[1, 3, float("inf")], divergences=[0.05, 0.2, 1.0]),
     tr.RenyiCurve(orders=[1], divergences=[0.05], both_directions=False),
+    tr.RenyiCurve(orders=[1.5, 4, 8], divergences=[1.93, 2.31, 2.41], both_directions=False),  # reversed: losses < 0
 )
 
 

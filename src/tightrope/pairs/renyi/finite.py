@@ -105,7 +105,9 @@ def _grid(search: Search, first: Stop, fine: Fineness) -> list[float]:
         if stop is not None and stop.order is not None and stop.at.loss > looks[-1].at.loss:
             looks.append(stop)
             near = stop
-    marks = [0.0 if look.order is None else float(look.order.log_slope(look.at)) for look in looks]
+    marks = [0.0 if look.order is None else max(0.0, float(look.order.log_slope(look.at))) for look in looks]
+    if not marks[-1] > 0.0:  # all finite losses lie below 0: from alpha = 1 on the profile is its mass of infinite loss
+        return []
     masses = [float(look.at.p) for look in looks]
     cells = [
         (abs(one - two) * (after - before) ** 2) ** (1.0 / 3.0)
