@@ -225,10 +225,11 @@ def _predicates(samples: Sequence[data.Data], most: int) -> Iterator[Callable[[d
         yield frozenset(sample for index, sample in enumerate(samples) if bits >> index & 1).__contains__
 
 
-# Laws of finitely many outputs: one direction tells more; and outputs that only one of them has.
+# Laws of finitely many outputs: one direction tells more; outputs that only one of them has, both or the second alone.
 LAWS = (
     ((0.5, 0.25, 0.25), (0.25, 0.125, 0.625)),
     ((0.125, 0.375, 0.5, 0.0), (0.0, 0.25, 0.5, 0.25)),
+    ((0.5, 0.5, 0.0), (0.375, 0.375, 0.25)),
 )
 
 
