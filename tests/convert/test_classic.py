@@ -17,7 +17,7 @@ from tightrope.compare.methods import METHODS, Kind
 from tightrope.convert import advanced, basic, concentrated, normal_limit, optimal, renyi
 from tightrope.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
 
-CASES = int(os.environ.get("TIGHTROPE_CASES", cases(7, 20)))
+CASES = int(os.environ.get("TIGHTROPE_CASES", cases(4, 20)))
 
 
 def test_basic_composition_adds_up() -> None:
