@@ -18,7 +18,7 @@ from ..convert.divergence_ends import Divergence, agreed, total
 from ..digits import rounded
 from ..engines.edges import edges
 from ..engines.evaluation import Term
-from ..errors import UnsupportedMechanism, WorkExhausted
+from ..errors import WorkExhausted
 from ..kernels.ball import lower_float
 from ..relation import Direction
 from .law import Law, Told
@@ -39,9 +39,6 @@ def renyi(law: Law, order: float) -> Bound:
     worst = max(found, key=lambda each: (found[each].upper, found[each].lower))
     top = found[worst]
     lower = max(each.lower for each in found.values())
-    undecided = top.upper == math.inf and lower < math.inf and 0.0 < order < math.inf
-    if undecided and law.exhausted is None:
-        raise UnsupportedMechanism(f"its divergence of order {order:g} is not known to be finite; try a smaller order")
     with work.uncounted():
         told = _told(law, order, worst, top._replace(lower=lower))
     return law.bound(lower, top.upper, told)
@@ -105,8 +102,10 @@ def _reason(terms: Sequence[Term], order: float, found: Divergence) -> str:
         return f"the loss is infinite with probability {least} at least: from order 1 on divergences are infinite"
     if found.lower == math.inf:
         return "the loss has no upper end" if order == math.inf else "moments of this order are infinite"
+    if found.upper == math.inf and order == math.inf:
+        return "nothing is known of the end of the loss"
     if found.upper == math.inf:
-        return "nothing is known of the end of the loss" if order == math.inf else "nothing is known above in this time"
+        return "nothing is known above, not even whether it is finite"
     if found.rows:
         return "divergences add up, and a part lies between two finite pairs"
     return "cgfs add up, and K(order - 1)/(order - 1) is the divergence"
