@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
-from .bound import Bound, Certificate
+from .bound import Bound
 from .calls import checked
 from .digits import short
 from .errors import InvalidParameter
+from .point_table import Point, PointTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,18 +20,21 @@ if TYPE_CHECKING:
 
     from .plot import Series
 
-Point = tuple[float, Bound]
-
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Curve(Sequence[Point]):
+class Curve(PointTable):
     """delta at each of the epsilons, ascending; between them only monotonicity is known.
 
     A sequence of (epsilon, bound); a slice is a curve again.
     """
 
+    _heading = "epsilon"
     epsilons: tuple[float, ...]
     bounds: tuple[Bound, ...]
+
+    @property
+    def _places(self) -> tuple[float, ...]:
+        return self.epsilons
 
     def __post_init__(self) -> None:
         if len(self.epsilons) != len(self.bounds):
@@ -39,12 +43,6 @@ class Curve(Sequence[Point]):
             )
         if any(first > second for first, second in pairwise(self.epsilons)):
             raise InvalidParameter("the epsilons of a curve must rise; reversed(curve) goes through it backwards")
-
-    def __iter__(self) -> Iterator[Point]:
-        return iter(zip(self.epsilons, self.bounds, strict=True))
-
-    def __len__(self) -> int:
-        return len(self.epsilons)
 
     @overload
     def __getitem__(self, index: int) -> Point: ...
@@ -64,39 +62,6 @@ class Curve(Sequence[Point]):
         return (
             f"delta in {at_first} at epsilon {short(first)} to {at_last} at epsilon {short(last)}, {len(self)} points"
         )
-
-    def __repr__(self) -> str:
-        return f"<Curve: {self}>"
-
-    def _repr_png_(self) -> bytes | None:
-        from .plot import png
-
-        return png(self.plot) if self else None
-
-    @property
-    def certificate(self) -> Certificate | None:
-        """That of the first point: what rests on draws does so at every point."""
-        return self.bounds[0].certificate if self.bounds else None
-
-    def to_csv(self) -> str:
-        """Columns epsilon, lower, upper, and confidence where it rests on draws; every double with all its digits."""
-        columns = self._columns()
-        rows = [columns, *(map(repr, row) for row in zip(*columns.values(), strict=True))]
-        return "".join(",".join(row) + "\n" for row in rows)
-
-    def to_frame(self) -> Any:
-        """A pandas DataFrame with the columns of the table."""
-        try:
-            from pandas import DataFrame
-        except ImportError:
-            raise InvalidParameter("a frame needs pandas: pip install pandas, or use to_csv()") from None
-        return DataFrame(self._columns())
-
-    def _columns(self) -> dict[str, Sequence[float]]:
-        lower, upper = [bound.lower for bound in self.bounds], [bound.upper for bound in self.bounds]
-        sure = None if self.certificate is None else self.certificate.confidence
-        known = {} if sure is None else {"confidence": [sure] * len(self)}
-        return {"epsilon": self.epsilons, "lower": lower, "upper": upper, **known}
 
     @checked
     def plot(
@@ -118,10 +83,9 @@ class Curve(Sequence[Point]):
         return draw([self._series(label)], path, ax=ax, log=log)
 
     def _series(self, label: str) -> Series:
-        from .plot import Series, verbatim
+        from .plot import Series
 
-        columns, assurance = self._columns(), "" if self.certificate is None else self.certificate.assurance
-        label = label or ("" if self.certificate is None else verbatim(self.certificate.label))
+        columns, (label, assurance) = self._columns(), self._titled(label)
         return Series(label, self.epsilons, columns["lower"], columns["upper"], assurance)
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, cast, overload
 
-from .bound import Bound, Budget, Certificate
+from .bound import Bound, Budget
 from .calls import checked, cut
 from .digits import short
 from .errors import InvalidParameter
 from .kernels.directed import FEW, lowered, next_down, next_up, raised
+from .point_table import Point, PointTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,20 +28,23 @@ BETWEEN = "between the rates asked by convexity: lines below, chords of upper en
 DRAWN = 240  # places between the rates
 DECADES_DRAWN = 1e12  # of a curve that starts at 0
 
-Rate = tuple[float, Bound]
-
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Tradeoffs(Sequence[Rate]):
+class Tradeoffs(PointTable):
     """The least false negative rate f at each of the false positive rates, which rise.
 
     f(y) >= lower - slope (y - fpr) at every y, for each rate and its slope; f is convex, so that it lies below the
     chords of upper ends. A sequence of (fpr, bound); a slice is a curve again.
     """
 
+    _heading = "fpr"
     fprs: tuple[float, ...]
     bounds: tuple[Bound, ...]
     slopes: tuple[float, ...]
+
+    @property
+    def _places(self) -> tuple[float, ...]:
+        return self.fprs
 
     def __post_init__(self) -> None:
         if not len(self.fprs) == len(self.bounds) == len(self.slopes):
@@ -53,17 +57,11 @@ class Tradeoffs(Sequence[Rate]):
         if not all(0.0 <= rate <= 1.0 for rate in self.fprs) or not all(slope >= 0.0 for slope in self.slopes):
             raise InvalidParameter("rates lie in [0, 1], and slopes are 0 or above")
 
-    def __iter__(self) -> Iterator[Rate]:
-        return iter(zip(self.fprs, self.bounds, strict=True))
-
-    def __len__(self) -> int:
-        return len(self.fprs)
-
     @overload
-    def __getitem__(self, index: int) -> Rate: ...
+    def __getitem__(self, index: int) -> Point: ...
     @overload
     def __getitem__(self, index: slice) -> Tradeoffs: ...
-    def __getitem__(self, index: int | slice) -> Rate | Tradeoffs:
+    def __getitem__(self, index: int | slice) -> Point | Tradeoffs:
         if isinstance(index, slice):
             return Tradeoffs(self.fprs[index], self.bounds[index], self.slopes[index])
         return self.fprs[index], self.bounds[index]
@@ -75,19 +73,6 @@ class Tradeoffs(Sequence[Rate]):
         if len(self) == 1:
             return f"false negative rate in {words[0]}"
         return f"false negative rate in {' to '.join(words)}, {len(self)} points"
-
-    def __repr__(self) -> str:
-        return f"<Tradeoffs: {self}>"
-
-    def _repr_png_(self) -> bytes | None:
-        from .plot import png
-
-        return png(self.plot) if self else None
-
-    @property
-    def certificate(self) -> Certificate | None:
-        """That of the first point: what rests on draws does so at every point."""
-        return self.bounds[0].certificate if self.bounds else None
 
     @property
     def tprs(self) -> tuple[Bound, ...]:
@@ -121,26 +106,6 @@ class Tradeoffs(Sequence[Rate]):
         between = None if known is None else replace(known, reason=BETWEEN, budget=Budget())
         return Bound(max(lower, 0.0), min(upper, 1.0), between)
 
-    def to_csv(self) -> str:
-        """Columns fpr, lower, upper, and confidence where it rests on draws; every double with all its digits."""
-        columns = self._columns()
-        rows = [columns, *(map(repr, row) for row in zip(*columns.values(), strict=True))]
-        return "".join(",".join(row) + "\n" for row in rows)
-
-    def to_frame(self) -> Any:
-        """A pandas DataFrame with the columns of the table."""
-        try:
-            from pandas import DataFrame
-        except ImportError:
-            raise InvalidParameter("a frame needs pandas: pip install pandas, or use to_csv()") from None
-        return DataFrame(self._columns())
-
-    def _columns(self) -> dict[str, Sequence[float]]:
-        lower, upper = [bound.lower for bound in self.bounds], [bound.upper for bound in self.bounds]
-        sure = None if self.certificate is None else self.certificate.confidence
-        known = {} if sure is None else {"confidence": [sure] * len(self)}
-        return {"fpr": self.fprs, "lower": lower, "upper": upper, **known}
-
     @checked
     def plot(
         self,
@@ -169,14 +134,12 @@ class Tradeoffs(Sequence[Rate]):
 
     def _series(self, label: str) -> Rates:
         """Both ends at so many rates that lines between them are what is known there."""
-        from .plot import verbatim
         from .tradeoff_plot import Rates
 
-        label = label or ("" if self.certificate is None else verbatim(self.certificate.label))
+        label, assurance = self._titled(label)
         places = sorted({*self.fprs, *self._bends(), *_between(self.fprs[0], self.fprs[-1])}) if self else []
         bounds = [self.at(place) for place in places]
         lower, upper = [bound.lower for bound in bounds], [bound.upper for bound in bounds]
-        assurance = "" if self.certificate is None else self.certificate.assurance
         width = max((bound.width for bound in self.bounds), default=0.0)
         return Rates(label, places, lower, upper, self.fprs, width, assurance)
 

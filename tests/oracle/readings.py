@@ -7,6 +7,7 @@ positives is its Q, the rate of true positives its P. What has logarithms in it 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -285,23 +286,23 @@ def _tail(share: mp.mpf) -> mp.mpf:
             return z
 
 
-class Family:
+class Family(ABC):
     """Two laws by their closed forms; the same with P and Q exchanged."""
 
-    def tpr(self, fpr: mp.mpf) -> mp.mpf:
-        raise NotImplementedError
+    @abstractmethod
+    def tpr(self, fpr: mp.mpf) -> mp.mpf: ...
 
-    def profile(self, a: mp.mpf) -> mp.mpf:
-        raise NotImplementedError
+    @abstractmethod
+    def profile(self, a: mp.mpf) -> mp.mpf: ...
 
-    def renyi(self, order: mp.mpf) -> mp.mpf:
-        raise NotImplementedError
+    @abstractmethod
+    def renyi(self, order: mp.mpf) -> mp.mpf: ...
 
-    def gdp(self) -> mp.mpf:
-        raise NotImplementedError
+    @abstractmethod
+    def gdp(self) -> mp.mpf: ...
 
-    def zcdp(self) -> mp.mpf:
-        raise NotImplementedError
+    @abstractmethod
+    def zcdp(self) -> mp.mpf: ...
 
     def advantage(self) -> mp.mpf:
         return self.profile(mp.mpf(1))

@@ -17,7 +17,7 @@ import pytest
 import tightrope as tr
 from tests.oracle.attacker import Part, attacks
 from tests.readings.compositions import ALL, composition
-from tests.search import FULL, cases
+from tests.search import cases
 
 DRAWS = cases(4_000, 40_000)
 RATES = (0.003, 0.1, 0.6)
@@ -173,9 +173,8 @@ def test_more_uses_tell_more(seed: int) -> None:
     assert all(less.lower <= more.upper for less, more in zip(*found, strict=True))
 
 
-@pytest.mark.skipif(not FULL, reason="takes seconds")
-def test_runs_that_tie_where_time_ends() -> None:
-    """Several real runs of which nothing is known in time: none is worse than another."""
-    run = tr.Gaussian(sigma=1.0).without_replacement(batch=10, records=1000) * 100
+def test_runs_that_tie() -> None:
+    """Several real runs with the same ends: none is worse than another, and their certificates have no order."""
+    run = tr.Laplace(scale=1.0).without_replacement(batch=1, records=10) * 2
     found = run.reconstruction(5e-324, proof=True, seconds=0.2)
     assert found.lower <= 5e-324 <= found.upper

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypedDict, Unpack
+from typing import TypedDict, Unpack, cast
 
 from ..bound import FrozenMapping
 from ..calls import checked_class
@@ -90,7 +90,7 @@ class Target:
     arguments: Mapping[str, float]
 
     def __init__(self, **given: Unpack[Limits]) -> None:
-        values = {name: value for name, value in given.items() if value is not None}
+        values = {name: value for name, value in cast(dict[str, float | None], given).items() if value is not None}
         name = _limit_among(values)
         form = FORMS[name]
         for extra in values:
@@ -102,9 +102,9 @@ class Target:
             value = values.get(each, default)
             if value is None:
                 raise InvalidParameter(f"a target for {name} needs {each}: Target({_example(name)})")
-            arguments[each] = _argument(name, each, value)  # type: ignore[arg-type]
+            arguments[each] = _argument(name, each, value)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "limit", _limit(name, values[name], arguments))  # type: ignore[arg-type]
+        object.__setattr__(self, "limit", _limit(name, values[name], arguments))
         object.__setattr__(self, "arguments", FrozenMapping(arguments))
 
     @property

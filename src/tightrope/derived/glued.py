@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +19,7 @@ from flint import arb
 
 from ..facets.cumulant import cumulant_above
 from ..facets.finite import Atoms
+from ..kernels.ball import least_known
 from ..kernels.directed import FEW, raised
 from ..kernels.enclosure import Enclosure, around, enclosing, exact
 from ..kernels.mixture import mixed_enclosure
@@ -100,13 +100,11 @@ class GluedPair(Pair):
 
     def rho(self) -> arb | None:
         """That of the base at most, which dominates it."""
-        known = [rho for rho in (self.base.rho(), Pair.rho(self)) if rho is not None]
-        return reduce(arb.min, known) if known else None
+        return least_known(self.base.rho(), Pair.rho(self))
 
     def gaussian(self) -> arb | None:
         """Likewise."""
-        known = [mu for mu in (self.base.gaussian(), Pair.gaussian(self)) if mu is not None]
-        return reduce(arb.min, known) if known else None
+        return least_known(self.base.gaussian(), Pair.gaussian(self))
 
     def gaussian_limit(self, direction: Direction) -> arb | None:
         """That of the base, of which it has the share `rate` above the loss 0; below it is its own mirror image."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from flint import arb
 
 from ..facets.cumulant import cumulant_above
 from ..facets.finite import Atoms
+from ..kernels.ball import least_known
 from ..kernels.directed import next_down, next_up
 from ..kernels.enclosure import Enclosure, enclosing, exact, where
 from ..kernels.mixture import mixed, mixed_enclosure, reaches, unmixed, unmixed_enclosure, unmixed_twofold
@@ -138,13 +138,11 @@ class PoissonPair(Pair):
         return self.base.sampled_cgf(self.rate, self.direction)
 
     def rho(self) -> arb | None:
-        known = [rho for rho in (self.base.rho(), Pair.rho(self)) if rho is not None]
-        return reduce(arb.min, known) if known else None
+        return least_known(self.base.rho(), Pair.rho(self))
 
     def gaussian(self) -> arb | None:
         """That of the base at most, which dominates it."""
-        known = [mu for mu in (self.base.gaussian(), Pair.gaussian(self)) if mu is not None]
-        return reduce(arb.min, known) if known else None
+        return least_known(self.base.gaussian(), Pair.gaussian(self))
 
     def gaussian_limit(self, direction: Direction) -> arb | None:
         """That of the base: a share `rate` of the mixture is its law."""

@@ -8,10 +8,9 @@ Guarantee: upper; attained by the two points, and by Laplace noise. Proof: docs/
 
 from __future__ import annotations
 
-from functools import reduce
-
 from flint import arb
 
+from ..kernels.ball import least_known
 from ..kernels.normal_shift import quantile_above
 
 
@@ -23,8 +22,7 @@ def mu_of_range(lowest: arb, highest: arb) -> arb | None:
     both = -(lowest - highest).expm1()
     wrong, missed = (-highest).exp() * -lowest.expm1() / both, lowest.exp() * -(-highest).expm1() / both
     found = [quantile_above(wrong) + quantile_above(missed), _both_wrong((most / 2).tanh(), 1 / (1 + most.exp()))]
-    known = [each for each in found if each.is_finite()]
-    return reduce(arb.min, known) if known else None
+    return least_known(*(each if each.is_finite() else None for each in found))
 
 
 def mu_of_laplace(edge: arb) -> arb:

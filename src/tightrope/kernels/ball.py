@@ -11,6 +11,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 
 from flint import acb, arb, ctx
 
@@ -136,6 +137,12 @@ def floors(number: arb) -> range:
 def hull(lower: arb, upper: arb) -> arb:
     """A ball around both."""
     return lower.union(upper)
+
+
+def least_known(*balls: arb | None) -> arb | None:
+    """The least of those bounds from above that are known; None where none is."""
+    known = [ball for ball in balls if ball is not None]
+    return reduce(arb.min, known) if known else None
 
 
 def some(masses: Sequence[tuple[arb, int]]) -> arb:

@@ -18,7 +18,8 @@ FIRST_RATE = 1e-6  # the first one after 0
 def rates(start: float | None, stop: float | None, points: int | None, fprs: object) -> tuple[float, ...]:
     """Rates that rise, both ends included: by their logarithm below 0.1, where a rate of 0 comes before, else even."""
     if fprs is None:
-        first, last = probability("start", 0.0 if start is None else start), probability("stop", _or(stop, 1.0))
+        first = probability("start", 0.0 if start is None else start)
+        last = probability("stop", 1.0 if stop is None else stop)
         count = whole("points", RATES if points is None else points, least=2)
         if count > RATES_MOST:
             raise InvalidParameter(f"points must be at most {RATES_MOST:,}, not {points!r:.40}")
@@ -33,10 +34,6 @@ def rates(start: float | None, stop: float | None, points: int | None, fprs: obj
     if len(found) > RATES_MOST:
         raise InvalidParameter(f"fprs must be at most {RATES_MOST:,} rates")
     return _rising(found)
-
-
-def _or(given: float | None, default: float) -> float:
-    return default if given is None else given
 
 
 def _rising(found: tuple[float, ...]) -> tuple[float, ...]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 from flint import arb
 
-from ...kernels.ball import BITS_MOST, BITS_START, working_precision
+from ...kernels.ball import BITS_MOST, BITS_START, least_known, working_precision
 from ...kernels.enclosure import exact
 from ...kernels.twofold import Twofold, twofold
 from ...pair import LossRange, Pair, Tails
@@ -116,13 +116,11 @@ class ClampedPair(TruncatedPair):
 
     def rho(self) -> arb | None:
         """That of the noise at most, since clamping is post-processing."""
-        known = [rho for rho in (self.noise.rho(), Pair.rho(self)) if rho is not None]
-        return reduce(arb.min, known) if known else None
+        return least_known(self.noise.rho(), Pair.rho(self))
 
     def gaussian(self) -> arb | None:
         """That of the noise at most, likewise."""
-        known = [mu for mu in (self.noise.gaussian(), Pair.gaussian(self)) if mu is not None]
-        return reduce(arb.min, known) if known else None
+        return least_known(self.noise.gaussian(), Pair.gaussian(self))
 
     def losses(self) -> Losses:
         """The losses of the two ends are exact, whatever lies between."""
