@@ -8,10 +8,12 @@ from typing import Any
 
 from flint import arb
 
+from tests.convert.test_finite_divergence import test_what_is_given_up_comes_back_as_a_bound as given_up
 from tests.readings import test_mu_and_rho as numbers
 from tests.readings import test_truth as truth
 from tightrope.bound import Bound
 from tightrope.convert import smallest_rho
+from tightrope.convert.closed_tail import Tail
 from tightrope.readings import attacks, convex, gaussian_scan, gdp, tradeoff
 from tightrope.readings import law as laws
 from tightrope.readings.law import Law
@@ -115,6 +117,16 @@ def take_the_ends_of_orders(patch: Patch) -> None:
     patch.setattr(smallest_rho, "highest", highest)
 
 
+def give_up_mass_for_nothing(patch: Patch) -> None:
+    """What the finite pair above leaves to infinite losses costs nothing."""
+    patch.setattr(Tail, "beyond", lambda self, last, mass: arb(0))
+
+
+def forget_the_rest(patch: Patch) -> None:
+    """Beyond the last point the profile is taken to end."""
+    patch.setattr(Tail, "beyond", lambda self, last, mass: self._flat(last.max(arb(0)), mass))
+
+
 FAULTS = (
     Fault("laws of a reading exchanged", exchange_the_laws, lambda patch: truth.test_finite_laws(0)),
     Fault("larger power without its envelope", take_the_larger_of_both, lambda patch: truth.test_finite_laws(0)),
@@ -129,4 +141,6 @@ FAULTS = (
     Fault("delta_least forgotten", count_small_deltas, lambda patch: numbers.test_finite_laws(2)),
     Fault("orders next to 1 left out", cut_the_first_cell, lambda patch: numbers.test_finite_laws(0)),
     Fault("orders by the ends of a cell", take_the_ends_of_orders, lambda patch: numbers.test_finite_laws(0)),
+    Fault("mass given up for nothing", give_up_mass_for_nothing, lambda patch: given_up(2.0, 1e-2)),
+    Fault("moments beyond the last point forgotten", forget_the_rest, lambda patch: given_up(2.0, 1e-2)),
 )

@@ -179,7 +179,7 @@ class Law:
         upper = min((bound.upper for at, bound in side if at <= abs(t)), default=1.0)
         lower = max((bound.lower for at, bound in side if at >= abs(t)), default=0.0)
         nearest = min(side, key=lambda point: abs(point[0] - abs(t)), default=None)
-        return Bound(min(lower, upper), upper, None if nearest is None else nearest[1].certificate)
+        return Bound(lower, upper, None if nearest is None else nearest[1].certificate)
 
     def _case(self, reverse: bool) -> Case:
         """The planners of the pairs, or of the reversed pairs, which are asked as they are."""
