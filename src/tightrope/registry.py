@@ -55,6 +55,11 @@ def keywords(make: type[Mechanism]) -> tuple[Parameter, ...]:
     return tuple(item.replace(annotation=re.sub(r"^InitVar\[(.*)\]$", r"\1", str(item.annotation))) for item in given)
 
 
+def is_matrix(parameter: Parameter) -> bool:
+    """Whether it takes a list of lists."""
+    return str(parameter.annotation) in ("Matrix", "Matrix | None")
+
+
 def usage(name: str, make: type[Mechanism]) -> str:
     """How a call is written, such as Gaussian(sigma, sensitivity=1.0)."""
     if name in JOINS:

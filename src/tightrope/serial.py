@@ -20,7 +20,7 @@ from .documents import DEPTH_MOST, plain, read, write
 from .errors import DataError, TightropeError
 from .mechanisms.base import Leaf, Mechanism
 from .mechanisms.data_file import Folder, allowed_file
-from .registry import MECHANISMS, TRANSFORMS, check_arguments, find_mechanism, find_transform, keywords
+from .registry import MECHANISMS, TRANSFORMS, check_arguments, find_mechanism, find_transform, is_matrix, keywords
 from .transforms.composition import compose, repeat
 from .transforms.parallel import Parallel
 
@@ -104,7 +104,8 @@ def _leaf(tree: dict[str, Any], files: Folder | None) -> Mechanism:
     make = find_mechanism(name)
     _expect_no_name(name, parameters)
     check_arguments(name, make, parameters)
-    given = {key: _value(key, value) for key, value in parameters.items()}
+    lists = {known.name for known in keywords(make) if is_matrix(known)}
+    given = {key: (_rows if key in lists else _value)(key, value) for key, value in parameters.items()}
     for known in keywords(make):
         if isinstance(given.get(known.name), str) and known.annotation == "Source":
             given[known.name] = allowed_file(given[known.name], files)
@@ -145,6 +146,12 @@ def _value(name: str, value: object) -> Any:
     if isinstance(value, bool) or (isinstance(value, str) and value not in INFINITIES):
         return value
     return tuple(_number(name, item) for item in value) if isinstance(value, list) else _number(name, value)
+
+
+def _rows(name: str, value: object) -> Any:
+    if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
+        raise DataError(f"{quoted(name)} must be a list of lists of numbers")
+    return tuple(_value(name, row) for row in value)
 
 
 def _number(name: str, value: object) -> float:

@@ -56,7 +56,7 @@ REFUSED = {
     "Gaussian(*[1])": "neither",
     "Gaussian(**1)": "keyword=value",
     "Gaussian(sigma=Gaussian(sigma=1))": "not a mechanism",
-    "Gaussian(sigma=[[1]])": "a number is needed",
+    "Gaussian(sigma=[[1]])": "takes no list of lists",
     "Gaussian(sigma=nan)": "nan is not a value",
     "Gaussian(sigma=?)": "calibration",
     "Gaussian(sigma=1e999)": "range of a double",

@@ -15,7 +15,7 @@ from ..errors import ExpressionError, InvalidParameter
 from ..kernels.nearest import FUNCTIONS, nearest_power
 from ..mechanisms.base import Mechanism
 from ..mechanisms.data_file import DataFile, Folder, allowed_file
-from ..registry import JOINS, check_arguments, find_mechanism, find_transform, keywords, usage
+from ..registry import JOINS, check_arguments, find_mechanism, find_transform, is_matrix, keywords, usage
 from ..transforms.composition import compose
 from .scan import CHAIN, UNKNOWN, line_of
 
@@ -23,7 +23,8 @@ POWER_BITS_MOST = 1023  # whole numbers stay within the range of a double
 
 Number = int | float
 Measured = dict[ast.expr, Mechanism]  # what was read from files, by the call that names them
-Value = Number | tuple[Number, ...] | str | Mechanism
+Row = tuple[Number, ...]
+Value = Number | Row | tuple[Row, ...] | str | Mechanism
 
 
 class Reader:
@@ -77,7 +78,7 @@ class Reader:
             case ast.BinOp(op=operator, left=left, right=right):
                 return self.arithmetic(operator, self.number(left), self.number(right), node)
             case ast.List(elts=items) | ast.Tuple(elts=items):
-                return tuple(self.number(item) for item in items)
+                return self.listed(items)
             case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
                 return self.function(name, node)
             case ast.Call(func=ast.Name(id=name)) if name in JOINS:
@@ -134,6 +135,13 @@ class Reader:
             raise self.error("named takes one text, as in .named('training')", call)
         with self.at(call):
             return mechanism.named(self.argument("name", given[0]))  # type: ignore[arg-type]
+
+    def listed(self, items: list[ast.expr]) -> Row | tuple[Row, ...]:
+        """Numbers, or lists of numbers."""
+        rows = [item.elts for item in items if isinstance(item, (ast.List, ast.Tuple))]
+        if rows and len(rows) == len(items):
+            return tuple(tuple(map(self.number, row)) for row in rows)
+        return tuple(map(self.number, items))
 
     def number(self, node: ast.expr) -> Number:
         return self.as_number(self.value(node), node)
@@ -252,13 +260,15 @@ class Reader:
                 value, takes = given.get(known.name), str(known.annotation)
                 if isinstance(value, bool) and takes not in ("bool", "bool | None"):
                     raise InvalidParameter(f"{known.name} takes no {value!r}")
+                if isinstance(value, tuple) and any(isinstance(row, tuple) for row in value) and not is_matrix(known):
+                    raise InvalidParameter(f"{known.name} takes no list of lists")
                 if isinstance(value, str) and takes == "Source":
                     given[known.name] = allowed_file(value, self.files)
                 elif isinstance(value, str) and takes != "str":
                     raise InvalidParameter(f"{known.name} takes no text such as {quoted(value)}")
         return given
 
-    def argument(self, name: str, node: ast.expr) -> Number | tuple[Number, ...] | str:
+    def argument(self, name: str, node: ast.expr) -> Number | Row | tuple[Row, ...] | str:
         value = self.value(node)
         if isinstance(value, Mechanism):
             raise self.error(f"{name} must be a number or a list of numbers, not a mechanism", node)

@@ -147,6 +147,11 @@ class Leaf(Mechanism):
 
     __slots__ = ()
     example: ClassVar[str] = ""
+    # For the listing: the pair, its reference and proof, what attains it, which neighbours and what the sensitivity is.
+    formula: ClassVar[str] = ""
+    theorem: ClassVar[str] = ""
+    tightness: ClassVar[str] = ""
+    relations: ClassVar[str] = ""
     universal: ClassVar[bool] = False  # whether it stands for every mechanism with its trade-off
     relation = None
 
@@ -202,14 +207,22 @@ class Leaf(Mechanism):
 
     def __str__(self) -> str:
         """For people: many numbers by how many they are."""
-        long = {key: value for key, value in self._given().items() if isinstance(value, tuple) and len(value) > SHOWN}
-        return self._written(**{key: f"[{len(value)} numbers]" for key, value in long.items()})
+        given = {key: value for key, value in self._given().items() if isinstance(value, tuple)}
+        return self._written(**{key: text for key, value in given.items() if (text := _shortened(value))})
 
     def _written(self, **instead: str) -> str:
         """The call that makes this; some values may be written another way."""
         given = [f"{key}={instead.get(key, repr(value))}" for key, value in self._given().items()]
         given += [] if self.name is None else [f"name={self.name!r}"]
         return f"{type(self).__name__}({', '.join(given)})"
+
+
+def _shortened(values: tuple[object, ...]) -> str:
+    """Many numbers, or rows of them, by how many they are; nothing where they are few."""
+    rows = [row for row in values if isinstance(row, tuple)]
+    if rows:
+        return f"[{len(rows)} rows of {len(rows[0])}]" if sum(map(len, rows)) > SHOWN else ""
+    return f"[{len(values)} numbers]" if len(values) > SHOWN else ""
 
 
 def leaves(mechanism: Mechanism) -> frozenset[Leaf]:

@@ -12,6 +12,8 @@ from ..errors import InvalidParameter
 WHOLE_MOST = 2**1000  # larger ones do not fit into a double
 NAME_MOST = 100  # characters
 
+Matrix = Sequence[Sequence[float]]  # of a keyword with this annotation texts and JSON read lists of lists
+
 
 def positive(name: str, value: float) -> float:
     """A finite number above zero, as a float."""
@@ -61,6 +63,26 @@ def shares(values: Sequence[float]) -> tuple[Fraction, ...]:
     exact = tuple(map(Fraction, values))
     total = sum(exact, Fraction(0))
     return tuple(value / total for value in exact)
+
+
+def matrix(name: str, values: Matrix) -> tuple[tuple[float, ...], ...]:
+    """Rows of finite numbers, all of the same length, at least one of each."""
+    try:
+        rows = tuple(
+            tuple(finite(f"{name}[{i}][{j}]", value) for j, value in enumerate(row)) for i, row in enumerate(values)
+        )
+    except TypeError:
+        raise InvalidParameter(
+            f"{name} must be a list of rows, each a list of numbers, not {cut(values, 60)}"
+        ) from None
+    if not rows or not rows[0]:
+        raise InvalidParameter(f"{name} must have at least one row and one column")
+    for i, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise InvalidParameter(
+                f"{name} must have rows of one length: {name}[0] has {len(rows[0])}, {name}[{i}] {len(row)}"
+            )
+    return rows
 
 
 def real(name: str, value: object) -> float:
