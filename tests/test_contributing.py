@@ -17,9 +17,9 @@ COPIED = ("src", "tests", "benchmarks", "studies", "pyproject.toml", "Makefile",
 CHECKS = {
     "a mechanism and a transformation": (
         "tests/conformance",
-        "tests/mechanisms/test_staircase.py",
+        "tests/mechanisms/test_hadamard_response.py",
         "-k",
-        "(Staircase and not relayed) or (relayed and PureDP and not 800 and (test_single_use or test_names))",
+        "(Hadamard and not relayed) or (relayed and PureDP and not 800 and (test_single_use or test_names))",
     ),
     "the rows, an engine and a conversion": (
         "tests/test_catalogue.py",

@@ -9,6 +9,7 @@ from .mechanisms.laplace import Laplace as Laplace
 from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
 from .mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace
 from .mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
+from .mechanisms.staircase import Staircase as Staircase
 from .mechanisms.approximate_dp import PureDP as PureDP
 from .mechanisms.approximate_dp import ApproximateDP as ApproximateDP
 from .mechanisms.exponential import Exponential as Exponential

@@ -18,6 +18,7 @@ from tests.oracle.discrete_gaussian import DiscreteGaussian
 from tests.oracle.finite import DiscreteLaplace, FiniteLaw, Histogram, Leaky, response
 from tests.oracle.points import Points
 from tests.oracle.precision import ball, precision
+from tests.oracle.staircase import Staircase
 from tests.oracle.truncated import Clamped, Cut, GaussianNoise, LaplaceNoise, Rounded, Window
 from tests.oracle.truth import Law, Truth
 
@@ -93,6 +94,7 @@ ROWS: tuple[Row, ...] = (
     row(tr.RandomizedResponse(p=0.51), response(0.51)),
     row(tr.RandomizedResponse(p=0.75, categories=4), response(0.75, 4)),
     row(tr.PureDP(epsilon=0.1), Leaky(0.1)),
+    row(tr.Staircase(epsilon=1.0), Staircase(1.0)),
     row(tr.ApproximateDP(epsilon=1.0, delta=1e-6), Leaky(1.0, 1e-6)),
     row(tr.Finite(p=_ZEROS[0], q=_ZEROS[1]), Histogram(*_ZEROS)),
     row(tr.Finite(p=_SKEWED[0], q=_SKEWED[1]), Histogram(*_SKEWED)),
@@ -144,6 +146,9 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.RandomizedResponse(p=0.125, categories=5), response(0.125, 5)),
     extreme(tr.RandomizedResponse(p=1e-12), response(1e-12)),
     extreme(tr.RandomizedResponse(epsilon=1.0, categories=3), Leaky(1.0, 0, 3)),
+    extreme(tr.Staircase(epsilon=1e-6, gamma=0.5), Staircase(1e-6, 0.5)),
+    extreme(tr.Staircase(epsilon=800.0, gamma=0.75), Staircase(800.0, 0.75)),
+    extreme(tr.Staircase(epsilon=3.0, gamma=0.0, sensitivity=2.5), Staircase(3.0, 0.0)),
     extreme(tr.PureDP(epsilon=0.0), Leaky(0.0)),
     extreme(tr.PureDP(epsilon=5.0), Leaky(5.0)),
     extreme(tr.PureDP(epsilon=800.0), Leaky(800.0)),

@@ -17,6 +17,7 @@ from tests.oracle.finite import DiscreteLaplace, FiniteLaw, Histogram, Leaky, Pr
 from tests.oracle.fold import GaussianFold, Mixture, ResponseFold
 from tests.oracle.laplace_fold import LaplaceFold
 from tests.oracle.precision import Number
+from tests.oracle.staircase import Staircase
 from tests.oracle.truth import Ratio, Truth
 from tests.search import shared
 
@@ -89,6 +90,11 @@ TABLE: tuple[tuple[tr.Mechanism, dict[str, object], tuple[float, ...]], ...] = (
     (G(sigma=1e-6) * 7, both(gaussians((1e-6, 1, 7))), (0.0, 1e12, 3.5e12, 3.50001e12)),
     (G(sigma=1e6) * 3, both(gaussians((1e6, 1, 3))), (0.0, 1e-6, 1e-5, 6e-5)),
     (G(sigma=5.0) * 3 + G(sigma=0.7, sensitivity=0.2) * 5, both(gaussians((5, 1, 3), (0.7, 0.2, 5))), (0.0, 0.7, 9.0)),
+    (
+        tr.Staircase(epsilon=1.0, gamma=0.75) * 9 + tr.PureDP(epsilon=0.5) * 3,
+        finite((Staircase(1.0, 0.75), 9), (Leaky(0.5), 3)),
+        (0.0, 1.0, 6.0, 10.4),
+    ),
     (tr.GDP(mu=0.5) * 4 + G(sigma=3.0), both(gaussians((1, 0.5, 4), (3, 1, 1))), (0.0, 0.3, 12.0)),
     (tr.PureDP(epsilon=0.1) * 60, both(responses(0.1, 0, 60)), (0.0, 0.05, 0.1, 2.0, 5.9, 5.999)),
     (A(epsilon=0.25, delta=1e-8) * 100, both(responses(0.25, 1e-8, 100)), (0.0, 0.3, 4.0, 20.0, 24.9)),

@@ -1,0 +1,55 @@
+"""Staircase noise: a density that falls by e^-epsilon at (k + gamma) D, k = 0, 1, ..., on both sides of 0.
+
+Pair: the noise X at 0 and at D, the sensitivity, which is the width of the steps and cancels. The losses are +epsilon
+with the mass p, -epsilon with e^-epsilon p, and 0 with the rest; p (1 - e^-epsilon) = P[|X| <= D/2].
+Guarantee: tight, also under composition; a shift s < D is dominated. On either side of 0 the steps lie D apart, so
+between x and x - s lies at most one of each side, and the loss is +-epsilon or 0. The mirror x -> s - x exchanges P and
+Q: P[-epsilon] = e^-epsilon P[epsilon], and p_s = P[epsilon] fixes the pair. The density is symmetric and falls from 0,
+so p_s (1 - e^-epsilon) = total variation = P[|X| <= s/2], which grows with s; the pair of a smaller p_s is that of the
+larger with some of its answers silenced.
+Reference: Geng, Viswanath 2016, The optimal noise-adding mechanism in differential privacy; the gamma that is taken
+where none is given, 1 / (1 + e^(epsilon/2)), has the least E|X|.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..pair import Pair
+from ..relation import Direction
+from .base import Leaf
+from .parameters import positive, probability
+
+
+@dataclass(frozen=True, slots=True, repr=False, init=False)
+class Staircase(Leaf):
+    """Staircase noise in steps as wide as the sensitivity, which changes no answer; gamma is the share of the first."""
+
+    example = "Staircase(epsilon=1) * 10"
+    formula = (
+        "losses +epsilon with mass p, -epsilon with e^-epsilon p, 0 with the rest; with a = e^-epsilon and "
+        "c = g + a (1 - g): p = (g + a (1 - 2 g)/2)/c for gamma g <= 1/2, 1/(2 c) above; "
+        "g = 1/(1 + e^(epsilon/2)), where none is given, has p = 1 - e^(-epsilon/2)/2"
+    )
+    theorem = "Geng, Viswanath 2016 (the noise); that smaller shifts tell less: mechanisms/staircase.py"
+    tightness = "Tight, also under composition: two data whose query differs by the sensitivity attain it."
+    relations = (
+        "Any: the query, a real number, moves by at most `sensitivity` between neighbours, and the steps of the noise "
+        "are as wide. So `sensitivity` says what noise is drawn, and no answer depends on it."
+    )
+    epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
+    gamma: float | None = None
+    sensitivity: float = 1.0
+
+    def __init__(
+        self, epsilon: float, gamma: float | None = None, sensitivity: float = 1.0, *, name: str | None = None
+    ) -> None:
+        object.__setattr__(self, "epsilon_per_use", positive("epsilon", epsilon))
+        object.__setattr__(self, "gamma", None if gamma is None else probability("gamma", gamma))
+        object.__setattr__(self, "sensitivity", positive("sensitivity", sensitivity))
+
+    def pair(self, direction: Direction) -> Pair:
+        from ..pairs.finite.pair import FinitePair
+        from ..pairs.finite.three_losses import StaircaseLaw
+
+        return FinitePair(StaircaseLaw(self.epsilon_per_use, self.gamma))
