@@ -20,6 +20,7 @@ from . import (
     points_faults,
     reading_faults,
     renyi_faults,
+    response_faults,
     sampling_faults,
     selection_faults,
     shuffle_faults,
@@ -51,6 +52,7 @@ FAULTS = (
     *gaussian_faults.FAULTS,
     *target_faults.FAULTS,
     *reading_faults.FAULTS,
+    *response_faults.FAULTS,
 )
 
 
