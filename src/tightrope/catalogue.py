@@ -8,8 +8,9 @@ from .mechanisms.gaussian import Gaussian as Gaussian
 from .mechanisms.laplace import Laplace as Laplace
 from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
 from .mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace
-from .mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
 from .mechanisms.staircase import Staircase as Staircase
+from .mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
+from .mechanisms.subset_selection import SubsetSelection as SubsetSelection
 from .mechanisms.approximate_dp import PureDP as PureDP
 from .mechanisms.approximate_dp import ApproximateDP as ApproximateDP
 from .mechanisms.exponential import Exponential as Exponential

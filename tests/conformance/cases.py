@@ -19,6 +19,7 @@ from tests.oracle.finite import DiscreteLaplace, FiniteLaw, Histogram, Leaky, re
 from tests.oracle.points import Points
 from tests.oracle.precision import ball, precision
 from tests.oracle.staircase import Staircase
+from tests.oracle.subsets import Subsets
 from tests.oracle.truncated import Clamped, Cut, GaussianNoise, LaplaceNoise, Rounded, Window
 from tests.oracle.truth import Law, Truth
 
@@ -95,6 +96,7 @@ ROWS: tuple[Row, ...] = (
     row(tr.RandomizedResponse(p=0.75, categories=4), response(0.75, 4)),
     row(tr.PureDP(epsilon=0.1), Leaky(0.1)),
     row(tr.Staircase(epsilon=1.0), Staircase(1.0)),
+    row(tr.SubsetSelection(epsilon=1.0, categories=5, size=2), Subsets(1.0, 5, 2)),
     row(tr.ApproximateDP(epsilon=1.0, delta=1e-6), Leaky(1.0, 1e-6)),
     row(tr.Finite(p=_ZEROS[0], q=_ZEROS[1]), Histogram(*_ZEROS)),
     row(tr.Finite(p=_SKEWED[0], q=_SKEWED[1]), Histogram(*_SKEWED)),
@@ -149,6 +151,8 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.Staircase(epsilon=1e-6, gamma=0.5), Staircase(1e-6, 0.5)),
     extreme(tr.Staircase(epsilon=800.0, gamma=0.75), Staircase(800.0, 0.75)),
     extreme(tr.Staircase(epsilon=3.0, gamma=0.0, sensitivity=2.5), Staircase(3.0, 0.0)),
+    extreme(tr.SubsetSelection(epsilon=1e-6, categories=8, size=7), Subsets(1e-6, 8, 7)),
+    extreme(tr.SubsetSelection(epsilon=800.0, categories=4, size=2), Subsets(800.0, 4, 2)),
     extreme(tr.PureDP(epsilon=0.0), Leaky(0.0)),
     extreme(tr.PureDP(epsilon=5.0), Leaky(5.0)),
     extreme(tr.PureDP(epsilon=800.0), Leaky(800.0)),

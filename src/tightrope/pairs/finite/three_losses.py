@@ -73,3 +73,22 @@ class StaircaseLaw(ThreeLossLaw):
         if self.gamma > 0.5:
             return 1 / (2 * side), gap * apart / (2 * side)
         return (gamma + fall * apart / 2) / side, gap * apart * fall / (2 * side)
+
+
+@dataclass(frozen=True)
+class SubsetLaw(ThreeLossLaw):
+    """A set of `size` out of so many categories, e^epsilon times as likely where it holds the true one.
+
+    With k categories, d = size, a = e^-epsilon: it holds the true one by the chance d / (d + (k - d) a), and the others
+    in it, or in the rest, are any.
+    """
+
+    categories: int
+    size_of_set: int
+
+    def masses(self) -> tuple[arb, arb]:
+        inside, outside, others = self.size_of_set, self.categories - self.size_of_set, self.categories - 1
+        odds = (-arb(self.epsilon)).exp()
+        total = others * (inside + outside * odds)
+        same = inside * (inside - 1) + outside * (outside - 1) * odds
+        return inside * outside / total, same / total if self.categories > 2 else arb(0)
