@@ -7,28 +7,18 @@ What is refused is asked here, so that the page shows what a user reads.
 from __future__ import annotations
 
 import math
-import re
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import getdoc
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import tightrope as tr
+from benchmarks.pages import COLUMNS, FIGURES, ROOT, fitted, indented, opened, told
+from tightrope.cli.entries import TRANSFORMATIONS_PAGE, transformations
 from tightrope.errors import TightropeError
-from tightrope.mechanisms.base import Mechanism
-from tightrope.registry import JOINS, TRANSFORMS, usage
-from tightrope.transforms.composition import Composition
-from tightrope.transforms.parallel import Parallel
+from tightrope.registry import TRANSFORMS
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "transformations.md"
-FIGURES = ROOT / "docs" / "figures"
-COLUMNS = 119
-GLUE = "\0"  # a space that stays
+PAGE = ROOT / TRANSFORMATIONS_PAGE
 POINTS = 33
 SECONDS = 60.0
 
@@ -181,18 +171,6 @@ REFUSALS = (
 )
 
 
-def sections() -> dict[str, tuple[str, type[Any], str]]:
-    """By name: the heading, the class that has the texts, and the paragraphs that say what it means."""
-    found: dict[str, tuple[str, type[Any], str]] = {}
-    for name, make in TRANSFORMS.items():
-        found[name] = f".{usage(name, make)}", make, getdoc(getattr(Mechanism, name)) or ""
-    found["parallel"] = usage("parallel", Parallel), Parallel, getdoc(tr.parallel) or ""
-    for name in JOINS:
-        found[name] = usage(name, JOINS[name]), JOINS[name], getdoc(getattr(tr, name)) or ""
-    found["compose"] = "a + b, a * count, compose(a, b, ...)", Composition, getdoc(tr.compose) or ""
-    return found
-
-
 def text() -> str:
     """The page, without drawing anything."""
     return "\n".join([OPENING, *_table(), "", *_sections(), *_refusals()])
@@ -201,31 +179,25 @@ def text() -> str:
 def _table() -> Iterator[str]:
     yield "| written as | neighbours |"
     yield "|---|---|"
-    for name, (heading, make, _) in sections().items():
-        yield f"| [`{heading}`](#{name}) | {make.relations} |"
+    for name, entry in transformations().items():
+        yield f"| [`{entry.usage}`](#{name}) | {entry.texts['neighbours']} |"
 
 
 def _sections() -> Iterator[str]:
-    for name, (heading, make, meaning) in sections().items():
-        yield f"## {name}\n"
-        yield f"`{heading}`\n"
-        for paragraph in meaning.split("\n\n"):
-            yield _fitted(" ".join(paragraph.split())) + "\n"
-        yield f"    {make.example}\n"
-        yield "Its pair, or its profile:\n"
-        yield textwrap.indent(_fitted(make.formula, width=COLUMNS - 4), "    ") + "\n"
-        for title, row in ("theorem", make.theorem), ("neighbours", make.relations), ("tightness", make.tightness):
-            yield _fitted(f"- *{title}*: {row}", "  ")
+    for name, entry in transformations().items():
+        yield from opened(entry)
+        yield f"    {entry.make.example}\n"
+        yield from told(entry)
         yield f"\n![{name}: base and transformed](figures/transform-{name}.png)\n"
 
 
 def _refusals() -> Iterator[str]:
     yield "## What is refused\n"
     for row in REFUSALS:
-        yield _fitted(f"**{row.what[0].upper()}{row.what[1:]}.** {row.why}") + "\n"
+        yield fitted(f"**{row.what[0].upper()}{row.what[1:]}.** {row.why}") + "\n"
         if row.asked:
             yield f"    {row.asked}"
-            yield textwrap.indent(_fitted(refused(row.asked), width=COLUMNS - 4), "    ") + "\n"
+            yield indented(fitted(refused(row.asked), width=COLUMNS - 4)) + "\n"
 
 
 def refused(asked: str) -> str:
@@ -237,13 +209,6 @@ def refused(asked: str) -> str:
         if isinstance(error, TightropeError) or ": " in said:  # what is only unknown has no reason
             return said
     raise AssertionError(f"{asked} is not refused")
-
-
-def _fitted(line: str, indent: str = "", width: int = COLUMNS) -> str:
-    """In lines that fit, none of which begins with a mark that Markdown reads."""
-    glued = re.sub(r" (?=([-+*>#=]+|\d+[.)])( |$))", GLUE, line)
-    filled = textwrap.fill(glued, width, break_long_words=False, break_on_hyphens=False, subsequent_indent=indent)
-    return filled.replace(GLUE, " ")
 
 
 def picture(name: str) -> Picture:
@@ -286,7 +251,7 @@ def draw(name: str, shown: Picture) -> None:
 
 def main(names: Sequence[str]) -> None:
     """Writes the page, and draws the figures that are named, or all."""
-    for name in names or sections():
+    for name in names or transformations():
         draw(name, picture(name))
         print(f"drawn: {name}", flush=True)
     PAGE.write_text(text(), "utf-8")

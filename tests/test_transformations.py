@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks import transformations
+from tightrope.cli import entries
 from tightrope.registry import JOINS, TRANSFORMS
 
 SIZE_MOST = 100_000  # bytes of a figure
@@ -15,7 +16,7 @@ def test_the_page_is_what_the_registry_says() -> None:
 
 def test_every_transformation_has_a_figure_and_no_other() -> None:
     names = {*TRANSFORMS, *JOINS, "compose"}
-    assert set(transformations.sections()) == names
+    assert set(entries.transformations()) == names
     drawn = {path.stem.removeprefix("transform-"): path for path in transformations.FIGURES.glob("transform-*.png")}
     assert set(drawn) == names
     assert all(path.stat().st_size < SIZE_MOST for path in drawn.values())

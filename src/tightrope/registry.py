@@ -31,6 +31,19 @@ MECHANISMS: Mapping[str, type[Leaf]] = MappingProxyType(
     {name: make for name, make in vars(catalogue).items() if getattr(make, "example", "")}
 )
 
+# What the listing calls its sections, by what a mechanism says of itself.
+SECTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "noise": "Noise on the result of a query",
+        "selection": "The best of several candidates",
+        "stability": "Results that are shown if they are stable",
+        "local": "Reports of single users",
+        "training": "Training, sums over time",
+        "promises": "Whatever is known of a mechanism: its guarantee, or bounds on it",
+        "laws": "Two laws of your own",
+    }
+)
+
 # By the names of their methods.
 TRANSFORMS: Mapping[str, type[Transformation]] = MappingProxyType(
     {

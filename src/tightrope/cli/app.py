@@ -21,8 +21,9 @@ from ..result import Result
 from .calibrate import calibrate
 from .compare import compare
 from .convert import convert
+from .mechanisms import listing
 from .options import DIRECTION, EXPRESSION, WITH_JSON, question_options
-from .output import INTERRUPTED, as_option, as_text, assured, complain, listing, say, spinner
+from .output import INTERRUPTED, as_option, as_text, assured, complain, say, spinner
 from .risk import risk
 from .tradeoff import tradeoff
 
@@ -187,6 +188,7 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
 app.add_command(calibrate)
 app.add_command(compare)
 app.add_command(convert)
+app.add_command(listing)
 app.add_command(risk)
 app.add_command(tradeoff)
 
@@ -237,12 +239,6 @@ def loss(
     if not asked and (picture is None or as_document):
         asked = [("loss_quantile", 0.5), ("loss_quantile", 0.99)]
     return answer_all(mechanism, asked, as_document, settings) if asked else 0
-
-
-@app.command()
-def mechanisms() -> None:
-    """The mechanisms and transformations that an expression may name."""
-    say(listing())
 
 
 def read(expression: str, parser: Callable[[str, str | None], Parsed]) -> Parsed:

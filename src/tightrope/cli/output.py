@@ -15,14 +15,12 @@ import click
 from ..bound import Bound, why_wide
 from ..digits import short, timed
 from ..question import stated
-from ..registry import JOINS, MECHANISMS, TRANSFORMS, usage
 from ..result import Result
 
 if TYPE_CHECKING:
     from rich.status import Status
 
 LINE_MOST = 400
-LISTING_WIDTH = 140
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 PATIENCE = 1.0  # seconds, before the spinner shows
@@ -83,36 +81,6 @@ def assured(bound: Bound) -> list[str]:
     """A line on how sure the bound is, where it rests on draws."""
     words = "" if bound.certificate is None else bound.certificate.assurance
     return [f"  {words}"] if words else []
-
-
-def listing() -> str:
-    """Every mechanism and transformation: how it is written, what it is, an example."""
-    from io import StringIO
-
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    kinds = (("", MECHANISMS), (".", TRANSFORMS), ("", JOINS))
-    rows = [
-        (usage(prefix + name, make), (make.__doc__ or "").strip().splitlines()[0], make.example)
-        for prefix, entries in kinds
-        for name, make in entries.items()
-    ]
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    longest = max(len(word) for _, _, example in rows for word in example.split())  # no number is broken
-    share = (LISTING_WIDTH - longest - 8) // 2
-    for title, width in (("written as", share), ("what it is", share), ("example", longest)):
-        table.add_column(title, overflow="fold", width=width)
-    for row in rows:
-        table.add_row(*row)
-    console = Console(file=StringIO(), width=LISTING_WIDTH, highlight=False, markup=False)
-    with console.capture() as capture:
-        console.print(table)
-    shown = [line.rstrip() for line in capture.get().splitlines()]
-    return "\n".join(
-        [*shown, 'Each takes name="GM1" as well, all together .named("run"): answers show names, and are the same.']
-    )
 
 
 @contextmanager

@@ -21,6 +21,17 @@ class PureDP(Leaf):
 
     example = "PureDP(epsilon=0.1) * 20"
     universal = True
+    section = "promises"
+    formula = (
+        "P = (p, 1 - p), Q = (1 - p, p), p = e^epsilon/(1 + e^epsilon): the loss is +-epsilon, and H(a) = p - a (1 - "
+        "p) for a from e^-epsilon to e^epsilon, 0 beyond"
+    )
+    theorem = "Kairouz, Oh, Viswanath 2017, Thm 3.2"
+    tightness = (
+        "No better bound follows from the claim, also under composition: randomized response attains it. A particular "
+        "mechanism may lose less."
+    )
+    relations = "That of the claim."
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
 
     def __init__(self, epsilon: float, *, name: str | None = None) -> None:
@@ -39,6 +50,17 @@ class ApproximateDP(Leaf):
 
     example = "ApproximateDP(epsilon=0.1, delta=1e-8) * 20"
     universal = True
+    section = "promises"
+    formula = (
+        "With probability delta all is told (the loss is inf, and -inf under the other law), else P = (p, 1 - p), Q = "
+        "(1 - p, p), p = e^epsilon/(1 + e^epsilon)"
+    )
+    theorem = "Kairouz, Oh, Viswanath 2017, Thm 3.2"
+    tightness = (
+        "No better bound follows from the claim, also under composition: leaky randomized response attains it. A "
+        "particular mechanism may lose less."
+    )
+    relations = "That of the claim."
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
     delta_per_use: float = field(metadata={"keyword": "delta"})
 

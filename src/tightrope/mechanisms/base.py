@@ -142,11 +142,13 @@ class Leaf(Mechanism):
     """A mechanism that is not made from others; its fields are its parameters.
 
     Yours is a frozen dataclass with a method `pair`, which gives (P, Q) for Direction.REMOVE and (Q, P) for ADD.
-    example is how it is written, for the listing; empty where no text can hold it.
+    example is how it is written, for the listing; empty where no text can hold it: snippet is how Python makes one.
     """
 
     __slots__ = ()
     example: ClassVar[str] = ""
+    snippet: ClassVar[str] = ""  # statements, the last of which calls it own
+    section: ClassVar[str] = ""  # of the listing: one of registry.SECTIONS
     # For the listing: the pair, its reference and proof, what attains it, which neighbours and what the sensitivity is.
     formula: ClassVar[str] = ""
     theorem: ClassVar[str] = ""

@@ -40,6 +40,21 @@ class CharacteristicFunction(Leaf):
     infinite_mass, lost_mass: of P where Q has none, and of Q where P has none.
     """
 
+    section = "laws"
+    snippet = """import math
+import tightrope as tr
+
+def normal(z):  # the loss of Gaussian noise as wide as the sensitivity
+    return z * (z + 1) / 2
+
+own = tr.CharacteristicFunction(log_moment=normal, strip=(-math.inf, math.inf), decay="falling")"""
+    formula = (
+        "K(z) = log_moment(z) = log E_P[e^(z l); l finite], l the loss. Delta is an integral of e^K along a line in "
+        "the strip; adding a record has K(-1 - z)"
+    )
+    theorem = "Zhu, Dong, Wang 2021, Def. 15; [proof](proofs/moments.md)"
+    tightness = "Both ends hold for every mechanism that obeys the claims, which the certificate names."
+    relations = "Those between which the moments were taken: P with the record, Q without it."
     log_moment: LogMoment
     strip: tuple[float, float]
     decay: Fall | str | None = None

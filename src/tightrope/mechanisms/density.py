@@ -41,6 +41,24 @@ class Density(Leaf):
     support: (low, high), or a list of such intervals from left to right.
     """
 
+    section = "laws"
+    snippet = """import tightrope as tr
+from flint import arb
+
+def normal(shift):
+    return lambda x: -((x - shift) ** 2) / 2 - (2 * arb.pi()).log() / 2
+
+own = tr.Density(log_p=normal(1), log_q=normal(0), support=(-9, 10))"""
+    formula = (
+        "P and Q have the densities e^log_p and e^log_q on the support: H(a) = integral of (e^log_p - a e^log_q)_+, "
+        "plus the mass of P outside"
+    )
+    theorem = "Zhu, Dong, Wang 2021, Def. 7; [proof](proofs/density.md)"
+    tightness = (
+        "Tight, also under composition, where no mass is shown to lie outside of the support; else lower ends speak "
+        "of the dominating pair, which loses more by at most that mass per use."
+    )
+    relations = "Those between which the densities were taken: log_p with the record, log_q without it."
     log_p: Function | Sequence[Function]
     log_q: Function | Sequence[Function]
     support: Support

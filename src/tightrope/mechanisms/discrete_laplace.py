@@ -18,9 +18,20 @@ from .parameters import positive, whole
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DiscreteLaplace(Leaf):
-    """Adds integer Laplace noise to an integer query of the given sensitivity."""
+    """Adds integer Laplace noise of the given scale to an integer query of the given sensitivity."""
 
     example = "DiscreteLaplace(scale=4)"
+    section = "noise"
+    formula = (
+        "On the integers P(x) ~ exp(-|x - sensitivity|/scale), Q(x) ~ exp(-|x|/scale); the losses are (2 x - "
+        "sensitivity)/scale for x = 0, ..., sensitivity, and all outputs beyond have one of the two ends"
+    )
+    theorem = "Ghosh, Roughgarden, Sundararajan 2009, Def. 2.2"
+    tightness = "Tight, also under composition: neighbours whose query results differ by the sensitivity attain it."
+    relations = (
+        "Either relation, with the sensitivity under it: the largest difference, a whole number, of the query on two "
+        "neighbours."
+    )
     scale: float
     sensitivity: int = 1
 

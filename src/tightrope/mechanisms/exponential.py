@@ -26,6 +26,20 @@ class Exponential(Leaf):
     """The exponential mechanism, and any other whose losses against a neighbour span at most epsilon."""
 
     example = "Exponential(epsilon=0.1) * 20"
+    section = "selection"
+    formula = (
+        "P = Logistic(epsilon, 1), Q = Logistic(0, 1): H(e^t) = (1 - e^((t - epsilon)/2))^2/(1 - e^-epsilon) for |t| "
+        "<= epsilon, and 0 beyond epsilon"
+    )
+    theorem = "McSherry, Talwar 2007; Dong, Durfee, Rogers 2020, Sec. 3; [proof](proofs/exponential.md)"
+    tightness = (
+        "One use attains it at each epsilon, by scores that depend on epsilon. Composed, no single pair of neighbours "
+        "does, and lower ends speak of the dominating pair."
+    )
+    relations = (
+        "Either relation, with the sensitivity D of each score under it: r is drawn with probability ~ e^(epsilon "
+        "u(r)/(2 D)), or e^(epsilon u(r)/D) where all scores move the same way."
+    )
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
 
     def __init__(self, epsilon: float, *, name: str | None = None) -> None:

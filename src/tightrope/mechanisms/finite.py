@@ -26,6 +26,11 @@ class Finite(Leaf):
     """p[i] and q[i] are the probabilities of outcome i with and without the record."""
 
     example = "Finite(p=[0.75, 0.25], q=[0.25, 0.75])"
+    section = "laws"
+    formula = "P = p, Q = q, each divided by its exact sum: H(a) = sum over i of (p[i] - a q[i])_+"
+    theorem = "Meiser, Mohammadi 2018, Def. 2"
+    tightness = "Tight, also under composition, for the mechanism whose outputs have these laws."
+    relations = "Those between which p and q were taken: p with the record, q without it."
     p: Sequence[float]
     q: Sequence[float]
 

@@ -45,9 +45,26 @@ class Histograms(Leaf):
 
     samples: True for raw draws, counted over the same bins for both: bins are edges or their number, width is that of
     each bin, column names a column of the files. False says that files without a heading hold counts.
+    kind: "counts" or "probabilities". confidence: of the limits within which the drawn counts leave the laws; without
+    it they are taken as the laws themselves.
     """
 
     example = "Histograms(a=[900, 100], b=[880, 120], confidence=0.95)"
+    section = "laws"
+    formula = (
+        "Without confidence P = a, Q = b, each divided by its exact sum. With it H(alpha) is the convex hull of (0, 1) "
+        "and of sum over the bins of (p_up - alpha q_low)_+, the Clopper-Pearson limits of each bin at level "
+        "(1 - confidence)/(4 bins)"
+    )
+    theorem = "Meiser, Mohammadi 2018, Sec. 5.3; limits: Clopper, Pearson 1934; [proof](proofs/classic.md)"
+    tightness = (
+        "Without confidence exact for the laws given. With it upper ends hold with that probability over the draws, "
+        "and lower ends speak of the dominating pair."
+    )
+    relations = (
+        "Those between which was measured: a with the record, b without it. What was not measured, such as other "
+        "neighbours or a finer look at the output, is not covered."
+    )
     a: Source  # once made, numbers
     b: Source
     kind: str = "counts"

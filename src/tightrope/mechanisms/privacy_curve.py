@@ -48,6 +48,20 @@ class PrivacyCurve(Leaf):
 
     example = "PrivacyCurve(epsilons=[0.5, 1], deltas=[0.01, 0.0001]) * 10"
     universal = True
+    section = "promises"
+    snippet = """import math
+import tightrope as tr
+
+own = tr.PrivacyCurve(deltas=lambda epsilon: min(1, 2 * math.exp(-5 * epsilon)))"""
+    formula = (
+        "H(a) = the lower convex hull of (0, 1) and the points (e^epsilons[i], deltas[i]), flat after the last; with "
+        "both_directions also of the mirrors (e^-epsilon, 1 - e^-epsilon (1 - delta))"
+    )
+    theorem = (
+        "Zhu, Dong, Wang 2021, Lemma 9; one point: Kairouz, Oh, Viswanath 2017, Thm 3.2; [proof](proofs/points.md)"
+    )
+    tightness = "No better bound follows from the points, also under composition: the pair is as claimed."
+    relations = "That of the claim; both_directions says whether it holds for adding and for removing a record."
     epsilons: Sequence[float] | None = None
     deltas: Sequence[float] | Callable[[float], float] | None = None
     both_directions: bool = True

@@ -36,6 +36,17 @@ class RenyiCurve(Leaf):
     """
 
     example = "RenyiCurve(orders=[2, 8, 32], divergences=[0.1, 0.4, 1.6]) * 10"
+    section = "promises"
+    formula = (
+        "D_order(P || Q) <= divergence at each order. Its H(a) is the largest that any such pair has, which one with "
+        "two outcomes attains, another one at each a; in a sum divergences are added before they are converted"
+    )
+    theorem = "Mironov 2017, Def. 4, Prop. 1; [proof](proofs/renyi_curve.md)"
+    tightness = (
+        "One use, and a sum of curves, attain it at each epsilon, by another mechanism at each. Composed with other "
+        "mechanisms, lower ends speak of the dominating pair."
+    )
+    relations = "That of the claim; both_directions says whether it holds for adding and for removing a record."
     orders: Sequence[float]
     divergences: Sequence[float]
     both_directions: bool = True
@@ -78,6 +89,17 @@ class ZCDP(Leaf):
     """Any mechanism that is rho-zCDP, or with a delta approximately so: the best epsilon and delta that follow."""
 
     example = "ZCDP(rho=0.1) * 10"
+    section = "promises"
+    formula = (
+        "D_order(P || Q) <= rho order at every order from 1 on, given an event of probability 1 - delta. Its H(a) is "
+        "the largest that any such pair has; in a sum the rho are added before they are converted"
+    )
+    theorem = "Bun, Steinke 2016, Def. 1.1 and 8.1, Lemma 8.2; [proof](proofs/renyi_curve.md)"
+    tightness = (
+        "One use, and a sum of curves, attain it at each epsilon, by another mechanism at each. Composed with other "
+        "mechanisms, lower ends speak of the dominating pair."
+    )
+    relations = "That of the claim, which is about both directions."
     rho: float
     delta_per_use: float = field(default=0.0, metadata={"keyword": "delta"})
 

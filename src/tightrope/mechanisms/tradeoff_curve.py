@@ -46,6 +46,17 @@ class TradeoffCurve(Leaf):
 
     example = "TradeoffCurve(fprs=[0, 0.25, 1], fnrs=[1, 0.25, 0]) * 10"
     universal = True
+    section = "promises"
+    formula = (
+        "The pair whose trade-off is f, the lower convex hull of the lines (of the points, with points_only), or "
+        "max(f, its inverse) where both_directions: H(a) = max over x of 1 - f(x) - a x, in exact fractions"
+    )
+    theorem = "Dong, Roth, Su 2022, Thm 2.10, Prop. 2.4; [proof](proofs/tradeoff.md)"
+    tightness = (
+        "Where the points are convex no better bound follows from them, also under composition: the pair is as "
+        "claimed. Else lower ends speak of the dominating pair."
+    )
+    relations = "That of the claim; both_directions says whether it holds for adding and for removing a record."
     fprs: Sequence[float]
     fnrs: Sequence[float]
     both_directions: bool = True

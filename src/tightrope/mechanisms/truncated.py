@@ -32,6 +32,18 @@ class TruncatedNoise(Leaf):
     """Adds noise, cut to bounds that move with the query or clamped to bounds that do not."""
 
     __slots__ = ()
+    section = "noise"
+    formula = (
+        "P = the noise around sensitivity, Q = the same around 0. Cut: both conditioned to bounds around their own "
+        "centre, whose ends tell all. Clamp: mean plus noise, rounded up where integer, clipped to fixed bounds. "
+        "H(a) = max over half-lines A of P(A) - a Q(A)"
+    )
+    theorem = "Meiser, Mohammadi 2018, Sec. 5.1, 5.2 (cut) and 7.1 (clamp); [proof](proofs/truncated.md)"
+    tightness = "Tight, also under composition: a query that is 0 without the record and the sensitivity with it."
+    relations = (
+        "The query rises by at most the sensitivity where the record comes; cut at -c and c it may fall as well, under "
+        "either relation. A clamped query is 0 without the record; one that starts elsewhere has another mean."
+    )
     mean: float
     bounds: Sequence[float]
     mode: str
@@ -91,7 +103,12 @@ class TruncatedNoise(Leaf):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TruncatedGaussian(TruncatedNoise):
-    """Adds Gaussian noise, cut to bounds that move with the query or clamped to bounds that do not."""
+    """Adds Gaussian noise of standard deviation sigma, cut or clamped to bounds.
+
+    mode: "cut" conditions the noise to bounds that move with the query, (low, high) around mean; "clamp" clips the
+    noisy result, mean without the record, to bounds that do not move. integer: rounded up to whole numbers.
+    sensitivity: how far the query moves.
+    """
 
     example = "TruncatedGaussian(sigma=283, bounds=[-2500, 2500]) * 512"
     sigma: float
@@ -109,7 +126,12 @@ class TruncatedGaussian(TruncatedNoise):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TruncatedLaplace(TruncatedNoise):
-    """Adds Laplace noise, cut to bounds that move with the query or clamped to bounds that do not."""
+    """Adds Laplace noise of the given scale, cut or clamped to bounds.
+
+    mode: "cut" conditions the noise to bounds that move with the query, (low, high) around mean; "clamp" clips the
+    noisy result, mean without the record, to bounds that do not move. integer: rounded up to whole numbers.
+    sensitivity: how far the query moves.
+    """
 
     example = "TruncatedLaplace(scale=200, bounds=[-2500, 2500]) * 512"
     scale: float
