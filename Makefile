@@ -8,7 +8,7 @@ PEERS := .venv-peers
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check house schema transformations bench bench-peers fuzz reproduce sources clean
+.PHONY: help demo test check house schema mechanisms transformations bench bench-peers fuzz reproduce sources clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ house: $(STAMP) ## what a reader meets, counted on the tree, into docs/house.md
 
 schema: $(STAMP) ## the names that the package knows, into its JSON schemas
 	@$(BIN)/python -m benchmarks.schema
+
+mechanisms: $(STAMP) ## each mechanism with its pair, theorem, example and figure, into docs/mechanisms.md
+	@$(BIN)/python -m benchmarks.mechanisms
 
 transformations: $(STAMP) ## what each transformation does, with its theorem and figure, into docs/transformations.md
 	@$(BIN)/python -m benchmarks.transformations

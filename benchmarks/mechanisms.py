@@ -1,4 +1,4 @@
-"""docs/mechanisms.md and its figures, from the catalogue; tests/test_mechanisms.py tells an old page.
+"""docs/mechanisms.md and its figures, from the catalogue; tests/mechanisms/test_page.py tells an old page.
 
 Usage: python -m benchmarks.mechanisms [NAME...], for all figures or for those of some mechanisms.
 Examples are asked here, so that the page shows what a user reads.

@@ -196,18 +196,6 @@ def test_curve_as_json(shell: Shell) -> None:
     assert [result["epsilon"] for result in document["results"]] == pytest.approx([0, 4 / 3, 8 / 3, 4])
 
 
-def test_mechanisms_lists_every_name_with_its_keywords(shell: Shell) -> None:
-    out = shell("mechanisms").out
-    for name in (
-        "Gaussian(sigma, sensitivity=1.0)",
-        "Finite(p, q)",
-        ".poisson(rate, neighbours=",
-        "p[i]",
-        "GDP(mu=0.5)",
-    ):
-        assert name in out
-
-
 def test_version_and_help(shell: Shell) -> None:
     assert tr.__version__ in shell("--version").out
     assert "Exit codes" in shell().out

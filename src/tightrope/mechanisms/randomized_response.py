@@ -21,6 +21,7 @@ class RandomizedResponse(Leaf):
     """Give either p, the probability of reporting the truth, or epsilon, the log of the odds."""
 
     example = "RandomizedResponse(p=0.51) * 512"
+    section = "local"
     p: float | None = None
     epsilon_per_use: float | None = field(default=None, metadata={"keyword": "epsilon"})
     categories: int = 2

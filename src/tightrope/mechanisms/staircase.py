@@ -26,6 +26,7 @@ class Staircase(Leaf):
     """Staircase noise in steps as wide as the sensitivity, which changes no answer; gamma is the share of the first."""
 
     example = "Staircase(epsilon=1) * 10"
+    section = "noise"
     formula = (
         "losses +epsilon with mass p, -epsilon with e^-epsilon p, 0 with the rest; with a = e^-epsilon and "
         "c = g + a (1 - g): p = (g + a (1 - 2 g)/2)/c for gamma g <= 1/2, 1/(2 c) above; "

@@ -24,6 +24,7 @@ class SubsetSelection(Leaf):
     """Reports a set of `size` out of so many categories; one of size 1 is randomized response."""
 
     example = "SubsetSelection(epsilon=1, categories=16, size=4)"
+    section = "local"
     formula = (
         "k categories, d = size, c = (k - 1) (d e^epsilon + k - d): losses +epsilon with mass d (k - d) e^epsilon / c, "
         "-epsilon with d (k - d) / c, 0 with the rest"
