@@ -164,7 +164,7 @@ class Case:
                     continue
                 planners[each] = Planner(terms, question, several)
                 if below:
-                    floors += floors_of(choices_of(law, each), terms, question, several)
+                    floors += floors_of(choices_of(law, each, pointwise=True), terms, question, several)
             except WorkExhausted:
                 return Case(law, label, question, {}, aim, below=below)
         return Case(law, label, question, planners, question.accuracy or aim, floors=floors, below=below)
@@ -224,7 +224,7 @@ class Case:
         with work.uncounted():
             tight = self.mechanism.tight
             of_pair = self.question.quantity in OF_LOSS or not self.below
-            attained = tight if of_pair else self.mechanism.attained
+            attained = tight if of_pair else self.mechanism.attained_once
         return Bound(
             chosen.lower,
             chosen.upper,

@@ -14,6 +14,8 @@ from .mechanisms.subset_selection import SubsetSelection as SubsetSelection
 from .mechanisms.approximate_dp import PureDP as PureDP
 from .mechanisms.approximate_dp import ApproximateDP as ApproximateDP
 from .mechanisms.exponential import Exponential as Exponential
+from .mechanisms.noisy_max import NoisyMax as NoisyMax
+from .mechanisms.noisy_max import PermuteAndFlip as PermuteAndFlip
 from .mechanisms.gaussian import GDP as GDP
 from .mechanisms.finite import Finite as Finite
 from .mechanisms.tradeoff_curve import TradeoffCurve as TradeoffCurve

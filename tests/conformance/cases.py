@@ -103,6 +103,7 @@ ROWS: tuple[Row, ...] = (
     row(tr.TradeoffCurve(fprs=(0, 0.125, 1), fnrs=(1, 0.5, 0)), Histogram((7, 4), (4, 7))),
     row(tr.PrivacyCurve(epsilons=(0.5, 1.0), deltas=(0.01, 0.0001)), Points((0.5, 1.0), (0.01, 0.0001))),
     row(tr.Exponential(epsilon=0.5), Logistic(0.5)),
+    row(tr.NoisyMax(scale=4.0), Laplace(4.0, 2.0)),
     row(tr.Histograms(a=_COUNTS[0], b=_COUNTS[1]), Histogram(*_COUNTS)),
     row(tr.TruncatedGaussian(sigma=2.0, bounds=(-6.0, 5.0)), Cut(GaussianNoise(2.0), 1.0, -6.0, 5.0)),
     row(
@@ -177,6 +178,10 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.PrivacyCurve(epsilons=(0.0,), deltas=(0.0,)), Histogram((1.0,), (1.0,))),
     extreme(tr.Exponential(epsilon=1e-6), Logistic(1e-6)),
     extreme(tr.Exponential(epsilon=30.0), Logistic(30.0)),
+    extreme(tr.NoisyMax(scale=4.0, sensitivity=7.0, noise="gumbel"), Logistic(3.5)),
+    extreme(tr.NoisyMax(scale=3e-3, monotone=True), Laplace(3e-3)),
+    extreme(tr.PermuteAndFlip(epsilon=0.3), Laplace(1.0, 0.3)),
+    extreme(tr.PermuteAndFlip(epsilon=0.0), Leaky(0.0)),
     extreme(
         tr.TruncatedGaussian(sigma=0.5, bounds=(0.0, math.inf), mode="clamp"),
         Clamped(GaussianNoise(0.5), 1.0, 0.0, math.inf),

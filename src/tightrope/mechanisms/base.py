@@ -71,6 +71,15 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
         """Whether real neighbours give the floors, also under composition; else lower ends speak of the pair."""
         return self.tight
 
+    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
+        """The same of one use alone, where real neighbours have each point of a trade-off, others at other points."""
+        return self.floors(direction)
+
+    @property
+    def attained_once(self) -> bool:
+        """Whether real neighbours give the floors of one use, point by point."""
+        return self.attained
+
     @property
     @abstractmethod
     def nameless(self) -> Mechanism:

@@ -52,6 +52,11 @@ class Exponential(Leaf):
     def tight(self) -> bool:
         return self.epsilon_per_use == 0.0
 
+    @property
+    def attained_once(self) -> bool:
+        """By two candidates. Proof: docs/proofs/exponential.md, section 3."""
+        return True
+
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.finite.laws import ResponseLaw
         from ..pairs.finite.pair import FinitePair

@@ -199,7 +199,8 @@ class Law:
         direction = told.direction or (None if decided is None else decided.direction)
         with work.uncounted():
             tight = self.mechanism.tight
-            attained = self.mechanism.attained if self.below and not told.of_pair else tight
+            real = self.mechanism.attained or (decided is not None and decided.attained)
+            attained = real if self.below and not told.of_pair else tight
         ended = None if narrow else self.exhausted or ("time" if self.over else None)
         seconds = self.question.seconds
         more = {"seconds": max(float(f"{MORE_SECONDS * seconds:.3g}"), SECONDS)} if seconds < FINITE_SECONDS else {}

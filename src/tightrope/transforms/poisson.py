@@ -81,6 +81,10 @@ class Poisson(Transformation):
         return self.base.attained
 
     @property
+    def attained_once(self) -> bool:
+        return self.base.attained if self.relation is Relation.REPLACE else self.base.attained_once
+
+    @property
     def _replaced(self) -> Pair | None:
         """The pair of a replaced record where that is one of its family."""
         base = self.base.pair(Direction.REMOVE)
@@ -122,6 +126,12 @@ class Poisson(Transformation):
             both = [self._sampled(floor, way) for way in Direction for floor in self.base.floors(way)]
             return tuple(dict.fromkeys(both))
         return tuple(self._sampled(floor, direction) for floor in self.base.floors(direction))
+
+    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
+        """A sample of each point: the power (1 - rate) x + rate g(x) has the same neighbours."""
+        if self.relation is Relation.REPLACE:
+            return self.floors(direction)
+        return tuple(self._sampled(floor, direction) for floor in self.base.floors_once(direction))
 
     def _sampled(self, base: Pair, direction: Direction) -> Pair:
         if self.rate == 0.0:

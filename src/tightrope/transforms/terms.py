@@ -27,10 +27,12 @@ def terms_of(law: Mechanism, direction: Direction) -> tuple[Factor, ...]:
     return merged((part.pair(direction), count) for part, count in law.parts)
 
 
-def choices_of(law: Mechanism, direction: Direction) -> tuple[Choice, ...]:
-    """The floors of each part, and its count."""
+def choices_of(law: Mechanism, direction: Direction, pointwise: bool = False) -> tuple[Choice, ...]:
+    """The floors of each part, and its count; pointwise: of one use those that are real at each point by itself."""
     if law.relation is Relation.REPLACE:
         return _replaced_choices(law)
+    if pointwise and law.parts == ((law, 1),):
+        return ((law.floors_once(direction), 1),)
     return tuple((part.floors(direction), count) for part, count in law.parts)
 
 

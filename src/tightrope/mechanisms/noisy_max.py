@@ -1,0 +1,167 @@
+"""The noisy maximum: which of several candidates has the largest score once noise is added to each.
+
+Pair: with s = 2 sensitivity / scale, or sensitivity / scale where all scores move the same way, the Laplace pair of
+the largest loss s; it dominates for independent noise with a density and a hazard rate of at most 1/scale. For Gumbel
+noise the logistic pair of s, which is smaller.
+Guarantee: the pair dominates. One use attains it at every point, exponential and Gumbel noise, by scores that depend on
+the point; under composition no single ones do, and lower ends are those of some real scores.
+Not covered: noise on a grid, and noise rounded to floating-point numbers, which have ties.
+Reference: the theorem is ours; Ding et al. 2021 (permute-and-flip is exponential noise); McKenna, Sheldon 2020; Dong,
+Durfee, Rogers 2020 (Gumbel noise). Proof: docs/proofs/noisy_max.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ..errors import InvalidParameter
+from ..pair import Pair
+from ..relation import Direction, Relation
+from .base import Leaf
+from .parameters import nonnegative, positive
+
+NOISES = ("exponential", "laplace", "gumbel")
+GUMBEL_SPANS = (1e-280, 1e300)  # of the doubles that halves and products of losses stay within
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NoisyMax(Leaf):
+    """Tells which candidate has the largest score plus noise, and nothing else; noise is added to every score.
+
+    scale is that of the noise, sensitivity how far a single score moves between neighbours; monotone: all scores move
+    the same way where a record is added or removed. Noise is continuous and independent: rounded noise is not covered.
+    """
+
+    example = "NoisyMax(scale=20) * 10"
+    formula = (
+        "s = 2 sensitivity/scale, monotone: sensitivity/scale. Exponential and Laplace noise: Laplace(0, 1) shifted by "
+        "s against itself. Gumbel noise: Logistic(0, 1) shifted by s against itself"
+    )
+    theorem = (
+        "ours, for independent noise with a density and a hazard rate of at most 1/scale; Gumbel noise: Dong, Durfee, "
+        "Rogers 2020, Sec. 3; [proof](proofs/noisy_max.md). Noise on a grid or rounded to floating-point numbers is "
+        "not covered"
+    )
+    tightness = (
+        "Not tight. One use with exponential or Gumbel noise attains every point, each by scores of its own; Laplace "
+        "noise loses less than its pair. Lower ends are those of real scores, composed: of two candidates, or of two "
+        "against two, whose gap may be another one at each use."
+    )
+    relations = (
+        "Open: sensitivity is how far one score moves under your notion of neighbours. monotone=True is about adding "
+        "or removing a record: where one is replaced, scores move both ways. If all move one way there too, halve the "
+        "sensitivity instead."
+    )
+    scale: float
+    sensitivity: float = 1.0
+    noise: str = "exponential"
+    monotone: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", positive("scale", self.scale))
+        object.__setattr__(self, "sensitivity", positive("sensitivity", self.sensitivity))
+        if self.noise not in NOISES:
+            raise InvalidParameter(f"noise must be one of {', '.join(NOISES)}, not {self.noise!r:.60}")
+        if not isinstance(self.monotone, bool):
+            raise InvalidParameter(f"monotone must be True or False, not {self.monotone!r:.60}")
+        if self.noise == "gumbel" and not GUMBEL_SPANS[0] <= self._span <= GUMBEL_SPANS[1]:
+            least, most = GUMBEL_SPANS
+            raise InvalidParameter(
+                f"sensitivity / scale must lie within {least:g} and {most:g} for noise='gumbel', not "
+                f"{self.sensitivity!r} / {self.scale!r}"
+            )
+
+    @property
+    def _span(self) -> Fraction:
+        """s."""
+        return (1 if self.monotone else 2) * Fraction(self.sensitivity) / Fraction(self.scale)
+
+    @property
+    def relation(self) -> Relation | None:  # type: ignore[override]
+        return Relation.ADD_REMOVE if self.monotone else None
+
+    @property
+    def tight(self) -> bool:
+        return False
+
+    @property
+    def attained(self) -> bool:
+        return True
+
+    def pair(self, direction: Direction) -> Pair:
+        return self._pairs()[1]
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        from ..pairs.finite.candidates import candidate_pairs
+
+        return candidate_pairs(self.noise, self._span)
+
+    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
+        return self.floors(direction) if self.noise == "laplace" else (self._pairs()[0],)
+
+    def _pairs(self) -> tuple[Pair, Pair]:
+        """At or below, and at or above: one and the same unless s is no double and the family needs one."""
+        from ..derived.poisson import rate_ends
+        from ..pairs.laplace.pair import LaplacePair
+        from ..pairs.logistic.pair import LogisticPair
+
+        if self.noise != "gumbel":
+            pair = LaplacePair(self.scale, self.sensitivity).shifted(1 if self.monotone else 2)
+            return pair, pair
+        below, above = rate_ends(self._span)
+        return LogisticPair(below), LogisticPair(above)
+
+
+@dataclass(frozen=True, slots=True, repr=False, init=False)
+class PermuteAndFlip(Leaf):
+    """Candidates in random order, each taken with probability e^(epsilon (its score - the best) / (2 sensitivity)).
+
+    The 2 is left out where all scores move the same way between neighbours. It is NoisyMax with exponential noise.
+    """
+
+    example = "PermuteAndFlip(epsilon=0.1) * 10"
+    formula = "Laplace(0, 1) shifted by epsilon against itself"
+    theorem = (
+        "ours, for NoisyMax with exponential noise of scale 2 sensitivity/epsilon, which has the same answers: Ding et "
+        "al. 2021; McKenna, Sheldon 2020 (the mechanism); [proof](proofs/noisy_max.md). Coins must be exact"
+    )
+    tightness = (
+        "Not tight, but one use attains every point, each by scores of its own. Composed, lower ends are those of real "
+        "scores: two candidates, whose gap may be another one at each use."
+    )
+    relations = (
+        "Open: the sensitivity is how far one score moves under your notion of neighbours. The 2 may be left out only "
+        "if all scores move the same way: counts do so where a record is added or removed, not where one is replaced."
+    )
+    epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
+
+    def __init__(self, epsilon: float, *, name: str | None = None) -> None:
+        object.__setattr__(self, "epsilon_per_use", nonnegative("epsilon", epsilon))
+
+    @property
+    def tight(self) -> bool:
+        return self.epsilon_per_use == 0.0
+
+    @property
+    def attained(self) -> bool:
+        return True
+
+    def pair(self, direction: Direction) -> Pair:
+        from ..pairs.finite.laws import ResponseLaw
+        from ..pairs.finite.pair import FinitePair
+        from ..pairs.laplace.pair import LaplacePair
+
+        if self.epsilon_per_use == 0.0:
+            return FinitePair(ResponseLaw(0.0, 0.0, 2))
+        return LaplacePair(1.0, self.epsilon_per_use)
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        from ..pairs.finite.candidates import candidate_pairs
+
+        if self.epsilon_per_use == 0.0:
+            return (self.pair(direction),)
+        return candidate_pairs("exponential", Fraction(self.epsilon_per_use))
+
+    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
+        return (self.pair(direction),)
