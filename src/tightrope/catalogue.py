@@ -16,6 +16,8 @@ from .mechanisms.approximate_dp import ApproximateDP as ApproximateDP
 from .mechanisms.exponential import Exponential as Exponential
 from .mechanisms.noisy_max import NoisyMax as NoisyMax
 from .mechanisms.noisy_max import PermuteAndFlip as PermuteAndFlip
+from .mechanisms.distance_to_instability import DistanceToInstability as DistanceToInstability
+from .mechanisms.stability_histogram import StabilityHistogram as StabilityHistogram
 from .mechanisms.gaussian import GDP as GDP
 from .mechanisms.finite import Finite as Finite
 from .mechanisms.tradeoff_curve import TradeoffCurve as TradeoffCurve

@@ -18,6 +18,7 @@ from tests.oracle.discrete_gaussian import DiscreteGaussian
 from tests.oracle.finite import DiscreteLaplace, FiniteLaw, Histogram, Leaky, response
 from tests.oracle.points import Points
 from tests.oracle.precision import ball, precision
+from tests.oracle.stability import Lone, Thresholded, Unstable
 from tests.oracle.staircase import Staircase
 from tests.oracle.subsets import Subsets
 from tests.oracle.truncated import Clamped, Cut, GaussianNoise, LaplaceNoise, Rounded, Window
@@ -104,6 +105,8 @@ ROWS: tuple[Row, ...] = (
     row(tr.PrivacyCurve(epsilons=(0.5, 1.0), deltas=(0.01, 0.0001)), Points((0.5, 1.0), (0.01, 0.0001))),
     row(tr.Exponential(epsilon=0.5), Logistic(0.5)),
     row(tr.NoisyMax(scale=4.0), Laplace(4.0, 2.0)),
+    Row(tr.DistanceToInstability(epsilon=1.0, delta=1e-6), Unstable(1.0, 1e-6), 60),
+    Row(tr.StabilityHistogram(epsilon=1.0, threshold=5.0), Thresholded(1.0, 5.0), 60),
     row(tr.Histograms(a=_COUNTS[0], b=_COUNTS[1]), Histogram(*_COUNTS)),
     row(tr.TruncatedGaussian(sigma=2.0, bounds=(-6.0, 5.0)), Cut(GaussianNoise(2.0), 1.0, -6.0, 5.0)),
     row(
@@ -177,6 +180,9 @@ ROWS: tuple[Row, ...] = (
     ),
     extreme(tr.PrivacyCurve(epsilons=(0.0,), deltas=(0.0,)), Histogram((1.0,), (1.0,))),
     extreme(tr.Exponential(epsilon=1e-6), Logistic(1e-6)),
+    extreme(tr.DistanceToInstability(epsilon=5.0, delta=0.3), Unstable(5.0, 0.3)),
+    extreme(tr.StabilityHistogram(epsilon=0.5, threshold=0.0), Lone(0.5, 0.0)),
+    extreme(tr.StabilityHistogram(epsilon=2.0, threshold=1000.0), Thresholded(2.0, 1000.0)),
     extreme(tr.Exponential(epsilon=30.0), Logistic(30.0)),
     extreme(tr.NoisyMax(scale=4.0, sensitivity=7.0, noise="gumbel"), Logistic(3.5)),
     extreme(tr.NoisyMax(scale=3e-3, monotone=True), Laplace(3e-3)),

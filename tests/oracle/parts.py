@@ -17,6 +17,7 @@ from .continuous import Gaussian, Growing, Laplace, Logistic
 from .discrete_gaussian import DiscreteGaussian
 from .finite import FiniteLaw
 from .precision import ball, precision
+from .stability import Thresholded
 from .truncated import Clamped, Cut, GaussianNoise, LaplaceNoise, Noise, Seen, Window
 from .truth import Law, Truth
 
@@ -119,6 +120,17 @@ def _(law: Laplace, tilt: float) -> Parts:
     far = (-ball(shift / scale)).exp() / 2
     inner = Piece(_exponential(scale, shift, -1), _exponential(scale, Fraction(0), 1), (arb(0), ball(shift)))
     return Parts(((far, arb(0.5)), (arb(0.5), far)), (inner,))
+
+
+@parts.register
+def _(law: Thresholded, tilt: float) -> Parts:
+    scale = 1 / Fraction(law.epsilon)
+    low, top = (ball(end.factor) * ball(end.exponent).exp() for end in law.ratio_range())
+    leak, far = ball(law.alone()[0]), low / 2
+    cut = arb(0.5) + ball(scale) * top.log() / 2  # where the noise has the largest ratio that is left
+    inner = Piece(_exponential(scale, Fraction(1), -1), _exponential(scale, Fraction(0), 1), (arb(0), cut))
+    rest = 1 - ((cut - 1) / ball(scale)).exp() / 2 - leak
+    return Parts(((leak, arb(0)), (far, arb(0.5)), (rest, rest / top)), (inner,))
 
 
 @parts.register

@@ -11,7 +11,7 @@ Reference: Zhu, Dong, Wang 2021, Table 3 (Laplace).
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,8 +26,8 @@ from ..pair import LossRange, Pair, Tails
 SERIES_BELOW = 0.05
 
 
-class EdgedPair(Pair):
-    """A pair that is its own reverse, its losses between two edges."""
+class TwoEdges(ABC):
+    """Two edges -e and e, and whether there are atoms at them: all that M depends on."""
 
     atoms_at_edges: ClassVar[int]  # a
 
@@ -39,6 +39,20 @@ class EdgedPair(Pair):
     @abstractmethod
     def ball_edge(self) -> arb:
         """e at the working precision."""
+
+    def log_moment(self, z: acb) -> acb:
+        """log N(s)/N(1/2), which has no pole: N(1/2) is e^{e/2} with atoms and sinh(e/2) without."""
+        edge, s = self.ball_edge(), z + arb(0.5)
+        start = edge / 2 if self.atoms_at_edges else (edge / 2).sinh().log()
+        if z.imag.is_zero() and s.real > 0:
+            sinh, cosh = (edge * s.real).sinh_cosh()
+            return acb((self.atoms_at_edges * cosh + sinh / (2 * s.real)).log() - start)
+        x = edge * s
+        return complex_log(self.atoms_at_edges * x.cosh() + edge / 2 * (acb(0, 1) * x).sinc()) - start
+
+
+class EdgedPair(TwoEdges, Pair):
+    """A pair that is its own reverse, its losses between two edges."""
 
     def spanned(self, t: Twofold, edge: Twofold, inside: Tails) -> Tails:
         """Tails between the edges, and all or nothing beyond."""
@@ -58,22 +72,12 @@ class EdgedPair(Pair):
         edge = self.ball_edge()
         return LossRange(-edge, edge)
 
-    def log_moment(self, z: acb) -> acb:
-        """log N(s)/N(1/2), which has no pole: N(1/2) is e^{e/2} with atoms and sinh(e/2) without."""
-        edge, s = self.ball_edge(), z + arb(0.5)
-        start = edge / 2 if self.atoms_at_edges else (edge / 2).sinh().log()
-        if z.imag.is_zero() and s.real > 0:
-            sinh, cosh = (edge * s.real).sinh_cosh()
-            return acb((self.atoms_at_edges * cosh + sinh / (2 * s.real)).log() - start)
-        x = edge * s
-        return complex_log(self.atoms_at_edges * x.cosh() + edge / 2 * (acb(0, 1) * x).sinc()) - start
-
 
 @dataclass(frozen=True)
 class EdgedBallTilted:
     """The tilted loss in balls."""
 
-    pair: EdgedPair
+    pair: TwoEdges
     tilt: float
 
     @property
@@ -121,7 +125,7 @@ class EdgedDecay:
 class EdgedCgf(Cgf):
     """K of such a pair, but for its transforms in float64."""
 
-    pair: EdgedPair
+    pair: TwoEdges
     node_points: ClassVar[int]  # points of a sum that take as long as one node
 
     def cumulants(self, tilt: float) -> Cumulants:

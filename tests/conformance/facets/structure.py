@@ -14,6 +14,7 @@ from tests.oracle.finite import FiniteLaw, Product
 from tests.oracle.fold import GaussianFold
 from tests.oracle.laplace_fold import LaplaceFold
 from tests.oracle.precision import ball, precision
+from tests.oracle.stability import Thresholded, ThresholdedFold, Unstable
 from tests.oracle.truncated import GaussianNoise, Rounded
 from tests.oracle.truth import Law, Truth
 from tightrope.kernels.ball import working_precision
@@ -25,12 +26,14 @@ TIMES = 3
 SHORT = 24  # outcomes
 
 
-def fold(law: Law, direction: str) -> GaussianFold | LaplaceFold | Truth:
+def fold(law: Law, direction: str) -> GaussianFold | LaplaceFold | ThresholdedFold | Truth:
     """COUNT uses of a law, by the oracle's own closed forms."""
     if isinstance(law, Gaussian):
         return GaussianFold(((law.sigma, law.sensitivity, COUNT),))
     if isinstance(law, Laplace):
         return LaplaceFold(((law.scale, law.sensitivity, COUNT),))
+    if isinstance(law, Thresholded):
+        return ThresholdedFold(law, COUNT, direction == "remove")
     assert isinstance(law, FiniteLaw), f"no fold of {law!r}: add its closed form here"
     return Truth(Product(((law, COUNT),)), 1, direction)
 
@@ -38,9 +41,9 @@ def fold(law: Law, direction: str) -> GaussianFold | LaplaceFold | Truth:
 def ties(law: Law) -> bool:
     """Whether sums of its losses are equal without being fractions: the oracle would compare them for ever.
 
-    tests/pairs/truncated/test_cells.py adds them up without an order.
+    tests/pairs/truncated/test_cells.py and tests/mechanisms/test_stability.py add them up without an order.
     """
-    return isinstance(law, Rounded) and isinstance(law.noise, GaussianNoise)
+    return (isinstance(law, Rounded) and isinstance(law.noise, GaussianNoise)) or isinstance(law, Unstable)
 
 
 def together(asked: Asked) -> bool:

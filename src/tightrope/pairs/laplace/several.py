@@ -20,14 +20,14 @@ from flint import arb
 from ...pair import BallTails
 
 if TYPE_CHECKING:
-    from .pair import LaplacePair
+    from ..edged import TwoEdges
 
 
 @dataclass(frozen=True, slots=True)
 class LaplaceSum:
     """(pair, count) of each."""
 
-    uses: tuple[tuple[LaplacePair, int], ...]
+    uses: tuple[tuple[TwoEdges, int], ...]
 
     def profile_cost(self) -> int:
         """Terms of the expansion times uses, each half as dear again as a Gaussian's profile."""
