@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import dataclass
+
+import tightrope as tr
 from benchmarks import mechanisms
 from tests.catalogued import written
 from tightrope.cli import entries
+from tightrope.pair import Pair
+from tightrope.relation import Direction
 
 SIZE_MOST = 60_000  # bytes of a figure
 
@@ -19,3 +25,24 @@ def test_every_mechanism_has_a_figure_and_no_other() -> None:
     drawn = set(mechanisms.FIGURES.glob("mechanism-*.png"))
     assert drawn == {mechanisms.figure(name) for name in written()}
     assert all(path.stat().st_size < SIZE_MOST for path in drawn)
+
+
+def test_help_says_what_the_page_says() -> None:
+    said = " ".join((inspect.getdoc(tr.Laplace) or "").split())
+    for text in (
+        "Adds Laplace noise",
+        f"Pair: {tr.Laplace.formula}",
+        f"Theorem: {tr.Laplace.theorem}",
+        tr.Laplace.example,
+    ):
+        assert text in said
+    assert inspect.getdoc(tr.Leaf) == entries.docstring(tr.Leaf)  # which has no texts
+
+    @dataclass(frozen=True)
+    class Bare(tr.Leaf):
+        scale: float
+
+        def pair(self, direction: Direction) -> Pair:
+            return tr.Laplace(self.scale).pair(direction)
+
+    assert (Bare.__doc__ or "").startswith("Bare(scale")  # as a dataclass has it

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from inspect import Parameter, getdoc
+from inspect import Parameter, cleandoc, getdoc
 from types import MappingProxyType
 from typing import Any
 
@@ -42,7 +42,7 @@ class Entry:
     @property
     def summary(self) -> str:
         """One line."""
-        return (getdoc(self.make) or "").split("\n\n")[0].replace("\n", " ")
+        return " ".join(docstring(self.make).split("\n\n")[0].split())
 
     @property
     def snippet(self) -> str:
@@ -90,7 +90,7 @@ def mechanisms() -> Mapping[str, Entry]:
                 name,
                 usage(name, found[name]),
                 SECTIONS.get(found[name].section, OTHERS),
-                getdoc(found[name]) or "",
+                docstring(found[name]),
                 MECHANISMS_PAGE,
                 found[name],
             )
@@ -127,6 +127,11 @@ def find(name: str) -> Entry:
         raise InvalidParameter(f"there is no {bare}: {REFUSED[bare]}")
     suggested = nearest(bare, (*mechanisms(), *transformations()))
     raise InvalidParameter(f"unknown mechanism {quoted(name)}{suggested or '; tightrope mechanisms lists all of them'}")
+
+
+def docstring(make: Texts) -> str:
+    """As it is written, without what help adds."""
+    return cleandoc(vars(make).get("__doc__") or "")
 
 
 def linked(text: str) -> str:

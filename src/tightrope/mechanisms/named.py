@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, cleandoc, signature
 from typing import Any
 
 from ..calls import check_keywords, check_needed, known_keywords
 from .parameters import one_line
 
+# What help says of a mechanism beneath its docstring, by the texts of the class.
+TOLD = (
+    ("Pair", "formula"),
+    ("Theorem", "theorem"),
+    ("Neighbours", "relations"),
+    ("Tightness", "tightness"),
+    ("Example", "example"),
+)
+HELP_COLUMNS = 96
+
 
 class NamedType(ABCMeta):
-    """Makes mechanisms: checks the keywords, hands all but the name to the constructor, and sets the name."""
+    # Makes mechanisms: checks the keywords, hands all but the name to the constructor, and sets the name.
+    # A docstring here would hide the property, by which help ends with what a mechanism says of itself.
+
+    @property
+    def __doc__(cls) -> str | None:
+        own: str | None = vars(cls).get("__doc__")
+        said = [f"{title}: {text}" for title, name in TOLD if (text := getattr(cls, name, ""))]
+        if not own or not getattr(cls, "formula", ""):
+            return own
+        from textwrap import fill
+
+        shown = [fill(each, HELP_COLUMNS, subsequent_indent="    ", break_on_hyphens=False) for each in said]
+        return "\n\n".join([cleandoc(own), *shown])
+
+    @__doc__.setter
+    def __doc__(cls, text: str | None) -> None:  # a dataclass without a docstring is given one
+        type.__dict__["__doc__"].__set__(cls, text)
 
     def __call__(cls, *arguments: Any, name: str | None = None, **keywords: Any) -> Any:
         own: Any = cls
