@@ -22,7 +22,7 @@ from .output import as_text, say, spinner
 
 USAGE_COLUMNS, SUMMARY_COLUMNS, TEXT_COLUMNS = 46, 70, 100
 TITLE_COLUMNS = 12
-SYMBOLS = "P with the record, Q without it; H(a) is the largest P(A) - a Q(A), delta is H(e^epsilon)"
+SYMBOLS = "P with the record, Q without; H(a) the largest P(A) - a Q(A); delta is H(e^epsilon)"
 LAST_LINES = (
     "tightrope mechanisms NAME shows one: its pair, theorem, neighbours, tightness and an example; --plot draws it.",
     'Each takes name="GM1" as well, all together .named("run"): answers show names, and are the same.',

@@ -34,6 +34,7 @@ class NoisyMax(Leaf):
     """
 
     example = "NoisyMax(scale=20) * 10"
+    section = "selection"
     formula = (
         "s = 2 sensitivity/scale, monotone: sensitivity/scale. Exponential and Laplace noise: Laplace(0, 1) shifted by "
         "s against itself. Gumbel noise: Logistic(0, 1) shifted by s against itself"
@@ -121,6 +122,7 @@ class PermuteAndFlip(Leaf):
     """
 
     example = "PermuteAndFlip(epsilon=0.1) * 10"
+    section = "selection"
     formula = "Laplace(0, 1) shifted by epsilon against itself"
     theorem = (
         "ours, for NoisyMax with exponential noise of scale 2 sensitivity/epsilon, which has the same answers: Ding et "

@@ -23,7 +23,10 @@ from .parameters import positive, probability
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
 class Staircase(Leaf):
-    """Staircase noise in steps as wide as the sensitivity, which changes no answer; gamma is the share of the first."""
+    """Adds noise whose density falls by e^-epsilon in steps as wide as the sensitivity.
+
+    gamma is the share of the first step; without it, the one of the least absolute error.
+    """
 
     example = "Staircase(epsilon=1) * 10"
     section = "noise"

@@ -21,7 +21,10 @@ from .parameters import positive, whole
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
 class SubsetSelection(Leaf):
-    """Reports a set of `size` out of so many categories; one of size 1 is randomized response."""
+    """Reports a set of `size` out of so many categories, one with the truth in it e^epsilon times as often.
+
+    Of size 1 it is randomized response.
+    """
 
     example = "SubsetSelection(epsilon=1, categories=16, size=4)"
     section = "local"
