@@ -13,6 +13,7 @@ from flint import arb
 
 import tightrope as tr
 from tests.catalogued import missing, written
+from tests.oracle.channel import hull
 from tests.oracle.continuous import Gaussian, Growing, Laplace, Logistic
 from tests.oracle.discrete_gaussian import DiscreteGaussian
 from tests.oracle.finite import DiscreteLaplace, FiniteLaw, Histogram, Leaky, response
@@ -36,6 +37,8 @@ _ZEROS = ((0.5, 0.25, 0.25, 0.0, 0.0), (0.25, 0.5, 0.0, 0.125, 0.125))
 _SKEWED = ((0.1, 0.2, 0.3, 0.4), (0.4, 0.3, 0.2, 0.1))
 _TINY = ((1.0 - 2.0**-40, 2.0**-40, 1e-300), (2.0**-40, 1.0 - 2.0**-40, 1e-310))
 _COUNTS = ((30, 10, 0, 7), (10, 25, 5, 7))
+_CROSSING = ((0.5, 0.25, 0.25), (0.25, 0.5, 0.25), (0.125, 0.0625, 0.8125))  # rows of a channel
+_GREY = ((0.75, 0.25, 0.0), (0.25, 0.5, 0.25), (0.0, 0.25, 0.75))
 _CLOSE = ((0.5, 0.5), (0.5 + 2.0**-45, 0.5 - 2.0**-45))
 
 
@@ -152,6 +155,8 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.RandomizedResponse(p=0.125, categories=5), response(0.125, 5)),
     extreme(tr.RandomizedResponse(p=1e-12), response(1e-12)),
     extreme(tr.RandomizedResponse(epsilon=1.0, categories=3), Leaky(1.0, 0, 3)),
+    extreme(tr.RandomizedResponse(channel=_CROSSING), hull(_CROSSING)),
+    extreme(tr.RandomizedResponse(channel=_GREY), hull(_GREY)),
     extreme(tr.Staircase(epsilon=1e-6, gamma=0.5), Staircase(1e-6, 0.5)),
     extreme(tr.Staircase(epsilon=800.0, gamma=0.75), Staircase(800.0, 0.75)),
     extreme(tr.Staircase(epsilon=3.0, gamma=0.0, sensitivity=2.5), Staircase(3.0, 0.0)),

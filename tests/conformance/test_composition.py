@@ -72,9 +72,13 @@ def finite(*parts: tuple[object, int]) -> dict[str, Truth]:
 
 
 def powers() -> Iterator[tuple[tr.Mechanism, dict[str, object], tuple[float, ...]]]:
-    """Seven uses of every row of the conformance table that has few outputs: nothing is to be added for them."""
+    """Seven uses of every row of the conformance table that has few outputs: nothing is to be added for them.
+
+    Of what is not tight the law of the pair is not the truth about lower ends.
+    """
     for row in ROWS:
-        if isinstance(row.law, FiniteLaw) and len(row.law.outputs()) <= FEW_OUTPUTS and not ties(row.law):
+        few = isinstance(row.law, FiniteLaw) and len(row.law.outputs()) <= FEW_OUTPUTS
+        if few and not ties(row.law) and row.mechanism.tight:
             truths = finite((row.law, 7))
             last = float(truths["remove"].supremum())
             yield row.mechanism * 7, {**truths}, (0.0, 0.3 * last, 0.9 * last)

@@ -8,7 +8,10 @@ from flint import arb
 import tightrope as tr
 from tests.conformance.cases import ROWS
 from tests.conformance.test_single_use import test_worse_direction
+from tests.mechanisms import test_channel
+from tightrope.pairs.finite import channel
 from tightrope.pairs.finite.three_losses import StaircaseLaw, SubsetLaw
+from tightrope.transforms import shuffle
 
 from .contour_faults import Fault
 
@@ -38,6 +41,26 @@ def sets_are_drawn_with_replacement(patch: Patch) -> None:
     patch.setattr(SubsetLaw, "masses", masses)
 
 
+def compare_with_the_first_row_only(patch: Patch) -> None:
+    patch.setattr(channel, "combinations", lambda rows, _: [(0, row) for row in rows if row])
+
+
+def leave_out_corners_of_the_hull(patch: Patch) -> None:
+    """What lies within a hundredth of the hull counts as below it."""
+    patch.setattr(channel, "NEARLY_EQUAL", -0.01)
+
+
+def shuffle_a_channel_as_categories(patch: Patch) -> None:
+    """By odds that it does not have."""
+    plain = shuffle._named
+    patch.setattr(shuffle, "_named", lambda base: plain(tr.RandomizedResponse(epsilon=base.epsilon_per_use or 0.0)))
+
+
+def rows_against_each_other(_: Patch) -> None:
+    for seed in range(6):
+        test_channel.test_the_profile_is_the_largest_of_all_pairs_of_rows(seed)
+
+
 def one_use(kind: type[tr.Mechanism]) -> None:
     for row in ROWS:
         if isinstance(row.mechanism, kind):
@@ -47,4 +70,11 @@ def one_use(kind: type[tr.Mechanism]) -> None:
 FAULTS = (
     Fault("steps all narrow", every_step_is_narrow, lambda _: one_use(tr.Staircase)),
     Fault("sets with replacement", sets_are_drawn_with_replacement, lambda _: one_use(tr.SubsetSelection)),
+    Fault("first row of a channel", compare_with_the_first_row_only, rows_against_each_other),
+    Fault("corners of a channel", leave_out_corners_of_the_hull, rows_against_each_other),
+    Fault(
+        "channel shuffled as categories",
+        shuffle_a_channel_as_categories,
+        lambda _: test_channel.test_a_channel_is_shuffled_by_its_largest_loss(),
+    ),
 )

@@ -7,18 +7,14 @@ Reference: Meiser, Mohammadi 2018, Def. 2.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
 from .base import Leaf
-from .parameters import real, shares
-
-SUM_TOLERANCE = Fraction(1, 10**12)
+from .parameters import masses, shares
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,7 +31,7 @@ class Finite(Leaf):
     q: Sequence[float]
 
     def __post_init__(self) -> None:
-        p, q = _masses("p", self.p), _masses("q", self.q)
+        p, q = masses("p", self.p), masses("q", self.q)
         if len(p) != len(q):
             raise InvalidParameter(f"p and q must have the same length, not {len(p)} and {len(q)}")
         object.__setattr__(self, "p", p)
@@ -47,18 +43,3 @@ class Finite(Leaf):
 
         law = RationalLaw(shares(self.p), shares(self.q))
         return FinitePair(law) if direction is Direction.REMOVE else FinitePair(law).reversed()
-
-
-def _masses(name: str, values: Sequence[float]) -> tuple[float, ...]:
-    try:
-        masses = tuple(real(f"{name}[{index}]", value) + 0.0 for index, value in enumerate(values))
-    except TypeError:
-        raise InvalidParameter(f"{name} must be a list of probabilities, not {values!r:.60}") from None
-    if not masses:
-        raise InvalidParameter(f"{name} must have at least one outcome")
-    for index, mass in enumerate(masses):
-        if not 0.0 <= mass <= 1.0 + float(SUM_TOLERANCE):
-            raise InvalidParameter(f"{name}[{index}] must be a probability, not {mass!r}")
-    if abs(sum(map(Fraction, masses), Fraction(0)) - 1) > SUM_TOLERANCE:
-        raise InvalidParameter(f"the masses of {name} must sum to 1, not to {math.fsum(masses)!r}")
-    return masses

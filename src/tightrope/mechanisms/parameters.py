@@ -11,6 +11,7 @@ from ..errors import InvalidParameter
 
 WHOLE_MOST = 2**1000  # larger ones do not fit into a double
 NAME_MOST = 100  # characters
+SUM_TOLERANCE = Fraction(1, 10**12)  # of what is meant to be 1
 
 Matrix = Sequence[Sequence[float]]  # of a keyword with this annotation texts and JSON read lists of lists
 
@@ -56,6 +57,22 @@ def whole(name: str, value: float, least: int) -> int:
     if not least <= number <= WHOLE_MOST:
         raise InvalidParameter(f"{name} must be a whole number from {least} to 2**1000, not {cut(value)}")
     return int(number)
+
+
+def masses(name: str, values: Sequence[float]) -> tuple[float, ...]:
+    """Probabilities whose exact sum is 1 up to SUM_TOLERANCE; they are meant as divided by it (`shares`)."""
+    try:
+        found = tuple(real(f"{name}[{index}]", value) + 0.0 for index, value in enumerate(values))
+    except TypeError:
+        raise InvalidParameter(f"{name} must be a list of probabilities, not {values!r:.60}") from None
+    if not found:
+        raise InvalidParameter(f"{name} must have at least one outcome")
+    for index, mass in enumerate(found):
+        if not 0.0 <= mass <= 1.0 + float(SUM_TOLERANCE):
+            raise InvalidParameter(f"{name}[{index}] must be a probability, not {mass!r}")
+    if abs(sum(map(Fraction, found), Fraction(0)) - 1) > SUM_TOLERANCE:
+        raise InvalidParameter(f"the masses of {name} must sum to 1, not to {math.fsum(found)!r}")
+    return found
 
 
 def shares(values: Sequence[float]) -> tuple[Fraction, ...]:

@@ -1,44 +1,127 @@
-"""Randomized response: report the truth with probability p, else one of the other categories, uniformly.
+"""Randomized response: report the truth with probability p, else one of the other categories, uniformly; or by a
+channel, a matrix whose rows are the laws of the report for each true value.
 
 Pair: (p, (1-p)/(m-1), ...) against ((1-p)/(m-1), p, ...) for m categories; the losses are +-log(p (m-1)/(1-p)) and 0.
-Guarantee: tight, also under composition.
-Reference: Warner 1965; Kairouz, Oh, Viswanath 2016, Sec. 4.
+Of a channel: the largest profile of all ordered pairs of rows, which is that of a finite pair, in exact fractions; a
+row is taken as the given doubles divided by their exact sum, which must be 1 up to 1e-12.
+Guarantee: tight, also under composition; of a channel where one pair of rows has the largest profile everywhere. Else
+one use attains it, at each epsilon by some pair of rows, and lower ends choose among the rows.
+Reference: Warner 1965; Kairouz, Oh, Viswanath 2016, Sec. 4. Proof: docs/proofs/channel.md.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
 from .base import Leaf
-from .parameters import nonnegative, probability, whole
+from .parameters import Matrix, masses, matrix, nonnegative, probability, shares, whole
+
+if TYPE_CHECKING:
+    from ..pairs.finite.channel import Channel
+
+CHANNEL_MOST = 60_000  # probabilities, times the rows that each row is compared with
+FLOORS_MOST = 16  # pairs of rows that lower ends look at
 
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
 class RandomizedResponse(Leaf):
-    """Give either p, the probability of reporting the truth, or epsilon, the log of the odds."""
+    """Give p, the probability of reporting the truth, or epsilon, the log of the odds, or a channel.
+
+    channel[i][j] is the probability of the report j where i is the truth.
+    """
 
     example = "RandomizedResponse(p=0.51) * 512"
     section = "local"
+    formula = (
+        "m categories: (p, (1 - p)/(m - 1), rest) against ((1 - p)/(m - 1), p, rest); e^epsilon = p (m - 1)/(1 - p). "
+        "channel: H(a) = max over ordered pairs of rows of sum (P_j - a Q_j)_+"
+    )
+    theorem = "Warner 1965; Kairouz, Oh, Viswanath 2016; of a channel: [proof](proofs/channel.md)"
+    tightness = (
+        "Tight, also under composition: any two categories attain it. A channel: where one pair of rows has the "
+        "largest profile everywhere; else one use attains it, and composed the lower end is that of the best pairs of "
+        f"rows found, of the {FLOORS_MOST} that make up most of the profile."
+    )
+    relations = "The value of one user is replaced, by any other one; all reports of a user are told in clear."
     p: float | None = None
     epsilon_per_use: float | None = field(default=None, metadata={"keyword": "epsilon"})
     categories: int = 2
+    channel: Matrix | None = None
+    largest: Channel | None = field(default=None, init=False, compare=False)  # of the rows, against each other
 
     def __init__(
-        self, p: float | None = None, epsilon: float | None = None, categories: int = 2, *, name: str | None = None
+        self,
+        p: float | None = None,
+        epsilon: float | None = None,
+        categories: int = 2,
+        channel: Matrix | None = None,
+        *,
+        name: str | None = None,
     ) -> None:
-        if (p is None) == (epsilon is None):
-            raise InvalidParameter("RandomizedResponse takes either p (probability of the truth) or epsilon")
+        if sum(given is not None for given in (p, epsilon, channel)) != 1:
+            raise InvalidParameter("RandomizedResponse takes either p (probability of the truth), epsilon or channel")
         object.__setattr__(self, "p", None if p is None else probability("p", p))
         object.__setattr__(self, "epsilon_per_use", None if epsilon is None else nonnegative("epsilon", epsilon))
         object.__setattr__(self, "categories", whole("categories", categories, least=2))
+        rows = None if channel is None else _rows(channel, self.categories)
+        object.__setattr__(self, "channel", rows)
+        object.__setattr__(self, "largest", None if rows is None else _largest(rows))
+
+    @property
+    def tight(self) -> bool:
+        return self.largest is None or len(self.largest.ways) <= 1
+
+    @property
+    def attained(self) -> bool:
+        """By rows of the channel, other ones at each use: a user may have another value each time."""
+        return True
 
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.finite.laws import ResponseLaw, response_law
         from ..pairs.finite.pair import FinitePair
 
+        if self.largest is not None:
+            return FinitePair(self.largest.law)
         if self.p is not None:
             return FinitePair(response_law(self.p, self.categories))
         return FinitePair(ResponseLaw(self.epsilon_per_use or 0.0, 0.0, self.categories))
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        if self.largest is None or self.tight:
+            return (self.pair(direction),)
+        from ..pairs.finite.pair import FinitePair
+
+        return tuple(map(FinitePair, self.largest.ways[:FLOORS_MOST]))
+
+
+def _rows(channel: Matrix, categories: int) -> tuple[tuple[float, ...], ...]:
+    if categories != 2:
+        raise InvalidParameter("categories must be left out where a channel is given: they are its rows")
+    many, long = _size(channel)
+    if many * (many - 1) * long > CHANNEL_MOST:
+        raise InvalidParameter(
+            f"channel must have rows * (rows - 1) * columns of at most {CHANNEL_MOST:,}, not {many} rows of {long}: "
+            "merge reports, or give the two rows that differ most as Finite(p, q)"
+        )
+    rows = matrix("channel", channel)
+    if len(rows) < 2:
+        raise InvalidParameter("channel must have at least two rows, one for each value that a user may have")
+    return tuple(masses(f"channel[{index}]", row) for index, row in enumerate(rows))
+
+
+def _size(channel: Matrix) -> tuple[int, int]:
+    """Rows and columns, before anything is made of them; 0 where it is no matrix, which `matrix` says."""
+    try:
+        return len(channel), len(channel[0])
+    except (TypeError, IndexError, KeyError):
+        return 0, 0
+
+
+def _largest(rows: tuple[tuple[float, ...], ...]) -> Channel:
+    from ..pairs.finite.channel import channel_of
+
+    return channel_of([shares(row) for row in rows])

@@ -71,7 +71,7 @@ class Shuffle(Transformation):
     )
     tightness = (
         "Not tight. Lower ends of PureDP and RandomizedResponse are those of real reports, all other users holding one "
-        "value; of other bases they speak of the dominating pair."
+        "value; of other bases, a channel among them, they speak of the dominating pair."
     )
     relations = "The value of one user is replaced; the base is about that too. All users have the same base."
     users: int
@@ -137,7 +137,7 @@ def _named(base: Mechanism) -> _Report | None:
     """Of randomizers whose reports are known."""
     if isinstance(base, PureDP):
         return _Report(LatticeStep(Fraction(base.epsilon_per_use), False), 0, False, True)
-    if not isinstance(base, RandomizedResponse):
+    if not isinstance(base, RandomizedResponse) or base.channel is not None:  # the blanket is that of equal categories
         return None
     many = base.categories
     if base.p is None:

@@ -26,7 +26,7 @@ def lines_below(points: Sequence[Point]) -> tuple[Point, ...]:
     """The convex hull below f, where f lies above the lines between the points, which rise in x."""
     start = max((y / (1 - x) for x, y in points if x < 1), default=NOTHING)
     end = max((x / (1 - y) for x, y in points if y < 1), default=NOTHING)
-    return _hull([(NOTHING, start), *((x, y) for x, y in points if x), (end, NOTHING), (ALL, NOTHING)])
+    return hull([(NOTHING, start), *((x, y) for x, y in points if x), (end, NOTHING), (ALL, NOTHING)])
 
 
 def points_below(points: Sequence[Point]) -> tuple[Point, ...]:
@@ -43,7 +43,7 @@ def points_below(points: Sequence[Point]) -> tuple[Point, ...]:
             meeting = (1 - flat) / (steep - flat)
             if x < meeting < right:
                 found.append((meeting, flat * (1 - meeting)))
-    return _hull(found)
+    return hull(found)
 
 
 def mirrored(points: Sequence[Point]) -> list[Point]:
@@ -62,7 +62,7 @@ def symmetric(f: Sequence[Point]) -> tuple[Point, ...]:
         if (one - two) * (first - second) < 0:
             crossing = left + (right - left) * (one - two) / (one - two - first + second)
             found.append((crossing, _between((left, one), (right, first), crossing)))
-    return _hull(found)
+    return hull(found)
 
 
 def law_of(f: Sequence[Point]) -> RationalLaw:
@@ -77,7 +77,7 @@ def holds(f: Sequence[Point], points: Sequence[Point]) -> bool:
     return all(value >= y for value, (_, y) in zip(_read(f, places), points, strict=True))
 
 
-def _hull(points: Sequence[Point]) -> tuple[Point, ...]:
+def hull(points: Sequence[Point]) -> tuple[Point, ...]:
     """The lower convex hull, corners only; of several points at one x the lowest counts."""
     lowest = dict(sorted(points, key=lambda point: (point[0], -point[1])))
     found: list[Point] = []
