@@ -18,6 +18,7 @@ from .mechanisms.noisy_max import NoisyMax as NoisyMax
 from .mechanisms.noisy_max import PermuteAndFlip as PermuteAndFlip
 from .mechanisms.distance_to_instability import DistanceToInstability as DistanceToInstability
 from .mechanisms.stability_histogram import StabilityHistogram as StabilityHistogram
+from .mechanisms.sparse_vector import SparseVector as SparseVector
 from .mechanisms.gaussian import GDP as GDP
 from .mechanisms.finite import Finite as Finite
 from .mechanisms.tradeoff_curve import TradeoffCurve as TradeoffCurve

@@ -19,6 +19,7 @@ from tests.oracle.discrete_gaussian import DiscreteGaussian
 from tests.oracle.finite import DiscreteLaplace, FiniteLaw, Histogram, Leaky, response
 from tests.oracle.points import Points
 from tests.oracle.precision import ball, precision
+from tests.oracle.sparse_vector import FlatTop
 from tests.oracle.stability import Lone, Thresholded, Unstable
 from tests.oracle.staircase import Staircase
 from tests.oracle.subsets import Subsets
@@ -110,6 +111,8 @@ ROWS: tuple[Row, ...] = (
     row(tr.NoisyMax(scale=4.0), Laplace(4.0, 2.0)),
     Row(tr.DistanceToInstability(epsilon=1.0, delta=1e-6), Unstable(1.0, 1e-6), 60),
     Row(tr.StabilityHistogram(epsilon=1.0, threshold=5.0), Thresholded(1.0, 5.0), 60),
+    row(tr.SparseVector(threshold_scale=2.0, query_scale=4.0), FlatTop(1.0, 1.0, 0.125)),
+    row(tr.SparseVector(threshold_scale=2.0, query_scale=1.0, monotone=True), FlatTop(1.0, 1.5, 1.0, over_e=True)),
     row(tr.Histograms(a=_COUNTS[0], b=_COUNTS[1]), Histogram(*_COUNTS)),
     row(tr.TruncatedGaussian(sigma=2.0, bounds=(-6.0, 5.0)), Cut(GaussianNoise(2.0), 1.0, -6.0, 5.0)),
     row(
@@ -193,6 +196,15 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.NoisyMax(scale=3e-3, monotone=True), Laplace(3e-3)),
     extreme(tr.PermuteAndFlip(epsilon=0.3), Laplace(1.0, 0.3)),
     extreme(tr.PermuteAndFlip(epsilon=0.0), Leaky(0.0)),
+    extreme(tr.SparseVector(threshold_scale=2.0, query_scale=0.5), FlatTop(4.5, 4.5, 1.0)),
+    extreme(
+        tr.SparseVector(threshold_scale=64.0, query_scale=2.0, answers=3, monotone=True),
+        FlatTop(1.5, 1.515625, 1.5, over_e=True),
+    ),
+    extreme(
+        tr.SparseVector(threshold_scale=2.0**-10, query_scale=2.0**20),
+        FlatTop(1024 + 2.0**-19, 1024 + 2.0**-19, 2.0**-21),
+    ),
     extreme(
         tr.TruncatedGaussian(sigma=0.5, bounds=(0.0, math.inf), mode="clamp"),
         Clamped(GaussianNoise(0.5), 1.0, 0.0, math.inf),

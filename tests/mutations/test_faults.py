@@ -24,6 +24,7 @@ from . import (
     sampling_faults,
     selection_faults,
     shuffle_faults,
+    sparse_vector_faults,
     stability_faults,
     target_faults,
     tree_faults,
@@ -55,6 +56,7 @@ FAULTS = (
     *target_faults.FAULTS,
     *reading_faults.FAULTS,
     *response_faults.FAULTS,
+    *sparse_vector_faults.FAULTS,
 )
 
 

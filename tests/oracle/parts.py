@@ -17,6 +17,7 @@ from .continuous import Gaussian, Growing, Laplace, Logistic
 from .discrete_gaussian import DiscreteGaussian
 from .finite import FiniteLaw
 from .precision import ball, precision
+from .sparse_vector import FlatTop
 from .stability import Thresholded
 from .truncated import Clamped, Cut, GaussianNoise, LaplaceNoise, Noise, Seen, Window
 from .truth import Law, Truth
@@ -143,6 +144,19 @@ def _(law: Logistic, tilt: float) -> Parts:
     places = tuple(arb(step) * reach / 20 + edge / 2 for step in range(-20, 21))
     # P and Q have less than e^{epsilon/2 - reach} each on either side, where the loss is within epsilon.
     return Parts(pieces=(Piece(log(edge), log(arb(0)), places),), beyond=4 * ((tilt + 1) * edge - reach).exp())
+
+
+@parts.register
+def _(law: FlatTop, tilt: float) -> Parts:
+    _, width = law.top()
+    places = sorted([arb(0), arb(1), width, width + 1], key=float)
+    left, right = (law.sides(arb(-1))[1], law.sides(arb(0))[1]), (law.sides(width)[0], law.sides(width + 1)[0])
+    pieces = [
+        Piece(law.log_density((low + high) / 2, 1), law.log_density((low + high) / 2, 0), (low, high))
+        for low, high in pairwise(places)
+        if low < high
+    ]
+    return Parts((left, right), tuple(pieces))
 
 
 @parts.register
