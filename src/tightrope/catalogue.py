@@ -5,6 +5,7 @@
 
 # ruff: noqa: I001
 from .mechanisms.gaussian import Gaussian as Gaussian
+from .mechanisms.gaussian_variance import GaussianVariance as GaussianVariance
 from .mechanisms.laplace import Laplace as Laplace
 from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
 from .mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace

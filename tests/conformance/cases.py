@@ -14,7 +14,7 @@ from flint import arb
 import tightrope as tr
 from tests.catalogued import missing, written
 from tests.oracle.channel import hull
-from tests.oracle.continuous import Gaussian, Growing, Laplace, Logistic
+from tests.oracle.continuous import Centred, Gaussian, Growing, Laplace, Logistic
 from tests.oracle.discrete_gaussian import DiscreteGaussian
 from tests.oracle.finite import DiscreteLaplace, FiniteLaw, Histogram, Leaky, response
 from tests.oracle.points import Points
@@ -94,6 +94,7 @@ def _flat(x: Any) -> Any:
 ROWS: tuple[Row, ...] = (
     row(tr.Gaussian(sigma=1.0), Gaussian(1.0)),
     row(tr.GDP(mu=0.7), Gaussian(1.0, 0.7)),
+    row(tr.GaussianVariance(sigma1=1.05, sigma2=1.0), Centred(1.05, 1.0)),
     row(tr.Laplace(scale=1.0), Laplace(1.0)),
     row(tr.DiscreteGaussian(sigma=3.0), DiscreteGaussian(3.0)),
     row(tr.DiscreteLaplace(scale=2.0, sensitivity=7), DiscreteLaplace(2.0, 7)),
@@ -142,6 +143,9 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.Gaussian(sigma=100.0), Gaussian(100.0)),
     extreme(tr.Gaussian(sigma=1e6), Gaussian(1e6)),
     extreme(tr.Gaussian(sigma=2.0, sensitivity=3.3), Gaussian(2.0, 3.3)),
+    extreme(tr.GaussianVariance(sigma1=1.0, sigma2=2.0), Centred(1.0, 2.0)),
+    extreme(tr.GaussianVariance(sigma1=1.0, sigma2=1.0 + 1e-12), Centred(1.0, 1.0 + 1e-12)),
+    extreme(tr.GaussianVariance(sigma1=1e3, sigma2=1.0), Centred(1e3, 1.0)),
     extreme(tr.Laplace(scale=1e-3), Laplace(1e-3)),
     extreme(tr.Laplace(scale=10.0), Laplace(10.0)),
     extreme(tr.Laplace(scale=1e6), Laplace(1e6)),

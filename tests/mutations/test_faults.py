@@ -29,6 +29,7 @@ from . import (
     target_faults,
     tree_faults,
     truncated_faults,
+    variance_faults,
 )
 from .contour_faults import Fault
 
@@ -57,6 +58,7 @@ FAULTS = (
     *reading_faults.FAULTS,
     *response_faults.FAULTS,
     *sparse_vector_faults.FAULTS,
+    *variance_faults.FAULTS,
 )
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from flint import acb, arb
 
-from .continuous import Gaussian, Growing, Laplace, Logistic
+from .continuous import Centred, Gaussian, Growing, Laplace, Logistic
 from .discrete_gaussian import DiscreteGaussian
 from .finite import FiniteLaw
 from .precision import ball, precision
@@ -101,6 +101,22 @@ def _(law: Gaussian, tilt: float) -> Parts:
     after = (c * (c + 1) * square / 2).exp() * ((places[-1] - ball(shift) * (1 + c)) / root).erfc() / 2
     after += (c * (c - 1) * square / 2).exp() * ((places[-1] - ball(shift) * c) / root).erfc() / 2
     return Parts(pieces=(piece,), beyond=2 * after)
+
+
+@parts.register
+def _(law: Centred, tilt: float) -> Parts:
+    """For moments of an order below the pole, of deviations that fall."""
+    first, second, c = Fraction(law.first), Fraction(law.second), Fraction(tilt)
+    left = 1 - c * ((first / second) ** 2 - 1)
+    if not (first > second and left > 0):
+        raise TypeError("listed below the pole of deviations that fall")
+    wide = ball(first / second) / ball(left).sqrt()  # deviation of p e^{c l}, in units of the second
+    reach = FAR * wide
+    places = tuple(ball(second) * reach * step / 6 for step in range(-6, 7))
+    piece = Piece(_normal(first, Fraction(0)), _normal(second, Fraction(0)), places)
+    # There the loss is positive, and so is that of a sample, which is no larger.
+    after = ball(second / first) ** ball(c) / ball(left).sqrt() * (reach / wide / arb(2).sqrt()).erfc()
+    return Parts(pieces=(piece,), beyond=after + (reach / arb(2).sqrt()).erfc())
 
 
 def _normal(sigma: Fraction, mean: Fraction) -> Function:
