@@ -1,7 +1,8 @@
 """How many records of a group are in a sample: the weights of a mixture of shifts.
 
 Binomial for Poisson samples, hypergeometric for batches of a fixed size without replacement. Both generating functions
-have real zeros only, below 0 (docs/proofs/gaussian_mixture.md, section 2), which the contour of a mixture needs.
+have real zeros only, below 0 (docs/proofs/gaussian_mixture.md, section 2), which helps the contour of a mixture.
+Shifts of any size, and any weights, are parts of the largest of them.
 Guarantee: exact in balls. Reference: Ganesh 2024, Tight group-level DP guarantees for DP-SGD with sampling via mixture
 of Gaussians mechanisms.
 """
@@ -11,16 +12,27 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import ClassVar, TypeVar
 
 from flint import arb
 
 from ..errors import InvalidParameter
 
 SIZE_MOST = 1024  # records of a group: every tail is a sum over as many
+SHIFT_LEAST, SHIFT_MOST = 1e-8, 1e4  # within, all bounds of roundings hold with room to spare
+RATIO_MOST = 1e6  # of the largest shift to the least
+NEARLY_ALL = Fraction(1, 2)  # of a chance of no hit whose log is better told by the rest
+
+
+Number = TypeVar("Number", Fraction, arb)
 
 
 class HitLaw(ABC):
     """The law of a number of hits: w_0 > 0, ..., w_most > 0. Instances are frozen values."""
+
+    real_rooted: ClassVar[bool] = True  # whether all zeros of the generating function are known to be real
 
     @property
     @abstractmethod
@@ -34,6 +46,15 @@ class HitLaw(ABC):
     @abstractmethod
     def log_none(self) -> arb:
         """log w_0."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether there is a hit for certain: w_0 = 0."""
+        return False
+
+    def counts(self) -> tuple[Fraction, ...]:
+        """How many hits each of the weights is of, from 0 on."""
+        return tuple(map(Fraction, range(self.most + 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +112,61 @@ class HypergeometricHits(HitLaw):
     def log_none(self) -> arb:
         """The sum over i < size of log(1 - batch/(records - i))."""
         return sum(((-arb(self.batch) / (self.records - i)).log1p() for i in range(self.size)), arb(0))
+
+
+@dataclass(frozen=True)
+class UnevenHits(HitLaw):
+    """Shifts that are parts of the largest, in rising order up to 1, with these positive weights of sum 1."""
+
+    real_rooted = False
+    parts: tuple[Fraction, ...]
+    shares: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        rising = all(one < other for one, other in pairwise(self.parts))
+        if not (self.parts and self.parts[0] >= 0 and rising and self.parts[-1] == 1):
+            raise InvalidParameter("parts must rise from 0 or above to 1")
+        if not (len(self.parts) == len(self.shares) and min(self.shares) > 0 and sum(self.shares) == 1):
+            raise InvalidParameter("shares must be positive, as many as the parts, and sum to 1")
+
+    @property
+    def sure(self) -> bool:
+        return self.parts[0] > 0
+
+    @property
+    def most(self) -> int:
+        return 1
+
+    def counts(self) -> tuple[Fraction, ...]:
+        return (Fraction(0), *self.parts) if self.sure else self.parts
+
+    def weights(self) -> list[arb]:
+        found = [quotient(share) for share in self.shares]
+        return [arb(0), *found] if self.sure else found
+
+    def log_none(self) -> arb:
+        """By the others where it is nearly all."""
+        if self.sure:
+            return arb.neg_inf()
+        none = self.shares[0]
+        return (-quotient(1 - none)).log1p() if none > NEARLY_ALL else quotient(none).log()
+
+    def sampled(self, rate: Fraction) -> UnevenHits:
+        """Its Poisson sample: a hit counts with this probability, else there is none."""
+        taken = tuple(rate * share for share in self.shares)
+        if self.sure:
+            return UnevenHits((Fraction(0), *self.parts), (1 - rate, *taken))
+        return UnevenHits(self.parts, (1 - rate + taken[0], *taken[1:]))
+
+
+def resolved(least: Number, most: Number) -> bool:
+    """Whether doubles hold a mixture with these shifts, in units of its noise."""
+    return bool(least > SHIFT_LEAST and most < SHIFT_MOST and most / least <= RATIO_MOST)
+
+
+def quotient(value: Fraction) -> arb:
+    """A ball around a fraction."""
+    return arb(value.numerator) / value.denominator
 
 
 def _check_size(size: int) -> None:

@@ -1,8 +1,11 @@
-"""The cgf of a group in both arithmetics, its decay, and what it bounds far out, against Arb's integration."""
+"""The cgf of a mixture of shifts in both arithmetics, its decay, what it bounds far out: against Arb's integration."""
 
 from __future__ import annotations
 
+import cmath
 import math
+import random
+from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 
@@ -12,20 +15,25 @@ from flint import acb, arb, arb_poly
 from tests.facets.test_cgf import PICKED, check_ball, check_float
 from tests.oracle.transforms import tilted_integral
 from tightrope.facets.cgf import Cgf
-from tightrope.facets.hits import BinomialHits, HitLaw, HypergeometricHits
+from tightrope.facets.hits import BinomialHits, HitLaw, HypergeometricHits, UnevenHits, quotient
 from tightrope.kernels.ball import working_precision
 from tightrope.mechanisms.gaussian import Gaussian
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.gaussian_mixture.many_hits import ManyHits
 from tightrope.pairs.sampled_gaussian.cgf import SampledCgf
+from tightrope.pairs.sampled_gaussian.decay_ball import _Balls
 from tightrope.relation import Direction
 
+PARTS = (Fraction(1, 8), Fraction(1, 3), Fraction(1))
+SHARES = (Fraction(3, 4), Fraction(1, 5), Fraction(1, 20))
 CASES = [
     (1.0, BinomialHits(2, 0.1), 1, 2.0, 0.25),
     (2.0, BinomialHits(4, 0.01), 1, 5.0, 0.25),
     (2.0, BinomialHits(4, 0.3), -1, 6.0, 0.25),
     (8.0, BinomialHits(6, 0.5), -1, 20.0, 0.125),
     (2.0, HypergeometricHits(40, 3, 10), 1, 1.0, 0.125),
+    (0.5, UnevenHits((Fraction(0), *PARTS[1:]), SHARES), 1, 2.0, 0.25),
+    (0.5, UnevenHits(PARTS, SHARES), -1, 6.0, 0.25),
 ]
 PINNED = [
     (0.5, 0.001, 32, 1000, 1e-6, 1e-6),
@@ -38,10 +46,11 @@ PINNED = [
 def transform(sigma: float, hits: HitLaw, sign: int, tilt: float, t: float) -> acb:
     """M(tilt + i t) by its definition."""
     with working_precision(160):
-        mu, weights = 1 / arb(sigma), hits.weights()
+        shifts = [quotient(count) / arb(sigma) for count in hits.counts()]
+        parts = list(zip(shifts, hits.weights(), strict=True))
 
         def log_g(x: acb) -> acb:
-            return sum((w * (mu * j * x - mu * mu * (j * j) / 2).exp() for j, w in enumerate(weights)), acb(0)).log()
+            return sum((w * (s * x - s * s / 2).exp() for s, w in parts), acb(0)).log()
 
         def log_density(x: acb) -> acb:
             return -x * x / 2 + (log_g(x) if sign > 0 else acb(0))
@@ -103,6 +112,42 @@ def test_what_lies_far_out(power: float, x: float) -> None:
     total = 0.01 * sum(math.exp(log - logs[0]) for log in logs)
     assert total <= law.beyond(1.0, power, x, 0.01)
     assert law.beyond(1.0, power, x, 0.01) <= 30.0 * total + 3.0
+
+
+@pytest.mark.parametrize("v", [0.3, 1.0, 1.5, 3.0])
+def test_turns_and_sizes_off_the_axis(v: float) -> None:
+    """What section 6 of the proof claims of h = E[e^(iKv)], for laws with few and with many parts."""
+    dice = random.Random(repr(v))
+    for _ in range(200):
+        counts = [dice.choice([0.0, 0.5, 1.0, dice.random()]) for _ in range(dice.randint(1, 4))]
+        terms = [dice.random() ** 4 + 1e-9 for _ in counts]
+        masses = [term / sum(terms) for term in terms]
+        h = sum(mass * cmath.exp(1j * count * v) for mass, count in zip(masses, counts, strict=True))
+        share = sum(mass * count for mass, count in zip(masses, counts, strict=True))
+        spread = sum(mass * (count - share) ** 2 for mass, count in zip(masses, counts, strict=True))
+        q = math.sin(v / 2.0) ** 2
+        assert abs(h) >= math.cos(v / 2.0) - 1e-12
+        assert 1.0 - spread * v * v - 1e-12 <= abs(h) ** 2 <= 1.0 - 4.0 * q * spread + 1e-12
+        assert cmath.phase(h) <= min(1.0, 2.0 * share) * v + 1e-12
+        if v <= math.pi / 2.0:
+            assert cmath.phase(h) >= share * math.sin(v) - 1e-12
+            assert v * v <= 4.0 * q * (1.0 + 0.4675 * q)
+
+
+def test_growth_on_a_cell() -> None:
+    """At or above a log|h|, whatever the law on the cell, for powers of both signs."""
+    law, mu = ManyHits(2.0, UnevenHits(PARTS, SHARES)), arb(2)
+    for left, right in ((-1.0, -0.5), (0.0, 0.1), (1.0, 2.0)):
+        points = [law.ball_point(mu, arb(x)) for x in (left, right)]
+        cell = law.ball_cell(mu, (arb(left), arb(right)), (points[0], points[1]), ())
+        for v in (0.1, 0.8, 1.5):
+            for x in (left, 0.5 * (left + right), right):
+                _, terms = law.ball_terms(mu, arb(x))
+                turned = [term * acb(0, v * float(part)).exp() for term, part in zip(terms, PARTS, strict=True)]
+                log = float((abs(sum(turned, acb(0))) / sum(terms, arb(0))).log().mid())
+                for power in (-30.0, -0.5, 4.0):
+                    bound = float(cell.log_modulus(_Balls, arb(v / 2.0).sin(), power).mid())
+                    assert power * log <= bound + 1e-12
 
 
 @pytest.mark.parametrize("mu", [0.5, 2.0])

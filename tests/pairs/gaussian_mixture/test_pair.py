@@ -12,10 +12,10 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from tests.oracle.mixtures import NormalMixtures, binomial, group, hypergeometric
+from tests.oracle.mixtures import NormalMixtures, binomial, group, hypergeometric, shifted
 from tightrope.derived.poisson import PoissonAdd, PoissonRemove
 from tightrope.errors import InvalidParameter, UnsupportedMechanism
-from tightrope.facets.hits import SIZE_MOST, BinomialHits, HitLaw, HypergeometricHits
+from tightrope.facets.hits import SIZE_MOST, BinomialHits, HitLaw, HypergeometricHits, UnevenHits
 from tightrope.kernels.ball import enclose, working_precision
 from tightrope.kernels.enclosure import exact
 from tightrope.kernels.twofold import twofold
@@ -24,6 +24,7 @@ from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.pairs.gaussian_mixture.pair import GaussianMixturePair
 from tightrope.relation import Direction
 
+REST, LEFT = Fraction(1, 8) - Fraction(1, 10**30), Fraction(1, 8) - Fraction(1, 10**40)
 CASES: list[tuple[float, HitLaw]] = [
     (1.0, BinomialHits(2, 0.1)),
     (0.25, BinomialHits(3, 0.5)),
@@ -31,12 +32,16 @@ CASES: list[tuple[float, HitLaw]] = [
     (0.5, BinomialHits(5, 1.0 - 2.0**-30)),
     (1.0, HypergeometricHits(40, 3, 10)),
     (0.5, HypergeometricHits(12, 6, 2)),
+    (0.1, UnevenHits((Fraction(1, 10**5), Fraction(2, 7), Fraction(1)), (Fraction(7, 8), Fraction(1, 10**30), REST))),
+    (2.0, UnevenHits((Fraction(0), Fraction(999, 1000), Fraction(1)), (Fraction(1, 10**40), Fraction(7, 8), LEFT))),
 ]
 
 
 def truth_of(sigma: float, hits: HitLaw, direction: str) -> NormalMixtures:
     if isinstance(hits, BinomialHits):
         weights = binomial(hits.size, hits.rate)
+    elif isinstance(hits, UnevenHits):
+        return shifted(hits.shares, [part / Fraction(sigma) for part in hits.parts], direction)
     else:
         assert isinstance(hits, HypergeometricHits)
         weights = hypergeometric(hits.records, hits.size, hits.batch)
@@ -166,6 +171,15 @@ def test_refusals() -> None:
         assert base.mixture(BinomialHits(2, 0.5), Direction.REMOVE) is None
         with pytest.raises(UnsupportedMechanism, match="shifts"):
             GaussianMixturePair(base, BinomialHits(2, 0.5), Direction.REMOVE)
+
+
+@pytest.mark.parametrize(
+    ("parts", "shares"),
+    [((0, 1), (1,)), ((1, 0), (0.5, 0.5)), ((0, 0.5), (0.5, 0.5)), ((0, 1), (1, 0)), ((0, 1), (0.5, 0.25)), ((), ())],
+)
+def test_uneven_laws_are_checked(parts: tuple[float, ...], shares: tuple[float, ...]) -> None:
+    with pytest.raises(InvalidParameter, match=r"parts|shares"):
+        UnevenHits(tuple(map(Fraction, parts)), tuple(map(Fraction, shares)))
 
 
 def test_shifts_that_are_not_told_from_the_least_loss() -> None:

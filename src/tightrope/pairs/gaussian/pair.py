@@ -115,13 +115,13 @@ class GaussianPair(Pair):
         from ..gaussian_mixture.numbers import within
         from ..gaussian_mixture.pair import GaussianMixturePair
 
-        return GaussianMixturePair(self, hits, direction) if within(self, hits.most) else None
+        return GaussianMixturePair(self, hits, direction) if within(self, hits.counts()[1:]) else None
 
     def sampled_replacement(self, rate: float) -> Pair | None:
         from ..gaussian_mixture.numbers import within
-        from ..gaussian_mixture.replaced import SampledReplacementPair
+        from ..gaussian_mixture.replaced import ONE_AND_TWO, SampledReplacementPair
 
-        return SampledReplacementPair(self, rate) if within(self, 2) else None
+        return SampledReplacementPair(self, rate) if within(self, ONE_AND_TWO) else None
 
     def seen(self) -> Seen:
         return Seen(1.0, self.ball_mu() ** 2, arb(0), arb(0), arb(0))

@@ -1,7 +1,7 @@
-"""The likelihood ratio of a group next to a point x0, in float64.
+"""The likelihood ratio of a mixture of shifts next to a point x0, in float64.
 
-With p_j the law of the hits given x0, log g(x)/g(x0) = log sum p_j e^{j rise}, rise = mu (x - x0): log1p of
-sum p_j expm1(j rise), terms of one sign, where that is small, so that the error is one of the ratio and not of 1.
+With p_k the law of the hits given x0, log g(x)/g(x0) = log sum p_k e^{k rise}, rise = mu (x - x0): log1p of
+sum p_k expm1(k rise), terms of one sign, where that is small, so that the error is one of the ratio and not of 1.
 The mean S and the variance V of the hits given x follow from the same terms.
 Guarantee: the radius of kernels.enclosure. Proof: docs/proofs/gaussian_mixture.md, section 3.
 """
@@ -9,6 +9,7 @@ Guarantee: the radius of kernels.enclosure. Proof: docs/proofs/gaussian_mixture.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,6 @@ from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.directed import MILLIONS, lowered, raised
 from ...kernels.enclosure import Enclosure, FloatArray, around, enclosed, enclosing, exact
 from ...kernels.ulps import UNIT
-from ..sampled_gaussian.decay import MixedCell
 from ..sampled_gaussian.decay_float import DECAY_SLACK, EXPONENT_ERROR, CellTable
 from ..sampled_gaussian.quadrature_float import CENTRE_BITS
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 NEAR_RISE = 0.5  # of log g: up to here log1p is the better one
 NEAR_EXPONENT = 30.0  # of j mu (x - x0) for terms that count: below, nothing overflows
 MU_ERROR = 8.0 * UNIT  # of a mu that is nearly the true one
+NO_COUNT = 1e-300  # roundings of smaller ones are below UNIT times this
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,13 +38,13 @@ class ManyHitsCentre:
     law: ManyHits
     place: float
     log_g: Enclosure
-    logs: Enclosure  # of p_j
-    chances: Enclosure  # p_j
+    logs: Enclosure  # of p_k
+    chances: Enclosure  # p_k
+    counts: Enclosure  # k, in rows
 
     def _terms(self, rise: Enclosure) -> tuple[FloatArray, Enclosure]:
-        """Rows of e^{log p_j + j rise - m}, and m, for every rise."""
-        counts = np.arange(self.law.most + 1.0)[:, None]
-        exponents = Enclosure(self.logs.value[:, None], self.logs.radius[:, None]) + exact(counts) * rise
+        """Rows of e^{log p_k + k rise - m}, and m, for every rise."""
+        exponents = Enclosure(self.logs.value[:, None], self.logs.radius[:, None]) + self.counts * rise
         top = np.max(exponents.value, axis=0)
         return top, (exponents - top).exp()
 
@@ -55,9 +56,8 @@ class ManyHitsCentre:
         if not near.any():
             return far
         small = rise[near]
-        counts = np.arange(self.law.most + 1.0)[:, None]
         chances = Enclosure(self.chances.value[:, None], self.chances.radius[:, None])
-        sums = _column_sums(chances * (exact(counts) * small).expm1()).log1p()
+        sums = _column_sums(chances * (self.counts * small).expm1()).log1p()
         value, radius = far.value.copy(), far.radius.copy()
         value[near], radius[near] = sums.value, sums.radius
         return Enclosure(value, radius)
@@ -65,11 +65,10 @@ class ManyHitsCentre:
     def hits(self, rise: Enclosure) -> tuple[Enclosure, Enclosure]:
         """S and V."""
         _, terms = self._terms(rise)
-        counts = np.arange(self.law.most + 1.0)[:, None]
         total = _column_sums(terms)
-        share = _column_sums(terms * counts) / total
-        # The mean of (j - s)^2 is V + (S - s)^2.
-        away = exact(counts) - exact(share.value)
+        share = _column_sums(terms * self.counts) / total
+        # The mean of (k - s)^2 is V + (S - s)^2.
+        away = self.counts - exact(share.value)
         square = _column_sums(terms * (away * away)) / total
         return share, Enclosure(square.value, raised(square.radius + share.radius * share.radius, MILLIONS))
 
@@ -93,7 +92,14 @@ def many_hits_centre(law: ManyHits, mu: Enclosure, place: float) -> ManyHitsCent
         total = sum(terms, arb(0))
         log_g = top + total.log()
         logs, chances = enclosed([(term / total).log() for term in terms]), enclosed([term / total for term in terms])
-        return ManyHitsCentre(law, place, enclosing(lower_float(log_g), upper_float(log_g)), logs, chances)
+        found = enclosing(lower_float(log_g), upper_float(log_g))
+        return ManyHitsCentre(law, place, found, logs, chances, _rows(law.counts))
+
+
+def _rows(counts: tuple[Fraction, ...]) -> Enclosure:
+    near = np.array([float(count) for count in counts])
+    off = [0.0 if Fraction(value) == count else UNIT for value, count in zip(near.tolist(), counts, strict=True)]
+    return Enclosure(near[:, None], np.array(off)[:, None] * (near[:, None] + NO_COUNT))
 
 
 def many_hits_cells(law: ManyHits, mu: float, power: float, edges: FloatArray) -> CellTable | None:
@@ -117,8 +123,8 @@ def many_hits_cells(law: ManyHits, mu: float, power: float, edges: FloatArray) -
         least = lowered(np.fmax(np.fmax(variance.lower[:-1], variance.lower[1:]), 0.0) / growth, MILLIONS)
         caps = np.fmin(np.fmin(high[1:], raised(most - low[:-1], MILLIONS)), 0.25 * most)
         spread = np.fmin(caps, raised(np.fmin(variance.upper[:-1], variance.upper[1:]) * growth, MILLIONS))
-    inner = MixedCell(left, right, low[:-1], high[1:], least, spread)
-    whole = MixedCell(
+    inner = law.cell(left, right, low[:-1], high[1:], least, spread)
+    whole = law.cell(
         left=np.append(left, [-np.inf, edges[-1]]),
         right=np.append(right, [edges[0], np.inf]),
         share_left=np.append(low[:-1], [0.0, low[-1]]),

@@ -1,8 +1,9 @@
-"""The likelihood ratio of a group of records, as the cgf of a sampled Gaussian needs it.
+"""The likelihood ratio of a mixture of shifts, as the cgf of a sampled Gaussian needs it.
 
-The number of hits given an output x has the law e^{c_j + j mu x}/g(x), c_j = log w_j - j^2 mu^2/2, with the mean S(x)
-and the variance V(x) = S'(x)/mu. c_j is concave in j, so in plain floats a few terms next to the largest are enough.
-Guarantee: as each function of Likelihood says. Proof: docs/proofs/gaussian_mixture.md, sections 2 and 3.
+The number of hits k given an output x has the law e^{c_k + k mu x}/g(x), c_k = log w_k - k^2 mu^2/2, with the mean S(x)
+and the variance V(x) = S'(x)/mu. Of a group k is 0, 1, ..., D and c_k is concave, so that in plain floats a few terms
+next to the largest are enough. Of any other shifts k are parts of the largest, mu, and D is 1.
+Guarantee: as each function of Likelihood says. Proof: docs/proofs/gaussian_mixture.md, sections 2, 3 and 6.
 """
 
 from __future__ import annotations
@@ -10,14 +11,18 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
+from operator import mul
 from typing import TYPE_CHECKING
 
 from flint import arb, ctx
 
+from ...facets.hits import quotient
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.directed import MILLIONS, raised
-from ..sampled_gaussian.decay import MixedCell
+from ..sampled_gaussian.decay import MixedCell, UnevenCell
 from ..sampled_gaussian.likelihood import LOWEST, SHARE_EXPONENT_MOST, Likelihood, LikelihoodPoint
 from ..sampled_gaussian.window import ball_phi, log_phi
 
@@ -38,7 +43,7 @@ HEIGHT_MOST = 700.0  # of an exponent
 
 @dataclass(frozen=True)
 class ManyHits(Likelihood):
-    """g = sum w_j e^{j mu x - j^2 mu^2/2}, mu about."""
+    """g = sum w_k e^{k mu x - k^2 mu^2/2}, mu about."""
 
     mu: float
     hits: HitLaw
@@ -48,17 +53,40 @@ class ManyHits(Likelihood):
     def most(self) -> int:
         return self.hits.most
 
+    @property
+    def many(self) -> bool:
+        return len(self.counts) > 2 or self.hits.sure
+
+    @cached_property
+    def counts(self) -> tuple[Fraction, ...]:
+        """All k with a weight."""
+        return self.hits.counts()[1 if self.hits.sure else 0 :]
+
+    @cached_property
+    def plain_counts(self) -> list[float]:
+        """k, about."""
+        return [float(count) for count in self.counts]
+
     @cached_property
     def logs(self) -> list[float]:
-        """c_j, about."""
+        """c_k, about."""
         with working_precision(BITS_START):
-            mu = arb(self.mu)
-            return [float((weight.log() - mu * mu * (j * j) / 2).mid()) for j, weight in enumerate(self.hits.weights())]
+            half = arb(self.mu) ** 2 / 2
+            return [
+                float((log - half * quotient(count * count)).mid())
+                for count, (_, log) in zip(self.counts, self._ball_weights(), strict=True)
+            ]
 
     @cached_property
     def turns(self) -> list[float]:
-        """Where term j + 1 becomes larger than term j."""
-        return [(one - other) / self.mu for one, other in zip(self.logs, self.logs[1:], strict=False)]
+        """Where a term becomes larger than the one before."""
+        known = list(zip(self.plain_counts, self.logs, strict=True))
+        return [(one - two) / ((more - less) * self.mu) for (less, one), (more, two) in pairwise(known)]
+
+    @cached_property
+    def concave(self) -> bool:
+        """Whether terms fall on both sides of the largest."""
+        return all(one <= other for one, other in pairwise(self.turns))
 
     def plain_point(self, x: float) -> tuple[float, float, float]:
         """Worked out once for each x: saddles, ends and bounds far out share theirs."""
@@ -70,30 +98,45 @@ class ManyHits(Likelihood):
         return found
 
     def _plain_point(self, x: float) -> tuple[float, float, float]:
+        return self._near_the_largest(x) if self.hits.real_rooted or self.concave else self._of_all(x)
+
+    def _of_all(self, x: float) -> tuple[float, float, float]:
+        """log g, S and V, about, from all terms; the mean from its terms relative to the least count or the largest."""
+        rise = self.mu * x
+        exponents = [log + count * rise for log, count in zip(self.logs, self.plain_counts, strict=True)]
+        top = max(exponents)
+        terms = [math.exp(exponent - top) for exponent in exponents]
+        total = sum(terms)
+        mean = sum(map(mul, terms, self.plain_counts)) / total
+        square = sum(term * (count - mean) ** 2 for term, count in zip(terms, self.plain_counts, strict=True))
+        return top + math.log(total), mean, square / total
+
+    def _near_the_largest(self, x: float) -> tuple[float, float, float]:
         """log g, S and V, about.
 
         Terms fall on both sides of the largest, the faster the further. Where that is the first, S is small itself, and
         terms count against the second.
         """
-        logs, rise, exp = self.logs, self.mu * x, math.exp
+        logs, rise, exp, counts = self.logs, self.mu * x, math.exp, self.plain_counts
         peak = bisect(self.turns, x)
-        top, total, mean, square = logs[peak], 1.0, 0.0, 0.0
-        least = LOG_UNSEEN if peak else LOG_UNSEEN + min(logs[1] - top + rise, 0.0)
+        top, total, mean, square, middle = logs[peak], 1.0, 0.0, 0.0, counts[peak]
+        least = LOG_UNSEEN if peak else LOG_UNSEEN + min(logs[1] - top + (counts[1] - middle) * rise, 0.0)
         for direction in (1, -1):
             j = peak + direction
             while 0 <= j < len(logs):
-                exponent = logs[j] - top + (j - peak) * rise
+                away = counts[j] - middle
+                exponent = logs[j] - top + away * rise
                 if exponent < least:
                     break
-                term, away = exp(min(exponent, 0.0)), j - peak
+                term = exp(min(exponent, 0.0))
                 total, mean, square = total + term, mean + away * term, square + away * away * term
                 j += direction
         mean /= total
-        return top + peak * rise + math.log(total), peak + mean, square / total - mean * mean
+        return top + middle * rise + math.log(total), middle + mean, square / total - mean * mean
 
     @property
     def share_of_hits(self) -> float:
-        return -math.expm1(self.logs[0])
+        return 1.0 if self.hits.sure else -math.expm1(self.logs[0])
 
     def log_g(self, x: float) -> float:
         return self.plain_point(x)[0]
@@ -120,10 +163,10 @@ class ManyHits(Likelihood):
         return math.log(max(share, 1e-320)) - math.log(max(self.most - share, 1e-15))
 
     def place_of_odds(self, level: float) -> float:
-        return level / self.mu + self.turns[-1]
+        return level / self.mu + max(self.turns)
 
     def log_beyond(self, x: float, spread: float) -> float:
-        shifts = [j * self.mu for j in range(len(self.logs))]
+        shifts = [count * self.mu for count in self.plain_counts]
         found = [
             log + shift * shift / 2.0 + log_phi((shift - x) / spread)
             for shift, log in zip(shifts, self.logs, strict=True)
@@ -151,7 +194,9 @@ class ManyHits(Likelihood):
         """
         last = max(x, power * mu * self.most + 1.0)
         wide = max(min(FAR_STEP / mu, 1.0), (last - x) / FAR_TERMS)
-        if not (power >= 0.0 and power * (abs(self.logs[-1]) + self.most * mu * last) + last * last < FAR_EXPONENT):
+        if not (
+            power >= 0.0 and power * (max(map(abs, self.logs)) + self.most * mu * last) + last * last < FAR_EXPONENT
+        ):
             return math.inf
         start = power * self.log_g(x) - 0.5 * x * x
         left, at_left, total = x, power * self.log_g(x), 0.0
@@ -172,16 +217,23 @@ class ManyHits(Likelihood):
         return raised(total, MILLIONS) * math.exp(FAR_SLACK)
 
     def _ball_weights(self) -> list[tuple[arb, arb]]:
-        """w_j and their logs at the working precision, worked out once for each."""
+        """w_k and their logs at the working precision, worked out once for each."""
         kept: dict[int, list[tuple[arb, arb]]] = self.__dict__.setdefault("_weights", {})
         if ctx.prec not in kept:
-            kept[ctx.prec] = [(weight, weight.log()) for weight in self.hits.weights()]
+            kept[ctx.prec] = [(weight, weight.log()) for weight in self.hits.weights()[-len(self.counts) :]]
+        return kept[ctx.prec]
+
+    def _ball_counts(self) -> list[arb]:
+        """k at the working precision, worked out once for each."""
+        kept: dict[int, list[arb]] = self.__dict__.setdefault("_numbers", {})
+        if ctx.prec not in kept:
+            kept[ctx.prec] = [quotient(count) for count in self.counts]
         return kept[ctx.prec]
 
     def ball_terms(self, mu: arb, x: arb) -> tuple[arb, list[arb]]:
-        """m and e^{c_j + j mu x - m}, the largest about 1."""
-        half = mu * mu / 2
-        exponents = [log + (mu * x - half * j) * j for j, (_, log) in enumerate(self._ball_weights())]
+        """m and e^{c_k + k mu x - m}, the largest about 1."""
+        half, known = mu * mu / 2, zip(self._ball_counts(), self._ball_weights(), strict=True)
+        exponents = [log + (mu * x - half * count) * count for count, (_, log) in known]
         top = max(exponents, key=lambda exponent: float(exponent.mid())).mid()
         return top, [(exponent - top).exp() for exponent in exponents]
 
@@ -191,19 +243,20 @@ class ManyHits(Likelihood):
 
     def ball_share(self, mu: arb, x: arb) -> arb:
         _, terms = self.ball_terms(mu, x)
-        return sum((j * term for j, term in enumerate(terms)), arb(0)) / sum(terms, arb(0))
+        return sum(map(mul, self._ball_counts(), terms), arb(0)) / sum(terms, arb(0))
 
     def ball_tail(self, mu: arb, x: arb, spread: arb) -> arb:
-        weights = self._ball_weights()
-        return sum((weight * ball_phi((mu * j - x) / spread) for j, (weight, _) in enumerate(weights)), arb(0))
+        known = zip(self._ball_counts(), self._ball_weights(), strict=True)
+        return sum((weight * ball_phi((mu * count - x) / spread) for count, (weight, _) in known), arb(0))
 
     def ball_point(self, mu: arb, x: arb) -> LikelihoodPoint:
         top, terms = self.ball_terms(mu, x)
-        total = sum(terms, arb(0))
-        share = sum((j * term for j, term in enumerate(terms)), arb(0)) / total
+        total, counts = sum(terms, arb(0)), self._ball_counts()
+        share = sum(map(mul, counts, terms), arb(0)) / total
         near = share.mid()
         off = share - near  # a ball around 0 has a product with itself, and no power
-        variance = sum(((j - near) * (j - near) * term for j, term in enumerate(terms)), arb(0)) / total - off * off
+        squares = [(count - near) * (count - near) for count in counts]
+        variance = sum(map(mul, squares, terms), arb(0)) / total - off * off
         return LikelihoodPoint(top + total.log(), share, variance)
 
     def ball_cell(
@@ -221,7 +274,18 @@ class ManyHits(Likelihood):
             growth = (mu * (ends[1] - ends[0])).exp()
             least = left.other.max(right.other) / growth
             most = most.min(left.other.min(right.other) * growth)
-        return MixedCell(*ends, low, high, least, most, marks)
+        return self.cell(*ends, low, high, least, most, marks)
+
+    @property
+    def cell(self) -> type[MixedCell]:
+        """By what is known of the zeros of g."""
+        return MixedCell if self.hits.real_rooted else UnevenCell
+
+    def turning(self, share: float) -> float:
+        return Likelihood.turning(self, share) if self.hits.real_rooted else min(float(self.most), 2.0 * share)
+
+    def ball_turning(self, share: arb) -> arb:
+        return Likelihood.ball_turning(self, share) if self.hits.real_rooted else (2 * share).min(arb(self.most))
 
     def float_cells(self, mu: float, power: float, edges: FloatArray) -> CellTable | None:
         from .centre import many_hits_cells

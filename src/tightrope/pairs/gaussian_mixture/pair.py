@@ -1,9 +1,10 @@
-"""Mixtures of Gaussian shifts: P = sum w_j N(j mu, 1), Q = N(0, 1), or the reverse.
+"""Mixtures of Gaussian shifts: P = sum w_j N(s_j, 1), Q = N(0, 1), or the reverse; shifts s_j >= 0.
 
-With the weights of BinomialHits this is a group of records under Poisson sampling, with those of HypergeometricHits
-one under sampling of a fixed batch without replacement (facets.hits); one record is a sampled Gaussian.
-The ratio g(x) = sum w_j e^{j mu x - j^2 mu^2/2} rises with x, so that tails are normal tails beyond g(x) = e^t, and
-H(e^eps) = sum w_j [Phi(j mu - x) - e^{j mu x - j^2 mu^2/2} Phi(-x)] at g(x) = e^eps: every term is the profile of one
+With the weights of BinomialHits and s_j = j mu this is a group of records under Poisson sampling, with those of
+HypergeometricHits one under sampling of a fixed batch without replacement (facets.hits); one record is a sampled
+Gaussian. UnevenHits are shifts and weights of any size.
+The ratio g(x) = sum w_j e^{s_j x - s_j^2/2} rises with x, so that tails are normal tails beyond g(x) = e^t, and
+H(e^eps) = sum w_j [Phi(s_j - x) - e^{s_j x - s_j^2/2} Phi(-x)] at g(x) = e^eps: every term is the profile of one
 Gaussian shift at its own epsilon, none is negative.
 Guarantee: exact; float64 with the radii of kernels. A group is k records added, or k removed: neighbours of which some
 records are added and others removed are not covered. Proof: docs/proofs/gaussian_mixture.md.
@@ -13,6 +14,7 @@ Reference: Ganesh 2024, Tight group-level DP guarantees for DP-SGD with sampling
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,7 +22,8 @@ import numpy as np
 from flint import arb
 
 from ...errors import UnsupportedMechanism
-from ...kernels.ball import erfc
+from ...facets.hits import UnevenHits, quotient
+from ...kernels.ball import erfc, least_known
 from ...kernels.enclosure import Enclosure, enclosing, exact, where
 from ...kernels.normal import normal_tails
 from ...kernels.twofold import FloatArray, Twofold
@@ -29,15 +32,15 @@ from ...relation import Direction
 from ..gaussian.pair import GaussianPair
 from .ball_root import ball_root
 from .excess import excess_above, excess_below
-from .numbers import MixtureNumbers, mixture_numbers, within
+from .numbers import NO_TAIL, MixtureNumbers, mixture_numbers, within
 
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
     from ...facets.hits import HitLaw
 
-CONTOUR_MOST = 64  # hits: a cgf with more is slower than a lattice
-NO_TAIL = 1e-300  # more than what lies beyond any place that is not looked for
+CONTOUR_MOST = 64  # shifts beside 0: a cgf with more is slower than a lattice
 COST = 8  # of a term of a profile, in evaluations of a Gaussian's
+SUMMED_AT_ONCE = 32  # terms of a sum
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,8 @@ class GaussianMixturePair(Pair):
     direction: Direction
 
     def __post_init__(self) -> None:
-        if not within(self.base, self.hits.most):
-            raise UnsupportedMechanism("the shifts of its group are too small or too large for its noise")
+        if not within(self.base, self.hits.counts()[1:]):
+            raise UnsupportedMechanism("its shifts are too small or too large for its noise")
 
     @cached_property
     def numbers(self) -> MixtureNumbers:
@@ -74,10 +77,17 @@ class GaussianMixturePair(Pair):
         """P[x > place] and P[x <= place] of the mixture."""
         above, below = np.zeros_like(place.hi), np.zeros_like(place.hi)
         numbers = self.numbers
-        for hits, weight in enumerate(numbers.weights.value):
-            one_above, one_below = normal_tails(place - numbers.shift(hits))
-            above += weight * one_above
-            below += weight * one_below
+        terms = [(move, weight) for move, weight in zip(numbers.moves, numbers.weights.value, strict=True) if weight]
+        for start in range(
+            0, len(terms), SUMMED_AT_ONCE
+        ):  # sums of sums: of n terms fewer than SUMMED_AT_ONCE + n/SUMMED_AT_ONCE roundings
+            more, less = np.zeros_like(place.hi), np.zeros_like(place.hi)
+            for move, weight in terms[start : start + SUMMED_AT_ONCE]:
+                one_above, one_below = normal_tails(place - move)
+                more += weight * one_above
+                less += weight * one_below
+            above += more
+            below += less
         return above, below
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
@@ -108,9 +118,13 @@ class GaussianMixturePair(Pair):
         return BallTails(*[arb(0).union(arb(1))] * 4) if place is None else self._ball_tails_at(place)
 
     def _ball_tails_at(self, place: arb) -> BallTails:
-        mu, weights = self.base.ball_mu(), self.hits.weights()
-        above = sum((weight * _sf(place - mu * j) for j, weight in enumerate(weights)), arb(0))
-        below = sum((weight * _sf(mu * j - place) for j, weight in enumerate(weights)), arb(0))
+        mu = self.base.ball_mu()
+        terms = [
+            (weight, mu * quotient(count))
+            for weight, count in zip(self.hits.weights(), self.hits.counts(), strict=True)
+        ]
+        above = sum((weight * _sf(place - shift) for weight, shift in terms), arb(0))
+        below = sum((weight * _sf(shift - place) for weight, shift in terms), arb(0))
         if self.removes:
             return BallTails(above, _sf(place), below, _sf(-place))
         return BallTails(_sf(-place), below, _sf(place), above)
@@ -147,11 +161,11 @@ class GaussianMixturePair(Pair):
         return LossRange(none, arb.pos_inf()) if self.removes else LossRange(arb.neg_inf(), -none)
 
     def profile_cost(self) -> int:
-        return COST * (self.hits.most + 1)
+        return COST * len(self.hits.counts())
 
-    def rho(self) -> arb:
+    def rho(self) -> arb | None:
         """That of the largest shift: Renyi divergences are quasi-convex (van Erven, Harremoes 2014, Thm 13)."""
-        return self.base.rho() * self.hits.most**2
+        return least_known(self.base.rho() * self.hits.most**2, Pair.rho(self))
 
     def gaussian(self) -> arb:
         """The largest shift dominates the others, and the mixture with each of them shown."""
@@ -161,12 +175,18 @@ class GaussianMixturePair(Pair):
         """A share w_most of the mixture is the largest shift."""
         return self.gaussian() if direction is self.direction else None
 
+    def sampled(self, rate: float, direction: Direction) -> Pair | None:
+        """Of uneven shifts: one more share of 0."""
+        if isinstance(self.hits, UnevenHits) and direction is self.direction:
+            return GaussianMixturePair(self.base, self.hits.sampled(Fraction(rate)), direction)
+        return None
+
     def cgf(self) -> Cgf | None:
         from ..gaussian.cgf import mu_value
         from ..sampled_gaussian.cgf import SampledCgf
         from .many_hits import ManyHits
 
-        if self.hits.most > CONTOUR_MOST:
+        if len(self.hits.counts()) - 1 > CONTOUR_MOST:
             return None
         return SampledCgf(self.base, ManyHits(mu_value(self.base), self.hits), 1 if self.removes else -1)
 

@@ -11,6 +11,7 @@ Proof: docs/proofs/gaussian_mixture.md, section 5.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ from .numbers import NUMBER_BITS, ball_twofold, beside, within
 
 LOG_STEEP = 45.0  # of log z: asinh z is log 2z, up to e^-90
 PROFILE_TERMS = 40  # of a profile, in evaluations of a Gaussian's
+ONE_AND_TWO = (Fraction(1), Fraction(2))  # shifts between the laws
 
 
 class _Numbers(NamedTuple):
@@ -48,7 +50,7 @@ class SampledReplacementPair(Pair):
     def __post_init__(self) -> None:
         if not 0.0 < self.rate < 1.0:
             raise InvalidParameter(f"rate must be above 0 and below 1, not {self.rate!r}")
-        if not within(self.base, 2):
+        if not within(self.base, ONE_AND_TWO):
             raise UnsupportedMechanism("its shift is too small or too large for its noise")
 
     def _numbers(self) -> _Numbers:

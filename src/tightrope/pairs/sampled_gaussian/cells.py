@@ -45,7 +45,7 @@ def cell_edges(mu: float, rate: Chance, power: float, marked: MarkWindow = WHOLE
     high = marked.end if marked.end < math.inf else high
     if not (math.isfinite(low) and math.isfinite(high)):
         return []
-    if law.most > 1:
+    if law.many:
         return _walked(law, power, marked, low, high)
     fine = min(CELL_WIDTH, CELL_RISE / mu)
     even = max(0.0, min(high, saturated) - low) / fine + max(0.0, high - max(low, saturated)) / CELL_WIDTH

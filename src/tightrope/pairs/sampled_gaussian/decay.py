@@ -108,6 +108,20 @@ class MixedCell:
         return self.share_left * ops.sin(angle)
 
 
+@dataclass(frozen=True, slots=True)
+class UnevenCell(MixedCell):
+    """The same of a mixture whose zeros are not known to be real, mu its largest shift, mu y at most pi/2.
+
+    |g(x + iy)/g(x)|^2 >= 1 - V (mu y)^2 only, and (mu y)^2 <= 4 q (1 + 0.4675 q), q = sin^2(mu y/2) <= 1/2.
+    """
+
+    def log_modulus(self, ops: Arithmetic, half: Number, power: float) -> Number:
+        if power >= 0.0:
+            return MixedCell.log_modulus(self, ops, half, power)
+        square = half * half
+        return ops.log1p(self.most * square * (square * 0.4675 + 1.0) * -4.0) * (0.5 * power)
+
+
 Cell = DecayCell | MixedCell
 
 

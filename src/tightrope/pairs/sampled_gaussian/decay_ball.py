@@ -84,7 +84,7 @@ def ball_decay(mu: arb, rate: Chance, power: float, marked: MarkWindow = WHOLE) 
         slope_left += marked.ball_slope_left_of(edges[0])
         cut = marked.end < math.inf
         beyond = arb(0) if cut else 1 / slope_right if slope_right > 0 else arb.pos_inf()
-        if law.most > 1 and not (cut or slope_right > 1):
+        if law.many and not (cut or slope_right > 1):
             beyond = arb(law.beyond(upper_float(mu), power, points[-1], 0.0))
         if not (slope_left > 0 and beyond.is_finite()):
             return None

@@ -139,7 +139,7 @@ def decay(mu: float, rate: Chance, power: float, marked: MarkWindow = WHOLE) -> 
     first = float(inner.share_left[0] if isinstance(inner, DecayCell) else inner.share_right[0])
     slopes = tail_slopes(edges[0], edges[-1], first, mu, power, law.most)
     slopes = slopes if marked is WHOLE else (slopes[0] + marked.slope_left_of(float(edges[0])), 1.0)
-    if marked is WHOLE and law.most > 1 and not slopes[1] > 1.0:
+    if marked is WHOLE and law.many and not slopes[1] > 1.0:
         slopes = slopes[0], 1.0 / law.beyond(raised(mu, FEW), power, float(edges[-1]), 0.0)
     if not min(slopes) > 0.0:
         return None

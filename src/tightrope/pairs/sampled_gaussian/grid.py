@@ -87,7 +87,7 @@ def falling_strip(law: Likelihood, mu: float, power: float, end: float) -> Strip
     if not 0.0 < share < 0.5:
         return None
     lift = 1.0 + raised(SHARE_LIFT * -power * share * mu * mu, MILLIONS)
-    return Strip(lift, share, lowered(math.sqrt(SHARE_TURN / share) / mu, MILLIONS), True, law.most)
+    return Strip(lift, law.turning(share), lowered(math.sqrt(SHARE_TURN / share) / mu, MILLIONS), True, law.most)
 
 
 def choose_step(mu: float, power: float, reach: float, log_tolerance: float, strip: Strip = PLAIN) -> float:

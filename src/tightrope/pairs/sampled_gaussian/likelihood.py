@@ -3,8 +3,9 @@
 g(x) = sum w_j e^{j mu x - j^2 mu^2/2}, w_j the chance of j hits. All its zeros in e^{mu x} are real and below 0, so g
 is a product of D factors 1 - p_j + p_j e^{mu x}, and what is proven for one of them adds up. What is known of it: S(x),
 the mean number of hits given x, which rises from 0 to D, and is the share of the shifted component for one record.
+Shifts of any sizes and weights count as parts of one hit, the largest: D = 1, with bounds of their own.
 Plain floats are choices; what is rounded up or down, or in balls, is proven.
-Proof: docs/proofs/gaussian_mixture.md, sections 2 and 3.
+Proof: docs/proofs/gaussian_mixture.md, sections 2, 3 and 6.
 """
 
 from __future__ import annotations
@@ -51,6 +52,11 @@ class Likelihood(ABC):
     @abstractmethod
     def most(self) -> int:
         """D, the most hits."""
+
+    @property
+    def many(self) -> bool:
+        """Whether there are other shifts than one."""
+        return False
 
     @property
     @abstractmethod
@@ -138,7 +144,10 @@ class Likelihood(ABC):
         """g next to x, in float64."""
 
     def turning(self, share: float) -> float:
-        """At or above arg g(x + iy)/(mu y) where S(x) is at most the share: each factor has at most p, or 1."""
+        """At or above arg g(x + iy)/(mu y) where S(x) is at most the share: each factor has at most p, or 1.
+
+        Where g is no product of such factors: at most 2 S, or D.
+        """
         return share if share < 0.5 else min(float(self.most), 2.0 * share)
 
     def ball_turning(self, share: arb) -> arb:

@@ -54,9 +54,9 @@ class StripError:
             return arb.pos_inf()
         lift, kappa = 1 + sum((1 / arb(edge.width) ** 2 for edge in self.marked.edges), arb(0)), arb(1)
         if self.power < 0.0 and grid.strip.has_kappa:
-            if not (share < 0.5 and share * turn * turn <= SHARE_TURN):
+            if not (at_end < 0.5 and at_end * turn * turn <= SHARE_TURN):
                 return arb.pos_inf()
-            lift += arb(SHARE_LIFT) * -arb(self.power) * share * self.mu * self.mu
+            lift += arb(SHARE_LIFT) * -arb(self.power) * at_end * self.mu * self.mu
         elif self.power < 0.0:
             kappa = (turn / 2).cos() ** (arb(self.power) * self.law.most)
         growth = lift * y * y / 2 + turn * share * t
@@ -108,7 +108,7 @@ def _ends(
     if grid.end == math.inf:
         last = grid.centre + grid.right * grid.step
         right = arb(last) - mu * power.max(arb(0)) * law.most
-        if law.most > 1 and not right > 1:
+        if law.many and not right > 1:
             ends += weights[-1] / step * arb(law.beyond(upper_float(mu), upper_float(power), last, grid.step))
         elif right > 0:
             ends += weights[-1] / -(-step * right).expm1()

@@ -230,7 +230,7 @@ def _ends(place: _Place, weights: Enclosure, power: float, marked: MarkWindow) -
         return np.inf
     first, last = weights.upper[0], weights.upper[-1]
     ends = first / -np.expm1(-grid.step * left)
-    if grid.end == math.inf and law.most > 1 and not right > 1.0:
+    if grid.end == math.inf and law.many and not right > 1.0:
         ends += last / grid.step * law.beyond(mu, power, grid.centre + grid.right * grid.step, grid.step)
     elif not right > 0.0:
         return np.inf

@@ -1,0 +1,136 @@
+"""A mixture of Gaussian shifts: what a record adds to the noise is drawn, and its size has this law.
+
+Pair: P = sum of weights[j] N(shifts[j], sigma^2) against Q = N(0, sigma^2) for removing a record, the reverse for
+adding one. The weights are the given doubles, but for the largest, which is what the others leave of 1.
+Guarantee: dominates, in any dimension and also under adaptive composition, every mechanism whose output without the
+record is N(q, sigma^2 I), and with it N(q + V, sigma^2 I) for a random V whose length is at most a variable that takes
+shifts[j] with probability weights[j]. Tight: vectors along one line attain it, at every use.
+Reference: Choquette-Choo, Ganesh, Steinke, Thakurta 2024, Privacy amplification for matrix mechanisms (mixtures of
+Gaussians); Ganesh 2024, Tight group-level DP guarantees for DP-SGD with sampling via mixture of Gaussians mechanisms.
+Proof: docs/proofs/gaussian_mixture.md, section 6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ..calls import cut
+from ..errors import InvalidParameter
+from ..pair import Pair
+from ..relation import Direction, Relation
+from .base import Leaf
+from .parameters import finite, positive, probability
+
+if TYPE_CHECKING:
+    from ..pairs.gaussian.pair import GaussianPair
+
+WEIGHT_TOLERANCE = Fraction(1, 10**12)  # of the sum of the weights
+COMPONENTS_MOST = 1024  # every tail is a sum over as many
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GaussianMixture(Leaf):
+    """Gaussian noise on a sum that a record moves by shifts[j] with probability weights[j]."""
+
+    example = "GaussianMixture(sigma=2, shifts=[0, 1, 2], weights=[0.25, 0.5, 0.25]) * 10"
+    section = "noise"
+    formula = (
+        "remove: P = sum_j weights[j] N(shifts[j], sigma^2), Q = N(0, sigma^2); add: the reverse. "
+        "One shift is Gaussian(sigma, sensitivity); shifts 0 and D with weights 1 - r and r are its .poisson(r)"
+    )
+    theorem = (
+        "Choquette-Choo, Ganesh, Steinke, Thakurta 2024 (mixtures of Gaussians); Ganesh 2024; "
+        "[proof](proofs/gaussian_mixture.md)"
+    )
+    tightness = (
+        "Tight, also under composition, where the record's random contribution may lie along one line with just these "
+        "lengths. Contributions that point in other directions, or are shorter, are dominated."
+    )
+    relations = (
+        "A record is added or removed; shifts are the lengths of what it adds to the sum, all of one sign. Replacing a "
+        "record is a removal and an addition, two mixtures at once, and is not this pair."
+    )
+    relation = Relation.ADD_REMOVE
+    sigma: float
+    shifts: Sequence[float]
+    weights: Sequence[float]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", positive("sigma", self.sigma))
+        object.__setattr__(self, "shifts", _listed("shifts", self.shifts, finite))
+        object.__setattr__(self, "weights", _listed("weights", self.weights, probability))
+        if len(self.shifts) != len(self.weights):
+            raise InvalidParameter(
+                f"shifts and weights must have the same length, not {len(self.shifts)} and {len(self.weights)}"
+            )
+        total = sum(map(Fraction, self.weights), Fraction(0))
+        if abs(total - 1) > WEIGHT_TOLERANCE:
+            raise InvalidParameter(f"weights must sum to 1, not to {math.fsum(self.weights)!r}")
+        _check_shifts(self.sigma, self._law())
+
+    def _law(self) -> dict[float, Fraction]:
+        """The weight of each shift that has one, by its size, from the least on; equal shifts are one."""
+        pairs = [(shift, weight) for shift, weight in zip(self.shifts, self.weights, strict=True) if weight > 0.0]
+        if min(shift for shift, _ in pairs) < 0.0 < max(shift for shift, _ in pairs):
+            raise InvalidParameter("shifts must have one sign: give their sizes, whose mixture dominates the other")
+        law: dict[float, Fraction] = {}
+        for shift, weight in sorted((abs(shift), weight) for shift, weight in pairs):
+            law[shift] = law.get(shift, Fraction(0)) + Fraction(weight)
+        largest = max(law, key=lambda shift: law[shift])
+        law[largest] += 1 - sum(law.values())
+        return law
+
+    def pair(self, direction: Direction) -> Pair:
+        from ..pairs.gaussian.pair import GaussianPair
+
+        law = self._law()
+        shifts = tuple(law)
+        base = GaussianPair(((self.sigma, shifts[-1], 1),))
+        return base if len(law) == 1 else _mixture(base, law, direction)
+
+
+def _mixture(base: GaussianPair, law: dict[float, Fraction], direction: Direction) -> Pair:
+    """A Poisson sample where there is one shift beside 0, at a rate that is a double; else all of them."""
+    from ..derived.poisson import poisson_pair
+    from ..facets.hits import UnevenHits
+    from ..pairs.gaussian_mixture.pair import GaussianMixturePair
+
+    shifts, weights = tuple(law), tuple(law.values())
+    rate = float(weights[-1])
+    if len(shifts) == 2 and shifts[0] == 0.0 and Fraction(rate) == weights[-1]:
+        return poisson_pair(base, rate, direction)
+    largest = Fraction(shifts[-1])
+    return GaussianMixturePair(base, UnevenHits(tuple(Fraction(s) / largest for s in shifts), weights), direction)
+
+
+def _listed(name: str, values: object, number: Callable[[str, float], float]) -> tuple[float, ...]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InvalidParameter(f"{name} must be a list of numbers, not {cut(values, 60)}")
+    found = tuple(number(f"{name}[{index}]", value) for index, value in enumerate(values))
+    if not found:
+        raise InvalidParameter(f"{name} must have at least one number")
+    return found
+
+
+def _check_shifts(sigma: float, law: dict[float, Fraction]) -> None:
+    """Refuses a mixture that shows nothing, has too many parts, or is beyond doubles."""
+    from ..facets.hits import RATIO_MOST, SHIFT_LEAST, SHIFT_MOST, resolved
+
+    above = [Fraction(shift) / Fraction(sigma) for shift in law if shift > 0.0]
+    if not above:
+        raise InvalidParameter("shifts must have one that is not 0: without it nothing depends on the record")
+    if len(law) > COMPONENTS_MOST:
+        raise InvalidParameter(
+            f"shifts must be at most {COMPONENTS_MOST} different ones, not {len(law)}: round some of them up to "
+            "others, whose mixture dominates"
+        )
+    if len(above) > 1 and not resolved(above[0], above[-1]):
+        raise InvalidParameter(
+            f"shifts other than 0 must lie between {SHIFT_LEAST} and {SHIFT_MOST:,.0f} sigma, the largest at most "
+            f"{RATIO_MOST:,.0f} times the least, not {float(above[0]):.3g} and {float(above[-1]):.3g} sigma: round the "
+            "least up, which dominates, or take more noise"
+        )
