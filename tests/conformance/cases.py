@@ -142,6 +142,7 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.Gaussian(sigma=1e6), Gaussian(1e6)),
     extreme(tr.Gaussian(sigma=2.0, sensitivity=3.3), Gaussian(2.0, 3.3)),
     extreme(tr.GaussianMixture(sigma=1.0, shifts=_SHIFTS[0], weights=_SHIFTS[1]), ShiftMixture(1.0, *_SHIFTS)),
+    extreme(tr.TreeAggregation(sigma=8.0, steps=9, sensitivity=2.0), Gaussian(8.0, 4.0)),
     extreme(tr.Laplace(scale=1e-3), Laplace(1e-3)),
     extreme(tr.Laplace(scale=10.0), Laplace(10.0)),
     extreme(tr.Laplace(scale=1e6), Laplace(1e6)),

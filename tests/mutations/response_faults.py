@@ -8,7 +8,7 @@ from flint import arb
 import tightrope as tr
 from tests.conformance.cases import ROWS
 from tests.conformance.test_single_use import test_worse_direction
-from tests.mechanisms import test_channel
+from tests.mechanisms import test_channel, test_tree_aggregation
 from tightrope.pairs.finite import channel
 from tightrope.pairs.finite.three_losses import StaircaseLaw, SubsetLaw
 from tightrope.transforms import shuffle
@@ -67,7 +67,17 @@ def one_use(kind: type[tr.Mechanism]) -> None:
             test_worse_direction(row)
 
 
+def forget_the_root(patch: Patch) -> None:
+    """log2 of the steps, rounded up: of a power of 2 one node too few."""
+    patch.setattr(tr.TreeAggregation, "levels", property(lambda self: max((self.steps - 1).bit_length(), 1)))
+
+
 FAULTS = (
+    Fault(
+        "root of a tree",
+        forget_the_root,
+        lambda _: test_tree_aggregation.test_levels_are_the_nodes_that_hold_the_first_step(8),
+    ),
     Fault("steps all narrow", every_step_is_narrow, lambda _: one_use(tr.Staircase)),
     Fault("sets with replacement", sets_are_drawn_with_replacement, lambda _: one_use(tr.SubsetSelection)),
     Fault("first row of a channel", compare_with_the_first_row_only, rows_against_each_other),
