@@ -17,7 +17,7 @@ def nodes(steps: int) -> list[range]:
 
 
 def online(steps: int) -> list[set[int]]:
-    """What the binary mechanism tells at each step, by the lowest bit of t: the sum of those below it and of the step."""
+    """What the binary mechanism tells at each step, by its lowest bit: the sum of the bits below, and of the step."""
     sums: dict[int, set[int]] = {}
     told = []
     for step in range(1, steps + 1):
