@@ -5,6 +5,7 @@
 
 # ruff: noqa: I001
 from .mechanisms.gaussian import Gaussian as Gaussian
+from .mechanisms.gaussian_variance import GaussianVariance as GaussianVariance
 from .mechanisms.gaussian_mixture import GaussianMixture as GaussianMixture
 from .mechanisms.laplace import Laplace as Laplace
 from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
@@ -20,6 +21,7 @@ from .mechanisms.noisy_max import NoisyMax as NoisyMax
 from .mechanisms.noisy_max import PermuteAndFlip as PermuteAndFlip
 from .mechanisms.distance_to_instability import DistanceToInstability as DistanceToInstability
 from .mechanisms.stability_histogram import StabilityHistogram as StabilityHistogram
+from .mechanisms.sparse_vector import SparseVector as SparseVector
 from .mechanisms.gaussian import GDP as GDP
 from .mechanisms.finite import Finite as Finite
 from .mechanisms.tradeoff_curve import TradeoffCurve as TradeoffCurve

@@ -143,7 +143,10 @@ class Pair(ABC):
         return None
 
     def log_moment(self, z: acb) -> acb | None:
-        """K(z) by a formula, at the working precision; None where there is none at this z. Guarantee: exact."""
+        """K(z) by a formula, at the working precision; None where there is none at this z. Guarantee: exact.
+
+        +inf at a real z where the moment is infinite.
+        """
         return None
 
     def log_moment_above(self, order: float) -> arb | None:
@@ -187,6 +190,7 @@ class Pair(ABC):
         """A mu whose Gaussian it follows far out: H(a) >= c H_mu(C a) for every a > 0, with some c, C > 0.
 
         For REMOVE H is its own profile, for ADD that of its reverse. Then no smaller mu dominates, and mu^2 add up.
+        inf where that holds for every mu: then none dominates.
         Proof: docs/proofs/gdp.md, section 6.
         """
         return None

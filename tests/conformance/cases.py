@@ -14,12 +14,13 @@ from flint import arb
 import tightrope as tr
 from tests.catalogued import missing, written
 from tests.oracle.channel import hull
-from tests.oracle.continuous import Gaussian, Growing, Laplace, Logistic
+from tests.oracle.continuous import Centred, Gaussian, Growing, Laplace, Logistic
 from tests.oracle.discrete_gaussian import DiscreteGaussian
 from tests.oracle.finite import DiscreteLaplace, FiniteLaw, Histogram, Leaky, response
 from tests.oracle.mixtures import ShiftMixture
 from tests.oracle.points import Points
 from tests.oracle.precision import ball, precision
+from tests.oracle.sparse_vector import FlatTop
 from tests.oracle.stability import Lone, Thresholded, Unstable
 from tests.oracle.staircase import Staircase
 from tests.oracle.subsets import Subsets
@@ -95,6 +96,7 @@ def _flat(x: Any) -> Any:
 ROWS: tuple[Row, ...] = (
     row(tr.Gaussian(sigma=1.0), Gaussian(1.0)),
     row(tr.GDP(mu=0.7), Gaussian(1.0, 0.7)),
+    row(tr.GaussianVariance(sigma1=1.05, sigma2=1.0), Centred(1.05, 1.0)),
     row(tr.Laplace(scale=1.0), Laplace(1.0)),
     row(tr.DiscreteGaussian(sigma=3.0), DiscreteGaussian(3.0)),
     row(tr.DiscreteLaplace(scale=2.0, sensitivity=7), DiscreteLaplace(2.0, 7)),
@@ -112,6 +114,8 @@ ROWS: tuple[Row, ...] = (
     row(tr.NoisyMax(scale=4.0), Laplace(4.0, 2.0)),
     Row(tr.DistanceToInstability(epsilon=1.0, delta=1e-6), Unstable(1.0, 1e-6), 60),
     Row(tr.StabilityHistogram(epsilon=1.0, threshold=5.0), Thresholded(1.0, 5.0), 60),
+    row(tr.SparseVector(threshold_scale=2.0, query_scale=4.0), FlatTop(1.0, 1.0, 0.125)),
+    row(tr.SparseVector(threshold_scale=2.0, query_scale=1.0, monotone=True), FlatTop(1.0, 1.5, 1.0, over_e=True)),
     row(tr.Histograms(a=_COUNTS[0], b=_COUNTS[1]), Histogram(*_COUNTS)),
     row(tr.TruncatedGaussian(sigma=2.0, bounds=(-6.0, 5.0)), Cut(GaussianNoise(2.0), 1.0, -6.0, 5.0)),
     row(
@@ -141,6 +145,9 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.Gaussian(sigma=100.0), Gaussian(100.0)),
     extreme(tr.Gaussian(sigma=1e6), Gaussian(1e6)),
     extreme(tr.Gaussian(sigma=2.0, sensitivity=3.3), Gaussian(2.0, 3.3)),
+    extreme(tr.GaussianVariance(sigma1=1.0, sigma2=2.0), Centred(1.0, 2.0)),
+    extreme(tr.GaussianVariance(sigma1=1.0, sigma2=1.0 + 1e-12), Centred(1.0, 1.0 + 1e-12)),
+    extreme(tr.GaussianVariance(sigma1=1e3, sigma2=1.0), Centred(1e3, 1.0)),
     extreme(tr.GaussianMixture(sigma=1.0, shifts=_SHIFTS[0], weights=_SHIFTS[1]), ShiftMixture(1.0, *_SHIFTS)),
     extreme(tr.TreeAggregation(sigma=8.0, steps=9, sensitivity=2.0), Gaussian(8.0, 4.0)),
     extreme(tr.Laplace(scale=1e-3), Laplace(1e-3)),
@@ -197,6 +204,15 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.NoisyMax(scale=3e-3, monotone=True), Laplace(3e-3)),
     extreme(tr.PermuteAndFlip(epsilon=0.3), Laplace(1.0, 0.3)),
     extreme(tr.PermuteAndFlip(epsilon=0.0), Leaky(0.0)),
+    extreme(tr.SparseVector(threshold_scale=2.0, query_scale=0.5), FlatTop(4.5, 4.5, 1.0)),
+    extreme(
+        tr.SparseVector(threshold_scale=64.0, query_scale=2.0, answers=3, monotone=True),
+        FlatTop(1.5, 1.515625, 1.5, over_e=True),
+    ),
+    extreme(
+        tr.SparseVector(threshold_scale=2.0**-10, query_scale=2.0**20),
+        FlatTop(1024 + 2.0**-19, 1024 + 2.0**-19, 2.0**-21),
+    ),
     extreme(
         tr.TruncatedGaussian(sigma=0.5, bounds=(0.0, math.inf), mode="clamp"),
         Clamped(GaussianNoise(0.5), 1.0, 0.0, math.inf),

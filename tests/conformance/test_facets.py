@@ -77,30 +77,30 @@ TRUNCATED = {"TruncatedGaussian", "TruncatedLaplace"}
 SMOOTH = NOISE | {"DiscreteGaussian", "Exponential"}
 # What is never without a facet: plain, and sampled. One that gets lost would not be missed otherwise.
 OFFERED: dict[str, tuple[set[str], set[str]]] = {
-    "cgf": (FINITE | SMOOTH | TRUNCATED | {"Density"}, FINITE | NOISE | {"Density"}),
+    "cgf": (FINITE | SMOOTH | TRUNCATED | {"Density", "GaussianVariance"}, FINITE | NOISE | {"Density"}),
     "sampled_cgf": (set(), NOISE | {"Density"}),
-    "log_moment": (FINITE | SMOOTH | TRUNCATED, FINITE),
-    "log_moment_above": (set(), SMOOTH | TRUNCATED),
+    "log_moment": (FINITE | SMOOTH | TRUNCATED | {"GaussianVariance"}, FINITE),
+    "log_moment_above": (set(), SMOOTH | TRUNCATED | {"GaussianVariance"}),
     "rho": (
-        NOISE | {"DiscreteGaussian", "Exponential", "PureDP"},
+        NOISE | {"DiscreteGaussian", "Exponential", "GaussianVariance", "PureDP"},
         NOISE | {"DiscreteGaussian", "Exponential", "PureDP"},
     ),
     "gaussian": (NOISE | {"Exponential", "PureDP"}, NOISE | {"Exponential", "PureDP"}),
-    "gaussian_limit": ({"Gaussian", "GDP"}, {"Gaussian", "GDP"}),
+    "gaussian_limit": ({"Gaussian", "GaussianVariance", "GDP"}, {"Gaussian", "GaussianVariance", "GDP"}),
     "atoms": (FINITE | {"DiscreteGaussian"}, FINITE | {"DiscreteGaussian"}),
     "finite": (FINITE, FINITE),
     "lattice": ({"DiscreteGaussian", "DiscreteLaplace", "PureDP", "RandomizedResponse"}, set()),
-    "together": (FINITE | NOISE, FINITE),
+    "together": (FINITE | NOISE | {"GaussianVariance"}, FINITE),
     "seen": ({"Gaussian", "GDP"}, {"Gaussian", "GDP"}),
     "sampled": (set(), FINITE),
-    "dominates": (NOISE | {"ApproximateDP"}, NOISE),
+    "dominates": (NOISE | {"ApproximateDP", "GaussianVariance"}, NOISE),
     "glued": (set(), {"ApproximateDP", "DiscreteLaplace", "PureDP", "RandomizedResponse"}),
     "mixture": (set(), {"Gaussian", "GDP"}),
     "sampled_replacement": (set(), {"Gaussian", "GDP"}),
     "shifted": (SMOOTH | {"DiscreteLaplace"}, set()),
     "sampling": (
         set(),
-        SMOOTH | TRUNCATED | {"Density"},
+        SMOOTH | TRUNCATED | {"Density", "GaussianVariance"},
     ),
     "factors": (set(), FINITE | {"Laplace", "DiscreteGaussian", "Exponential", "Density"}),
 }

@@ -9,7 +9,7 @@ from flint import arb
 
 from tests.oracle.precision import precision
 from tests.search import cases
-from tightrope.kernels.normal import NORMAL_TAIL_ERROR, normal_tails
+from tightrope.kernels.normal import NORMAL_TAIL_ERROR, both_sides, normal_tails
 from tightrope.kernels.twofold import Twofold, twofold
 
 POINTS = cases(20_000, 100_000)
@@ -47,6 +47,20 @@ def test_both_tails_keep_their_error() -> None:
             if not (_within(up, right) and _within(down, left)):
                 missed.append((hi, lo, up, down))
     assert not missed, f"{len(missed)} of {POINTS}, such as {missed[:3]}"
+
+
+def test_both_sides_keep_their_error() -> None:
+    rng = np.random.default_rng(31)
+    size = POINTS // 40
+    places = [rng.uniform(0.0, 1.5, size), 10.0 ** rng.uniform(-320.0, 1.0, size), rng.uniform(30.0, 39.0, size)]
+    z = twofold(np.concatenate([*places, [0.0, 1.0, math.nextafter(1.0, 0.0)]]))
+    with precision(200):
+        for point, outside, inside in zip(z.hi.tolist(), *(side.tolist() for side in both_sides(z)), strict=True):
+            scaled = arb(point) / arb(2).sqrt()
+            for found, truth in ((outside, scaled.erfc()), (inside, scaled.erf())):
+                assert abs(arb(found) - truth) <= truth * NORMAL_TAIL_ERROR + arb(2) ** -1073, (point, found)
+    limits = both_sides(twofold([0.0, math.inf, math.nan]))
+    np.testing.assert_array_equal(limits, [[1.0, 0.0, math.nan], [0.0, 1.0, math.nan]])
 
 
 def test_error_is_below_the_promise_of_a_pair() -> None:

@@ -24,10 +24,12 @@ from . import (
     sampling_faults,
     selection_faults,
     shuffle_faults,
+    sparse_vector_faults,
     stability_faults,
     target_faults,
     tree_faults,
     truncated_faults,
+    variance_faults,
 )
 from .contour_faults import Fault
 
@@ -55,6 +57,8 @@ FAULTS = (
     *target_faults.FAULTS,
     *reading_faults.FAULTS,
     *response_faults.FAULTS,
+    *sparse_vector_faults.FAULTS,
+    *variance_faults.FAULTS,
 )
 
 

@@ -42,6 +42,35 @@ class Gaussian(Law):
 
 
 @dataclass(frozen=True)
+class Centred(Law):
+    """N(0, first^2) against N(0, second^2), of deviations that differ."""
+
+    first: Number
+    second: Number
+
+    def masses(self, choice: Choice) -> Masses:
+        low, high = self.ratio_range()
+        start, stop = (low, high) if choice.remove else (high, low)
+        if choice.takes_all() if start is None else choice.takes(start):
+            return ALL
+        if choice.takes_none() if stop is None else not choice.takes(stop):
+            return NONE
+        first, second = Fraction(self.first), Fraction(self.second)
+        # log dP/dQ (x) = log(second/first) + x^2 (1/second^2 - 1/first^2)/2
+        square = (choice.crossing() * ball(first / second)).log() / ball(1 / second**2 - 1 / first**2)
+        p, q = square.sqrt() / ball(first), square.sqrt() / ball(second)
+        outside = Masses(p.erfc(), q.erfc(), p.erf(), q.erf())
+        return outside if choice.remove == (first > second) else swapped(outside)
+
+    def alone(self) -> tuple[Fraction, Fraction]:
+        return Fraction(0), Fraction(0)
+
+    def ratio_range(self) -> tuple[Ratio | None, Ratio | None]:
+        end = Ratio(Fraction(self.second) / Fraction(self.first))
+        return (end, None) if self.first > self.second else (None, end)
+
+
+@dataclass(frozen=True)
 class Laplace(Law):
     """Laplace(sensitivity, scale) against Laplace(0, scale)."""
 

@@ -62,6 +62,49 @@ class GaussianFold:
 
 
 @dataclass(frozen=True)
+class CentredFold:
+    """count uses of N(0, first^2) against N(0, second^2): the outputs chosen are a ball, or what is outside of one.
+
+    The mass outside of a ball is a finite sum: e^-u (1 + u + ... ) for an even count, erfc and half-integer powers for
+    an odd one.
+    """
+
+    first: Number
+    second: Number
+    count: int
+    remove: bool = True
+
+    def delta(self, epsilon: Number, bits: int = 100) -> arb:
+        """The smallest delta at this epsilon."""
+        first, second = (Fraction(self.first), Fraction(self.second))[:: 1 if self.remove else -1]
+
+        def value() -> arb:
+            # 2 (epsilon + count log(first/second)) = |x|^2 (1/second^2 - 1/first^2)
+            half = (ball(Fraction(epsilon)) + self.count * ball(first / second).log()) / ball(
+                1 / second**2 - 1 / first**2
+            )
+            if not half > 0:
+                return (1 - ball(Fraction(epsilon)).exp()).max(arb(0))
+            p, q = (outside_ball(self.count, half / ball(each) ** 2) for each in (first, second))
+            if first < second:
+                p, q = 1 - p, 1 - q
+            return p - ball(Fraction(epsilon)).exp() * q
+
+        return refined(value, bits, INVISIBLE)
+
+
+def outside_ball(count: int, u: arb) -> arb:
+    """P[|N|^2 > 2u], N standard normal in so many dimensions."""
+    term = (-u).exp() if count % 2 == 0 else 2 * (u / arb.pi()).sqrt() * (-u).exp()
+    total, power = (arb(0), Fraction(0)) if count % 2 == 0 else (u.sqrt().erfc(), Fraction(1, 2))
+    for _ in range(count // 2):
+        total += term
+        power += 1
+        term *= u / ball(power)
+    return total
+
+
+@dataclass(frozen=True)
 class ResponseFold:
     """count uses of leaky randomized response with two answers: the number of true ones is binomial.
 

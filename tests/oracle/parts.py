@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from flint import acb, arb
 
-from .continuous import Gaussian, Growing, Laplace, Logistic
+from .continuous import Centred, Gaussian, Growing, Laplace, Logistic
 from .discrete_gaussian import DiscreteGaussian
 from .finite import FiniteLaw
 from .precision import ball, precision
+from .sparse_vector import FlatTop
 from .stability import Thresholded
 from .truncated import Clamped, Cut, GaussianNoise, LaplaceNoise, Noise, Seen, Window
 from .truth import Law, Truth
@@ -102,6 +103,22 @@ def _(law: Gaussian, tilt: float) -> Parts:
     return Parts(pieces=(piece,), beyond=2 * after)
 
 
+@parts.register
+def _(law: Centred, tilt: float) -> Parts:
+    """For moments of an order below the pole, of deviations that fall."""
+    first, second, c = Fraction(law.first), Fraction(law.second), Fraction(tilt)
+    left = 1 - c * ((first / second) ** 2 - 1)
+    if not (first > second and left > 0):
+        raise TypeError("listed below the pole of deviations that fall")
+    wide = ball(first / second) / ball(left).sqrt()  # deviation of p e^{c l}, in units of the second
+    reach = FAR * wide
+    places = tuple(ball(second) * reach * step / 6 for step in range(-6, 7))
+    piece = Piece(_normal(first, Fraction(0)), _normal(second, Fraction(0)), places)
+    # There the loss is positive, and so is that of a sample, which is no larger.
+    after = ball(second / first) ** ball(c) / ball(left).sqrt() * (reach / wide / arb(2).sqrt()).erfc()
+    return Parts(pieces=(piece,), beyond=after + (reach / arb(2).sqrt()).erfc())
+
+
 def _normal(sigma: Fraction, mean: Fraction) -> Function:
     variance, centre = ball(sigma**2), ball(mean)
     shape = (2 * arb.pi() * variance).log() / 2
@@ -143,6 +160,19 @@ def _(law: Logistic, tilt: float) -> Parts:
     places = tuple(arb(step) * reach / 20 + edge / 2 for step in range(-20, 21))
     # P and Q have less than e^{epsilon/2 - reach} each on either side, where the loss is within epsilon.
     return Parts(pieces=(Piece(log(edge), log(arb(0)), places),), beyond=4 * ((tilt + 1) * edge - reach).exp())
+
+
+@parts.register
+def _(law: FlatTop, tilt: float) -> Parts:
+    _, width = law.top()
+    places = sorted([arb(0), arb(1), width, width + 1], key=float)
+    left, right = (law.sides(arb(-1))[1], law.sides(arb(0))[1]), (law.sides(width)[0], law.sides(width + 1)[0])
+    pieces = [
+        Piece(law.log_density((low + high) / 2, 1), law.log_density((low + high) / 2, 0), (low, high))
+        for low, high in pairwise(places)
+        if low < high
+    ]
+    return Parts((left, right), tuple(pieces))
 
 
 @parts.register

@@ -47,11 +47,13 @@ PARTS_FIRST = 4.0  # order: from here on what a pair is made of often tells enou
 
 
 def composed_cgf(mechanism: Mechanism, z: complex, direction: Direction) -> acb:
-    """K(z) of the composition in one direction; its imaginary part is known up to multiples of 2 pi."""
+    """K(z) of the composition in one direction, +inf where it is; its imaginary part up to multiples of 2 pi."""
     given: object = z
     if isinstance(given, (str, bytes)):
         raise InvalidParameter(f"z must be a complex number, not {z!r:.40}")
     parts = [(cumulant(pair, z), count) for pair, count in terms_of(mechanism.nameless, direction)]
+    if any(value.real == arb.pos_inf() for value, _ in parts):
+        return acb(arb.pos_inf())
     with working_precision(SUM_BITS):
         return sum((count * value for value, count in parts), acb(0))
 

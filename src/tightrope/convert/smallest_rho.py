@@ -77,7 +77,7 @@ class Part:
             rho = max(min(map(upper_float, known), default=math.inf), 0.0)
             sure = pair.infinite_mass().is_zero()
             top = max(upper_float(pair.loss_range().highest), 0.0) if sure else math.inf
-            limit = 0.0 if far is None else lower_float(far * far / 2)
+            limit = lower_float(far * far / 2) if far is not None and far.is_finite() else 0.0
             return Part(pair, count, rho, top, min(limit, rho))
         return Part(pair, count, math.inf, math.inf, 0.0)
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ORDINARY = (1e-150, 1e150)  # squares of a shift stay within doubles
 # Inner quadrature aims at this relative error, times the count: far below the rounding of a double.
 LOG_TOLERANCE = 42.0
+WALL = 1e100  # how steeply K rises beyond the strip where it is finite, for searches: they turn back
 
 
 def demand_ordinary(shift: Callable[[], arb]) -> None:
@@ -44,6 +45,11 @@ class Cumulants(NamedTuple):
     value: float
     mean: float
     variance: float
+
+
+def beyond_pole(tilt: float, pole: float) -> Cumulants:
+    """A wall from the last tilt on where K is finite, on either side of 0."""
+    return Cumulants(WALL * abs(tilt - pole), math.copysign(WALL, tilt - pole), WALL)
 
 
 def point_cumulants(points: Sequence[tuple[float, float]], tilt: float) -> Cumulants:

@@ -43,7 +43,7 @@ def cgf_of(pair: Pair) -> Cgf:
 
 
 def cumulant(pair: Pair, z: complex, bits: int = CUMULANT_BITS) -> acb:
-    """A ball around K(z), as narrow as `bits` asks for where the family can be so precise.
+    """A ball around K(z), as narrow as `bits` asks for where the family can be so precise; +inf where K is.
 
     Raises UnsupportedMechanism where K is not known or nothing can be said at z.
     """
@@ -54,6 +54,8 @@ def cumulant(pair: Pair, z: complex, bits: int = CUMULANT_BITS) -> acb:
     for extra in BITS_STEPS:
         with working_precision(bits + extra):
             found = _value(pair, z, bits + extra)
+            if found.real == arb.pos_inf():
+                return found
             if found.is_finite():
                 best = found
                 if abs(found).rad() + found.rad() <= arb(2) ** -bits * abs(found).max(arb(1)):

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
+from flint import arb
 
 from .. import work
 
@@ -143,6 +144,13 @@ def twofold(value: Twofold | npt.ArrayLike) -> Twofold:
         return value
     array = np.asarray(value, dtype=np.float64)
     return Twofold(array, np.zeros_like(array))
+
+
+def twofold_of(ball: arb) -> Twofold:
+    """The middle of a ball to twice the digits of a double; off by 2^-105 and its radius."""
+    middle = ball.mid()
+    high = float(middle)
+    return twofold(high) + float(middle - arb(high))
 
 
 def twofold_count(count: int) -> Twofold:

@@ -56,6 +56,9 @@ def gdp(law: Law, delta_least: float) -> Bound:
     leak, sure, (low, high) = work.in_any_case(lambda: _at_once(orders))
     if sure > 0 and sure >= delta_least:
         return law.bound(math.inf, math.inf, Told(_why_none(sure), engine="closed_form"))
+    if delta_least == 0.0 and low == math.inf:
+        why = "there is none: far out the loss falls slower than that of every Gaussian"
+        return law.bound(math.inf, math.inf, Told(f"{why}; delta_least= asks for less", engine="closed_form"))
     open_end = not (leak.is_zero() or leak < delta_least)
     if delta_least == 0.0 and low >= high * (1.0 - law.aim / 2.0):
         return _by_formula(law, orders, low, high)

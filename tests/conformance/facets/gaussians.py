@@ -13,6 +13,7 @@ from tightrope.relation import Direction
 from .asked import BITS, Asked
 
 FAR = 12  # deviations
+ENDLESS = 60.0  # a loss where what falls slower than every Gaussian is above one
 ORDERS = (0.4, 5.0)
 
 
@@ -36,15 +37,19 @@ def gaussian_limit(asked: Asked) -> bool:
         if found is None:
             continue
         offered = True
-        assert most is not None
-        assert not found > most
-        place = float((found * (FAR + found / 2)).mid())
+        if found == arb.pos_inf():  # above every Gaussian, far enough out
+            assert most is None
+            mu, place = arb(1), ENDLESS
+        else:
+            assert most is not None
+            assert not found > most
+            mu, place = found / 2, float((found * (FAR + found / 2)).mid())
         other = (
             asked.direction if way is Direction.REMOVE else next(each for each in DIRECTIONS if each != asked.direction)
         )
         truth = Truth(asked.law, asked.rate, other).delta(place)
         with precision(400):
-            assert not truth < _profile(found / 2, arb(place)), place
+            assert not truth < _profile(mu, arb(place)), place
     return offered
 
 

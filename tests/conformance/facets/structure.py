@@ -9,9 +9,9 @@ from flint import arb
 
 import tightrope as tr
 from tests.oracle.chain import chain_delta
-from tests.oracle.continuous import Gaussian, Laplace, Logistic
+from tests.oracle.continuous import Centred, Gaussian, Laplace, Logistic
 from tests.oracle.finite import FiniteLaw, Product
-from tests.oracle.fold import GaussianFold
+from tests.oracle.fold import CentredFold, GaussianFold
 from tests.oracle.laplace_fold import LaplaceFold
 from tests.oracle.precision import ball, precision
 from tests.oracle.stability import Thresholded, ThresholdedFold, Unstable
@@ -26,10 +26,12 @@ TIMES = 3
 SHORT = 24  # outcomes
 
 
-def fold(law: Law, direction: str) -> GaussianFold | LaplaceFold | ThresholdedFold | Truth:
+def fold(law: Law, direction: str) -> CentredFold | GaussianFold | LaplaceFold | ThresholdedFold | Truth:
     """COUNT uses of a law, by the oracle's own closed forms."""
     if isinstance(law, Gaussian):
         return GaussianFold(((law.sigma, law.sensitivity, COUNT),))
+    if isinstance(law, Centred):
+        return CentredFold(law.first, law.second, COUNT, direction == "remove")
     if isinstance(law, Laplace):
         return LaplaceFold(((law.scale, law.sensitivity, COUNT),))
     if isinstance(law, Thresholded):

@@ -19,6 +19,7 @@ from typing import Any
 from flint import acb, arb
 
 from ...errors import InvalidParameter, TightropeError, UnsupportedMechanism
+from ...facets.cgf import beyond_pole
 from ...kernels.ball import BITS_START, upper_float, working_precision
 
 LogMoment = Callable[[acb], acb]
@@ -33,7 +34,6 @@ QUOTIENT_STEPS = (2.0**-80, 2.0**-40, 2.0**-20, 2.0**-8)  # of a difference quot
 QUOTIENT_BITS = 400
 QUOTIENT_SURE = 100  # times as large as its radius
 TURN_STEP = 2.0**-20  # in units of the tilted loss's size: how far from a tilt its slope is compared
-WALL = 1e100  # how steeply K rises outside of the strip, for searches: they turn back
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Claims:
         """K, K' and K'' by differences, approximately; beyond the strip a wall."""
         low, high = self.strip
         if not low < tilt < high:
-            return (WALL * (low - tilt), -WALL, WALL) if tilt <= low else (WALL * (tilt - high), WALL, WALL)
+            return beyond_pole(tilt, low if tilt <= low else high)
         room = min(tilt - low, high - tilt) / 4.0
         with working_precision(QUOTIENT_BITS):
             for step in (arb(min(each, room)) for each in QUOTIENT_STEPS):

@@ -1,4 +1,4 @@
-"""All finite losses of truncated noise: a few atoms, and a stretch with a density.
+"""All finite losses of truncated noise, and of others like it: a few atoms, and a stretch with a density.
 
 M(z) = sum of m e^{z l} over atoms of mass m at the loss l, plus the moment of the stretch. Under the tilt c the atoms
 weigh a in all and the stretch 1 - a, so that |phi(t)| <= a + (1 - a) |f(t)|, f the transform of the stretch.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from flint import acb, arb, ctx
 
@@ -21,9 +21,6 @@ from ...kernels.ball import BITS_START, complex_log, lower_float, upper_float, w
 from ..node_powers import PowerTilted
 from .fall import Fall
 from .stretch import PartShape, Stretch, bits_of
-
-if TYPE_CHECKING:
-    from .pair import TruncatedPair
 
 NODE_POINTS = 15000  # a node takes 50 to 200 microseconds; where thousands are needed a lattice is as fast
 LEAST_VARIANCE = 1e-300
@@ -80,11 +77,18 @@ class Losses:
         return Spread(top + total.log(), mean, second, fourth)
 
 
+class Exact(Protocol):
+    """What knows all its finite losses."""
+
+    def exact_losses(self) -> Losses:
+        """At the working precision."""
+
+
 @dataclass(frozen=True)
 class LossesBallTilted:
     """The tilted loss in balls."""
 
-    pair: TruncatedPair
+    pair: Exact
     tilt: float
 
     @property
@@ -145,7 +149,7 @@ class Early:
 class LossesCgf(Cgf):
     """K of truncated noise."""
 
-    pair: TruncatedPair
+    pair: Exact
 
     def cumulants(self, tilt: float) -> Cumulants:
         with working_precision(BITS_START):

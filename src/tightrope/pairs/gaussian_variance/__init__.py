@@ -1,0 +1,1 @@
+"""The family of centred Gaussians whose deviations differ."""

@@ -1,0 +1,1 @@
+"""Noise with a flat top: what dominates the sparse vector technique."""
