@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ from tests.catalogued import missing, written
 from tightrope import catalogue
 from tightrope.mechanisms.base import Leaf, Mechanism, leaves
 from tightrope.registry import MECHANISMS
-
-README = Path(__file__).resolve().parent.parent / "README.md"
 
 
 @pytest.mark.parametrize("name", written())
@@ -34,14 +31,6 @@ def test_the_catalogue_holds_mechanisms_only() -> None:
     assert rows == written()
     assert list(MECHANISMS) == [name for name, make in rows.items() if make.example]
     assert not issubclass(Mechanism, Leaf)
-
-
-def test_the_readme_names_every_mechanism() -> None:
-    paragraph = re.search(r"^Mechanisms: .*?(?=^A decimal)", README.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    named = re.findall(r"\b[A-Z]\w+", paragraph[0].removeprefix("Mechanisms: ")) if paragraph else []
-    for name in written():
-        assert name in named, f"README.md: add {name} to the paragraph that begins with `Mechanisms:`"
-    assert sorted(named) == sorted(written()), "README.md, `Mechanisms:`: names that the catalogue does not have"
 
 
 @pytest.mark.parametrize("path", sorted(schema.FOLDER.glob("*.json")), ids=lambda path: path.name)

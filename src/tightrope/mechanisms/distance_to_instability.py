@@ -28,6 +28,7 @@ class DistanceToInstability(Leaf):
     """Releases q(D) as it is where dist(D) + Lap(1/epsilon) > log(1/delta)/epsilon, else nothing."""
 
     example = "DistanceToInstability(epsilon=1, delta=1e-6) * 10"
+    section = "stability"
     formula = (
         "H(a) = the largest of delta/2 + (1 - delta/2) (1 - a)_+, where the answers differ, and of the pairs "
         "(released, not) at distances d and d + 1 in both orders, released with probability P[d + Lap(1/epsilon) > "

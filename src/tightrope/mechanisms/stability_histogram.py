@@ -30,6 +30,7 @@ class StabilityHistogram(Leaf):
     """Noisy counts, Laplace of scale 1/epsilon, of the keys that occur, those above the threshold; one key per user."""
 
     example = "StabilityHistogram(epsilon=1, threshold=20) * 10"
+    section = "stability"
     formula = (
         "w = P[1 + Lap(1/epsilon) > threshold], e^(-epsilon (threshold - 1))/2 from threshold 1 on. Remove: "
         "H(a) = max(1 - e^((log a - epsilon)/2), 1 - a, w): Laplace, or a key that only this user has. "
