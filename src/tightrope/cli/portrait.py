@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 SHOWN_USES = 10  # beside one, where the example has no other count
 GRID = 32  # cells of each of two grids: as far as the curve falls, and as far as the widest does
-DELTAS_SHOWN = (1e-6, 1e-4, 1e-2, 0.1)  # the first whose epsilon is finite ends the curve
+DELTAS_SHOWN = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)  # the first whose epsilon is finite ends the curve
 EPSILON_SHOWN = 4.0  # where none is
-BOTTOM = 1e-7
+LEAST_SHOWN = min(DELTAS_SHOWN)
 PORTRAIT_SIZE = (9.6, 4.2)
 LEGEND_WIDTH, LEGEND_HANDLE = 120, 10  # in letters
 
@@ -64,8 +64,8 @@ def draw(
             curve.plot(label=label, ax=axes)
             draw_tradeoffs({label: mechanism.tradeoff_curve(seconds=seconds)}, ax=beside)
         axes.set_xlim(0.0, 1.02 * widest)
-        axes.set_ylim(max(least, BOTTOM), 1.0)
-        tick(axes.yaxis, max(least, BOTTOM), 1.0)
+        axes.set_ylim(max(least, LEAST_SHOWN), 1.0)
+        tick(axes.yaxis, max(least, LEAST_SHOWN), 1.0)
         figure.suptitle(wrapped(title), x=0.01, ha="left", fontsize=10)
         _name(figure, (axes, beside))
         return figure

@@ -34,7 +34,7 @@ COMPONENTS_MOST = 1024  # every tail is a sum over as many
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GaussianMixture(Leaf):
-    """Gaussian noise on a sum that a record moves by shifts[j] with probability weights[j]."""
+    """Gaussian noise of deviation sigma on a sum that a record moves by shifts[j] with probability weights[j]."""
 
     example = "GaussianMixture(sigma=2, shifts=[0, 1, 2], weights=[0.25, 0.5, 0.25]) * 10"
     section = "noise"

@@ -18,7 +18,7 @@ from ..relation import Direction
 from .base import Leaf
 from .parameters import positive
 
-RATIO_MOST = 10**150  # squares of ratios stay within doubles
+DEVIATIONS_APART_MOST = 10**150  # squares of ratios stay within doubles
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -26,6 +26,7 @@ class GaussianVariance(Leaf):
     """Gaussian noise of deviation sigma1 with the record and sigma2 without it, around the same answer."""
 
     example = "GaussianVariance(sigma1=1.2, sigma2=1) * 10"
+    section = "noise"
     formula = (
         "P = N(0, sigma1^2), Q = N(0, sigma2^2); r = sigma1/sigma2: the loss of k uses is -k log r + (r^2 - 1) X, X a "
         "gamma variable of shape k/2 under P"
@@ -48,7 +49,7 @@ class GaussianVariance(Leaf):
         first, second = positive("sigma1", self.sigma1), positive("sigma2", self.sigma2)
         object.__setattr__(self, "sigma1", first)
         object.__setattr__(self, "sigma2", second)
-        if not 1 <= Fraction(max(first, second)) / Fraction(min(first, second)) <= RATIO_MOST:
+        if not 1 <= Fraction(max(first, second)) / Fraction(min(first, second)) <= DEVIATIONS_APART_MOST:
             raise InvalidParameter(f"sigma1/sigma2 must lie between 1e-150 and 1e150, not {first!r}/{second!r}")
 
     def pair(self, direction: Direction) -> Pair:

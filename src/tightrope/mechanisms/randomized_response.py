@@ -29,9 +29,10 @@ FLOORS_MOST = 16  # pairs of rows that lower ends look at
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
 class RandomizedResponse(Leaf):
-    """Give p, the probability of reporting the truth, or epsilon, the log of the odds, or a channel.
+    """Reports one of so many categories: the truth with probability p, else any other one; or by a channel.
 
-    channel[i][j] is the probability of the report j where i is the truth.
+    Give p, or epsilon, the log of the odds of the truth against any other one, or a channel: channel[i][j] is the
+    probability of the report j where i is the truth.
     """
 
     example = "RandomizedResponse(p=0.51) * 512"

@@ -26,10 +26,13 @@ from .parameters import positive, whole
 class SparseVector(Leaf):
     """Says which queries lie above a noisy threshold, until so many do; AboveThreshold is answers=1.
 
-    monotone: adding a record lowers no query, as it lowers no count.
+    threshold_scale and query_scale are those of the Laplace noise on the threshold and on each query; it stops after so
+    many answers above. sensitivity: how far one query moves. monotone: adding a record lowers no query, as it lowers no
+    count.
     """
 
     example = "SparseVector(threshold_scale=2, query_scale=4, monotone=True) * 10"
+    section = "selection"
     formula = (
         "noise of density h(F), F its cdf, h(y) = min(a y, K, b (1 - y)), around 1 and around 0; "
         "x = sensitivity / threshold_scale, s = answers * 2 * sensitivity / query_scale, "

@@ -22,7 +22,10 @@ from .parameters import positive, whole
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TreeAggregation(Leaf):
-    """Noisy sums over the nodes of a binary tree of so many steps; a record is in one step, of norm `sensitivity`."""
+    """Sums over the nodes of a binary tree of so many steps, with noise of deviation sigma on each.
+
+    A record is in one step, of norm `sensitivity`.
+    """
 
     example = "TreeAggregation(sigma=10, steps=1000) * 3"
     section = "training"
