@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import fields
 from importlib import import_module
 from pkgutil import iter_modules
 
 from tightrope import catalogue, mechanisms
+from tightrope.cli.entries import docstring
 from tightrope.mechanisms.base import Leaf, Mechanism
+from tightrope.registry import SECTIONS, keywords
 
 
 def written() -> dict[str, type[Leaf]]:
@@ -35,3 +38,18 @@ def missing(name: str, make: type[Leaf]) -> Iterator[str]:
                 f'{field.name}_per_use: ... = field(metadata={{"keyword": "{field.name}"}}), '
                 f"and set it in an __init__ that takes {field.name}"
             )
+    yield from untold(name, make)
+
+
+def untold(name: str, make: type[Leaf]) -> Iterator[str]:
+    """What the listing, docs/mechanisms.md and help would leave open."""
+    for text in ("formula", "theorem", "tightness", "relations"):
+        if not getattr(make, text):
+            yield f"{name}.{text} says nothing: a sentence for users, as in mechanisms/gaussian.py"
+    if make.section not in SECTIONS:
+        yield f"{name}.section must be one of {', '.join(SECTIONS)}, not {make.section!r}"
+    if not make.example and not make.snippet:
+        yield f"{name} needs an example, or a snippet where no text can hold it"
+    for parameter in keywords(make):
+        if not re.search(rf"\b{parameter.name}\b", docstring(make)):
+            yield f"{name}: its docstring must say what {parameter.name} is"

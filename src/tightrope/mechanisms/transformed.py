@@ -54,7 +54,7 @@ class Transformable:
 
     @checked
     def group(self: Any, size: int, *, name: str | None = None) -> Mechanism:
-        """Neighbours differ in a group of so many records, all of them removed or all of them added.
+        """Neighbours differ in a group of `size` records, all of them removed or all of them added.
 
         Of a composition: the same group at every use, (A * 9).group(k) = A.group(k) * 9. A.group(k).poisson(rate)
         samples groups (users), A.poisson(rate).group(k) samples records.
@@ -88,7 +88,7 @@ class Transformable:
 
     @checked
     def truncated_poisson(self: Any, rate: float, cap: int, records: int, *, name: str | None = None) -> Mechanism:
-        """Runs on a Poisson sample; of one with more records than the cap, so many, all choices alike.
+        """Runs on a Poisson sample at this rate; of one with more records than the cap, so many, all choices alike.
 
         The sensitivity of this is that under adding or removing a record: C for records clipped to norm C. records is
         the size of the data; neighbours have one record more or one less. Of a composition: one sample for all parts.
