@@ -62,10 +62,11 @@ bench-peers: $(STAMP) $(PEERS)/.stamp ## other libraries on the same cases, in a
 	$(BIN)/python benchmarks/peers.py
 	PYTHONPATH=src $(PEERS)/bin/python benchmarks/contour.py
 	PYTHONPATH=src $(PEERS)/bin/python benchmarks/lattice.py
+	$(PEERS)/bin/python benchmarks/autodp_examples.py
 
 $(PEERS)/.stamp:
 	$(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check dp-accounting==0.6.0 prv-accountant==0.2.0 python-flint click rich
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check dp-accounting==0.6.0 prv-accountant==0.2.0 autodp==0.2.3.1 python-flint click rich
 	@touch $@
 
 reproduce: $(STAMP) ## every figure and claim of the papers, into docs/paper.md
