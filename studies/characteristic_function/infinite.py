@@ -27,8 +27,8 @@ mechanism; what it gives when both are described to it, as its manual says, is r
 `benchmarks/autodp_examples.py` (make bench-peers).
 
 - By phi-functions (example 15): its quadrature takes 500 points for an integral whose integrand falls like
-  t^(-1 - k/2) after k uses. For one use it is off by a quarter, below the truth, and negative at 5; at ten
-  it has six digits near the middle and is twice the truth in the tail; at a thousand it says 1 everywhere.
+  t^(-1 - k/2) after k uses. For one use it is off by a quarter, below the truth, and negative at 5; for ten it
+  has six digits at 1 and is nine times the truth at 10; for a thousand it says 1 everywhere.
 - By phi-functions (example 14): mass at infinity is in no phi-function, and the phi-function of the rest does not
   fall at all, so that its integral does not converge.
 - As an (epsilon, delta)-DP mechanism: one use is right, and a composition goes through Renyi divergences, which are
