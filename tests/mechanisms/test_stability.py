@@ -318,6 +318,49 @@ def test_extreme_counts(epsilon: float, threshold: float) -> None:
     assert (mechanism * 3).delta(3.5 * epsilon).upper >= leak * (1.0 - CLOSE)
 
 
+def test_in_samples_real_neighbours_show_less() -> None:
+    """Counts of a sample are blurred by who else is in it, and distances end where a batch does."""
+    loose, lone = tr.StabilityHistogram(epsilon=1.0, threshold=5.0), tr.StabilityHistogram(epsilon=0.5, threshold=0.0)
+    assert loose.poisson(rate=1.0).attained
+    assert loose.poisson(rate=1.0, neighbours="replace").attained
+    assert lone.poisson(rate=0.5).attained
+    far, near = tr.DistanceToInstability(epsilon=1.0, delta=1e-6), tr.DistanceToInstability(epsilon=0.01, delta=0.5)
+    sampled = tr.Gaussian(sigma=1.0).without_replacement(batch=2, records=9)
+    assert far.poisson(rate=0.5).attained
+    assert near.without_replacement(batch=2, records=9).attained
+    assert (near + sampled).attained
+    for blurred in (
+        loose.poisson(rate=0.5),
+        (loose * 2 + tr.Laplace(scale=1.0)).poisson(rate=0.5),
+        tr.parallel(loose, far).poisson(rate=0.5),
+        loose.best_of(law="geometric", mean=2.0).poisson(rate=0.5),
+        loose.truncated_poisson(rate=0.5, cap=3, records=9),
+        far.without_replacement(batch=5, records=9),
+        far.with_replacement(batch=5, records=9),
+        far + sampled,
+    ):
+        assert not blurred.attained, blurred
+        assert not blurred.attained_once, blurred
+
+
+def test_a_sampled_count_is_below_the_pair() -> None:
+    """Of the real counts of a sample none reaches what the dominating pair has."""
+    epsilon, threshold, others = 1.0, 5.0, 20
+    step, alpha = 0.01, math.exp(0.1)
+    places = [threshold + step * (index + 0.5) for index in range(4000)]
+    weights = [math.comb(others, c) / 2.0**others for c in range(others + 1)]
+
+    def law(more: int) -> list[float]:
+        counts = [(c + more, weight) for c, weight in enumerate(weights) if c + more]
+        shown = [sum(w * math.exp(-abs(x - c)) for c, w in counts) * step / 2.0 for x in places]
+        return [*shown, 1.0 - math.fsum(shown)]
+
+    absent, present = law(0), law(1)
+    outputs = [((p + q) / 2.0, q) for p, q in zip(present, absent, strict=True)]
+    bound = tr.StabilityHistogram(epsilon=epsilon, threshold=threshold).poisson(rate=0.5).delta(0.1, direction="remove")
+    assert profile(outputs, alpha) < 0.5 * bound.lower
+
+
 # Both
 
 BOTH = (tr.DistanceToInstability(epsilon=1.0, delta=1e-6), tr.StabilityHistogram(epsilon=1.0, threshold=20.0))

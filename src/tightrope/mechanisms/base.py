@@ -71,6 +71,10 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
         """Whether real neighbours give the floors, also under composition; else lower ends speak of the pair."""
         return self.tight
 
+    def needs_others(self, batch: int | None) -> bool:
+        """Whether its floors rest on more records than one, which a sample may lack: of so many, or a random number."""
+        return False
+
     def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
         """The same of one use alone, where real neighbours have each point of a trade-off, others at other points."""
         return self.floors(direction)

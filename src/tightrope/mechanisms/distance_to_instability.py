@@ -19,6 +19,7 @@ from fractions import Fraction
 from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
+from ..work import uncounted
 from .base import Leaf
 from .parameters import positive, probability
 
@@ -27,7 +28,7 @@ from .parameters import positive, probability
 class DistanceToInstability(Leaf):
     """Releases q(D) as it is where dist(D) + Lap(1/epsilon) > log(1/delta)/epsilon, else nothing."""
 
-    example = "DistanceToInstability(epsilon=1, delta=1e-6) * 10"
+    example = "DistanceToInstability(epsilon=0.1, delta=1e-9) * 10"
     section = "stability"
     formula = (
         "H(a) = the largest of delta/2 + (1 - delta/2) (1 - a)_+, where the answers differ, and of the pairs "
@@ -58,8 +59,13 @@ class DistanceToInstability(Leaf):
 
     @property
     def tight(self) -> bool:
-        """Where answers that differ tell the most at every epsilon."""
-        return len(self.floors(Direction.REMOVE)) == 1
+        """Where answers that differ tell the most at every epsilon; asked when time may be up."""
+        with uncounted():
+            return len(self.floors(Direction.REMOVE)) == 1
+
+    def needs_others(self, batch: int | None) -> bool:
+        """A distance is no more than the records of a batch of fixed size, of which each step replaces one."""
+        return batch is not None and not self.tight
 
     @property
     def attained(self) -> bool:

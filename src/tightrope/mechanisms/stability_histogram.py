@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..pair import Pair
 from ..relation import Direction, Relation
+from ..work import uncounted
 from .base import Leaf
 from .parameters import finite, positive
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 class StabilityHistogram(Leaf):
     """Noisy counts, Laplace of scale 1/epsilon, of the keys that occur, those above the threshold; one key per user."""
 
-    example = "StabilityHistogram(epsilon=1, threshold=20) * 10"
+    example = "StabilityHistogram(epsilon=0.1, threshold=200) * 10"
     section = "stability"
     formula = (
         "w = P[1 + Lap(1/epsilon) > threshold], e^(-epsilon (threshold - 1))/2 from threshold 1 on. Remove: "
@@ -40,7 +41,8 @@ class StabilityHistogram(Leaf):
     tightness = (
         "Attained by one use at each epsilon, by a count of 1 or by one far above the threshold. Composed, the upper "
         "end is that of the larger profile, and the lower end chooses among the two at each use. Every Renyi "
-        "divergence is infinite: with probability w the loss is."
+        "divergence is infinite: with probability w the loss is. In a sample other users hide more of a count: lower "
+        "ends speak of the dominating pair there."
     )
     relations = (
         "A user, who has one key, is added or removed; a user with several keys is not covered. To replace one: "
@@ -56,12 +58,17 @@ class StabilityHistogram(Leaf):
 
     @property
     def tight(self) -> bool:
-        """Where the leak tells the most at every epsilon."""
-        return not self._noise_shows
+        """Where the leak tells the most at every epsilon; asked when time may be up."""
+        with uncounted():
+            return not self._noise_shows
 
     @property
     def attained(self) -> bool:
         return True
+
+    def needs_others(self, batch: int | None) -> bool:
+        """A count far above the threshold is one of other users, of whom a sample has a random number."""
+        return not self.tight
 
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.laplace.leaky import LeakyLaplacePair

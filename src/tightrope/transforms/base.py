@@ -91,6 +91,9 @@ class Transformation(Called):
     def tight(self) -> bool:
         return self.base.tight
 
+    def needs_others(self, batch: int | None) -> bool:
+        return self.base.needs_others(batch)
+
     def replaced_pair(self, size: int) -> Pair | None:
         """Its pair where so many records are replaced, each in whichever order, by that of its base; None where the
         pairs of both directions tell it (terms.replaced_pair)."""

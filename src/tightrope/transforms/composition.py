@@ -98,7 +98,16 @@ class Composition(Mechanism):
 
     @property
     def attained(self) -> bool:
-        return all(part.attained for part, _ in self.parts)
+        """Where records are replaced in data of a size that some part names, all parts run on so many."""
+        from .sizes import sizes
+
+        few = sizes(self) if self.relation is Relation.REPLACE else ()
+        return all(part.attained for part, _ in self.parts) and not any(
+            part.relation is None and part.needs_others(size) for part, _ in self.parts for size in few
+        )
+
+    def needs_others(self, batch: int | None) -> bool:
+        return any(part.needs_others(batch) for part, _ in self.parts)
 
     def pair(self, direction: Direction) -> Pair:
         """All parts together as one pair: what one sample, drawn once for all of them, is a mixture of."""

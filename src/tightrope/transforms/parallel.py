@@ -83,6 +83,9 @@ class Parallel(Called):
         first, *others = (cell.nameless for cell in self.cells)
         return first.tight and all(cell == first for cell in others)
 
+    def needs_others(self, batch: int | None) -> bool:
+        return any(cell.needs_others(batch) for cell in self.cells)
+
     @property
     def attained(self) -> bool:
         return all(cell.attained for cell in self.cells)

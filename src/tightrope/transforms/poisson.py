@@ -78,11 +78,16 @@ class Poisson(Transformation):
 
     @property
     def attained(self) -> bool:
-        return self.base.attained
+        return self.base.attained and self._alike
 
     @property
     def attained_once(self) -> bool:
-        return self.base.attained if self.relation is Relation.REPLACE else self.base.attained_once
+        return self.attained if self.relation is Relation.REPLACE else self.base.attained_once and self._alike
+
+    @property
+    def _alike(self) -> bool:
+        """Whether a record in the sample shows what it shows in the data, whoever else is sampled."""
+        return self.rate in (0.0, 1.0) or not self.base.needs_others(None)
 
     @property
     def _replaced(self) -> Pair | None:

@@ -103,7 +103,7 @@ class TruncatedPoisson(Transformation):
 
     @property
     def attained(self) -> bool:
-        return self.base.attained
+        return self.base.attained and not self.base.needs_others(None)
 
     def pair(self, direction: Direction) -> Pair:
         return self._pair(direction, self._filled())

@@ -102,6 +102,8 @@ class WithReplacement(Transformation):
     @property
     def attained(self) -> bool:
         """A base under replacing may need two records of their own, and draws show one against any other."""
+        if self.batch and self.base.needs_others(self.batch):
+            return False
         return self.base.attained and (self.base.relation is None or self.records == 1 or self.batch == 0)
 
     def pair(self, direction: Direction) -> Pair:

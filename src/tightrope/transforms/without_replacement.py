@@ -89,6 +89,8 @@ class WithoutReplacement(Transformation):
         whole_data = self.batch == self.records
         if self.base.relation is not None and not (whole_data or self.batch == 0):
             return False
+        if self.batch and self.base.needs_others(self.batch):
+            return False
         return self.base.attained and (self.relation is Relation.REPLACE or not whole_data)
 
     def pair(self, direction: Direction) -> Pair:
