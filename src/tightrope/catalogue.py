@@ -14,6 +14,7 @@ from .mechanisms.staircase import Staircase as Staircase
 from .mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
 from .mechanisms.subset_selection import SubsetSelection as SubsetSelection
 from .mechanisms.tree_aggregation import TreeAggregation as TreeAggregation
+from .mechanisms.matrix_mechanism import MatrixMechanism as MatrixMechanism
 from .mechanisms.approximate_dp import PureDP as PureDP
 from .mechanisms.approximate_dp import ApproximateDP as ApproximateDP
 from .mechanisms.exponential import Exponential as Exponential

@@ -100,6 +100,7 @@ TABLE: tuple[tuple[tr.Mechanism, dict[str, object], tuple[float, ...]], ...] = (
         finite((Staircase(1.0, 0.75), 9), (Leaky(0.5), 3)),
         (0.0, 1.0, 6.0, 10.4),
     ),
+    (tr.MatrixMechanism(4.0, [[1.0], [0.3]]) * 3, both(gaussians((4, 1, 3), (4, 0.3, 3))), (0.0, 0.4, 5.0)),
     (tr.GDP(mu=0.5) * 4 + G(sigma=3.0), both(gaussians((1, 0.5, 4), (3, 1, 1))), (0.0, 0.3, 12.0)),
     (tr.PureDP(epsilon=0.1) * 60, both(responses(0.1, 0, 60)), (0.0, 0.05, 0.1, 2.0, 5.9, 5.999)),
     (A(epsilon=0.25, delta=1e-8) * 100, both(responses(0.25, 1e-8, 100)), (0.0, 0.3, 4.0, 20.0, 24.9)),

@@ -8,7 +8,9 @@ from flint import arb
 import tightrope as tr
 from tests.conformance.cases import ROWS
 from tests.conformance.test_single_use import test_worse_direction
-from tests.mechanisms import test_channel, test_tree_aggregation
+from tests.mechanisms import test_channel, test_matrix_mechanism, test_tree_aggregation
+from tightrope.kernels import squares
+from tightrope.mechanisms import matrix_mechanism
 from tightrope.pairs.finite import channel
 from tightrope.pairs.finite.three_losses import StaircaseLaw, SubsetLaw
 from tightrope.transforms import shuffle
@@ -72,7 +74,27 @@ def forget_the_root(patch: Patch) -> None:
     patch.setattr(tr.TreeAggregation, "levels", property(lambda self: max((self.steps - 1).bit_length(), 1)))
 
 
+def compare_groups_by_their_largest_norm(patch: Patch) -> None:
+    patch.setattr(matrix_mechanism, "_exceeds", lambda one, other: one[:1] >= other[:1])
+
+
+def drop_the_last_squares(patch: Patch) -> None:
+    """A norm as the nearest double below it."""
+    plain = squares.as_squares
+    patch.setattr(squares, "as_squares", lambda total: (plain(total) or ())[:1])
+
+
 FAULTS = (
+    Fault(
+        "groups by one norm",
+        compare_groups_by_their_largest_norm,
+        lambda _: test_matrix_mechanism.test_groups_that_do_not_compare_lie_below_the_largest_of_both(),
+    ),
+    Fault(
+        "norms rounded down",
+        drop_the_last_squares,
+        lambda _: test_matrix_mechanism.test_the_shift_is_the_largest_column_norm_exactly(0),
+    ),
     Fault(
         "root of a tree",
         forget_the_root,

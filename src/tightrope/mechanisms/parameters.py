@@ -82,8 +82,17 @@ def shares(values: Sequence[float]) -> tuple[Fraction, ...]:
     return tuple(value / total for value in exact)
 
 
+def shape(values: Matrix) -> tuple[int, int]:
+    """Rows and columns, before anything is made of them; 0 where it is no matrix, which `matrix` says."""
+    try:
+        return len(values), len(values[0])
+    except (TypeError, IndexError, KeyError):
+        return 0, 0
+
+
 def matrix(name: str, values: Matrix) -> tuple[tuple[float, ...], ...]:
     """Rows of finite numbers, all of the same length, at least one of each."""
+    values = getattr(values, "tolist", lambda: values)()  # an array's own numbers take their time
     try:
         rows = tuple(
             tuple(finite(f"{name}[{i}][{j}]", value) for j, value in enumerate(row)) for i, row in enumerate(values)

@@ -18,7 +18,7 @@ from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
 from .base import Leaf
-from .parameters import Matrix, masses, matrix, nonnegative, probability, shares, whole
+from .parameters import Matrix, masses, matrix, nonnegative, probability, shape, shares, whole
 
 if TYPE_CHECKING:
     from ..pairs.finite.channel import Channel
@@ -102,7 +102,7 @@ class RandomizedResponse(Leaf):
 def _rows(channel: Matrix, categories: int) -> tuple[tuple[float, ...], ...]:
     if categories != 2:
         raise InvalidParameter("categories must be left out where a channel is given: they are its rows")
-    many, long = _size(channel)
+    many, long = shape(channel)
     if many * (many - 1) * long > CHANNEL_MOST:
         raise InvalidParameter(
             f"channel must have rows * (rows - 1) * columns of at most {CHANNEL_MOST:,}, not {many} rows of {long}: "
@@ -112,14 +112,6 @@ def _rows(channel: Matrix, categories: int) -> tuple[tuple[float, ...], ...]:
     if len(rows) < 2:
         raise InvalidParameter("channel must have at least two rows, one for each value that a user may have")
     return tuple(masses(f"channel[{index}]", row) for index, row in enumerate(rows))
-
-
-def _size(channel: Matrix) -> tuple[int, int]:
-    """Rows and columns, before anything is made of them; 0 where it is no matrix, which `matrix` says."""
-    try:
-        return len(channel), len(channel[0])
-    except (TypeError, IndexError, KeyError):
-        return 0, 0
 
 
 def _largest(rows: tuple[tuple[float, ...], ...]) -> Channel:
