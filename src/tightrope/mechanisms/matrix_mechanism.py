@@ -34,7 +34,8 @@ Norms = tuple[Fraction, ...]  # squares of the shifts of a record at the steps t
 class MatrixMechanism(Leaf):
     """Tells C x with noise of deviation sigma in every entry; C is the matrix, with a column for each step.
 
-    rate, groups: step t takes a Poisson sample at this rate of group t mod groups; else a record is in one step.
+    sensitivity bounds the norm of what a record adds to the vector of a step. rate, groups: step t takes a Poisson
+    sample at this rate of group t mod groups; else a record is in one step.
     """
 
     example = "MatrixMechanism(sigma=4, matrix=[[1, 0, 0], [0.5, 1, 0], [0.375, 0.5, 1]])"
