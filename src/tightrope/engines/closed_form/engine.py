@@ -82,6 +82,8 @@ def prepare(
     """An evaluator in float64, or in balls for proofs and for sums of Laplaces; it suits every question alike."""
     parts = split(terms, tuning.BALL_ATOMS_MOST if proof else tuning.ATOMS_MOST)
     if len(terms) == len(parts.finite) == 1 and binomial_tail.applies(*parts.finite[0]):
+        if epsilon is None and not proof and accuracy > tuning.BINOMIAL_ROUGHLY:
+            raise UnsupportedMechanism("a search on beta functions takes long", Refusal.TOO_MUCH_WORK)
         return BinomialEvaluator(*parts.finite[0])
     # What is no pair is known in balls only, and a formula is faster than a list.
     if proof or not isinstance(parts.other, Pair | None) or _formula(terms):
