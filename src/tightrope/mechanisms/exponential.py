@@ -4,7 +4,8 @@ It draws r with probability proportional to e^(epsilon u(r) / (2 D)), D the sens
 2 where all scores move the same way: then the losses against a neighbour lie in an interval of length epsilon, which is
 all that is used. Report-noisy-max with Gumbel noise is the same mechanism.
 Guarantee: the logistic pair dominates. One use attains it at each epsilon, by a neighbour that depends on epsilon;
-under composition no single one does, and the lower end is that of the dominating pair.
+under composition no single one does, and the lower end is that of the dominating pair (NoisyMax with Gumbel noise, the
+same mechanism by its scale, has that of real scores).
 Reference: McSherry, Talwar 2007; Dong, Durfee, Rogers 2020, Sec. 3. Proof: docs/proofs/exponential.md.
 """
 
@@ -38,7 +39,8 @@ class Exponential(Leaf):
     )
     relations = (
         "Either relation, with the sensitivity D of each score under it: r is drawn with probability ~ e^(epsilon "
-        "u(r)/(2 D)), or e^(epsilon u(r)/D) where all scores move the same way."
+        "u(r)/(2 D)), or e^(epsilon u(r)/D) where all scores move the same way: counts do so where a record is added "
+        "or removed, not where one is replaced."
     )
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
 

@@ -36,8 +36,8 @@ class NoisyMax(Leaf):
     example = "NoisyMax(scale=20) * 10"
     section = "selection"
     formula = (
-        "s = 2 sensitivity/scale, monotone: sensitivity/scale. Exponential and Laplace noise: Laplace(0, 1) shifted by "
-        "s against itself. Gumbel noise: Logistic(0, 1) shifted by s against itself"
+        "s = 2 sensitivity/scale, monotone: sensitivity/scale. Exponential and Laplace noise: P = Laplace(s, 1), Q = "
+        "Laplace(0, 1), H(e^t) = 1 - e^((t - s)/2) for |t| <= s. Gumbel noise: P = Logistic(s, 1), Q = Logistic(0, 1)"
     )
     theorem = (
         "ours, for independent noise with a density and a hazard rate of at most 1/scale; Gumbel noise: Dong, Durfee, "
@@ -50,9 +50,9 @@ class NoisyMax(Leaf):
         "against two, whose gap may be another one at each use."
     )
     relations = (
-        "Open: sensitivity is how far one score moves under your notion of neighbours. monotone=True is about adding "
-        "or removing a record: where one is replaced, scores move both ways. If all move one way there too, halve the "
-        "sensitivity instead."
+        "Either relation, with the sensitivity of each score under it. monotone=True is about adding or removing a "
+        "record: where one is replaced, scores move both ways. If all move one way there too, halve the sensitivity "
+        "instead."
     )
     scale: float
     sensitivity: float = 1.0
@@ -123,7 +123,7 @@ class PermuteAndFlip(Leaf):
 
     example = "PermuteAndFlip(epsilon=0.1) * 10"
     section = "selection"
-    formula = "Laplace(0, 1) shifted by epsilon against itself"
+    formula = "P = Laplace(epsilon, 1), Q = Laplace(0, 1): H(e^t) = 1 - e^((t - epsilon)/2) for |t| <= epsilon"
     theorem = (
         "ours, for NoisyMax with exponential noise of scale 2 sensitivity/epsilon, which has the same answers: Ding et "
         "al. 2021; McKenna, Sheldon 2020 (the mechanism); [proof](proofs/noisy_max.md). Coins must be exact"
@@ -133,8 +133,8 @@ class PermuteAndFlip(Leaf):
         "scores: two candidates, whose gap may be another one at each use."
     )
     relations = (
-        "Open: the sensitivity is how far one score moves under your notion of neighbours. The 2 may be left out only "
-        "if all scores move the same way: counts do so where a record is added or removed, not where one is replaced."
+        "Either relation, with the sensitivity of each score under it. The 2 may be left out only if all scores move "
+        "the same way: counts do so where a record is added or removed, not where one is replaced."
     )
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
 
