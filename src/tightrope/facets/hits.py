@@ -22,7 +22,7 @@ from ..errors import InvalidParameter
 
 SIZE_MOST = 1024  # records of a group: every tail is a sum over as many
 SHIFT_LEAST, SHIFT_MOST = 1e-8, 1e4  # within, all bounds of roundings hold with room to spare
-RATIO_MOST = 1e6  # of the largest shift to the least
+SHIFT_RATIO_MOST = 1e6  # of the largest shift to the least
 NEARLY_ALL = Fraction(1, 2)  # of a chance of no hit whose log is better told by the rest
 
 
@@ -161,7 +161,7 @@ class UnevenHits(HitLaw):
 
 def resolved(least: Number, most: Number) -> bool:
     """Whether doubles hold a mixture with these shifts, in units of its noise."""
-    return bool(least > SHIFT_LEAST and most < SHIFT_MOST and most / least <= RATIO_MOST)
+    return bool(least > SHIFT_LEAST and most < SHIFT_MOST and most / least <= SHIFT_RATIO_MOST)
 
 
 def quotient(value: Fraction) -> arb:
