@@ -118,7 +118,7 @@ def _listed(name: str, values: object, number: Callable[[str, float], float]) ->
 
 def _check_shifts(sigma: float, law: dict[float, Fraction]) -> None:
     """Refuses a mixture that shows nothing, has too many parts, or is beyond doubles."""
-    from ..facets.hits import SHIFT_RATIO_MOST, SHIFT_LEAST, SHIFT_MOST, resolved
+    from ..facets.hits import SHIFT_LEAST, SHIFT_MOST, SHIFT_RATIO_MOST, resolved
 
     above = [Fraction(shift) / Fraction(sigma) for shift in law if shift > 0.0]
     if not above:
@@ -131,6 +131,6 @@ def _check_shifts(sigma: float, law: dict[float, Fraction]) -> None:
     if len(above) > 1 and not resolved(above[0], above[-1]):
         raise InvalidParameter(
             f"shifts other than 0 must lie between {SHIFT_LEAST} and {SHIFT_MOST:,.0f} sigma, the largest at most "
-            f"{SHIFT_RATIO_MOST:,.0f} times the least, not {float(above[0]):.3g} and {float(above[-1]):.3g} sigma: round the "
-            "least up, which dominates, or take more noise"
+            f"{SHIFT_RATIO_MOST:,.0f} times the least, not {float(above[0]):.3g} and {float(above[-1]):.3g} sigma: "
+            "round the least up, which dominates, or take more noise"
         )

@@ -25,6 +25,7 @@ from tightrope.pairs.gaussian_mixture.pair import GaussianMixturePair
 from tightrope.relation import Direction
 
 REST, LEFT = Fraction(1, 8) - Fraction(1, 10**30), Fraction(1, 8) - Fraction(1, 10**40)
+LEFT_OVER = 1 - REST - Fraction(7, 8)
 CASES: list[tuple[float, HitLaw]] = [
     (1.0, BinomialHits(2, 0.1)),
     (0.25, BinomialHits(3, 0.5)),
@@ -153,6 +154,18 @@ def test_places_too_far_to_look_for(direction: str) -> None:
             assert arb(float(profile.lower[index])) <= height
             assert height <= arb(float(profile.upper[index]))
             assert profile.radius[index] <= 1e-6 * profile.value[index] + 1e-25
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_losses_beyond_all_digits(direction: str) -> None:
+    """Where doubles cannot tell a loss from its neighbours, balls still can."""
+    pair = pair_of(
+        0.01, UnevenHits((Fraction(0), Fraction(1, 10), Fraction(1)), (REST, Fraction(7, 8), LEFT_OVER)), direction
+    )
+    for t in (1e19, 1e22, 1e30):
+        with working_precision(300):
+            tails = pair.ball_tails(arb(t if direction == "remove" else -t))
+            assert all(tail.is_finite() for tail in tails)
 
 
 @pytest.mark.parametrize("size", [0, SIZE_MOST + 1])

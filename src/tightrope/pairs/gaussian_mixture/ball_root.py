@@ -63,9 +63,11 @@ def _guess(known: list[tuple[float, float]], target: float) -> float:
     """The root in plain floats, by steps that fall to it; known: the log of each term at 0, and its shift."""
     x = min((target - log) / shift for log, shift in known)
     for _ in range(GUESS_STEPS):
-        terms = [(math.exp(min(log - target + shift * x, 700.0)), shift) for log, shift in known]
+        exponents = [log - target + shift * x for log, shift in known]
+        top = max(exponents)  # far from 0 where doubles cannot tell T from its neighbours
+        terms = [(math.exp(exponent - top), shift) for exponent, (_, shift) in zip(exponents, known, strict=True)]
         total = math.fsum(term for term, _ in terms)
-        step = math.log(total) * total / math.fsum(term * shift for term, shift in terms)
+        step = (top + math.log(total)) * total / math.fsum(term * shift for term, shift in terms)
         x -= step
         if abs(step) <= 2.0**-FIRST_BITS * (1.0 + abs(x)):
             break
