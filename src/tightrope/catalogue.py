@@ -29,6 +29,8 @@ from .mechanisms.tradeoff_curve import TradeoffCurve as TradeoffCurve
 from .mechanisms.privacy_curve import PrivacyCurve as PrivacyCurve
 from .mechanisms.renyi_curve import RenyiCurve as RenyiCurve
 from .mechanisms.renyi_curve import ZCDP as ZCDP
+from .mechanisms.renyi_only import GaussianSparseVector as GaussianSparseVector
+from .mechanisms.renyi_only import SkellamVector as SkellamVector
 from .mechanisms.histograms import Histograms as Histograms
 from .mechanisms.truncated import TruncatedGaussian as TruncatedGaussian
 from .mechanisms.truncated import TruncatedLaplace as TruncatedLaplace
