@@ -35,7 +35,8 @@ class MatrixMechanism(Leaf):
     """Tells C x with noise of deviation sigma in every entry; C is the matrix, with a column for each step.
 
     sensitivity bounds the norm of what a record adds to the vector of a step. rate, groups: step t takes a Poisson
-    sample at this rate of group t mod groups; else a record is in one step.
+    sample at this rate of group t mod groups; else a record is in one step. Arrays are taken as lists of rows; JSON
+    holds any matrix, the text of an expression some thousand entries.
     """
 
     example = "MatrixMechanism(sigma=4, matrix=[[1, 0, 0], [0.5, 1, 0], [0.375, 0.5, 1]])"

@@ -47,7 +47,10 @@ class RandomizedResponse(Leaf):
         "largest profile everywhere; else one use attains it, and composed the lower end is that of the best pairs of "
         f"rows found, of the {FLOORS_MOST} that make up most of the profile."
     )
-    relations = "The value of one user is replaced, by any other one; all reports of a user are told in clear."
+    relations = (
+        "The value of one user is replaced, by any other one, and may be another at each use. Of a channel whose user "
+        "has one value throughout, the largest over two rows of Finite(p, q) * count is no more."
+    )
     p: float | None = None
     epsilon_per_use: float | None = field(default=None, metadata={"keyword": "epsilon"})
     categories: int = 2
