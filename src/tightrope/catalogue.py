@@ -10,6 +10,8 @@ from .mechanisms.gaussian_mixture import GaussianMixture as GaussianMixture
 from .mechanisms.laplace import Laplace as Laplace
 from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
 from .mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace
+from .mechanisms.skellam import Skellam as Skellam
+from .mechanisms.binomial_noise import BinomialNoise as BinomialNoise
 from .mechanisms.staircase import Staircase as Staircase
 from .mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
 from .mechanisms.subset_selection import SubsetSelection as SubsetSelection

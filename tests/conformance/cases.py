@@ -17,6 +17,7 @@ from tests.oracle.channel import hull
 from tests.oracle.continuous import Centred, Gaussian, Growing, Laplace, Logistic
 from tests.oracle.discrete_gaussian import DiscreteGaussian
 from tests.oracle.finite import DiscreteLaplace, FiniteLaw, Histogram, Leaky, response
+from tests.oracle.integer_noise import Coins, Skellam
 from tests.oracle.mixtures import ShiftMixture
 from tests.oracle.points import Points
 from tests.oracle.precision import ball, precision
@@ -100,6 +101,8 @@ ROWS: tuple[Row, ...] = (
     row(tr.Laplace(scale=1.0), Laplace(1.0)),
     row(tr.DiscreteGaussian(sigma=3.0), DiscreteGaussian(3.0)),
     row(tr.DiscreteLaplace(scale=2.0, sensitivity=7), DiscreteLaplace(2.0, 7)),
+    row(tr.Skellam(variance=2.0), Skellam(2.0)),
+    row(tr.BinomialNoise(trials=4), Coins(4)),
     row(tr.RandomizedResponse(p=0.51), response(0.51)),
     row(tr.RandomizedResponse(p=0.75, categories=4), response(0.75, 4)),
     row(tr.PureDP(epsilon=0.1), Leaky(0.1)),
@@ -158,6 +161,9 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.DiscreteGaussian(sigma=0.1), DiscreteGaussian(0.1)),
     extreme(tr.DiscreteGaussian(sigma=40.0), DiscreteGaussian(40.0)),
     extreme(tr.DiscreteGaussian(sigma=2.0, sensitivity=3), DiscreteGaussian(2.0, 3)),
+    extreme(tr.Skellam(variance=1e-12, sensitivity=3), Skellam(1e-12, 3)),
+    extreme(tr.BinomialNoise(trials=1), Coins(1)),
+    extreme(tr.BinomialNoise(trials=2, sensitivity=3), Coins(2, 3)),
     extreme(tr.DiscreteLaplace(scale=1.0), DiscreteLaplace(1.0)),
     extreme(tr.DiscreteLaplace(scale=1e-3), DiscreteLaplace(1e-3)),
     extreme(tr.DiscreteLaplace(scale=1e6), DiscreteLaplace(1e6)),

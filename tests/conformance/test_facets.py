@@ -69,6 +69,7 @@ def test_every_facet_has_a_check() -> None:
 
 
 FINITE = {"ApproximateDP", "DiscreteLaplace", "Finite", "Histograms", "PureDP", "RandomizedResponse", "Rounded"} | {
+    "BinomialNoise",
     "PrivacyCurve",
     "TradeoffCurve",
 }
@@ -87,7 +88,7 @@ OFFERED: dict[str, tuple[set[str], set[str]]] = {
     ),
     "gaussian": (NOISE | {"Exponential", "PureDP"}, NOISE | {"Exponential", "PureDP"}),
     "gaussian_limit": ({"Gaussian", "GaussianVariance", "GDP"}, {"Gaussian", "GaussianVariance", "GDP"}),
-    "atoms": (FINITE | {"DiscreteGaussian"}, FINITE | {"DiscreteGaussian"}),
+    "atoms": (FINITE | {"DiscreteGaussian", "Skellam"}, FINITE | {"DiscreteGaussian", "Skellam"}),
     "finite": (FINITE, FINITE),
     "lattice": ({"DiscreteGaussian", "DiscreteLaplace", "PureDP", "RandomizedResponse"}, set()),
     "together": (FINITE | NOISE | {"GaussianVariance"}, FINITE),
@@ -97,7 +98,7 @@ OFFERED: dict[str, tuple[set[str], set[str]]] = {
     "glued": (set(), {"ApproximateDP", "DiscreteLaplace", "PureDP", "RandomizedResponse"}),
     "mixture": (set(), {"Gaussian", "GDP"}),
     "sampled_replacement": (set(), {"Gaussian", "GDP"}),
-    "shifted": (SMOOTH | {"DiscreteLaplace"}, set()),
+    "shifted": (SMOOTH | {"BinomialNoise", "DiscreteLaplace", "Skellam"}, set()),
     "sampling": (
         set(),
         SMOOTH | TRUNCATED | {"Density", "GaussianVariance"},

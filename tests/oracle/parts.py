@@ -16,6 +16,7 @@ from flint import acb, arb
 from .continuous import Centred, Gaussian, Growing, Laplace, Logistic
 from .discrete_gaussian import DiscreteGaussian
 from .finite import FiniteLaw
+from .integer_noise import Skellam, mass
 from .precision import ball, precision
 from .sparse_vector import FlatTop
 from .stability import Thresholded
@@ -192,6 +193,19 @@ def _(law: DiscreteGaussian, tilt: float) -> Parts:
     # Beyond, p e^{c |l|} and q e^{c |l|} fall at least by e^{-FAR/sigma} from each output to the next.
     edge = weights[last - shift] / total * (c * shift * (2 * last + shift) / (2 * variance)).exp()
     return Parts(atoms, beyond=4 * edge / -(-FAR / ball(sigma)).expm1())
+
+
+@parts.register
+def _(law: Skellam, tilt: float) -> Parts:
+    v, shift, c = Fraction(law.variance), law.sensitivity, arb(tilt)
+    last = int(4 * v + shift * (4 + 2 * Fraction(tilt))) + 120
+    masses = [mass(law.variance, k, BITS + 64) for k in range(last + shift + 1)]
+    atoms = tuple((masses[abs(x - shift)], masses[abs(x)]) for x in range(shift - last, last + 1))
+    # I_{k-1} <= (2k/v + 1) I_k: beyond, p e^{c |l|} and q e^{c |l|} fall to less than half at each step.
+    edge = masses[last - shift] * (ball(2 * last / v) + 1) ** (c * shift)
+    fall = ball(v / (2 * (last + 1 - shift))) * (1 + 1 / ball(Fraction(last))) ** (c * shift)
+    assert fall < 0.5
+    return Parts(atoms, beyond=8 * edge)
 
 
 @parts.register

@@ -10,6 +10,7 @@ from flint import arb
 
 from tests.oracle.discrete_gaussian import DiscreteGaussian
 from tests.oracle.finite import FiniteLaw
+from tests.oracle.integer_noise import Skellam
 from tests.oracle.precision import ball, precision
 from tests.oracle.truth import Ratio, Truth
 from tightrope.kernels.ball import working_precision
@@ -17,12 +18,13 @@ from tightrope.kernels.ball import working_precision
 from .asked import BITS, Asked, holds, meets
 
 SHOWN = 20  # outputs of an infinite law
+ENDLESS = (DiscreteGaussian, Skellam)
 
 
 def losses(truth: Truth) -> list[arb]:
     """The finite losses in rising order, those that differ."""
     rate, law = Fraction(truth.rate), truth.law
-    if isinstance(law, DiscreteGaussian):
+    if isinstance(law, ENDLESS):
         ratios = [law._ratio(x) for x in range(-SHOWN, SHOWN + law.sensitivity + 1)]
     else:
         assert isinstance(law, FiniteLaw), "a list of losses that are not discrete"
@@ -59,7 +61,7 @@ def atoms(asked: Asked) -> bool:
             known, hidden = losses(asked.truth), arb(0, found.left_out)
             for index in range(found.loss.value.size):
                 here = arb(float(found.loss.value[index]), float(found.loss.radius[index]))
-                reached = isinstance(asked.law, DiscreteGaussian) and not known[0] < here < known[-1]
+                reached = isinstance(asked.law, ENDLESS) and not known[0] < here < known[-1]
                 assert reached or any(here.overlaps(loss) for loss in known), f"no output has the loss {here}"
             assert holds(found.infinite, ball(asked.truth.infinite_mass()))
             assert holds(found.lost, ball(lost(asked.truth)))  # type: ignore[arg-type]

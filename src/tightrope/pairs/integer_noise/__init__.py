@@ -1,0 +1,1 @@
+"""Symmetric log-concave noise on the whole numbers: Skellam and binomial."""

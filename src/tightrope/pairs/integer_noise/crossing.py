@@ -1,0 +1,90 @@
+"""Where the loss of shifted integer noise passes a number: the first output whose loss exceeds it.
+
+The loss rises with the output, so a guess in plain floats is corrected by comparisons in balls.
+Guarantee: the true output is among those given.
+"""
+
+from __future__ import annotations
+
+import math
+
+from flint import arb
+
+from .noise import IntegerNoise
+
+UNSEEN_DEPTH = 20000.0  # outputs whose mass is below e^-UNSEEN_DEPTH are seen by nobody
+UNSURE_MOST = 3
+CAST_MOST = 1e300
+
+
+def far_output(noise: IntegerNoise, shift: int) -> int:
+    """An output that both laws hardly reach: P[X > this - shift] is about e^-UNSEEN_DEPTH, or none."""
+    return noise.reach(UNSEEN_DEPTH) + shift if noise.last is None else noise.last
+
+
+def first_outputs(noise: IntegerNoise, shift: int, t: arb) -> range:
+    """All that the first output with a loss above t may be, where t lies between the losses of the far outputs.
+
+    Nothing where that is more than a few.
+    """
+    far = far_output(noise, shift)
+    # What lies at or below `low` does not exceed t, what lies at or above `high` does.
+    low, high = _bracket(noise, shift, t, (noise.mirror(far) + shift - 1, far + 1))
+    while high - low > 1:
+        middle = (low + high) // 2
+        exceeds = _exceeds(noise, shift, t, middle)
+        if exceeds is None:
+            low, high = _settled(noise, shift, t, (low, middle, high))
+            break
+        low, high = (low, middle) if exceeds else (middle, high)
+    return range(low + 1, high + 1) if high - low <= UNSURE_MOST else range(0)
+
+
+def beyond(noise: IntegerNoise, shift: int, t: arb) -> int:
+    """1 where even the far output has no loss above t, -1 where even the one opposite has; 0 for all other t."""
+    if noise.last is not None:
+        return 0
+    far = far_output(noise, shift)
+    guess = noise.plain_output(float(t.mid()), shift)
+    if guess >= far and _exceeds(noise, shift, t, far) is False:
+        return 1
+    return -1 if guess <= shift - far and _exceeds(noise, shift, t, shift - far) else 0
+
+
+def _exceeds(noise: IntegerNoise, shift: int, t: arb, k: int) -> bool | None:
+    """Whether the loss at k is above t; None where that cannot be told."""
+    loss = noise.loss(k, shift)
+    return True if loss > t else False if loss <= t else None
+
+
+def _bracket(noise: IntegerNoise, shift: int, t: arb, ends: tuple[int, int]) -> tuple[int, int]:
+    """Outputs on either side of the crossing, from a guess on, between two ends that are."""
+    low, high = ends
+    guess = noise.plain_output(float(t.mid()), shift)
+    start = max(low + 1, min(high - 1, math.floor(max(-CAST_MOST, min(CAST_MOST, guess)))))
+    for side in (-1, 1):
+        k, step = start + (side > 0), 1
+        while low < k < high:
+            exceeds = _exceeds(noise, shift, t, k)
+            if exceeds is False:
+                low = k
+            if exceeds is True:
+                high = k
+            if exceeds is (side > 0):
+                break
+            k, step = k + side * step, 2 * step
+    return low, high
+
+
+def _settled(noise: IntegerNoise, shift: int, t: arb, ends: tuple[int, int, int]) -> tuple[int, int]:
+    """The nearest outputs around an undecided one that are decided, as far as a few steps show them."""
+    low, middle, high = ends
+    for k in range(middle - 1, max(low, middle - UNSURE_MOST), -1):
+        if _exceeds(noise, shift, t, k) is False:
+            low = k
+            break
+    for k in range(middle + 1, min(high, middle + UNSURE_MOST)):
+        if _exceeds(noise, shift, t, k) is True:
+            high = k
+            break
+    return low, high

@@ -1,0 +1,139 @@
+"""Integer noise around a whole shift D against the same around 0.
+
+The loss log p_{k-D}/p_k rises with the output k, as the masses are log-concave. With S(k) = P[X >= k] and m the first
+output whose loss exceeds t, P[l > t] = S(m - D), Q[l > t] = S(m) and H(e^t) = S(m - D) - e^t S(m).
+The mirror k -> D + 2 centre - k exchanges P and Q: both directions are alike.
+Guarantee: exact. float64 lists the outputs once, or reads balls. Proof: docs/proofs/integer_noise.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial, reduce
+
+import numpy as np
+from flint import arb
+
+from ...facets.finite import Atoms, listed_profile
+from ...kernels.ball import BITS_START, enclose, working_precision
+from ...kernels.enclosure import Enclosure, FloatArray, enclosed, falling
+from ...kernels.twofold import Twofold
+from ...pair import PROFILE_COST, BallTails, LossRange, Pair, Tails
+from .crossing import beyond, far_output, first_outputs
+from .listing import LISTED_MOST, Listing
+from .noise import IntegerNoise
+
+PLACES_FEW = 64  # places at which balls are read where the outputs are too many
+OUTPUTS_SUMMED = 4096  # outputs: beyond, balls are as fast
+BALL_COST = 3000
+
+
+@dataclass(frozen=True)
+class IntegerNoisePair(Pair):
+    """Noise around `sensitivity` against noise around 0."""
+
+    noise: IntegerNoise
+    sensitivity: int
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The outputs in float64."""
+        return Listing(self.noise, self.sensitivity)
+
+    def tails(self, t: Twofold) -> Tails:
+        if self.listing.size > LISTED_MOST and t.hi.size <= PLACES_FEW:
+            return self._tails_in_balls(t)
+        m = self.listing.first_above(t.collapse())
+        mirrored = self.noise.twice_centre - m + 1
+        above = self.listing.above
+        return Tails(above(m - self.sensitivity), above(m), above(mirrored + self.sensitivity), above(mirrored))
+
+    def _tails_in_balls(self, t: Twofold) -> Tails:
+        rows = []
+        for hi, lo in zip(t.hi.ravel().tolist(), t.lo.ravel().tolist(), strict=True):
+            if np.isinf(hi):
+                mass = enclose(self.infinite_mass)[1]
+                rows.append([mass, 0.0, 1.0 - mass, 1.0] if hi > 0.0 else [1.0, 1.0 - mass, 0.0, mass])
+            else:
+                rows.append([enclose(partial(self._tail, hi, lo, i))[1] for i in range(4)])
+        return Tails(*(np.array(column).reshape(t.hi.shape) for column in zip(*rows, strict=True)))
+
+    def _tail(self, hi: float, lo: float, place: int) -> arb:
+        return self.ball_tails(arb(hi) + arb(lo))[place]
+
+    def profile(self, epsilon: Enclosure) -> Enclosure:
+        """A sum over the outputs that are listed where they are few, else by balls."""
+        if self.listing.size <= OUTPUTS_SUMMED:
+            atoms = self._atoms
+            found = listed_profile(atoms.p, atoms.loss, atoms.infinite, epsilon)
+            return Enclosure(found.value, found.radius + self.listing.left_out)
+
+        def ends(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+            found = [enclose(partial(self.ball_profile, arb(float(point)))) for point in points]
+            return np.array([low for low, _ in found]), np.array([high for _, high in found])
+
+        return falling(ends, epsilon)
+
+    def ball_tails(self, t: arb) -> BallTails:
+        noise, shift = self.noise, self.sensitivity
+        side = beyond(noise, shift, t)
+        if side:
+            some = self._unseen()
+            tails = BallTails(some, some, 1 - some, 1 - some)
+            return tails if side > 0 else BallTails(*tails[2:], *tails[:2])
+        found = [
+            BallTails(noise.tail(m - shift), noise.tail(m), *(noise.tail(noise.mirror(k) + 1) for k in (m - shift, m)))
+            for m in first_outputs(noise, shift, t)
+        ]
+        if not found:
+            return BallTails(*(arb(0).union(arb(1)) for _ in range(4)))
+        return BallTails(*(one.union(other) for one, other in zip(found[0], found[-1], strict=True)))
+
+    def ball_profile(self, epsilon: arb) -> arb:
+        """S(m - D) - e^eps S(m); an unsure m is harmless, because the true one attains the maximum."""
+        power, side = epsilon.exp(), beyond(self.noise, self.sensitivity, epsilon)
+        if side:
+            return self._unseen() if side > 0 else 1 - power + power * self._unseen()
+        values = [
+            self.noise.tail(m - self.sensitivity) - power * self.noise.tail(m)
+            for m in first_outputs(self.noise, self.sensitivity, epsilon)
+        ]
+        return reduce(arb.max, values).max(arb(0)).min(arb(1)) if values else arb(0).union(arb(1))
+
+    def _unseen(self) -> arb:
+        """At most what either law has beyond the far output."""
+        far = far_output(self.noise, self.sensitivity)
+        return arb(0).union(self.noise.chernoff(far - self.sensitivity + 1))
+
+    def reversed(self) -> IntegerNoisePair:
+        return self
+
+    def shifted(self, times: int) -> IntegerNoisePair:
+        return IntegerNoisePair(self.noise, times * self.sensitivity)
+
+    def infinite_mass(self) -> arb:
+        last = self.noise.last
+        return arb(0) if last is None else self.noise.tail(last - self.sensitivity + 1)
+
+    def loss_range(self) -> LossRange:
+        last = self.noise.last
+        if last is None:
+            return LossRange(arb.neg_inf(), arb.pos_inf())
+        if self.sensitivity > last:
+            return LossRange(arb(0), arb(0))
+        highest = self.noise.loss(last, self.sensitivity)
+        return LossRange(-highest, highest)
+
+    def atoms(self) -> Atoms | None:
+        return None if self.listing.size > LISTED_MOST else self._atoms
+
+    @cached_property
+    def _atoms(self) -> Atoms:
+        listing = self.listing
+        with working_precision(BITS_START):
+            alone = enclosed([self.infinite_mass()])[0]
+        p, q = listing.law(self.sensitivity), listing.law(0)
+        return Atoms(p, q, listing.loss, alone, alone, listing.left_out)
+
+    def profile_cost(self) -> int:
+        return PROFILE_COST if self.listing.size <= OUTPUTS_SUMMED else BALL_COST
