@@ -21,6 +21,7 @@ from .parameters import whole
 class BinomialNoise(Leaf):
     """Adds the number of heads among so many tosses of a fair coin to an integer query."""
 
+    section = "noise"
     example = "BinomialNoise(trials=1000)"
     formula = (
         "masses C(n, k-D)/2^n against C(n, k)/2^n, n = trials, D = sensitivity; loss log C(n, k-D)/C(n, k), infinite "

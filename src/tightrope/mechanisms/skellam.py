@@ -20,6 +20,7 @@ from .parameters import positive, whole
 class Skellam(Leaf):
     """Adds the difference of two Poisson numbers, of this variance in all, to an integer query."""
 
+    section = "noise"
     example = "Skellam(variance=100, sensitivity=2)"
     formula = (
         "masses e^-v I_|k-D|(v) against e^-v I_|k|(v), k whole, v = variance, D = sensitivity, I Bessel functions; "
