@@ -19,7 +19,10 @@ from .parameters import whole
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BinomialNoise(Leaf):
-    """Adds the number of heads among so many tosses of a fair coin to an integer query."""
+    """Adds the number of heads among so many trials, tosses of a fair coin, to an integer query.
+
+    sensitivity is the most that the query moves between neighbours, a whole number.
+    """
 
     section = "noise"
     example = "BinomialNoise(trials=1000)"

@@ -18,7 +18,10 @@ from .parameters import positive, whole
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Skellam(Leaf):
-    """Adds the difference of two Poisson numbers, of this variance in all, to an integer query."""
+    """Adds the difference of two Poisson numbers to an integer query: variance is that of the noise.
+
+    sensitivity is the most that the query moves between neighbours, a whole number.
+    """
 
     section = "noise"
     example = "Skellam(variance=100, sensitivity=2)"
