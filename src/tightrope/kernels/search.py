@@ -49,6 +49,7 @@ class Inverse(Generic[T]):
 
 
 SEARCH_STEPS_MOST = 200
+FAR_OUT = 1e15  # from here on a plateau is left by squares: a search must come to an end
 
 
 def invert(
@@ -93,7 +94,7 @@ def _next_guess(points: list[tuple[float, float]], low: float, high: float, tole
         if low < guess < high and math.isfinite(guess):
             return guess
     if high == math.inf:
-        return max(2.0 * low, 1.0) if low < 8e307 else 1.7e308
+        return max(2.0 * low, 1.0) if low < FAR_OUT else min(low * low, 1.7e308)
     if low > 0.0 and high / low > 16.0:
         return math.sqrt(low) * math.sqrt(high)
     middle = low + (high - low) / 2.0

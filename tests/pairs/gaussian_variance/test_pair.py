@@ -59,6 +59,13 @@ def test_of_many_uses_the_integral_and_the_formula_agree(count: int, sigma: floa
         low, high = (enclose(partial(pair.summed_profile, arb(end), count)) for end in (bound.lower, bound.upper))
         assert high[0] <= 1e-9 <= low[1], (direction, bound)
         assert low[1] - high[0] < 1e-15
+    tiniest = many.epsilon(5e-324, direction="remove", engine="contour")
+    with working_precision(256):
+        pair = V(sigma, 1.0).pair(tr.Direction.REMOVE)
+        assert isinstance(pair, GaussianVariancePair)
+        assert pair.summed_profile(arb(tiniest.upper), count) <= arb(5e-324)
+        assert pair.summed_profile(arb(tiniest.lower), count) > arb(5e-324)
+    assert tiniest.width <= 1e-2 * tiniest.upper
 
 
 @pytest.mark.parametrize("engine, direction", (("contour", "remove"), ("contour", "add"), ("lattice", "add")))
@@ -106,6 +113,8 @@ def test_only_the_ratio_counts_and_equal_deviations_tell_nothing() -> None:
     assert bound.certificate.engine == "closed_form"
     assert (bound.lower, bound.upper) == ((five := (V(1.0, 2.0) * 5).epsilon(1e-6)).lower, five.upper)
     assert (V(2.0, 2.0) * 7).epsilon(0.0).upper == 0.0 == V(2.0, 2.0).zcdp().upper
+    wide = V(1e150, 1.0).epsilon(1e-6)
+    assert wide.width <= 1e-9 * wide.upper < math.inf
     with pytest.raises(tr.InvalidParameter, match="between 1e-150 and 1e150"):
         V(1e200, 1e-200)
 

@@ -258,10 +258,10 @@ class ContourBound(SelfInverse):
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
         centre, _, rate, here = self.solution(delta)
         # Aliases and what is left out are on one side only: each side has a step of its own.
-        share = tuning.BESIDE / (max(delta - self._floor, 5e-324) * max(-rate, 1e-300))
-        least = max(tuning.LOPSIDED * (here.upper - here.lower) * share, 2.0 * math.ulp(centre))
-        low, at_low = self._below(delta, centre, max((delta - here.lower) * share, least))
-        high, at_high = self._above(delta, centre, max((here.upper - delta) * share, least))
+        unit, steepness = max(delta - self._floor, 5e-324), max(-rate, 1e-300) / tuning.BESIDE
+        least = max(tuning.LOPSIDED * ((here.upper - here.lower) / unit) / steepness, 2.0 * math.ulp(centre))
+        low, at_low = self._below(delta, centre, max((delta - here.lower) / unit / steepness, least))
+        high, at_high = self._above(delta, centre, max((here.upper - delta) / unit / steepness, least))
         return Inverse(low, high, at_low, at_high)
 
     def _below(self, delta: float, centre: float, step: float) -> tuple[float, Evaluation | None]:

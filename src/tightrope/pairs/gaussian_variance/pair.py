@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number")
 ROOT_TWO_OVER_PI = around(0.7978845608028654, 1e-16)  # sqrt(2 / pi), error below 6e-17
-NARROW_PROFILE = 1e-12  # relative: where float64 loses more, balls answer
+NARROW_PROFILE, NARROW_PROFILES = 1e-12, 1e-8  # relative: where float64 loses more, of few points and of many
+FEW_POINTS = 64
 CONSTANT_BITS = 256
 POLE_LEAST, SMALLEST_GROWTH = 2.0**-20, 1e-140  # of a contour: tilts below the pole, squares that are doubles
 
@@ -68,7 +69,8 @@ class GaussianVariancePair(Pair):
         """By Mills ratios; in balls where they cancel."""
         with np.errstate(all="ignore"):
             found = self._by_ratios(epsilon)
-            wide = np.atleast_1d(~(found.radius <= NARROW_PROFILE * found.value))
+            narrow = NARROW_PROFILE if found.value.size <= FEW_POINTS else NARROW_PROFILES
+            wide = np.atleast_1d(~(found.radius <= narrow * found.value))
             if not wide.any():
                 return found
             known = falling(self._ends, _rows(epsilon)[wide])
@@ -114,7 +116,7 @@ class GaussianVariancePair(Pair):
         if not self.rising and epsilon >= last:
             return arb(0)
         tails = self.summed_tails(epsilon, count)
-        return (tails.p_above - epsilon.exp() * tails.q_above).max(-epsilon.expm1()).max(arb(0)).min(arb(1))
+        return tails.p_above - epsilon.exp() * tails.q_above
 
     def reversed(self) -> GaussianVariancePair:
         return GaussianVariancePair(self.ratio.inverse())
