@@ -306,7 +306,7 @@ def test_tight_where_a_lone_key_is_all() -> None:
 
 
 @pytest.mark.parametrize("epsilon", [1e-200, 1.0, 1e200])
-@pytest.mark.parametrize("threshold", [-1e300, 1.0, 1.0 + 2.0**-52, 1e6, 1e300])
+@pytest.mark.parametrize("threshold", [-1e300, 1.0 + 2.0**-52, 1e300])
 def test_extreme_counts(epsilon: float, threshold: float) -> None:
     mechanism = tr.StabilityHistogram(epsilon=epsilon, threshold=threshold)
     away = epsilon * (1.0 - threshold)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from flint import arb
 
 from tests.mechanisms import test_stability as stability
+from tightrope.mechanisms.distance_to_instability import DistanceToInstability
+from tightrope.mechanisms.stability_histogram import StabilityHistogram
 from tightrope.pairs.finite.instability import Margin, UnstableLaw
 from tightrope.pairs.finite.leak import Leak
 from tightrope.pairs.laplace.leaky import KeptEdges, LeakyLaplacePair, LeakySum
@@ -52,6 +54,16 @@ def turn_the_wrong_way(patch: Patch) -> None:
     patch.setattr(LeakyLaplacePair, "moved", lambda self: self.leak.move() if self.flipped else -self.leak.move())
 
 
+def need_nobody(patch: Patch) -> None:
+    """Floors of samples as if no other record were of any consequence."""
+    patch.setattr(StabilityHistogram, "needs_others", lambda self, batch: False)
+
+
+def step_beyond_the_batch(patch: Patch) -> None:
+    """Distances of a batch as if it were as large as it takes."""
+    patch.setattr(DistanceToInstability, "needs_others", lambda self, batch: False)
+
+
 FAULTS = (
     Fault(
         "one distance",
@@ -66,4 +78,6 @@ FAULTS = (
     ),
     Fault("edge kept", keep_the_edge, lambda _: stability.test_two_uses_with_counts_chosen_anew(0.5, 4.0, True)),
     Fault("wrong turn", turn_the_wrong_way, lambda _: stability.test_engines_agree(8.0, 400, "contour", "add")),
+    Fault("nobody needed", need_nobody, lambda _: stability.test_in_samples_real_neighbours_show_less()),
+    Fault("beyond the batch", step_beyond_the_batch, lambda _: stability.test_in_samples_real_neighbours_show_less()),
 )
