@@ -21,9 +21,8 @@ from flint import arb, ctx
 from ...facets.finite import Atom, FiniteLaw
 from ...kernels.ball import BITS_MOST, BITS_START, floors, working_precision
 from ..decided import above_zero, settled
+from .curve import LOST_BITS_SPARE
 from .laws import ListedLaw
-
-SPARE = 16  # bits of an atom beyond those that its differences lose
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ class UnstableLaw(ListedLaw):
                 atoms = self._atoms()
                 kept = min(number.rel_accuracy_bits() for atom in atoms for number in atom)
             if kept > BITS_START or bits >= BITS_MOST:
-                return max(bits - kept, 0) + SPARE
+                return max(bits - kept, 0) + LOST_BITS_SPARE
             bits *= 2
 
     def infinite_mass(self) -> arb:
@@ -152,7 +151,7 @@ class ReleasedLaw(ListedLaw):
     @cached_property
     def _spare(self) -> int:
         """Bits of a loss that is small, and of a distance that is long."""
-        return SPARE + self.distance.bit_length() + max(0, -math.frexp(self.margin.epsilon)[1])
+        return LOST_BITS_SPARE + self.distance.bit_length() + max(0, -math.frexp(self.margin.epsilon)[1])
 
     def _released(self, distance: int) -> tuple[arb, arb]:
         """r_d and 1 - r_d."""
