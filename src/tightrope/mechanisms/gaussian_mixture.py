@@ -4,7 +4,7 @@ Pair: P = sum of weights[j] N(shifts[j], sigma^2) against Q = N(0, sigma^2) for 
 adding one. The weights are the given doubles, but for the largest, which is what the others leave of 1.
 Guarantee: dominates, in any dimension and also under adaptive composition, every mechanism whose output without the
 record is N(q, sigma^2 I), and with it N(q + V, sigma^2 I) for a random V whose length is at most a variable that takes
-shifts[j] with probability weights[j]. Tight: vectors along one line attain it, at every use.
+shifts[j] with probability weights[j], given all earlier outputs. Tight: vectors along one line attain it, at every use.
 Reference: Choquette-Choo, Ganesh, Steinke, Thakurta 2024, Privacy amplification for matrix mechanisms (mixtures of
 Gaussians); Ganesh 2024, Tight group-level DP guarantees for DP-SGD with sampling via mixture of Gaussians mechanisms.
 Proof: docs/proofs/gaussian_mixture.md, section 6.
@@ -51,7 +51,8 @@ class GaussianMixture(Leaf):
         "lengths. Contributions that point in other directions, or are shorter, are dominated."
     )
     relations = (
-        "A record is added or removed; shifts are the lengths of what it adds to the sum, all of one sign. Replacing a "
+        "A record is added or removed; shifts are the lengths of what it adds to the sum, all of one sign. Composed, the "
+        "weights hold given all earlier outputs: draws that depend on each other need weights that do. Replacing a "
         "record is a removal and an addition, two mixtures at once, and is not this pair."
     )
     relation = Relation.ADD_REMOVE

@@ -168,6 +168,24 @@ def test_losses_beyond_all_digits(direction: str) -> None:
             assert all(tail.is_finite() for tail in tails)
 
 
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_many_shifts_at_few_places_and_at_many(direction: str) -> None:
+    """Two ways through the sums: all terms of a place at once, or all places of a term."""
+    parts = tuple(Fraction(j, 80) for j in range(81))
+    pair = pair_of(0.25, UnevenHits(parts, (Fraction(1, 81),) * 81), direction)
+    points = np.linspace(-3.0, 9.0, 100)
+    many, tails = pair.profile(exact(points)), pair.tails(twofold(points))
+    for index in (0, 30, 60, 99):
+        few = pair.profile(exact(points[index : index + 1]))
+        with working_precision(200):
+            height, known = pair.ball_profile(arb(points[index])), pair.ball_tails(arb(points[index]))
+            for one, place in ((few, 0), (many, index)):
+                assert arb(float(one.lower[place])) <= height <= arb(float(one.upper[place]))
+                assert one.radius[place] <= 1e-11 * one.value[place] + 1e-26
+            for found, ball in zip(tails, known, strict=True):
+                assert abs(arb(float(found[index])) - ball) <= TAIL_ERROR * ball + arb(1e-313)
+
+
 @pytest.mark.parametrize("size", [0, SIZE_MOST + 1])
 def test_sizes(size: int) -> None:
     with pytest.raises(InvalidParameter, match="size"):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb
 
+from ... import work
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.directed import MILLIONS, lowered, raised
 from ...kernels.enclosure import Enclosure, FloatArray, around, enclosed, enclosing, exact
@@ -25,6 +26,7 @@ from ..sampled_gaussian.quadrature_float import CENTRE_BITS
 if TYPE_CHECKING:
     from .many_hits import ManyHits
 
+TERM_BYTES, TERM_WORK = 64.0, 40.0  # bytes and units of work for a term at a node
 NEAR_RISE = 0.5  # of log g: up to here log1p is the better one
 NEAR_EXPONENT = 30.0  # of j mu (x - x0) for terms that count: below, nothing overflows
 MU_ERROR = 8.0 * UNIT  # of a mu that is nearly the true one
@@ -44,6 +46,9 @@ class ManyHitsCentre:
 
     def _terms(self, rise: Enclosure) -> tuple[FloatArray, Enclosure]:
         """Rows of e^{log p_k + k rise - m}, and m, for every rise."""
+        size = self.logs.value.size * rise.value.size
+        work.hold(TERM_BYTES * size)
+        work.spend(TERM_WORK * size)
         exponents = Enclosure(self.logs.value[:, None], self.logs.radius[:, None]) + self.counts * rise
         top = np.max(exponents.value, axis=0)
         return top, (exponents - top).exp()

@@ -16,7 +16,7 @@ import numpy as np
 from ...kernels.directed import MILLIONS, raised
 from ...kernels.enclosure import Enclosure, FloatArray, exact, mills, where
 from ..gaussian.pair import INVERSE_ROOT_TWO_PI
-from .numbers import MixtureNumbers
+from .numbers import MANY_TERMS, MixtureNumbers
 
 TERM_FOLDS = 48.0  # e-folds below the largest bound of a term
 EXPONENT_SURE = 1e12  # of a bound: larger ones err by too much
@@ -25,16 +25,37 @@ BOUNDS_MOST = 1 << 23  # numbers that are held at once
 
 def excess_above(numbers: MixtureNumbers, x: Enclosure) -> Enclosure:
     """H(g(x)) = sum w_j A_j of the pair (mixture, normal)."""
-    return _summed(numbers, x, 0)
+    return _by_place(numbers, x, 0) if _wide(numbers, x) else _summed(numbers, x, 0)
 
 
 def excess_below(numbers: MixtureNumbers, x: Enclosure) -> Enclosure:
     """H(1/g(x)) = sum w_j B_j / g(x) of the pair (normal, mixture)."""
+    if _wide(numbers, x):
+        return _by_place(numbers, x, 1)
     ratio = numbers.weights[0] + exact(np.zeros_like(x.value))
     for hits in range(1, numbers.most + 1):
         shift = numbers.shifts[hits]
         ratio = ratio + (shift * (x - shift * 0.5)).exp() * numbers.weights[hits]
     return _summed(numbers, x, 1) / ratio
+
+
+def _wide(numbers: MixtureNumbers, x: Enclosure) -> bool:
+    """Whether there are many terms, and fewer places."""
+    return numbers.most > max(MANY_TERMS, x.value.size)
+
+
+def _by_place(numbers: MixtureNumbers, x: Enclosure, which: int) -> Enclosure:
+    """The same, place by place, from all terms at once."""
+    shifts, weights = numbers.shifts[1:], numbers.weights[1:]
+    found = []
+    for value, radius in zip(x.value.ravel(), x.radius.ravel(), strict=True):
+        place = Enclosure(np.full(numbers.most, value), np.full(numbers.most, radius))
+        total = (excesses(place, mills(sized(place)), shifts)[which] * weights).sum()
+        if which:
+            total = total / (numbers.weights[0] + ((shifts * (place - shifts * 0.5)).exp() * weights).sum())
+        found.append(total)
+    values, radii = (np.array([float(getattr(each, part)) for each in found]) for part in ("value", "radius"))
+    return Enclosure(values.reshape(x.value.shape), radii.reshape(x.value.shape))
 
 
 def _summed(numbers: MixtureNumbers, x: Enclosure, which: int) -> Enclosure:

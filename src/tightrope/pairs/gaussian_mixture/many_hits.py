@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb, ctx
 
+from ... import work
 from ...facets.hits import quotient
 from ...kernels.ball import BITS_START, working_precision
 from ...kernels.directed import MILLIONS, raised
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 LOG_UNSEEN = -42.0  # of a term of a sum
 FAR_STEP, FAR_TERMS = 0.5, 4000  # of mu x: pieces on which a density is bounded, at most 1 long; how many at most
 POINTS_KEPT = 20_000
+PLAIN_TERM = 100.0  # units of work for a term at a point
 FAR_SLACK = 1e-6  # of an exponent: more than its rounding
 FAR_EXPONENT = 1e8
 HEIGHT_MOST = 700.0  # of an exponent
@@ -94,6 +96,7 @@ class ManyHits(Likelihood):
         if found is None:
             if len(self._points) >= POINTS_KEPT:
                 self._points.clear()
+            work.spend(PLAIN_TERM * len(self.counts))
             found = self._points[x] = self._plain_point(x)
         return found
 

@@ -11,7 +11,7 @@ Proof: docs/proofs/gaussian_mixture.md, section 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -35,6 +35,7 @@ SETTLED, SETTLED_UNEVEN = 1e-7, 3e-9  # of a residual: the step from there squar
 LOG_NOTHING = -90.0  # of a term that is left out: all of them are below 2^-110
 LOG_SMALL = -22.0  # of a term of a sum that is one: below, a double has digits enough
 PLACE_MOST = 1e9  # no place so far out has a tail
+MANY_TERMS, AT_ONCE = 32, 1 << 14  # terms that are worth an array of their own, and numbers in one
 NO_TAIL = 1e-300  # more than what lies beyond any place that is not looked for
 
 
@@ -43,20 +44,30 @@ class MixtureNumbers:
     """log w_0 (None: there is none), c_1, ..., c_D and s_0, ..., s_D in two doubles; w_j and s_j as enclosures."""
 
     log_none: Twofold | None
-    logs: tuple[Twofold, ...]
-    moves: tuple[Twofold, ...]
+    logs: Twofold
+    moves: Twofold
     weights: Enclosure
     shifts: Enclosure
 
     @property
     def most(self) -> int:
         """D."""
-        return len(self.logs)
+        return int(self.logs.hi.size)
 
     @property
     def least(self) -> float:
         """s_1, about."""
-        return float(self.moves[1].hi)
+        return float(self.moves.hi[1])
+
+    @property
+    def uneven(self) -> bool:
+        """Whether the shifts are of very different sizes."""
+        return float(self.moves.hi[-1]) > RATIO_PLAIN * self.least
+
+    def rows(self, columns: int) -> Iterator[slice]:
+        """Terms that are taken at once where there are so many places: one by one unless there are many of few."""
+        size = max(1, AT_ONCE // max(columns, 1)) if self.most > MANY_TERMS else 1
+        return (slice(start, min(start + size, self.most)) for start in range(0, self.most, size))
 
     @property
     def error(self) -> float:
@@ -75,16 +86,17 @@ class MixtureNumbers:
     def places(self, t: Twofold) -> Twofold:
         """x with log g(x) = t; -inf where t is not above log w_0, and inf where t is."""
         target = self.log_excess(t)
-        heads: FloatArray = np.array([float(log.hi) for log in self.logs])
+        shape, target = target.hi.shape, Twofold(target.hi.ravel(), target.lo.ravel())
+        heads = self.logs.hi
         with np.errstate(all="ignore"):
             x = np.full_like(target.hi, np.inf)
-            for move, head in zip(self.moves[1:], heads, strict=True):
-                np.minimum(x, (target.hi - head) / float(move.hi), out=x)
+            for row in self.rows(x.size):
+                highest = (target.hi - heads[row, None]) / self.moves.hi[1:][row, None]
+                np.minimum(x, np.min(highest, axis=0), out=x)
             inside, outside = abs(x) < PLACE_MOST, np.where(x < 0.0, -np.inf, np.inf)
             x = np.where(inside, x, 0.0)
             level = np.where(inside, target.hi, heads[0])
-            uneven = float(self.moves[-1].hi) > RATIO_PLAIN * self.least
-            settled = SETTLED_UNEVEN if uneven else SETTLED
+            settled = SETTLED_UNEVEN if self.uneven else SETTLED
             for _ in range(ROOT_STEPS):
                 total, slope = self._sums(heads, level, x)
                 residual = np.log(total)
@@ -93,9 +105,10 @@ class MixtureNumbers:
                     break
             polished = where(inside, target, self.logs[0])
             found = self._polished(polished, twofold(x), *self._sums(heads, level, x))
-            if uneven:
+            if self.uneven:
                 found = self._polished(polished, found, *self._sums(heads, level, found.hi))
-        return where(inside, found, twofold(np.where(np.isnan(target.hi), np.nan, outside)))
+        found = where(inside, found, twofold(np.where(np.isnan(target.hi), np.nan, outside)))
+        return Twofold(found.hi.reshape(shape), found.lo.reshape(shape))
 
     def places_beside(self, t: FloatArray, side: float) -> FloatArray:
         """Doubles at or below (side -1) or at or above (side 1) the place of t; -inf where there is none.
@@ -109,26 +122,39 @@ class MixtureNumbers:
     def _sums(self, heads: FloatArray, level: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """sum e^{c_j + j mu x - T} and its slope, in plain doubles."""
         total, slope = np.zeros_like(x), np.zeros_like(x)
-        for move, head in zip(self.moves[1:], heads, strict=True):
-            shift = float(move.hi)
-            term = np.exp((head - level) + shift * x)
-            total += term
-            slope += shift * term
+        for row in self.rows(x.size):
+            shift = self.moves.hi[1:][row, None]
+            term = np.exp((heads[row, None] - level) + shift * x)
+            total += np.sum(term, axis=0)
+            slope += np.sum(shift * term, axis=0)
         return total, slope
 
     def _polished(self, target: Twofold, x: Twofold, total: FloatArray, slope: FloatArray) -> Twofold:
         """One step more, its residual sum - 1 in two doubles; the slope of the log of the sum is slope/total."""
         rest = twofold(np.full_like(x.hi, -1.0))
-        for move, log in zip(self.moves[1:], self.logs, strict=True):
-            seen = (float(log.hi) - target.hi) + float(move.hi) * x.hi > LOG_NOTHING
-            exponent = move * x[seen] + (log - target[seen])
+        for row in self.rows(x.hi.size):
+            moves, logs = self.moves[1:][row], self.logs[row]
+            seen = (logs.hi[:, None] - target.hi) + moves.hi[:, None] * x.hi > LOG_NOTHING
+            which, where_seen = np.nonzero(seen)
+            exponent = moves[which] * x[where_seen] + (logs[which] - target[where_seen])
             term = twofold(exponent.exp_collapsed())
             heavy = exponent.hi > LOG_SMALL
             sharp = exponent[heavy].exp()
             term.hi[heavy], term.lo[heavy] = sharp.hi, sharp.lo
-            more = rest[seen] + term
-            rest.hi[seen], rest.lo[seen] = more.hi, more.lo
+            terms = twofold(np.zeros(seen.shape))
+            terms.hi[seen], terms.lo[seen] = term.hi, term.lo
+            rest = rest + _added(terms)
         return x + -np.log1p(rest.collapse()) * total / slope
+
+
+def _added(terms: Twofold) -> Twofold:
+    """The sum over the rows, half of them onto the other half."""
+    while terms.hi.shape[0] > 1:
+        half = terms.hi.shape[0] // 2
+        more = terms[:half] + terms[half : 2 * half]
+        odd = terms[2 * half :]
+        terms = Twofold(np.concatenate([more.hi, odd.hi]), np.concatenate([more.lo, odd.lo]))
+    return terms[0]
 
 
 def within(base: GaussianPair, counts: Sequence[Fraction]) -> bool:
@@ -153,11 +179,15 @@ def mixture_numbers(base: GaussianPair, hits: HitLaw) -> MixtureNumbers:
         logs = [weight.log() - shift * shift / 2 for weight, shift in zip(weights[1:], shifts[1:], strict=True)]
         return MixtureNumbers(
             None if hits.sure else ball_twofold(hits.log_none()),
-            tuple(ball_twofold(log) for log in logs),
-            tuple(ball_twofold(shift) for shift in shifts),
+            _stacked([ball_twofold(log) for log in logs]),
+            _stacked([ball_twofold(shift) for shift in shifts]),
             enclosed(weights),
             enclosed(shifts),
         )
+
+
+def _stacked(numbers: list[Twofold]) -> Twofold:
+    return Twofold(np.array([float(each.hi) for each in numbers]), np.array([float(each.lo) for each in numbers]))
 
 
 def ball_twofold(ball: arb) -> Twofold:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ...facets.cgf import Cgf
     from ...facets.hits import HitLaw
 
-CONTOUR_MOST = 64  # shifts beside 0: a cgf with more is slower than a lattice
+CONTOUR_MOST = 64  # hits: a cgf with more is slower than a lattice
 COST = 8  # of a term of a profile, in evaluations of a Gaussian's
 SUMMED_AT_ONCE = 32  # terms of a sum
 
@@ -77,7 +77,7 @@ class GaussianMixturePair(Pair):
         """P[x > place] and P[x <= place] of the mixture."""
         above, below = np.zeros_like(place.hi), np.zeros_like(place.hi)
         numbers = self.numbers
-        terms = [(move, weight) for move, weight in zip(numbers.moves, numbers.weights.value, strict=True) if weight]
+        terms = [(numbers.moves[index], weight) for index, weight in enumerate(numbers.weights.value) if weight]
         for start in range(
             0, len(terms), SUMMED_AT_ONCE
         ):  # sums of sums: of n terms fewer than SUMMED_AT_ONCE + n/SUMMED_AT_ONCE roundings
@@ -186,7 +186,7 @@ class GaussianMixturePair(Pair):
         from ..sampled_gaussian.cgf import SampledCgf
         from .many_hits import ManyHits
 
-        if len(self.hits.counts()) - 1 > CONTOUR_MOST:
+        if self.hits.most > CONTOUR_MOST:
             return None
         return SampledCgf(self.base, ManyHits(mu_value(self.base), self.hits), 1 if self.removes else -1)
 
