@@ -51,8 +51,8 @@ class GaussianMixture(Leaf):
         "lengths. Contributions that point in other directions, or are shorter, are dominated."
     )
     relations = (
-        "A record is added or removed; shifts are the lengths of what it adds to the sum, all of one sign. Composed, the "
-        "weights hold given all earlier outputs: draws that depend on each other need weights that do. Replacing a "
+        "A record is added or removed; shifts are the lengths of what it adds to the sum, all of one sign. Composed, "
+        "the weights hold given all earlier outputs: draws that depend on each other need weights that do. Replacing a "
         "record is a removal and an addition, two mixtures at once, and is not this pair."
     )
     relation = Relation.ADD_REMOVE
