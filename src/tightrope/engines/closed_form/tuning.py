@@ -10,5 +10,5 @@ ATOMS_MOST = 200_000  # of a finite part in float64, times the cost of the other
 BALL_ATOMS_MOST = 50_000  # the same in balls: a second
 PROFILE_MOST = 60_000  # cost of one profile without a finite part: beyond, a contour answers sooner
 BINOMIAL_LEAST = 20_000  # uses of two atoms: below, listing the atoms is faster than a beta function
-BINOMIAL_ROUGHLY = 2e-6  # where an epsilon that much is good enough, others have it in milliseconds, not seconds
+BINOMIAL_ROUGHLY = 1e-9  # where an epsilon to this share is good enough, others have it in milliseconds, not seconds
 BINOMIAL_MOST = 10**18  # beyond, Arb's beta function takes long
