@@ -84,15 +84,25 @@ def figure(name: str) -> Path:
     return FIGURES / f"mechanism-{name.lower()}.png"
 
 
+def shown(entry: Entry) -> list[Mechanism]:
+    """What is drawn: the example, or what the snippet makes."""
+    return lines(tr.parse(entry.make.example) if entry.make.example else own(entry))
+
+
+def caption(entry: Entry) -> str:
+    """What a figure says it shows, within its file: an old one is known by it."""
+    return "; ".join([entry.usage, *map(str, shown(entry))])
+
+
 def paint(entry: Entry) -> None:
     """Writes one figure, as `--plot` draws it, in few colours."""
-    from PIL import Image
+    from PIL import Image, PngImagePlugin
 
-    example = tr.parse(entry.make.example) if entry.make.example else own(entry)
-    file = BytesIO()
-    draw(lines(example), title=verbatim(entry.usage), seconds=SECONDS_DRAWN).savefig(file, format="png")
+    file, said = BytesIO(), PngImagePlugin.PngInfo()
+    said.add_text("Title", caption(entry))
+    draw(shown(entry), title=verbatim(entry.usage), seconds=SECONDS_DRAWN).savefig(file, format="png")
     image = Image.open(file).convert("RGB").convert("P", palette=Image.Palette.ADAPTIVE, colors=PALETTE)
-    image.save(figure(entry.name), optimize=True)
+    image.save(figure(entry.name), optimize=True, pnginfo=said)
 
 
 def main(names: Sequence[str]) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 
+import pytest
+from PIL import Image
+
 import tightrope as tr
 from benchmarks import mechanisms
 from tests.catalogued import written
@@ -25,6 +28,13 @@ def test_every_mechanism_has_a_figure_and_no_other() -> None:
     drawn = set(mechanisms.FIGURES.glob("mechanism-*.png"))
     assert drawn == {mechanisms.figure(name) for name in written()}
     assert all(path.stat().st_size < SIZE_MOST for path in drawn)
+
+
+@pytest.mark.parametrize("name", written())
+def test_a_figure_shows_what_the_example_says(name: str) -> None:
+    with Image.open(mechanisms.figure(name)) as image:
+        said = image.info["Title"]
+    assert said == mechanisms.caption(entries.mechanisms()[name]), f"run python -m benchmarks.mechanisms {name}"
 
 
 def test_help_says_what_the_page_says() -> None:

@@ -31,7 +31,7 @@ class BinomialNoise(Leaf):
         "for k > n with the mass of the D highest outputs, 2^-n (C(n, 0) + ... + C(n, D-1))"
     )
     theorem = (
-        "Dwork, Kenthapadi, McSherry, Mironov, Naor 2006 (noise of coins); exact here [proof](proofs/integer_noise.md)"
+        "Dwork, Kenthapadi, McSherry, Mironov, Naor 2006 (noise of coins); exact here; [proof](proofs/integer_noise.md)"
     )
     tightness = "Tight, also under composition: a query that moves by the sensitivity attains it."
     relations = (

@@ -31,12 +31,12 @@ class Skellam(Leaf):
     )
     theorem = (
         "Skellam 1946 (the law); Baricz 2015 (Bessel functions are log-concave); Agarwal, Kairouz, Liu 2021 (the "
-        "mechanism) [proof](proofs/integer_noise.md)"
+        "mechanism); [proof](proofs/integer_noise.md)"
     )
     tightness = "Tight, also under composition: a query that moves by the sensitivity attains it."
     relations = (
         "Either: sensitivity is the most that the query, a whole number, moves between neighbours, also up and down. "
-        "Vectors are not covered: one number per use."
+        "One number per use; of vectors: SkellamVector."
     )
     variance: float
     sensitivity: int = 1
