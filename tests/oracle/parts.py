@@ -113,11 +113,16 @@ def _(law: Centred, tilt: float) -> Parts:
         raise TypeError("listed below the pole of deviations that fall")
     wide = ball(first / second) / ball(left).sqrt()  # deviation of p e^{c l}, in units of the second
     reach = FAR * wide
-    places = tuple(ball(second) * reach * step / 6 for step in range(-6, 7))
-    piece = Piece(_normal(first, Fraction(0)), _normal(second, Fraction(0)), places)
+    places = tuple(ball(second) * reach * step / 4 for step in range(5))  # of |x|
+    piece = Piece(_folded(first), _folded(second), places)
     # There the loss is positive, and so is that of a sample, which is no larger.
     after = ball(second / first) ** ball(c) / ball(left).sqrt() * (reach / wide / arb(2).sqrt()).erfc()
     return Parts(pieces=(piece,), beyond=after + (reach / arb(2).sqrt()).erfc())
+
+
+def _folded(sigma: Fraction) -> Function:
+    log, twice = _normal(sigma, Fraction(0)), arb(2).log()
+    return lambda x, analytic: log(x, analytic) + twice
 
 
 def _normal(sigma: Fraction, mean: Fraction) -> Function:
