@@ -78,9 +78,9 @@ TRUNCATED = {"TruncatedGaussian", "TruncatedLaplace"}
 SMOOTH = NOISE | {"DiscreteGaussian", "Exponential"}
 # What is never without a facet: plain, and sampled. One that gets lost would not be missed otherwise.
 OFFERED: dict[str, tuple[set[str], set[str]]] = {
-    "cgf": (FINITE | SMOOTH | TRUNCATED | {"Density", "GaussianVariance"}, FINITE | NOISE | {"Density"}),
+    "cgf": (FINITE | SMOOTH | TRUNCATED | {"Density", "Skellam", "GaussianVariance"}, FINITE | NOISE | {"Density"}),
     "sampled_cgf": (set(), NOISE | {"Density"}),
-    "log_moment": (FINITE | SMOOTH | TRUNCATED | {"GaussianVariance"}, FINITE),
+    "log_moment": (FINITE | SMOOTH | TRUNCATED | {"Skellam"} | {"GaussianVariance"}, FINITE),
     "log_moment_above": (set(), SMOOTH | TRUNCATED | {"GaussianVariance"}),
     "rho": (
         NOISE | {"DiscreteGaussian", "Exponential", "GaussianVariance", "PureDP"},

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from flint import arb
 
+from tests.pairs.integer_noise import test_cgf as cgf_tests
 from tests.pairs.integer_noise import test_noise as noise_tests
 from tests.pairs.integer_noise import test_pair as pair_tests
-from tightrope.pairs.integer_noise import noise
+from tightrope.pairs.integer_noise import decay, moments, noise
 from tightrope.pairs.integer_noise.pair import IntegerNoisePair
 
 from .contour_faults import Fault
@@ -29,7 +31,32 @@ def forget_one_infinite_loss(patch: Patch) -> None:
     )
 
 
+def end_with_the_window(patch: Patch) -> None:
+    patch.setattr(moments, "left_out", lambda *asked: arb(0))
+
+
+def look_at_the_middles_of_pieces(patch: Patch) -> None:
+    """Believes that a transform does not grow between the times at which it is looked at."""
+    patch.setattr(decay, "PIECE_RISE", 3.0)
+    patch.setattr(decay.SweptDecay, "log_bound", _without_slopes)
+
+
+def _without_slopes(self: decay.SweptDecay, radius: float) -> float:
+    place = max(0, int(np.searchsorted(self.starts, radius)) - 1)
+    return min(0.0, float(np.log(max(self.later[place] - 3.0, 1e-9))))
+
+
 FAULTS = (
+    Fault(
+        "nothing beyond the window",
+        end_with_the_window,
+        lambda _: cgf_tests.test_what_lies_beyond_a_window_is_bounded(),
+    ),
+    Fault(
+        "decay between times",
+        look_at_the_middles_of_pieces,
+        lambda patch: cgf_tests.test_decay_holds_up_to_the_horizon(cgf_tests.COINS, patch),
+    ),
     Fault("aliases of masses and tails", drop_aliases, noise_tests.test_nodes_are_a_choice),
     Fault("nodes of tails left out", drop_far_nodes, noise_tests.test_nodes_are_a_choice),
     Fault(

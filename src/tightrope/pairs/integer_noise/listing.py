@@ -22,7 +22,7 @@ from ...kernels.ball import upper_float, working_precision
 from ...kernels.enclosure import Enclosure, FloatArray
 from .noise import IntegerNoise
 
-LISTED_MOST = 400_000  # masses: a second
+LISTED_MOST = 700_000  # masses: three seconds
 LISTED_UNITS = 3000.0  # of work, for one of them
 LISTED_BITS = 160
 FAR_OUTPUT = 1 << 60
@@ -89,6 +89,11 @@ class Listing:
         if self.noise.last is not None:
             found = found[(found >= self.shift) & (found <= self.noise.last)]
         return found
+
+    @property
+    def joined(self) -> bool:
+        """Whether no output between the two centres is left out."""
+        return len(self.outputs) == int(self.outputs[-1]) - int(self.outputs[0]) + 1
 
     def _places(self, outputs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Where their masses are in the list."""

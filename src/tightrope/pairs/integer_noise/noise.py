@@ -22,7 +22,7 @@ from ...kernels.ball import working_precision
 SADDLE_MOST = 700.0  # e^s is a double
 TURNS_MOST = 1 << 16
 NODE_UNITS = 800.0  # of work, for one node
-SPARE = 12  # bits
+TRAPEZOID_SPARE = 12  # bits
 KEPT_MOST = 1 << 12
 LOG_TWO = math.log(2.0)
 
@@ -84,6 +84,10 @@ class IntegerNoise(ABC):
     def loss(self, k: int, shift: int) -> arb:
         """log P[X = k - shift]/P[X = k], where both are above 0."""
 
+    def growing(self, last: int, shift: int, tilt: arb) -> arb:
+        """At or above the sum over k > last of P[X = k - shift] e^{tilt loss}, where outputs have no end."""
+        raise NotImplementedError
+
     def mirror(self, k: int) -> int:
         """The output on the other side of the centre."""
         return self.twice_centre - k
@@ -124,15 +128,15 @@ class IntegerNoise(ABC):
     def reach(self, log_mass: float) -> int:
         """An output beyond which P has less than e^-log_mass, about."""
         low, high = 0.0, 1.0
-        while self._depth(high) < log_mass and high < 1e300:
+        while self.depth(high) < log_mass and high < 1e300:
             low, high = high, 2.0 * high
         for _ in range(60):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if self._depth(middle) < log_mass else (low, middle)
+            low, high = (middle, high) if self.depth(middle) < log_mass else (low, middle)
         k = math.ceil(high + 0.5 * self.twice_centre)
         return k if self.last is None else min(k, self.last)
 
-    def _depth(self, y: float) -> float:
+    def depth(self, y: float) -> float:
         """-log P[X >= centre + y] by Chernoff, about."""
         if self.last is not None and y >= 0.5 * self.twice_centre:
             return math.inf
@@ -148,7 +152,7 @@ class IntegerNoise(ABC):
 
 def trapezoid(noise: IntegerNoise, k: int, tail: bool) -> arb:
     """P[X >= k], or P[X = k], for k at or above the centre."""
-    bits, twice = ctx.prec + SPARE, 2 * k - noise.twice_centre
+    bits, twice = ctx.prec + TRAPEZOID_SPARE, 2 * k - noise.twice_centre
     y = 0.5 * twice
     s = _tail_saddle(noise, y) if tail else min(noise.plain_saddle(y), SADDLE_MOST)
     kept = math.log(-math.expm1(-s)) if tail else 0.0
@@ -163,7 +167,7 @@ def trapezoid(noise: IntegerNoise, k: int, tail: bool) -> arb:
         raise UnsupportedMechanism("its tails take too many nodes", Refusal.TOO_MUCH_WORK)
     work.spend(NODE_UNITS * (count + 1))
     more = math.log2(2.0 + abs(noise.plain_cumulant(s)) + (s + 4.0) * abs(y) + noise.spread)
-    with working_precision(bits + 2 * SPARE + math.ceil(more)):
+    with working_precision(bits + 2 * TRAPEZOID_SPARE + math.ceil(more)):
         tilt, place = arb(s), arb(twice) / 2
         step = 2 * arb.pi() / nodes
         scale = (noise.cumulant(tilt) - tilt * place).exp()

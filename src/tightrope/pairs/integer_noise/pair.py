@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import arb
+from flint import acb, arb
 
 from ...facets.finite import Atoms, listed_profile
 from ...kernels.ball import BITS_START, enclose, working_precision
@@ -22,6 +23,9 @@ from ...pair import PROFILE_COST, BallTails, LossRange, Pair, Tails
 from .crossing import beyond, far_output, first_outputs
 from .listing import LISTED_MOST, Listing
 from .noise import IntegerNoise
+
+if TYPE_CHECKING:
+    from ...facets.cgf import Cgf
 
 PLACES_FEW = 64  # places at which balls are read where the outputs are too many
 OUTPUTS_SUMMED = 4096  # outputs: beyond, balls are as fast
@@ -134,6 +138,17 @@ class IntegerNoisePair(Pair):
             alone = enclosed([self.infinite_mass()])[0]
         p, q = listing.law(self.sensitivity), listing.law(0)
         return Atoms(p, q, listing.loss, alone, alone, listing.left_out)
+
+    def cgf(self) -> Cgf | None:
+        from .cgf import IntegerNoiseCgf
+
+        disjoint = self.noise.last is not None and self.sensitivity > self.noise.last
+        return None if disjoint or self.listing.size > LISTED_MOST else IntegerNoiseCgf(self)
+
+    def log_moment(self, z: acb) -> acb | None:
+        from .moments import log_moment
+
+        return log_moment(self.noise, self.sensitivity, z)
 
     def profile_cost(self) -> int:
         return PROFILE_COST if self.listing.size <= OUTPUTS_SUMMED else BALL_COST

@@ -91,10 +91,19 @@ class SkellamNoise(IntegerNoise):
         """One by one where they are few; beyond, ratios only fall."""
         if self.variance > SUMMED_VARIANCE:
             return super().summed_tail(k)
-        last = self.reach(self._depth(float(k)) + LOG_TWO * (ctx.prec + 8.0)) + 1
+        last = self.reach(self.depth(float(k)) + LOG_TWO * (ctx.prec + 8.0)) + 1
         found = self.masses(k, last + 1)
         beyond = found[-1] / (1 - found[-1] / found[-2])
         return sum(found[:-1], arb(0)) + arb(0).union(beyond)
+
+    def growing(self, last: int, shift: int, tilt: arb) -> arb:
+        """I_{k-1}/I_k <= (k + sqrt(k^2 + v^2))/v, so the loss is at most D asinh(k/v), whose slope falls."""
+        first, v = max(last + 1, 1), arb(self.variance)
+        here, following = self.masses(max(first - shift, 0), max(first - shift, 0) + 1)
+        ratio = following / here * (tilt * shift / (v * v + first * first).sqrt()).exp()
+        if not (ratio < 1 and last >= shift):
+            return arb.pos_inf()
+        return here * (tilt * shift * (first / v).asinh()).exp() / (1 - ratio)
 
     def loss(self, k: int, shift: int) -> arb:
         if 2 * k == shift:

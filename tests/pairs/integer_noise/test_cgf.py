@@ -1,0 +1,92 @@
+"""Moments beyond the table, the decay of transforms, and many uses by contour and by lattice."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from flint import acb, arb
+
+import tightrope as tr
+from tests.oracle.integer_noise import mass
+from tightrope.kernels.ball import working_precision
+from tightrope.pairs.integer_noise import cgf as cgfs
+from tightrope.pairs.integer_noise import moments
+from tightrope.pairs.integer_noise.binomial import CoinNoise
+from tightrope.pairs.integer_noise.pair import IntegerNoisePair
+from tightrope.pairs.integer_noise.skellam import SkellamNoise
+
+COINS, DIFFERENCE = IntegerNoisePair(CoinNoise(600), 2), IntegerNoisePair(SkellamNoise(30.0), 2)
+
+
+def coins_moment(z: acb) -> acb:
+    """All outputs."""
+    heads = [arb(math.comb(600, k)) / arb(2) ** 600 for k in range(601)]
+    logs = [mass.log() for mass in heads]
+    return sum((((1 + z) * logs[k - 2] - z * logs[k]).exp() for k in range(2, 601)), acb(0))
+
+
+def difference_moment(z: acb) -> acb:
+    logs = [mass(30.0, k, 160).log() for k in range(420)]
+    return sum((((1 + z) * logs[abs(k - 2)] - z * logs[abs(k)]).exp() for k in range(-400, 401)), acb(0))
+
+
+@pytest.mark.parametrize("z", [acb(0.7), acb(12.0), acb(-0.4), acb(-3.0), acb(2.0, 5.0)])
+def test_moments(z: acb) -> None:
+    with working_precision(128):
+        for pair, truth in ((COINS, coins_moment), (DIFFERENCE, difference_moment)):
+            found = pair.log_moment(z)
+            assert found is not None
+            assert found.exp().overlaps(truth(z)), pair
+            assert found.real.rad() < 1e-30
+
+
+def test_what_lies_beyond_a_window_is_bounded() -> None:
+    for pair, truth in ((COINS, coins_moment), (DIFFERENCE, difference_moment)):
+        noise, shift = pair.noise, pair.sensitivity
+        with working_precision(128):
+            for tilt in (0.0, 1.5, 9.0):
+                for tolerance in (2.0, 10.0, 40.0):
+                    seen = moments.window(noise, shift, tilt, tolerance)
+                    terms = moments.log_terms(noise, shift, seen)
+                    inside = sum(((p + tilt * (p - q)).exp() for p, q in terms), arb(0))
+                    rest = moments.left_out(noise, shift, seen, arb(tilt))
+                    assert not inside + rest < truth(acb(tilt)).real, (tilt, tolerance)
+                assert rest < 1e-9 * inside
+
+
+@pytest.mark.parametrize("pair", [COINS, DIFFERENCE, IntegerNoisePair(SkellamNoise(0.8), 1)])
+def test_decay_holds_up_to_the_horizon(pair: IntegerNoisePair, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tightrope.pairs.integer_noise import decay as decays
+
+    for most in (decays.SWEPT_MOST, 0.0):  # |phi| itself, and pairs of outputs
+        monkeypatch.setattr(decays, "SWEPT_MOST", most)
+        for tilt in (0.3, 4.0):
+            cgf = pair.cgf()
+            assert cgf is not None
+            law, decay, last = cgf.tilted(tilt, 0.0, 42.0), cgf.decay(tilt), cgf.horizon()
+            times = last * np.geomspace(1e-5, 1.0, 400)
+            weights = law.weights.value / np.sum(law.weights.value)
+            sizes = abs(np.exp(1j * times[:, None] * law.offsets.value) @ weights)
+            largest = np.maximum.accumulate(sizes[::-1])[::-1]
+            bounds = np.exp([decay.log_bound(float(t)) for t in times])
+            assert np.all(bounds >= largest)
+            assert min(bounds) < 0.999
+
+
+@pytest.mark.parametrize("mechanism", [tr.Skellam(variance=20.0), tr.BinomialNoise(trials=600, sensitivity=3)])
+def test_contour_and_lattice_agree(mechanism: tr.Mechanism) -> None:
+    runs = mechanism * 3000
+    first, second = runs.epsilon(1e-6, engine="contour"), runs.epsilon(1e-6, engine="lattice")
+    assert first.lower <= second.upper
+    assert second.lower <= first.upper
+    assert first.upper - first.lower < 1e-5 * first.upper
+
+
+def test_in_balls_as_in_float64() -> None:
+    cgf = cgfs.IntegerNoiseCgf(DIFFERENCE)
+    with working_precision(128):
+        ball = cgf.ball_tilted(1.25, 3.0, 42.0)
+        assert abs(ball.log_mgf - float(cgf.tilted(1.25, 3.0, 42.0).log_mgf.value)) < 1e-12
+        assert (ball.phi(0.5, 3)[2] * difference_moment(acb(1.25))).overlaps(difference_moment(acb(1.25, 1.0)))
