@@ -1,6 +1,6 @@
 """A thousand questions whose answers are to stay where they are, whatever happens to the code.
 
-    still.py record                   asks every question once and writes benchmarks/still.json
+    still.py record [GROUP...]        asks every question once and writes benchmarks/still.json; other groups stay
     still.py compare [GROUP...]       asks again: exits with 1 where an answer left its record (overlap, truth, width)
     still.py against REV [GROUP...]   times both, question by question in turn, this tree and that commit
 
@@ -52,6 +52,31 @@ LEAVES = (
     "TruncatedGaussian(sigma={size}, bounds=[-9, 9], mode='clamp')",
     "TruncatedLaplace(scale={size}, bounds=[-9, 9])",
     "TruncatedLaplace(scale={size}, bounds=[-9, 9], integer=True)",
+)
+ZOO = (  # what deployments add to plain noise
+    "GaussianVariance(sigma1=1 + 1/{size}, sigma2=1)",
+    "GaussianVariance(sigma1=1, sigma2=1 + 1/{size})",
+    "GaussianMixture(sigma={size}, shifts=[0, 1, 2], weights=[0.25, 0.5, 0.25])",
+    "GaussianMixture(sigma=2*{size}, shifts=[0, 0.5, 3], weights=[0.98, 0.015, 0.005])",
+    "Skellam(variance={size}**2, sensitivity=2)",
+    "BinomialNoise(trials=1000)",
+    "BinomialNoise(trials=64, sensitivity=3)",
+    "Staircase(epsilon=1/{size})",
+    "Staircase(epsilon=1/{size}, gamma=0.25, sensitivity=2)",
+    "RandomizedResponse(channel=[[0.75, 0.25, 0], [0.25, 0.5, 0.25], [0, 0.25, 0.75]])",
+    "RandomizedResponse(channel=[[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.125, 0.0625, 0.8125]])",
+    "SubsetSelection(epsilon=1/{size}, categories=16, size=4)",
+    "TreeAggregation(sigma=4*{size}, steps=1000)",
+    "MatrixMechanism(sigma={size}, matrix=[[1, 0, 0], [0.5, 1, 0], [0.375, 0.5, 1]])",
+    "NoisyMax(scale=4*{size})",
+    "NoisyMax(scale={size}, noise='gumbel', monotone=True)",
+    "PermuteAndFlip(epsilon=1/{size})",
+    "DistanceToInstability(epsilon=1/{size}, delta=1e-9)",
+    "StabilityHistogram(epsilon=1/{size}, threshold=20*{size})",
+    "SparseVector(threshold_scale=2*{size}, query_scale=4*{size}, answers=2)",
+    "SparseVector(threshold_scale={size}, query_scale={size}, monotone=True)",
+    "GaussianSparseVector(threshold_sigma=4*{size}, query_sigma=8*{size}, queries=1000)",
+    "SkellamVector(variance=100*{size}, l1=50, l2=10)",
 )
 DIRECTIONS = (None, "remove", "add")
 # Methods of compare: what is made from moments, from rho and from advanced composition.
@@ -180,6 +205,20 @@ def drawn() -> Iterator[Case]:
         options = {"direction": DIRECTIONS[index % 3]} if index % 3 else {}
         yield Case("renyi", text, "renyi", order, options)
 
+    yield from zoo()
+
+
+def zoo() -> Iterator[Case]:
+    """Each mechanism of the zoo alone, in many samples, and beside others; drawn for itself, as it came later."""
+    source = random.Random(SEED)
+    for index, text in enumerate(ZOO):
+        one = text.format(size=log_uniform(source, 0.5, 30.0))
+        rate, count = log_uniform(source, 1e-3, 0.9), round(log_uniform(source, 2, 1e4))
+        options = [{"direction": direction, "proof": index % 2 == 0} for direction in (*DIRECTIONS, *DIRECTIONS)]
+        yield asked(source, "zoo", one, **options[index % 3])
+        yield asked(source, "zoo", f"{one}.poisson(rate={rate}) * {count}", **options[index % 3 + 1])
+        yield asked(source, "zoo", f"{one} * {count} + {mix(source, 1)}", direction=DIRECTIONS[(index + 2) % 3])
+
 
 def serve() -> None:
     """Answers the questions that come in, one a line, until there is none."""
@@ -281,10 +320,11 @@ def contains(row: dict[str, Any], truth: str) -> bool:
     return bool(Decimal(row["lower"]) <= Decimal(truth) + last and Decimal(truth) - last <= Decimal(row["upper"]))
 
 
-def record() -> None:
-    """Asks everything once, in this tree."""
-    server, rows, total = Server(HERE.parent), [], 0.0
-    for index, case in enumerate(drawn()):
+def record(groups: Sequence[str]) -> None:
+    """Asks everything once, in this tree, or these groups alone."""
+    kept = [[*case, old] for case, old in recorded(()) if case.group not in groups] if groups else []
+    server, rows, total = Server(HERE.parent), kept, 0.0
+    for index, case in enumerate(case for case in drawn() if not groups or case.group in groups):
         found = server.ask(case)
         rows.append([*case, found])
         total += found["seconds"]
@@ -353,8 +393,8 @@ def first(tree: Path) -> float:
 def main() -> None:
     """One of the three commands."""
     match sys.argv[1:]:
-        case ["record"]:
-            record()
+        case ["record", *groups]:
+            record(groups)
         case ["compare", *groups]:
             sys.exit(1 if compare(groups) else 0)
         case ["against", revision, *groups]:
