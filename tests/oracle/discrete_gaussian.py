@@ -8,38 +8,27 @@ from functools import lru_cache
 
 from flint import arb, ctx
 
-from .continuous import ALL, NONE, swapped
+from .continuous import Rising
 from .precision import START, Number, ball, precision
-from .truth import Choice, Law, Masses, Ratio
+from .truth import Choice, Masses, Ratio
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian(Law):
+class DiscreteGaussian(Rising):
     """Noise around the integer sensitivity against noise around 0."""
 
     sigma: Number
     sensitivity: int = 1
 
-    def masses(self, choice: Choice) -> Masses:
-        if choice.takes_none():
-            return NONE
-        if choice.takes_all():
-            return ALL
+    def right(self, choice: Choice) -> Masses:
         first = self._first(choice)
         total = _suffix(self.sigma, 1, ctx.prec) + _suffix(self.sigma, 0, ctx.prec)
-        right = Masses(
+        return Masses(
             *(
                 _suffix(self.sigma, start, ctx.prec) / total
                 for start in (first - self.sensitivity, first, 1 - first + self.sensitivity, 1 - first)
             )
         )
-        return right if choice.remove else swapped(right)
-
-    def alone(self) -> tuple[Fraction, Fraction]:
-        return Fraction(0), Fraction(0)
-
-    def ratio_range(self) -> tuple[Ratio | None, Ratio | None]:
-        return None, None
 
     def _ratio(self, x: int) -> Ratio:
         return Ratio(Fraction(1), self.sensitivity * (2 * x - self.sensitivity) / (2 * Fraction(self.sigma) ** 2))

@@ -13,36 +13,25 @@ from math import comb
 
 from flint import arb, ctx
 
-from .continuous import ALL, NONE, swapped
+from .continuous import ALL, NONE, Rising
 from .finite import FiniteLaw, Histogram, Output
 from .precision import Number, Real, ball, precision
-from .truth import Choice, Law, Masses, Ratio
+from .truth import Choice, Masses, Ratio
 
 
 @dataclass(frozen=True)
-class Skellam(Law):
+class Skellam(Rising):
     """Noise around the integer sensitivity against noise around 0."""
 
     variance: Number
     sensitivity: int = 1
 
-    def masses(self, choice: Choice) -> Masses:
-        if choice.takes_none():
-            return NONE
-        if choice.takes_all():
-            return ALL
+    def right(self, choice: Choice) -> Masses:
         first = self._first(choice)
         if first is None:
-            return ALL if choice.takes(Ratio(Fraction(1))) else NONE
+            return ALL if choice.takes(Ratio(Fraction(1))) == choice.remove else NONE
         starts = (first - self.sensitivity, first, 1 - first + self.sensitivity, 1 - first)
-        right = Masses(*(suffix(self.variance, start, ctx.prec) for start in starts))
-        return right if choice.remove else swapped(right)
-
-    def alone(self) -> tuple[Fraction, Fraction]:
-        return Fraction(0), Fraction(0)
-
-    def ratio_range(self) -> tuple[Ratio | None, Ratio | None]:
-        return None, None
+        return Masses(*(suffix(self.variance, start, ctx.prec) for start in starts))
 
     def _ratio(self, x: int) -> Ratio:
         if 2 * x == self.sensitivity:

@@ -14,13 +14,13 @@ from fractions import Fraction
 
 from flint import acb, arb
 
-from .continuous import ALL, NONE, swapped
+from .continuous import Rising
 from .precision import Number, ball
-from .truth import Choice, Law, Masses, Ratio
+from .truth import Choice, Masses, Ratio
 
 
 @dataclass(frozen=True)
-class FlatTop(Law):
+class FlatTop(Rising):
     """slope: K times log 2, as a fraction; over_e: divided by e besides. P lies to the right."""
 
     fall: Number
@@ -56,13 +56,7 @@ class FlatTop(Law):
             return lambda x, _: top.log() + rise * (x - shift)
         return lambda x, _: acb(top.log()) if near - shift < width else top.log() - fall * (x - shift - width)
 
-    def masses(self, choice: Choice) -> Masses:
-        low, high = self.ratio_range()
-        first, last = (low, high) if choice.remove else (high, low)
-        if choice.takes(first):
-            return ALL
-        if not choice.takes(last):
-            return NONE
+    def right(self, choice: Choice) -> Masses:
         _, width = self.top()
         rise, fall = ball(Fraction(self.rise)), ball(Fraction(self.fall))
         loss = choice.crossing().log()
@@ -80,11 +74,7 @@ class FlatTop(Law):
                 if not loss < la and b > a:
                     x = a + (loss - la).min(lb - la) * (b - a) / (lb - la)
         (p, p_rest), (q, q_rest) = self.sides(x - 1), self.sides(x)
-        right = Masses(p, q, p_rest, q_rest)
-        return right if choice.remove else swapped(right)
-
-    def alone(self) -> tuple[Fraction, Fraction]:
-        return Fraction(0), Fraction(0)
+        return Masses(p, q, p_rest, q_rest)
 
     def ratio_range(self) -> tuple[Ratio, Ratio]:
         return Ratio(Fraction(1), -Fraction(self.rise)), Ratio(Fraction(1), Fraction(self.fall))

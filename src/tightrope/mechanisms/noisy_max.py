@@ -19,7 +19,7 @@ from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Leaf
-from .parameters import nonnegative, positive
+from .parameters import flag, nonnegative, positive
 
 NOISES = ("exponential", "laplace", "gumbel")
 GUMBEL_SPANS = (1e-280, 1e300)  # of the doubles that halves and products of losses stay within
@@ -64,8 +64,7 @@ class NoisyMax(Leaf):
         object.__setattr__(self, "sensitivity", positive("sensitivity", self.sensitivity))
         if self.noise not in NOISES:
             raise InvalidParameter(f"noise must be one of {', '.join(NOISES)}, not {self.noise!r:.60}")
-        if not isinstance(self.monotone, bool):
-            raise InvalidParameter(f"monotone must be True or False, not {self.monotone!r:.60}")
+        flag("monotone", self.monotone)
         if self.noise == "gumbel" and not GUMBEL_SPANS[0] <= self._span <= GUMBEL_SPANS[1]:
             least, most = GUMBEL_SPANS
             raise InvalidParameter(

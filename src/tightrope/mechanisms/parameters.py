@@ -48,6 +48,13 @@ def probability(name: str, value: float) -> float:
     return number + 0.0
 
 
+def flag(name: str, value: bool) -> bool:
+    """True or False, and not what only counts as one of them."""
+    if not isinstance(value, bool):
+        raise InvalidParameter(f"{name} must be True or False, not {value!r:.60}")
+    return value
+
+
 def whole(name: str, value: float, least: int) -> int:
     """An integer (integral floats count) of at least `least`."""
     number = value if isinstance(value, int) and not isinstance(value, bool) else real(name, value)

@@ -25,7 +25,7 @@ from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
 from .base import Leaf
-from .parameters import finite, probability, real
+from .parameters import finite, flag, probability, real
 
 if TYPE_CHECKING:
     from ..pairs.finite.curve import Corner
@@ -69,8 +69,7 @@ own = tr.PrivacyCurve(deltas=lambda epsilon: min(1, 2 * math.exp(-5 * epsilon)))
     placed: bool = field(init=False, compare=False)  # whether no point was left out because it could not be placed
 
     def __post_init__(self) -> None:
-        if not isinstance(self.both_directions, bool):
-            raise InvalidParameter(f"both_directions must be True or False, not {self.both_directions!r:.60}")
+        flag("both_directions", self.both_directions)
         if callable(self.deltas):
             epsilons, deltas = _read(self.deltas, self.epsilons, self.both_directions)
         else:

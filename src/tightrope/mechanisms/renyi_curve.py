@@ -25,7 +25,7 @@ from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
 from .base import Leaf
-from .parameters import nonnegative, probability, real
+from .parameters import flag, nonnegative, probability, real
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -64,8 +64,7 @@ class RenyiCurve(Leaf):
             if not one < two:
                 raise InvalidParameter(f"orders must rise, not from {one!r} to {two!r} at index {index + 1}")
         checked = tuple(nonnegative(f"divergences[{index}]", each) for index, each in enumerate(divergences))
-        if not isinstance(self.both_directions, bool):
-            raise InvalidParameter(f"both_directions must be True or False, not {self.both_directions!r:.60}")
+        flag("both_directions", self.both_directions)
         object.__setattr__(self, "orders", orders)
         object.__setattr__(self, "divergences", checked)
 

@@ -26,7 +26,7 @@ from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Leaf
-from .parameters import positive, whole
+from .parameters import flag, positive, whole
 
 STEPS = 6  # orders in each octave
 OCTAVES = (-16, 10)  # from what suits many uses to what suits none that is seen
@@ -67,8 +67,7 @@ class GaussianSparseVector(Leaf):
             object.__setattr__(self, name, positive(name, getattr(self, name)))
         for name in ("queries", "answers"):
             object.__setattr__(self, name, whole(name, getattr(self, name), least=1))
-        if not isinstance(self.monotone, bool):
-            raise InvalidParameter(f"monotone must be True or False, not {self.monotone!r:.60}")
+        flag("monotone", self.monotone)
         _orders(min(self._rates(1)))
 
     @property

@@ -15,11 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Leaf
-from .parameters import positive, whole
+from .parameters import flag, positive, whole
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -60,8 +59,7 @@ class SparseVector(Leaf):
         for name in ("threshold_scale", "query_scale", "sensitivity"):
             object.__setattr__(self, name, positive(name, getattr(self, name)))
         object.__setattr__(self, "answers", whole("answers", self.answers, least=1))
-        if not isinstance(self.monotone, bool):
-            raise InvalidParameter(f"monotone must be True or False, not {self.monotone!r:.60}")
+        flag("monotone", self.monotone)
 
     @property
     def tight(self) -> bool:

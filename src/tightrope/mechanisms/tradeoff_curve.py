@@ -27,7 +27,7 @@ from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
 from .base import Leaf
-from .parameters import probability
+from .parameters import flag, probability
 
 if TYPE_CHECKING:
     from ..pairs.finite.tradeoff import Point
@@ -72,8 +72,7 @@ class TradeoffCurve(Leaf):
             if not one < two:
                 raise InvalidParameter(f"fprs must rise, not from {one!r} to {two!r} at index {index + 1}")
         for name in ("both_directions", "points_only"):
-            if not isinstance(getattr(self, name), bool):
-                raise InvalidParameter(f"{name} must be True or False, not {getattr(self, name)!r:.60}")
+            flag(name, getattr(self, name))
         object.__setattr__(self, "fprs", fprs)
         object.__setattr__(self, "fnrs", fnrs)
         from ..pairs.finite.tradeoff import holds, lines_below, mirrored, points_below, symmetric

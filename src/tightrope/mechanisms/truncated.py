@@ -20,7 +20,7 @@ from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
 from .base import Leaf
-from .parameters import positive, real
+from .parameters import flag, positive, real
 
 if TYPE_CHECKING:
     from ..pairs.truncated.gaussian import GaussianNoise
@@ -60,8 +60,7 @@ class TruncatedNoise(Leaf):
         object.__setattr__(self, width, positive(width, getattr(self, width)))
         if self.mode not in ("cut", "clamp"):
             raise InvalidParameter(f"mode must be 'cut' or 'clamp', not {self.mode!r}")
-        if not isinstance(self.integer, bool):
-            raise InvalidParameter(f"integer must be True or False, not {self.integer!r}")
+        flag("integer", self.integer)
         try:
             low, high = (real("bounds", bound) + 0.0 for bound in self.bounds)
             mean = real("mean", self.mean) + 0.0
