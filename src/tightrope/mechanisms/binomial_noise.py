@@ -11,10 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import whole
+
+TRIALS_MOST = 10**15  # beyond, it is as good as Gaussian noise
+SENSITIVITY_MOST = 10**9
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -44,6 +48,11 @@ class BinomialNoise(Leaf):
     def __post_init__(self) -> None:
         object.__setattr__(self, "trials", whole("trials", self.trials, least=1))
         object.__setattr__(self, "sensitivity", whole("sensitivity", self.sensitivity, least=1))
+        if self.trials > TRIALS_MOST or self.sensitivity > SENSITIVITY_MOST:
+            raise InvalidParameter(
+                f"trials must be at most {TRIALS_MOST:.0e} and sensitivity {SENSITIVITY_MOST:.0e}, not "
+                f"{self.trials:.3g} and {self.sensitivity:.3g}"
+            )
 
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.integer_noise.coins import coin_pair

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
 from .base import Leaf
 from .parameters import positive, whole
+
+VARIANCE_MOST = 1e30  # beyond, it is as good as Gaussian noise
+SENSITIVITY_MOST = 10**9
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -44,6 +48,11 @@ class Skellam(Leaf):
     def __post_init__(self) -> None:
         object.__setattr__(self, "variance", positive("variance", self.variance))
         object.__setattr__(self, "sensitivity", whole("sensitivity", self.sensitivity, least=1))
+        if self.variance > VARIANCE_MOST or self.sensitivity > SENSITIVITY_MOST:
+            raise InvalidParameter(
+                f"variance must be at most {VARIANCE_MOST:.0e} and sensitivity {SENSITIVITY_MOST:.0e}, not "
+                f"{self.variance:.3g} and {self.sensitivity:.3g}"
+            )
 
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.integer_noise.pair import IntegerNoisePair

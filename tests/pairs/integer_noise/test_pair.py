@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -87,3 +88,26 @@ def test_two_uses_by_brute_force() -> None:
     bound = (tr.Skellam(variance) * 2).delta(epsilon)
     assert bound.lower * (1.0 - 1e-12) <= total <= bound.upper * (1.0 + 1e-12)
     assert bound.upper - bound.lower < 1e-5 * bound.upper
+
+
+@pytest.mark.parametrize(
+    "mechanism", [tr.Skellam(variance=1e30), tr.BinomialNoise(trials=10**15), tr.Skellam(1.0, 10**9)]
+)
+def test_what_nobody_lists_is_answered_or_left_open(mechanism: tr.Mechanism) -> None:
+    bound = mechanism.delta(0.5)
+    assert 0.0 <= bound.lower <= bound.upper <= 1.0
+    assert contains(mechanism.delta(1e5), arb(0).union(arb(1)))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tr.Skellam(variance=1e31),
+        lambda: tr.Skellam(variance=1.0, sensitivity=10**10),
+        lambda: tr.BinomialNoise(trials=10**16),
+        lambda: tr.BinomialNoise(trials=0),
+    ],
+)
+def test_sizes_are_checked(make: Callable[[], tr.Mechanism]) -> None:
+    with pytest.raises(tr.InvalidParameter):
+        make()

@@ -7,6 +7,7 @@ Guarantee: the true output is among those given.
 from __future__ import annotations
 
 import math
+from enum import Enum
 
 from flint import arb
 
@@ -17,9 +18,27 @@ UNSURE_MOST = 3
 CAST_MOST = 1e300
 
 
+class LossSide(Enum):
+    """Where t lies: between the losses of the far outputs, beyond one of them, or undecided."""
+
+    BETWEEN, ABOVE, BELOW, UNKNOWN = range(4)
+
+
 def far_output(noise: IntegerNoise, shift: int) -> int:
-    """An output that both laws hardly reach: P[X > this - shift] is about e^-UNSEEN_DEPTH, or none."""
-    return noise.reach(UNSEEN_DEPTH) + shift if noise.last is None else noise.last
+    """An output that both laws hardly reach: P[X > this - shift] is about e^-UNSEEN_DEPTH; or the last of all."""
+    far = noise.reach(UNSEEN_DEPTH) + shift
+    return far if noise.last is None else min(far, noise.last)
+
+
+def side_of(noise: IntegerNoise, shift: int, t: arb) -> LossSide:
+    """Whether the far output has a loss above t, and the one opposite none."""
+    far = far_output(noise, shift)
+    if far == noise.last:
+        return LossSide.BETWEEN  # all that there are
+    top, bottom = (_exceeds(noise, shift, t, k) for k in (far, noise.mirror(far) + shift))
+    if top is None or bottom is None:
+        return LossSide.UNKNOWN
+    return LossSide.BELOW if bottom else LossSide.BETWEEN if top else LossSide.ABOVE
 
 
 def first_outputs(noise: IntegerNoise, shift: int, t: arb) -> range:
@@ -28,8 +47,9 @@ def first_outputs(noise: IntegerNoise, shift: int, t: arb) -> range:
     Nothing where that is more than a few.
     """
     far = far_output(noise, shift)
+    more = int(far == noise.last)  # further outputs have an infinite loss
     # What lies at or below `low` does not exceed t, what lies at or above `high` does.
-    low, high = _bracket(noise, shift, t, (noise.mirror(far) + shift - 1, far + 1))
+    low, high = _bracket(noise, shift, t, (noise.mirror(far) + shift - more, far + more))
     while high - low > 1:
         middle = (low + high) // 2
         exceeds = _exceeds(noise, shift, t, middle)
@@ -38,17 +58,6 @@ def first_outputs(noise: IntegerNoise, shift: int, t: arb) -> range:
             break
         low, high = (low, middle) if exceeds else (middle, high)
     return range(low + 1, high + 1) if high - low <= UNSURE_MOST else range(0)
-
-
-def beyond(noise: IntegerNoise, shift: int, t: arb) -> int:
-    """1 where even the far output has no loss above t, -1 where even the one opposite has; 0 for all other t."""
-    if noise.last is not None:
-        return 0
-    far = far_output(noise, shift)
-    guess = noise.plain_output(float(t.mid()), shift)
-    if guess >= far and _exceeds(noise, shift, t, far) is False:
-        return 1
-    return -1 if guess <= shift - far and _exceeds(noise, shift, t, shift - far) else 0
 
 
 def _exceeds(noise: IntegerNoise, shift: int, t: arb, k: int) -> bool | None:

@@ -81,6 +81,7 @@ class Listing:
     @cached_property
     def outputs(self) -> npt.NDArray[np.int64]:
         """Those that are listed and have a finite loss, rising."""
+        self.demand_few()
         low, high = self.noise.mirror(self.reach), self.reach
         if self.shift <= high - low + 1:
             found = np.arange(low, high + self.shift + 1)

@@ -20,7 +20,7 @@ from ...kernels.ball import BITS_START, enclose, working_precision
 from ...kernels.enclosure import Enclosure, FloatArray, enclosed, falling
 from ...kernels.twofold import Twofold
 from ...pair import PROFILE_COST, BallTails, LossRange, Pair, Tails
-from .crossing import beyond, far_output, first_outputs
+from .crossing import LossSide, far_output, first_outputs, side_of
 from .listing import LISTED_MOST, Listing
 from .noise import IntegerNoise
 
@@ -80,14 +80,14 @@ class IntegerNoisePair(Pair):
 
     def ball_tails(self, t: arb) -> BallTails:
         noise, shift = self.noise, self.sensitivity
-        side = beyond(noise, shift, t)
-        if side:
-            some = self._unseen()
-            tails = BallTails(some, some, 1 - some, 1 - some)
-            return tails if side > 0 else BallTails(*tails[2:], *tails[:2])
+        side, some = side_of(noise, shift, t), self._unseen()
+        if side is LossSide.ABOVE:
+            return BallTails(some, some, 1 - some, 1 - some)
+        if side is LossSide.BELOW:
+            return BallTails(1 - some, 1 - some, some, some)
         found = [
             BallTails(noise.tail(m - shift), noise.tail(m), *(noise.tail(noise.mirror(k) + 1) for k in (m - shift, m)))
-            for m in first_outputs(noise, shift, t)
+            for m in (() if side is LossSide.UNKNOWN else first_outputs(noise, shift, t))
         ]
         if not found:
             return BallTails(*(arb(0).union(arb(1)) for _ in range(4)))
@@ -95,9 +95,13 @@ class IntegerNoisePair(Pair):
 
     def ball_profile(self, epsilon: arb) -> arb:
         """S(m - D) - e^eps S(m); an unsure m is harmless, because the true one attains the maximum."""
-        power, side = epsilon.exp(), beyond(self.noise, self.sensitivity, epsilon)
-        if side:
-            return self._unseen() if side > 0 else 1 - power + power * self._unseen()
+        power, side = epsilon.exp(), side_of(self.noise, self.sensitivity, epsilon)
+        if side is LossSide.ABOVE:
+            return self._unseen()
+        if side is LossSide.BELOW:
+            return 1 - power + power * self._unseen()
+        if side is LossSide.UNKNOWN:
+            return arb(0).union(arb(1))
         values = [
             self.noise.tail(m - self.sensitivity) - power * self.noise.tail(m)
             for m in first_outputs(self.noise, self.sensitivity, epsilon)

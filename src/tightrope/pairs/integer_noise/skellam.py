@@ -18,6 +18,7 @@ from .noise import LOG_TWO, SADDLE_MOST, IntegerNoise
 
 BESSEL_MOST = 200.0  # variances up to which Arb's Bessel functions are fast, and lose few bits
 BESSEL_SPARE = 40
+BESSEL_ORDER_MOST = 10**7
 SUMMED_VARIANCE = 1e4  # up to which fewer masses are added up than a contour has nodes, about
 LOSS_NODES = ((-0.7745966692414834, 5.0 / 18.0), (0.0, 8.0 / 18.0), (0.7745966692414834, 5.0 / 18.0))
 
@@ -82,7 +83,7 @@ class SkellamNoise(IntegerNoise):
         return found[:0:-1]
 
     def summed_mass(self, k: int) -> arb:
-        if self.variance > BESSEL_MOST:
+        if self.variance > BESSEL_MOST or k > BESSEL_ORDER_MOST:
             return super().summed_mass(k)
         with working_precision(ctx.prec + BESSEL_SPARE):
             return arb(self.variance).bessel_i(arb(k), scaled=True)
