@@ -329,6 +329,8 @@ def test_in_samples_real_neighbours_show_less() -> None:
     assert far.poisson(rate=0.5).attained
     assert near.without_replacement(batch=2, records=9).attained
     assert (near + sampled).attained
+    assert (far + tr.Gaussian(sigma=1.0).without_replacement(batch=1, records=2, neighbours="add_remove")).attained
+    assert (lone.poisson(rate=1.0, neighbours="replace") + sampled).attained
     for blurred in (
         loose.poisson(rate=0.5),
         (loose * 2 + tr.Laplace(scale=1.0)).poisson(rate=0.5),
@@ -338,6 +340,10 @@ def test_in_samples_real_neighbours_show_less() -> None:
         far.without_replacement(batch=5, records=9),
         far.with_replacement(batch=5, records=9),
         far + sampled,
+        # Of so few records as another part names, no count is far above the threshold.
+        loose + tr.Gaussian(sigma=1.0).without_replacement(batch=1, records=2, neighbours="add_remove"),
+        tr.parallel(loose, far) + tr.Gaussian(sigma=1.0).truncated_poisson(rate=0.5, cap=1, records=2),
+        loose.poisson(rate=1.0, neighbours="replace") + sampled,
     ):
         assert not blurred.attained, blurred
         assert not blurred.attained_once, blurred

@@ -98,10 +98,14 @@ class Composition(Mechanism):
 
     @property
     def attained(self) -> bool:
-        """Where records are replaced in data of a size that some part names, all parts run on so many."""
+        """Of data whose size some part names all parts run on so many: too few for a count, and for distances where
+        records are replaced."""
         from .sizes import sizes
 
-        few = sizes(self) if self.relation is Relation.REPLACE else ()
+        named = sizes(self)
+        if named and self.needs_others(None):
+            return False
+        few = named if self.relation is Relation.REPLACE else ()
         return all(part.attained for part, _ in self.parts) and not any(
             part.relation is None and part.needs_others(size) for part, _ in self.parts for size in few
         )
