@@ -18,7 +18,7 @@ UNSURE_MOST = 3
 CAST_MOST = 1e300
 
 
-class LossSide(Enum):
+class FarSide(Enum):
     """Where t lies: between the losses of the far outputs, beyond one of them, or undecided."""
 
     BETWEEN, ABOVE, BELOW, UNKNOWN = range(4)
@@ -30,15 +30,15 @@ def far_output(noise: IntegerNoise, shift: int) -> int:
     return far if noise.last is None else min(far, noise.last)
 
 
-def side_of(noise: IntegerNoise, shift: int, t: arb) -> LossSide:
+def side_of(noise: IntegerNoise, shift: int, t: arb) -> FarSide:
     """Whether the far output has a loss above t, and the one opposite none."""
     far = far_output(noise, shift)
     if far == noise.last:
-        return LossSide.BETWEEN  # all that there are
+        return FarSide.BETWEEN  # all that there are
     top, bottom = (_exceeds(noise, shift, t, k) for k in (far, noise.mirror(far) + shift))
     if top is None or bottom is None:
-        return LossSide.UNKNOWN
-    return LossSide.BELOW if bottom else LossSide.BETWEEN if top else LossSide.ABOVE
+        return FarSide.UNKNOWN
+    return FarSide.BELOW if bottom else FarSide.BETWEEN if top else FarSide.ABOVE
 
 
 def first_outputs(noise: IntegerNoise, shift: int, t: arb) -> range:

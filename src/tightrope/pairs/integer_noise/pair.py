@@ -20,7 +20,7 @@ from ...kernels.ball import BITS_START, enclose, working_precision
 from ...kernels.enclosure import Enclosure, FloatArray, enclosed, falling
 from ...kernels.twofold import Twofold
 from ...pair import PROFILE_COST, BallTails, LossRange, Pair, Tails
-from .crossing import LossSide, far_output, first_outputs, side_of
+from .crossing import FarSide, far_output, first_outputs, side_of
 from .listing import LISTED_MOST, Listing
 from .noise import IntegerNoise
 
@@ -81,13 +81,13 @@ class IntegerNoisePair(Pair):
     def ball_tails(self, t: arb) -> BallTails:
         noise, shift = self.noise, self.sensitivity
         side, some = side_of(noise, shift, t), self._unseen()
-        if side is LossSide.ABOVE:
+        if side is FarSide.ABOVE:
             return BallTails(some, some, 1 - some, 1 - some)
-        if side is LossSide.BELOW:
+        if side is FarSide.BELOW:
             return BallTails(1 - some, 1 - some, some, some)
         found = [
             BallTails(noise.tail(m - shift), noise.tail(m), *(noise.tail(noise.mirror(k) + 1) for k in (m - shift, m)))
-            for m in (() if side is LossSide.UNKNOWN else first_outputs(noise, shift, t))
+            for m in (() if side is FarSide.UNKNOWN else first_outputs(noise, shift, t))
         ]
         if not found:
             return BallTails(*(arb(0).union(arb(1)) for _ in range(4)))
@@ -96,11 +96,11 @@ class IntegerNoisePair(Pair):
     def ball_profile(self, epsilon: arb) -> arb:
         """S(m - D) - e^eps S(m); an unsure m is harmless, because the true one attains the maximum."""
         power, side = epsilon.exp(), side_of(self.noise, self.sensitivity, epsilon)
-        if side is LossSide.ABOVE:
+        if side is FarSide.ABOVE:
             return self._unseen()
-        if side is LossSide.BELOW:
+        if side is FarSide.BELOW:
             return 1 - power + power * self._unseen()
-        if side is LossSide.UNKNOWN:
+        if side is FarSide.UNKNOWN:
             return arb(0).union(arb(1))
         values = [
             self.noise.tail(m - self.sensitivity) - power * self.noise.tail(m)
