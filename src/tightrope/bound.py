@@ -145,7 +145,7 @@ class Certificate:
         """What the two ends speak of, whichever of them is the safe one."""
         if self.attained and not self.tight:
             return "the safe end is that of the dominating pair, the other one what real neighbours lose"
-        return "both ends are those of the dominating pair; the mechanism itself may lose less"
+        return "both ends are those of the dominating pair; real neighbours have at most its delta at every epsilon"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", FrozenMapping(self.parameters))

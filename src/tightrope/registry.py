@@ -104,6 +104,8 @@ def find_mechanism(name: str) -> type[Leaf]:
         raise InvalidParameter(f"{name} is given by functions, which no text can hold: build it in Python")
     if name not in MECHANISMS and nearest(name, JOINS):
         raise InvalidParameter(f"unknown mechanism {quoted(name)}{nearest(name, JOINS)}")
+    if name not in MECHANISMS and not nearest(name, MECHANISMS):
+        raise InvalidParameter(f"unknown mechanism {quoted(name)}; tightrope mechanisms lists all, by what they do")
     return _found("mechanism", name, MECHANISMS)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+import tightrope as tr
 from tightrope import result
 from tightrope.cli.app import run
 
@@ -29,6 +30,15 @@ def test_the_median_and_the_last_hundredth_by_default(capsys: pytest.CaptureFixt
     assert "at p 0.5" in out
     assert "loss_quantile in [inf, inf] at p 0.99" in out
     assert "note: the loss is infinite too often" in out
+
+
+def test_a_loss_of_a_dominating_pair_is_not_called_an_upper_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    # Two candidates with equal scores: P[loss > 0.5] = 1 - e^-0.5/2, above that of the pair, 1 - e^-0.25/2.
+    assert run(["loss", "NoisyMax(scale=2)", "--pdp", "0.5"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("pdp in [0.6105")
+    assert "may be large more often" in out
+    assert "may lose less" not in out + str(tr.NoisyMax(scale=2).pdp(0.5).certificate)
 
 
 def test_json_holds_the_schema(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import tightrope as tr
 from tests.cli.test_app import RESULT, Shell
 from tests.cli.test_app import shell as shell
 from tightrope.cli import entries
-from tightrope.cli.portrait import lines
+from tightrope.cli.portrait import draw, lines
 from tightrope.registry import JOINS, MECHANISMS, TRANSFORMS
 
 
@@ -65,6 +65,11 @@ def test_what_no_text_can_hold_is_shown_in_python(shell: Shell) -> None:
         ((".poison",), "did you mean poisson?"),
         ((".Gaussian",), "did you mean Gaussian?"),
         (("qqqq\nqq",), "lists all of them"),
+        (("the",), "lists all of them"),
+        (("above threshold",), "; SparseVector speaks of it"),
+        (("DPFTRL",), "; TreeAggregation, MatrixMechanism speak of it"),
+        (("k-RR",), "; RandomizedResponse speaks of it"),
+        (("tree",), "; TreeAggregation speaks of it"),
         (("filter",), "no filter on privacy-loss distributions"),
         (("--plot", "a.png"), "tightrope mechanisms NAME --plot FILE"),
         (("Laplace", "--plot", "a.gif"), "png, pdf, svg"),
@@ -85,6 +90,12 @@ def test_the_picture(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "PureDP(epsilon=0.1) * 20" in drawn
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert "tightrope-dp[plot]" in shell("mechanisms", "PureDP", "--plot", str(picture)).err
+
+
+def test_a_curve_that_stays_up_is_drawn_beyond_its_fall() -> None:
+    left = draw([tr.ApproximateDP(epsilon=1, delta=1e-3)]).axes[0]
+    assert left.get_xlim()[1] > 1.2
+    assert draw([tr.PureDP(epsilon=1)]).axes[0].get_xlim()[1] < 1.1
 
 
 def test_what_a_picture_shows() -> None:

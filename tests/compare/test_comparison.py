@@ -127,6 +127,8 @@ def test_an_allowance_ends_the_comparison_and_says_so() -> None:
         assert _row(slow, several, "epsilon", 1e-5, tr.Bound(0.1, 0.2), 0.5).distance == "time ran out"
         left = meter.left
     assert left >= 0.49 * work.UNITS_PER_SECOND * (1.0 - work.GRACE)
+    mixture = tr.GaussianMixture(sigma=2, shifts=[0, 1, 2], weights=[0.25, 0.5, 0.25])  # whose pair costs some balls
+    assert compare(mixture, delta=1e-4, methods="naive", seconds=1e-6).rows[0].late
     for wrong in (0.0, -1.0, math.nan, "x"):
         with pytest.raises(InvalidParameter, match="seconds"):
             compare(tr.parse(RUN), delta=1e-4, seconds=wrong)  # type: ignore[arg-type]

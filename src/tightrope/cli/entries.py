@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, cleandoc, getdoc
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +24,8 @@ TRANSFORMED = "What makes a mechanism of mechanisms"
 OTHERS = "Others"
 MECHANISMS_PAGE, TRANSFORMATIONS_PAGE = "docs/mechanisms.md", "docs/transformations.md"
 ASKED_DELTA, ASKED_EPSILON = 1e-6, 1.0  # of the examples
+NAMED_MOST = 4  # names: a word that more have tells nothing
+WORDS, CAPITALISED = re.compile(r"[\w-]+"), re.compile(r"[A-Z][a-z]+|[a-z]+")
 LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
 
 Texts = Any  # a class with the texts: example, formula, theorem, relations, tightness
@@ -126,7 +129,21 @@ def find(name: str) -> Entry:
     if bare in REFUSED:
         raise InvalidParameter(f"there is no {bare}: {REFUSED[bare]}")
     suggested = nearest(bare, (*mechanisms(), *transformations()))
+    if not suggested and (told := speaking_of(bare)):
+        suggested = f"; {', '.join(told)} {'speaks' if len(told) == 1 else 'speak'} of it"
     raise InvalidParameter(f"unknown mechanism {quoted(name)}{suggested or '; tightrope mechanisms lists all of them'}")
+
+
+def speaking_of(word: str) -> list[str]:
+    """Whose names and texts have the word, in any case and with or without hyphens or a space: few, or none at all."""
+    sought = "".join(WORDS.findall(word)).replace("-", "").lower()
+    found = []
+    for entry in (*mechanisms().values(), *transformations().values()):
+        said = [*CAPITALISED.findall(entry.name), *WORDS.findall(f"{entry.meaning} {' '.join(entry.texts.values())}")]
+        plain = [each.replace("-", "").lower() for each in said]
+        if sought in plain or sought in map("".join, pairwise(plain)):
+            found.append(entry.name)
+    return found if len(found) <= NAMED_MOST else []
 
 
 def docstring(make: Texts) -> str:

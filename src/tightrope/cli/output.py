@@ -14,7 +14,7 @@ import click
 
 from ..bound import Bound, why_wide
 from ..digits import short, timed
-from ..question import stated
+from ..question import OF_LOSS, stated
 from ..result import Result
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LINE_MOST = 400
 INTERRUPTED = 130
 PIPE_CLOSED = 141
+OF_PAIR = "the loss is that of the dominating pair; that of real neighbours may be large more often, or less often"
 PATIENCE = 1.0  # seconds, before the spinner shows
 
 
@@ -66,7 +67,8 @@ def beneath(result: Result) -> list[str]:
         lines.append(f"  note: direction {result.direction.value} only; the other one may cost more")
     if certificate is not None and not certificate.tight:
         least = "what is found at least" if result.quantity == "tradeoff" else "the lower end"
-        lines.append(f"  note: {least} is {certificate.lower_end}")
+        of_loss = result.quantity in OF_LOSS
+        lines.append(f"  note: {OF_PAIR if of_loss else f'{least} is {certificate.lower_end}'}")
     return lines + assured(result.bound)
 
 

@@ -24,6 +24,7 @@ GRID = 32  # cells of each of two grids: as far as the curve falls, and as far a
 DELTAS_SHOWN = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)  # the first whose epsilon is finite ends the curve
 EPSILON_SHOWN = 4.0  # where none is
 LEAST_SHOWN = min(DELTAS_SHOWN)
+SHOWN_BEYOND = 1.25  # where infinite losses keep delta up: how far that is shown
 PORTRAIT_SIZE = (9.6, 4.2)
 LEGEND_WIDTH, LEGEND_HANDLE = 120, 10  # in letters
 
@@ -51,8 +52,8 @@ def draw(
     seconds: for each curve.
     """
     with sheet(path, None, PORTRAIT_SIZE) as axes:  # before anything is asked: without matplotlib there is no picture
-        reaches = [_reach(each) for each in shown]
-        widest = max(reaches)
+        reaches, ends = zip(*map(_reach, shown), strict=True)
+        widest = max(ends)
         figure = figure_of(axes)
         grid = figure.add_gridspec(1, 2)
         axes.set_subplotspec(grid[0])
@@ -90,10 +91,13 @@ def _name(figure: Figure, panels: tuple[Axes, Axes]) -> None:
     )
 
 
-def _reach(mechanism: Mechanism) -> float:
-    """The epsilon to which a curve is drawn."""
-    found = (mechanism.epsilon(delta=delta).upper for delta in DELTAS_SHOWN)
-    return next((each for each in found if 0.0 < each < math.inf), EPSILON_SHOWN)
+def _reach(mechanism: Mechanism) -> tuple[float, float]:
+    """The epsilon to which a curve falls, and to which it is drawn: further where it stays above the least delta."""
+    for delta in DELTAS_SHOWN:
+        reach = mechanism.epsilon(delta=delta).upper
+        if 0.0 < reach < math.inf:
+            return reach, reach if delta == LEAST_SHOWN else SHOWN_BEYOND * reach
+    return EPSILON_SHOWN, EPSILON_SHOWN
 
 
 def _profile(mechanism: Mechanism, reach: float, widest: float, seconds: float) -> Curve:

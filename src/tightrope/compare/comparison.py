@@ -124,7 +124,8 @@ def compare(
         rows = [
             _row(method, law, quantity, given, truth, 1.0 / (len(asked) - index)) for index, method in enumerate(asked)
         ]
-        why = why_certified(law)
+        with work.uncounted():  # the rows may have used up all there was
+            why = why_certified(law)
     return Comparison(repr(run), quantity, given, truth, tuple(sorted(rows, key=_nearness)), run.label, why, taken)
 
 

@@ -106,11 +106,9 @@ class Reader:
                 raise self.error(
                     f"{quoted(name)} is an attribute; only calls such as .poisson(rate=0.01) are read", node
                 )
-            case ast.Name(id=name) if name in FUNCTIONS:
-                raise self.error(f"{name} needs a number in brackets, as in {name}(2)", node)
             case ast.Name(id=name):
                 with self.at(node):
-                    raise InvalidParameter(f"{name} needs its parameters: {usage(name, find_mechanism(name))}")
+                    raise InvalidParameter(_alone(name))
         raise self.error("neither a mechanism, a number, a list of numbers nor a quoted word", node)
 
     def joined(self, name: str, call: ast.Call) -> Mechanism:
@@ -265,7 +263,7 @@ class Reader:
                 if isinstance(value, str) and takes == "Source":
                     given[known.name] = allowed_file(value, self.files)
                 elif isinstance(value, str) and takes != "str":
-                    raise InvalidParameter(f"{known.name} takes no text such as {quoted(value)}")
+                    raise InvalidParameter(f"{known.name} takes {_taken(takes)}, no text such as {quoted(value)}")
         return given
 
     def argument(self, name: str, node: ast.expr) -> Number | Row | tuple[Row, ...] | str:
@@ -306,6 +304,23 @@ def _power(left: Number, right: Number) -> Number:
 OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Number]] = MappingProxyType(
     {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.Pow: _power}
 )
+
+
+def _alone(name: str) -> str:
+    """What is missing where a name stands by itself."""
+    if name.lower() in ("true", "false"):
+        return f"write {name.capitalize()} for {name}"
+    if name in FUNCTIONS:
+        return f"{name} needs a number in brackets, as in {name}(2)"
+    return f"{name} needs its parameters: {usage(name, find_mechanism(name))}"
+
+
+def _taken(annotation: str) -> str:
+    """What is written for a parameter of this type, in words."""
+    for part, words in ("bool", "True or False"), ("Matrix", "a list of rows"), ("Sequence", "a list of numbers"):
+        if part in annotation:
+            return words
+    return "a number"
 
 
 def _has_unknown(node: ast.expr) -> bool:

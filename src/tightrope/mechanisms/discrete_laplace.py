@@ -18,7 +18,10 @@ from .parameters import positive, whole
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DiscreteLaplace(Leaf):
-    """Adds integer Laplace noise of the given scale to an integer query of the given sensitivity."""
+    """Adds integer Laplace noise of the given scale to an integer query of the given sensitivity.
+
+    It is the geometric mechanism, of ratio e^(-1/scale).
+    """
 
     example = "DiscreteLaplace(scale=4)"
     section = "noise"

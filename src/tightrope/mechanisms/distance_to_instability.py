@@ -26,9 +26,13 @@ from .parameters import positive, probability
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
 class DistanceToInstability(Leaf):
-    """Releases q(D) as it is where dist(D) + Lap(1/epsilon) > log(1/delta)/epsilon, else nothing."""
+    """Releases q(D) as it is where dist(D) + Lap(1/epsilon) > log(1/delta)/epsilon, else nothing.
 
-    example = "DistanceToInstability(epsilon=0.1, delta=1e-9) * 10"
+    q(D): any answer on the data D. dist(D): how many records must change before q may. It is the test of
+    propose-test-release (PTR), with an answer that takes no noise.
+    """
+
+    example = "DistanceToInstability(epsilon=0.1, delta=4e-8) * 10"
     section = "stability"
     formula = (
         "H(a) = the largest of delta/2 + (1 - delta/2) (1 - a)_+, where the answers differ, and of the pairs "

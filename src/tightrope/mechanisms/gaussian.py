@@ -18,7 +18,10 @@ from .parameters import positive
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Gaussian(Leaf):
-    """Adds noise of standard deviation sigma to a query of the given L2 sensitivity."""
+    """Adds noise of standard deviation sigma to a query of the given L2 sensitivity.
+
+    sigma over the sensitivity is the noise multiplier. DP-SGD is Gaussian(sigma).poisson(rate) * steps.
+    """
 
     example = "Gaussian(sigma=2) * 10"
     section = "noise"

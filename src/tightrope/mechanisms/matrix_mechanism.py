@@ -34,9 +34,10 @@ Norms = tuple[Fraction, ...]  # squares of the shifts of a record at the steps t
 class MatrixMechanism(Leaf):
     """Tells C x with noise of deviation sigma in every entry; C is the matrix, with a column for each step.
 
-    sensitivity bounds the norm of what a record adds to the vector of a step. rate, groups: step t takes a Poisson
-    sample at this rate of group t mod groups; else a record is in one step. Arrays are taken as lists of rows; JSON
-    holds any matrix, the text of an expression some thousand entries.
+    Of a factorisation A = B C (DP-FTRL, banded or not) it is C, not the sums A. sensitivity bounds the norm of what a
+    record adds to the vector of a step. rate, groups: step t takes a Poisson sample of group t mod groups, so for b of
+    n records on average rate = groups b/n, and C has at most `groups` bands; else a record is in one step. Arrays are
+    taken as lists of rows; JSON holds any matrix, the text of an expression some thousand entries.
     """
 
     example = "MatrixMechanism(sigma=4, matrix=[[1, 0, 0], [0.5, 1, 0], [0.375, 0.5, 1]])"
@@ -79,7 +80,7 @@ class MatrixMechanism(Leaf):
         object.__setattr__(self, "matrix", matrix("matrix", self.matrix))
         if (self.rate is None) != (self.groups is None):
             raise InvalidParameter(
-                "rate and groups go together: a Poisson sample of one of so many groups at each step"
+                "rate and groups go together: groups=1 samples all records at each step, rate=1 takes all of a group"
             )
         if self.rate is not None and self.groups is not None:
             object.__setattr__(self, "rate", probability("rate", self.rate))

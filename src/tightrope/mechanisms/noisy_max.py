@@ -29,8 +29,9 @@ GUMBEL_SPANS = (1e-280, 1e300)  # of the doubles that halves and products of los
 class NoisyMax(Leaf):
     """Tells which candidate has the largest score plus noise, and nothing else; noise is added to every score.
 
-    scale is that of the noise, sensitivity how far a single score moves between neighbours; monotone: all scores move
-    the same way where a record is added or removed. Noise is continuous and independent: rounded noise is not covered.
+    scale is that of the noise, 2 sensitivity/epsilon for epsilon in one use; sensitivity is how far a single score
+    moves between neighbours; monotone: all scores move the same way where a record is added or removed. Noise is
+    continuous and independent: rounded noise is not covered.
     """
 
     example = "NoisyMax(scale=20) * 10"

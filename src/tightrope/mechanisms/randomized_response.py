@@ -32,7 +32,7 @@ class RandomizedResponse(Leaf):
     """Reports one of so many categories: the truth with probability p, else any other one; or by a channel.
 
     Give p, or epsilon, the log of the odds of the truth against any other one, or a channel: channel[i][j] is the
-    probability of the report j where i is the truth.
+    probability of the report j where i is the truth. Also called k-RR, GRR or direct encoding.
     """
 
     example = "RandomizedResponse(p=0.51) * 512"
@@ -49,7 +49,8 @@ class RandomizedResponse(Leaf):
     )
     relations = (
         "The value of one user is replaced, by any other one, and may be another at each use. Of a channel whose user "
-        "has one value throughout, the largest over two rows of Finite(p, q) * count is no more."
+        "has one value throughout, the largest over two rows of Finite(p, q) * count is no more. Of one bit per "
+        "category, each kept with probability p (basic RAPPOR), two differ: RandomizedResponse(p) * 2."
     )
     p: float | None = None
     epsilon_per_use: float | None = field(default=None, metadata={"keyword": "epsilon"})

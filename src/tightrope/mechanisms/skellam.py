@@ -24,7 +24,8 @@ SENSITIVITY_MOST = 10**9
 class Skellam(Leaf):
     """Adds the difference of two Poisson numbers to an integer query: variance is that of the noise.
 
-    sensitivity is the most that the query moves between neighbours, a whole number.
+    The variance is twice the mean of each Poisson number. sensitivity is the most that the query moves between
+    neighbours, a whole number.
     """
 
     section = "noise"

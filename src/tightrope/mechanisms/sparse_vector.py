@@ -25,9 +25,9 @@ from .parameters import flag, positive, whole
 class SparseVector(Leaf):
     """Says which queries lie above a noisy threshold, until so many do; AboveThreshold is answers=1.
 
-    threshold_scale and query_scale are those of the Laplace noise on the threshold and on each query; it stops after so
-    many answers above. sensitivity: how far one query moves. monotone: adding a record lowers no query, as it lowers no
-    count.
+    The sparse vector technique (SVT). threshold_scale and query_scale are those of the Laplace noise on the threshold
+    and on each query, often 2/epsilon and 4/epsilon; it stops after so many answers above. sensitivity: how far one
+    query moves. monotone: adding a record lowers no query, as it lowers no count.
     """
 
     example = "SparseVector(threshold_scale=2, query_scale=4, monotone=True) * 10"

@@ -28,9 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
 class StabilityHistogram(Leaf):
-    """Noisy counts, Laplace of scale 1/epsilon, of the keys that occur, those above the threshold; one key per user."""
+    """Noisy counts, Laplace of scale 1/epsilon, of the keys that occur, those above the threshold; one key per user.
 
-    example = "StabilityHistogram(epsilon=0.1, threshold=200) * 10"
+    threshold: a noisy count above it is shown with its key; 1 + log(1/(2 d))/epsilon for a delta of d in one use. Keys
+    that are shown without counts (partition selection) are covered as well.
+    """
+
+    example = "StabilityHistogram(epsilon=0.1, threshold=170) * 10"
     section = "stability"
     formula = (
         "w = P[1 + Lap(1/epsilon) > threshold], e^(-epsilon (threshold - 1))/2 from threshold 1 on. Remove: "

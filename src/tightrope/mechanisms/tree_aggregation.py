@@ -24,7 +24,7 @@ from .parameters import positive, whole
 class TreeAggregation(Leaf):
     """Sums over the nodes of a binary tree of so many steps, with noise of deviation sigma on each.
 
-    A record is in one step, of norm `sensitivity`.
+    A record is in one step, of norm `sensitivity`. It is the binary mechanism of continual counting and of DP-FTRL.
     """
 
     example = "TreeAggregation(sigma=10, steps=1000) * 3"
