@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -28,6 +30,32 @@ def test_rows_become_tuples_of_doubles() -> None:
 def test_what_is_no_matrix_is_refused(given: Any, said: str) -> None:
     with pytest.raises(InvalidParameter, match=said):
         matrix("matrix", given)
+
+
+class Table(list[str]):
+    """Like a data frame: iterated by the names of its columns."""
+
+    columns = ("0", "1")
+
+
+@pytest.mark.parametrize("keys", [{0: 0.5, 1: 0.5}, Counter({0: 1, 1: 2}), {0, 1}, Table([0, 1])])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda keys: tr.Finite(p=keys, q=[0.5, 0.5]),
+        lambda keys: tr.GaussianMixture(sigma=2, shifts=[0, 1], weights=keys),
+        lambda keys: tr.Histograms(a=keys, b=[1, 2]),
+        lambda keys: tr.Histograms(a=keys, b=[1, 2], samples=True, bins=[0, 1, 2]),
+        lambda keys: tr.TradeoffCurve(fprs=keys, fnrs=[1, 0]),
+        lambda keys: tr.PrivacyCurve(epsilons=keys, deltas=[0.2, 0.1]),
+        lambda keys: tr.RenyiCurve(orders=[2, 3], divergences=keys),
+        lambda keys: tr.MatrixMechanism(sigma=1, matrix=keys),
+        lambda keys: tr.RandomizedResponse(channel=keys),
+    ],
+)
+def test_keys_are_not_taken_for_numbers(make: Callable[[Any], tr.Mechanism], keys: Any) -> None:
+    with pytest.raises(InvalidParameter, match=r"must be a list or an array, not a \w+: give the numbers"):
+        make(keys)
 
 
 @pytest.mark.parametrize("text", ["Finite(p=[[0.5, 0.5]], q=[0.5, 0.5])", "Gaussian(sigma=[[1]])"])

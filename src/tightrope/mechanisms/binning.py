@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DataError, InvalidParameter
+from .parameters import in_order
 from .samples import FloatArray, Source, chunks
 
 Bins = float | Sequence[float]
@@ -57,6 +58,7 @@ def counted(
 
 def _again(source: Source, name: str) -> Source:
     """What can be read more than once."""
+    in_order(name, source)
     if isinstance(source, str | PathLike | Sequence | np.ndarray):
         return source
     if not isinstance(source, Iterable):

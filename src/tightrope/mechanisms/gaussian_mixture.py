@@ -23,7 +23,7 @@ from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Leaf
-from .parameters import finite, positive, probability
+from .parameters import finite, in_order, positive, probability
 
 if TYPE_CHECKING:
     from ..pairs.gaussian.pair import GaussianPair
@@ -109,6 +109,7 @@ def _mixture(base: GaussianPair, law: dict[float, Fraction], direction: Directio
 
 
 def _listed(name: str, values: object, number: Callable[[str, float], float]) -> tuple[float, ...]:
+    in_order(name, values)
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InvalidParameter(f"{name} must be a list of numbers, not {cut(values, 60)}")
     found = tuple(number(f"{name}[{index}]", value) for index, value in enumerate(values))

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import DataError
 from .data_file import COUNTS_BYTES, DataFile, data_file, opened
+from .parameters import in_order
 from .samples import Lines, Source, cell_number, npy_rows, parquet_table
 
 Label = float | str | int
@@ -56,6 +57,7 @@ def _file(source: Source) -> DataFile | None:
 def _bins(source: Source, name: str, kind: str, said: bool) -> Mapping[Label, float]:
     file = _file(source)
     if file is None:
+        in_order(name, source)
         if not isinstance(source, Iterable):
             raise DataError(f"{name} must be a path or a sequence of numbers, not {type(source).__name__}")
         return {index: _number(value, kind, name) for index, value in enumerate(source)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 
 from ..calls import cut, quoted
@@ -66,8 +66,17 @@ def whole(name: str, value: float, least: int) -> int:
     return int(number)
 
 
+def in_order(name: str, values: object) -> None:
+    """Refuses what is iterated by its keys, which are not the numbers meant, or in no order: dicts, sets, tables."""
+    if isinstance(values, (Mapping, Set)) or hasattr(values, "columns"):
+        raise InvalidParameter(
+            f"{name} must be a list or an array, not a {type(values).__name__}: give the numbers meant, in order"
+        )
+
+
 def masses(name: str, values: Sequence[float]) -> tuple[float, ...]:
     """Probabilities whose exact sum is 1 up to SUM_TOLERANCE; they are meant as divided by it (`shares`)."""
+    in_order(name, values)
     try:
         found = tuple(real(f"{name}[{index}]", value) + 0.0 for index, value in enumerate(values))
     except TypeError:
@@ -99,6 +108,7 @@ def shape(values: Matrix) -> tuple[int, int]:
 
 def matrix(name: str, values: Matrix) -> tuple[tuple[float, ...], ...]:
     """Rows of finite numbers, all of the same length, at least one of each."""
+    in_order(name, values)
     values = getattr(values, "tolist", lambda: values)()  # an array's own numbers take their time
     try:
         rows = tuple(

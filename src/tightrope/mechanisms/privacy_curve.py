@@ -25,7 +25,7 @@ from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
 from .base import Leaf
-from .parameters import finite, flag, probability, real
+from .parameters import finite, flag, in_order, probability, real
 
 if TYPE_CHECKING:
     from ..pairs.finite.curve import Corner
@@ -104,6 +104,7 @@ own = tr.PrivacyCurve(deltas=lambda epsilon: min(1, 2 * math.exp(-5 * epsilon)))
 
 
 def _listed(name: str, values: object) -> tuple[float, ...]:
+    in_order(name, values)
     if values is None or isinstance(values, str):
         raise InvalidParameter(f"{name} must be a list of numbers, not {values!r:.60}")
     try:

@@ -25,7 +25,7 @@ from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
 from .base import Leaf
-from .parameters import flag, nonnegative, probability, real
+from .parameters import flag, in_order, nonnegative, probability, real
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -119,6 +119,7 @@ class ZCDP(Leaf):
 
 
 def _numbers(name: str, values: object) -> tuple[float, ...]:
+    in_order(name, values)
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidParameter(f"{name} must be a list of numbers, not {values!r:.60}")
     found = tuple(real(f"{name}[{index}]", value) + 0.0 for index, value in enumerate(values))

@@ -27,7 +27,7 @@ from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
 from .base import Leaf
-from .parameters import flag, probability
+from .parameters import flag, in_order, probability
 
 if TYPE_CHECKING:
     from ..pairs.finite.tradeoff import Point
@@ -105,6 +105,7 @@ class TradeoffCurve(Leaf):
 
 
 def _rates(name: str, values: Sequence[float]) -> tuple[float, ...]:
+    in_order(name, values)
     try:
         rates = tuple(probability(f"{name}[{index}]", value) for index, value in enumerate(values))
     except TypeError:
