@@ -7,8 +7,11 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from flint import arb
 
 import tightrope as tr
+from tightrope.engines.edges import chance, leaked
+from tightrope.kernels.ball import working_precision
 
 LEAKY = tr.ApproximateDP(epsilon=0.5, delta=1e-5) * 3
 SAMPLED = tr.Gaussian(sigma=1.0).poisson(rate=0.01) * 100
@@ -63,3 +66,12 @@ def test_other_leaks_stay_as_they_are() -> None:
     run = tr.Finite(p=(0.5, 0.25, 0.25), q=(0.5, 0.5, 0.0)) * 2
     delta = math.nextafter(1 - 0.75**2, 1.0)
     assert run.epsilon(delta).lower <= run.epsilon(delta).upper < math.inf
+
+
+def test_a_mass_below_every_double() -> None:
+    """1 - (1 - w)^n has no digits of it left."""
+    pair = tr.BinomialNoise(trials=10**5).pair(tr.Direction.REMOVE)
+    with working_precision(200):
+        assert leaked([(pair, 3)]).overlaps(3 * arb(2) ** -(10**5) - 3 * arb(2) ** -(2 * 10**5))
+    assert chance(leaked([(pair, 1)])) == ("1e-30103", "1e-30101")
+    assert chance(arb(0.125)) == ("0.125", "0.125")

@@ -1,6 +1,6 @@
 """What is known of a composition without any engine: its infinite mass and the supremum of its loss.
 
-w = 1 - prod (1 - w_i)^count_i, supremum = sum count_i sup_i.
+w = 1 - prod (1 - w_i)^count_i, supremum = sum count_i sup_i. A tiny w is -expm1(sum count_i log1p(-w_i)).
 For a delta so close to w that doubles cannot tell them apart, the composition without its leaks: if every use with an
 infinite loss is, apart from outcomes that one side alone has, a law of which P and Q have the same mass 1 - w_i, then
 delta(eps) = w + (1 - w) delta'(eps), delta' that of the renormalised laws. So epsilon at delta is epsilon' at
@@ -23,6 +23,7 @@ from .evaluation import Term
 from .tuning import NEXT_TO_MASS
 
 EDGE_BITS = 1200  # a mass of 5e-324 and its complement fit exactly
+BESIDE_ONE = 2.0**-1000  # masses below lose digits, or all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Edges:
 
     def why_infinite(self, delta: float) -> str:
         """Why no epsilon will do below the mass, and which delta has one: delta(epsilon) falls to the mass."""
-        low, high = rounded(lower_float(self.mass), 3, up=False), rounded(upper_float(self.mass), 3, up=True)
+        low, high = chance(self.mass)
         finite = f"every delta above {high} has" if float(high) < 1.0 else "no delta below 1 is known to have"
         return f"the loss is infinite with probability {low} at least, above delta {delta!r}; {finite} a finite epsilon"
 
@@ -52,7 +53,21 @@ def leaked(terms: Sequence[tuple[Leaky, int]]) -> arb:
         survival = arb(1)
         for each, count in terms:
             survival *= (1 - each.infinite_mass()) ** count
-        return 1 - survival
+        found = 1 - survival
+        if found.is_zero() or not found < BESIDE_ONE:
+            return found
+        # Nothing beside 1, and above 0 all the same.
+        return -sum((count * (-each.infinite_mass()).log1p() for each, count in terms), arb(0)).expm1()
+
+
+def chance(mass: arb) -> tuple[str, str]:
+    """A mass above 0 with three digits, rounded down and up; a power of ten where it is below every double."""
+    low, high = lower_float(mass), upper_float(mass)
+    if low > 0.0 or not mass > 0:
+        return rounded(low, 3, up=False), rounded(high, 3, up=True)
+    with working_precision(EDGE_BITS):
+        power = int(str((mass.log() / arb(10).log()).lower().floor().fmpq()))
+        return f"1e{power}", f"1e{power + 2}"
 
 
 def edges(terms: Sequence[Term]) -> Edges:

@@ -37,7 +37,10 @@ class BinomialNoise(Leaf):
     theorem = (
         "Dwork, Kenthapadi, McSherry, Mironov, Naor 2006 (noise of coins); exact here; [proof](proofs/integer_noise.md)"
     )
-    tightness = "Tight, also under composition: a query that moves by the sensitivity attains it."
+    tightness = (
+        "Tight, also under composition: a query that moves by the sensitivity attains it. From order 1 on every Renyi "
+        "divergence is infinite, however many trials: the highest outputs are of one side alone."
+    )
     relations = (
         "Either: sensitivity is the most that the query, a whole number, moves between neighbours, also up and down. "
         "With fewer trials than that, two outputs may tell everything: delta is 1."

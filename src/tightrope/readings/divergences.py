@@ -15,11 +15,9 @@ from .. import work
 from ..bound import Bound, Budget, budget_lines
 from ..convert.divergence import divergence
 from ..convert.divergence_ends import Divergence, agreed, total
-from ..digits import rounded
-from ..engines.edges import edges
+from ..engines.edges import chance, edges
 from ..engines.evaluation import Term
 from ..errors import WorkExhausted
-from ..kernels.ball import lower_float
 from ..relation import Direction
 from .law import Law, Told
 
@@ -98,7 +96,7 @@ def _reason(terms: Sequence[Term], order: float, found: Divergence) -> str:
     if found.lower == math.inf and order < 1.0:
         return "no outcome is possible under both laws"
     if found.lower == math.inf and (mass := edges(terms).mass) > 0:
-        least = rounded(lower_float(mass), 3, up=False)
+        least = chance(mass)[0]
         return f"the loss is infinite with probability {least} at least: from order 1 on divergences are infinite"
     if found.lower == math.inf:
         return "the loss has no upper end" if order == math.inf else "moments of this order are infinite"

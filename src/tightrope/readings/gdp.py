@@ -21,8 +21,7 @@ from flint import arb
 
 from .. import work
 from ..bound import Bound, Budget, budget_lines
-from ..digits import rounded
-from ..engines.edges import edges, leaked
+from ..engines.edges import chance, edges, leaked
 from ..engines.evaluation import Term
 from ..errors import UnsupportedMechanism, WorkExhausted
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
@@ -270,7 +269,7 @@ def _by_formula(law: Law, orders: Sequence[_Order], low: float, high: float) -> 
 
 def _why_none(mass: arb) -> str:
     """Which delta_least has a mu."""
-    low, high = rounded(lower_float(mass), 3, up=False), rounded(upper_float(mass), 3, up=True)
+    low, high = chance(mass)
     return (
         f"the loss is infinite with probability {low} at least, so that delta never falls below, as every Gaussian's "
         f"does; delta_least above {high} has a mu"

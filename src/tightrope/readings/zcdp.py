@@ -22,7 +22,7 @@ from ..convert.divergence_ends import agreed
 from ..convert.smallest_rho import SmallestRho, smallest_rho
 from ..digits import short
 from ..engines.answer import meets
-from ..engines.edges import edges
+from ..engines.edges import chance, edges
 from ..engines.evaluation import Term
 from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
 from ..kernels.ball import BITS_START, working_precision
@@ -130,8 +130,8 @@ def _reason(found: SmallestRho, upper: float, terms: Sequence[Term]) -> str:
     if found.lower == math.inf:
         mass = edges(terms).mass
         if mass > 0:
-            chance = f"{float(mass.mid()):.3g}"
-            return f"there is none: with probability {chance} the loss is infinite, and so is every divergence"
+            least = chance(mass)[0]
+            return f"there is none: with probability {least} at least the loss is infinite, and so is every divergence"
         return (
             f"there is none: the divergence of order {short(found.order)} is infinite; order_most= asks for lower ones"
         )

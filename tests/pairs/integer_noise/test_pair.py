@@ -63,6 +63,17 @@ def test_fewer_trials_than_the_sensitivity_tell_everything() -> None:
     assert tr.BinomialNoise(trials=800, sensitivity=800).delta(1e6).lower >= 1.0 - 1e-15
 
 
+@pytest.mark.parametrize("trials", [40, 1000, 10**5, 10**15])
+def test_divergences_of_coins_are_infinite(trials: int) -> None:
+    """With probability 2^-trials the loss is infinite, be that below every double."""
+    mechanism = tr.BinomialNoise(trials=trials)
+    for bound in (mechanism.renyi(2.0), (mechanism * 3).renyi(1.0), mechanism.zcdp(), mechanism.gdp()):
+        assert bound.lower == math.inf
+        assert bound.certificate is not None
+        assert "the loss is infinite" in bound.certificate.reason
+        assert "probability 0 " not in bound.certificate.reason
+
+
 def test_huge_variances_follow_the_normal_law() -> None:
     for mechanism, sigma in ((tr.Skellam(variance=1e12), 1e6), (tr.BinomialNoise(trials=10**12), 5e5)):
         bound, normal = mechanism.delta(2e-6), tr.Gaussian(sigma=sigma).delta(2e-6)
