@@ -68,6 +68,14 @@ def test_what_is_infinite_is_none_with_a_reason(capsys: pytest.CaptureFixture[st
     assert answers[-1].bound.upper < 0.5
 
 
+def test_bounds_that_end_do_not_say_that_the_mechanism_has_no_rho(capsys: pytest.CaptureFixture[str]) -> None:
+    # Gaussian noise on each query: queries/(2 query_sigma^2) is a rho, which the divergences taken do not give.
+    assert run(["convert", "GaussianSparseVector(threshold_sigma=9, query_sigma=9, queries=5)", "--order", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "there is none" not in out
+    assert "none follows from the dominating pair" in out
+
+
 def test_a_row_that_is_refused_ends_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

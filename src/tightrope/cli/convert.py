@@ -23,7 +23,12 @@ from .output import as_option, assured, say, spinner
 DELTAS = (1e-5, 1e-6, 1e-9)
 ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0)
 REASONS = ("gdp", "zcdp")  # rows that say why, since they hold at all points or at none
-CHEAP = ("advantage", "epsilon")  # one delta, or few: they are asked before what may take all the time
+CHEAP = (
+    "advantage",
+    "epsilon",
+    "renyi",
+    "mean_loss",
+)  # one delta, a few, or a formula: they are asked before what may take all the time
 EVERYWHERE = {"gdp": {"delta_least": 0.0}, "zcdp": {"order_most": math.inf}}
 ARGUMENT = re.compile(r"\b(delta_least|order_most)\b(?:=([\d.e+-]*\d)?)?")  # in a reason
 MEANINGS = {
@@ -116,7 +121,7 @@ def _rows(
         for done, place in enumerate(sorted(range(len(questions)), key=lambda each: questions[each][0] not in CHEAP)):
             quantity, arguments = questions[place]
             began, share = time.perf_counter(), max(1.0 / (len(questions) - done), work.POINT_SHARE)
-            with spinner(quantity + stated(quantity, arguments)), work.part(share):
+            with spinner(quantity + stated(quantity, arguments)), work.part(share, clock=True):
                 try:
                     bound = getattr(run, quantity)(**arguments, **settings)
                 except (UnsupportedMechanism, WorkExhausted) as error:

@@ -56,7 +56,7 @@ def gdp(law: Law, delta_least: float) -> Bound:
     if sure > 0 and sure >= delta_least:
         return law.bound(math.inf, math.inf, Told(_why_none(sure), engine="closed_form"))
     if delta_least == 0.0 and low == math.inf:
-        why = "there is none: far out the loss falls slower than that of every Gaussian"
+        why = f"{law.none}: far out the loss falls slower than that of every Gaussian"
         return law.bound(math.inf, math.inf, Told(f"{why}; delta_least= asks for less", engine="closed_form"))
     open_end = not (leak.is_zero() or leak < delta_least)
     if delta_least == 0.0 and low >= high * (1.0 - law.aim / 2.0):
@@ -74,7 +74,7 @@ def gdp(law: Law, delta_least: float) -> Bound:
     if min(found.upper, high) == math.inf and delta_least == 0.0 and all(each.runs == each.floors for each in orders):
         with suppress(WorkExhausted, UnsupportedMechanism):
             if zcdp(law, math.inf).lower == math.inf:
-                why = "there is none: a Renyi divergence of some order is infinite, and of a Gaussian none is"
+                why = f"{law.none}: a Renyi divergence of some order is infinite, and of a Gaussian none is"
                 return law.bound(math.inf, math.inf, Told(f"{why}; delta_least= asks for less", engine="closed_form"))
     with work.uncounted():
         return _told(law, found, delta_least, (low, high))

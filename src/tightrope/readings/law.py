@@ -76,6 +76,13 @@ class Law:
             twin._parted = above.again(question), tuple(run.again(question) for run in below)
         return twin
 
+    @property
+    def none(self) -> str:
+        """How an infinite answer begins: of bounds alone, not of the mechanism, where only these are known."""
+        with work.uncounted():
+            real = self.mechanism.tight or self.mechanism.attained
+        return "there is none" if real else "none follows from the dominating pair"
+
     def terms(self, direction: Direction) -> tuple[Term, ...]:
         """(pair, count) of the dominating pairs."""
         if direction not in self._terms:

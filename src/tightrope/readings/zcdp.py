@@ -116,7 +116,7 @@ def _told(law: Law, found: SmallestRho, upper: float, direction: Direction) -> T
     width = upper - found.lower if upper < math.inf else 0.0
     lines = budget_lines(**{"theorem" if real else "discretisation": width})
     return Told(
-        _reason(found, upper, law.terms(direction)),
+        _reason(found, upper, law.terms(direction), law.none),
         engine=ENGINE,
         arithmetic="ball" if law.question.proof else "float64",
         direction=direction,
@@ -125,16 +125,14 @@ def _told(law: Law, found: SmallestRho, upper: float, direction: Direction) -> T
     )
 
 
-def _reason(found: SmallestRho, upper: float, terms: Sequence[Term]) -> str:
+def _reason(found: SmallestRho, upper: float, terms: Sequence[Term], none: str) -> str:
     """Why it is so large, or why there is none."""
     if found.lower == math.inf:
         mass = edges(terms).mass
         if mass > 0:
             least = chance(mass)[0]
-            return f"there is none: with probability {least} at least the loss is infinite, and so is every divergence"
-        return (
-            f"there is none: the divergence of order {short(found.order)} is infinite; order_most= asks for lower ones"
-        )
+            return f"{none}: with probability {least} at least the loss is infinite, and so is every divergence"
+        return f"{none}: the divergence of order {short(found.order)} is infinite; order_most= asks for lower ones"
     if upper == math.inf:
         return "no bound is known on its divergences at all large orders; order_most= asks for those up to a number"
     if found.order == math.inf:
