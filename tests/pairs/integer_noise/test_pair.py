@@ -122,3 +122,15 @@ def test_what_nobody_lists_is_answered_or_left_open(mechanism: tr.Mechanism) -> 
 def test_sizes_are_checked(make: Callable[[], tr.Mechanism]) -> None:
     with pytest.raises(tr.InvalidParameter):
         make()
+
+
+@pytest.mark.parametrize("sensitivity", [601, 602, 5000])
+def test_fewer_coins_than_the_shift_tell_everything(sensitivity: int) -> None:
+    """Alone, beside other noise, in samples and in groups."""
+    coins = tr.BinomialNoise(trials=600, sensitivity=sensitivity)
+    assert coins.delta(0.3).lower == (coins + tr.Laplace(scale=1.0)).delta(0.3).lower == 1.0
+    assert contains(coins.poisson(rate=0.25, neighbours="replace").delta(0.3), 0.25)
+    assert (tr.BinomialNoise(trials=600).group(size=sensitivity) + tr.Laplace(scale=1.0)).delta(0.3).lower == 1.0
+    found = coins.pair(Direction.REMOVE).ball_tails(arb(1))
+    assert found.p_above == found.q_below == 1
+    assert found.q_above == found.p_below == 0

@@ -39,6 +39,11 @@ class IntegerNoisePair(Pair):
     noise: IntegerNoise
     sensitivity: int
 
+    def __post_init__(self) -> None:
+        """Laws that have no output in common are like those of the least such shift."""
+        if self.noise.last is not None and self.sensitivity > self.noise.last + 1:
+            object.__setattr__(self, "sensitivity", self.noise.last + 1)
+
     @cached_property
     def listing(self) -> Listing:
         """The outputs in float64."""
@@ -80,11 +85,12 @@ class IntegerNoisePair(Pair):
 
     def ball_tails(self, t: arb) -> BallTails:
         noise, shift = self.noise, self.sensitivity
-        side, some = side_of(noise, shift, t), self._unseen()
-        if side is FarSide.ABOVE:
-            return BallTails(some, some, 1 - some, 1 - some)
-        if side is FarSide.BELOW:
-            return BallTails(1 - some, 1 - some, some, some)
+        side = side_of(noise, shift, t)
+        if side in (FarSide.ABOVE, FarSide.BELOW):
+            some = self._unseen()
+            all_but = 1 - some
+            above = side is FarSide.ABOVE
+            return BallTails(some, some, all_but, all_but) if above else BallTails(all_but, all_but, some, some)
         found = [
             BallTails(noise.tail(m - shift), noise.tail(m), *(noise.tail(noise.mirror(k) + 1) for k in (m - shift, m)))
             for m in (() if side is FarSide.UNKNOWN else first_outputs(noise, shift, t))
@@ -109,7 +115,7 @@ class IntegerNoisePair(Pair):
         return reduce(arb.max, values).max(arb(0)).min(arb(1)) if values else arb(0).union(arb(1))
 
     def _unseen(self) -> arb:
-        """At most what either law has beyond the far output."""
+        """At most what either law has beyond the far output, which is not the last of all."""
         far = far_output(self.noise, self.sensitivity)
         return arb(0).union(self.noise.chernoff(far - self.sensitivity + 1))
 
