@@ -26,6 +26,7 @@ from .truth import Law, Truth
 Function = Callable[[acb, bool], acb]
 BITS = 128
 FAR = 20  # standard deviations beyond which nothing is listed
+TOLERANCE = arb(2) ** -94  # of an integral, which comparisons need to 24 digits or so
 
 
 class Piece(NamedTuple):
@@ -58,7 +59,8 @@ def moment(truth: Truth, tilt: float, t: float = 0.0) -> acb:
                 total += ((1 + z) * acb(first.log()) - z * acb(second.log())).exp()
         for piece in parts.pieces:
             for low, high in pairwise(piece.places):
-                total += acb.integral(_integrand(piece, rate, truth.direction, z), acb(low), acb(high))
+                value = _integrand(piece, rate, truth.direction, z)
+                total += acb.integral(value, acb(low), acb(high), rel_tol=TOLERANCE, abs_tol=TOLERANCE)
         around = arb(0, parts.beyond.abs_upper())
         return total + acb(around, around)
 

@@ -49,7 +49,7 @@ class Inverse(Generic[T]):
 
 
 SEARCH_STEPS_MOST = 200
-FAR_OUT = 1e15  # from here on a plateau is left by squares: a search must come to an end
+FAR_OUT = 1e15  # from here on a plateau is left by longer steps: a search must come to an end
 
 
 def invert(
@@ -128,5 +128,5 @@ def _widen(
         if trial.met:
             high, at_high = centre + distance, trial.value
             break
-        distance *= 2.0
+        distance *= 2.0 if distance < FAR_OUT else FAR_OUT
     return Inverse(low, high, at_low, at_high)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from flint import acb, arb
 
@@ -26,7 +26,7 @@ class Asked:
     rate: float
     direction: str
 
-    @property
+    @cached_property
     def pair(self) -> Pair:
         leaf = self.row.mechanism
         mechanism = leaf if self.rate == 1.0 else leaf.poisson(rate=self.rate)
@@ -59,11 +59,10 @@ class Asked:
         return moment(self.truth, tilt, t)
 
 
-def every(row: Row) -> Iterator[Asked]:
+def every(row: Row) -> list[Asked]:
     """All rates and directions of a row."""
-    for rate in RATES[1:] if row.blur else RATES:
-        for direction in DIRECTIONS:
-            yield Asked(row, rate, direction)
+    rates = RATES[1:] if row.blur else RATES
+    return [Asked(row, rate, direction) for rate in rates for direction in DIRECTIONS]
 
 
 def holds(found: object, truth: arb) -> bool:

@@ -1,0 +1,26 @@
+"""A search comes to an end, also where no comparison ever holds."""
+
+from __future__ import annotations
+
+import math
+
+from tightrope.kernels.directed import TINIEST
+from tightrope.kernels.search import Compared, compare, invert
+
+MOST = 250  # evaluations
+
+
+def test_a_level_that_no_interval_meets() -> None:
+    """Nothing rounded upwards is at or below the smallest double."""
+    asked = []
+
+    def falling(epsilon: float) -> Compared[float]:
+        asked.append(epsilon)
+        value = math.exp(-epsilon)
+        return compare(value, value + 2 * TINIEST, TINIEST, epsilon)
+
+    found = invert(falling, math.inf, 1e-12)
+    assert math.exp(-found.lower) > TINIEST
+    assert found.upper == math.inf
+    assert len(asked) < MOST
+    assert max(asked) > 1e290, "given up too early"
