@@ -76,7 +76,7 @@ def test_all_answers_tell_more_than_one_query() -> None:
     assert 2 / 4 < divergence <= known(run, 2.0)
 
 
-def skellam(variance: float, shift: int, order: int) -> float:
+def skellam(variance: float, shift: int, order: float) -> float:
     """The divergence of one entry, by a sum over outputs."""
     with precision(256):
         last = int(12 * math.sqrt(variance) + 4 * shift + 40)
@@ -109,6 +109,23 @@ def test_what_the_proof_says() -> None:
     assert said * (1 - 1e-12) <= known(many, order) <= 1.02 * said
     assert known(many, 2.0) < said
     assert many.pair(tr.Direction.ADD) == many.pair(tr.Direction.REMOVE)
+
+
+def test_a_line_holds_beyond_the_table() -> None:
+    """Four queries that are all released have 4 a/(2 9); the divergences of one entry lie below whatever the order."""
+    few = tr.GaussianSparseVector(**SMALL)
+    assert known(few, 1e9) == pytest.approx(1e9 * 4 / 18)
+    rho = few.zcdp()
+    assert rho.lower <= 4 / 18 <= rho.upper <= 4 / 18 + 1e-9
+    twice = (few * 2 + tr.ZCDP(rho=0.5)).zcdp()
+    assert 8 / 18 + 0.5 <= twice.upper <= 8 / 18 + 0.5 + 1e-9
+    vector = tr.SkellamVector(variance=30.0, l1=6.0, l2=6.0)
+    rise, level = 36 / 60, (36 + 18) / 60
+    for order in (1.001, 1.25, 1.75, 2.5, 30.5):
+        assert skellam(30.0, 6, order) <= known(vector, order) <= rise * order + level
+    assert known(vector, 1e6) == pytest.approx(rise * 1e6 + level, rel=1e-12)
+    assert vector.zcdp().upper <= rise + level + 1e-9
+    assert (vector + tr.RenyiCurve(orders=[2.0], divergences=[0.1])).zcdp().upper == math.inf
 
 
 def test_many_answers_are_bounded_by_a_formula() -> None:

@@ -10,6 +10,7 @@ from flint import arb
 from tests.mechanisms import test_renyi_only as tests
 from tightrope.mechanisms import renyi_only
 from tightrope.mechanisms.renyi_only import GaussianSparseVector
+from tightrope.pair import Pair
 
 from .contour_faults import Fault
 
@@ -29,7 +30,26 @@ def forget_the_outcomes(patch: Patch) -> None:
     patch.setattr(renyi_only, "_log_outcomes", lambda queries, answers: arb(0))
 
 
+def _line(patch: Patch, part: int) -> None:
+    def curve(orders: object, moment: object, line: tuple[Fraction, Fraction]) -> Pair:
+        less = (line[0] / 2, line[1]) if part == 0 else (line[0], line[1] / 2)
+        return plain(orders, moment, less)  # type: ignore[arg-type]
+
+    plain = renyi_only._curve
+    patch.setattr(renyi_only, "_curve", curve)
+
+
+def halve_the_rise(patch: Patch) -> None:
+    _line(patch, 0)
+
+
+def halve_the_level(patch: Patch) -> None:
+    _line(patch, 1)
+
+
 FAULTS = (
+    Fault("half the rise of the line", halve_the_rise, lambda _: tests.test_a_line_holds_beyond_the_table()),
+    Fault("half the level of the line", halve_the_level, lambda _: tests.test_a_line_holds_beyond_the_table()),
     Fault("one query for all", count_one_query, lambda _: tests.test_all_answers_tell_more_than_one_query()),
     Fault("outcomes forgotten", forget_the_outcomes, lambda _: tests.test_what_the_proof_says()),
 )

@@ -9,14 +9,15 @@ SkellamVector: Skellam noise of this variance, v, on each entry of a vector of w
 D_a <= a l2^2/(2 v) + min(((2 a - 1) l2^2 + 6 l1)/(4 v^2), 3 l1/(2 v)).
 Reference: Agarwal, Kairouz, Liu 2021, Thm 3.5 and Cor. 4.1 (The Skellam mechanism for differentially private federated
 learning); not proven here, held beside sums over one entry by tests/mechanisms/test_renyi_only.py.
-Guarantee: upper. No more is known than these divergences, at the orders of a table; what follows from them is exact.
+Guarantee: upper. No more is known than these divergences, at the orders of a table, and a line above all of them; what
+follows from the table is exact.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import arb
@@ -94,7 +95,7 @@ class GaussianSparseVector(Leaf):
             listed = _ball(c * (c + 1) * few / 2) + _log_outcomes(self.queries, answers)
             return listed.min(_ball(c * (c + 1) * every / 2))
 
-        return _curve(_orders(min(few, every)), moment)
+        return _curve(_orders(min(few, every)), moment, (every / 2, Fraction(0)))
 
     def _rates(self, size: int) -> tuple[Fraction, Fraction]:
         """2 D_a/a: of the threshold and the answers above, and of all that was compared."""
@@ -155,8 +156,10 @@ class SkellamVector(Leaf):
             more = min(((2 * order - 1) * square + 6 * long) / (4 * variance**2), 3 * long / (2 * variance))
             return _ball(c * (order * square / (2 * variance) + more))
 
+        # D_a <= D_b, b the next whole order, below a + 1.
+        rise, level = square / (2 * variance), (square + 3 * long) / (2 * variance)
         whole_orders = {Fraction(max(1, math.ceil(c))) for c in _orders(square / variance)}
-        return _curve(whole_orders | {Fraction(c) for c in range(1, 16)}, moment)
+        return _curve(whole_orders | {Fraction(c) for c in range(1, 16)}, moment, (rise, level))
 
 
 def _orders(rate: Fraction) -> list[Fraction]:
@@ -170,14 +173,14 @@ def _orders(rate: Fraction) -> list[Fraction]:
     return [Fraction(2.0 ** (step / STEPS - log_rate)) for step in range(low, high + 1)]
 
 
-def _curve(orders: Iterable[Fraction], moment: Callable[[Fraction], arb]) -> Pair:
-    """What keeps to (a - 1) D_a <= moment(a - 1), in both directions."""
+def _curve(orders: Iterable[Fraction], moment: Callable[[Fraction], arb], line: tuple[Fraction, Fraction]) -> Pair:
+    """What keeps to (a - 1) D_a <= moment(a - 1) at these orders, in both directions, and to a line at every one."""
     from ..pairs.renyi.curve import Divergences
     from ..pairs.renyi.pair import RenyiPair
 
     with working_precision(BITS_START):
         known = [(1 + c, Fraction(upper_float(moment(c))) / c) for c in sorted(orders)]
-    return RenyiPair(Divergences.table(known))
+    return RenyiPair(replace(Divergences.table(known), everywhere=line))
 
 
 def _log_outcomes(queries: int, answers: int) -> arb:

@@ -4,6 +4,7 @@ K(c) = c D_{1+c}, c = order - 1, is convex with K(0) = 0, and adds up under comp
 K(c) <= rho c (c + 1) + chord(c): a parabola, as zCDP has it, and a convex polygon through the origin and the points
 of a table; beyond the last point it rises by `slope`, the bound of order inf, or nothing is known. Order 1, where
 D = K'(0), may have a bound of its own.
+`everywhere` is a line (r, s) with D_a <= r a + s at every order from 1 on, for a table that ends.
 Values of K above the lower hull of the others say nothing, since K is convex; between the points a chord is an upper
 bound, so that curves with different tables are added at all orders of either.
 Guarantee: exact in fractions. Proof: docs/proofs/renyi_curve.md, sections 1 and 5.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
@@ -40,6 +41,7 @@ class Divergences:
     knots: tuple[Knot, ...] = ()
     slope: Fraction | None = None
     first: Fraction | None = None
+    everywhere: tuple[Fraction, Fraction] | None = None
 
     @staticmethod
     def parabola(rho: Fraction) -> Divergences:
@@ -82,10 +84,17 @@ class Divergences:
         known = self.first_slope if self.first is None else self.first
         return None if known is None else known + self.rho
 
+    @property
+    def line_above(self) -> tuple[Fraction, Fraction] | None:
+        """A line that holds at every order: one of its own, or, as the polygon is convex, that of the order inf."""
+        return self.everywhere if self.slope is None else (self.rho, self.slope)
+
     def above(self, c: Fraction) -> Fraction | None:
         """At or above K(c); None where nothing is known."""
-        polygon = self._polygon(c)
-        return None if polygon is None else self.rho * c * (c + 1) + polygon
+        polygon, line = self._polygon(c), self.everywhere
+        known = [] if polygon is None else [self.rho * c * (c + 1) + polygon]
+        known += [] if line is None else [c * (line[0] * (c + 1) + line[1])]
+        return min(known, default=None)
 
     def _polygon(self, c: Fraction) -> Fraction | None:
         for (c0, k0), (c1, k1) in pairwise([(Fraction(0), Fraction(0)), *self.knots]):
@@ -123,7 +132,11 @@ def total(curves: Sequence[tuple[Divergences, int]]) -> Divergences:
         None if one is None else count * (one - curve.rho) for curve, count in curves for one in (curve.divergence_one,)
     ]
     first = None if None in firsts else sum((each for each in firsts if each is not None), Fraction(0))
-    return _made(rho, knots, slope, first)
+    made, lines = _made(rho, knots, slope, first), [(curve.line_above, count) for curve, count in curves]
+    if slope is not None or any(line is None for line, _ in lines):
+        return made
+    rise, level = (sum((count * line[i] for line, count in lines if line), Fraction(0)) for i in (0, 1))
+    return replace(made, everywhere=(rise, level))
 
 
 def _made(rho: Fraction, knots: Sequence[Knot], slope: Fraction | None, first: Fraction | None) -> Divergences:

@@ -1,7 +1,8 @@
 """What a curve says of its own divergences: the largest at any order, and what some mechanism certainly has.
 
 Above: the curve itself, chords between its orders; below order 1, D_a <= D_1 and D_a = a/(1-a) D_{1-a} of (Q, P).
-Beyond its last order nothing bounds a small mass with a large loss, so that the supremum is infinite.
+Beyond its last order nothing bounds a small mass with a large loss, so that the supremum is infinite, unless a line
+holds at every order.
 Below: Gaussian noise with rho a <= D_a at every order that is bounded, and randomized response.
 Guarantee: lower <= sup D_a over all mechanisms that keep to the curve <= upper.
 Reference: van Erven, Harremoes 2014, Thm 3 (D_a rises), Prop. 2 (orders below 1); Bun, Steinke 2016, Prop. 1.6.
@@ -46,7 +47,11 @@ def _some(region: Region, c: Fraction) -> arb:
     most = arb(0)
     if curve.slope is None or curve.rho:
         rates = [limit.k / ((limit.c + 1) * (limit.c or 1)) for limit in curve.limits()]
-        most = ratio_ball(min([*rates, curve.rho] if curve.line else rates) * (c + 1))
+        rates += [curve.rho] if curve.line else []
+        rates += [curve.everywhere[0]] if curve.everywhere else []
+        most = ratio_ball(min(rates) * (c + 1))
+    if curve.everywhere:
+        return most
     search = Search(Region(curve, False, True, region.bits))
     corner = search.corner
     if corner is not None:

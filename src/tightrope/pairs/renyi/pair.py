@@ -157,7 +157,19 @@ class RenyiPair(Pair):
             return lower + more, upper + more
 
     def rho(self) -> arb | None:
-        return ratio_ball(self.curve.rho) if self.curve.line and not self.curve.slope and not self.leaks else None
+        """D_a <= r a + s <= (r + s) a from order 1 on."""
+        if self.curve.line and not self.curve.slope and not self.leaks:
+            return ratio_ball(self.curve.rho)
+        line = self._line()
+        return None if line is None else ratio_ball(sum(line, Fraction(0)))
+
+    def far(self) -> tuple[arb, arb] | None:
+        line = self._line()
+        return None if line is None or not line[1] else (ratio_ball(line[1]), ratio_ball(line[0]))
+
+    def _line(self) -> tuple[Fraction, Fraction] | None:
+        """What holds of every order of (P, Q), for a table that ends."""
+        return None if self.leaks or (self.flipped and not self.both) else self.curve.everywhere
 
     def joined(self, like: Sequence[tuple[Pair, int]]) -> Pair | None:
         """Curves add up; what is known of one direction only is known of one direction of the sum."""
