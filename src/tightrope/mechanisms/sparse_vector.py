@@ -26,7 +26,7 @@ class SparseVector(Leaf):
     """Says which queries lie above a noisy threshold, until so many do; AboveThreshold is answers=1.
 
     The sparse vector technique (SVT). threshold_scale and query_scale are those of the Laplace noise on the threshold
-    and on each query, often 2/epsilon and 4/epsilon; it stops after so many answers above. sensitivity: how far one
+    and on each query, 2/epsilon and 4/epsilon for one answer; it stops after so many above. sensitivity: how far one
     query moves. monotone: adding a record lowers no query, as it lowers no count.
     """
 
