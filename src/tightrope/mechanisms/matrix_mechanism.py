@@ -57,9 +57,10 @@ class MatrixMechanism(Leaf):
     )
     relations = (
         "The vector of a step moves by at most `sensitivity` (in L2 norm) with a record. One epoch: a record is in one "
-        "step; neighbours as you mean them. Where the matrix is lower triangular, row i told after step i, a step may "
-        "depend on all rows before it; else the stream is fixed in advance. Sampled groups: a record is added or "
-        "removed; groups are made without looking at the data."
+        "step; neighbours as you mean them. Where one is replaced, `sensitivity` bounds what leaves and what comes "
+        "together (2 C for records of norm C), since the two may be in different steps. Where the matrix is lower "
+        "triangular, row i told after step i, a step may depend on all rows before it; else the stream is fixed in "
+        "advance. Sampled groups: a record is added or removed; groups are made without looking at the data."
     )
     sigma: float
     matrix: Matrix

@@ -39,6 +39,8 @@ class TreeAggregation(Leaf):
     )
     relations = (
         "Any: the sum of one step moves by at most `sensitivity` (in L2 norm) between neighbours, the others do not. "
+        "A record that is replaced by one of another step moves two: give the sum of both norms, 2 C for records of "
+        "norm C. "
         "One epoch; several are a multiple, with a new tree each. The nodes told are those complete by the last step: "
         "of a tree that is padded to 2^k leaves up to its root, give 2^k steps."
     )
