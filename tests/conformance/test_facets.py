@@ -127,9 +127,9 @@ def test_facets(row: Row) -> None:
         check(row, facet, all_asked)
 
 
-def check(row: Row, facet: str, all_asked: Sequence[Asked]) -> None:
+def check(row: Row, facet: str, all_asked: Sequence[Asked] = ()) -> None:
     offered = set()
-    for asked in all_asked:
+    for asked in all_asked or every(row):
         try:
             if CHECKS[facet](asked):
                 offered.add(asked.rate < 1.0)
