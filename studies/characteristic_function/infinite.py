@@ -93,7 +93,7 @@ def _shown(text: str) -> str:
 
 
 def _finite(run: Mechanism) -> dict[str, partial[Bound]]:
-    return {f"epsilon at 0.01, {uses:,} uses": partial((run * uses).epsilon, LOOSE) for uses in USES}
+    return {f"epsilon at 0.01, count {uses:,}": partial((run * uses).epsilon, LOOSE) for uses in USES}
 
 
 CLAIMS = (
