@@ -27,7 +27,7 @@ from .transforms.terms import Choice, fixed_choices
 if TYPE_CHECKING:
     from .engines.adaptive.bound import Everywhere
 
-FLOOR_AIM = 1e-5  # relative width: the theorem mostly gives away more
+FLOOR_AIM = 1e-5  # relative width of several uses: the theorem mostly gives away more
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class Floor:
 
     def answer(self, point: Point, aim: float, best: Answer) -> Answer:
         """The better of what there is and of what this run says."""
-        free = self.question.engine == AUTO and self.question.accuracy is None
+        single = sum(count for _, count in self.planner.terms) == 1  # which floors may attain
+        free = self.question.engine == AUTO and self.question.accuracy is None and not single
         found = self.planner.answer(point, max(aim, FLOOR_AIM) if free else aim)
         return found if found.lower > best.lower else best
 

@@ -73,6 +73,11 @@ def smooth(mechanism: tr.Density, law: Law) -> Row:
     return Row(mechanism, law, 40, 1e-60)
 
 
+def searched(mechanism: tr.Mechanism, law: Law) -> Row:
+    """Those that a brute force of their own searches as well."""
+    return Row(mechanism, law, 48)
+
+
 def extreme(mechanism: tr.Mechanism, law: Law) -> Row:
     """Noise from next to nothing to overwhelming, certainty, impossibility, equal laws, sensitivities above 1."""
     return Row(mechanism, law, 40)
@@ -95,30 +100,28 @@ def _flat(x: Any) -> Any:
 
 
 ROWS: tuple[Row, ...] = (
-    row(tr.Gaussian(sigma=1.0), Gaussian(1.0)),
-    row(tr.GDP(mu=0.7), Gaussian(1.0, 0.7)),
-    row(tr.GaussianVariance(sigma1=1.05, sigma2=1.0), Centred(1.05, 1.0)),
+    row(tr.Gaussian(sigma=1.25), Gaussian(1.25)),
+    searched(tr.GaussianVariance(sigma1=1.05, sigma2=1.0), Centred(1.05, 1.0)),
     row(tr.Laplace(scale=1.0), Laplace(1.0)),
     row(tr.DiscreteGaussian(sigma=3.0), DiscreteGaussian(3.0)),
     row(tr.DiscreteLaplace(scale=2.0, sensitivity=7), DiscreteLaplace(2.0, 7)),
-    row(tr.Skellam(variance=2.0), Skellam(2.0)),
-    row(tr.BinomialNoise(trials=4), Coins(4)),
+    searched(tr.Skellam(variance=2.0), Skellam(2.0)),
+    searched(tr.BinomialNoise(trials=4), Coins(4)),
     row(tr.RandomizedResponse(p=0.51), response(0.51)),
     row(tr.RandomizedResponse(p=0.75, categories=4), response(0.75, 4)),
     row(tr.PureDP(epsilon=0.1), Leaky(0.1)),
-    row(tr.Staircase(epsilon=1.0), Staircase(1.0)),
-    row(tr.SubsetSelection(epsilon=1.0, categories=5, size=2), Subsets(1.0, 5, 2)),
+    searched(tr.Staircase(epsilon=1.0), Staircase(1.0)),
+    searched(tr.SubsetSelection(epsilon=1.0, categories=5, size=2), Subsets(1.0, 5, 2)),
     row(tr.ApproximateDP(epsilon=1.0, delta=1e-6), Leaky(1.0, 1e-6)),
     row(tr.Finite(p=_ZEROS[0], q=_ZEROS[1]), Histogram(*_ZEROS)),
     row(tr.Finite(p=_SKEWED[0], q=_SKEWED[1]), Histogram(*_SKEWED)),
     row(tr.TradeoffCurve(fprs=(0, 0.125, 1), fnrs=(1, 0.5, 0)), Histogram((7, 4), (4, 7))),
     row(tr.PrivacyCurve(epsilons=(0.5, 1.0), deltas=(0.01, 0.0001)), Points((0.5, 1.0), (0.01, 0.0001))),
     row(tr.Exponential(epsilon=0.5), Logistic(0.5)),
-    row(tr.NoisyMax(scale=4.0), Laplace(4.0, 2.0)),
-    Row(tr.DistanceToInstability(epsilon=1.0, delta=1e-6), Unstable(1.0, 1e-6), 48),
-    Row(tr.StabilityHistogram(epsilon=1.0, threshold=5.0), Thresholded(1.0, 5.0), 48),
-    row(tr.SparseVector(threshold_scale=2.0, query_scale=4.0), FlatTop(1.0, 1.0, 0.125)),
-    row(tr.SparseVector(threshold_scale=2.0, query_scale=1.0, monotone=True), FlatTop(1.0, 1.5, 1.0, over_e=True)),
+    searched(tr.DistanceToInstability(epsilon=1.0, delta=1e-6), Unstable(1.0, 1e-6)),
+    searched(tr.StabilityHistogram(epsilon=1.0, threshold=5.0), Thresholded(1.0, 5.0)),
+    searched(tr.SparseVector(threshold_scale=2.0, query_scale=4.0), FlatTop(1.0, 1.0, 0.125)),
+    searched(tr.SparseVector(threshold_scale=2.0, query_scale=1.0, monotone=True), FlatTop(1.0, 1.5, 1.0, over_e=True)),
     row(tr.Histograms(a=_COUNTS[0], b=_COUNTS[1]), Histogram(*_COUNTS)),
     row(tr.TruncatedGaussian(sigma=2.0, bounds=(-6.0, 5.0)), Cut(GaussianNoise(2.0), 1.0, -6.0, 5.0)),
     row(
@@ -143,6 +146,7 @@ ROWS: tuple[Row, ...] = (
         Window(GaussianNoise(1.0), 1.0, -14.0, 15.0),
     ),
     smooth(tr.Density(log_p=_growing, log_q=_flat, support=(0.0, 1.0)), Growing()),
+    extreme(tr.GDP(mu=0.7), Gaussian(1.0, 0.7)),
     extreme(tr.Gaussian(sigma=0.02), Gaussian(0.02)),
     extreme(tr.Gaussian(sigma=1e-6), Gaussian(1e-6)),
     extreme(tr.Gaussian(sigma=100.0), Gaussian(100.0)),
@@ -207,6 +211,7 @@ ROWS: tuple[Row, ...] = (
     extreme(tr.StabilityHistogram(epsilon=0.5, threshold=0.0), Lone(0.5, 0.0)),
     extreme(tr.StabilityHistogram(epsilon=2.0, threshold=1000.0), Thresholded(2.0, 1000.0)),
     extreme(tr.Exponential(epsilon=30.0), Logistic(30.0)),
+    extreme(tr.NoisyMax(scale=4.0), Laplace(4.0, 2.0)),
     extreme(tr.NoisyMax(scale=4.0, sensitivity=7.0, noise="gumbel"), Logistic(3.5)),
     extreme(tr.NoisyMax(scale=3e-3, monotone=True), Laplace(3e-3)),
     extreme(tr.PermuteAndFlip(epsilon=0.3), Laplace(1.0, 0.3)),

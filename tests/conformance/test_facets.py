@@ -73,7 +73,7 @@ FINITE = {"ApproximateDP", "DiscreteLaplace", "Finite", "Histograms", "PureDP", 
     "PrivacyCurve",
     "TradeoffCurve",
 }
-NOISE = {"Gaussian", "GDP", "Laplace"}
+NOISE = {"Gaussian", "Laplace"}
 TRUNCATED = {"TruncatedGaussian", "TruncatedLaplace"}
 SMOOTH = NOISE | {"DiscreteGaussian", "Exponential"}
 # What is never without a facet: plain, and sampled. One that gets lost would not be missed otherwise.
@@ -87,17 +87,17 @@ OFFERED: dict[str, tuple[set[str], set[str]]] = {
         NOISE | {"DiscreteGaussian", "Exponential", "PureDP"},
     ),
     "gaussian": (NOISE | {"Exponential", "PureDP"}, NOISE | {"Exponential", "PureDP"}),
-    "gaussian_limit": ({"Gaussian", "GaussianVariance", "GDP"}, {"Gaussian", "GaussianVariance", "GDP"}),
+    "gaussian_limit": ({"Gaussian", "GaussianVariance"}, {"Gaussian", "GaussianVariance"}),
     "atoms": (FINITE | {"DiscreteGaussian", "Skellam"}, FINITE | {"DiscreteGaussian", "Skellam"}),
     "finite": (FINITE, FINITE),
     "lattice": ({"DiscreteGaussian", "DiscreteLaplace", "PureDP", "RandomizedResponse"}, set()),
     "together": (FINITE | NOISE | {"GaussianVariance"}, FINITE),
-    "seen": ({"Gaussian", "GDP"}, {"Gaussian", "GDP"}),
+    "seen": ({"Gaussian"}, {"Gaussian"}),
     "sampled": (set(), FINITE),
     "dominates": (NOISE | {"ApproximateDP", "GaussianVariance"}, NOISE),
     "glued": (set(), {"ApproximateDP", "DiscreteLaplace", "PureDP", "RandomizedResponse"}),
-    "mixture": (set(), {"Gaussian", "GDP"}),
-    "sampled_replacement": (set(), {"Gaussian", "GDP"}),
+    "mixture": (set(), {"Gaussian"}),
+    "sampled_replacement": (set(), {"Gaussian"}),
     "shifted": (SMOOTH | {"BinomialNoise", "DiscreteLaplace", "Skellam"}, set()),
     "sampling": (
         set(),
