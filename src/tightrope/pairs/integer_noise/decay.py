@@ -61,6 +61,8 @@ def swept(law: TiltedLaw, horizon: float) -> SweptDecay:
         second * (1.0 - MOMENT_ROUNDING),
         (fourth + 3.0 * second * second) / 12.0 * (1.0 + MOMENT_ROUNDING),
     )
+    if not quarter > 0.0:  # all in one output, as far as doubles see: |phi| is at most 1
+        return SweptDecay(0.0, 0.0, 0.0, np.array([horizon]), np.array([1.0]))
     first = min(math.sqrt(variance / (2.0 * quarter)), horizon)
     reach = float(np.max(abs(losses))) * horizon
     blur = float(np.sum(law.weights.radius)) / total + horizon * float(np.max(law.offsets.radius)) + 1e-15 * reach
