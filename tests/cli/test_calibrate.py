@@ -52,6 +52,19 @@ def test_the_answer_tells_its_reading(options: list[str], told: str, capsys: pyt
 
 
 @pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("NoisyMax(scale=?) * 5", ": for what real neighbours lose, ask tpr of the mechanism itself"),
+        ("SparseVector(20, ?)", "; the mechanism itself may lose less"),
+    ],
+)
+def test_a_search_speaks_of_the_dominating_pair(expression: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["calibrate", expression, "--tpr", "0.4", "--fpr", "0.1"]) == 0
+    note = capsys.readouterr().out.splitlines()[2]
+    assert note == f"  note: each end is that of the dominating pair, also of what misses it{told}"
+
+
+@pytest.mark.parametrize(
     ("options", "told"),
     [
         ([], "such as --epsilon 1 --delta 1e-6 or --advantage 0.1"),

@@ -11,6 +11,8 @@ from mpmath import mp, mpf
 
 import tightrope as tr
 from tests.oracle.selection import Runs, best
+from tightrope.derived import selected
+from tightrope.derived.around import around
 from tightrope.derived.runs import BinomialRuns, NegativeBinomialRuns, PoissonRuns, RunLaw
 from tightrope.derived.selected import FallingPair, RisingPair, SelectedPair
 from tightrope.facets.between import Fineness
@@ -184,3 +186,17 @@ def test_outputs_that_one_law_never_has(law: str, mean: float, shape: float | No
             for epsilon, bound in zip(epsilons, bounds, strict=True):
                 real = mp.fsum(max(x - mp.exp(epsilon) * y, 0) for x, y in zip(likely, other, strict=True))
                 assert real <= bound.upper * (1 + 1e-15)
+
+
+def test_ends_of_losses_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every point asks for them, also where time is up: worked out anew each time they took all of it."""
+    times = []
+    monkeypatch.setattr(selected, "around", lambda *asked: times.append(1) or around(*asked))
+    pair = SelectedPair(tr.SparseVector(2, 4).pair(tr.Direction.REMOVE), PoissonRuns(3.0))
+    with working_precision(128):
+        assert [pair.loss_range() for _ in range(3)].count(pair.loss_range()) == 3
+        assert pair.rho() is not None
+    assert len(times) == 1  # it is its own reverse
+    with working_precision(256):
+        assert pair.loss_range().highest.rad() <= pair.loss_range().lowest.rad()
+    assert len(times) == 2

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from .. import result
+from ..bound import Certificate
 from ..calibrate import Calibration
 from ..calibrate import calibrate as best
 from ..calibrate.target import Limits, Target
@@ -122,10 +123,21 @@ def as_text(found: Calibration, seconds: float) -> str:
     lines += assured(found.bound)
     certificate = found.bound.certificate
     if certificate is not None and not certificate.tight:
-        lines.append(f"  note: the lower end is {certificate.lower_end}")
+        lines.append(f"  note: {_spoken_of(found, certificate)}")
     about = [] if certificate is None else [certificate.engine, certificate.arithmetic]
     lines.append(click.style("  " + ", ".join([*about, timed(seconds)]), dim=True))
     return "\n".join(lines)
+
+
+def _spoken_of(found: Calibration, certificate: Certificate) -> str:
+    """What the lower ends speak of, where the mechanism is not tight: a search asks the dominating pair alone."""
+    if certificate.attained:
+        return f"the lower end is {certificate.lower_end}"
+    ends = "each end is that of the dominating pair" + (", also of what misses it" if found.missed is not None else "")
+    real = found.mechanism.attained_once if found.target.name == "epsilon" else found.mechanism.attained
+    if not real:
+        return f"{ends}; the mechanism itself may lose less"
+    return f"{ends}: for what real neighbours lose, ask {found.target.title} of the mechanism itself"
 
 
 def _as_options(message: str) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from flint import arb, fmpz
+from flint import arb, ctx, fmpz
 
 from .. import work
 from ..errors import UnsupportedMechanism
@@ -82,8 +82,14 @@ class _Runs(Pair):
         return mass if mass.is_zero() else arb(0).union((arb(self.law.mean) * mass).min(arb(1)))
 
     def loss_range(self) -> LossRange:
-        """The ends of the base and c at most; of real scores, what one event alone tells at least."""
-        return LossRange(-self._highest(self.base.reversed(), self.mirror), self._highest(self.base, type(self)))
+        """The ends of the base and c at most; of real scores, what one event alone tells; once for each precision."""
+        kept: dict[int, LossRange] = self.__dict__.setdefault("_ranges", {})
+        if ctx.prec not in kept:
+            highest = self._highest(self.base, type(self))
+            same = self.reversed() == self
+            lowest = -(highest if same else self._highest(self.base.reversed(), self.mirror))
+            kept[ctx.prec] = LossRange(lowest, highest)
+        return kept[ctx.prec]
 
     def _highest(self, base: Pair, kind: type[_Runs]) -> arb:
         highest, most = base.loss_range().highest, self.law.log_ratio(arb(0), arb(1))
