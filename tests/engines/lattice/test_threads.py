@@ -34,6 +34,6 @@ def test_fifty_threads_agree_with_one() -> None:
 
 def test_several_processes_agree_with_one() -> None:
     alone = [answer(index) for index in range(len(QUESTIONS))]
-    with ProcessPoolExecutor(cases(4, 8), mp_context=multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(cases(2, 8), mp_context=multiprocessing.get_context("spawn")) as pool:
         together = list(pool.map(answer, range(16)))
     assert together == [alone[index % len(QUESTIONS)] for index in range(16)]

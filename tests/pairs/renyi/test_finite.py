@@ -31,8 +31,9 @@ def test_the_order_holds(curve: tr.Mechanism, direction: Direction) -> None:
     with working_precision(160):
         for epsilon in (-3.0, -0.4, 0.0, 0.2, 0.7, 1.5, 4.0):
             truth = pair.ball_profile(arb(epsilon))
-            for below, above in (rough, fine):
-                assert not below.ball_profile(arb(epsilon)) > truth
-                assert not above.ball_profile(arb(epsilon)) < truth
-                widths.append(float(above.ball_profile(arb(epsilon)) - below.ball_profile(arb(epsilon))))
+            for pairs in (rough, fine):
+                below, above = (each.ball_profile(arb(epsilon)) for each in pairs)
+                assert not below > truth
+                assert not above < truth
+                widths.append(float(above - below))
     assert sum(widths[1::2]) < 0.5 * sum(widths[::2])
