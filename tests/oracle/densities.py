@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 from flint import acb, arb
@@ -16,6 +17,7 @@ from .precision import precision
 Function = Callable[[acb, bool], acb]
 BITS = 110
 PANELS = 48
+ABSOLUTE = arb(2) ** -100  # error of an integral: comparisons leave 1e-25
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,7 @@ class SmoothTruth:
 
     def outside(self) -> arb:
         """P outside of the interval."""
-        with precision(BITS):
-            return 1 - self.moment(0.0).real
+        return _outside(self)
 
     def delta(self, epsilon: float) -> arb:
         """The integral of (p - e^epsilon q)_+, and P outside."""
@@ -100,5 +101,11 @@ class SmoothTruth:
 
     @staticmethod
     def _integral(integrand: Function, places: list[arb]) -> acb:
-        parts = (acb.integral(integrand, acb(low), acb(high), abs_tol=arb(2) ** -140) for low, high in pairwise(places))
+        parts = (acb.integral(integrand, acb(low), acb(high), abs_tol=ABSOLUTE) for low, high in pairwise(places))
         return sum(parts, acb(0))
+
+
+@cache
+def _outside(law: SmoothTruth) -> arb:
+    with precision(BITS):
+        return 1 - law.moment(0.0).real
