@@ -24,3 +24,17 @@ def test_a_level_that_no_interval_meets() -> None:
     assert found.upper == math.inf
     assert len(asked) < MOST
     assert max(asked) > 1e290, "given up too early"
+
+
+def test_a_point_far_out_that_tells_nothing() -> None:
+    """Beyond 27 the value is known up to 1e-290 only: steps as long as that noise leave the near side as it was."""
+
+    def falling(epsilon: float) -> Compared[float]:
+        if epsilon > 27.0:
+            return compare(0.0, 1e-290, 1e-300, epsilon)
+        value = math.exp(-(epsilon**2))
+        return compare(value, value, 1e-300, epsilon)
+
+    found = invert(falling, math.inf, 1e-12)
+    root = math.sqrt(300.0 * math.log(10.0))
+    assert 0.9 * root < found.lower <= root <= found.upper

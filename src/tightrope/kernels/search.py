@@ -50,6 +50,7 @@ class Inverse(Generic[T]):
 
 SEARCH_STEPS_MOST = 200
 FAR_OUT = 1e15  # from here on a plateau is left by longer steps: a search must come to an end
+WIDE_SIDE = 0.01  # of a point that tells nothing: a share that is left below it where it is worth halving
 
 
 def invert(
@@ -122,6 +123,17 @@ def _widen(
             low, at_low = centre - distance, trial.value
             break
         distance *= 2.0
+    far = centre
+    if low == found.lower and far - low > WIDE_SIDE * far:  # the steps were too long for this side
+        while far - low > max(tolerance * far, math.ulp(far), TINIEST):
+            middle = 0.5 * (low + far)
+            trial = function(middle)
+            if trial.above:
+                low, at_low = middle, trial.value
+                continue
+            far = middle
+            if trial.met:
+                high, at_high = middle, trial.value
     distance = step
     while centre + distance < high and math.isfinite(centre + distance):
         trial = function(centre + distance)
