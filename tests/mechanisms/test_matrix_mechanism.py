@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tightrope as tr
+from tightrope.kernels import squares
 from tightrope.kernels.squares import as_squares, square_sum
 
 GRID = np.linspace(-14.0, 15.0, 600)
@@ -53,6 +54,18 @@ def test_squares_of_doubles_sum_to_squares_of_doubles(values: tuple[float, ...])
     assert all(one >= two > 0.0 for one, two in pairwise(terms))
     assert as_squares(Fraction(2) ** 2050) is None
     assert as_squares(Fraction(2) ** -2150) is None
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-320, 1e300, 5e-324])
+def test_columns_that_floats_cannot_tell_apart(scale: float) -> None:
+    """Norms that agree in every digit of a double, the largest of them anywhere; and columns far below."""
+    up = 1.0 + 2.0**-52
+    columns = [(1.0, 1.0, 0.0), (1.0, up, 0.0), (1.0, 1.0, 2.0**-27), (1.0, 1.0, 2.0**-26), (0.5, 0.0, 0.0)]
+    scaled = [tuple(scale * entry for entry in column) for column in columns]
+    for turn in range(len(scaled)):
+        turned = scaled[turn:] + scaled[:turn]
+        largest = max(sum(Fraction(entry) ** 2 for entry in column) for column in turned)
+        assert squares.largest_square_sum(turned) == largest
 
 
 def test_one_epoch_is_one_gaussian() -> None:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tightrope as tr
@@ -12,7 +14,16 @@ from tightrope.mechanisms.parameters import matrix
 
 
 def test_rows_become_tuples_of_doubles() -> None:
-    assert matrix("matrix", [[1, 0], (0.5, -1)]) == ((1.0, 0.0), (0.5, -1.0))
+    wanted = ((1.0, 0.0), (0.5, -1.0))
+    rows = [[1, 0], (0.5, -1)]
+    for given in (
+        rows,
+        np.array(rows),
+        [np.array(row) for row in rows],
+        [[Fraction(each) for each in r] for r in rows],
+    ):
+        assert matrix("matrix", given) == wanted  # type: ignore[arg-type]
+    assert repr(matrix("matrix", [[-0.0], [np.float32(-0.0)]])) == "((0.0,), (0.0,))"
 
 
 @pytest.mark.parametrize(
@@ -25,6 +36,9 @@ def test_rows_become_tuples_of_doubles() -> None:
         ([[1.0], [1.0, 2.0]], r"matrix\[1\] 2"),
         ([[float("nan")]], r"matrix\[0\]\[0\] must be a finite number"),
         ([["1"]], "not the text"),
+        ([[1.0, True]], r"matrix\[0\]\[1\] must be a number"),
+        ([[1.0], [10**400]], r"matrix\[1\]\[0\] must be a number"),
+        ([[1.0], {0: 1.0}], r"matrix\[1\] must be a list or an array, not a dict"),
     ],
 )
 def test_what_is_no_matrix_is_refused(given: Any, said: str) -> None:

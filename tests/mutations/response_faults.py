@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from flint import arb
 
@@ -84,7 +86,18 @@ def drop_the_last_squares(patch: Patch) -> None:
     patch.setattr(squares, "as_squares", lambda total: (plain(total) or ())[:1])
 
 
+def choose_the_column_by_its_float(patch: Patch) -> None:
+    """The first one of those whose norms are the same double."""
+    largest = lambda columns: squares.square_sum(max(columns, key=lambda column: math.hypot(*column)))  # noqa: E731
+    patch.setattr(squares, "largest_square_sum", largest)
+
+
 FAULTS = (
+    Fault(
+        "columns by floats",
+        choose_the_column_by_its_float,
+        lambda _: test_matrix_mechanism.test_columns_that_floats_cannot_tell_apart(1.0),
+    ),
     Fault(
         "groups by one norm",
         compare_groups_by_their_largest_norm,

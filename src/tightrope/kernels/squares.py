@@ -10,14 +10,28 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 DOUBLE_BITS = 53
+WHOLE_PART = 2.0**DOUBLE_BITS  # times the fraction of a double: a whole number
+NEAR_LARGEST = 1.0 - 2.0**-20  # of the largest norm: plain sums of 2^20 squares err by less than 2^-32 of themselves
+NORM_LEAST = 2.0**-1000  # smaller norms may lose digits
 
 
 def square_sum(values: Iterable[float]) -> Fraction:
     """The sum of their squares."""
-    parts = [math.frexp(value) for value in values if value]
-    least = min((exponent for _, exponent in parts), default=0)
-    total = sum((int(math.ldexp(part, DOUBLE_BITS)) << (exponent - least)) ** 2 for part, exponent in parts)
+    sums: dict[int, int] = {}  # of squares of whole numbers, by the exponent that they share
+    for part, exponent in map(math.frexp, values):
+        sums[exponent] = sums.get(exponent, 0) + int(part * WHOLE_PART) ** 2
+    least = min(sums, default=0)
+    total = sum(each << 2 * (exponent - least) for exponent, each in sums.items())
     return Fraction(total) * Fraction(4) ** (least - DOUBLE_BITS)
+
+
+def largest_square_sum(columns: Iterable[tuple[float, ...]]) -> Fraction:
+    """The largest of their sums of squares: norms in floats tell which few may be it, exact sums which one is."""
+    known = list(columns)
+    norms = [math.hypot(*column) for column in known]
+    largest = max(norms)
+    least = NEAR_LARGEST * largest if NORM_LEAST < largest < math.inf else 0.0
+    return max(map(square_sum, {column for column, norm in zip(known, norms, strict=True) if norm >= least}))
 
 
 def as_squares(total: Fraction) -> tuple[float, ...] | None:

@@ -109,16 +109,17 @@ class MatrixMechanism(Leaf):
 
     def _worst(self) -> tuple[Norms, ...]:
         """Squares of the shifts, of the largest column, or of the groups that no other one exceeds one by one."""
-        from ..kernels.squares import as_squares, square_sum
+        from ..kernels.squares import as_squares, largest_square_sum, square_sum
 
-        scale = Fraction(self.sensitivity) ** 2
-        squares = [scale * square_sum(column) for column in zip(*self.matrix, strict=True)]
+        scale, columns = Fraction(self.sensitivity) ** 2, zip(*self.matrix, strict=True)
+        sums = [largest_square_sum(columns)] if self.groups is None else map(square_sum, columns)
+        squares = [scale * square for square in sums]
         if not any(squares):
             raise InvalidParameter("matrix must have an entry that is not 0: without one it tells nothing")
         if any(square and as_squares(square) is None for square in set(squares)):
             raise InvalidParameter("matrix and sensitivity must have products that are doubles: scale both and sigma")
         if self.groups is None:
-            return ((max(squares),),)
+            return (tuple(squares),)
         found: list[Norms] = []
         for start in range(min(self.groups, len(squares))):
             norms = tuple(sorted((each for each in squares[start :: self.groups] if each), reverse=True))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
+from itertools import chain
+from typing import Any
 
 from ..calls import cut, quoted
 from ..errors import InvalidParameter
@@ -109,11 +111,9 @@ def shape(values: Matrix) -> tuple[int, int]:
 def matrix(name: str, values: Matrix) -> tuple[tuple[float, ...], ...]:
     """Rows of finite numbers, all of the same length, at least one of each."""
     in_order(name, values)
-    values = getattr(values, "tolist", lambda: values)()  # an array's own numbers take their time
+    values = _listed(values)
     try:
-        rows = tuple(
-            tuple(finite(f"{name}[{i}][{j}]", value) for j, value in enumerate(row)) for i, row in enumerate(values)
-        )
+        rows = _plain(values) or tuple(_row(f"{name}[{i}]", row) for i, row in enumerate(values))
     except TypeError:
         raise InvalidParameter(
             f"{name} must be a list of rows, each a list of numbers, not {cut(values, 60)}"
@@ -126,6 +126,33 @@ def matrix(name: str, values: Matrix) -> tuple[tuple[float, ...], ...]:
                 f"{name} must have rows of one length: {name}[0] has {len(rows[0])}, {name}[{i}] {len(row)}"
             )
     return rows
+
+
+def _plain(rows: Matrix) -> tuple[tuple[float, ...], ...]:
+    """Rows of one length of finite numbers of Python's own kinds, all at once; nothing where it is anything else."""
+    if type(rows) not in (list, tuple) or not set(map(type, rows)) <= {list, tuple}:
+        return ()
+    lengths = set(map(len, rows))
+    if len(lengths) != 1 or not set(map(type, chain.from_iterable(rows))) <= {float, int}:
+        return ()
+    try:
+        entries = [float(value) + 0.0 for value in chain.from_iterable(rows)]
+    except OverflowError:
+        return ()
+    return tuple(zip(*[iter(entries)] * lengths.pop(), strict=True)) if all(map(math.isfinite, entries)) else ()
+
+
+def _row(name: str, values: Sequence[float]) -> tuple[float, ...]:
+    """Finite numbers of any kind."""
+    in_order(name, values)
+    values = _listed(values)
+    found = _plain((values,))
+    return found[0] if found else tuple(finite(f"{name}[{index}]", value) for index, value in enumerate(values))
+
+
+def _listed(values: Any) -> Any:
+    """An array as a list: its own numbers take their time."""
+    return getattr(values, "tolist", lambda: values)()
 
 
 def real(name: str, value: object) -> float:
