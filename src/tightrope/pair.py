@@ -170,12 +170,12 @@ class Pair(ABC):
         lowest, highest = self.loss_range()
         return rho_of_range(lowest if self.bounded() else None, highest)
 
-    def far(self) -> tuple[arb, arb] | None:
-        """(s, rho) with K(c) <= c s + c (c + 1) rho for every c > 0, where that rho is less than its own.
+    def far(self) -> tuple[tuple[arb, arb], ...]:
+        """(s, rho) with K(c) <= c s + c (c + 1) rho for every c > 0, where that rho is less than its own; falling rho.
 
         Guarantee: upper. Proof: docs/proofs/gdp.md, section 5.
         """
-        return None
+        return ()
 
     def gaussian(self) -> arb | None:
         """GDP: a mu whose Gaussian pair dominates it; by the range of the loss where no more is known.

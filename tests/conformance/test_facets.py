@@ -83,9 +83,10 @@ OFFERED: dict[str, tuple[set[str], set[str]]] = {
     "log_moment": (FINITE | SMOOTH | TRUNCATED | {"Skellam"} | {"GaussianVariance"}, FINITE),
     "log_moment_above": (set(), SMOOTH | TRUNCATED | {"GaussianVariance"}),
     "rho": (
-        NOISE | {"DiscreteGaussian", "Exponential", "GaussianVariance", "PureDP"},
-        NOISE | {"DiscreteGaussian", "Exponential", "PureDP"},
+        NOISE | {"DiscreteGaussian", "Exponential", "GaussianVariance", "PureDP", "Skellam"},
+        NOISE | {"DiscreteGaussian", "Exponential", "PureDP", "Skellam"},
     ),
+    "far": ({"Skellam"}, set()),
     "gaussian": (NOISE | {"Exponential", "PureDP"}, NOISE | {"Exponential", "PureDP"}),
     "gaussian_limit": ({"Gaussian", "GaussianVariance"}, {"Gaussian", "GaussianVariance"}),
     "atoms": (FINITE | {"DiscreteGaussian", "Skellam"}, FINITE | {"DiscreteGaussian", "Skellam"}),

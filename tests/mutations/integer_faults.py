@@ -9,8 +9,9 @@ from flint import arb
 from tests.pairs.integer_noise import test_cgf as cgf_tests
 from tests.pairs.integer_noise import test_noise as noise_tests
 from tests.pairs.integer_noise import test_pair as pair_tests
-from tightrope.pairs.integer_noise import decay, moments, noise
+from tightrope.pairs.integer_noise import bend, decay, moments, noise
 from tightrope.pairs.integer_noise.pair import IntegerNoisePair
+from tightrope.pairs.integer_noise.skellam import SkellamNoise
 
 from .contour_faults import Fault
 
@@ -46,7 +47,25 @@ def _without_slopes(self: decay.SweptDecay, radius: float) -> float:
     return min(0.0, float(np.log(max(self.later[place] - 3.0, 1e-9))))
 
 
+def bend_as_at_an_outer_output(patch: Patch) -> None:
+    plain = SkellamNoise.bend
+    patch.setattr(SkellamNoise, "bend", lambda self, k: plain(self, k + 8))
+
+
+def forget_what_lies_between_whole_shifts(patch: Patch) -> None:
+    patch.setattr(bend.Bend, "rho", lambda self: self.most / 2)
+
+
+def end_at_the_shift(patch: Patch) -> None:
+    patch.setattr(SkellamNoise, "lines", lambda self, shift, most: ((arb(self.variance), arb(0)),))
+
+
 FAULTS = (
+    Fault("an outer bend for all", bend_as_at_an_outer_output, lambda _: cgf_tests.test_moments_by_the_bend(4.0, 1)),
+    Fault(
+        "half of the bend", forget_what_lies_between_whole_shifts, lambda _: cgf_tests.test_moments_by_the_bend(30.0, 2)
+    ),
+    Fault("losses that end", end_at_the_shift, lambda _: cgf_tests.test_moments_by_the_bend(0.3, 1)),
     Fault(
         "nothing beyond the window",
         end_with_the_window,

@@ -67,6 +67,7 @@ class Part:
     rho: float
     top: float
     limit: float  # at or below lim D_o/o
+    lines: tuple[tuple[float, float], ...] = ()  # (s, rho): D_o <= s + rho o
     known: dict[float, Ends] = field(default_factory=dict)
 
     @staticmethod
@@ -78,7 +79,8 @@ class Part:
             sure = pair.infinite_mass().is_zero()
             top = max(upper_float(pair.loss_range().highest), 0.0) if sure else math.inf
             limit = lower_float(far * far / 2) if far is not None and far.is_finite() else 0.0
-            return Part(pair, count, rho, top, min(limit, rho))
+            lines = tuple((upper_float(s), upper_float(slope)) for s, slope in pair.far())
+            return Part(pair, count, rho, top, min(limit, rho), lines)
         return Part(pair, count, math.inf, math.inf, 0.0)
 
     def at(self, order: float, of_pair: OfPair) -> Ends:
@@ -101,7 +103,8 @@ class Part:
 
     def beyond(self, order: float) -> float:
         """At or above D_o/o from this order on."""
-        return min(self.rho, next_up(self.top / order))
+        lines = [next_up(next_up(s / order) + slope) for s, slope in self.lines]
+        return min(self.rho, next_up(self.top / order), *lines)
 
 
 def smallest_rho(terms: Sequence[Term], most: float, aim: float, of_pair: OfPair, enough: float = 0.0) -> SmallestRho:
@@ -211,7 +214,7 @@ class Ascent:
             low, high = arb(0), arb(0)
             for part in self.parts:
                 at_start, at_stop = start * part.known[left][1], stop * part.known[right][1]
-                flat = min(part.rho, upper_float(part.power(left, right)))
+                flat = min(part.beyond(left), upper_float(part.power(left, right)))
                 if flat <= highest(start, at_start, stop, at_stop):
                     level += part.count * arb(flat)
                 else:

@@ -21,6 +21,7 @@ from flint import arb
 from ..engines.evaluation import Term
 from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..kernels.normal_shift import profile
+from ..pair import Pair
 
 TAIL_BITS = 3 * BITS_START  # H_mu cancels where mu is small
 SHIFT_HALVINGS = 45  # halvings of an interval of mu
@@ -36,15 +37,20 @@ class Line(NamedTuple):
 def lines(terms: Sequence[Term]) -> tuple[Line, ...]:
     """By zCDP for all parts, and by what each has for its large losses; none where a part has neither."""
     with working_precision(TAIL_BITS):
-        near, far = (arb(0), arb(0)), (arb(0), arb(0))
-        for pair, count in terms:
-            rho, highest = pair.rho(), pair.loss_range().highest
-            whole = arb.pos_inf() if rho is None else rho
-            large = (highest.max(arb(0)), arb(0)) if highest.is_finite() else pair.far() or (arb(0), whole)
-            near = near[0], near[1] + count * whole
-            far = far[0] + count * large[0], far[1] + count * large[1]
-        found = [Line(s, 2 * rho) for s, rho in (near, far)]
+        known = [(_of_pair(pair), count) for pair, count in terms]
+        found = []
+        for place in range(max((len(each) for each, _ in known), default=1)):
+            parts = [(each[min(place, len(each) - 1)], count) for each, count in known]
+            s, rho = (sum((count * line[end] for line, count in parts), arb(0)) for end in (0, 1))
+            found.append(Line(s, 2 * rho))
         return tuple(each for each in found if each.s.is_finite() and each.v.is_finite())
+
+
+def _of_pair(pair: Pair) -> tuple[tuple[arb, arb], ...]:
+    """(s, rho) with K(c) <= c s + c (c + 1) rho, of one use, from its own rho to what it has for its large losses."""
+    rho, highest = pair.rho(), pair.loss_range().highest
+    top = ((highest.max(arb(0)), arb(0)),) if highest.is_finite() else ()
+    return (arb(0), arb.pos_inf() if rho is None else rho), *pair.far(), *top
 
 
 def stays_above(mu: float, start: float, known: Sequence[Line]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from tests.oracle.integer_noise import mass
 from tightrope.kernels.ball import working_precision
 from tightrope.pairs.integer_noise import cgf as cgfs
 from tightrope.pairs.integer_noise import moments
+from tightrope.pairs.integer_noise.bend import Bend
 from tightrope.pairs.integer_noise.binomial import CoinNoise
 from tightrope.pairs.integer_noise.pair import IntegerNoisePair
 from tightrope.pairs.integer_noise.skellam import SkellamNoise
@@ -40,6 +42,59 @@ def test_moments(z: acb) -> None:
             assert found is not None
             assert found.exp().overlaps(truth(z)), pair
             assert found.real.rad() < 1e-30
+
+
+@pytest.mark.parametrize(("variance", "sensitivity"), [(0.3, 1), (4.0, 1), (30.0, 2), (3000.0, 40)])
+def test_moments_by_the_bend(variance: float, sensitivity: int) -> None:
+    """What huge variances are left to, where sums can tell."""
+    noise = SkellamNoise(variance)
+    pair = IntegerNoisePair(noise, sensitivity)
+    with working_precision(128):
+        bend, rho = Bend.of(noise, sensitivity), pair.rho()
+        assert bend is not None
+        assert rho is not None
+        for c in (-0.4, 2.0**-40, 0.3, 1.0, 2.75, 12.1):
+            exact, found = pair.log_moment(acb(c)), bend.log_moment(arb(c))
+            assert exact is not None
+            assert found is not None
+            assert found.contains(exact.real), c
+            if c > 0.0:
+                assert not exact.real > c * (1 + arb(c)) * rho, c
+                assert all(not exact.real > c * s + c * (1 + arb(c)) * slope for s, slope in pair.far()), c
+
+
+def test_bends_fall() -> None:
+    with working_precision(128):
+        for variance in (1e-3, 2.0, 900.0):
+            bends = [SkellamNoise(variance).bend(k) for k in (0, 1, 2, 5, 11, 40)]
+            assert all(one > two > 0 for one, two in pairwise(bends))
+    assert CoinNoise(600).bend(300) is None
+
+
+@pytest.mark.parametrize(("mechanism", "square"), [(tr.Skellam(1e12, 3), 9.0), (tr.Skellam(1e20), 1.0)])
+def test_divergences_of_huge_variances(mechanism: tr.Skellam, square: float) -> None:
+    """Those of a Gaussian, nearly; the window of a sum would have millions of outputs."""
+    unit = square / (2.0 * mechanism.variance)
+    for order in (0.3, 1.0, 1.01, 2.5, 8.0):
+        found = mechanism.renyi(order)
+        assert found.upper - found.lower < 1e-8 * found.upper
+        assert found.upper == pytest.approx(order * unit, rel=1e-8)
+    assert mechanism.zcdp().upper == pytest.approx(unit, rel=1e-8)
+    assert 0.0 < mechanism.renyi(1e9).lower <= mechanism.renyi(1e9).upper <= 1e9 * unit * 1.1
+
+
+def test_zcdp_of_skellam_noise() -> None:
+    """D_o/o is largest as the order falls to 1, where D_1 is a sum over outputs."""
+    for variance, sensitivity in ((1.0, 1), (10.0, 3)):
+        with working_precision(128):
+            logs = [mass(variance, k, 160).log() for k in range(200)]
+            terms = [(logs[abs(k - sensitivity)], logs[abs(k)]) for k in range(-150, 151)]
+            mean = sum((p.exp() * (p - q) for p, q in terms), arb(0))
+        found = tr.Skellam(variance, sensitivity).zcdp()
+        assert found.lower <= mean <= found.upper
+        assert found.upper - found.lower < 1e-6 * found.upper
+        gaussian = tr.Skellam(variance, sensitivity).gdp()
+        assert gaussian.upper < 1.5 * gaussian.lower
 
 
 def test_what_lies_beyond_a_window_is_bounded() -> None:

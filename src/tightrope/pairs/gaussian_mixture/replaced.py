@@ -143,9 +143,9 @@ class SampledReplacementPair(Pair):
         """That of a shift by 2 mu: Renyi divergences are jointly quasi-convex (van Erven, Harremoes 2014, Thm 13)."""
         return 4 * self.base.rho()
 
-    def far(self) -> tuple[arb, arb]:
+    def far(self) -> tuple[tuple[arb, arb], ...]:
         """Q >= (1 - r) N(0), and of P against N(0) the shift by mu has the largest divergences."""
-        return -(-arb(self.rate)).log1p(), self.base.rho()
+        return ((-(-arb(self.rate)).log1p(), self.base.rho()),)
 
     def gaussian(self) -> arb:
         """A shift by 2 mu, by joint convexity."""

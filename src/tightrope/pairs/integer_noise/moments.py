@@ -16,7 +16,8 @@ from typing import NamedTuple
 from flint import acb, arb, ctx
 
 from ... import work
-from ...kernels.ball import complex_log, working_precision
+from ...kernels.ball import BITS_START, complex_log, working_precision
+from .bend import Bend
 from .noise import LOG_TWO, IntegerNoise
 
 OUTPUTS_ADDED = 100_000
@@ -97,6 +98,16 @@ def left_out(noise: IntegerNoise, shift: int, seen: OutputWindow, tilt: arb) -> 
     return total
 
 
+def _by_bend(noise: IntegerNoise, shift: int, z: acb) -> acb | None:
+    """Around K at a real z, Re z > -1."""
+    if not z.imag.is_zero():
+        return None
+    with working_precision(BITS_START + 2 * math.ceil(math.log2(2.0 + noise.spread))):  # more digits tell no more
+        bend = Bend.of(noise, shift)
+        found = None if bend is None else bend.log_moment(z.real if 2 * z.real >= -1 else -1 - z.real)
+        return None if found is None else acb(found)
+
+
 def log_moment(noise: IntegerNoise, shift: int, z: acb) -> acb | None:
     """K(z); None where too many outputs matter."""
     if noise.last is not None and shift > noise.last:
@@ -114,7 +125,7 @@ def log_moment(noise: IntegerNoise, shift: int, z: acb) -> acb | None:
     else:
         return None
     if seen.last - seen.first > OUTPUTS_ADDED:
-        return None
+        return _by_bend(noise, shift, z)
     with working_precision(ctx.prec + 2 * (seen.last - seen.first + shift + 2).bit_length() + 32):
         terms = log_terms(noise, shift, seen)
         total = sum((((1 + z) * p - z * q).exp() for p, q in terms), acb(0))

@@ -88,6 +88,14 @@ class IntegerNoise(ABC):
         """At or above the sum over k > last of P[X = k - shift] e^{tilt loss}, where outputs have no end."""
         raise NotImplementedError
 
+    def bend(self, k: int) -> arb | None:
+        """log P[X = k]^2/(P[X = k - 1] P[X = k + 1]), where it falls from the centre on; else None."""
+        return None
+
+    def lines(self, shift: int, most: arb) -> tuple[tuple[arb, arb], ...]:
+        """(s, rho) with K(c) <= c s + c (c + 1) rho for every c > 0, rho ever smaller, most that of the bend."""
+        return ()
+
     def mirror(self, k: int) -> int:
         """The output on the other side of the centre."""
         return self.twice_centre - k

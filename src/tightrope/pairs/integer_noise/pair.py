@@ -20,6 +20,7 @@ from ...kernels.ball import BITS_START, enclose, working_precision
 from ...kernels.enclosure import Enclosure, FloatArray, enclosed, falling
 from ...kernels.twofold import Twofold
 from ...pair import PROFILE_COST, BallTails, LossRange, Pair, Tails
+from .bend import Bend
 from .crossing import FarSide, far_output, first_outputs, side_of
 from .listing import LISTED_MOST, Listing
 from .noise import IntegerNoise
@@ -159,6 +160,14 @@ class IntegerNoisePair(Pair):
         from .moments import log_moment
 
         return log_moment(self.noise, self.sensitivity, z)
+
+    def rho(self) -> arb | None:
+        bend = Bend.of(self.noise, self.sensitivity)
+        return None if bend is None else bend.rho()
+
+    def far(self) -> tuple[tuple[arb, arb], ...]:
+        bend = Bend.of(self.noise, self.sensitivity)
+        return () if bend is None else bend.lines()
 
     def profile_cost(self) -> int:
         return PROFILE_COST if self.listing.size <= OUTPUTS_SUMMED else BALL_COST

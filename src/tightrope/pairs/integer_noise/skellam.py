@@ -106,6 +106,21 @@ class SkellamNoise(IntegerNoise):
             return arb.pos_inf()
         return here * (tilt * shift * (first / v).asinh()).exp() / (1 - ratio)
 
+    def bend(self, k: int) -> arb:
+        """The difference of two neighbouring losses."""
+        with working_precision(ctx.prec + 2 * max(0, math.frexp(self.variance)[1]) + BESSEL_SPARE):
+            return self.loss(k + 1, 1) - self.loss(k, 1)
+
+    def lines(self, shift: int, most: arb) -> tuple[tuple[arb, arb], ...]:
+        """By l <= D asinh((D + max(X, 0))/v) from c = v/D on, and by the bend below."""
+        v, d, found = arb(self.variance), arb(shift), []
+        for share in (arb(1) / 2, arb(1) / (8 * shift)):
+            turn = 2 * d * d / (v * share * most)
+            large = d * (turn.log() - 1) + (d + arb(2).log() + self.cumulant(arb(1))) * d / v
+            small = (v / d + 1) * (1 - share) * most + most / d
+            found.append((large.max(small), share * most))
+        return tuple(found)
+
     def loss(self, k: int, shift: int) -> arb:
         if 2 * k == shift:
             return arb(0)
