@@ -163,9 +163,9 @@ class RenyiPair(Pair):
         line = self._line()
         return None if line is None else ratio_ball(sum(line, Fraction(0)))
 
-    def far(self) -> tuple[arb, arb] | None:
+    def far(self) -> tuple[tuple[arb, arb], ...]:
         line = self._line()
-        return None if line is None or not line[1] else (ratio_ball(line[1]), ratio_ball(line[0]))
+        return () if line is None or not line[1] else ((ratio_ball(line[1]), ratio_ball(line[0])),)
 
     def _line(self) -> tuple[Fraction, Fraction] | None:
         """What holds of every order of (P, Q), for a table that ends."""
