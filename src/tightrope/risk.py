@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 PAGE_WIDTH = 110
 MEMBER_AXES = ("wrongly accused, of all who are not in the data", "correctly accused, of all who are")
 REPLACED_AXES = ("A said wrongly, of all whose record is B", "A said correctly, of all whose record is A")
+VALUE_AXES = ("A said wrongly, of all whose value is B", "A said correctly, of all whose value is A")
 
 
 @dataclass(frozen=True, slots=True)
 class RiskRow:
     """One number: quantity is the method of a mechanism that bounds it at these arguments, sentence what it means.
 
-    direction is the one that was asked, None for the worse of both and for a replaced record; number is what the
-    sentence says at most, rounded up, such as 27.4 of 1,000.
+    direction is the one that was asked, None for the worse of both and for a replaced record or value; number is what
+    the sentence says at most, rounded up, such as 27.4 of 1,000.
     """
 
     quantity: str
@@ -101,7 +102,8 @@ class Risk:
         row = self.rows[0]
         rate = row.arguments["fpr"]
         curve = self.mechanism.tradeoff_curve(fprs=rates(rate), direction=row.direction)
-        names = REPLACED_AXES if row.direction is None else MEMBER_AXES
+        replaced = VALUE_AXES if self.mechanism.relation is None else REPLACED_AXES
+        names = replaced if row.direction is None else MEMBER_AXES
         mark = MarkedRate(rate, row.bound.upper, f"at most {row.number}")
         return draw(curve._series(""), mark, names, self.title, path, ax)
 

@@ -119,7 +119,7 @@ def test_a_lower_end_is_told_only_where_an_attacker_reaches_it() -> None:
 def test_no_attacker_is_said_to_guess_a_record_as_often_as_the_limit() -> None:
     coin = tr.RandomizedResponse(p=0.75)  # two outputs: of n records each with 1/n, sum max P_z(y)/n = 3/(2n), not 3/n
     assert first(rows(coin.risk(baseline=1e-4))["reconstruction"].number) >= 3
-    assert any("guessed record is a limit" in note for note in coin.risk().meant)
+    assert any("guessed value is a limit" in note for note in coin.risk().meant)
     assert "reaches" not in worded("reconstruction", {"baseline": 0.1}, certified(0.2, 0.3), False, False).sentence
     assert not _reaches("reconstruction", rows(coin.risk())["reconstruction"].bound)
 
@@ -168,6 +168,34 @@ def test_what_a_page_assumes_follows_the_run() -> None:
     assert "as claimed" in page(claimed)
 
 
+@pytest.mark.parametrize(
+    "report",
+    [
+        tr.RandomizedResponse(p=0.75),
+        tr.RandomizedResponse(channel=[[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]).named("survey") * 2,
+        tr.SubsetSelection(epsilon=1.0, categories=10, size=3).group(size=2),
+    ],
+)
+def test_a_report_is_about_one_of_two_values(report: tr.Mechanism) -> None:
+    """Nobody is in any data, and no sentence is one short: the numbers are those of the worse order."""
+    risk = report.risk()
+    page = re.sub(r"\s+", " ", str(risk))
+    assert "people whose value is A" in page
+    assert "the attacker knows how likely each value is" in page
+    assert re.search(r"A person has (one value, which is|up to 2 values, which are those of) A or ", page)
+    assert not re.search("record|in the data|accuse", page)
+    for row in risk.rows:
+        again = getattr(report, row.quantity)(**row.arguments)
+        assert row.direction is None
+        assert max(again.lower, row.bound.lower) <= min(again.upper, row.bound.upper)
+
+
+def test_sampled_reports_and_mixes_are_of_people_in_the_data() -> None:
+    coin = tr.RandomizedResponse(p=0.75)
+    for run in (coin.poisson(rate=0.1), coin + tr.Laplace(scale=2.0), tr.parallel(coin, tr.RandomizedResponse(p=0.6))):
+        assert "people who are not in the data" in re.sub(r"\s+", " ", str(run.risk()))
+
+
 def test_corners_of_what_is_given() -> None:
     leaky, clean = tr.ApproximateDP(epsilon=1.0, delta=0.01), tr.Gaussian(sigma=1.0)
     never = rows(leaky.risk(fpr=0.0))
@@ -211,6 +239,8 @@ def test_the_picture_shows_the_attacker_beside_guessing(tmp_path: Path) -> None:
     assert replaced is figure
     assert "whose record is B" in figure.axes[-1].get_xlabel()
     assert len(figure.axes[-1].texts) == 0  # there is no rate to mark
+    tr.RandomizedResponse(p=0.75).risk().plot(ax=(report := figure.add_subplot()))
+    assert "whose value is B" in report.get_xlabel()
 
 
 def test_what_is_refused() -> None:

@@ -1,14 +1,14 @@
 """What a release may cost one person: readings of one law, each with a sentence that a lawyer can read.
 
 All but the odds are of the pair (with the record, without it), or of a replaced record: who accuses somebody says that
-the record is in the data. Each holds for every person, whatever the others' records are, and for an attacker who knows
-all of them.
+the record is in the data. What people report of themselves is about one of two values. Each holds for every person,
+whatever the others' records are, and for an attacker who knows all of them.
 Guarantee: every number is that of its reading, rounded towards more risk. Derivations: docs/risk.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from .. import work
 from ..bound import Bound
@@ -19,7 +19,7 @@ from ..question import SECONDS, Options
 from ..relation import Direction, Relation
 from ..risk import Risk, RiskRow
 from .ask import ask_each
-from .small_print import assumed, meant, not_covered
+from .small_print import assumed, local, meant, not_covered, of_values
 from .wording import worded
 
 ONE_POINT = ("advantage", "bayes_accuracy", "epsilon")  # one point of the profile decides, and one attacker reaches it
@@ -32,7 +32,9 @@ def risk(mechanism: Mechanism, given: Mapping[str, float], options: Options) -> 
     if options.get("direction") is not None:
         raise InvalidParameter("risk takes no direction: it is about a person whose record is in the data")
     prior, fpr, baseline, delta = (probability(name, given[name]) for name in ("prior", "fpr", "baseline", "delta"))
-    replaced = mechanism.relation is Relation.REPLACE
+    reported = local(mechanism)
+    replaced = reported or mechanism.relation is Relation.REPLACE
+    said: Callable[[str], str] = of_values if reported else str
     asked: list[tuple[str, Mapping[str, float]]] = [
         ("tpr", {"fpr": fpr}),
         ("advantage", {}),
@@ -50,14 +52,14 @@ def risk(mechanism: Mechanism, given: Mapping[str, float], options: Options) -> 
     for quantity, arguments, direction, bound in [*found, ("epsilon", {"delta": delta}, None, odds)]:
         reaches = _reaches(quantity, bound)
         number, sentence, close = worded(quantity, arguments, bound, replaced, reaches)
-        rows.append(RiskRow(quantity, arguments, direction, bound, number, sentence))
+        rows.append(RiskRow(quantity, arguments, direction, bound, number, said(sentence)))
         sharp = sharp and (quantity == UNREACHED or (reaches and close))
     return Risk(
         mechanism,
         tuple(rows),
-        meant=meant([row.bound for row in rows], replaced, sharp),
-        assumed=assumed(mechanism, replaced),
-        not_covered=not_covered(fpr, replaced),
+        meant=tuple(map(said, meant([row.bound for row in rows], replaced, sharp))),
+        assumed=tuple(map(said, assumed(mechanism, replaced))),
+        not_covered=tuple(map(said, not_covered(fpr, replaced))),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..bound import Bound
 from ..calls import shortened
-from ..mechanisms.base import Mechanism
+from ..mechanisms.base import Mechanism, leaves
 from ..relation import Direction
 from ..transforms.sizes import group_sizes
 from ..transforms.terms import terms_of
@@ -56,6 +56,19 @@ ELSEWHERE = (
 RARER = "An attacker who {accuses} fewer people than the sentences say may be surer of each of them."
 
 
+def local(mechanism: Mechanism) -> bool:
+    """Whether it is what people report of themselves: about one of two values, whoever takes part."""
+    law = mechanism.nameless
+    if law.relation is not None or any(leaf.section != "local" for leaf in leaves(law)):
+        return False
+    return terms_of(law, Direction.REMOVE) == terms_of(law, Direction.ADD)
+
+
+def of_values(text: str) -> str:
+    """What is said of a replaced record, of a value that its owner reports: there are no data that it is in."""
+    return text.replace("record", "value").replace(" in the data", "")
+
+
 def meant(bounds: Sequence[Bound], replaced: bool, sharp: bool) -> tuple[str, ...]:
     """How to read counts and chances, and how sure they are."""
     wrong = (
@@ -83,7 +96,7 @@ def assumed(mechanism: Mechanism, replaced: bool) -> tuple[str, ...]:
     one, many = (ONE_OF_TWO, GROUP_OF_TWO) if replaced else (ONE_IN, GROUP_IN)
     records = PARTS_DIFFER if len(sizes) > 1 else one if sizes == {1} else many.format(size=max(sizes))
     notes = [KNOWS.format(case=case, unknown=unknown), records]
-    if law.relation is None and terms_of(law, Direction.REMOVE) == terms_of(law, Direction.ADD):
+    if not replaced and law.relation is None and terms_of(law, Direction.REMOVE) == terms_of(law, Direction.ADD):
         notes.append(OPEN)
     return (*notes, AS_DESCRIBED)
 
