@@ -256,6 +256,27 @@ def test_groups_and_samples_on_top() -> None:
     assert tr.PermuteAndFlip(epsilon=0.5).delta(0.1) == tr.NoisyMax(scale=4.0).delta(0.1)
 
 
+def test_a_group_moves_real_scores_as_often_as_it_has_records() -> None:
+    for one, many in (
+        (tr.NoisyMax(scale=4.0, noise="laplace"), tr.NoisyMax(scale=4.0, sensitivity=6.0, noise="laplace")),
+        (tr.PermuteAndFlip(epsilon=0.25), tr.PermuteAndFlip(epsilon=1.5)),
+    ):
+        group = one.group(size=2).group(size=3)
+        assert group.attained
+        assert not group.tight
+        assert group.delta(0.3) == many.delta(0.3)
+        assert (group * 5).delta(0.3).lower == (many * 5).delta(0.3).lower
+    tenths = tr.PermuteAndFlip(epsilon=0.1).grouped(3)
+    assert tenths is not None
+    assert Fraction(tenths.epsilon_per_use) < 3 * Fraction(0.1)  # 3 * 0.1 is rounded up
+    assert (tr.PermuteAndFlip(epsilon=0.1).group(size=3) * 2).delta(0.0).certificate.attained  # type: ignore[union-attr]
+    for beyond in (
+        tr.NoisyMax(scale=1.0, sensitivity=1e308),
+        tr.NoisyMax(scale=1.0, sensitivity=1e299, noise="gumbel"),
+    ):
+        assert beyond.group(size=100).floors(Direction.ADD) == (beyond.group(size=100).pair(Direction.ADD),)
+
+
 @pytest.mark.parametrize("arguments", [{"scale": 1e-300, "sensitivity": 1e300}, {"scale": 1e300}, {"scale": 1e-4}])
 def test_extreme_scales(arguments: dict[str, float]) -> None:
     """Of the floors smaller moves are taken."""

@@ -7,6 +7,7 @@ from fractions import Fraction
 from flint import arb
 
 from tests.mechanisms import test_noisy_max as told
+from tightrope.mechanisms import noisy_max
 from tightrope.mechanisms.noisy_max import NoisyMax
 from tightrope.pair import Pair
 from tightrope.pairs.finite import candidates
@@ -75,7 +76,17 @@ def _searches() -> None:
         told.test_no_scores_show_more_than_the_pair(share)
 
 
+def round_a_group_up(patch: Patch) -> None:
+    """Scores of a group that move by more than its records do."""
+    patch.setattr(noisy_max, "_times_below", lambda value, size: size * value)
+
+
 FAULTS = (
+    Fault(
+        "groups that move too far",
+        round_a_group_up,
+        lambda _: told.test_a_group_moves_real_scores_as_often_as_it_has_records(),
+    ),
     Fault("scores that move one way", move_one_way, lambda _: _searches()),
     Fault("a range of exponential noise", bound_the_range, lambda _: _searches()),
     Fault(

@@ -62,6 +62,10 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
         """Whether a real group attains the profile of `group_pair`, also under composition."""
         return size == 1 and self.tight
 
+    def grouped(self, size: int) -> Mechanism | None:
+        """One whose floors are real for a group of so many records, where these are not the pair; None: not known."""
+        return None
+
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         """Pairs at or below, for lower ends, where they are not the dominating pair: any may be chosen at each use."""
         return (self.pair(direction),)

@@ -12,6 +12,7 @@ Durfee, Rogers 2020 (Gumbel noise). Proof: docs/proofs/noisy_max.md.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -101,6 +102,12 @@ class NoisyMax(Leaf):
     def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
         return self.floors(direction) if self.noise == "laplace" else (self._pairs()[0],)
 
+    def grouped(self, size: int) -> NoisyMax | None:
+        """The sensitivity so many times, or the double below. Proof: docs/proofs/noisy_max.md, section 3."""
+        with suppress(OverflowError, InvalidParameter):  # beyond what the noise is known for
+            return NoisyMax(self.scale, _times_below(self.sensitivity, size), self.noise, self.monotone)
+        return None
+
     def _pairs(self) -> tuple[Pair, Pair]:
         """At or below, and at or above: one and the same unless s is no double and the family needs one."""
         from ..derived.poisson import rate_ends
@@ -167,3 +174,15 @@ class PermuteAndFlip(Leaf):
 
     def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
         return (self.pair(direction),)
+
+    def grouped(self, size: int) -> PermuteAndFlip | None:
+        with suppress(OverflowError, InvalidParameter):
+            return PermuteAndFlip(_times_below(self.epsilon_per_use, size))
+        return None
+
+
+def _times_below(value: float, size: int) -> float:
+    """So many times the value, or the double below that."""
+    from ..derived.poisson import rate_ends
+
+    return rate_ends(size * Fraction(value))[0]

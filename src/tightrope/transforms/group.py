@@ -33,7 +33,8 @@ class Group(Transformation):
     theorem = "Dong, Roth, Su 2022, Thm 2.14; [proof](proofs/group.md)"
     tightness = (
         "Tight for shifted noise, and for what is known by its trade-off alone (PureDP, ApproximateDP, GDP, "
-        "TradeoffCurve): a count with canonical noise attains it. Else lower ends speak of the dominating pair."
+        "TradeoffCurve): a count with canonical noise attains it. Lower ends of NoisyMax and PermuteAndFlip are those "
+        "of real scores, which a group moves so many times as far. Else they speak of the dominating pair."
     )
     relations = "As the base, with a group in the place of a record: all of it is added, removed or replaced."
     size: int
@@ -70,6 +71,22 @@ class Group(Transformation):
 
     def pair(self, direction: Direction) -> Pair:
         return self.base.group_pair(self.size, direction)
+
+    def grouped(self, size: int) -> Mechanism | None:
+        return self.base.grouped(self.size * size)
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        alike = self.grouped(1)
+        return (self.pair(direction),) if alike is None else alike.floors(direction)
+
+    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
+        alike = self.grouped(1)
+        return self.floors(direction) if alike is None else alike.floors_once(direction)
+
+    @property
+    def attained(self) -> bool:
+        alike = self.grouped(1)
+        return self.tight if alike is None else alike.attained
 
     def group_pair(self, size: int, direction: Direction) -> Pair:
         return self.base.group_pair(self.size * size, direction)
