@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from flint import arb
 
+import tightrope as tr
 from tests.pairs.integer_noise import test_cgf as cgf_tests
 from tests.pairs.integer_noise import test_noise as noise_tests
 from tests.pairs.integer_noise import test_pair as pair_tests
@@ -60,7 +61,17 @@ def end_at_the_shift(patch: Patch) -> None:
     patch.setattr(SkellamNoise, "lines", lambda self, shift, most: ((arb(self.variance), arb(0)),))
 
 
+def count_the_output_itself_once_more(patch: Patch) -> None:
+    plain = SkellamNoise.loss
+    patch.setattr(SkellamNoise, "loss", lambda self, k, shift: plain(self, k, shift) + 1e-3)
+
+
 FAULTS = (
+    Fault(
+        "losses of cells too large",
+        count_the_output_itself_once_more,
+        lambda _: pair_tests.test_outputs_that_nobody_lists_lie_between_two_finite_pairs(tr.Skellam(1e12, 10**5)),
+    ),
     Fault("an outer bend for all", bend_as_at_an_outer_output, lambda _: cgf_tests.test_moments_by_the_bend(4.0, 1)),
     Fault(
         "half of the bend", forget_what_lies_between_whole_shifts, lambda _: cgf_tests.test_moments_by_the_bend(30.0, 2)

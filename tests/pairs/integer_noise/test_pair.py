@@ -14,6 +14,8 @@ import tightrope as tr
 from tests.oracle.integer_noise import Skellam
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
+from tightrope.facets.between import Fineness
+from tightrope.kernels.ball import working_precision
 from tightrope.kernels.twofold import twofold
 from tightrope.pairs.finite.pair import FinitePair
 from tightrope.pairs.integer_noise.binomial import CoinNoise
@@ -79,6 +81,20 @@ def test_huge_variances_follow_the_normal_law() -> None:
         bound, normal = mechanism.delta(2e-6), tr.Gaussian(sigma=sigma).delta(2e-6)
         assert bound.upper == pytest.approx(normal.upper, rel=1e-5)
         assert bound.upper - bound.lower < 1e-10 * bound.upper
+
+
+@pytest.mark.parametrize("mechanism", [tr.Skellam(1e12, 10**5), tr.BinomialNoise(10**12, 30_000)])
+def test_outputs_that_nobody_lists_lie_between_two_finite_pairs(mechanism: tr.Mechanism) -> None:
+    pair = mechanism.pair(Direction.REMOVE)
+    assert pair.bracketed()
+    found = pair.between(Fineness(40, 1e-9, False))
+    assert found is not None
+    with working_precision(128):
+        for epsilon in (-0.2, 0.0, 0.013, 0.3):
+            low, here, high = (each.ball_profile(arb(epsilon)) for each in (found[0], pair, found[1]))
+            assert not low > here
+            assert not here > high
+            assert high - low < 3e-3
 
 
 def test_groups_are_larger_shifts() -> None:

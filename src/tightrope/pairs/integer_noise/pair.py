@@ -26,6 +26,7 @@ from .listing import LISTED_MOST, Listing
 from .noise import IntegerNoise
 
 if TYPE_CHECKING:
+    from ...facets.between import Fineness
     from ...facets.cgf import Cgf
 
 PLACES_FEW = 64  # places at which balls are read where the outputs are too many
@@ -160,6 +161,14 @@ class IntegerNoisePair(Pair):
         from .moments import log_moment
 
         return log_moment(self.noise, self.sensitivity, z)
+
+    def bracketed(self) -> bool:
+        return self.listing.size > LISTED_MOST
+
+    def between(self, fine: Fineness) -> tuple[Pair, Pair] | None:
+        from .cells import between
+
+        return between(self.noise, self.sensitivity, fine) if self.bracketed() else None
 
     def rho(self) -> arb | None:
         bend = Bend.of(self.noise, self.sensitivity)
