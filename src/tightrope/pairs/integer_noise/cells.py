@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from ...facets.between import Fineness
     from ...pair import Pair
 
-CELLS_MOST = 1500
-CELL_UNITS = 2e4  # of work, for one output
-CELL_SPARE = 8.0
+CHOSEN_OUTPUTS_MOST = 1500
+CHOSEN_OUTPUT_UNITS = 2e4  # of work, for one output
+CHOSEN_SPARE = 8.0
 
 
 def between(noise: IntegerNoise, shift: int, fine: Fineness) -> tuple[Pair, Pair]:
     """At outputs that are evenly spread up to where P has less than the tail that is allowed."""
     from ...derived.polygon import above, below
 
-    cells = max(2, min(fine.points, CELLS_MOST))
-    work.spend(CELL_UNITS * cells)
-    far = noise.reach(CELL_SPARE - math.log(max(fine.tail, math.ulp(0.0)))) + shift
+    cells = max(2, min(fine.points, CHOSEN_OUTPUTS_MOST))
+    work.spend(CHOSEN_OUTPUT_UNITS * cells)
+    far = noise.reach(CHOSEN_SPARE - math.log(max(fine.tail, math.ulp(0.0)))) + shift
     near = noise.mirror(far) + shift
     if noise.last is not None:
         near, far = max(near, shift), min(far, noise.last)
