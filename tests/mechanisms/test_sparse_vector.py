@@ -224,3 +224,14 @@ def test_transforms_fall(tilt: float) -> None:
         sizes = [float(abs(value)) for value in law.phi(0.25, 240)]
     for index in range(0, 200, 7):
         assert math.log(max(sizes[index:])) <= decay.log_bound(0.25 * index) + 1e-12
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_a_top_without_width_has_a_contour(direction: str) -> None:
+    # One piece alone: its distance from the mean of all is a ball around 0.
+    run = tr.SparseVector(5, 0.2, monotone=True) * 100
+    fast = run.delta(300.0, engine="contour", direction=direction)
+    slow = run.delta(300.0, engine="lattice", direction=direction)
+    assert fast.upper - fast.lower <= 1e-8 * fast.upper
+    assert fast.lower <= slow.upper
+    assert slow.lower <= fast.upper

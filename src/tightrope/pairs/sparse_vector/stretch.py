@@ -99,9 +99,10 @@ class Pieces(Stretch):
         second, third, fourth = arb(0), arb(0), arb(0)
         for share, place, each in shares:
             d = place - mean
-            second += share * (each.second + d**2)
-            third += share * (each.third + 3 * d * each.second + d**3)
-            fourth += share * (each.fourth + 4 * d * each.third + 6 * d**2 * each.second + d**4)
+            square = d * d  # a power of a ball around 0, as of one piece alone, would be nan
+            second += share * (each.second + square)
+            third += share * (each.third + 3 * d * each.second + d * square)
+            fourth += share * (each.fourth + 4 * d * each.third + 6 * square * each.second + square * square)
         return PartShape(top + total.log(), mean, arb(0), second, third, fourth)
 
     def fall(self, tilt: float) -> AverageFall:
