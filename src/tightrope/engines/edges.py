@@ -50,14 +50,17 @@ class Leaky(Protocol):
 def leaked(terms: Sequence[tuple[Leaky, int]]) -> arb:
     """The infinite mass of a composition."""
     with working_precision(EDGE_BITS):
+        masses = [(mass, count) for each, count in terms if not (mass := each.infinite_mass()).is_zero()]
+        if len(masses) == 1 and masses[0][1] == 1:
+            return masses[0][0]
         survival = arb(1)
-        for each, count in terms:
-            survival *= (1 - each.infinite_mass()) ** count
+        for mass, count in masses:
+            survival *= (1 - mass) ** count
         found = 1 - survival
-        if found.is_zero() or not found < BESIDE_ONE:
+        if not found < BESIDE_ONE:
             return found
         # Nothing beside 1, and above 0 all the same.
-        return -sum((count * (-each.infinite_mass()).log1p() for each, count in terms), arb(0)).expm1()
+        return -sum((count * (-mass).log1p() for mass, count in masses), arb(0)).expm1()
 
 
 def chance(mass: arb) -> tuple[str, str]:
