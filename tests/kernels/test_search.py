@@ -38,3 +38,17 @@ def test_a_point_far_out_that_tells_nothing() -> None:
     found = invert(falling, math.inf, 1e-12)
     root = math.sqrt(300.0 * math.log(10.0))
     assert 0.9 * root < found.lower <= root <= found.upper
+
+
+def test_a_root_next_to_zero_that_noise_hides() -> None:
+    """Halving what lies below ends, though 0 itself is the only point that is told."""
+    asked = []
+
+    def falling(epsilon: float) -> Compared[float]:
+        asked.append(epsilon)
+        value, noise = 0.5 - epsilon, 1e-3 if epsilon else 0.0
+        return compare(value - noise, value + noise, 0.5 - 1e-9, epsilon)
+
+    found = invert(falling, math.inf, 1e-12)
+    assert found.lower <= 1e-9 <= found.upper
+    assert len(asked) < MOST

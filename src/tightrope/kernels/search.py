@@ -51,6 +51,7 @@ class Inverse(Generic[T]):
 SEARCH_STEPS_MOST = 200
 FAR_OUT = 1e15  # from here on a plateau is left by longer steps: a search must come to an end
 WIDE_SIDE = 0.01  # of a point that tells nothing: a share that is left below it where it is worth halving
+NEAR_SIDE = 1e-9  # and where halving ends: at 0 it would go on to the smallest double
 
 
 def invert(
@@ -125,7 +126,7 @@ def _widen(
         distance *= 2.0
     far = centre
     if low == found.lower and far - low > WIDE_SIDE * far:  # the steps were too long for this side
-        while far - low > max(tolerance * far, math.ulp(far), TINIEST):
+        while far - low > max(tolerance, NEAR_SIDE) * centre:
             middle = 0.5 * (low + far)
             trial = function(middle)
             if trial.above:
