@@ -172,10 +172,13 @@ class Leaf(Mechanism):
     tightness: ClassVar[str] = ""
     relations: ClassVar[str] = ""
     universal: ClassVar[bool] = False  # whether it stands for every mechanism with its trade-off
-    relation: ClassVar[Relation | None] = None
 
     def __init_subclass__(cls) -> None:
         cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # a dataclass makes none where it finds one
+
+    @property
+    def relation(self) -> Relation | None:
+        return None
 
     @property
     def tight(self) -> bool:

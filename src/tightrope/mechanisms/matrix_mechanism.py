@@ -90,7 +90,7 @@ class MatrixMechanism(Leaf):
         object.__setattr__(self, "norms", self._worst())
 
     @property
-    def relation(self) -> Relation | None:  # type: ignore[override]
+    def relation(self) -> Relation | None:
         return None if self.rate is None else Relation.ADD_REMOVE
 
     @property

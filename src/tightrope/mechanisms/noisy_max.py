@@ -80,7 +80,7 @@ class NoisyMax(Leaf):
         return (1 if self.monotone else 2) * Fraction(self.sensitivity) / Fraction(self.scale)
 
     @property
-    def relation(self) -> Relation | None:  # type: ignore[override]
+    def relation(self) -> Relation | None:
         return Relation.ADD_REMOVE if self.monotone else None
 
     @property

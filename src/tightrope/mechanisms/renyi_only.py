@@ -80,7 +80,7 @@ class GaussianSparseVector(Leaf):
         return "Renyi divergences are all that is known of a Gaussian sparse vector, at most so many queries"
 
     @property
-    def relation(self) -> Relation | None:  # type: ignore[override]
+    def relation(self) -> Relation | None:
         return Relation.ADD_REMOVE if self.monotone else None
 
     def pair(self, direction: Direction) -> Pair:

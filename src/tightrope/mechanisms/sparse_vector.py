@@ -66,7 +66,7 @@ class SparseVector(Leaf):
         return False
 
     @property
-    def relation(self) -> Relation | None:  # type: ignore[override]
+    def relation(self) -> Relation | None:
         return Relation.ADD_REMOVE if self.monotone else None
 
     def pair(self, direction: Direction) -> Pair:
