@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.house import PAGE, PICTURE, House, imports
+from benchmarks.house_tree import House, imports
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGE = DOCS / "house.md"
+PICTURE = DOCS / "figures" / "house.svg"
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("the command line", ("cli",)),
     ("text and JSON", ("result", "serial", "expression", "registry", "catalogue")),

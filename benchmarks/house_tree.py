@@ -1,0 +1,82 @@
+"""The tree that the ruler of the house measures: its modules, what they import, and a row of the table."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Source(NamedTuple):
+    """A module of src/tightrope: its dotted name without the package's own, its text and its syntax tree."""
+
+    path: Path  # below the root
+    name: str
+    text: str
+    tree: ast.Module
+    nodes: tuple[ast.AST, ...]  # all of the tree
+
+    @property
+    def package(self) -> str:
+        return self.name.partition(".")[0]
+
+    def at(self, node: ast.AST) -> str:
+        return f"{self.path}:{getattr(node, 'lineno', 0)}"
+
+
+class House(NamedTuple):
+    root: Path
+    sources: tuple[Source, ...]
+
+    def text(self, path: str) -> str:
+        return (self.root / path).read_text("utf-8")
+
+
+class Row(NamedTuple):
+    """One line of the table; `where` lists what keeps it from its wanted value."""
+
+    what: str
+    then: str
+    now: str
+    wanted: str
+    where: tuple[str, ...]
+    held: bool = True  # whether a test holds it, once reached
+
+    @property
+    def reached(self) -> bool:
+        return not self.where
+
+
+def house_at(root: Path) -> House:
+    base = root / "src" / "tightrope"
+    found = []
+    for path in sorted(base.rglob("*.py")):
+        parts = path.relative_to(base).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        text = path.read_text("utf-8")
+        tree = ast.parse(text)
+        found.append(Source(path.relative_to(root), name, text, tree, tuple(ast.walk(tree))))
+    return House(root, tuple(found))
+
+
+def imports(source: Source) -> Iterator[tuple[ast.ImportFrom | ast.Import, str]]:
+    """Modules of the package that a module imports, late ones and those for types too, by their dotted names."""
+    package = source.path.name == "__init__.py"
+    for node in source.nodes:
+        if isinstance(node, ast.ImportFrom):
+            if not node.level:
+                base = (node.module or "").split(".")
+                if base[0] != "tightrope":
+                    continue
+                inside = base[1:]
+            else:
+                above = source.name.split(".") if source.name else []
+                inside = above[: len(above) - node.level + package] + (node.module or "").split(".")
+            target = ".".join(part for part in inside if part)
+            for each in node.names:
+                yield node, f"{target}.{each.name}" if target else each.name
+        elif isinstance(node, ast.Import):
+            for each in node.names:
+                if each.name.startswith("tightrope."):
+                    yield node, each.name.partition(".")[2]
