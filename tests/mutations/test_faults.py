@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from . import (
+    accountant_faults,
     adaptive_faults,
     attack_faults,
     bucket_faults,
@@ -65,6 +66,7 @@ FAULTS = (
     *response_faults.FAULTS,
     *sparse_vector_faults.FAULTS,
     *variance_faults.FAULTS,
+    *accountant_faults.FAULTS,
 )
 
 

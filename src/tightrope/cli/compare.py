@@ -49,6 +49,7 @@ def compare(
     \b
     tightrope compare "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --delta 1e-6
     tightrope compare "Laplace(scale=10) * 10" --delta 1e-6 --method renyi --method zcdp
+    tightrope compare "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --delta 1e-6 --method opacus --method google
     tightrope compare "Laplace(scale=200)" --delta 1e-4 --over 1,8,64,512 --plot growth.png
     """
     from ..plot import check_path

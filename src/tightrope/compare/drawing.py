@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from ..plot import COLOURS, DASHES, figure_of, sheet, tick, verbatim, wrapped
+from .accountants import ACCOUNTANTS
 from .comparison import Comparison
 from .methods import METHODS, Kind
 from .report import assurance, heading
@@ -78,7 +79,7 @@ def draw_growth(
         axes.set_ylim(*_limits(comparisons, log=True))
         tick(axes.yaxis, *axes.get_ylim())
         drawn: list[tuple[float, Line2D]] = []
-        for index, method in enumerate(METHODS):
+        for index, method in enumerate((*METHODS, *ACCOUNTANTS)):
             points = [
                 (count, row.value)
                 for count, each in zip(counts, comparisons, strict=True)

@@ -133,17 +133,20 @@ def why_certified(run: Mechanism) -> str:
 
 
 def find_methods(names: str | Iterable[str] | None) -> tuple[Method, ...]:
-    """The methods that have one of the names, whole or in part, in any case; all of them for None."""
+    """The methods that have one of the names, whole or in part, in any case; all but those of libraries for None."""
+    from .accountants import ACCOUNTANTS
+
     if names is None:
         return METHODS
+    known = (*METHODS, *ACCOUNTANTS)
     words = [names] if isinstance(names, str) else list(names)
     for word in words:
-        if not isinstance(word, str) or not any(_named(method, word) for method in METHODS):
-            known = "; ".join(method.name for method in METHODS)
-            raise InvalidParameter(f"no method has {word!r:.40} in its name; known: {known}")
+        if not isinstance(word, str) or not any(_named(method, word) for method in known):
+            listed = "; ".join(method.name for method in known)
+            raise InvalidParameter(f"no method has {word!r:.40} in its name; known: {listed}")
     if not words:
         raise InvalidParameter("methods must name at least one method; leave it out for all")
-    return tuple(method for method in METHODS if any(_named(method, word) for word in words))
+    return tuple(method for method in known if any(_named(method, word) for word in words))
 
 
 def _named(method: Method, word: str) -> bool:

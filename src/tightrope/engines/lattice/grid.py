@@ -105,7 +105,7 @@ class LatticeEvaluator(Evaluator):
 
 def grid_evaluator(terms: Sequence[Term], target: Aim, made: GridPlan) -> LatticeEvaluator:
     """Every law on its grid, composed."""
-    upper, grids, leaked, noise = _upper(terms, target.sketches.each, made, target.tolerance)
+    upper, grids, leaked, noise = upper_law(terms, target.sketches.each, made, target.tolerance)
     below = lower_laws(terms, made, target.tolerance, HALVING_ROOM)
     uses = sum(count for _, count in terms)
     return LatticeEvaluator(upper, below, infinite_ends(terms, leaked), made, grids, noise, uses)
@@ -118,7 +118,7 @@ def infinite_ends(terms: Sequence[Term], above: Sequence[tuple[float, int]]) -> 
     return infinite_mass(below, upward=False), infinite_mass(above, upward=True)
 
 
-def _upper(
+def upper_law(
     terms: Sequence[Term], sketches: Sequence[Sketch], made: GridPlan, tolerance: float
 ) -> tuple[Total, tuple[int, ...], list[tuple[float, int]], float]:
     """The law above, its grids, what went to infinite loss per term, and the noise of all levels."""

@@ -64,8 +64,7 @@ def plan(terms: Sequence[Term], target: Aim, wish: GridWish) -> GridPlan:
     """Rulers for the target."""
     counts = [count for _, count in terms]
     sketches, point = target.sketches.each, target.point
-    cgf = target.sketches.cgf(target.theta)
-    ends = [_range(each, target, float(own), sum(counts)) for each, own in zip(sketches, cgf, strict=True)]
+    ends = loss_ranges(terms, target)
     task = _Task(target, tuple(counts), tuple(ends), target.sketches.tilted(point.tilt))
     way = _best_way(task, wish)
     step, levels = way.step, way.levels
@@ -94,6 +93,12 @@ def plan(terms: Sequence[Term], target: Aim, wish: GridWish) -> GridPlan:
         work=task.work(grid * unit, levels),
         expected=tuning.DISCRETISATION_SHARE * way.width,
     )
+
+
+def loss_ranges(terms: Sequence[Term], target: Aim) -> list[tuple[float, float]]:
+    """Of each term, the losses that need points of their own."""
+    uses, cgf = sum(count for _, count in terms), target.sketches.cgf(target.theta)
+    return [_range(each, target, float(own), uses) for each, own in zip(target.sketches.each, cgf, strict=True)]
 
 
 def _bounded(each: Sketch) -> bool:
