@@ -30,6 +30,7 @@ EXPORTS = {
     "Mechanism",
     "Relation",
     "Risk",
+    "Sweep",
     "TailPair",
     "Target",
     "TightropeError",
@@ -44,6 +45,7 @@ EXPORTS = {
     "load",
     "parallel",
     "parse",
+    "sweep",
 }
 
 

@@ -38,6 +38,8 @@ from .relation import Relation as Relation
 from .risk import Risk as Risk
 from .serial import dump as dump
 from .serial import load as load
+from .sweep import Sweep as Sweep
+from .sweep import sweep as sweep
 from .tradeoffs import Tradeoffs as Tradeoffs
 from .tradeoffs import draw_tradeoffs as draw_tradeoffs
 from .transforms.composition import compose as compose

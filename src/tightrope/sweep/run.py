@@ -1,0 +1,66 @@
+"""tr.sweep: one question for many configurations, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from ..calls import checked, cut
+from ..errors import InvalidParameter
+from ..mechanisms.base import Mechanism
+from ..question import SECONDS
+from .table import Sweep
+
+if TYPE_CHECKING:
+    from .executor import Executor
+
+TABLE_ROWS_MOST = 10**6  # rows of a table in memory
+PROCESSES_MOST = 1024
+
+GridLike = Mapping[str, Any] | Iterable[Mapping[str, Any]] | str | PathLike[str]
+
+
+@checked
+def sweep(
+    make: str | Callable[..., Mechanism],
+    grid: GridLike,
+    ask: str,
+    *,
+    workers: int | None = None,
+    seconds: float = SECONDS,
+    draws: int | None = None,
+    seed: int | None = None,
+) -> Sweep:
+    """Asks one question of many configurations, and gives a table with a row for each.
+
+    make: an expression with {names}, such as "Gaussian(sigma={sigma}) * {count}", or a function of these names at the
+    top level of a module. grid: {"sigma": [1, 2], "count": {"from": 1, "to": 1000, "points": 4, "log": True}} for all
+    combinations, a list of configurations {"sigma": 1, "count": 10}, or the path of a CSV file; with draws, how many,
+    and seed also {"sigma": {"log_uniform": [0.5, 5]}}, and whole numbers with "whole": True. ask: "epsilon(delta=1e-6)"
+    or another question, such as "tpr(fpr={fpr})", "risk(prior=0.1)", or "calibrate(epsilon=3, delta=1e-6)" with a ? in
+    make. workers: how many processes; 1 for this one, None for one per core. seconds: for each question. What fails is
+    a row with its message.
+    """
+    from .plan import plan_of
+
+    plan = plan_of(make, grid, ask, seconds, draws=draws, seed=seed)
+    if len(plan.grid) > TABLE_ROWS_MOST:
+        raise InvalidParameter(
+            f"a table holds {TABLE_ROWS_MOST:,} configurations at most, not {len(plan.grid):,}: "
+            "tightrope sweep writes larger ones to a file"
+        )
+    found = sorted((rows for rows in plan.run(executor_of(workers, len(plan.grid)))), key=lambda rows: rows[0].index)
+    return Sweep(plan.job.make.text, ask, plan.names, tuple(row for rows in found for row in rows))
+
+
+def executor_of(workers: int | None, rows: int) -> Executor:
+    """This process for 1, else so many, and no more than there are rows."""
+    from .executor import Here
+    from .local import LocalProcesses, cores
+
+    if workers is None:
+        workers = cores()
+    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= PROCESSES_MOST:
+        raise InvalidParameter(f"workers must be a whole number from 1 to {PROCESSES_MOST}, not {cut(workers)}")
+    return Here() if workers == 1 else LocalProcesses(min(workers, rows))
