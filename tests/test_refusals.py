@@ -21,10 +21,11 @@ LEAVES = {
     "tiny Laplace": tr.Laplace(scale=1e-160),
     "cut Gaussian": tr.TruncatedGaussian(sigma=10, bounds=(-3, 3), mode="cut"),
 }
+SAMPLED = {name: leaf for name, leaf in LEAVES.items() if name != "training"}  # which samples by itself
 RUNS = {
     **LEAVES,
-    **{f"sampled {name}": leaf.poisson(rate=0.1) * 3 for name, leaf in LEAVES.items()},
-    **{f"{name} with another": (leaf + tr.Laplace(scale=3)).poisson(rate=0.1) for name, leaf in LEAVES.items()},
+    **{f"sampled {name}": leaf.poisson(rate=0.1) * 3 for name, leaf in SAMPLED.items()},
+    **{f"{name} with another": (leaf + tr.Laplace(scale=3)).poisson(rate=0.1) for name, leaf in SAMPLED.items()},
 }
 # Names of classes inside, brackets of a default repr, and words for what has no name.
 INSIDE = re.compile(r"Pair|Poisson|Cgf|Law\b|Remove|Add\b|<|this composition|this mechanism")

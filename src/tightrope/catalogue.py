@@ -17,6 +17,7 @@ from .mechanisms.randomized_response import RandomizedResponse as RandomizedResp
 from .mechanisms.subset_selection import SubsetSelection as SubsetSelection
 from .mechanisms.tree_aggregation import TreeAggregation as TreeAggregation
 from .mechanisms.matrix_mechanism import MatrixMechanism as MatrixMechanism
+from .mechanisms.training import training as training
 from .mechanisms.approximate_dp import PureDP as PureDP
 from .mechanisms.approximate_dp import ApproximateDP as ApproximateDP
 from .mechanisms.exponential import Exponential as Exponential

@@ -239,7 +239,7 @@ class Reader:
                 f"{name} takes at most {len(allowed)} values: {usage(name, make)}", call.args[len(allowed)]
             )
         given: dict[str, Any] = {}
-        whole = {item.name for item in keywords(make) if item.annotation == "int"}
+        whole = {item.name for item in keywords(make) if str(item.annotation).startswith("int")}
         words = {item.name for item in keywords(make) if item.annotation == "str"} | {"name"}
         by_place = [ast.keyword(key, node) for key, node in zip(allowed, call.args, strict=False)]
         for item in (*by_place, *call.keywords):

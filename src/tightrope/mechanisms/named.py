@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
+from dataclasses import fields
 from inspect import Parameter, Signature, cleandoc, signature
 from typing import Any
 
@@ -56,5 +57,14 @@ class NamedType(ABCMeta):
         own: Any = cls
         taken = dict(signature(own.__init__).parameters)
         taken.pop("self", None)
+        options = [each.name for each in taken.values() if each.kind is Parameter.VAR_KEYWORD]
+        for given in fields(own) if options else ():
+            keyword = given.metadata.get("keyword", given.name)
+            if given.init and keyword not in taken:
+                taken[keyword] = Parameter(
+                    keyword, Parameter.KEYWORD_ONLY, default=given.default, annotation=given.type
+                )
+        for each in options:
+            taken.pop(each)
         taken.setdefault("name", Parameter("name", Parameter.KEYWORD_ONLY, default=None, annotation="str | None"))
         return Signature(list(taken.values()))

@@ -1,0 +1,245 @@
+"""A training run by the numbers that its loader and optimiser are given: records, batch, epochs, noise multiplier.
+
+Each step tells a sum of gradients, clipped to norm 1, with Gaussian noise of deviation sigma, over a batch that is made
+as `sampling` says (loaders.py). The run stands for its expansion, a plain expression, and every question is about that.
+steps = ceil(epochs records/batch), in exact fractions of the decimals that were given.
+Guarantee: that of the expansion. The rate of Poisson samples is the double nearest to batch/records.
+Reference: Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar, Zhang 2016 (DP-SGD); each sampling has its theorem in
+transforms/.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from math import ceil, isqrt
+from typing import Any, TypedDict, Unpack
+
+from ..calls import cut, nearest
+from ..errors import InvalidParameter
+from ..pair import Pair
+from ..relation import Direction, Relation, neighbours
+from .base import Leaf, Mechanism
+from .loaders import LOADERS, Loader
+from .parameters import Matrix, matrix, nonnegative, positive, whole
+
+CONSTANT = ("batch", "epochs", "steps", "sigma")  # what a schedule stands for
+
+Phase = tuple[int, float, int]  # steps, sigma, batch
+
+
+class RunOptions(TypedDict, total=False):
+    """What a run takes besides its records."""
+
+    batch: int | None
+    epochs: float | None
+    steps: int | None
+    sigma: float | None
+    sampling: str
+    cap: int | None
+    group: int
+    schedule: Matrix | None
+
+
+@dataclass(frozen=True, slots=True, repr=False, init=False)
+class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, texts and JSON alike
+    """A run of DP-SGD: so many epochs or steps over the records, in batches of this size, gradients clipped to norm 1.
+
+    sigma is the noise multiplier: the deviation of the noise in units of the clipping norm. Give epochs or steps; or
+    schedule, a list of (steps, sigma, batch), instead of all of these. sampling says how the loader makes a batch:
+    poisson, fixed (so many distinct records), truncated (poisson with at most cap records) or with_replacement.
+    group: neighbours differ in so many records, those of one user.
+    """
+
+    example = "training(records=60000, batch=256, epochs=15, sigma=1.1)"
+    section = "training"
+    formula = (
+        "That of the expression it stands for, Gaussian(sigma=1.1).poisson(rate=256/60000) * 3516 in the example: "
+        "steps = ceil(epochs records/batch)"
+    )
+    theorem = "That of its sampling, in [transformations](transformations.md)"
+    tightness = "As the expression it stands for: Poisson batches are tight, also under composition."
+    relations = (
+        "poisson and truncated: a record is added or removed. fixed and with_replacement: one is replaced by another, "
+        "which moves a sum of clipped gradients by up to 2."
+    )
+    records: int
+    batch: int | None = None
+    epochs: int | float | None = None
+    steps: int | None = None
+    sigma: float | None = None
+    sampling: str = "poisson"
+    cap: int | None = None
+    group_size: int = field(default=1, metadata={"keyword": "group"})
+    schedule: Matrix | None = None
+    phases: tuple[Phase, ...] = field(init=False, compare=False)  # (steps, sigma, batch), one after the other
+    expanded: Mechanism = field(init=False, compare=False)  # the plain expression that this stands for
+
+    def __init__(self, records: int, **plan: Unpack[RunOptions]) -> None:
+        given: dict[str, Any] = {
+            key: value for key, value in {"sampling": "poisson", "group": 1, **plan}.items() if value is not None
+        }
+        found = {"records": whole("records", records, least=1), "sampling": given["sampling"]}
+        loader = _loader(given["sampling"])
+        found |= _scheduled(given) if "schedule" in given else _constant(loader, found["records"], given)
+        for _, _, batch in found["phases"]:
+            if batch > found["records"]:
+                raise InvalidParameter(f"batch must be at most records, {found['records']}, not {batch}")
+        found["cap"] = _cap(given, max(batch for _, _, batch in found["phases"]))
+        found["group_size"] = whole("group", given["group"], least=1)
+        if found["group_size"] > found["records"]:
+            raise InvalidParameter(f"group must be at most records, {found['records']}, not {found['group_size']}")
+        parts = [loader.run(found["records"], found["cap"], phase) for phase in found["phases"]]
+        found["expanded"] = _composed(parts, found["group_size"])
+        for each in fields(self):
+            object.__setattr__(self, each.name, found.get(each.name))
+
+    @property
+    def total_steps(self) -> int:
+        """How many steps there are."""
+        return sum(steps for steps, _, _ in self.phases)
+
+    @property
+    def loader(self) -> str:
+        """What is assumed about the loader, and how to state another."""
+        others = " or ".join(f"sampling={each!r}" for each in LOADERS if each != self.sampling)
+        return (
+            f"{LOADERS[self.sampling].assumed} ({self.sampling}); neighbours: {neighbours(self.relation)}; "
+            f"else state {others}"
+        )
+
+    @property
+    def sampling_theorem(self) -> str:
+        """The theorem that its batches rest on."""
+        return type(self._unit).theorem  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def _unit(self) -> Mechanism:
+        _, sigma, batch = self.phases[0]
+        return LOADERS[self.sampling].unit(sigma, self.records, batch, self.cap)
+
+    # What it stands for answers everything.
+
+    @property
+    def nameless(self) -> Mechanism:  # type: ignore[override]
+        return self.expanded
+
+    @property
+    def relation(self) -> Relation | None:  # type: ignore[override]
+        return self._unit.relation
+
+    @property
+    def tight(self) -> bool:
+        return self.expanded.tight
+
+    @property
+    def attained(self) -> bool:
+        return self.expanded.attained
+
+    @property
+    def attained_once(self) -> bool:
+        return self.expanded.attained_once
+
+    def pair(self, direction: Direction) -> Pair:
+        return self.expanded.pair(direction)
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        return self.expanded.floors(direction)
+
+    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
+        return self.expanded.floors_once(direction)
+
+    def needs_others(self, batch: int | None) -> bool:
+        return self.expanded.needs_others(batch)
+
+    def group_pair(self, size: int, direction: Direction) -> Pair:
+        return self.expanded.group_pair(size, direction)
+
+    def group_tight(self, size: int) -> bool:
+        return self.expanded.group_tight(size)
+
+    def grouped(self, size: int) -> Mechanism | None:
+        return self.expanded.grouped(size)
+
+
+def _loader(sampling: object) -> Loader:
+    if not isinstance(sampling, str) or sampling not in LOADERS:
+        meant = nearest(sampling, LOADERS) if isinstance(sampling, str) else ""
+        raise InvalidParameter(f"sampling must be one of {', '.join(LOADERS)}, not {cut(sampling)}{meant}")
+    return LOADERS[sampling]
+
+
+def _constant(loader: Loader, records: int, given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a run that is the same from its first step to its last."""
+    missing = [each for each in ("batch", "sigma") if each not in given]
+    if missing or ("epochs" in given) == ("steps" in given):
+        wanted = "epochs or steps, and not both" if "epochs" in given else "epochs or steps"
+        raise InvalidParameter(
+            f"training needs {' and '.join(missing) or wanted}: training(records=60000, batch=256, epochs=15, "
+            "sigma=1.1), or a schedule, a list of (steps, sigma, batch), instead"
+        )
+    found: dict[str, Any] = {
+        "batch": whole("batch", given["batch"], least=1),
+        "sigma": positive("sigma", given["sigma"]),
+    }
+    if "steps" in given:
+        total = found["steps"] = whole("steps", given["steps"], least=0)
+    else:
+        epochs = found["epochs"] = _epochs(given["epochs"])
+        total = ceil(_decimal(epochs) * loader.epoch(records, found["batch"]))
+    return {**found, "phases": ((total, found["sigma"], found["batch"]),)}
+
+
+def _scheduled(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a run in phases."""
+    if both := [each for each in CONSTANT if each in given]:
+        raise InvalidParameter(
+            f"a schedule says steps, sigma and batch of each phase: leave out {' and '.join(both)}, or the schedule"
+        )
+    rows = matrix("schedule", given["schedule"])
+    if len(rows[0]) != 3:
+        raise InvalidParameter(f"schedule must be a list of (steps, sigma, batch), not of rows of {len(rows[0])}")
+    phases = tuple(
+        (
+            whole(f"schedule[{index}], steps,", steps, least=0),
+            positive(f"schedule[{index}], sigma,", sigma),
+            whole(f"schedule[{index}], batch,", batch, least=1),
+        )
+        for index, (steps, sigma, batch) in enumerate(rows)
+    )
+    return {"schedule": phases, "phases": phases}
+
+
+def _epochs(value: float) -> float:
+    """Zero or more, a whole number as one."""
+    number = nonnegative("epochs", value)
+    return int(value) if number.is_integer() else number
+
+
+def _decimal(number: float) -> Fraction:
+    """The decimal that was written: a tenth of an epoch is a tenth."""
+    return Fraction(repr(number))
+
+
+def _cap(given: dict[str, Any], batch: int) -> int | None:
+    """The most records of a truncated batch; of no other one."""
+    usual = f"commonly about batch + 6 sqrt(batch), {batch + 6 * (isqrt(batch - 1) + 1):,} here"
+    if given["sampling"] != "truncated":
+        if "cap" in given:
+            raise InvalidParameter(f"cap is for sampling='truncated', not for {given['sampling']!r}: leave it out")
+        return None
+    if "cap" not in given:
+        raise InvalidParameter(f"sampling='truncated' needs cap, the most records that a batch may have: {usual}")
+    cap = whole("cap", given["cap"], least=1)
+    if cap < batch:
+        raise InvalidParameter(
+            f"cap must be at least batch, {batch:,}, the records of a batch on average, not {cap:,}: {usual}"
+        )
+    return cap
+
+
+def _composed(parts: list[Mechanism], group: int) -> Mechanism:
+    from ..transforms.composition import compose
+
+    run = compose(parts)
+    return run if group == 1 else run.group(size=group)
