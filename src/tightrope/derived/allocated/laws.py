@@ -1,0 +1,225 @@
+"""Laws of sums of independent values >= 0: one above in convex order, one below, each entry with a relative rounding.
+
+Above, `SplitLaw`: masses at points; whatever falls between two points is split to them so that its mean is kept. Beyond
+the last point a mass goes to that point, and the value that it loses to `beyond`, value without mass.
+Below, `MergedLaw`: cells of outcomes with their mass m and their value v = E[value; cell]; cells are merged.
+A sum convolves piece by piece: of two pieces the finer one is first brought to the spacing of the coarser, so that all
+products are direct sums of numbers >= 0.
+    E(S - c)_+ <= sum of m (x - c)_+ + beyond          for a SplitLaw, and E(c - S)_+ <= sum of m (c - x)_+
+    m and v of a MergedLaw are those of a partition       of the outcomes of some law below
+Each number is within `units` roundings of such a law, or, where it underflows, was raised by what that may hide.
+Guarantee: above and below, in convex order. Proof: docs/proofs/allocation.md, sections 4 to 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from ... import work
+from ...kernels.directed import TINIEST, raised
+from ...kernels.enclosure import FloatArray
+from ...kernels.fft import upper_sum
+from .grid import Block, Extent, Fine, GradedRow, Regridded, added, blocks, cut, halved, in_steps
+
+PRODUCT_UNITS, PIECE_UNITS = 0.3, 2e5  # of work: one product of a direct sum, one piece of a grid
+QUANTILE = 0.16  # of the mass: what lies outside on either side says how wide a law is
+
+
+class Light(NamedTuple):
+    """Mass that may leave at the lower end, and value at the upper end."""
+
+    mass: float
+    value: float
+
+
+@dataclass(frozen=True)
+class SumLaw:
+    """zero: what lies at the value 0, which no piece has."""
+
+    pieces: tuple[GradedRow, ...]
+    zero: FloatArray
+    beyond: float
+    units: float
+
+    split: ClassVar[bool]
+
+    @property
+    def points(self) -> FloatArray:
+        """Of all pieces."""
+        return np.concatenate([piece.points for piece in self.pieces])
+
+    @property
+    def columns(self) -> FloatArray:
+        """Of all pieces."""
+        return np.concatenate([piece.columns for piece in self.pieces], axis=1)
+
+    def plus(self, other: Self, fine: Fine, light: Light) -> Self:
+        """The sum of two that are independent."""
+        shape = _sum_shape(self, other, light)
+        places = blocks(shape, fine)
+        longest = max(piece.size for law in (self, other) for piece in law.pieces)
+        work.hold(64.0 * sum(block.size for block in places))
+        target = Regridded(places, len(self.zero), self.split)
+        zero, beyond = self._product(self.zero[:, None], other.zero[:, None])[:, 0], 0.0
+        for piece in (*_scaled(self, other.zero), *_scaled(other, self.zero), *_products(self, other)):
+            ends = _placed(piece, places, self.split)
+            zero, beyond = zero + ends.zero, beyond + ends.beyond
+            for each in ends.inside:
+                target.add(each)
+        spans = places[-1].exponent - min(law.pieces[0].exponent for law in (self, other))
+        units = self.units + other.units + 2.0 * longest + 8.0 * spans + 8.0 * len(places) + 32.0
+        more = raised((self.beyond * other.total + other.beyond * self.total) + beyond, units)
+        return self._made(target.pieces(), zero, more, units).trimmed(light)
+
+    def trimmed(self, light: Light) -> Self:
+        """Without points at either end that hold next to nothing: they go to the first and the last that are left."""
+        points, columns = self.points, self.columns
+        mass = columns[0]
+        below = np.cumsum(mass)
+        first = int(np.searchsorted(below, light.mass))
+        value = np.cumsum((mass * points)[::-1])[::-1]  # more than what the last point takes away
+        last = int(np.searchsorted(-value, -light.value)) - 1
+        last = min(max(last, first + 1), len(points) - 1)
+        first = min(first, last - 1)
+        if first == 0 and last == len(points) - 1:
+            return self
+        kept, at = [], 0
+        for piece in self.pieces:
+            begin, end = max(first - at, 0), min(last + 1 - at, piece.size)
+            if begin < end:
+                kept.append(Block(piece.exponent, piece.start + begin, end - begin))
+            at += piece.size
+        target, zero, beyond = Regridded(kept, len(self.zero), self.split), self.zero, self.beyond
+        for piece in self.pieces:
+            ends = _placed(piece, kept, self.split)
+            zero, beyond = zero + ends.zero, beyond + ends.beyond
+            for each in ends.inside:
+                target.add(each)
+        units = self.units + 2.0 * len(points) + 16.0
+        return self._made(target.pieces(), zero, raised(beyond, units), units)
+
+    @property
+    def total(self) -> float:
+        """At or above the mass, up to the rounding of `units`."""
+        return upper_sum(self.columns[0]) + float(self.zero[0])
+
+    def shape(self) -> Extent:
+        """About where it lies."""
+        points, mass = self.points, self.columns[0]
+        share = np.cumsum(mass) + self.zero[0]
+        low, middle, high = (
+            points[min(int(np.searchsorted(share, level * share[-1])), len(points) - 1)]
+            for level in (QUANTILE, 0.5, 1.0 - QUANTILE)
+        )
+        return Extent(float(points[0]), float(points[-1]), float(middle), max(float(high - low) / 2.0, 0.0))
+
+    def _made(self, pieces: tuple[GradedRow, ...], zero: FloatArray, beyond: float, units: float) -> Self:
+        return replace(self, pieces=pieces, zero=zero, beyond=beyond, units=units)
+
+    @staticmethod
+    def _product(one: FloatArray, other: FloatArray) -> FloatArray:
+        raise NotImplementedError
+
+
+class SplitLaw(SumLaw):
+    """Above: one column of masses."""
+
+    split = True
+
+    @staticmethod
+    def _product(one: FloatArray, other: FloatArray) -> FloatArray:
+        work.spend(PRODUCT_UNITS * one.size * other.size)
+        # What a product hides below the smallest double is added back.
+        return np.convolve(one[0], other[0])[None, :] + TINIEST * min(one.size, other.size)
+
+
+class MergedLaw(SumLaw):
+    """Below: masses and values."""
+
+    split = False
+
+    @staticmethod
+    def _product(one: FloatArray, other: FloatArray) -> FloatArray:
+        work.spend(PRODUCT_UNITS * one.size * other.size)
+        (m, v), (n, w) = one, other
+        if one is other:
+            return np.stack([np.convolve(m, m), 2.0 * np.convolve(m, v)])
+        return np.stack([np.convolve(m, n), np.convolve(m, w) + np.convolve(v, n)])
+
+
+def _sum_shape(one: SumLaw, other: SumLaw, light: Light) -> Extent:
+    """Central widths of independent summands add up like deviations at least."""
+    first, second = one.shape(), other.shape()
+    low = first.low + second.low
+    low = min(low, second.low) if one.zero[0] > light.mass else low
+    low = min(low, first.low) if other.zero[0] > light.mass else low
+    scale = float(np.hypot(first.scale, second.scale))
+    return Extent(low, first.high + second.high, first.centre + second.centre, scale)
+
+
+def _scaled(law: SumLaw, factor: FloatArray) -> list[GradedRow]:
+    """Beside a summand that is 0."""
+    if not factor.any():
+        return []
+    return [piece._replace(columns=law._product(piece.columns, factor[:, None])) for piece in law.pieces]
+
+
+def _products(one: SumLaw, other: SumLaw) -> list[GradedRow]:
+    """All pairs of pieces, gathered by the coarser exponent."""
+    same = one is other
+    rows = [{piece.exponent: piece for piece in law.pieces} for law in ((one,) if same else (one, other))]
+    exponents = sorted({exponent for row in rows for exponent in row})
+    finer: list[GradedRow | None] = [None] * len(rows)
+    found = []
+    for exponent in range(exponents[0], exponents[-1] + 1):
+        work.spend(PIECE_UNITS)
+        here = [row.get(exponent) for row in rows]
+        for first, second in ((0, 0),) if same else ((0, 1), (1, 0)):
+            piece, rest = here[first], finer[second]
+            if piece is not None and rest is not None:
+                columns = one._product(piece.columns, rest.columns)
+                found.append(GradedRow(exponent, piece.start + rest.start, 2.0 * columns if same else columns))
+        if here[0] is not None and here[-1] is not None:
+            columns = one._product(here[0].columns, here[-1].columns)
+            found.append(GradedRow(exponent, here[0].start + here[-1].start, columns))
+        both = [_both(rest, piece) for rest, piece in zip(finer, here, strict=True)]
+        finer = [None if piece is None else halved(piece, one.split) for piece in both]
+    return found
+
+
+def _both(one: GradedRow | None, other: GradedRow | None) -> GradedRow | None:
+    if one is None or other is None:
+        return one or other
+    return added(one, other)
+
+
+class _Fitted(NamedTuple):
+    """What a grid makes of a piece: pieces within it, what goes to the value 0, and value beyond its last point."""
+
+    inside: tuple[GradedRow, ...]
+    zero: FloatArray
+    beyond: float
+
+
+def _placed(piece: GradedRow, places: Sequence[Block], split: bool) -> _Fitted:
+    """What lies below goes to 0 and to the first point, or to the first cell; what lies above to the last one."""
+    first, last = places[0], places[-1]
+    at_top = last.start + last.size - 1
+    bottom, top = np.ldexp(float(first.start), first.exponent), np.ldexp(float(at_top), last.exponent)
+    begin = in_steps(first.start, first.exponent, piece.exponent)
+    end = max(in_steps(at_top, last.exponent, piece.exponent), begin)
+    found = [cut(piece, begin, end)]
+    zero, beyond = np.zeros(len(piece.columns)), 0.0
+    under, over = cut(piece, piece.start, begin), cut(piece, end, piece.start + piece.size)
+    if under.size:
+        share = under.points / bottom if split else np.ones(under.size)
+        zero = under.columns @ ((bottom - under.points) / bottom) if split else zero
+        found.append(GradedRow(first.exponent, first.start, (under.columns @ share)[:, None]))
+    if over.size:
+        found.append(GradedRow(last.exponent, at_top, np.sum(over.columns, axis=1, keepdims=True)))
+        beyond = float(over.columns[0] @ (over.points - top))
+    return _Fitted(tuple(found), zero, beyond)

@@ -1,0 +1,95 @@
+"""The pair of a record that takes part in one of t steps, chosen uniformly: one of t copies of Q is replaced by P.
+
+With Y_i = dP/dQ of step i under Q and L = (Y_1 + ... + Y_t)/t,
+    REMOVE   (mean over i of Q^(i-1) P Q^(t-i), Q^t):  H(a) = w + E(L - a)_+, w = P[Y = inf]
+    ADD      (Q^t, the same mean):                      H(a) = E(1 - a L)_+
+Both grow with the law of Y in convex order, so one law above and one below give two finite pairs (laws.py, ends.py).
+The base of ADD is of that direction, (without the record, with it): there Y = dQ/dP under P.
+Guarantee: `between` is lower and upper. Proof: docs/proofs/allocation.md.
+Reference: Chua et al. 2025, "Balls-and-bins sampling for DP-SGD"; Feldman, Shenfeld 2025, "Privacy amplification by
+random allocation".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from flint import arb
+
+from ...errors import UnsupportedMechanism
+from ...facets.between import Fineness
+from ...facets.cumulant import cumulant_above
+from ...kernels.ball import BITS_START, working_precision
+from ...pair import LossRange, Pair
+from ...relation import Direction
+from ..product import ProductPair
+
+
+@dataclass(frozen=True)
+class AllocatedPair(Pair):
+    """One of so many steps, two or more; the base is the pair of one step, of this direction."""
+
+    base: Pair
+    steps: int
+    direction: Direction
+
+    def _not_known(self, *at: Any, **named: Any) -> NoReturn:
+        raise UnsupportedMechanism("the law of one of many steps is not known by itself; engine='joint' composes it")
+
+    tails = profile = ball_tails = ball_profile = _not_known
+
+    def opaque(self) -> bool:
+        return True
+
+    def bracketed(self) -> bool:
+        return True
+
+    def reversed(self) -> AllocatedPair:
+        return AllocatedPair(self.base.reversed(), self.steps, self.direction.opposite)
+
+    def bases(self) -> tuple[Pair, ...]:
+        return (self.base,)
+
+    def over(self, bases: tuple[Pair, ...]) -> Pair:
+        return allocated_pair(bases[0], self.steps, self.direction)
+
+    def infinite_mass(self) -> arb:
+        """The chosen step has it, or for ADD every step."""
+        mass = self.base.infinite_mass()
+        return mass if self.direction is Direction.REMOVE else mass**self.steps
+
+    def loss_range(self) -> LossRange:
+        """A mean lies between the least and the largest; with zeros among its terms it may be less by 1/t."""
+        lowest, highest = self.base.loss_range()
+        if self.direction is Direction.REMOVE:
+            lost = not self.base.reversed().infinite_mass().is_zero()
+            return LossRange(lowest - arb(self.steps).log() if lost else lowest, highest)
+        lost = not self.base.infinite_mass().is_zero()
+        return LossRange(lowest, highest + arb(self.steps).log() if lost else highest)
+
+    def log_moment_above(self, order: float) -> arb:
+        """The base dominates it."""
+        return arb(cumulant_above(self.base, order))
+
+    def rho(self) -> arb | None:
+        return self.base.rho()
+
+    def gaussian(self) -> arb | None:
+        return self.base.gaussian()
+
+    def between(self, fine: Fineness) -> tuple[Pair, Pair]:
+        from .power import mean_pairs
+
+        if fine.proof:
+            raise UnsupportedMechanism("its law is computed in float64; ask without proof")
+        step = self.base if self.direction is Direction.REMOVE else self.base.reversed()
+        with working_precision(BITS_START):
+            return mean_pairs(step, self.steps, self.direction, fine)
+
+
+def allocated_pair(base: Pair, steps: int, direction: Direction) -> Pair:
+    """One of so many steps, each of which has this base pair, of this direction; one step is the base."""
+    if steps == 1:
+        return base
+    return AllocatedPair(ProductPair(((base, 1),)) if base.opaque() else base, steps, direction)

@@ -1,0 +1,227 @@
+"""The law of one step: Y = dP/dQ under Q, above and below, from what a pair knows of itself.
+
+Above, from the profile at points x_0 < x_1 < ...: the stop-loss E(Y - x)_+ is H(x), or for the other order of the pair
+the put E(x - Y)_+ is x H'(1/x). Its chords, with slopes rounded up and made monotone, are those of a law at the points.
+Below, from tails: the cells between edges have masses m = Q[cell], v = P[cell]; every tail is rounded so that the
+events {Y > e} have at least the P-mass and at most the Q-mass of ours, and cells whose ratios do not rise are merged.
+Pairs that are lists of atoms are split, or put into cells, atom by atom.
+Guarantee: above and below, in convex order. Proof: docs/proofs/allocation.md, sections 4 and 5.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import work
+from ...facets.finite import Atoms
+from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
+from ...kernels.directed import lowered, raised
+from ...kernels.enclosure import FloatArray, exact
+from ...kernels.twofold import twofold
+from ...kernels.ulps import UNIT
+from ...pair import TAIL_ERROR, Pair
+from ...relation import Direction
+from .grid import Block, Extent, Fine, GradedRow, blocks
+from .laws import QUANTILE, Light, MergedLaw, SplitLaw
+
+LOSS_FARTHEST = 600.0  # e^600 and its square are doubles
+BISECTIONS = 40
+STEP_POINT = 3e3  # units of work
+TAIL_UNITS, TAIL_FLOOR = 1.01 * TAIL_ERROR / UNIT, 1e-312
+FIRST_UNITS = 64.0
+SURE = 2.0**-44  # relative radius of an atom that is used below
+HALF = 0.5 - 2.0**-20  # of the mass on one side of an edge
+
+
+class Step(NamedTuple):
+    """The pair (P, Q) whose ratio Y is, and which end of it needs depth: REMOVE the large values, ADD the small."""
+
+    pair: Pair
+    direction: Direction
+
+    def start(self, fine: Fine, light: Light) -> tuple[MergedLaw, SplitLaw]:
+        """Below and above."""
+        listed = self.pair.atoms()
+        if listed is not None:
+            return self._of_atoms(listed, fine, light)
+        places = blocks(self._shape(light), fine)
+        points = _points(places)
+        work.spend(STEP_POINT * len(points))
+        return self._below(places, points), self._above(places, points)
+
+    def _shape(self, light: Light) -> Extent:
+        """By halving intervals of the loss; only width depends on it."""
+        infinite = float(self.pair.tails(twofold(np.array([np.inf]))).p_above[0])
+
+        def loss(kind: int, level: float) -> float:
+            low, high = -LOSS_FARTHEST, LOSS_FARTHEST
+            for _ in range(BISECTIONS):
+                middle = 0.5 * (low + high)
+                tails = self.pair.tails(twofold(np.array([middle])))
+                found = (tails.p_above[0] - infinite, tails.q_above[0], -tails.q_below[0])[kind]
+                low, high = (middle, high) if found > level else (low, middle)
+            return high
+
+        low = loss(2, -light.mass)
+        high = loss(0, light.value)
+        left, middle, right = (loss(1, level) for level in (1.0 - QUANTILE, 0.5, QUANTILE))
+        width = 0.5 * (np.exp(right) - np.exp(left))
+        return Extent(float(np.exp(low)), float(np.exp(max(high, low + 1e-6))), float(np.exp(middle)), float(width))
+
+    def _above(self, places: list[Block], points: FloatArray) -> SplitLaw:
+        if self.direction is Direction.REMOVE:
+            profile = self.pair.profile(exact(points).log())
+            call = np.minimum(np.maximum.accumulate(np.maximum(profile.upper, 0.0)[::-1])[::-1], 1.0)
+            # Mass beyond each point but the last; what is raised moves up.
+            slopes = raised((call[:-1] - call[1:]) / np.diff(points), 4.0)
+            beyond = np.minimum(np.maximum.accumulate(slopes[::-1])[::-1], 1.0)
+            masses = -np.diff(np.concatenate([[1.0], beyond, [0.0]]))
+            return SplitLaw(_pieces(places, masses[None, :]), np.zeros(1), float(call[-1]), FIRST_UNITS)
+        profile = self.pair.reversed().profile(-exact(points).log())
+        put = np.maximum.accumulate(raised(points * np.maximum(profile.upper, 0.0), 2.0))
+        first = min(float(profile.upper[0]), 1.0)
+        slopes = np.append(first, raised(np.diff(put) / np.diff(points), 4.0))
+        within = np.minimum(np.maximum.accumulate(slopes), 1.0)
+        masses = np.diff(np.append(within, 1.0))
+        return SplitLaw(_pieces(places, masses[None, :]), within[:1], 0.0, FIRST_UNITS)
+
+    def _below(self, places: list[Block], points: FloatArray) -> MergedLaw:
+        with working_precision(BITS_START):
+            leaked = self.pair.infinite_mass()
+            least, most = lower_float(1 - leaked), upper_float(1 - leaked)
+            gone = max(upper_float(leaked), 0.0)
+        edges = np.append(-np.inf, np.log(0.5 * (points[1:] + points[:-1])))
+        tails = self.pair.tails(twofold(edges))
+        q_above, q_below = _more(tails.q_above), _less(tails.q_below)
+        p_above, p_below = np.maximum(_less(tails.p_above) - gone, 0.0), _more(tails.p_below)
+        kept = (np.minimum(q_above, q_below) <= HALF) & (np.minimum(p_above, p_below) <= 0.5 * least - (0.5 - HALF))
+        places_of = np.append(0, np.flatnonzero(kept) + 1)  # cell 0 is the value 0, cell i the label i - 1
+        m, middle = _cells(
+            np.minimum.accumulate(q_below[kept][::-1])[::-1], np.maximum.accumulate(q_above[kept][::-1])[::-1], 1.0, 0.0
+        )
+        up = self.direction is Direction.ADD
+        v, _ = _cells(
+            np.maximum.accumulate(p_below[kept]),
+            np.minimum.accumulate(p_above[kept]),
+            most if up else least,
+            4.0 * UNIT if up else -4.0 * UNIT,
+        )
+        rows = np.zeros((2, len(points) + 1))
+        rows[:, places_of] = _rising(m, v)
+        return MergedLaw(_pieces(places, rows[:, 1:]), rows[:, 0], 0.0, FIRST_UNITS + 4.0 / middle)
+
+    def _of_atoms(self, listed: Atoms, fine: Fine, light: Light) -> tuple[MergedLaw, SplitLaw]:
+        """Each is split, or put into the cell of the nearest point."""
+        rise = self.direction is Direction.REMOVE
+        loss = listed.loss.upper if rise else listed.loss.lower
+        # What no double holds goes to the end that is safe, or is left out.
+        far = loss > LOSS_FARTHEST if rise else loss < -LOSS_FARTHEST
+        beyond, zero = listed.infinite_ends()[1], float(listed.lost.upper) + listed.left_out
+        if rise:
+            beyond += float(np.sum(listed.p.upper[far]))
+        else:
+            beyond, zero = 0.0, zero + float(np.sum(listed.q.upper[far]))
+        with np.errstate(under="ignore"):
+            value = np.exp(np.clip(loss[~far], -LOSS_FARTHEST, LOSS_FARTHEST))
+        value = raised(value, FIRST_UNITS) if rise else lowered(value, FIRST_UNITS)
+        p, q = listed.p[~far], listed.q[~far]
+        places = blocks(_shape_of(value, p.value, q.value, light), fine)
+        points, many = _points(places), FIRST_UNITS + 2.0 * len(loss)
+        work.spend(STEP_POINT * (len(points) + len(value)))
+        masses, more, low = _split(points, value, q.upper)
+        above = SplitLaw(
+            _pieces(places, masses[None, :]), np.array([raised(zero + low, many)]), raised(beyond + more, many), many
+        )
+        sure = (p.radius <= SURE * p.value) & (q.radius <= SURE * q.value)
+        cells = np.searchsorted(0.5 * (points[1:] + points[:-1]), value[sure])
+        rows = np.stack([_gathered(cells, each.value[sure], len(points)) for each in (q, p)])
+        lost = max(float(listed.lost.lower), 0.0)
+        return MergedLaw(_pieces(places, rows), np.array([lost, 0.0]), 0.0, many + 2.0 * SURE / UNIT), above
+
+
+def _shape_of(value: FloatArray, p: FloatArray, q: FloatArray, light: Light) -> Extent:
+    if not len(value):
+        return Extent(1.0, 2.0, 1.0, 1.0)
+    order = np.argsort(value)
+    value, below, above = value[order], np.cumsum(q[order]), np.cumsum(p[order][::-1])[::-1]
+    levels = (light.mass, QUANTILE * below[-1], 0.5 * below[-1], (1.0 - QUANTILE) * below[-1])
+    low, left, middle, right = (
+        float(value[min(int(np.searchsorted(below, level)), len(value) - 1)]) for level in levels
+    )
+    high = float(value[max(int(np.searchsorted(-above, -light.value)) - 1, 0)])
+    return Extent(low, max(high, raised(low, 2.0**40)), middle, 0.5 * (right - left))
+
+
+def _split(points: FloatArray, value: FloatArray, mass: FloatArray) -> tuple[FloatArray, float, float]:
+    """Masses at the points, value beyond the last, and mass at 0."""
+    under, over = value < points[0], value >= points[-1]
+    inside = ~(under | over)
+    at = np.searchsorted(points, value[inside], side="right") - 1
+    width = points[at + 1] - points[at]
+    found = _gathered(at, mass[inside] * ((points[at + 1] - value[inside]) / width), len(points))
+    found += _gathered(at + 1, mass[inside] * ((value[inside] - points[at]) / width), len(points))
+    found[0] += float(np.sum(mass[under] * (value[under] / points[0])))
+    found[-1] += float(np.sum(mass[over]))
+    zero = float(np.sum(mass[under] * ((points[0] - value[under]) / points[0])))
+    return found, float(np.sum(mass[over] * (value[over] - points[-1]))), zero
+
+
+def _cells(below: FloatArray, above: FloatArray, total: float, slack: float) -> tuple[FloatArray, float]:
+    """Masses between edges at which one of the two sides is less than half; the middle cell takes the rest."""
+    pivot = int(np.sum(below <= above))
+    prefix, suffix = np.append(0.0, below[:pivot]), np.append(above[pivot:], 0.0)
+    middle = max((total - prefix[-1]) - suffix[0] + slack, 0.0)
+    return np.concatenate([np.diff(prefix), [middle], -np.diff(suffix)]), middle
+
+
+def _rising(m: FloatArray, v: FloatArray) -> FloatArray:
+    """Cells whose ratio v/m is not above that of all before are merged with them."""
+    found = np.stack([m, v])
+    with np.errstate(all="ignore"):
+        ratio = v / m
+    if not np.any(m == 0.0) and np.all(ratio[1:] >= ratio[:-1]):
+        return found
+    pools: list[list[float]] = []  # m, v, first place
+    for place, (mass, value) in enumerate(zip(m.tolist(), v.tolist(), strict=True)):
+        if mass == 0.0 and value == 0.0:
+            continue
+        pools.append([mass, value, place])
+        while len(pools) > 1 and (
+            pools[-2][0] == 0.0 or (pools[-1][0] > 0.0 and pools[-1][1] / pools[-1][0] < pools[-2][1] / pools[-2][0])
+        ):
+            mass_1, value_1, _ = pools.pop()
+            pools[-1][0] += mass_1
+            pools[-1][1] += value_1
+    found[:] = 0.0
+    for mass, value, first in pools:
+        found[:, int(first)] = mass, value
+    return found
+
+
+def _gathered(places: npt.NDArray[np.int64], numbers: FloatArray, size: int) -> FloatArray:
+    return np.bincount(places, numbers, size).astype(np.float64)
+
+
+def _more(tail: FloatArray) -> FloatArray:
+    return np.where(tail > 0.0, np.minimum(raised(tail, TAIL_UNITS) + TAIL_FLOOR, 1.0), 0.0)
+
+
+def _less(tail: FloatArray) -> FloatArray:
+    return np.maximum(lowered(tail, TAIL_UNITS) - TAIL_FLOOR, 0.0)
+
+
+def _points(places: list[Block]) -> FloatArray:
+    return np.concatenate(
+        [np.ldexp(np.arange(b.start, b.start + b.size, dtype=np.float64), b.exponent) for b in places]
+    )
+
+
+def _pieces(places: list[Block], columns: FloatArray) -> tuple[GradedRow, ...]:
+    found, at = [], 0
+    for exponent, start, count in places:
+        found.append(GradedRow(exponent, start, np.ascontiguousarray(columns[:, at : at + count])))
+        at += count
+    return tuple(found)

@@ -1,0 +1,88 @@
+"""One of several steps: against quadrature for two Gaussian steps, and against all outcomes of finite bases."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import pytest
+
+import tightrope as tr
+from tightrope import work
+from tightrope.derived.allocated.pair import allocated_pair
+from tightrope.engines.answer import Answer, Point
+from tightrope.engines.plan import Planner
+from tightrope.question import Question
+from tightrope.relation import Direction
+
+REMOVE, ADD = Direction.REMOVE, Direction.ADD
+
+
+def answer(
+    base: tr.Mechanism, steps: int, direction: Direction, epsilon: float, accuracy: float = 1e-4, count: int = 1
+) -> Answer:
+    pair = allocated_pair(base.pair(direction), steps, direction)
+    with work.allowance(10.0):
+        return Planner([(pair, count)], Question("delta"), several=False).answer(Point("delta", epsilon), accuracy)
+
+
+# E(mean of two lognormals - alpha)_+ by quadrature, 20 digits.
+@pytest.mark.parametrize(
+    ("direction", "epsilon", "delta"),
+    [
+        (REMOVE, 1.0, 0.059206501085892653279),
+        (ADD, 1.0, 0.050197662369488236353),
+        (REMOVE, 0.5, 0.14917752313552017226),
+        (ADD, 0.5, 0.14268696582374320298),
+    ],
+)
+def test_two_gaussian_steps(direction: Direction, epsilon: float, delta: float) -> None:
+    found = answer(tr.Gaussian(sigma=1.0), 2, direction, epsilon)
+    assert found.lower <= delta <= found.upper
+    assert found.relative_width <= 1e-4
+
+
+def enumerated(p: list[Fraction], q: list[Fraction], steps: int, count: int) -> list[tuple[Fraction, Fraction]]:
+    """(P, Q) of all outcomes of so many epochs."""
+    epoch = []
+    for row in itertools.product(range(len(p)), repeat=steps):
+        others = [math.prod((q[i] for i in row[:k] + row[k + 1 :]), start=Fraction(1)) for k in range(steps)]
+        mixed = sum((p[i] * rest for i, rest in zip(row, others, strict=True)), Fraction(0)) / steps
+        epoch.append((mixed, others[0] * q[row[0]]))
+    found = [(Fraction(1), Fraction(1))]
+    for _ in range(count):
+        found = [(a * c, b * d) for a, b in found for c, d in epoch]
+    return found
+
+
+@pytest.mark.parametrize("direction", [REMOVE, ADD])
+@pytest.mark.parametrize(
+    ("p", "q", "steps", "count"),
+    [
+        ((0.5, 0.25, 0.25, 0.0), (0.25, 0.5, 0.0, 0.25), 3, 1),  # infinite losses of both orders
+        ((1.0, 0.0), (0.125, 0.875), 5, 1),  # mostly at the ratio 0
+        ((0.125, 0.875), (1.0, 0.0), 5, 1),
+        ((0.75, 0.25), (0.25, 0.75), 2, 3),
+        ((0.5, 0.5, 0.0), (0.5, 0.0, 0.5), 2, 2),
+    ],
+)
+def test_all_outcomes_of_finite_bases(
+    p: tuple[float, ...], q: tuple[float, ...], steps: int, count: int, direction: Direction
+) -> None:
+    rows = enumerated([Fraction(x) for x in p], [Fraction(x) for x in q], steps, count)
+    rows = rows if direction is REMOVE else [(b, a) for a, b in rows]
+    for epsilon in (0.0, 0.7):
+        alpha = Fraction(math.exp(epsilon))
+        exact = float(sum((max(a - alpha * b, Fraction(0)) for a, b in rows), Fraction(0)))
+        found = answer(tr.Finite(p=p, q=q), steps, direction, epsilon, count=count)
+        assert found.lower <= exact * (1 + 1e-14)
+        assert exact * (1 - 1e-14) <= found.upper
+        assert found.upper - found.lower <= 1e-3 * exact
+
+
+def test_one_step_is_the_base() -> None:
+    base = tr.Gaussian(sigma=1.0).pair(REMOVE)
+    assert allocated_pair(base, 1, REMOVE) is base
+    two = allocated_pair(base, 2, REMOVE)
+    assert two.reversed().reversed() == two
