@@ -4,7 +4,7 @@ With x = S/t the ratio of the two laws: above, an atom of mass m at x has Q-mass
 mass is P-mass of infinite loss; below, a cell has Q-mass m and P-mass v/t. In whole numbers over 2^bits: the corners
 of the trade-off are rounded up in P and down in Q above, the other way below. For the other order the two exchange
 places.
-Guarantee: `above` dominates, `below` is dominated. Proof: docs/proofs/allocation.md, section 6.
+Guarantee: `above` dominates, `below` is dominated. Proof: docs/proofs/allocation.md, section 9.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..dyadic import DyadicPair
 from ..polygon import SPARE_BITS, Corner, concave
 from .laws import MergedLaw, SplitLaw, SumLaw
 
-BITS_MOST = 1 << 11
+MEAN_BITS_MOST = 1 << 11
 ROUNDED_MOST = 2.0**-5  # relative: beyond, a law in float64 says little
 
 Whole = tuple[int, int]  # mantissa, exponent
@@ -99,7 +99,7 @@ def _demand(law: SumLaw) -> None:
 def _bits(masses: Iterable[float]) -> int:
     """Over which the least that is not 0 keeps some bits."""
     least = min((mass for mass in masses if mass > 0.0), default=1.0)
-    return min(SPARE_BITS + max(-math.frexp(least)[1], 0), BITS_MOST)
+    return min(SPARE_BITS + max(-math.frexp(least)[1], 0), MEAN_BITS_MOST)
 
 
 def _number(value: float) -> Whole:

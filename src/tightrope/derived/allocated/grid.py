@@ -5,7 +5,7 @@ ends. A row of numbers moves to a grid twice as coarse in one of two ways.
     split   what lies between two points goes to both, half each: sums of masses and of values are kept
     merge   two cells become one
 Guarantee: points are exact; numbers have the rounding that is counted in laws.py.
-Proof: docs/proofs/allocation.md, section 5.
+Proof: docs/proofs/allocation.md, section 8.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ products are direct sums of numbers >= 0.
     E(S - c)_+ <= sum of m (x - c)_+ + beyond          for a SplitLaw, and E(c - S)_+ <= sum of m (c - x)_+
     m and v of a MergedLaw are those of a partition       of the outcomes of some law below
 Each number is within `units` roundings of such a law, or, where it underflows, was raised by what that may hide.
-Guarantee: above and below, in convex order. Proof: docs/proofs/allocation.md, sections 4 to 6.
+Guarantee: above and below, in convex order. Proof: docs/proofs/allocation.md, sections 7 to 9.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...kernels.enclosure import FloatArray
 from ...kernels.fft import upper_sum
 from .grid import Block, Extent, Fine, GradedRow, Regridded, added, blocks, cut, halved, in_steps
 
-PRODUCT_UNITS, PIECE_UNITS = 0.3, 2e5  # of work: one product of a direct sum, one piece of a grid
+SUM_PRODUCT, SUM_ROW = 0.3, 2e5  # of work: one product of a direct sum, one piece of a grid
 QUANTILE = 0.16  # of the mass: what lies outside on either side says how wide a law is
 
 
@@ -132,7 +132,7 @@ class SplitLaw(SumLaw):
 
     @staticmethod
     def _product(one: FloatArray, other: FloatArray) -> FloatArray:
-        work.spend(PRODUCT_UNITS * one.size * other.size)
+        work.spend(SUM_PRODUCT * one.size * other.size)
         # What a product hides below the smallest double is added back.
         return np.convolve(one[0], other[0])[None, :] + TINIEST * min(one.size, other.size)
 
@@ -144,7 +144,7 @@ class MergedLaw(SumLaw):
 
     @staticmethod
     def _product(one: FloatArray, other: FloatArray) -> FloatArray:
-        work.spend(PRODUCT_UNITS * one.size * other.size)
+        work.spend(SUM_PRODUCT * one.size * other.size)
         (m, v), (n, w) = one, other
         if one is other:
             return np.stack([np.convolve(m, m), 2.0 * np.convolve(m, v)])
@@ -176,7 +176,7 @@ def _products(one: SumLaw, other: SumLaw) -> list[GradedRow]:
     finer: list[GradedRow | None] = [None] * len(rows)
     found = []
     for exponent in range(exponents[0], exponents[-1] + 1):
-        work.spend(PIECE_UNITS)
+        work.spend(SUM_ROW)
         here = [row.get(exponent) for row in rows]
         for first, second in ((0, 0),) if same else ((0, 1), (1, 0)):
             piece, rest = here[first], finer[second]

@@ -5,7 +5,7 @@ the put E(x - Y)_+ is x H'(1/x). Its chords, with slopes rounded up and made mon
 Below, from tails: the cells between edges have masses m = Q[cell], v = P[cell]; every tail is rounded so that the
 events {Y > e} have at least the P-mass and at most the Q-mass of ours, and cells whose ratios do not rise are merged.
 Pairs that are lists of atoms are split, or put into cells, atom by atom.
-Guarantee: above and below, in convex order. Proof: docs/proofs/allocation.md, sections 4 and 5.
+Guarantee: above and below, in convex order. Proof: docs/proofs/allocation.md, sections 7 and 8.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .grid import Block, Extent, Fine, GradedRow, blocks
 from .laws import QUANTILE, Light, MergedLaw, SplitLaw
 
 LOSS_FARTHEST = 600.0  # e^600 and its square are doubles
-BISECTIONS = 40
+LOSS_HALVINGS = 40
 STEP_POINT = 3e3  # units of work
 TAIL_UNITS, TAIL_FLOOR = 1.01 * TAIL_ERROR / UNIT, 1e-312
 FIRST_UNITS = 64.0
@@ -58,7 +58,7 @@ class Step(NamedTuple):
 
         def loss(kind: int, level: float) -> float:
             low, high = -LOSS_FARTHEST, LOSS_FARTHEST
-            for _ in range(BISECTIONS):
+            for _ in range(LOSS_HALVINGS):
                 middle = 0.5 * (low + high)
                 tails = self.pair.tails(twofold(np.array([middle])))
                 found = (tails.p_above[0] - infinite, tails.q_above[0], -tails.q_below[0])[kind]
