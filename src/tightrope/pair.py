@@ -233,6 +233,11 @@ class Pair(ABC):
         """Its Poisson sample where that is a pair of its own family; else derived.poisson makes the mixture."""
         return None
 
+    def allocated(self, steps: int, direction: Direction) -> Pair | None:
+        """One of so many steps, chosen at random, of this pair of that direction, where that is a pair of its own
+        family; else derived.allocated makes it. Proof: docs/proofs/allocation.md, section 2."""
+        return None
+
     def glued(self, rate: float) -> Pair | None:
         """Of a pair that is symmetric: its sample above the loss 0 and the mirror image below, where that is a pair of
         its own family; else derived.glued makes it."""

@@ -117,3 +117,25 @@ def test_draws_agree_with_quadrature(sigma: float, steps: int, epsilon: float) -
         found = truth.drawn(sigma, steps, epsilon, direction, 40_000)
         assert found.agrees(value, value, 4.0)
         assert found.error < 0.02 * value
+
+
+# By a float64 grid in convex order: intervals that hold the truth up to rounding.
+MANY = (
+    (1.0, 10, 0.5, (0.026850338, 0.026850397), (0.019063926, 0.019064421)),
+    (1.0, 100, 0.2, (0.004635716, 0.004635736), (0.003190649, 0.003190697)),
+    (2.0, 100, 0.1, (0.000673716, 0.000673722), (0.000638448, 0.000638456)),
+)
+
+
+@pytest.mark.parametrize(("sigma", "steps", "epsilon", "remove", "add"), MANY)
+def test_many_steps(
+    sigma: float, steps: int, epsilon: float, remove: tuple[float, float], add: tuple[float, float]
+) -> None:
+    exact = truth.gaussian_many(sigma, steps, epsilon)
+    for direction, value, (lower, upper) in zip(("remove", "add"), exact, (remove, add), strict=True):
+        assert lower < value < upper
+        assert truth.drawn(sigma, steps, epsilon, direction, 4_000).agrees(value, value, 4.0)
+
+
+def test_the_transform_and_the_integral_agree() -> None:
+    assert truth.gaussian_many(1.0, 4, 0.5) == pytest.approx(truth.gaussian(1.0, 4, 0.5, 100), abs=1e-9)

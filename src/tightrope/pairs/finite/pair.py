@@ -116,6 +116,14 @@ class FinitePair(Pair):
     def glued(self, rate: float) -> FinitePair:
         return FinitePair(GluedLaw(self.law, rate))
 
+    def allocated(self, steps: int, direction: Direction) -> FinitePair | None:
+        """All atoms listed, where they are few."""
+        from .allocated import AllocatedLaw, allocated_atoms
+
+        with working_precision(BITS_START):
+            few = allocated_atoms(self.law, steps, direction) <= PRODUCT_MOST
+        return FinitePair(AllocatedLaw(self.law, steps, direction)) if few else None
+
     def shifted(self, times: int) -> FinitePair | None:
         law = self.law if times == 1 else self.law.shifted(times)
         return None if law is None else FinitePair(law)
