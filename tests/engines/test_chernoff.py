@@ -91,7 +91,7 @@ def test_what_a_moment_leaves_out_is_added(epsilon: float, monkeypatch: pytest.M
     parts, _ = chernoff.without_rare(
         [(chernoff.cgf_of(pair), 1)],
         math.log(1e7 * wanted),
-        lambda shape: chernoff.find_saddle(shape, epsilon, None),
+        lambda shape, start: chernoff.find_saddle(shape, epsilon, None, start=start),
     )
     with working_precision(128):
         assert mp.mpf(float(parts.rare_mass().lower())) > truth, "what is left out decides"

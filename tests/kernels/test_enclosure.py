@@ -14,7 +14,16 @@ from flint import arb
 
 from tests.oracle.precision import precision
 from tests.search import cases
-from tightrope.kernels.enclosure import Enclosure, around, count_enclosure, enclosing, exact, mills, where
+from tightrope.kernels.enclosure import (
+    Enclosure,
+    around,
+    count_enclosure,
+    enclosing,
+    exact,
+    log_normal_sides,
+    mills,
+    where,
+)
 
 BITS = 400
 POINTS = cases(2_500, 10_000)
@@ -22,6 +31,10 @@ POINTS = cases(2_500, 10_000)
 
 def _mills(x: arb) -> arb:
     return (x * x / 2).exp() * (x / arb(2).sqrt()).erfc() * (arb.pi() / 2).sqrt()
+
+
+def _log_phi(x: arb) -> arb:
+    return ((-x / arb(2).sqrt()).erfc() / 2).log()
 
 
 def _wide(rng: np.random.Generator, low: float, high: float, size: int = POINTS) -> np.ndarray:
@@ -104,6 +117,22 @@ def test_propagation_through_one_operation(name: str, size: float) -> None:
             truths = [truth(*row) for row in zip(*places, strict=True)]
             worst = np.maximum(worst, _errors(result, truths))
     assert (worst[known] / result.radius[known]).max() > 1e-3
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-9, 0.01])
+def test_both_sides_of_the_normal_law(size: float) -> None:
+    """log Phi(u) and log Phi(-u), from far out to far in."""
+    rng = np.random.default_rng(52)
+    centres = np.concatenate([rng.uniform(-60.0, 15.0, 200), [0.0, -0.0, 1e-300, -1e-17, -200.0]])
+    radii = abs(centres) * size * rng.uniform(0.0, 1.0, centres.size)
+    found, other = log_normal_sides(around(centres, radii)), log_normal_sides(around(-centres, radii))
+    with precision(BITS):
+        for share in (-1.0, 0.3, 1.0):
+            places = _within(centres, radii, np.full(centres.size, share))
+            truths = [_log_phi(place) for place in places]
+            assert max(_errors(found[0], truths)) <= max(found[0].radius)
+            _errors(other[1], truths)
+    assert (found[0].radius[:200] <= (1e-14 + 2.0 * size) * (1.0 + centres[:200] ** 2)).all()
 
 
 UNARY: list[tuple[Callable[[Enclosure], Enclosure], Callable[[arb], arb]]] = [

@@ -19,12 +19,14 @@ from tightrope.engines.contour import float_sum as contour_float
 from tightrope.engines.contour import plan as contour_plan
 from tightrope.engines.contour.bound import ContourBound
 from tightrope.kernels import contour_sum, quadrature
+from tightrope.kernels.enclosure import Enclosure, exact, where
 from tightrope.pairs.sampled_gaussian import decay as contour_decay
 from tightrope.pairs.sampled_gaussian import decay_ball as contour_decay_ball
 from tightrope.pairs.sampled_gaussian import decay_float as contour_decay_float
 from tightrope.pairs.sampled_gaussian import marked as cgf_marked
 from tightrope.pairs.sampled_gaussian import quadrature_ball
 from tightrope.pairs.sampled_gaussian import quadrature_float as quadrature_normal
+from tightrope.pairs.sampled_gaussian.window import Edge
 
 Patch = pytest.MonkeyPatch
 
@@ -164,6 +166,17 @@ def decay(patch: Patch) -> None:
     decay_tests.test_bound(*decay_tests.CASES[1])
 
 
+def take_the_good_side_of_an_edge_for_all(patch: Patch) -> None:
+    """Weights of marks as 1 wherever they are above a half."""
+    plain = Edge.log_sides
+
+    def eager(self: Edge, points: Any) -> tuple[Enclosure, Enclosure]:
+        inside, outside = plain(self, points)
+        return where(inside.value > -0.69, exact(0.0 * points), inside), outside
+
+    patch.setattr(Edge, "log_sides", eager)
+
+
 FAULTS = (
     Fault("aliases dropped in float64", drop_aliases, aliases(False)),
     Fault("aliases dropped in balls", drop_aliases, aliases(True)),
@@ -186,6 +199,11 @@ FAULTS = (
     Fault("body without a hit forgotten", drop_body, lambda patch: parts_tests.test_body()),
     Fault("hard end dropped in float64", drop_hard_end, hard_end),
     Fault("hard end dropped in balls", drop_hard_end_in_balls, hard_end),
+    Fault(
+        "weights above a half as 1",
+        take_the_good_side_of_an_edge_for_all,
+        lambda patch: marks_tests.test_transforms(*marks_tests.CASES[5]),
+    ),
     Fault("leak of the body dropped", drop_leak, lambda patch: marks_tests.test_masses(1.0, 0.01, 2.5)),
     Fault(
         "way back to the axis dropped",

@@ -39,7 +39,7 @@ def delta_above(terms: Sequence[Term], epsilon: float, mass: float, wanted: floa
     if above > FAR_ABOVE * wanted > FAR_ABOVE * mass and markable(cgfs):
         with suppress(UnsupportedMechanism, OverflowError):
             log_rare = math.log(RARE) + math.log(wanted - mass)  # apart: their product may be below every double
-            parts, _ = without_rare(cgfs, log_rare, lambda shape: find_saddle(shape, epsilon, None))
+            parts, _ = without_rare(cgfs, log_rare, lambda shape, start: find_saddle(shape, epsilon, None, start=start))
             above = min(above, _above(parts, epsilon, mass, near))
     return above
 

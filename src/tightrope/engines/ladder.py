@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 
@@ -30,6 +30,7 @@ class Engine:
     cannot halve it. ramps: it takes `second` where tails are asked, and sums secants by themselves. aims: it may
     miss where epsilon lies, and finds it at a second aim. chooses: its balls take their grid from float64, and
     without proof they are wider still. finest: the relative width that a search on it aims at in any case.
+    quick: only what takes little work, before an engine that mostly takes more; what it refuses is asked again in full.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Engine:
     ramps: bool = False
     aims: bool = False
     chooses: bool = False
+    quick: bool = False
     finest: float = FLOAT_TOLERANCE
 
     def prepare(self, terms: Sequence[Term], **question: object) -> Evaluator:
@@ -83,7 +85,8 @@ class Rung:
         """The engine's evaluator in this arithmetic."""
         if self.ball:
             return self.engine.prepare(terms, **question, proof=True)
-        return self.engine.prepare(terms, **question, **({"beat": beat} if self.engine.weighs else {}))
+        own = {"beat": beat} if self.engine.weighs else {"quick": True} if self.engine.quick else {}
+        return self.engine.prepare(terms, **question, **own)
 
 
 FORMULA, GRID, BETWEEN = (
@@ -100,10 +103,12 @@ CONTOUR = Engine(
     moments=True,
     ramps=True,
 )
+QUICK_CONTOUR = replace(CONTOUR, ball_reason=None, quick=True)
+HITS = Engine("hits", "few hits decide, or every hit is seen", "every hit is seen")
 # From the cheapest on; the historical reference answers when asked by name.
 ENGINES = (
     CLOSED_FORM,
-    Engine("hits", "few hits decide, or every hit is seen", "every hit is seen"),
+    HITS,
     CONTOUR,
     Engine("lattice", GRID, GRID, weighs=True, aims=True, chooses=True),
     Engine("joint", BETWEEN, BETWEEN, between=True, chooses=True),
@@ -121,10 +126,13 @@ def ladder(name: str, between: bool, proof: bool) -> tuple[Rung, ...]:
 
     between: a part is known between two finite laws; alone, its profile may be a formula still.
     With proof in balls only. Without, the lattice ends the ladder: in exact integers it has fewer points.
+    A contour of one short sum comes before the grids of few hits, which take several.
     """
     insisted = [each for each in ENGINES if each.name == name]
     asked = insisted or [each for each in ENGINES if each.automatic and (each.between == between or each.exact)]
     if proof:
         return tuple(Rung(each, True) for each in asked if each.ball_reason)
+    if HITS in asked and CONTOUR in asked:
+        asked.insert(asked.index(HITS), QUICK_CONTOUR)
     kinds = [(each, ball) for each in asked for ball in (False, True)]
     return tuple(Rung(each, ball) for each, ball in kinds if not ball or (each.ball_reason and not each.chooses))

@@ -88,11 +88,17 @@ def markable(terms: Terms) -> list[tuple[Markable, int]]:
     return [(marks, count) for marks, count in found if marks is not None]
 
 
-def without_rare(terms: Terms, log_left_out: float, find: Callable[[Parts], Saddle]) -> tuple[Parts, Saddle]:
-    """The composition without outputs whose probability is below e^log_left_out in all, and its saddle."""
+def without_rare(
+    terms: Terms, log_left_out: float, find: Callable[[Parts, float], Saddle], start: float = 1.0
+) -> tuple[Parts, Saddle]:
+    """The composition without outputs whose probability is below e^log_left_out in all, and its saddle.
+
+    find: the saddle of such parts, looked for from a tilt on that is start at first.
+    """
     for sharpness in range(SHARPNESSES):
         parts = cut_at(terms, log_left_out, sharpness)
-        saddle = find(parts)
+        saddle = find(parts, start)
+        start = saddle.tilt
         # What the integral loses against its integrand must not be lost at the end, in any use.
         if all(cgf.depth(saddle.tilt) > DEPTH + saddle.cancellation + math.log(uses) for cgf, uses in parts.rare):
             break
@@ -124,11 +130,12 @@ def with_hits(cut: Parts, epsilon: float, log_left_out: float, widths: float) ->
     The split lies as high as that allows, at the same loss for every term, this many widths from a loss of epsilon.
     """
     leading = max(cut.rare, key=lambda term: term[1] * term[0].share)[0]
-    low, high, best = 0.0, 1.0, None
+    low, high, best, tilt = 0.0, 1.0, None, 1.0
     for _ in range(SPLIT_STEPS):
         middle = 0.5 * (low + high)
         split = split_at(cut, leading.split_loss(epsilon, middle), epsilon, log_left_out, widths)
-        parts, log_body = with_body_bound(split, epsilon)
+        parts, log_body = with_body_bound(split, epsilon, tilt)
+        tilt = parts.body_tilt
         if log_body <= log_left_out:
             low, best = middle, parts
         else:
@@ -138,10 +145,10 @@ def with_hits(cut: Parts, epsilon: float, log_left_out: float, widths: float) ->
     return best
 
 
-def with_body_bound(parts: Parts, epsilon: float) -> tuple[Parts, float]:
-    """The parts with the tilt of the least Chernoff bound of the body, and the log of that bound."""
+def with_body_bound(parts: Parts, epsilon: float, start: float = 1.0) -> tuple[Parts, float]:
+    """The parts with the tilt of the least Chernoff bound of the body, looked for from start on, and its log."""
     try:
-        tilt = find_saddle(parts.body, epsilon, None).tilt
+        tilt = find_saddle(parts.body, epsilon, None, start=start).tilt
     except UnsupportedMechanism:
         tilt = TILT_MOST
     return replace(parts, body_tilt=tilt), log_alias_height(parts.body.cumulants(tilt).value, tilt, epsilon)

@@ -221,6 +221,19 @@ def mills(x: Enclosure) -> Enclosure:
         return _made(root_half_pi * erfcx(scaled), spread, units)
 
 
+def log_normal_sides(u: Enclosure) -> tuple[Enclosure, Enclosure]:
+    """log Phi(u) and log Phi(-u): the smaller side is e^(-u^2/2) R(|u|)/sqrt(2 pi), the other one minus it."""
+    negative = u.value < 0.0
+    size = where(negative, -u, u)
+    small = size * size * -0.5 - LOG_ROOT_TWO_PI + mills(size).log()
+    with np.errstate(under="ignore"):
+        large = (-small.exp()).log1p()
+    return where(negative, small, large), where(negative, large, small)
+
+
+LOG_ROOT_TWO_PI = Enclosure(np.asarray(0.9189385332046728), np.asarray(2.0 * UNIT))
+
+
 def _lifted(value: Enclosure | npt.ArrayLike) -> Enclosure:
     return value if isinstance(value, Enclosure) else exact(value)
 

@@ -23,6 +23,7 @@ from ...facets.cumulant import cgf_of
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ..edges import edges
 from ..evaluation import Term
+from ..hits.outcomes import every_hit_seen
 from ..parts import Parts
 from ..saddle import Saddle
 from . import tuning
@@ -30,7 +31,7 @@ from .ball_sum import ball_nodes
 from .bound import ContourBound, Nodes
 from .period import period_of
 from .plan import ContourPlan, falling_of, plan_contour
-from .ways import Approach, ContourLaw, ContourTarget, Estimate, ways_of
+from .ways import QUICK, Approach, ContourLaw, ContourTarget, Estimate, Way, ways_of
 
 
 def prepare(
@@ -41,13 +42,17 @@ def prepare(
     accuracy: float,
     proof: bool = False,
     second: bool | None = None,
+    quick: bool = False,
 ) -> ContourBound:
     """An evaluator for one direction, its contour through the saddle of the question.
 
-    second: where tails at epsilon are read off it, whether they are those of the second law.
+    second: where tails at epsilon are read off it, whether they are those of the second law. quick: of sampled uses,
+    where the whole law takes little work; what is refused then is not refused for good.
     The law is summed whole where that is narrow enough, else in parts; in balls where float64 loses the digits.
     Raises UnsupportedMechanism where a cgf is unknown or the integrand is not proven to fall.
     """
+    if quick and (all(pair.sampling() is None for pair, _ in terms) or every_hit_seen(terms)):
+        raise UnsupportedMechanism("it has no hits, or hits that are counted")
     cgfs = [(cgf_of(pair), count) for pair, count in terms]
     with working_precision(BITS_START):
         infinite = edges(terms).mass
@@ -56,7 +61,8 @@ def prepare(
         raise UnsupportedMechanism("delta is not above its infinite mass")
     log_delta = None if delta is None else math.log(delta - mass)
     law = ContourLaw(cgfs, infinite, period_of(terms))
-    return search(law, ContourTarget(epsilon, delta, log_delta, accuracy, proof, second))
+    target = ContourTarget(epsilon, delta, log_delta, accuracy, proof, second)
+    return search(law, target, QUICK) if quick else search(law, target, ways_of(law))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +79,11 @@ class Trial:
     lost_digits: bool
 
 
-def search(law: ContourLaw, target: ContourTarget) -> ContourBound:
+def search(law: ContourLaw, target: ContourTarget, to_try: Sequence[Way]) -> ContourBound:
     """The first bound that is narrow enough, or the narrowest."""
     best: Trial | None = None
     refusals: list[UnsupportedMechanism | WorkExhausted] = []
-    ways = deque(ways_of(law))
+    ways = deque(to_try)
     seen: list[tuple[object, Trial]] = []
     while ways:
         way = ways.popleft()
@@ -95,10 +101,14 @@ def search(law: ContourLaw, target: ContourTarget) -> ContourBound:
         if best.width <= target.accuracy:
             break
         few = found is best and found.bound.nodes.plan.work <= tuning.BALLS_AT_ONCE
+        if not way.retry_share:
+            continue
         if found.lost_digits and (few or way.retry_at_once):
             ways.appendleft(way.in_balls())
         elif found.lost_digits:
             ways.append(way.in_balls())  # after all that is cheaper
+    if best is None and to_try is QUICK:
+        raise UnsupportedMechanism("no contour of it takes little work")  # others go on
     if best is None:
         raise next((each for each in refusals if isinstance(each, WorkExhausted)), refusals[0])
     return best.bound

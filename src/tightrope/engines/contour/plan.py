@@ -156,12 +156,21 @@ def find_reach(
     height = min(most, tuning.FIRST_GUESS * math.sqrt(2.0 * log_tolerance / saddle.curvature))
     # Some of many terms stand for all of them until the end.
     stride = max(1, len(falling) // SAMPLE)
-    for _ in range(60):
-        fixed = math.log(math.atan2(c, height) / (math.pi * c))
-        wanted = allowed - fixed
+
+    def fallen(height: float) -> tuple[LogBounds, float, float]:
+        """The bounds at a height, what is wanted of them, and what they reach."""
         bounds = tuple(Fallen(decay.log_bound(height), count, ratio) for decay, count, ratio in falling[::stride])
         reached = log_product(bounds)
         reached *= len(falling) / len(bounds) if reached < 0.0 else 1.0
+        return bounds, allowed - math.log(math.atan2(c, height) / (math.pi * c)), reached
+
+    for step in range(60):
+        bounds, wanted, reached = fallen(height)
+        if step == tuning.STEPS_BEFORE_MOST and reached > wanted and height < most:
+            bounds, wanted, reached = fallen(most)  # what is out of reach altogether is seen there at once
+            if reached > wanted:
+                return None
+            bounds, wanted, reached = fallen(height)
         if reached <= wanted and stride > 1:
             stride = 1
             continue

@@ -24,6 +24,7 @@ FLOAT_WORK_MOST, BALL_WORK_MOST = 1.5e8, 1e7  # nodes times inner points: second
 FLOAT_UNITS, BALL_UNITS = 6.0, 450.0  # of work, for one node and inner point (tests/test_seconds.py)
 BALLS_AT_ONCE = 1e5  # nodes times inner points: balls that cost so little come before other ways
 CHEAP, MODERATE = 0.02, 0.1  # shares for ways that are tried before surer and dearer ones ('corners')
+QUICK = 0.7  # share of one product of matrices that is faster than grids of few hits (benchmarks/sweep_speed.py)
 WHOLE_LEAST = 256  # nodes of a period that are not worth counting ('engine contour')
 BITS_LEAST = 88  # of balls: 1e-14 after the loss in long sums and large angles
 TOLERANCE_SPARE = 20.0  # e-folds of inner quadratures in balls, beyond those of float64
@@ -43,6 +44,7 @@ IMPROVED = 0.5  # of the width before: less is no reason to go on
 # Where the sum may stop.
 FIRST_GUESS = 1.2  # the bound of the decay keeps about 70 % of the exponent
 GROWTH_LEAST, GROWTH_MOST = 1.05, 4.0  # of the height, at a step
+STEPS_BEFORE_MOST = 2  # until the largest height is looked at (benchmarks/sweep_speed.py)
 
 # Newton on log delta (tests/engines/test_contour.py).
 STEPS_MOST = 30

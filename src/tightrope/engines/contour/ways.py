@@ -71,7 +71,7 @@ class Way:
 
     work_share: of the work that its arithmetic may take. split_widths: of a split, to a loss of epsilon.
     loosened: times the accuracy. balls: whatever was asked. Where float64 loses its digits, balls follow with the share
-    retry_share of their own work: at once or after all other ways.
+    retry_share of their own work: at once or after all other ways, or never where it is 0.
     """
 
     name: str
@@ -112,12 +112,12 @@ class Approach:
         """Nodes times inner points that it may take."""
         return self.way.work_share * (tuning.BALL_WORK_MOST if self.balls else tuning.FLOAT_WORK_MOST)
 
-    def saddle(self, shape: Shape, before: Estimate | None = None) -> Saddle:
-        """The saddle of the question, or of what was found before."""
+    def saddle(self, shape: Shape, before: Estimate | None = None, start: float = 1.0) -> Saddle:
+        """The saddle of the question, or of what was found before; looked for from a tilt on."""
         tilt_most = TILT_MOST if self.law.period is None else min(TILT_MOST, self.law.period.tilt_most)
         if before is None:
-            return find_saddle(shape, self.target.epsilon, self.target.log_delta, tilt_most)
-        return replace(find_saddle(shape, before.epsilon, None, tilt_most), log_delta=before.log_delta)
+            return find_saddle(shape, self.target.epsilon, self.target.log_delta, tilt_most, start)
+        return replace(find_saddle(shape, before.epsilon, None, tilt_most, start), log_delta=before.log_delta)
 
     def log_left_out(self, saddle: Saddle, log_delta: float) -> float:
         """log of what may be left out of delta."""
@@ -141,7 +141,9 @@ def cut(approach: Approach, before: Estimate | None) -> tuple[Parts, Saddle]:
     log_delta = (before or saddle).log_delta if given is None else given
     for _ in range(tuning.CORRECTIONS_MOST):
         left_out = approach.log_left_out(saddle, log_delta)
-        parts, saddle = without_rare(cgfs, left_out, lambda shape: approach.saddle(shape, before))
+        parts, saddle = without_rare(
+            cgfs, left_out, lambda shape, start: approach.saddle(shape, before, start), saddle.tilt
+        )
         estimate = max(saddle.log_delta, log_one_hit(cgfs, saddle.epsilon))
         if given is not None or estimate >= log_delta - 1.0:
             break
@@ -155,7 +157,7 @@ def _first_saddle(approach: Approach) -> Saddle:
     with suppress(UnsupportedMechanism):
         return approach.saddle(Parts(cgfs))
     log_rare = (tuning.LOG_TINIEST if given is None else given) + math.log(tuning.LEFT_OUT * approach.accuracy)
-    return without_rare(cgfs, log_rare, approach.saddle)[1]
+    return without_rare(cgfs, log_rare, lambda shape, start: approach.saddle(shape, None, start))[1]
 
 
 def hits(approach: Approach, before: Estimate | None) -> tuple[Parts, Saddle]:
@@ -170,17 +172,23 @@ def hits(approach: Approach, before: Estimate | None) -> tuple[Parts, Saddle]:
     left_out = approach.log_left_out(saddle, log_delta)
     first = with_hits(kept, epsilon, left_out, widths)
     if target.epsilon is None and before is None:
-        epsilon = max(epsilon, find_saddle(first, None, log_delta).epsilon)  # more than one hit, it may be
-    tilt = find_saddle(first, epsilon, None).tilt
-    kept, _ = without_rare(cgfs, left_out, lambda _: replace(saddle, tilt=tilt))
+        near = find_saddle(first, None, log_delta, start=saddle.tilt)
+        epsilon = max(epsilon, near.epsilon)  # more than one hit, it may be
+    tilt = find_saddle(first, epsilon, None, start=saddle.tilt).tilt
+    kept, _ = without_rare(cgfs, left_out, lambda *_: replace(saddle, tilt=tilt))
     parts = with_hits(kept, epsilon, left_out, widths)
     # The estimate is poor where hits of any size are hardly likelier than delta, so epsilon leads.
-    return parts, replace(find_saddle(parts, epsilon, None), log_delta=log_delta)
+    return parts, replace(find_saddle(parts, epsilon, None, start=tilt), log_delta=log_delta)
 
 
 WHOLE = Way("whole", whole, retry_share=tuning.MODERATE, retry_at_once=True)
 CUT = Way("without what is rare", cut)
 HITS = Way("at least one hit", hits)
+# Before an engine that takes longer: one product of matrices, a short sum; neither in balls.
+QUICK = (
+    replace(WHOLE, name="whole, as one product", work_share=tuning.QUICK, retry_share=0.0),
+    replace(CUT, name="without what is rare, quickly", work_share=tuning.CHEAP, retry_share=0.0),
+)
 # From the cheapest on: a cut is cheap where it helps, and where it does not, hits are.
 WAYS = (
     replace(WHOLE, name="whole, with little work", work_share=tuning.MODERATE),

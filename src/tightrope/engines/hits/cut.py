@@ -86,7 +86,8 @@ def _for_epsilon(asked: CutQuestion, delta: float, accuracy: float) -> Narrowest
     slope = math.log(low / high) / (2.0 * tuning.HIT_ROOM) if low > high > 0.0 else 1.0  # of log delta, per log epsilon
     accuracy = max(accuracy, tuning.CUT_ZERO_WIDTH / near) if near < tuning.NEAR_ZERO else accuracy
     try:
-        made = _refined(asked, near, coarse.plan.near, min(accuracy * slope, tuning.COARSE_WIDTH), delta)
+        wanted = min(accuracy * slope, tuning.COARSE_WIDTH)
+        made = _refined(asked, near, coarse.plan.near, wanted, delta, _points_for(coarse.delta(near), wanted))
     except WorkExhausted:
         made = _narrowest(asked, coarse, math.inf, near)
     return replace(made, slope=slope / near)
@@ -109,15 +110,28 @@ def _place(asked: CutQuestion, delta: float) -> tuple[float, CutEvaluator]:
             raise UnsupportedMechanism("many hits count together: there is nothing to cut off")
         found = _narrowest(asked, coarse, math.inf, near).inverse(delta, math.inf, 1e-3)
         before, near = near, found.lower + (min(found.upper, 2.0 * reach) - found.lower) / 2.0
-        if not near > 0.0 or (found.upper <= reach and abs(near - before) < tuning.HIT_ROOM * near):
+        if not near > 0.0 or abs(near - before) < tuning.HIT_ROOM * near:
             break
     assert coarse is not None
     return near, coarse
 
 
-def _refined(asked: CutQuestion, epsilon: float, reach: float, wanted: float, delta: float) -> Narrowest:
+def _points_for(coarse: Evaluation, wanted: float) -> int:
+    """How many points suffice, as a grid of FIRST_POINTS suggests: its discretisation falls like their square."""
+    open_part = max(coarse.budget.upper["discretisation"], 0.0) / max(coarse.upper, 5e-324)
+    points = tuning.FIRST_POINTS * tuning.FINER * math.sqrt(open_part / (tuning.HAIR * wanted))
+    return math.ceil(max(points, tuning.FIRST_POINTS)) if points <= tuning.CUT_POINTS_MOST else tuning.FIRST_POINTS
+
+
+def _refined(
+    asked: CutQuestion,
+    epsilon: float,
+    reach: float,
+    wanted: float,
+    delta: float,
+    points: int = tuning.FIRST_POINTS,
+) -> Narrowest:
     """Grids of more points until delta at epsilon is as narrow as wanted, or the next one would take too long."""
-    points = tuning.FIRST_POINTS
     best: tuple[float, CutEvaluator] | None = None
     for _ in range(tuning.ROUNDS_MOST):
         try:

@@ -15,6 +15,7 @@ from flint import arb
 
 from ... import work
 from ...errors import Refusal, UnsupportedMechanism
+from ...kernels.ball import BITS_START, working_precision
 from ..closed_form.finite_part import BallList, FiniteTerm
 from ..edges import leaked
 from ..evaluation import Term
@@ -72,6 +73,16 @@ def seen(terms: Sequence[Term]) -> SeenParts:
     if hidden.is_zero():
         raise UnsupportedMechanism("nothing in it is sampled")
     return SeenParts(tuple(hits), tuple(finite), loss, variance, leaked(finite), hidden, blur)
+
+
+def every_hit_seen(terms: Sequence[Term]) -> bool:
+    """Whether hits are told from misses, so that their number is all that is hidden."""
+    try:
+        with working_precision(BITS_START):
+            seen(terms)
+    except UnsupportedMechanism:
+        return False
+    return True
 
 
 def listed(terms: Sequence[Term], parts: SeenParts, finite: BallList, log_least: float) -> tuple[list[Outcome], arb]:

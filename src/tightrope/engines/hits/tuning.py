@@ -48,5 +48,5 @@ OUTSIDE_SHARE = 1e-2  # of the width asked for: what may lie outside of a window
 FLOOR, CEILING = 1e-17, 1e-3  # of the tilted law: nothing below is told from rounding, and more is never left out
 WINDOWS_MOST = 64.0  # times the longest law: what a transform is to hold
 UNKNOWN = 1e-3  # of Chernoff's bound: about delta, where nothing else tells
-NOISE, NOISY_USES = 1e-13, 20.0  # of the tilted law: what rounding hides, and the uses that double it
+NOISE, NOISY_USES = 3e-12, 20.0  # of the tilted law: what rounding hides, and the uses that double it
 RATE_LEAST = 1e-9  # of epsilon, for the noise: at 0 nothing cancels that a tilt could mend

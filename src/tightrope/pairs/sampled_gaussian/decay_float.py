@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from flint import arb
 
 from ... import work
-from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.directed import FEW, MILLIONS, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
@@ -25,8 +23,7 @@ from .likelihood import Chance, likelihood
 from .window import WHOLE, Edge, MarkWindow
 
 DECAY_SLACK = 1e-9
-WEIGHT_BITS = 64
-FLOAT_CELL_WORK, MARK = 300.0, 2e4  # units of work for a cell, and for the weight of an edge at the end of one
+FLOAT_CELL_WORK, MARK = 300.0, 1e3  # units of work for a cell, and for the weight of an edge at the end of one
 ODDS_MOST, RISE_MOST = 1e12, 600.0
 EXPONENT_ERROR, SHARE_ERROR = 64.0 * UNIT, 32.0 * UNIT  # of an exponent, and of U through the log odds, per size
 
@@ -197,13 +194,8 @@ class _EdgeWeights:
     """
 
     def __init__(self, edge: Edge, edges: FloatArray) -> None:
-        with working_precision(WEIGHT_BITS):
-            balls = [arb(float(x)) for x in edges]
-            weights = [edge.ball_weight(x).log() for x in balls]
-            missing = [edge.ball_missing(x).log() for x in balls]
-            lower = np.array([lower_float(log) for log in weights])
-            upper = np.array([upper_float(log) for log in weights])
-            outside = np.array([upper_float(log) for log in missing])
+        weights, missing = edge.log_sides(edges)
+        lower, upper, outside = weights.lower, weights.upper, missing.upper
         self.logs = upper
         self.least = np.minimum(lower[:-1], lower[1:])
         self.most = np.maximum(upper[:-1], upper[1:])

@@ -136,7 +136,7 @@ class MarkedCgf(SampledPart, Marked):
         return math.inf
 
     @cached_property
-    def _points(self) -> list[tuple[float, float]]:
+    def _points(self) -> tuple[list[float], list[float]]:
         """Losses and logs of the untilted masses on a grid, in plain floats."""
         mu = mu_value(self.base)
         step = max(
@@ -145,20 +145,20 @@ class MarkedCgf(SampledPart, Marked):
         size = math.floor((self.marked.end - LOWEST_OUTPUT) / step)
         law, unit = self.whole.law, math.log(step) - 0.5 * math.log(2.0 * math.pi)
         work.spend(COARSE * size * (1 + len(self.marked.edges)))
-        found = []
-        for index in range(size):
-            x = self.marked.end - (index + 0.5) * step
-            loss = law.loss(x)
-            found.append((loss, unit + loss - 0.5 * x * x + self.marked.log_weight(x)))
-        return found
+        places = [self.marked.end - (index + 0.5) * step for index in range(size)]
+        losses = [law.loss(x) for x in places]
+        weight = self.marked.log_weight
+        return losses, [unit + loss - 0.5 * x * x + weight(x) for loss, x in zip(losses, places, strict=True)]
 
     def cumulants(self, tilt: float) -> Cumulants:
-        work.spend(COARSE * len(self._points))
-        return log_cumulants([loss for loss, _ in self._points], [log + tilt * loss for loss, log in self._points])
+        losses, logs = self._points
+        work.spend(COARSE * len(losses))
+        return log_cumulants(losses, [log + tilt * loss for loss, log in zip(losses, logs, strict=True)])
 
     def depth(self, tilt: float) -> float:
-        logs = [log + tilt * loss for loss, log in self._points]
-        return max(logs) - logs[0]
+        losses, logs = self._points
+        tilted = [log + tilt * loss for loss, log in zip(losses, logs, strict=True)]
+        return max(tilted) - tilted[0]
 
     def log_mgf_above(self, tilt: float) -> float:
         from ...kernels.enclosure import enclosing

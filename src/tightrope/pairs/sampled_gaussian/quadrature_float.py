@@ -22,15 +22,15 @@ from flint import arb
 from ... import work
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.directed import MILLIONS, THOUSANDS, lowered, raised
-from ...kernels.enclosure import Enclosure, FloatArray, enclosed, enclosing, exact, where
+from ...kernels.enclosure import Enclosure, FloatArray, enclosing, exact, where
 from ...kernels.quadrature import QuadratureError, TiltedLaw, widened
 from .grid import Grid, choose_grid, error_modes, mode_heights
 from .likelihood import Chance, Likelihood, likelihood
 from .window import WHOLE, MarkWindow
 
 ROOT_TWO_PI = Enclosure(np.asarray(2.5066282746310002), np.asarray(4e-16))
-FLOAT_NODE_BYTES, MARKED_BYTES = 512.0, 1024.0  # a node in some thirty arrays of doubles, and with its weights in balls
-MARK = 2e4  # units of work for the weights of one edge at a node
+FLOAT_NODE_BYTES, MARKED_BYTES = 512.0, 1024.0  # a node in some thirty arrays of doubles, and with its weights
+MARK = 1e3  # units of work for the weights of one edge at a node
 CANCELLED = 1e-15  # more than the rounding of a power, of mu and of their product, where a difference of such is small
 CENTRE_BITS = 160  # 1 - rate is 2^-53 or more
 OFFSET_SPLIT = 30.0  # above this exponent expm1 is traded for logs, far below overflow
@@ -242,10 +242,12 @@ def _ends(place: _Place, weights: Enclosure, power: float, marked: MarkWindow) -
 
 
 def _marks(marked: MarkWindow, points: FloatArray) -> tuple[Enclosure, Enclosure]:
-    """log weight and 1 - weight at points up to the end, in balls: they are few."""
-    with working_precision(BITS_START):
-        balls = [arb(float(x)) for x in points]
-        return enclosed([marked.ball_weight(x).log() for x in balls]), enclosed([marked.ball_missing(x) for x in balls])
+    """log weight and 1 - weight at points up to the end; the latter adds what each edge takes of the rest."""
+    log_weight, missing = exact(np.zeros_like(points)), exact(np.zeros_like(points))
+    for edge in marked.edges:
+        inside, outside = edge.log_sides(points)
+        log_weight, missing = log_weight + inside, missing + outside.exp() * (1.0 - missing)
+    return log_weight, missing
 
 
 def _beyond(mu: float, law: Likelihood, end: float) -> float:

@@ -5,7 +5,7 @@ the marked part is an integral with this weight. The weight is analytic, and off
 |Phi(u + iv)| <= Phi(u) e^{v^2/2}, because Phi(w) = integral over s > 0 of n(w - s) ds, n the normal density.
 So a weight costs no more than a narrower bell: |n(x + iy) weight| <= n(x) weight(x) e^{lift y^2/2},
 lift = 1 + sum 1/width^2.
-No numpy: both arithmetics use it.
+numpy is imported where arrays are asked for only: both arithmetics use the rest.
 Guarantee: exact in balls. Proof: docs/proofs/contour.md, section 10.
 """
 
@@ -13,11 +13,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from flint import arb
 
 from ...kernels.ball import BITS_START, erfc, lower_float, working_precision
 from ...kernels.directed import FEW, raised
+
+if TYPE_CHECKING:
+    from ...kernels.enclosure import Enclosure, FloatArray
 
 ROOT_HALF = math.sqrt(0.5)
 
@@ -53,6 +57,12 @@ class Edge:
     def ball_missing(self, x: arb) -> arb:
         """1 - weight at x."""
         return ball_phi(self.side * (arb(self.at) - x) / arb(self.width))
+
+    def log_sides(self, points: FloatArray) -> tuple[Enclosure, Enclosure]:
+        """log of the weight and of 1 - weight at each point, in float64."""
+        from ...kernels.enclosure import exact, log_normal_sides
+
+        return log_normal_sides((exact(points) - self.at) * float(self.side) / self.width)
 
 
 @dataclass(frozen=True, slots=True)
