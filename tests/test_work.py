@@ -60,6 +60,17 @@ def test_the_clock_is_a_backstop_and_leaves_a_mark() -> None:
         assert whole.late
 
 
+@pytest.mark.clock
+def test_whoever_asks_the_clock_leaves_a_mark_too() -> None:
+    with work.allowance(0.01) as whole:
+        assert not work.over()
+        assert not whole.late
+        time.sleep(0.02)
+        assert work.over()
+        assert whole.late
+        assert whole.exhausted is None
+
+
 def test_an_allowance_inside_another_is_the_outer_one() -> None:
     with work.allowance(1.0) as outer, work.allowance(100.0) as inner:
         assert inner is outer

@@ -62,14 +62,17 @@ class Meter:
             yield each
             each = each.whole
 
-    @property
     def over(self) -> bool:
-        """Whether the clock says that it is enough."""
-        return monotonic() > self.deadline
+        """Whether the clock says that it is enough: whoever hears so answers otherwise than in another run."""
+        if monotonic() <= self.deadline:
+            return False
+        for each in self.chain():
+            each.late = True
+        return True
 
     def spend(self, units: float) -> None:
         """Takes units, or raises WorkExhausted before the work is done."""
-        late, meters = self.over, list(self.chain())
+        late, meters = self.over(), list(self.chain())
         if late or any(units > each.left for each in meters):
             self.end("time", late)
         for each in meters:
@@ -164,7 +167,7 @@ def left() -> float:
 def over() -> bool:
     """Whether time is up: by the clock, or no unit is left."""
     meter = _METER.get()
-    return meter is not None and (meter.over or left() <= 0.0)
+    return meter is not None and (meter.over() or left() <= 0.0)
 
 
 def hold(size: float) -> None:

@@ -50,10 +50,9 @@ def test_processes_give_the_same_rows() -> None:
 
 
 def test_functions_lambdas_and_other_questions() -> None:
-    there = tr.sweep(
-        gaussian, [{"sigma": 2, "epsilon": 1.0}, {"sigma": 3, "epsilon": 0.5}], "delta(epsilon={epsilon})", workers=2
-    )
-    assert [row.bound for row in there] == [tr.Gaussian(sigma=2).delta(1.0), tr.Gaussian(sigma=3).delta(0.5)]
+    grid = [{"sigma": 2, "epsilon": 1.0}, {"sigma": 3, "epsilon": 0.5}]
+    found = tr.sweep(gaussian, grid, "delta(epsilon={epsilon})", workers=1)
+    assert [row.bound for row in found] == [tr.Gaussian(sigma=2).delta(1.0), tr.Gaussian(sigma=3).delta(0.5)]
     here = tr.sweep(lambda sigma: tr.Gaussian(sigma=sigma), {"sigma": [2]}, "advantage()", workers=1)
     assert here[0].bound == tr.Gaussian(sigma=2).advantage()
     with pytest.raises(tr.InvalidParameter, match="workers=1"):

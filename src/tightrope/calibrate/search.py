@@ -95,7 +95,7 @@ class RootSearch:
         return self.safe * tried.value
 
     def _left(self) -> bool:
-        return self.meter.left >= max(LEFT_LEAST * self.units, QUESTION) and not self.meter.over
+        return self.meter.left >= max(LEFT_LEAST * self.units, QUESTION) and not self.meter.over()
 
     def _look(self, value: float, distance: float, glance: bool = False) -> Tried:
         """Asks for a value that is believed to be so far off, in logs; at a glance where it loses least of all."""

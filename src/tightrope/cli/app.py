@@ -25,6 +25,7 @@ from .mechanisms import listing
 from .options import DIRECTION, EXPRESSION, WITH_JSON, question_options
 from .output import INTERRUPTED, as_option, as_text, assured, complain, say, spinner
 from .risk import risk
+from .sweep import sweep
 from .tradeoff import tradeoff
 
 BAD_INPUT = 2
@@ -190,6 +191,7 @@ app.add_command(compare)
 app.add_command(convert)
 app.add_command(listing)
 app.add_command(risk)
+app.add_command(sweep)
 app.add_command(tradeoff)
 
 

@@ -8,7 +8,7 @@ dies gives a row that says so (`lost`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from .grid import Configuration
 from .job import Chunk, Job, Rows
@@ -23,7 +23,7 @@ class Executor(ABC):
         """How many configurations a chunk has, of so many."""
 
     @abstractmethod
-    def run(self, job: Job, chunks: Iterator[Chunk]) -> Iterator[Rows]:
+    def run(self, job: Job, chunks: Iterator[Chunk]) -> Generator[Rows, None, None]:
         """The rows of each configuration as they come; each once."""
 
 
@@ -33,7 +33,7 @@ class Here(Executor):
     def rows_per_task(self, rows: int) -> int:
         return 1
 
-    def run(self, job: Job, chunks: Iterator[Chunk]) -> Iterator[Rows]:
+    def run(self, job: Job, chunks: Iterator[Chunk]) -> Generator[Rows, None, None]:
         for chunk in chunks:
             for index, configuration in chunk:
                 yield job.answer(index, configuration)

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from signal import Signals
@@ -52,7 +52,7 @@ class LocalProcesses(Executor):
     def rows_per_task(self, rows: int) -> int:
         return min(max(rows // (self.workers * CHUNKS_PER_WORKER), 1), LOCAL_CHUNK_MOST)
 
-    def run(self, job: Job, chunks: Iterator[Chunk]) -> Iterator[Rows]:
+    def run(self, job: Job, chunks: Iterator[Chunk]) -> Generator[Rows, None, None]:
         feed = Feed(chunks)
         order = _order_of(job)
         hands = [Hand(order, job.seconds, feed) for _ in range(self.workers)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -58,7 +58,7 @@ class Plan:
         while chunk := tuple(islice(waiting, size)):
             yield chunk
 
-    def run(self, executor: Executor, done: Callable[[int], bool] = lambda _: False) -> Iterator[Rows]:
+    def run(self, executor: Executor, done: Callable[[int], bool] = lambda _: False) -> Generator[Rows, None, None]:
         """The rows of each configuration, as they come."""
         return executor.run(self.job, self.chunks(executor.rows_per_task(len(self.grid)), done))
 

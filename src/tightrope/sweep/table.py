@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from html import escape
 from os import PathLike
@@ -180,6 +180,13 @@ class Tally:
     failed: int = 0
     wide: int = 0
     seconds: float = 0.0
+    first_error: SweepRow | None = None
+
+    def counted(self, rows: Iterable[SweepRow]) -> Iterator[SweepRow]:
+        """The rows, each counted as it goes by."""
+        for row in rows:
+            self.add(row)
+            yield row
 
     def add(self, row: SweepRow) -> None:
         """Counts one more."""
@@ -187,6 +194,8 @@ class Tally:
         self.failed += row.error is not None
         self.wide += row.error is None and row.ended in RAN_OUT
         self.seconds += row.seconds
+        if row.error is not None and self.first_error is None:
+            self.first_error = row
 
     def __str__(self) -> str:
         parts = [f"{self.rows:,} row{'s' * (self.rows != 1)}"]

@@ -14,7 +14,7 @@ import threading
 from queue import SimpleQueue
 from typing import BinaryIO
 
-from .job import Chunk, Job
+from .job import Chunk, Job, warm
 
 
 def serve() -> None:
@@ -40,7 +40,7 @@ def _job_of(order: bytes, out: BinaryIO) -> Job:
                 {name: each for name, each in made.items() if not name.startswith("__")}
             )
         job: Job = pickle.loads(told)
-        from .. import account, readings  # noqa: F401  # once, before the first question's time runs
+        warm()
     except Exception as error:
         _write(out, f"a process of the sweep cannot read make: {type(error).__name__}: {error}")
         os._exit(1)

@@ -1,0 +1,79 @@
+"""Processes that die, hang or cannot start: what is lost is one row, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+import tightrope as tr
+from tightrope.sweep import local
+from tightrope.sweep.job import Rows
+from tightrope.sweep.local import LocalProcesses
+from tightrope.sweep.plan import plan_of
+
+
+def trouble(kind: str, sigma: float) -> tr.Mechanism:
+    """A mechanism, unless the grid asks for trouble."""
+    print("what a function prints disturbs nothing")
+    if kind == "dies":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if kind == "hangs":
+        time.sleep(600.0)
+    if kind == "raises":
+        raise RuntimeError("not\ntoday")
+    return tr.Gaussian(sigma=sigma) if kind == "answers" else 3  # type: ignore[return-value]
+
+
+def answered(workers: int, grid: object) -> Generator[Rows, None, None]:
+    plan = plan_of(trouble, grid, "delta(epsilon=1)", 60.0, draws=None, seed=None)
+    return plan.run(LocalProcesses(workers))
+
+
+def test_a_process_that_dies_or_hangs_costs_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "KILLED_FACTOR", 0.0)
+    monkeypatch.setattr(local, "KILLED_SECONDS", 2.0)
+    kinds = ["dies", "hangs", "raises", "nothing", "answers", "answers"]
+    grid = [{"kind": kind, "sigma": place + 1.0} for place, kind in enumerate(kinds)]
+    rows = {rows[0].index: rows[0] for rows in answered(1, grid)}
+    assert [rows[place].error for place in range(6)] == [
+        "its process died (SIGSEGV)",
+        "did not come to an end by itself within 2 s, and was killed",
+        "RuntimeError: not today",
+        "make gives int, and a mechanism is needed",
+        None,
+        None,
+    ]
+    assert [rows[place].repeatable for place in range(6)] == [False, False, True, True, True, True]
+    assert rows[5].bound == tr.Gaussian(sigma=6.0).delta(1.0)
+
+
+def test_whoever_stops_listening_leaves_no_process_behind() -> None:
+    found = answered(1, [{"kind": "answers", "sigma": 1.0} for _ in range(9)])
+    assert next(found)[0].error is None
+    assert children()
+    found.close()
+    assert not children()
+
+
+def children() -> list[int]:
+    """The processes that this one started and that are still there, dead ones too."""
+    if sys.platform != "linux":
+        pytest.skip("no list of children")
+    tasks = Path(f"/proc/{os.getpid()}/task").iterdir()
+    return [int(word) for task in tasks for word in (task / "children").read_text().split()]
+
+
+def test_what_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(local.INSIDE, "1")
+    with pytest.raises(tr.InvalidParameter, match="beneath if __name__"):
+        list(answered(1, [{"kind": "answers", "sigma": 1.0}]))
+    monkeypatch.delenv(local.INSIDE)
+    monkeypatch.setattr(local, "START", "raise SystemExit(7)")
+    with pytest.raises(OSError, match=r"before it was ready \(exit code 7\)"):
+        list(answered(1, [{"kind": "answers", "sigma": 1.0}]))
