@@ -23,6 +23,7 @@ EXPORTS = {
     "Curve",
     "DataError",
     "Direction",
+    "Epochs",
     "ExpressionError",
     "InvalidParameter",
     "Leaf",

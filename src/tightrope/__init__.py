@@ -21,6 +21,7 @@ from .compare import compare as compare
 from .convert.cdp import Concentrated as Concentrated
 from .curve import Curve as Curve
 from .curve import draw_curves as draw_curves
+from .epochs import Epochs as Epochs
 from .errors import AccuracyNotReached as AccuracyNotReached
 from .errors import BracketNotFound as BracketNotFound
 from .errors import DataError as DataError

@@ -48,8 +48,17 @@ def ask(
             case = case.mirrored(several) if mirror and not case.mirror else case
             value = -asked[index] if mirror else asked[index]
             with work.part(max(1.0 / (len(asked) - done), work.POINT_SHARE)) as meter:
-                bounds[index] = case.bound(Point(question.quantity, value), meter)
+                bound = case.bound(Point(question.quantity, value), meter)
+            bounds[index] = _remarked(bound, mechanism.remark(question.quantity, asked[index]))
     return tuple(bounds[index] for index in range(len(asked))) if several else bounds[0]
+
+
+def _remarked(bound: Bound, remark: str) -> Bound:
+    """The bound, with what its user should know in the certificate."""
+    about = bound.certificate
+    if not remark or about is None:
+        return bound
+    return replace(bound, certificate=replace(about, parameters={**about.parameters, "remark": remark}))
 
 
 def ask_again(case: Case, question: Question, given: float) -> Bound:

@@ -175,6 +175,8 @@ class Certificate:
             lines.append(("confidence", self.assurance))
         if "claimed" in self.parameters:
             lines.append(("rests on", str(self.parameters["claimed"])))
+        if "remark" in self.parameters:
+            lines.append(("note", str(self.parameters["remark"])))
         if not self.tight:
             lines.append(("not tight", self.ends))
         return lines

@@ -54,7 +54,7 @@ STYLE: Any = MappingProxyType(
 
 
 class Series(NamedTuple):
-    """One curve: certified ends of delta at each epsilon."""
+    """One curve: certified ends of delta at each epsilon, or of another number at other places."""
 
     label: str
     epsilons: Sequence[float]
@@ -131,10 +131,11 @@ def draw(
     title: str = "",
     ax: Axes | None = None,
     log: bool | None = None,
+    names: tuple[str, str] = ("epsilon", "delta"),
 ) -> Figure:
     """The curves on one axis; a band runs down to the axis where its lower end is 0.
 
-    log: a logarithmic delta axis; None leaves axes that hold something as they are.
+    log: a logarithmic delta axis; None leaves axes that hold something as they are. names: of both axes.
     """
     if not any(item.epsilons for item in series):
         raise InvalidParameter("nothing to draw: a plot needs a curve with at least one point")
@@ -148,11 +149,11 @@ def draw(
                 item = item._replace(label=", ".join(filter(None, (item.label, item.assurance))))
             _add_band(axes, item, COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)])
         _limit(axes, series, first)
-        axes.set_xlabel("epsilon")
-        axes.set_ylabel("delta")
+        axes.set_xlabel(names[0])
+        axes.set_ylabel(names[1])
         if ax is None:
             _name(axes, series, title)
-            said = [_width_said(series), *(item.assurance for item in series if item.assurance)]
+            said = [_width_said(series, names[1].split()[0]), *(item.assurance for item in series if item.assurance)]
             figure_of(axes).supxlabel("; ".join(dict.fromkeys(said)), x=0.99, ha="right", color="#555555", fontsize=8)
         else:
             _share(axes, title)
@@ -228,10 +229,10 @@ def _legend(axes: Axes, **place: Any) -> None:
             text.set_text(wrapped(text.get_text(), LABEL_WIDTH, lines=3))
 
 
-def _width_said(series: Sequence[Series]) -> str:
+def _width_said(series: Sequence[Series], what: str) -> str:
     """Bands narrower than a line cannot be seen, so their width is written down."""
     ends = [pair for item in series for pair in zip(item.lower, item.upper, strict=True)]
     widths = [(high - low) / high for low, high in ends if high > 0.0]
     if not widths:
-        return f"{WIDTH_SAID} delta is 0 throughout"
-    return f"{WIDTH_SAID} upper and lower end differ by at most {rounded(max(widths), 1, up=True)} of delta"
+        return f"{WIDTH_SAID} {what} is 0 throughout"
+    return f"{WIDTH_SAID} upper and lower end differ by at most {rounded(max(widths), 1, up=True)} of {what}"

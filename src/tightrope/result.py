@@ -20,6 +20,7 @@ from .relation import Direction, Relation
 if TYPE_CHECKING:
     from .calibrate import Calibration
     from .compare import Comparison
+    from .epochs import Epochs
     from .risk import Risk
 
 # What a certificate says, as it is written: in its own object, and beside it.
@@ -144,6 +145,16 @@ def risk(found: Risk, seconds: float) -> str:
     return documents.write(
         {"results": results, "sentences": sentences, **{name: list(each) for name, each in told.items()}}
     )
+
+
+def epochs(found: Epochs, seconds: float) -> str:
+    """The rows of a run by epoch as results, each of the run up to there, with epochs and steps in the same order."""
+    arguments, share = {"delta": found.delta}, seconds / max(len(found), 1)
+    results = [
+        Result(repr(part), "epsilon", arguments, bound, share).document()
+        for part, bound in zip(found.runs, found.bounds, strict=True)
+    ]
+    return documents.write({"results": results, "epochs": list(found.epochs), "steps": list(found.steps)})
 
 
 def comparisons(found: Sequence[Comparison], several: bool) -> str:

@@ -70,7 +70,6 @@ def test_it_answers_as_the_expression() -> None:
     assert run.delta(1.0, direction="add", proof=True) == plain.delta(1.0, direction="add", proof=True)
     assert run.renyi(3.0) == plain.renyi(3.0)
     assert run.advantage() == plain.advantage()
-    assert tr.compare(run, 1e-5).rows == tr.compare(plain, 1e-5).rows
     assert run.named("MNIST").epsilon(1e-5).certificate.label == "MNIST"  # type: ignore[union-attr]
     assert tr.training(records=9, batch=3, steps=0, sigma=1).epsilon(0.0).upper == 0.0
 

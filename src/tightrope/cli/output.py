@@ -63,6 +63,8 @@ def beneath(result: Result) -> list[str]:
         lines.append(f"  wide: {wide}")
     if certificate is not None and result.bound.lower == math.inf:
         lines.append(f"  note: {certificate.reason}")
+    if certificate is not None and "remark" in certificate.parameters:
+        lines.append(f"  note: {certificate.parameters['remark']}")
     if result.direction is not None:
         lines.append(f"  note: direction {result.direction.value} only; the other one may cost more")
     if certificate is not None and not certificate.tight:

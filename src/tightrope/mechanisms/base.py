@@ -88,6 +88,10 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
         """Whether real neighbours give the floors of one use, point by point."""
         return self.attained
 
+    def remark(self, quantity: str, given: float) -> str:
+        """What whoever asks this should know beside the answer, for its certificate; empty where there is nothing."""
+        return ""
+
     @property
     @abstractmethod
     def nameless(self) -> Mechanism:

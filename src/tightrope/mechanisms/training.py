@@ -13,16 +13,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from math import ceil, isqrt
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from ..calls import cut, nearest
+from ..calls import checked_method, cut, nearest
+from ..digits import short
 from ..errors import InvalidParameter
 from ..pair import Pair
+from ..question import Options
 from ..relation import Direction, Relation, neighbours
 from .base import Leaf, Mechanism
 from .loaders import LOADERS, Loader
-from .parameters import Matrix, matrix, nonnegative, positive, whole
+from .parameters import Matrix, matrix, nonnegative, positive, probability, whole
 
+if TYPE_CHECKING:
+    from ..epochs import Epochs
+
+TABLE_ROWS, TABLE_ROWS_MOST = 50, 10_000  # of a table by epochs
 CONSTANT = ("batch", "epochs", "steps", "sigma")  # what a schedule stands for
 
 Phase = tuple[int, float, int]  # steps, sigma, batch
@@ -99,6 +105,55 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
         """How many steps there are."""
         return sum(steps for steps, _, _ in self.phases)
 
+    @checked_method
+    def by_epoch(self, delta: float, rows: int = TABLE_ROWS, **options: Unpack[Options]) -> Epochs:
+        """Epsilon at delta after each epoch, and after the last step where that ends within one.
+
+        Of more epochs than rows, so many that lie evenly, the last one among them; the run of k epochs is its first
+        ceil(k records/batch) steps. Other arguments as for `epsilon`; seconds are for all rows together, and where
+        they are not enough, there are fewer rows.
+        """
+        from ..epochs import ask_epochs
+
+        given = probability("delta", delta)
+        return ask_epochs(self._until(whole("rows", rows, least=1)), given, **options)
+
+    def _until(self, rows: int) -> list[tuple[float, int, training]]:
+        """(epochs, steps, run) at the end of each epoch and of the whole."""
+        loader, total = LOADERS[self.sampling], self.total_steps
+        lengths = [(steps, loader.epoch(self.records, batch)) for steps, _, batch in self.phases]
+        passed = sum((steps / epoch for steps, epoch in lengths), Fraction(0))
+        last = passed if self.epochs is None else _decimal(self.epochs)
+        count = min(rows, ceil(last))
+        if count > TABLE_ROWS_MOST:
+            raise InvalidParameter(f"rows must be at most {TABLE_ROWS_MOST:,}, not {rows:,}")
+        found = []
+        for mark in (ceil(Fraction(ceil(last) * row, count)) for row in range(1, count)):
+            steps = _steps_until(lengths, mark)
+            if mark < last and steps < total:
+                found.append((float(mark), steps, self._first(mark, steps)))
+        return [*found, (float(last), total, self)]
+
+    def _first(self, epochs: int, steps: int) -> training:
+        """The run up to there."""
+        given: dict[str, Any] = dict(self.parameters)
+        if self.schedule is not None:
+            given["schedule"] = _cut(self.phases, steps)
+        elif self.epochs is not None:
+            given["epochs"] = epochs
+        else:
+            given["steps"] = steps
+        return training(**given).named(self.name)
+
+    def remark(self, quantity: str, given: float) -> str:
+        """Of a delta at which even to publish one of the records would be private."""
+        if quantity != "epsilon" or _decimal(given) * self.records <= 1:
+            return ""
+        return (
+            f"delta {short(given)} is above 1/records, {1 / self.records:.2g}, and would allow to publish a record as "
+            f"it is; commonly delta is at most 1/(10 records), {0.1 / self.records:.2g}"
+        )
+
     @property
     def loader(self) -> str:
         """What is assumed about the loader, and how to state another."""
@@ -125,7 +180,7 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
         return self.expanded
 
     @property
-    def relation(self) -> Relation | None:  # type: ignore[override]
+    def relation(self) -> Relation | None:
         return self._unit.relation
 
     @property
@@ -208,6 +263,28 @@ def _scheduled(given: dict[str, Any]) -> dict[str, Any]:
         for index, (steps, sigma, batch) in enumerate(rows)
     )
     return {"schedule": phases, "phases": phases}
+
+
+def _steps_until(lengths: list[tuple[int, Fraction]], mark: int) -> int:
+    """The first step by which so many epochs are over, of phases of so many steps, each with its steps per epoch."""
+    done, passed = 0, Fraction(0)
+    for steps, epoch in lengths:
+        if passed + steps / epoch >= mark:
+            return done + ceil((mark - passed) * epoch)
+        done, passed = done + steps, passed + steps / epoch
+    return done
+
+
+def _cut(phases: tuple[Phase, ...], steps: int) -> tuple[Phase, ...]:
+    """The first so many steps."""
+    found: list[Phase] = []
+    for length, sigma, batch in phases:
+        taken = min(length, steps)
+        steps -= taken
+        found.append((taken, sigma, batch))
+        if not steps:
+            break
+    return tuple(found)
 
 
 def _epochs(value: float) -> float:

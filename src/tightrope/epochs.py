@@ -1,0 +1,192 @@
+"""What a training run has cost by the end of each epoch: certified epsilons at one delta."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import pairwise
+from os import PathLike
+from typing import TYPE_CHECKING, NamedTuple, Unpack, overload
+
+from . import work
+from .bound import Bound
+from .calls import checked, shortened
+from .digits import short
+from .errors import InvalidParameter
+from .point_table import Point, PointTable
+from .question import SECONDS, Options
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from .mechanisms.base import Mechanism
+
+PART_SHARE = 0.8  # of the time that is left, for each part
+TITLE_MOST = 160  # characters
+HEADINGS = ("epoch", "steps", "epsilon")
+
+
+class EpochRow(NamedTuple):
+    """The run up to the end of an epoch, or to its own end: how many steps that is, and its epsilon."""
+
+    epoch: float
+    steps: int
+    epsilon: Bound
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Epochs(PointTable):
+    """Epsilon at this delta after each of the epochs, which rise; a sequence of (epoch, bound), a slice is one again.
+
+    runs are the parts of the run up to there, steps how long they are. A longer part loses at least as much, so that
+    between two epochs lies what is between their ends.
+    """
+
+    _heading = "epoch"
+    delta: float
+    epochs: tuple[float, ...]
+    steps: tuple[int, ...]
+    runs: tuple[Mechanism, ...]
+    bounds: tuple[Bound, ...]
+    wanted: int = 0  # rows; where time was not enough for all, more than there are
+
+    def __post_init__(self) -> None:
+        if not len(self.epochs) == len(self.steps) == len(self.runs) == len(self.bounds):
+            raise InvalidParameter("epochs need one bound, one part of the run and its steps each")
+        if any(first > second for first, second in pairwise(self.epochs)):
+            raise InvalidParameter("epochs must rise; reversed(epochs) goes through them backwards")
+
+    @property
+    def _places(self) -> tuple[float, ...]:
+        return self.epochs
+
+    @property
+    def rows(self) -> tuple[EpochRow, ...]:
+        """(epoch, steps, epsilon) of each."""
+        return tuple(map(EpochRow, self.epochs, self.steps, self.bounds))
+
+    @overload
+    def __getitem__(self, index: int) -> Point: ...
+    @overload
+    def __getitem__(self, index: slice) -> Epochs: ...
+    def __getitem__(self, index: int | slice) -> Point | Epochs:
+        if isinstance(index, slice):
+            return Epochs(self.delta, self.epochs[index], self.steps[index], self.runs[index], self.bounds[index])
+        return self.epochs[index], self.bounds[index]
+
+    def __repr__(self) -> str:
+        return f"<Epochs: {len(self)} rows of {self._title}>"
+
+    def __str__(self) -> str:
+        """A table, with what there is to say of it beneath."""
+        cells = [HEADINGS, *(map(str, (_counted(row.epoch), f"{row.steps:,}", row.epsilon)) for row in self.rows)]
+        lines = [tuple(line) for line in cells]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        table = ["  ".join([f"{a:>{widths[0]}}", f"{b:>{widths[1]}}", c]) for a, b, c in lines]
+        return "\n".join([self._title, *table, *self.notes])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in HEADINGS)
+        body = "".join(
+            f"<tr><td>{_counted(row.epoch)}</td><td>{row.steps:,}</td><td>{row.epsilon}</td></tr>" for row in self.rows
+        )
+        told = "".join(f"<br><small>{escape(each)}</small>" for each in self.notes)
+        return f"<table><caption>{escape(self._title)}</caption><tr>{head}</tr>{body}</table>{told}"
+
+    @property
+    def _title(self) -> str:
+        of = f" of {shortened(self.runs[-1].label, TITLE_MOST)}" if self else ""
+        return f"epsilon at delta {short(self.delta)}{of}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to say of the delta, of wide rows and of those that are missing."""
+        last = self.bounds[-1] if self else None
+        about = None if last is None else last.certificate
+        remark = "" if about is None else str(about.parameters.get("remark", ""))
+        wide = "" if last is None else last.wide or ""
+        few = f"{len(self)} of {self.wanted} rows: time ran out, give more seconds" if len(self) < self.wanted else ""
+        told = (remark and f"note: {remark}", wide and f"wide: {wide}", few)
+        return tuple(filter(None, told))
+
+    def _columns(self) -> dict[str, Sequence[float]]:
+        columns = PointTable._columns(self)
+        return {"epoch": columns.pop("epoch"), "steps": self.steps, **columns}
+
+    @checked
+    def plot(self, path: str | PathLike[str] | None = None, label: str = "", *, ax: Axes | None = None) -> Figure:
+        """Draws both ends as a band over the epochs, into ax where it is given, and writes it where there is a path.
+
+        The suffix of path names the format. Without a label it is called as the run is.
+        """
+        from .plot import Series, draw, verbatim
+
+        assurance, told = self._titled(label)[1], label or (verbatim(self.runs[-1].label) if self else "")
+        known = [(epoch, bound) for epoch, bound in self if bound.upper < math.inf]
+        if not known:
+            raise InvalidParameter("nothing to draw: no upper end is finite; ask again with more seconds")
+        lower, upper = ([getattr(bound, end) for _, bound in known] for end in ("lower", "upper"))
+        series = Series(told, [epoch for epoch, _ in known], lower, upper, assurance)
+        names = ("epoch", f"epsilon at delta {short(self.delta)}")
+        return draw([series], path, ax=ax, log=False, names=names)
+
+
+def _counted(epoch: float) -> str:
+    """A number of epochs, to a hundredth."""
+    return f"{epoch:,.2f}".rstrip("0").rstrip(".")
+
+
+def ask_epochs(parts: Sequence[tuple[float, int, Mechanism]], delta: float, **options: Unpack[Options]) -> Epochs:
+    """The epsilon of each part of a run, the whole one first, then by halves; of those for which time is enough.
+
+    To leave out the last steps of a run is to process its outputs: a part has at most the epsilon of a longer one, so
+    ends are those of other parts where these are closer.
+    """
+    bounds: dict[int, Bound] = {}
+    with work.allowance(options.get("seconds", SECONDS)):
+        for done, index in enumerate(_halved(len(parts))):
+            if done and work.over():
+                break
+            with work.part(1.0 if done + 1 == len(parts) else PART_SHARE):
+                bound = parts[index][2].epsilon(delta, **options)
+            if not done or _tells(index, bound, bounds):
+                bounds[index] = bound
+    places = sorted(bounds)
+    epochs, steps, runs = zip(*(parts[index] for index in places), strict=True)
+    return Epochs(delta, epochs, steps, runs, tuple(_rising([bounds[index] for index in places])), len(parts))
+
+
+def _tells(index: int, bound: Bound, known: Mapping[int, Bound]) -> bool:
+    """Whether both ends say more than those of other parts, where time ran out."""
+    late = bound.certificate is not None and bound.certificate.exhausted is not None
+    return not late or all(
+        bound.upper < other.upper if index < place else bound.lower > other.lower for place, other in known.items()
+    )
+
+
+def _halved(count: int) -> Iterator[int]:
+    """The last place, the first, and those in the middle of what is between: each where most is open."""
+    yield count - 1
+    if count > 1:
+        yield 0
+    waiting = [(0, count - 1)]
+    for low, high in waiting:
+        if high - low > 1:
+            middle = (low + high) // 2
+            yield middle
+            waiting += [(low, middle), (middle, high)]
+
+
+def _rising(bounds: Sequence[Bound]) -> list[Bound]:
+    """The same, no lower end below an earlier one and no upper end above a later one."""
+    found = list(bounds)
+    for index in range(1, len(found)):
+        if (lower := found[index - 1].lower) > found[index].lower:
+            found[index] = replace(found[index], lower=lower)
+    for index in range(len(found) - 2, -1, -1):
+        if (upper := found[index + 1].upper) < found[index].upper:
+            found[index] = replace(found[index], upper=upper)
+    return found
