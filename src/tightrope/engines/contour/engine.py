@@ -62,7 +62,7 @@ def prepare(
     log_delta = None if delta is None else math.log(delta - mass)
     law = ContourLaw(cgfs, infinite, period_of(terms))
     target = ContourTarget(epsilon, delta, log_delta, accuracy, proof, second)
-    return search(law, target, QUICK) if quick else search(law, target, ways_of(law))
+    return search(law, target, ways_of(law, quick))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def search(law: ContourLaw, target: ContourTarget, to_try: Sequence[Way]) -> Con
             ways.appendleft(way.in_balls())
         elif found.lost_digits:
             ways.append(way.in_balls())  # after all that is cheaper
-    if best is None and to_try is QUICK:
+    if best is None and to_try[0] is QUICK[0]:
         raise UnsupportedMechanism("no contour of it takes little work")  # others go on
     if best is None:
         raise next((each for each in refusals if isinstance(each, WorkExhausted)), refusals[0])

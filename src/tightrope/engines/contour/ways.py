@@ -201,8 +201,10 @@ WAYS = (
 )
 
 
-def ways_of(law: ContourLaw) -> tuple[Way, ...]:
-    """The ways to a law, in the order in which they are tried."""
+def ways_of(law: ContourLaw, quick: bool = False) -> tuple[Way, ...]:
+    """The ways to a law, in the order in which they are tried; what has no marks has nothing that is rare."""
     if not markable(law.cgfs):
-        return (WHOLE,)
+        return QUICK[:1] if quick else (WHOLE,)
+    if quick:
+        return QUICK
     return (WHOLE, CUT) if len(law.cgfs) > tuning.HIT_TERMS_MOST else WAYS
