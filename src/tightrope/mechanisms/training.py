@@ -28,7 +28,7 @@ from .parameters import Matrix, matrix, nonnegative, positive, probability, whol
 if TYPE_CHECKING:
     from ..epochs import Epochs
 
-TABLE_ROWS, TABLE_ROWS_MOST = 50, 10_000  # of a table by epochs
+EPOCH_ROWS, EPOCH_ROWS_MOST = 50, 10_000  # of a table by epochs
 CONSTANT = ("batch", "epochs", "steps", "sigma")  # what a schedule stands for
 
 Phase = tuple[int, float, int]  # steps, sigma, batch
@@ -106,7 +106,7 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
         return sum(steps for steps, _, _ in self.phases)
 
     @checked_method
-    def by_epoch(self, delta: float, rows: int = TABLE_ROWS, **options: Unpack[Options]) -> Epochs:
+    def by_epoch(self, delta: float, rows: int = EPOCH_ROWS, **options: Unpack[Options]) -> Epochs:
         """Epsilon at delta after each epoch, and after the last step where that ends within one.
 
         Of more epochs than rows, so many that lie evenly, the last one among them; the run of k epochs is its first
@@ -125,8 +125,8 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
         passed = sum((steps / epoch for steps, epoch in lengths), Fraction(0))
         last = passed if self.epochs is None else _decimal(self.epochs)
         count = min(rows, ceil(last))
-        if count > TABLE_ROWS_MOST:
-            raise InvalidParameter(f"rows must be at most {TABLE_ROWS_MOST:,}, not {rows:,}")
+        if count > EPOCH_ROWS_MOST:
+            raise InvalidParameter(f"rows must be at most {EPOCH_ROWS_MOST:,}, not {rows:,}")
         found = []
         for mark in (ceil(Fraction(ceil(last) * row, count)) for row in range(1, count)):
             steps = _steps_until(lengths, mark)
