@@ -82,6 +82,15 @@ PICTURES: Mapping[str, Picture] = MappingProxyType(
                 "Gaussian(sigma=1).truncated_poisson(rate=0.1, cap=130, records=1000)",
             )
         ),
+        "random_allocation": Picture(
+            (
+                "Gaussian(sigma=1)",
+                "Gaussian(sigma=1).random_allocation(steps=2)",
+                "Gaussian(sigma=1).random_allocation(steps=10)",
+                "Gaussian(sigma=1).poisson(rate=0.1) * 10",
+            ),
+            3.0,
+        ),
         "group": Picture(
             (
                 "Gaussian(sigma=1).poisson(rate=0.1)",
@@ -144,6 +153,12 @@ REFUSALS = (
         "there is no keyword for it. Integer Gaussian noise of deviation 0.6, rate 0.6, two records, epsilon 0.9: "
         "0.3972 where one is added and one removed, 0.3743 where both go one way. "
         'One record for another is what `neighbours="replace"` answers.',
+    ),
+    Refusal(
+        "replacing a record under random allocation",
+        "A record that is replaced leaves one step, and another one enters a step of its own: two changes, which the "
+        "theorem does not cover.",
+        "tr.Gaussian(sigma=1).without_replacement(batch=10, records=100).random_allocation(steps=10)",
     ),
     Refusal(
         "(epsilon, delta)-private randomizers under shuffling",

@@ -96,6 +96,7 @@ CALLS: tuple[Callable[[Source, str], str], ...] = (
     lambda source, base: (
         f"{base}.truncated_poisson(rate={any_rate(source)}, cap={count(source, 300)}, records={count(source, 1e3)})"
     ),
+    lambda source, base: f"{base}.random_allocation(steps={count(source, 1e3)})",
     lambda source, base: f"{base}.group(size={source.randint(1, 8)})",
     lambda source, base: f"{base}.best_of({repetitions(source)})",
     lambda source, base: f"parallel({base}, {leaf(source)})",

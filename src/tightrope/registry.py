@@ -18,6 +18,7 @@ from .transforms.best_of import BestOf
 from .transforms.group import Group
 from .transforms.parallel import Parallel
 from .transforms.poisson import Poisson
+from .transforms.random_allocation import RandomAllocation
 from .transforms.refused import REFUSED
 from .transforms.shuffle import Shuffle
 from .transforms.truncated_poisson import TruncatedPoisson
@@ -54,6 +55,7 @@ TRANSFORMS: Mapping[str, type[Transformation]] = MappingProxyType(
         "with_replacement": WithReplacement,
         "truncated_poisson": TruncatedPoisson,
         "best_of": BestOf,
+        "random_allocation": RandomAllocation,
     }
 )
 

@@ -7,6 +7,7 @@ import pytest
 from . import (
     accountant_faults,
     adaptive_faults,
+    allocation_faults,
     attack_faults,
     bucket_faults,
     chain_faults,
@@ -53,6 +54,7 @@ FAULTS = (
     *adaptive_faults.FAULTS,
     *mixture_faults.FAULTS,
     *sampling_faults.FAULTS,
+    *allocation_faults.FAULTS,
     *chain_faults.FAULTS,
     *selection_faults.FAULTS,
     *shuffle_faults.FAULTS,

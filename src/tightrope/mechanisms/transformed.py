@@ -98,6 +98,18 @@ class Transformable:
         return TruncatedPoisson(base=self, rate=rate, cap=cap, records=records, name=name)
 
     @checked
+    def random_allocation(self: Any, steps: int, uses: int = 1, *, name: str | None = None) -> Mechanism:
+        """Runs at each of so many steps; every record takes part in `uses` of them, chosen by itself at random.
+
+        One epoch over batches that are filled so (balls and bins), * epochs where they are filled anew for each. The
+        sensitivity of this is that under adding or removing a record: C for records clipped to norm C. Of a
+        composition: all of it is one step.
+        """
+        from ..transforms.random_allocation import RandomAllocation
+
+        return RandomAllocation(base=self, steps=steps, uses=uses, name=name)
+
+    @checked
     def best_of(self: Any, law: str, mean: float, shape: float | None = None, *, name: str | None = None) -> Mechanism:
         """The best output of a random number of runs, drawn without looking at the data; its mean is `mean`.
 

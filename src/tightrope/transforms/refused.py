@@ -16,7 +16,7 @@ FIXED = (
 
 SAMPLE = (
     "samples are drawn by .poisson(rate=), .without_replacement(batch=, records=), .with_replacement(batch=, records=) "
-    "or .truncated_poisson(rate=, cap=, records=)"
+    "or .truncated_poisson(rate=, cap=, records=), those of all steps of an epoch by .random_allocation(steps=)"
 )
 CELLS = "cells stand beside each other, as in parallel(Gaussian(sigma=1), Laplace(scale=2))"
 

@@ -92,4 +92,9 @@ def allocated_pair(base: Pair, steps: int, direction: Direction) -> Pair:
     """One of so many steps, each of which has this base pair, of this direction; one step is the base."""
     if steps == 1:
         return base
+    if isinstance(base, AllocatedPair) and base.direction is direction:  # a mean of means
+        return allocated_pair(base.base, base.steps * steps, direction)
+    known = base.allocated(steps, direction)
+    if known is not None:
+        return known
     return AllocatedPair(ProductPair(((base, 1),)) if base.opaque() else base, steps, direction)

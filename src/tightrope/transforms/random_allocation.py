@@ -1,0 +1,129 @@
+"""Random allocation (balls and bins): each record takes part in so many of the steps, all choices alike.
+
+Claim, adding or removing a record, one use: let (P, Q) dominate a step, with the record and without it, and let
+Y_i = dP/dQ be independent under Q. Then (mean over i of Q x ... x P x ... x Q, Q x ... x Q) dominates the run, with
+L = (Y_1 + ... + Y_steps)/steps for remove; H(a) = E(L - a)_+ + P[Q = 0]. For add H(a) = E(1 - a L)_+ with (Q, P) the
+pair of that direction. A step may be chosen by what was seen before it. Tight where the base is.
+Claim, several uses: the run is a mixture of runs with one use in each of `uses` blocks of steps, whose sizes differ by
+one at most: the composition of their pairs dominates. It is not attained.
+All steps: the composition of so many uses of the base.
+Reference: Feldman, Shenfeld 2025 and 2026; Chua et al. 2025 (balls and bins). Proof: docs/proofs/allocation.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..derived.product import product_pair
+from ..errors import InvalidParameter
+from ..mechanisms.base import Mechanism
+from ..mechanisms.parameters import whole
+from ..pair import Pair
+from ..relation import Direction, Relation
+from .base import Transformation
+from .composition import repeat
+from .sampled import demand_relation
+from .sizes import demand_size
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomAllocation(Transformation):
+    """The base mechanism at each of so many steps; every record is in `uses` of them, chosen by itself at random.
+
+    One epoch over batches that are filled so: each step runs on those records whose step it is. The base has its
+    sensitivity under adding or removing a record: C for records clipped to norm C. A composition is one step.
+    """
+
+    call = "random_allocation"
+    example = "Gaussian(sigma=1).random_allocation(steps=100)"
+    relation = Relation.ADD_REMOVE
+    formula = (
+        "Y_i = dP/dQ of step i, independent under Q, L their mean over the steps; remove: H(a) = E(L - a)_+ + w, "
+        "add: H(a) = E(1 - a L)_+, w the mass of P where Q has none. Several uses: composition of `uses` blocks of "
+        "steps, one use in each"
+    )
+    theorem = (
+        "Feldman, Shenfeld 2025 and 2026; Chua, Ghazi, Harrison et al. 2025 (balls and bins); "
+        "[proof](proofs/allocation.md)"
+    )
+    tightness = (
+        "One use, and as many uses as steps: tight where the base is, also under composition (a new allocation each "
+        "time); else lower ends are those of its real neighbours. Other numbers of uses: not tight, and lower ends "
+        "speak of the dominating pair."
+    )
+    relations = (
+        "A record is added or removed; the base has its sensitivity under that (C for records clipped to norm C). "
+        "Replacing one is not covered, nor is one order of the records for several epochs, nor batches of fixed size."
+    )
+    steps: int
+    uses: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", whole("steps", self.steps, least=1))
+        object.__setattr__(self, "uses", whole("uses", self.uses, least=1))
+        if self.uses > self.steps:
+            raise InvalidParameter(
+                f"uses must be at most steps, {self.steps}, not {self.uses}: a record is in a step once at most"
+            )
+        demand_relation(self.base, Relation.ADD_REMOVE, "random allocation")
+        if self.uses < self.steps:  # all records at each step need no size
+            demand_size(self.base, None, "random allocation")
+
+    @property
+    def _everywhere(self) -> Mechanism | None:
+        """Where every record is in every step: the composition, the base itself where there is one step."""
+        return repeat(self.base, self.steps) if self.uses == self.steps else None
+
+    @property
+    def tight(self) -> bool:
+        return self.base.tight and self.uses in (1, self.steps)
+
+    @property
+    def attained(self) -> bool:
+        every = self._everywhere
+        if every is not None:
+            return every.attained
+        return self.uses == 1 and self.base.attained and not self.base.needs_others(None)
+
+    @property
+    def attained_once(self) -> bool:
+        every = self._everywhere
+        return self.attained if every is None else every.attained_once
+
+    def pair(self, direction: Direction) -> Pair:
+        every = self._everywhere
+        return self._allocated(self.base.pair(direction), direction) if every is None else every.pair(direction)
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        """The same floor at every step, with the record and without it; of blocks nothing is known below the pair."""
+        every = self._everywhere
+        if every is not None:
+            return every.floors(direction)
+        if self.uses > 1:
+            return (self.pair(direction),)
+        return tuple(self._allocated(floor, direction) for floor in self.base.floors(direction))
+
+    def floors_once(self, direction: Direction) -> tuple[Pair, ...]:
+        """Neighbours that are real at one point only have no law that steps could mix."""
+        every = self._everywhere
+        return self.floors(direction) if every is None else every.floors_once(direction)
+
+    def group_pair(self, size: int, direction: Direction) -> Pair:
+        """A chain: whatever the other records, each step of it has this pair. Of all steps: the group at each.
+
+        Proof: docs/proofs/allocation.md, section 6.
+        """
+        every = self._everywhere
+        return Transformation.group_pair(self, size, direction) if every is None else every.group_pair(size, direction)
+
+    def group_tight(self, size: int) -> bool:
+        every = self._everywhere
+        return size == 1 and self.tight if every is None else every.group_tight(size)
+
+    def _allocated(self, base: Pair, direction: Direction) -> Pair:
+        """One block of all steps, or several of sizes that differ by one at most."""
+        from ..derived.allocated.pair import allocated_pair
+
+        each, longer = divmod(self.steps, self.uses)
+        blocks = [(each, self.uses - longer), (each + 1, longer)]
+        return product_pair((allocated_pair(base, steps, direction), count) for steps, count in blocks if count)

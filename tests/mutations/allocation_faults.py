@@ -1,0 +1,78 @@
+"""Faults that the tests of random allocation must kill: other blocks, one order alone, claims that are inherited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.transforms import test_random_allocation as allocation
+from tightrope.derived.allocated import pair as allocated
+from tightrope.relation import Direction
+from tightrope.transforms.random_allocation import RandomAllocation
+
+from .contour_faults import Fault, Patch
+
+
+def one_order_alone(patch: Patch) -> None:
+    """Adding a record as if it were removed."""
+    plain = allocated.allocated_pair
+    patch.setattr(allocated, "allocated_pair", lambda base, steps, direction: plain(base, steps, Direction.REMOVE))
+
+
+def one_step_more(patch: Patch) -> None:
+    """The mean of one ratio more than there are steps."""
+    plain = allocated.allocated_pair
+    patch.setattr(allocated, "allocated_pair", lambda base, steps, direction: plain(base, steps + 1, direction))
+
+
+def one_block_for_all_uses(patch: Patch) -> None:
+    """Several uses as one."""
+    plain = RandomAllocation._allocated
+    patch.setattr(
+        RandomAllocation,
+        "_allocated",
+        lambda self, base, direction: plain(RandomAllocation(base=self.base, steps=self.steps), base, direction),
+    )
+
+
+def all_blocks_long(patch: Patch) -> None:
+    """Steps that do not divide are given to every block."""
+    plain = RandomAllocation._allocated
+
+    def rounded(self: Any, base: Any, direction: Direction) -> Any:
+        steps = -(-self.steps // self.uses) * self.uses
+        return plain(RandomAllocation(base=self.base, steps=steps, uses=self.uses), base, direction)
+
+    patch.setattr(RandomAllocation, "_allocated", rounded)
+
+
+def inherit(name: str) -> Callable[[Patch], None]:
+    """A claim of the base as that of its allocation."""
+    return lambda patch: patch.setattr(RandomAllocation, name, property(lambda self: getattr(self.base, name)))
+
+
+def _uses(_: Any) -> None:
+    allocation.test_several_uses_are_below_their_blocks(5, 2)
+
+
+FAULTS = (
+    Fault(
+        "an allocation of one order alone",
+        one_order_alone,
+        lambda _: allocation.test_enumerated_steps(allocation.LEAKY, 2),
+    ),
+    Fault(
+        "a step too many in the mean",
+        one_step_more,
+        lambda _: allocation.test_enumerated_steps(allocation.RESPONSE, 2),
+    ),
+    Fault("several uses as one block", one_block_for_all_uses, _uses),
+    Fault("blocks that are all long", all_blocks_long, _uses),
+    Fault("several uses inherit tight", inherit("tight"), _uses),
+    Fault("several uses inherit attained", inherit("attained"), _uses),
+    Fault(
+        "points of several neighbours as one law",
+        inherit("attained_once"),
+        lambda _: allocation.test_all_steps_are_a_composition(),
+    ),
+)
