@@ -259,6 +259,14 @@ class Pair(ABC):
         """
         return None
 
+    def hidden(self, steps: int, hits: int) -> tuple[Pair, ...]:
+        """Pairs at or below that of so many uses, of which so many, nobody knows which, show P and all others Q.
+
+        They stay so if some uses show P at several times the shift. Nothing where nothing is known.
+        Proof: docs/proofs/shuffled_batches.md, section 3.
+        """
+        return ()
+
     def sampled_replacement(self, rate: float) -> Pair | None:
         """A record in a Poisson sample, 0 < rate < 1, replaced by one that shifts the other way, of the same size.
 

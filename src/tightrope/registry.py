@@ -21,6 +21,7 @@ from .transforms.poisson import Poisson
 from .transforms.random_allocation import RandomAllocation
 from .transforms.refused import REFUSED
 from .transforms.shuffle import Shuffle
+from .transforms.shuffled_batches import ShuffledBatches
 from .transforms.truncated_poisson import TruncatedPoisson
 from .transforms.with_replacement import WithReplacement
 from .transforms.without_replacement import WithoutReplacement
@@ -54,6 +55,7 @@ TRANSFORMS: Mapping[str, type[Transformation]] = MappingProxyType(
         "shuffle": Shuffle,
         "with_replacement": WithReplacement,
         "truncated_poisson": TruncatedPoisson,
+        "shuffled_batches": ShuffledBatches,
         "best_of": BestOf,
         "random_allocation": RandomAllocation,
     }

@@ -110,6 +110,18 @@ class Transformable:
         return RandomAllocation(base=self, steps=steps, uses=uses, name=name)
 
     @checked
+    def shuffled_batches(self: Any, steps: int, *, name: str | None = None) -> Mechanism:
+        """One epoch over so many batches, consecutive parts of the data in random order; a record is replaced.
+
+        This is Gaussian noise, its sensitivity that under adding or removing a record: C for records clipped to norm C.
+        Every record is in one batch. Several epochs are several uses. Upper ends have no amplification, lower ends are
+        those of real neighbours; Poisson samples at the rate 1/steps are no bound for this.
+        """
+        from ..transforms.shuffled_batches import ShuffledBatches
+
+        return ShuffledBatches(base=self, steps=steps, name=name)
+
+    @checked
     def best_of(self: Any, law: str, mean: float, shape: float | None = None, *, name: str | None = None) -> Mechanism:
         """The best output of a random number of runs, drawn without looking at the data; its mean is `mean`.
 

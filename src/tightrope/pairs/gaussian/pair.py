@@ -16,7 +16,7 @@ import numpy as np
 from flint import acb, arb
 
 from ...facets.cgf import demand_ordinary
-from ...kernels.ball import BITS_START, erfc, working_precision
+from ...kernels.ball import BITS_START, erfc, lower_float, working_precision
 from ...kernels.directed import exact_product
 from ...kernels.enclosure import Enclosure, around, count_enclosure, exact, mills, where
 from ...kernels.normal import normal_tails
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ...facets.hits import HitLaw
 
 Float = TypeVar("Float", Enclosure, Twofold)
+
+HIDDEN_LEAST, HIDDEN_MOST = 1e-6, 1e4  # of mu: below, the sum tells as much as the largest coordinate; above, all
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,19 @@ class GaussianPair(Pair):
         from ..gaussian_mixture.replaced import ONE_AND_TWO, SampledReplacementPair
 
         return SampledReplacementPair(self, rate) if within(self, ONE_AND_TWO) else None
+
+    def hidden(self, steps: int, hits: int) -> tuple[Pair, ...]:
+        """The largest of all coordinates, in either order, and their sum, at most at the mu of the shift."""
+        from ..finite.largest import LargestLaw
+        from ..finite.pair import FinitePair
+
+        with working_precision(BITS_START):
+            mu, summed = (lower_float(self.ball_mu() * part) for part in (arb(1), hits / arb(steps).sqrt()))
+        total = GaussianPair(((1.0, summed, 1),))
+        if not HIDDEN_LEAST < mu < HIDDEN_MOST:
+            return (total,)
+        largest = FinitePair(LargestLaw(mu, steps, min(hits, steps)))
+        return largest, largest.reversed(), total
 
     def seen(self) -> Seen:
         return Seen(1.0, self.ball_mu() ** 2, arb(0), arb(0), arb(0))

@@ -1,0 +1,157 @@
+"""One epoch over shuffled batches: the data in a random order, cut into so many batches, one step on each.
+
+Claim, replacing a record: with C the sensitivity of the base, Gaussian noise, under adding or removing a record, one
+Gaussian of sensitivity 2 C dominates the epoch, whatever the order: given the order one batch differs.
+Nothing better is proven, and a number for Poisson samples is no bound: real neighbours lose more.
+Groups of k replaced records: given the order, j_t of them are in batch t, and a Gaussian of sensitivity 2 C times the
+root of the sum of j_t^2 dominates; the union of these over the law of k balls in steps - 1 boxes does.
+Lower ends: all other records show the opposite of the first one, whose replacement shows the same as they. What the
+largest coordinate and the sum of all batches tell of these two data sets are pairs of real neighbours.
+Reference: Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha, Zhang 2024, How private are DP-SGD implementations? (the
+largest coordinate, of a record against nothing). Proof: docs/proofs/shuffled_batches.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..calls import shortened
+from ..derived.product import product_pair
+from ..errors import InvalidParameter
+from ..mechanisms.base import Mechanism
+from ..mechanisms.gaussian import GDP, Gaussian
+from ..mechanisms.parameters import whole
+from ..pair import Pair
+from ..relation import Direction, Relation
+from .base import Transformation
+from .group import Group
+from .sampled import demand_relation
+
+STEPS_MOST = 10**12
+SPREAD_MOST = 32  # records of a group whose division among the batches is worked out
+SHARE_LEAST = 1e-6  # of a number of joint hits that counts by itself
+BLOCK = Fraction(9, 8)  # of the largest to the least of rarer ones, which count as the largest
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ShuffledBatches(Transformation):
+    """One epoch of the base over `steps` batches, which are parts of the shuffled data; every record is in one of them.
+
+    The base is Gaussian noise, and has its sensitivity under adding or removing a record: C for records clipped to C.
+    Neighbours differ by a record that is replaced. Several epochs are several uses, each with an order of its own.
+    The batches are of one size, but for the last, which may be smaller.
+    """
+
+    call = "shuffled_batches"
+    example = "Gaussian(sigma=1).shuffled_batches(steps=100) * 10"
+    relation = Relation.REPLACE
+    formula = (
+        "at most N(2 C, sigma^2) against N(0, sigma^2) per epoch, C the sensitivity; at least the largest coordinate: "
+        "P[M <= m] = Phi((m - 2 C)/sigma) Phi(m/sigma)^(steps - 1), Q[M <= m] = Phi(m/sigma)^steps; and the sum: "
+        "N(2 C, steps sigma^2) against N(0, steps sigma^2)"
+    )
+    theorem = (
+        "given the order one batch differs (upper end); Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha, Zhang 2024 "
+        "(lower end, of a record against nothing); [proof](proofs/shuffled_batches.md)"
+    )
+    tightness = (
+        "Not tight, but for one step: no amplification by shuffling is proven for several steps, so the upper end has "
+        "none, and lower ends are those of real neighbours. `.poisson(rate=1/steps) * steps` is no bound for shuffled "
+        "batches: they can lose much more, since every record is used for certain (Chua et al. 2024)."
+    )
+    relations = (
+        "A record is replaced; the base has its sensitivity under adding or removing one (C for records clipped to "
+        "norm C). Upper ends hold for whatever order that was chosen without looking at the data, also one for all "
+        "epochs; lower ends for an order drawn anew in each epoch."
+    )
+    steps: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", whole("steps", self.steps, least=1))
+        if self.steps > STEPS_MOST:
+            raise InvalidParameter(f"steps must be at most {STEPS_MOST:,}, not {self.steps}")
+        demand_relation(self.base, Relation.ADD_REMOVE, "shuffled batches")
+        for part, _ in self.base.terms:
+            while isinstance(part, Group):
+                part = part.base
+            if not isinstance(part, Gaussian | GDP):
+                raise InvalidParameter(
+                    f"shuffled batches: the base must be Gaussian noise (Gaussian, GDP, or a sum of them), not "
+                    f"{shortened(repr(part))}; other noise is known for batches that .random_allocation(steps=) makes"
+                )
+
+    @property
+    def tight(self) -> bool:
+        return self.steps == 1 and self.base.tight
+
+    @property
+    def attained(self) -> bool:
+        return self.base.attained
+
+    def needs_others(self, batch: int | None) -> bool:
+        """One in every other batch."""
+        return self.steps > 1 and (batch is None or batch < self.steps)
+
+    def pair(self, direction: Direction) -> Pair:
+        return self._moved(1)
+
+    def group_pair(self, size: int, direction: Direction) -> Pair:
+        """By how many pairs of the group share a batch. Proof: docs/proofs/shuffled_batches.md, section 4."""
+        boxes = self.steps - 1 if self.steps > 1 else 1
+        if boxes == 1 or not 1 < size <= SPREAD_MOST:
+            return self._moved(size**2)
+        from ..derived.union import ExactWeights, UnionPair
+        from ..kernels.occupancy import squares_law
+
+        shares, squares = zip(*_blocks(squares_law(size, boxes).items()), strict=True)
+        return UnionPair(ExactWeights(shares), tuple(self._moved(square) for square in squares))
+
+    def replaced_pair(self, size: int) -> Pair:
+        return self.group_pair(size, Direction.REMOVE)
+
+    def group_tight(self, size: int) -> bool:
+        return self.steps == 1 and self.base.group_tight(2 * size)
+
+    def grouped(self, size: int) -> Mechanism:
+        return GroupedEpoch(self.base, self.steps, size)
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        return self._floors(1)
+
+    def _floors(self, size: int) -> tuple[Pair, ...]:
+        """What a group of so many shows."""
+        if self.steps == 1:
+            return (self._moved(size**2),)
+        return self._moved(1).hidden(self.steps, size)
+
+    def _moved(self, square: int) -> Pair:
+        """The base at 2 C times the root of this."""
+        moved = self.base.pair(Direction.REMOVE).shifted(2)
+        if moved is None:
+            raise InvalidParameter("shuffled batches: the sensitivity of the base is too large")
+        return product_pair([(moved, square)])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GroupedEpoch(ShuffledBatches):
+    """The same, where so many records are replaced: what its lower ends speak of."""
+
+    size: int
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        return self._floors(self.size)
+
+
+def _blocks(law: Iterable[tuple[int, Fraction]]) -> list[tuple[Fraction, int]]:
+    """The shares of the law of a number, which rises, and the number each of them counts as: at or above its own."""
+    found: list[tuple[Fraction, int]] = []
+    share, first, last = Fraction(0), 0, 0
+    for square, own in law:
+        if share >= SHARE_LEAST or (share and square > BLOCK * first):
+            found.append((share, last))
+            share = Fraction(0)
+        first = square if not share else first
+        share, last = share + own, square
+    return [*found, (share, last)]
