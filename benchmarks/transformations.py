@@ -108,6 +108,15 @@ PICTURES: Mapping[str, Picture] = MappingProxyType(
             ),
             3.0,
         ),
+        "shuffled_batches": Picture(
+            (
+                "Gaussian(sigma=1, sensitivity=2)",
+                "Gaussian(sigma=1).shuffled_batches(steps=10)",
+                "Gaussian(sigma=1).shuffled_batches(steps=1000)",
+                "Gaussian(sigma=1).poisson(rate=0.1, neighbours='replace') * 10",
+            ),
+            6.0,
+        ),
         "shuffle": Picture(
             ("PureDP(epsilon=2)", "PureDP(epsilon=2).shuffle(users=30)", "PureDP(epsilon=2).shuffle(users=1000)"), 2.0
         ),
@@ -140,6 +149,12 @@ REFUSALS = (
         "replacing a record in parallel cells",
         "It may leave one cell and enter another.",
         "tr.parallel(tr.Gaussian(sigma=1).without_replacement(batch=10, records=100), tr.Laplace(scale=1))",
+    ),
+    Refusal(
+        "shuffled batches of a base that is no Gaussian noise",
+        "Lower ends of real neighbours are known for Gaussian noise; the batches that `.random_allocation` makes are "
+        "known for every base.",
+        "tr.Laplace(scale=1).shuffled_batches(steps=10)",
     ),
     Refusal(
         "samples of samples whose sizes do not agree",

@@ -8,7 +8,8 @@ root of the sum of j_t^2 dominates; the union of these over the law of k balls i
 Lower ends: all other records show the opposite of the first one, whose replacement shows the same as they. What the
 largest coordinate and the sum of all batches tell of these two data sets are pairs of real neighbours.
 Reference: Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha, Zhang 2024, How private are DP-SGD implementations? (the
-largest coordinate, of a record against nothing). Proof: docs/proofs/shuffled_batches.md.
+largest coordinate, of a record against nothing), and Scalable DP-SGD: shuffling vs. Poisson subsampling (several
+epochs). Proof: docs/proofs/shuffled_batches.md.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ steps coordinates of standard deviation 1 are centred at 0 under Q; under P `hit
 With M the largest coordinate, Q[M <= m] = Phi(m)^steps and P[M <= m] = Phi(m - mu)^hits Phi(m)^(steps - hits). The law
 has the cells between some values of m as its outcomes. dP/dQ rises with m, so the events M > m are the best of M.
 Guarantee: exact in balls, for these cells. Proof: docs/proofs/shuffled_batches.md, section 3.
-Reference: Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha, Zhang 2024, How private are DP-SGD implementations?, Sec. 3
-(the event of the largest coordinate).
+Reference: Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha, Zhang 2024, How private are DP-SGD implementations? (events
+of the largest coordinate).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from flint import arb, ctx
 
 from ...facets.finite import Atom, FiniteLaw
 from ...kernels.ball import erfc, working_precision
+from ...pair import LossRange
 from .laws import ListedLaw
 
 EDGE_STEP, EDGE_FINE = 0.125, 0.0625  # between values of m, far out and where most of P lies
@@ -37,16 +38,26 @@ class LargestLaw(ListedLaw):
     turned: bool = False
 
     def atoms(self) -> list[Atom]:
+        return self._cells(self._edges())
+
+    def loss_range(self) -> LossRange:
+        """Of the outermost cells: losses rise with m."""
+        edges = self._edges()
+        ends = self._cells([edges[0], edges[-1]])
+        first, last = ends[0].loss, ends[-1].loss
+        return LossRange(last, first) if self.turned else LossRange(first, last)
+
+    def _cells(self, values: list[float]) -> list[Atom]:
+        """Those between some values of m."""
         with working_precision(ctx.prec + GUARD + self.steps.bit_length()):
-            edges = [arb(edge) for edge in self._edges()]
+            edges = [arb(value) for value in values]
             plain, moved = [_log_below(edge) for edge in edges], [_log_below(edge - arb(self.mu)) for edge in edges]
-            q = list(_masses([self.steps * each for each in plain]))
+            q = _masses([self.steps * each for each in plain])
             columns = zip(moved, plain, strict=True)
-            p = list(_masses([self.hits * one + (self.steps - self.hits) * other for one, other in columns]))
+            p = _masses([self.hits * one + (self.steps - self.hits) * other for one, other in columns])
             if self.turned:
                 p, q = q, p
-            found = [Atom(one, other, (one / other).log()) for one, other in zip(p, q, strict=True)]
-        return found
+            return [Atom(one, other, (one / other).log()) for one, other in zip(p, q, strict=True)]
 
     def infinite_mass(self) -> arb:
         return arb(0)

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 Float = TypeVar("Float", Enclosure, Twofold)
 
-HIDDEN_LEAST, HIDDEN_MOST = 1e-6, 1e4  # of mu: below, the sum tells as much as the largest coordinate; above, all
+HIDDEN_LEAST, HIDDEN_MOST = (
+    1e-2,
+    50.0,
+)  # of mu: below, the sum tells as much as the largest coordinate; above, it will do
 
 
 @dataclass(frozen=True, slots=True)
