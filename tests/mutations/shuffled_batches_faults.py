@@ -26,10 +26,10 @@ def move_by_one_record(patch: Patch) -> None:
 def amplify_by_the_sum(patch: Patch) -> None:
     """The pair of the sum of all batches, as if nothing else told more."""
 
-    def pair(self: ShuffledBatches, direction: Direction) -> Pair:
-        return self._floors(1)[-1]
+    def pair(self: ShuffledBatches, size: int, direction: Direction) -> Pair:
+        return self._floors(size)[-1]
 
-    patch.setattr(ShuffledBatches, "pair", pair)
+    patch.setattr(ShuffledBatches, "group_pair", pair)
 
 
 def a_box_for_every_batch(patch: Patch) -> None:

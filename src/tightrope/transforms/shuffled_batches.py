@@ -30,7 +30,7 @@ from .base import Transformation
 from .group import Group
 from .sampled import demand_relation
 
-STEPS_MOST = 10**12
+BATCHES_MOST = 10**12
 SPREAD_MOST = 32  # records of a group whose division among the batches is worked out
 SHARE_LEAST = 1e-6  # of a number of joint hits that counts by itself
 BLOCK = Fraction(9, 8)  # of the largest to the least of rarer ones, which count as the largest
@@ -71,8 +71,8 @@ class ShuffledBatches(Transformation):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", whole("steps", self.steps, least=1))
-        if self.steps > STEPS_MOST:
-            raise InvalidParameter(f"steps must be at most {STEPS_MOST:,}, not {self.steps}")
+        if self.steps > BATCHES_MOST:
+            raise InvalidParameter(f"steps must be at most {BATCHES_MOST:,}, not {self.steps}")
         demand_relation(self.base, Relation.ADD_REMOVE, "shuffled batches")
         for part, _ in self.base.terms:
             while isinstance(part, Group):

@@ -21,7 +21,7 @@ from ...facets.finite import Atom, FiniteLaw, power, product
 from ...kernels.ball import spreads
 from ...kernels.enclosure import Enclosure, count_enclosure, exact
 from ...kernels.multinomial import multinomial_masses
-from .tuning import ATOMS_MOST, ENTRIES_MOST
+from .tuning import ATOMS_MOST, ROW_ENTRIES_MOST
 
 WINDOW = 381.5  # 2 exp(-763) < 2.3e-331
 DROPPED = 5e-324
@@ -62,7 +62,7 @@ def _rows(atoms: int, count: int) -> int:
     if count == 1:
         return atoms
     rows = math.comb(count + atoms - 1, atoms - 1) if count + atoms < ATOMS_MOST**0.5 else ATOMS_MOST + 1
-    return rows if rows * atoms < ENTRIES_MOST else ATOMS_MOST + 1
+    return rows if rows * atoms < ROW_ENTRIES_MOST else ATOMS_MOST + 1
 
 
 def float_law(terms: Sequence[FiniteTerm]) -> FloatList:

@@ -7,7 +7,7 @@ show what moving one does to times.
 from __future__ import annotations
 
 ATOMS_MOST = 200_000  # of a finite part in float64, times the cost of the other part's profile: a tenth of a second
-ENTRIES_MOST = 2_000_000  # how often each atom of one use occurs in each of several: half a second
+ROW_ENTRIES_MOST = 2_000_000  # how often each atom of one use occurs in each of several: half a second
 BALL_ATOMS_MOST = 50_000  # the same in balls: a second
 PROFILE_MOST = 60_000  # cost of one profile without a finite part: beyond, a contour answers sooner
 BINOMIAL_LEAST = 20_000  # uses of two atoms: below, listing the atoms is faster than a beta function

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Float = TypeVar("Float", Enclosure, Twofold)
 
-HIDDEN_LEAST, HIDDEN_MOST = (
+MAXIMUM_LEAST, MAXIMUM_MOST = (
     1e-2,
     50.0,
 )  # of mu: below, the sum tells as much as the largest coordinate; above, it will do
@@ -136,7 +136,7 @@ class GaussianPair(Pair):
         with working_precision(BITS_START):
             mu, summed = (lower_float(self.ball_mu() * part) for part in (arb(1), hits / arb(steps).sqrt()))
         total = GaussianPair(((1.0, summed, 1),))
-        if not HIDDEN_LEAST < mu < HIDDEN_MOST:
+        if not MAXIMUM_LEAST < mu < MAXIMUM_MOST:
             return (total,)
         largest = FinitePair(LargestLaw(mu, steps, min(hits, steps)))
         return largest, largest.reversed(), total
