@@ -34,6 +34,10 @@ from .loss_law import LossLaw as LossLaw
 from .mechanisms.base import Leaf as Leaf
 from .mechanisms.base import Mechanism as Mechanism
 from .pairs.tails import TailPair as TailPair
+from .plans import Frontier as Frontier
+from .plans import Samplings as Samplings
+from .plans import by_sampling as by_sampling
+from .plans import frontier as frontier
 from .relation import Direction as Direction
 from .relation import Relation as Relation
 from .risk import Risk as Risk

@@ -107,23 +107,26 @@ def read(text: str) -> tuple[Result, ...]:
 
 
 def calibration(found: Calibration, seconds: float) -> str:
-    """A calibration as one object, its target by the arguments that make it."""
+    """A calibration as one object."""
+    return documents.write(calibration_record(found, seconds))
+
+
+def calibration_record(found: Calibration, seconds: float) -> dict[str, Any]:
+    """The same as a part of another document, its target by the arguments that make it."""
     missed, certificate = found.missed, found.bound.certificate
-    return documents.write(
-        {
-            "quantity": "calibration",
-            "parameter": found.parameter,
-            "value": plain(found.value),
-            **{name: plain(value) for name, value in found.target.given.items()},
-            "bound": _ends(found.bound),
-            "missed": None if missed is None else {"value": plain(missed.value), **_ends(missed.bound)},
-            "attained": certificate is not None and certificate.attained,
-            "confidence": None if certificate is None else certificate.confidence,
-            "ended": found.ended,
-            "expression": repr(found.mechanism),
-            "seconds": seconds,
-        }
-    )
+    return {
+        "quantity": "calibration",
+        "parameter": found.parameter,
+        "value": plain(found.value),
+        **{name: plain(value) for name, value in found.target.given.items()},
+        "bound": _ends(found.bound),
+        "missed": None if missed is None else {"value": plain(missed.value), **_ends(missed.bound)},
+        "attained": certificate is not None and certificate.attained,
+        "confidence": None if certificate is None else certificate.confidence,
+        "ended": found.ended,
+        "expression": repr(found.mechanism),
+        "seconds": seconds,
+    }
 
 
 def conversion(results: Sequence[Result], refused: Sequence[tuple[str, Mapping[str, float], str]]) -> str:
@@ -159,11 +162,12 @@ def epochs(found: Epochs, seconds: float) -> str:
 
 def comparisons(found: Sequence[Comparison], several: bool) -> str:
     """One object for one comparison; a list of results for several."""
-    records = [_comparison(each) for each in found]
+    records = [comparison_record(each) for each in found]
     return documents.write({"results": records} if several else records[0])
 
 
-def _comparison(found: Comparison) -> dict[str, Any]:
+def comparison_record(found: Comparison) -> dict[str, Any]:
+    """A comparison as a part of another document."""
     shown = ("method", "value", "kind", "distance", "why", "seconds")
     certificate = found.truth.certificate
     return {

@@ -27,6 +27,7 @@ from .output import INTERRUPTED, as_option, as_text, assured, complain, say, spi
 from .risk import risk
 from .sweep import sweep
 from .tradeoff import tradeoff
+from .train import train
 
 BAD_INPUT = 2
 NOT_REACHED = 3
@@ -193,6 +194,7 @@ app.add_command(listing)
 app.add_command(risk)
 app.add_command(sweep)
 app.add_command(tradeoff)
+app.add_command(train)
 
 
 @app.command()

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -88,25 +88,31 @@ def assured(bound: Bound) -> list[str]:
 
 
 @contextmanager
-def spinner(text: str) -> Iterator[None]:
-    """Shown on standard error after a second, and only if that is a terminal."""
+def spinner(text: str) -> Iterator[Callable[[str], None]]:
+    """Shown on standard error after a second, and only if that is a terminal; what it gives back changes the text."""
     if not sys.stderr.isatty():
-        yield
+        yield lambda words: None
         return
     shown: list[Status] = []
+    texts = [text]
 
     def show() -> None:
         from rich.console import Console
 
-        status = Console(stderr=True).status(text)
+        status = Console(stderr=True).status(texts[-1])
         status.start()
         shown.append(status)
+
+    def change(words: str) -> None:
+        texts.append(words)
+        for status in shown:
+            status.update(words)
 
     timer = threading.Timer(PATIENCE, show)
     timer.daemon = True
     timer.start()
     try:
-        yield
+        yield change
     finally:
         timer.cancel()
         timer.join()

@@ -25,19 +25,19 @@ _GOOGLE = ChordGrid(GOOGLE_STEP)
 
 ACCOUNTANTS = (
     Method(
-        "RDP, as Opacus 1.6.0 reports it",
+        "RDP, Opacus 1.6.0",
         "the moments at 151 orders up to 63, and one exponential for a tail (accountant rdp; its default is prv)",
         _OPACUS.epsilon,
         _OPACUS.delta,
     ),
     Method(
-        "RDP, as TF-Privacy 0.9.0 reports it",
+        "RDP, TF-Privacy 0.9.0",
         "the moments at 156 orders up to 1024, and one exponential in place of a tail",
         _TF_PRIVACY.epsilon,
         _TF_PRIVACY.delta,
     ),
     Method(
-        "PLD, as Google's dp-accounting 0.6.0 reports it",
+        "PLD, Google dp-accounting 0.6.0",
         "the loss on a grid of step 1e-4 by chords, whose cost grows with the count; it cuts off some 1e-15 besides",
         _GOOGLE.epsilon,
         _GOOGLE.delta,

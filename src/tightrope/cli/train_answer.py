@@ -1,0 +1,166 @@
+"""What `tightrope train` finds, kept together until it is written: as text, as JSON, as CSV and as a picture."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import work
+from ..calibrate import Calibration
+from ..compare.comparison import Comparison, compare
+from ..epochs import Epochs
+from ..errors import AccuracyNotReached
+from ..mechanisms.training import training
+from ..plans import Frontier, Samplings, by_sampling, frontier
+from ..plans.report import samplings
+from ..plans.unknown import FOUND, solve
+from ..result import Result
+from . import train_json
+from .calibrate import as_text as calibrated
+from .output import as_option, as_text, spinner
+from .train_order import ALL, TrainOrder
+from .train_text import as_options, assumed, dimmed, fitted, text_width
+
+ACCOUNTANTS = ("Opacus", "TF-Privacy", "Google")
+RUN_SHARE, EPOCHS_SHARE = 0.5, 0.6  # of the time that is left, where more follows
+WIDE_SAID = "some rows are wider than asked for"
+
+
+@dataclass(slots=True)
+class TrainAnswer:
+    """One of result, calibration, frontier and loaders; and what was asked beside it."""
+
+    order: TrainOrder
+    run: training | None = None
+    result: Result | None = None
+    calibration: Calibration | None = None
+    seconds: float = 0.0  # of the calibration
+    table: Frontier | Samplings | None = None
+    epochs: Epochs | None = None
+    comparison: Comparison | None = None
+    missed: str | None = None  # what was said of an accuracy that was not reached
+    tabled: bool = False
+    files: list[str] = field(default_factory=list)
+
+    def document(self) -> str:
+        """As JSON."""
+        return train_json.document(self)
+
+    def sheet(self) -> str:
+        """As CSV."""
+        shown = self.table or self.epochs
+        return "" if shown is None else shown.to_csv().rstrip("\n")
+
+    def write_files(self, sheet: str | None, picture: str | None) -> None:
+        """The table and the picture, where they were asked for."""
+        if sheet not in (None, "-"):
+            with open(str(sheet), "w", encoding="utf-8") as file:
+                file.write(self.sheet() + "\n")
+            self.files.append(str(sheet))
+        shown = self.table or self.epochs
+        if picture is not None and shown is not None:
+            shown.plot(picture)
+            self.files.append(picture)
+
+    def text(self) -> str:
+        """The answer, what it assumes, and what was asked besides."""
+        lines: list[str] = []
+        if self.result is not None:
+            lines.append(as_text(self.result))
+        if self.calibration is not None:
+            lines.append(calibrated(self.calibration, self.seconds))
+        if self.run is not None:
+            lines += assumed(self.run)
+        if isinstance(self.table, Frontier):
+            lines += [str(self.table), "", *frontier_assumed(self.table)]
+        if isinstance(self.table, Samplings):
+            lines.append(as_options(samplings(self.table, dimmed, text_width(), as_option)))
+        if self.tabled and self.epochs is not None:
+            lines += ["", str(self.epochs)]
+        if self.comparison is not None:
+            lines += ["", *compared_text(self.comparison, self.run)]
+        if self.files:
+            lines += fitted(f"written: {', '.join(self.files)}")
+        return "\n".join(lines)
+
+
+def frontier_assumed(table: Frontier) -> list[str]:
+    """Of the first row that has a run: the loader is that of all."""
+    runs = (row.found.mechanism for row in table.rows if row.found is not None)
+    first = next((run for run in runs if isinstance(run, training)), None)
+    return [] if first is None else assumed(first, alone=False)
+
+
+def compared_text(found: Comparison, run: training | None) -> list[str]:
+    """The comparison, and what these libraries do not know."""
+    from ..compare.report import text
+
+    lines = [text(found, as_option, dimmed)]
+    if run is not None and (run.sampling != "poisson" or run.group_size != 1):
+        lines += fitted(
+            "these libraries know Poisson batches and single records: the comparison is about those, and none of its "
+            "numbers holds for this run"
+        )
+    return lines
+
+
+def answered(order: TrainOrder, given: Mapping[str, Any]) -> TrainAnswer:
+    """Everything that was asked, one after the other in the time of one call."""
+    found = TrainAnswer(order, tabled=given["tabled"])
+    manner = {"proof": given["proof"], "seconds": given["seconds"]}
+    more = given["tabled"] or given["compared"] or given["picture"] or given["sheet"]
+    if order.plan["sampling"] == ALL or order.lists:
+        _ask(found, order, given, manner)
+        return found
+    with work.allowance(given["seconds"]):
+        with work.part(RUN_SHARE if more else 1.0):
+            _ask(found, order, given, manner)
+        if found.run is not None and (given["tabled"] or given["picture"] or given["sheet"]):
+            with spinner("epsilon by epoch"), work.part(EPOCHS_SHARE if given["compared"] else 1.0):
+                found.epochs = found.run.by_epoch(order.delta, **manner)
+        if found.run is not None and given["compared"]:
+            with spinner("what other libraries report"):
+                known: dict[str, Any] = {**found.run.parameters, "sampling": "poisson", "cap": None, "group": 1}
+                found.comparison = compare(
+                    training(**known), delta=order.delta, methods=ACCOUNTANTS, seconds=given["seconds"]
+                )
+    return found
+
+
+def _ask(found: TrainAnswer, order: TrainOrder, given: Mapping[str, Any], manner: dict[str, Any]) -> None:
+    """The question itself."""
+    plan = dict(order.plan)
+    if plan["sampling"] == ALL:
+        del plan["sampling"]
+        with spinner("every loader in turn") as told:
+            table = found.table = by_sampling(order.delta, accuracy=given["accuracy"], told=told, **manner, **plan)
+        found.missed = WIDE_SAID if any(row.missed for row in table.rows) else None
+    elif order.unknown is None:
+        found.run = training(**plan)
+        _epsilon(found, order.delta, {**manner, "accuracy": given["accuracy"]})
+    elif order.lists:
+        assert order.epsilon is not None
+        with spinner(f"{FOUND[order.unknown]} for each") as told:
+            found.table = frontier(order.epsilon, order.delta, told=told, **manner, **plan)
+    else:
+        assert order.epsilon is not None
+        began = time.perf_counter()
+        with spinner(FOUND[order.unknown]):
+            found.calibration = solve(plan, order.unknown, order.epsilon, order.delta, **manner)
+        found.seconds = time.perf_counter() - began
+        assert isinstance(found.calibration.mechanism, training)
+        found.run = found.calibration.mechanism
+
+
+def _epsilon(found: TrainAnswer, delta: float, manner: dict[str, Any]) -> None:
+    assert found.run is not None
+    began = time.perf_counter()
+    with spinner(f"epsilon at delta {delta!r}"):
+        try:
+            bound = found.run.epsilon(delta, **manner)
+        except AccuracyNotReached as error:
+            bound, found.missed = error.bound, str(error)
+    seconds = time.perf_counter() - began
+    found.result = Result(repr(found.run), "epsilon", {"delta": delta}, bound, seconds)

@@ -1,0 +1,90 @@
+"""What `tightrope train` says, as JSON: schema/training.json describes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import documents, result
+from ..bound import Bound
+from ..documents import plain
+from ..mechanisms.loaders import LOADERS
+from ..mechanisms.training import training
+from ..plans import Frontier, Samplings
+from ..plans.report import linked
+
+if TYPE_CHECKING:
+    from .train_answer import TrainAnswer
+
+
+def document(found: TrainAnswer) -> str:
+    """One object: the run with its answer, or the rows of a table; and by epoch and compared where it was asked."""
+    order = found.order
+    content: dict[str, Any] = {"quantity": "training", "delta": order.delta}
+    if order.epsilon is not None:
+        content["epsilon"] = order.epsilon
+    if found.run is not None:
+        content["run"] = run_document(found.run)
+    if found.result is not None:
+        content["result"] = found.result.document()
+    if found.calibration is not None:
+        content["calibration"] = result.calibration_record(found.calibration, found.seconds)
+    if isinstance(found.table, Frontier):
+        content["frontier"] = _frontier(found.table)
+    if isinstance(found.table, Samplings):
+        content["samplings"] = _samplings(found.table)
+    if found.epochs is not None:
+        content["epochs"] = [
+            {"epoch": plain(row.epoch), "steps": row.steps, **_ends(row.epsilon)} for row in found.epochs.rows
+        ]
+    if found.comparison is not None:
+        content["comparison"] = result.comparison_record(found.comparison)
+    return documents.write(content)
+
+
+def run_document(run: training) -> dict[str, Any]:
+    """The run, what it stands for, and what is assumed about its loader."""
+    return {
+        "expression": repr(run),
+        "expanded": repr(run.expanded),
+        "steps": run.total_steps,
+        "sampling": run.sampling,
+        "assumed": LOADERS[run.sampling].assumed,
+        "relation": plain(run.relation),
+        "group": run.group_size,
+        "theorem": linked(run.sampling_theorem),
+    }
+
+
+def _frontier(table: Frontier) -> dict[str, Any]:
+    rows = [
+        {
+            "given": plain(row.given),
+            "calibration": None if row.found is None else result.calibration_record(row.found, row.seconds),
+            "refused": row.refused or None,
+            "late": row.late,
+        }
+        for row in table.rows
+    ]
+    return {"unknown": table.unknown, "over": list(table.over), "rows": rows}
+
+
+def _samplings(table: Samplings) -> list[dict[str, Any]]:
+    found = []
+    for row in table.rows:
+        asked = None
+        if row.run is not None and row.bound is not None:
+            asked = result.Result(repr(row.run), "epsilon", {"delta": table.delta}, row.bound, row.seconds).document()
+        found.append(
+            {
+                "sampling": row.sampling,
+                "assumed": row.assumed,
+                "run": None if row.run is None else run_document(row.run),
+                "result": asked,
+                "refused": row.refused or None,
+            }
+        )
+    return found
+
+
+def _ends(bound: Bound) -> dict[str, Any]:
+    return {"lower": plain(bound.lower), "upper": plain(bound.upper)}

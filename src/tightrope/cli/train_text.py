@@ -1,0 +1,57 @@
+"""What `tightrope train` says, as text: lines that fit the terminal."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from textwrap import wrap
+
+import click
+
+from ..calls import shortened
+from ..mechanisms.loaders import LOADERS
+from ..mechanisms.training import training
+from ..relation import Relation
+
+COLUMNS_MOST = 100
+STANDS_MOST = 160  # characters of an expression
+INDENT = "  "
+NEIGHBOUR_WORDS = {Relation.ADD_REMOVE: "added or removed", Relation.REPLACE: "replaced by another"}
+
+
+def text_width() -> int:
+    """Of the terminal, up to 100 columns; 100 where there is none."""
+    if not sys.stdout.isatty():
+        return COLUMNS_MOST
+    return max(min(shutil.get_terminal_size((COLUMNS_MOST, 24)).columns, COLUMNS_MOST), 40)
+
+
+def fitted(text: str) -> list[str]:
+    """One statement as indented lines."""
+    return wrap(text, text_width(), initial_indent=INDENT, subsequent_indent=2 * INDENT, break_on_hyphens=False)
+
+
+def dimmed(text: str) -> str:
+    return click.style(text, dim=True)
+
+
+def assumed(run: training, alone: bool = True) -> list[str]:
+    """What the number rests on: the loader, the neighbours, the clipping; and how to state another loader.
+
+    alone: this run is all, and its steps are told too.
+    """
+    others = ", ".join(each for each in LOADERS if each != run.sampling)
+    who = "a record is" if run.group_size == 1 else f"up to {run.group_size} records of one user are"
+    moved = "" if run.relation is None else f"; neighbours: {who} {NEIGHBOUR_WORDS[run.relation]}"
+    stands = f"{run.total_steps:,} steps: {shortened(repr(run.expanded), STANDS_MOST)}"
+    return [
+        *(fitted(stands) if alone else []),
+        *fitted(f"assumed: {LOADERS[run.sampling].assumed} (--sampling {run.sampling}){moved}; gradients clipped to 1"),
+        *fitted(f"other loaders: --sampling {others}, or all for one row each"),
+    ]
+
+
+def as_options(message: str) -> str:
+    """What a message writes as sampling='fixed', as --sampling fixed."""
+    return re.sub(r"sampling='(\w+)'", r"--sampling \1", message)

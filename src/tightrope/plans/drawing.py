@@ -1,0 +1,106 @@
+"""Plots of plans, in the one style of the project."""
+
+from __future__ import annotations
+
+import math
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from ..bound import Bound
+from ..digits import short
+from ..plot import COLOURS, DASHES, figure_of, sheet, tick
+from ..relation import Relation
+from .frontier import Frontier
+from .samplings import NEIGHBOURS, Samplings
+from .unknown import FOUND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ROW_INCHES = 0.5  # of each loader
+BARS_WIDTH = 7.6
+MARK_SIZE = 6.0  # points
+TIMES_LOG = 5.0  # ends that lie further apart than by this factor go on a logarithmic axis
+
+
+def draw_frontier(found: Frontier, path: str | PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
+    """The unknown over the first number, a curve for each value of the second; rows without an answer are left out.
+
+    A hollow mark meets the target, but nothing next to it is shown to miss.
+    """
+    first, *others = found.over
+    with sheet(path, ax) as axes:
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        drawn = [row for row in found.rows if row.found is not None]
+        cases = list(dict.fromkeys(tuple(row.given[name] for name in others) for row in drawn))
+        for index, case in enumerate(cases):
+            rows = [row for row in drawn if tuple(row.given[name] for name in others) == case]
+            values = [row.found.value for row in rows if row.found is not None]
+            label = ", ".join(f"{name} {short(value)}" for name, value in zip(others, case, strict=True))
+            colour, dash = COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)]
+            axes.plot(
+                [row.given[first] for row in rows],
+                values,
+                color=colour,
+                linestyle=dash,
+                marker="o",
+                markersize=MARK_SIZE,
+                label=label,
+            )
+            open_ends = [row for row in rows if row.found is not None and row.found.ended is not None]
+            axes.plot(
+                [row.given[first] for row in open_ends],
+                [row.found.value for row in open_ends if row.found is not None],
+                color=colour,
+                linestyle="none",
+                marker="o",
+                markersize=MARK_SIZE,
+                markerfacecolor="white",
+            )
+        for axis, low, high in ((axes.xaxis, *axes.get_xlim()), (axes.yaxis, *axes.get_ylim())):
+            tick(axis, low, high)
+        axes.set_xlabel(first)
+        axes.set_ylabel(FOUND[found.unknown].removeprefix("the "))
+        axes.set_title(f"epsilon {short(found.epsilon)} at delta {short(found.delta)}")
+        if others and cases:
+            axes.legend(frameon=False, fontsize=8, handlelength=3.4, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+        return figure_of(axes)
+
+
+def draw_samplings(found: Samplings, path: str | PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
+    """The interval of each loader, an arrow where it has no upper end; the first one as a line through all of them."""
+    rows = found.rows
+    ends = [end for row in rows if row.bound is not None for end in (row.bound.lower, row.bound.upper)]
+    known = [end for end in ends if 0.0 < end < math.inf] or [1.0]
+    with sheet(path, ax, (BARS_WIDTH, 1.2 + ROW_INCHES * len(rows))) as axes:
+        if max(known) > TIMES_LOG * min(known):
+            axes.set_xscale("log")
+            axes.set_xlim(min(known) / 1.3, max(known) * 1.6)
+            tick(axes.xaxis, *axes.get_xlim())
+        else:
+            axes.set_xlim(0.0, 1.25 * max(known))
+        for place, row in enumerate(rows):
+            if row.bound is not None:
+                _interval(axes, place, row.bound, COLOURS[row.relation is Relation.REPLACE])
+            words = "refused" if row.bound is None else f"{row.bound:.4g}, {NEIGHBOURS[row.relation]}"
+            beside: Any = {"xytext": (8, 0), "textcoords": "offset points", "va": "center", "annotation_clip": False}
+            axes.annotate(words, (1.0, place), xycoords=axes.get_yaxis_transform(), fontsize=8, **beside)
+        if rows and rows[0].bound is not None and rows[0].bound.upper < math.inf:
+            axes.axvline(rows[0].bound.upper, color=COLOURS[0], linewidth=0.8, linestyle=DASHES[1])
+        axes.set_yticks(range(len(rows)), [row.sampling for row in rows])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_xlabel(f"epsilon at delta {short(found.delta)}")
+        axes.set_title(f"one run, by how its batches are made; dashed: {rows[0].sampling}")
+        return figure_of(axes)
+
+
+def _interval(axes: Axes, place: int, bound: Bound, colour: str) -> None:
+    """A bar with a dot at each end, which is all that is seen of a narrow one."""
+    endless = bound.upper == math.inf
+    high = axes.get_xlim()[1] if endless else bound.upper
+    if bound.lower < high:
+        axes.plot([bound.lower, high], [place, place], color=colour, linewidth=3.0, solid_capstyle="butt")
+    axes.plot([bound.lower], [place], color=colour, marker="o", markersize=MARK_SIZE)
+    axes.plot([high], [place], color=colour, marker=">" if endless else "o", markersize=MARK_SIZE, clip_on=False)

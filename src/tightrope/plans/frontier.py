@@ -1,0 +1,176 @@
+"""What meets one target: the least sigma for each number of epochs, or for each batch, or the most epochs for each.
+
+Every row is a calibration of its own, so each has its proven miss; a row that cannot be met says why.
+Guarantee: that of `calibrate`, row by row.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Unpack, cast
+
+from .. import work
+from ..bound import FrozenMapping
+from ..calibrate import Calibration
+from ..calls import checked
+from ..digits import short
+from ..errors import InvalidParameter, TightropeError
+from ..question import SECONDS
+from .columns import Column, csv, table
+from .in_turn import in_turn
+from .unknown import FOUND, UNKNOWNS, OpenPlan, solve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FRONTIER_MOST = 400
+NEEDS_ONE = f"a frontier leaves out one number, which is found: one of {', '.join(UNKNOWNS)}"
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierRow:
+    """The numbers given, and what was found for them; or why nothing was."""
+
+    given: Mapping[str, float]
+    found: Calibration | None
+    refused: str = ""
+    late: bool = False  # whether more time may find a better one
+    seconds: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """Pairs, or triples, of numbers that all meet epsilon at delta: the unknown is as good as it can be in each."""
+
+    unknown: str
+    over: tuple[str, ...]  # the numbers that have several values
+    epsilon: float
+    delta: float
+    rows: tuple[FrontierRow, ...]
+
+    def __iter__(self) -> Iterator[FrontierRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        title = f"{FOUND[self.unknown]} for epsilon {short(self.epsilon)} at delta {short(self.delta)}"
+        return "\n".join([title, "", table(self._columns())])
+
+    def to_csv(self) -> str:
+        """A row each: what was given, the value found, its epsilon, the value that misses, and why there is none."""
+        return csv(self._columns(full=True))
+
+    @checked
+    def plot(self, path: str | PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
+        """The unknown over the first number given, a curve for each value of the second."""
+        from .drawing import draw_frontier
+
+        return draw_frontier(self, path, ax=ax)
+
+    def _repr_png_(self) -> bytes | None:
+        from ..plot import png
+
+        return png(self.plot)
+
+    def _columns(self, full: bool = False) -> list[Column]:
+        found = [row.found for row in self.rows]
+        missed = [None if each is None else each.missed for each in found]
+        why = [
+            row.refused or ("" if row.found is None or row.found.ended is None else row.found.ended)
+            for row in self.rows
+        ]
+        value = repr if full else short
+        columns = [Column(name, [value(row.given[name]) for row in self.rows]) for name in self.over]
+        columns.append(Column(self.unknown, ["" if each is None else value(each.value) for each in found]))
+        if full:
+            columns += [
+                Column("lower", ["" if each is None else repr(each.bound.lower) for each in found]),
+                Column("upper", ["" if each is None else repr(each.bound.upper) for each in found]),
+                Column("missed", ["" if each is None else repr(each.value) for each in missed]),
+            ]
+        else:
+            columns += [
+                Column("epsilon", ["" if each is None else str(each.bound) for each in found]),
+                Column(f"{self.unknown} that misses", ["" if each is None else short(each.value) for each in missed]),
+            ]
+        return [*columns, Column("note", why)] if full or any(why) else columns
+
+
+@checked
+def frontier(
+    epsilon: float,
+    delta: float,
+    *,
+    proof: bool = False,
+    seconds: float = SECONDS,
+    told: Callable[[str], object] = lambda step: None,
+    **plan: Unpack[OpenPlan],
+) -> Frontier:
+    """The numbers of a training run that meet epsilon at delta.
+
+    plan: keywords of tr.training; those that are lists are gone through, and the one of sigma, epochs (or steps) and
+    batch that is left out is found for each: frontier(8, 1e-5, records=60000, batch=256, epochs=[5, 10, 20]).
+    proof: balls only. seconds: for the whole of it. told: called with a few words before each row.
+    """
+    given = cast(dict[str, Any], plan)
+    unknown = _left_out(given)
+    over = tuple(name for name in UNKNOWNS if isinstance(given.get(name), (list, tuple, range)))
+    if not over:
+        raise InvalidParameter("a frontier goes through several values of a number: epochs=[5, 10, 20], for one")
+    places = [tuple(_rising(name, given[name])) for name in over]
+    cases = [dict(zip(over, values, strict=True)) for values in product(*places)]
+    if len(cases) > FRONTIER_MOST:
+        raise InvalidParameter(f"a frontier has at most {FRONTIER_MOST} rows, not {len(cases)}: a sweep takes more")
+    asked = _FrontierAsked(given, unknown, (epsilon, delta), proof)
+
+    def ask(index: int, share: float) -> FrontierRow:
+        words = " and ".join(f"{name} {short(value)}" for name, value in cases[index].items())
+        told(f"{FOUND[unknown]} at {words} ({index + 1} of {len(cases)})")
+        return asked.row(cases[index], share)
+
+    return Frontier(unknown, over, epsilon, delta, in_turn(len(cases), seconds, ask))
+
+
+@dataclass(frozen=True, slots=True)
+class _FrontierAsked:
+    """A plan with an unknown, and its target."""
+
+    plan: Mapping[str, Any]
+    unknown: str
+    target: tuple[float, float]  # epsilon, delta
+    proof: bool
+
+    def row(self, case: Mapping[str, float], seconds: float) -> FrontierRow:
+        """What is found for one case, or why nothing is."""
+        began = time.perf_counter()
+        found, refused = None, ""
+        with work.allowance(seconds) as meter:
+            try:
+                found = solve({**self.plan, **case}, self.unknown, *self.target, proof=self.proof, seconds=seconds)
+            except TightropeError as error:
+                refused = str(error)
+        late = meter.exhausted is not None and (found is None or found.ended is not None)
+        return FrontierRow(FrozenMapping(case), found, refused, late, time.perf_counter() - began)
+
+
+def _left_out(plan: Mapping[str, Any]) -> str:
+    """The number to find: of those left out, or None, the one that a run cannot do without."""
+    open_ = [name for name in ("sigma", "batch") if plan.get(name) is None]
+    if plan.get("epochs") is None and plan.get("steps") is None:
+        open_.append("epochs")
+    if plan.get("schedule") is not None or len(open_) != 1:
+        raise InvalidParameter(f"{NEEDS_ONE}; here {', '.join(open_) or 'none'} is left out")
+    return open_[0]
+
+
+def _rising(name: str, values: Sequence[float]) -> Sequence[float]:
+    if not values or sorted(set(values)) != list(values):
+        raise InvalidParameter(f"the values of {name} must rise, not be {', '.join(map(str, values)) or 'none'}")
+    return values

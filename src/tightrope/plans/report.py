@@ -1,0 +1,68 @@
+"""Loaders as text: one line each, with what it assumes and its theorem beneath."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from textwrap import wrap
+
+from ..bound import why_wide
+from ..digits import short
+from .columns import Column, table
+from .samplings import NEIGHBOURS, SamplingRow, Samplings
+
+TEXT_WIDTH = 100
+APART = (
+    "Each row is about its own neighbours: to replace a record moves a sum of clipped gradients by up to 2, to add or "
+    "remove one by up to 1, so that rows of both kinds do not rank the loaders."
+)
+LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
+
+
+def samplings(
+    found: Samplings,
+    dimmed: Callable[[str], str] = str,
+    width: int = TEXT_WIDTH,
+    show: Callable[[str, object], str] = "{}={!r}".format,
+) -> str:
+    """The table, and what each row rests on; dimmed styles the lines beneath."""
+    rows = found.rows
+    columns = [
+        Column("sampling", [row.sampling for row in rows]),
+        Column(
+            f"epsilon at delta {short(found.delta)}",
+            ["refused" if row.bound is None else str(row.bound) for row in rows],
+        ),
+        Column("neighbours", [NEIGHBOURS[row.relation] for row in rows]),
+    ]
+    heading, *lines = table(columns).splitlines()
+    shown = [heading]
+    for row, line in zip(rows, lines, strict=True):
+        shown.append(line)
+        beneath = beneath_row(row, show)
+        shown += [
+            dimmed(part)
+            for each in beneath
+            for part in wrap(each, width, initial_indent="    ", subsequent_indent="      ")
+        ]
+    if len({row.relation for row in rows if row.run is not None}) > 1:
+        shown += wrap(APART, width, initial_indent="  ", subsequent_indent="  ")
+    return "\n".join(shown)
+
+
+def beneath_row(row: SamplingRow, show: Callable[[str, object], str]) -> list[str]:
+    """What is assumed; then why it is refused, or the theorem, what the lower end is and why it is wide."""
+    told = [row.assumed]
+    if row.refused:
+        return [*told, f"refused: {row.refused}"]
+    told.append(f"theorem: {linked(row.theorem)}")
+    certificate = None if row.bound is None else row.bound.certificate
+    if certificate is not None and not certificate.tight:
+        told.append(f"the lower end is {certificate.lower_end}")
+    wide = None if row.bound is None else why_wide(row.bound, show)
+    return told if wide is None else [*told, f"wide: {wide}"]
+
+
+def linked(text: str) -> str:
+    """Links of a page as a terminal shows them, files from the root of the tree."""
+    return LINK.sub(r"\1 (docs/\2)", text)

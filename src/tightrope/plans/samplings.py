@@ -1,0 +1,154 @@
+"""The same run with each loader: what each costs, which neighbours it speaks of, and by which theorem.
+
+Rows with different neighbours answer different questions: replacing a record is not adding or removing one.
+Guarantee: each bound is that of its own run; a loader that no theorem covers here says why.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from os import PathLike
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Unpack, cast
+
+from .. import work
+from ..bound import Bound
+from ..calls import checked
+from ..errors import AccuracyNotReached, TightropeError
+from ..mechanisms.loaders import LOADERS
+from ..mechanisms.parameters import Matrix
+from ..mechanisms.training import training
+from ..question import SECONDS
+from ..relation import Relation, neighbours
+from .columns import Column, csv
+from .in_turn import in_turn
+from .unknown import OpenPlan
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+NEIGHBOURS = MappingProxyType({Relation.ADD_REMOVE: "add or remove", Relation.REPLACE: "replace", None: ""})
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingRow:
+    """A loader: what it is assumed to do, the run with it and its epsilon; or why there is none."""
+
+    sampling: str
+    assumed: str
+    run: training | None
+    bound: Bound | None
+    refused: str = ""
+    missed: bool = False  # whether it is wider than the accuracy asked for
+    late: bool = False  # whether more time may narrow it
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def relation(self) -> Relation | None:
+        """Its neighbours."""
+        return None if self.run is None else self.run.relation
+
+    @property
+    def theorem(self) -> str:
+        """What the bound rests on."""
+        return "" if self.run is None else self.run.sampling_theorem
+
+
+@dataclass(frozen=True, slots=True)
+class Samplings:
+    """epsilon at one delta, a row per loader."""
+
+    delta: float
+    rows: tuple[SamplingRow, ...]
+
+    def __iter__(self) -> Iterator[SamplingRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        from .report import samplings
+
+        return samplings(self)
+
+    def to_csv(self) -> str:
+        """A row each: sampling, lower, upper, relation, theorem, what is assumed, and why there is no bound."""
+        bounds = [row.bound for row in self.rows]
+        return csv(
+            [
+                Column("sampling", [row.sampling for row in self.rows]),
+                Column("lower", ["" if each is None else repr(each.lower) for each in bounds]),
+                Column("upper", ["" if each is None else repr(each.upper) for each in bounds]),
+                Column("neighbours", ["" if row.run is None else neighbours(row.relation) for row in self.rows]),
+                Column("theorem", [row.theorem for row in self.rows]),
+                Column("assumed", [row.assumed for row in self.rows]),
+                Column("refused", [row.refused for row in self.rows]),
+            ]
+        )
+
+    @checked
+    def plot(self, path: str | PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
+        """The interval of each loader, the neighbours beside it."""
+        from .drawing import draw_samplings
+
+        return draw_samplings(self, path, ax=ax)
+
+    def _repr_png_(self) -> bytes | None:
+        from ..plot import png
+
+        return png(self.plot)
+
+
+class AskedRun(OpenPlan, total=False):
+    """The keywords of a run, without its loader, and those of epsilon."""
+
+    schedule: Matrix | None
+    accuracy: float | None
+    proof: bool
+
+
+@checked
+def by_sampling(
+    delta: float,
+    *,
+    seconds: float = SECONDS,
+    told: Callable[[str], object] = lambda step: None,
+    **plan: Unpack[AskedRun],
+) -> Samplings:
+    """epsilon at delta of one training run with every loader there is.
+
+    plan: keywords of tr.training without sampling; cap is used where batches are truncated. accuracy and proof are
+    those of epsilon. seconds: for all rows together. told: called with a few words before each row.
+    """
+    given = cast(dict[str, Any], plan)
+    manner: dict[str, Any] = {name: given.pop(name) for name in ("accuracy", "proof") if name in given}
+    names = tuple(LOADERS)
+
+    def ask(index: int, share: float) -> SamplingRow:
+        told(f"epsilon of sampling {names[index]} ({index + 1} of {len(names)})")
+        return _row(names[index], given, delta, {**manner, "seconds": share})
+
+    return Samplings(delta, in_turn(len(names), seconds, ask))
+
+
+def _row(name: str, given: dict[str, Any], delta: float, manner: dict[str, Any]) -> SamplingRow:
+    """The answer for one loader, or why there is none."""
+    loader, began = LOADERS[name], time.perf_counter()
+    own = {key: value for key, value in given.items() if key != "cap" or "cap" in loader.takes}
+    run: training | None = None
+    bound: Bound | None = None
+    refused, missed = "", False
+    with work.allowance(manner["seconds"]) as meter:
+        try:
+            run = training(**own, sampling=name)
+            bound = run.epsilon(delta, **manner)
+        except AccuracyNotReached as error:
+            bound, missed = error.bound, True
+        except TightropeError as error:
+            refused = str(error)
+    late = meter.exhausted is not None and (bound is None or missed or bound.wide is not None)
+    return SamplingRow(name, loader.assumed, run, bound, refused, missed, late, time.perf_counter() - began)

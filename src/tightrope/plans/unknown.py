@@ -1,0 +1,121 @@
+"""One number of a training run that is open: the least sigma, the most epochs or steps, the largest batch.
+
+For sigma, a few quick answers tell where to look, since far off a delta may take long to tell; the search itself asks
+as it always does, and once more without these ends where they were wrong.
+Guarantee: that of `calibrate`: the value meets epsilon at delta by its own upper end, the next one is shown to miss it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypedDict, Unpack
+
+from .. import work
+from ..calibrate import Calibration, SearchOptions, calibrate
+from ..errors import InvalidParameter, TightropeError
+from ..mechanisms.base import Mechanism
+from ..mechanisms.training import training
+from ..question import SECONDS
+
+UNKNOWNS = ("sigma", "epochs", "batch", "steps")  # in this order one is found where several are open
+WHOLE = ("epochs", "batch", "steps")
+FOUND = MappingProxyType(
+    {
+        "sigma": "the least sigma",
+        "epochs": "the most epochs",
+        "batch": "the largest batch",
+        "steps": "the most steps",
+    }
+)
+QUICK_UNITS = 1e8  # of work: where an answer takes more, no others are asked beforehand
+SIGMA_SHARE = 0.5  # of the work, for a search next to where these point
+SIGMA_LOOKS = 14  # answers asked beforehand, at most
+SIGMA_AROUND = 1.02  # times: how far the ends lie from where sigma is expected
+SIGMA_FAR = 2.0**12  # a sigma beyond is not looked for in this way
+
+
+class OpenPlan(TypedDict, total=False):
+    """The keywords of tr.training, some of which may be lists."""
+
+    records: int
+    batch: int | Sequence[int] | None
+    epochs: float | Sequence[float] | None
+    steps: int | Sequence[int] | None
+    sigma: float | Sequence[float] | None
+    sampling: str
+    cap: int | None
+    group: int
+
+
+def solve(
+    plan: Mapping[str, Any], unknown: str, epsilon: float, delta: float, **options: Unpack[SearchOptions]
+) -> Calibration:
+    """The best value of the unknown, which the plan leaves out."""
+    if unknown not in UNKNOWNS:
+        raise InvalidParameter(f"the unknown of a plan is one of {', '.join(UNKNOWNS)}, not {unknown!r:.40}")
+
+    def make(value: float) -> Mechanism:
+        return training(**{**plan, unknown: value})
+
+    if unknown == "batch" and plan.get("epochs") is not None:
+        from .batches import largest_batch
+
+        return largest_batch(plan, epsilon, delta, options)
+    named: SearchOptions = {**options, "parameter": unknown, "integer": unknown in WHOLE}
+    with work.allowance(options.get("seconds", SECONDS)):
+        if unknown == "sigma" and options.get("least") is None and options.get("most") is None:
+            found = _around(make, epsilon, delta, named)
+            if found is not None:
+                return found
+        return calibrate(make, epsilon=epsilon, delta=delta, **named)
+
+
+def _around(
+    make: Callable[[float], Mechanism], epsilon: float, delta: float, options: SearchOptions
+) -> Calibration | None:
+    """By a search next to where quick answers point; None where that does not come to its end."""
+    near = _near(make, epsilon, delta)
+    if near is None:
+        return None
+    ends: SearchOptions = {**options, "least": near / SIGMA_AROUND, "most": near * SIGMA_AROUND}
+    with work.part(SIGMA_SHARE):
+        try:
+            found = calibrate(make, epsilon=epsilon, delta=delta, **ends)
+        except TightropeError:
+            return None
+    return found if found.ended is None else None
+
+
+def _near(make: Callable[[float], Mechanism], epsilon: float, delta: float) -> float | None:
+    """About the sigma whose epsilon is the one wanted, by secants in logs; None where that takes too long."""
+
+    def excess(log_sigma: float) -> float | None:
+        before = work.left()
+        try:
+            upper = make(math.exp(log_sigma)).epsilon(delta).upper
+        except TightropeError:
+            return None
+        if before - work.left() > QUICK_UNITS or not 0.0 < upper < math.inf:
+            return None
+        return math.log(upper) - math.log(epsilon)
+
+    if not 0.0 < epsilon < math.inf:
+        return None
+    low, high = -math.inf, math.inf  # where it is too small, and large enough
+    point, slope = 0.0, -1.0
+    before: tuple[float, float] | None = None
+    for _ in range(SIGMA_LOOKS):
+        value = excess(point)
+        if value is None or abs(point) > math.log(SIGMA_FAR):
+            return None
+        if abs(value) < 0.1 * math.log(SIGMA_AROUND):
+            return math.exp(point)
+        low, high = (max(low, point), high) if value > 0.0 else (low, min(high, point))
+        if before is not None and point != before[0]:
+            slope = min((value - before[1]) / (point - before[0]), -0.1)
+        before, point = (point, value), point - max(min(value / slope, 0.7), -0.7)
+        if not low < point < high:
+            point = (low + high) / 2.0
+    return None
