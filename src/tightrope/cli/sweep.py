@@ -26,11 +26,12 @@ FORMATS = (".csv", ".jsonl", ".parquet")
 @click.argument("definition", metavar="FILE.toml")
 @click.option("--out", required=True, metavar="FILE", help="Where the rows go: .csv, .jsonl or .parquet.")
 @click.option("--workers", type=click.IntRange(1, 1024), help="How many processes; default: one per core.")
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask cluster that is there, such as tcp://10.0.0.1:8786.")
 @click.option(
     "--resume", is_flag=True, help="Go on with a sweep that was interrupted; what is known is not asked again."
 )
 @click.option("--no-times", is_flag=True, help="Leave out the column with seconds: the same rows are the same bytes.")
-def sweep(definition: str, out: str, workers: int | None, resume: bool, no_times: bool) -> int:
+def sweep(definition: str, out: str, workers: int | None, scheduler: str | None, resume: bool, no_times: bool) -> int:
     """One question for many configurations: a grid in, a table out.
 
     \b
@@ -54,10 +55,12 @@ def sweep(definition: str, out: str, workers: int | None, resume: bool, no_times
     \b
     tightrope sweep sweep.toml --out results.csv
     tightrope sweep sweep.toml --out results.parquet --workers 8 --resume
+    tightrope sweep sweep.toml --out results.csv --scheduler tcp://10.0.0.1:8786
     """
     from ..sweep.definition import read_definition
     from ..sweep.journal import Journal
     from ..sweep.local import LocalProcesses, cores
+    from ..sweep.run import executor_of
     from ..sweep.writers import check_parquet
 
     target = Path(out)
@@ -70,7 +73,9 @@ def sweep(definition: str, out: str, workers: int | None, resume: bool, no_times
     if resume and target.exists() and not journal_path.exists():
         raise InvalidParameter(f"{out} is whole: there is nothing to resume; without --resume the sweep runs again")
     rows = len(asked.plan.grid)
-    executor = LocalProcesses(min(workers or cores(), rows))
+    executor = (
+        LocalProcesses(min(workers or cores(), rows)) if scheduler is None else executor_of(workers, rows, scheduler)
+    )
     with Journal(journal_path, asked.header(__version__), asked.plan.grid, resume) as journal:
         try:
             with (

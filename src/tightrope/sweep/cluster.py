@@ -2,8 +2,9 @@
 
 Chunks of CLUSTER_CHUNK configurations or more, so that no sweep has more than TASKS_MOST tasks, a few per worker at a
 time. A chunk whose worker dies is given to another one by the scheduler; where workers die of it again and again, its
-configurations are asked one by one, and the one that kills them is a row with a message.
-Guarantee: rows are those of this machine, to the last bit, since a worker whose packages have other versions is refused.
+configurations are asked at the end, one at a time with nothing else that could be the cause, and the one that kills its
+worker then is a row with a message.
+Guarantee: rows are those of this machine, to the last bit, since a worker with other versions of packages is refused.
 Reference: Rocklin 2015, Dask: parallel computation with blocked algorithms and task scheduling.
 """
 
@@ -12,7 +13,8 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -21,7 +23,7 @@ from sys import version_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..calls import cut
-from ..errors import InvalidParameter, TightropeError
+from ..errors import InvalidParameter
 from .executor import Executor, lost
 from .job import Chunk, Job, Rows
 
@@ -44,10 +46,6 @@ class Answered(NamedTuple):
     stamp: Stamp
 
 
-class SweepError(TightropeError):
-    """A cluster that cannot go on: what was answered stays, and the sweep can be resumed."""
-
-
 class Cluster(Executor):
     """The cluster of a scheduler, by its address or by a client of one's own, which stays open."""
 
@@ -58,7 +56,7 @@ class Cluster(Executor):
     def rows_per_task(self, rows: int) -> int:
         return max(CLUSTER_CHUNK, -(-rows // TASKS_MOST))
 
-    def run(self, job: Job, chunks: Iterator[Chunk]) -> Iterator[Rows]:
+    def run(self, job: Job, chunks: Iterator[Chunk]) -> Generator[Rows, None, None]:
         client, own = _connected(self._scheduler)
         try:
             _check_first(client)
@@ -75,6 +73,8 @@ class _Window:
     def __init__(self, client: Client, job: Job, chunks: Iterator[Chunk]) -> None:
         self._client, self._job, self._chunks = client, job, chunks
         self._chunk_of: dict[Future, Chunk] = {}
+        self._suspects: deque[Chunk] = deque()
+        self._alone = False  # whether only suspects are left, which are asked one at a time
         self._room, self._counted = TASKS_PER_WORKER, 0.0
 
     def rows(self) -> Iterator[Rows]:
@@ -85,7 +85,7 @@ class _Window:
             while self._chunk_of:
                 future = next(done)
                 chunk = self._chunk_of.pop(future)
-                yield from self._taken(future, chunk, done)
+                yield from self._taken(future, chunk)
                 self._fill(done)
         finally:
             with suppress(Exception):
@@ -97,16 +97,16 @@ class _Window:
             with suppress(OSError):
                 self._room = TASKS_PER_WORKER * max(len(self._client.nthreads()), 1)
             self._counted = now
-        for chunk in islice(self._chunks, max(self._room - len(self._chunk_of), 0)):
-            self._submit(chunk, done)
+        chunks = list(islice(self._chunks, max(self._room - len(self._chunk_of), 0)))
+        if not chunks and not self._chunk_of and self._suspects:
+            self._alone, chunks = True, [self._suspects.popleft()]
+        for chunk in chunks:
+            future = self._client.submit(answered, self._job, chunk, pure=False)
+            self._chunk_of[future] = chunk
+            done.add(future)
 
-    def _submit(self, chunk: Chunk, done: Any) -> None:
-        future = self._client.submit(answered, self._job, chunk, pure=False)
-        self._chunk_of[future] = chunk
-        done.add(future)
-
-    def _taken(self, future: Future, chunk: Chunk, done: Any) -> Iterator[Rows]:
-        """The rows of a future; where workers died of it, its configurations one by one, or what is known of one."""
+    def _taken(self, future: Future, chunk: Chunk) -> Iterator[Rows]:
+        """The rows of a future; where workers died of it, what is known of one that was asked alone."""
         if future.status == "finished":
             found: Answered = future.result()
             check_stamp(found.stamp)
@@ -115,9 +115,8 @@ class _Window:
         error = future.exception() if future.status == "error" else None
         if not isinstance(error, _distributed().KilledWorker):
             raise _gone(self._client, error)
-        if len(chunk) > 1:
-            for each in chunk:
-                self._submit((each,), done)
+        if not self._alone:
+            self._suspects.extend((each,) for each in chunk)
             return
         ((index, configuration),) = chunk
         yield lost(index, configuration, "every worker that was given it died, perhaps for lack of memory")
@@ -152,7 +151,9 @@ def check_stamp(theirs: Stamp) -> None:
     """Refuses a worker with other versions."""
     for (name, here), (_, there) in zip(stamp(), theirs, strict=True):
         if here != there:
-            raise SweepError(f"a worker has {name} {there}, and this process {here}: install the same version on both")
+            raise InvalidParameter(
+                f"a worker has {name} {there}, and this process {here}: install the same version on both"
+            )
 
 
 def _check_first(client: Client) -> None:
@@ -162,23 +163,23 @@ def _check_first(client: Client) -> None:
         check_stamp(future.result(timeout=FOUND_WITHIN))
     except TimeoutError:
         address = client.scheduler.address
-        raise SweepError(
+        raise ConnectionError(
             f"no worker answered within {FOUND_WITHIN} s: start one with dask worker {address} --nthreads 1"
         ) from None
-    except TightropeError:
+    except InvalidParameter:
         raise
     except Exception as error:
         raise _gone(client, error) from None
 
 
-def _gone(client: Client, error: BaseException | None) -> TightropeError:
+def _gone(client: Client, error: BaseException | None) -> ConnectionError:
     """Why nothing more comes from a cluster."""
     if error is None:
-        return SweepError(f"the scheduler at {client.scheduler.address} is gone; what was answered is kept")
+        return ConnectionError(f"the scheduler at {client.scheduler.address} is gone; what was answered is kept")
     told = " ".join(str(error).split())
     if isinstance(error, ImportError) or "deserializ" in told:
-        return SweepError(f"scheduler and workers need what this process has, with the same versions: {told:.200}")
-    return SweepError(f"the cluster failed: {type(error).__name__}: {told:.200}")
+        return ConnectionError(f"scheduler and workers need what this process has, with the same versions: {told:.200}")
+    return ConnectionError(f"the cluster failed: {type(error).__name__}: {told:.200}")
 
 
 def _connected(scheduler: object) -> tuple[Client, bool]:
@@ -194,7 +195,7 @@ def _connected(scheduler: object) -> tuple[Client, bool]:
             return distributed.Client(scheduler, timeout=CONNECTED_WITHIN, set_as_default=False), True
     except (OSError, TimeoutError, ValueError) as error:
         told = " ".join(str(error).split())
-        raise SweepError(f"no scheduler answers at {scheduler}: {told:.120}") from None
+        raise ConnectionError(f"no scheduler answers at {scheduler}: {told:.120}") from None
 
 
 def _distributed() -> Any:

@@ -63,7 +63,7 @@ class Plan:
         return executor.run(self.job, self.chunks(executor.rows_per_task(len(self.grid)), done))
 
 
-def plan_of(make: object, grid: Any, ask: object, seconds: float, **drawn: int | None) -> Plan:
+def plan_of(make: object, grid: Any, ask: object, seconds: float, **drawn: Any) -> Plan:
     """The plan of a call."""
     return Plan.of(make, grid_of(grid, **drawn), ask, seconds)
 

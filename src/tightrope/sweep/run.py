@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ..calls import checked, cut
 from ..errors import InvalidParameter
@@ -21,6 +21,13 @@ PROCESSES_MOST = 1024
 GridLike = Mapping[str, Any] | Iterable[Mapping[str, Any]] | str | PathLike[str]
 
 
+class Drawn(TypedDict, total=False):
+    """The keywords of a grid that is drawn."""
+
+    draws: int | None
+    seed: int | None
+
+
 @checked
 def sweep(
     make: str | Callable[..., Mechanism],
@@ -28,9 +35,9 @@ def sweep(
     ask: str,
     *,
     workers: int | None = None,
+    scheduler: object = None,
     seconds: float = SECONDS,
-    draws: int | None = None,
-    seed: int | None = None,
+    **drawn: Unpack[Drawn],
 ) -> Sweep:
     """Asks one question of many configurations, and gives a table with a row for each.
 
@@ -39,26 +46,35 @@ def sweep(
     combinations, a list of configurations {"sigma": 1, "count": 10}, or the path of a CSV file; with draws, how many,
     and seed also {"sigma": {"log_uniform": [0.5, 5]}}, and whole numbers with "whole": True. ask: "epsilon(delta=1e-6)"
     or another question, such as "tpr(fpr={fpr})", "risk(prior=0.1)", or "calibrate(epsilon=3, delta=1e-6)" with a ? in
-    make. workers: how many processes; 1 for this one, None for one per core. seconds: for each question. What fails is
-    a row with its message.
+    make. workers: how many processes; 1 for this one, None for one per core. scheduler: instead of those, the address
+    of a Dask cluster that is there, such as "tcp://10.0.0.1:8786", or a client of it. seconds: for each question. What
+    fails is a row with its message.
     """
     from .plan import plan_of
 
-    plan = plan_of(make, grid, ask, seconds, draws=draws, seed=seed)
+    plan = plan_of(make, grid, ask, seconds, **drawn)
     if len(plan.grid) > TABLE_ROWS_MOST:
         raise InvalidParameter(
             f"a table holds {TABLE_ROWS_MOST:,} configurations at most, not {len(plan.grid):,}: "
             "tightrope sweep writes larger ones to a file"
         )
-    found = sorted((rows for rows in plan.run(executor_of(workers, len(plan.grid)))), key=lambda rows: rows[0].index)
+    found = sorted(plan.run(executor_of(workers, len(plan.grid), scheduler)), key=lambda rows: rows[0].index)
     return Sweep(plan.job.make.text, ask, plan.names, tuple(row for rows in found for row in rows))
 
 
-def executor_of(workers: int | None, rows: int) -> Executor:
-    """This process for 1, else so many, and no more than there are rows."""
+def executor_of(workers: int | None, rows: int, scheduler: object = None) -> Executor:
+    """A cluster, or this process for 1, else so many, and no more than there are rows."""
     from .executor import Here
     from .local import LocalProcesses, cores
 
+    if scheduler is not None and workers is not None:
+        raise InvalidParameter(
+            "workers are processes of this machine, and a scheduler has its own: give one of the two"
+        )
+    if scheduler is not None:
+        from .cluster import Cluster
+
+        return Cluster(scheduler)
     if workers is None:
         workers = cores()
     if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= PROCESSES_MOST:
