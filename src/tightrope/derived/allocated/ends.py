@@ -15,6 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 from flint import arb
 
+from ... import work
 from ...errors import Refusal, UnsupportedMechanism
 from ...kernels.ball import integer
 from ...kernels.directed import lowered, raised
@@ -25,6 +26,7 @@ from ..polygon import SPARE_BITS, Corner, concave
 from .laws import MergedLaw, SplitLaw, SumLaw
 
 MEAN_BITS_MOST = 1 << 11
+ENDS_POINT = 5e4  # units of work, for both pairs
 ROUNDED_MOST = 2.0**-5  # relative: beyond, a law in float64 says little
 
 Whole = tuple[int, int]  # mantissa, exponent
@@ -33,6 +35,7 @@ Whole = tuple[int, int]  # mantissa, exponent
 def above(law: SplitLaw, steps: int, direction: Direction) -> DyadicPair:
     """Atoms, from the largest loss on."""
     _demand(law)
+    work.spend(0.5 * ENDS_POINT * len(law.points))
     masses = raised(law.columns[0], 2.0 * law.units)
     infinite = raised(law.beyond, 2.0 * law.units) / steps if direction is Direction.REMOVE else 0.0
     zero = float(raised(law.zero[0], 2.0 * law.units))
@@ -56,6 +59,7 @@ def above(law: SplitLaw, steps: int, direction: Direction) -> DyadicPair:
 def below(law: MergedLaw, steps: int, infinite: arb, direction: Direction) -> DyadicPair:
     """Events of the cells with the largest losses; infinite: P-mass of infinite loss for REMOVE."""
     _demand(law)
+    work.spend(0.5 * ENDS_POINT * len(law.points))
     (m, v), (zero, _) = law.columns, law.zero
     units = 2.0 * law.units + 4.0
     remove = direction is Direction.REMOVE

@@ -11,6 +11,7 @@ Proof: docs/proofs/allocation.md, section 8.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -41,11 +42,12 @@ class GradedRow(NamedTuple):
 
 
 class Fine(NamedTuple):
-    """Points per deviation, per doubling far above, and deviations that are kept even."""
+    """Points per deviation, per doubling far above, deviations that are kept even, and the side that counts."""
 
     near: float
     far: float
     reach: float
+    left: bool
 
 
 class Block(NamedTuple):
@@ -92,16 +94,24 @@ def blocks(shape: Extent, fine: Fine) -> list[Block]:
         exponent, start = exponent + 1, stop // 2
 
 
+def grid_points(places: Sequence[Block]) -> FloatArray:
+    """All of them."""
+    rows = (np.arange(start, start + size, dtype=np.float64) for _, start, size in places)
+    return np.concatenate([np.ldexp(row, each.exponent) for row, each in zip(rows, places, strict=True)])
+
+
 def halved(piece: GradedRow, split: bool) -> GradedRow:
     """On the grid of the next exponent."""
     lead = piece.start % 2
     rest = (piece.size + lead) % 2
-    padded = np.pad(piece.columns, ((0, 0), (lead, rest)))
+    padded = np.zeros((len(piece.columns), lead + piece.size + rest))
+    padded[:, lead : lead + piece.size] = piece.columns
     even, odd, start = padded[:, 0::2], padded[:, 1::2], (piece.start - lead) // 2
     if not split and piece.exponent % 2:  # odd cells go left and right by turns, so that labels do not drift
         return GradedRow(piece.exponent + 1, start, even + odd)
     here, there = (even + 0.5 * odd, 0.5 * odd) if split else (even, odd)
-    coarse = np.pad(here, ((0, 0), (0, 1 - rest)))  # the last odd one is padding, or has a neighbour
+    coarse = np.zeros((len(here), here.shape[1] + 1 - rest))  # the last odd one is padding, or has a neighbour
+    coarse[:, : here.shape[1]] = here
     coarse[:, 1:] += there[:, : there.shape[1] - rest]
     return GradedRow(piece.exponent + 1, start, coarse)
 
@@ -140,19 +150,20 @@ class Regridded:
     def __init__(self, shape: Sequence[Block], columns: int, split: bool) -> None:
         self._blocks, self._split = tuple(shape), split
         self._rows = [np.zeros((columns, block.size + 1)) for block in shape]
+        self._starts = [math.ldexp(block.start, block.exponent) for block in shape]
 
     def add(self, piece: GradedRow) -> None:
         """Points must lie between the first and the last point of the target."""
-        for index, (exponent, start, count) in enumerate(self._blocks):
-            first, last = (in_steps(each, exponent, piece.exponent) for each in (start, start + count))
-            part = cut(piece, first, last)
-            if not part.size:
-                continue
-            row = self._rows[index]
+        if not piece.size:
+            return
+        low, high = (math.ldexp(end, piece.exponent) for end in (piece.start, piece.start + piece.size - 1))
+        for index in range(max(bisect_right(self._starts, low) - 1, 0), bisect_right(self._starts, high)):
+            (exponent, start, size), row = self._blocks[index], self._rows[index]
+            part = cut(piece, *(in_steps(each, exponent, piece.exponent) for each in (start, start + size)))
             if exponent <= piece.exponent:
                 stride = 1 << (piece.exponent - exponent)
-                place = (part.start * stride) - start
-                row[:, place : place + (part.size - 1) * stride + 1 : stride] += part.columns
+                place = part.start * stride - start
+                row[:, place : place + part.size * stride : stride] += part.columns
             else:
                 part = coarsened(part, exponent, self._split)
                 row[:, part.start - start : part.start - start + part.size] += part.columns

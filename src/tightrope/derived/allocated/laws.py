@@ -25,7 +25,7 @@ from ...kernels.enclosure import FloatArray
 from ...kernels.fft import upper_sum
 from .grid import Block, Extent, Fine, GradedRow, Regridded, added, blocks, cut, halved, in_steps
 
-SUM_PRODUCT, SUM_ROW = 0.3, 2e5  # of work: one product of a direct sum, one piece of a grid
+SUM_PRODUCT, SUM_ROW = 0.3, 5e4  # of work: one product of a direct sum, one piece of a grid
 QUANTILE = 0.16  # of the mass: what lies outside on either side says how wide a law is
 
 
@@ -59,7 +59,7 @@ class SumLaw:
 
     def plus(self, other: Self, fine: Fine, light: Light) -> Self:
         """The sum of two that are independent."""
-        shape = _sum_shape(self, other, light)
+        shape = _sum_shape(self, other, fine.left, light)
         places = blocks(shape, fine)
         longest = max(piece.size for law in (self, other) for piece in law.pieces)
         work.hold(64.0 * sum(block.size for block in places))
@@ -107,15 +107,15 @@ class SumLaw:
         """At or above the mass, up to the rounding of `units`."""
         return upper_sum(self.columns[0]) + float(self.zero[0])
 
-    def shape(self) -> Extent:
-        """About where it lies."""
+    def shape(self, left: bool) -> Extent:
+        """About where it lies, and how wide it is on one side."""
         points, mass = self.points, self.columns[0]
         share = np.cumsum(mass) + self.zero[0]
-        low, middle, high = (
-            points[min(int(np.searchsorted(share, level * share[-1])), len(points) - 1)]
-            for level in (QUANTILE, 0.5, 1.0 - QUANTILE)
+        levels = (QUANTILE if left else 1.0 - QUANTILE, 0.5)
+        outer, middle = (
+            float(points[min(int(np.searchsorted(share, level * share[-1])), len(points) - 1)]) for level in levels
         )
-        return Extent(float(points[0]), float(points[-1]), float(middle), max(float(high - low) / 2.0, 0.0))
+        return Extent(float(points[0]), float(points[-1]), middle, abs(outer - middle))
 
     def _made(self, pieces: tuple[GradedRow, ...], zero: FloatArray, beyond: float, units: float) -> Self:
         return replace(self, pieces=pieces, zero=zero, beyond=beyond, units=units)
@@ -151,9 +151,9 @@ class MergedLaw(SumLaw):
         return np.stack([np.convolve(m, n), np.convolve(m, w) + np.convolve(v, n)])
 
 
-def _sum_shape(one: SumLaw, other: SumLaw, light: Light) -> Extent:
+def _sum_shape(one: SumLaw, other: SumLaw, left: bool, light: Light) -> Extent:
     """Central widths of independent summands add up like deviations at least."""
-    first, second = one.shape(), other.shape()
+    first, second = one.shape(left), other.shape(left)
     low = first.low + second.low
     low = min(low, second.low) if one.zero[0] > light.mass else low
     low = min(low, first.low) if other.zero[0] > light.mass else low

@@ -5,32 +5,51 @@ from __future__ import annotations
 import math
 from typing import TypeVar
 
+from ... import work
 from ...facets.between import Fineness
 from ...pair import Pair
 from ...relation import Direction
 from . import ends
-from .grid import Fine
-from .laws import Light, SumLaw
+from .ends import ENDS_POINT
+from .grid import Extent, Fine, blocks
+from .laws import SUM_PRODUCT, SUM_ROW, Light, SumLaw
 from .start import Step
 
 POINTS_PER_DEVIATION, NEAR_LEAST = 1 / 24, 8.0  # of the points that are wanted
-FAR_PER_NEAR = 4.0
-LIGHT_SHARE, LOW_MOST = 1 / 32, 1e-20
+FAR_PER_NEAR = {Direction.REMOVE: 4.0, Direction.ADD: 1.0}  # the other side is never far from what counts
+AT_ONCE = 0.5  # of the work that is left
+LIGHT_SHARE, OTHER_SIDE = 1 / 32, 1e-15  # of the tail, on the side that counts, and in any case
 
 L = TypeVar("L", bound=SumLaw)
 
 
 def mean_pairs(step: Pair, steps: int, direction: Direction, fine: Fineness) -> tuple[Pair, Pair]:
     """A pair below and one above; step is (P, Q), of which one of so many copies of Q becomes P."""
-    near = max(fine.points * POINTS_PER_DEVIATION, NEAR_LEAST)
     reach = math.sqrt(-2.0 * math.log(fine.tail))
-    grid = Fine(near, FAR_PER_NEAR * near, reach)
-    deep, shallow = LIGHT_SHARE * fine.tail, LIGHT_SHARE * min(fine.tail, LOW_MOST)
     remove = direction is Direction.REMOVE
-    light = Light((shallow if remove else deep) / steps, deep if remove else shallow)
-    merged, spread = Step(step, direction).start(grid, light)
+    deep = LIGHT_SHARE * fine.tail
+    light = Light(OTHER_SIDE / steps, deep) if remove else Light(deep / steps, OTHER_SIDE)
+    near = max(fine.points * POINTS_PER_DEVIATION, NEAR_LEAST)
+    grid = Fine(near, FAR_PER_NEAR[direction] * near, reach, left=not remove)
+    base = Step(step, direction)
+    extent = base.extent(grid, light)
+    grid = _affordable(extent, grid, steps)
+    merged, split = base.start(blocks(extent, grid))
     lower = ends.below(power(merged, steps, grid, light), steps, step.infinite_mass(), direction)
-    return lower, ends.above(power(spread, steps, grid, light), steps, direction)
+    return lower, ends.above(power(split, steps, grid, light), steps, direction)
+
+
+def _affordable(extent: Extent, grid: Fine, steps: int) -> Fine:
+    """A grid whose sums take a part of the work that is left; what is coarser is valid too."""
+    allowed = AT_ONCE * work.left()
+    while grid.near > NEAR_LEAST:
+        places = blocks(extent, grid)
+        # Three convolutions for each of two sums at every doubling, of rows with themselves and with what is finer.
+        each = sum(SUM_ROW + 3.0 * SUM_PRODUCT * place.size**2 for place in places)
+        if 6.0 * each * steps.bit_length() + ENDS_POINT * sum(place.size for place in places) <= allowed:
+            return grid
+        grid = grid._replace(near=max(0.7 * grid.near, NEAR_LEAST), far=0.7 * grid.far)
+    return grid
 
 
 def power(law: L, steps: int, grid: Fine, light: Light) -> L:

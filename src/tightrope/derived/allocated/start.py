@@ -24,7 +24,7 @@ from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
 from ...pair import TAIL_ERROR, Pair
 from ...relation import Direction
-from .grid import Block, Extent, Fine, GradedRow, blocks
+from .grid import Block, Extent, Fine, GradedRow, grid_points
 from .laws import QUANTILE, Light, MergedLaw, SplitLaw
 
 LOSS_FARTHEST = 600.0  # e^600 and its square are doubles
@@ -42,17 +42,23 @@ class Step(NamedTuple):
     pair: Pair
     direction: Direction
 
-    def start(self, fine: Fine, light: Light) -> tuple[MergedLaw, SplitLaw]:
-        """Below and above."""
+    def extent(self, fine: Fine, light: Light) -> Extent:
+        """About where Y lies."""
         listed = self.pair.atoms()
-        if listed is not None:
-            return self._of_atoms(listed, fine, light)
-        places = blocks(self._shape(light), fine)
-        points = _points(places)
+        if listed is None:
+            return self._shape(fine, light)
+        loss = np.clip(listed.loss.value, -LOSS_FARTHEST, LOSS_FARTHEST)
+        return _shape_of(np.exp(loss), listed.p.value, listed.q.value, fine.left, light)
+
+    def start(self, places: list[Block]) -> tuple[MergedLaw, SplitLaw]:
+        """Below and above."""
+        listed, points = self.pair.atoms(), grid_points(places)
         work.spend(STEP_POINT * len(points))
+        if listed is not None:
+            return self._of_atoms(listed, places, points)
         return self._below(places, points), self._above(places, points)
 
-    def _shape(self, light: Light) -> Extent:
+    def _shape(self, fine: Fine, light: Light) -> Extent:
         """By halving intervals of the loss; only width depends on it."""
         infinite = float(self.pair.tails(twofold(np.array([np.inf]))).p_above[0])
 
@@ -67,8 +73,8 @@ class Step(NamedTuple):
 
         low = loss(2, -light.mass)
         high = loss(0, light.value)
-        left, middle, right = (loss(1, level) for level in (1.0 - QUANTILE, 0.5, QUANTILE))
-        width = 0.5 * (np.exp(right) - np.exp(left))
+        outer, middle = (loss(1, level) for level in (1.0 - QUANTILE if fine.left else QUANTILE, 0.5))
+        width = abs(np.exp(outer) - np.exp(middle))
         return Extent(float(np.exp(low)), float(np.exp(max(high, low + 1e-6))), float(np.exp(middle)), float(width))
 
     def _above(self, places: list[Block], points: FloatArray) -> SplitLaw:
@@ -97,6 +103,7 @@ class Step(NamedTuple):
         tails = self.pair.tails(twofold(edges))
         q_above, q_below = _more(tails.q_above), _less(tails.q_below)
         p_above, p_below = np.maximum(_less(tails.p_above) - gone, 0.0), _more(tails.p_below)
+        p_below[0] = 0.0  # at the value 0
         kept = (np.minimum(q_above, q_below) <= HALF) & (np.minimum(p_above, p_below) <= 0.5 * least - (0.5 - HALF))
         places_of = np.append(0, np.flatnonzero(kept) + 1)  # cell 0 is the value 0, cell i the label i - 1
         m, middle = _cells(
@@ -113,7 +120,7 @@ class Step(NamedTuple):
         rows[:, places_of] = _rising(m, v)
         return MergedLaw(_pieces(places, rows[:, 1:]), rows[:, 0], 0.0, FIRST_UNITS + 4.0 / middle)
 
-    def _of_atoms(self, listed: Atoms, fine: Fine, light: Light) -> tuple[MergedLaw, SplitLaw]:
+    def _of_atoms(self, listed: Atoms, places: list[Block], points: FloatArray) -> tuple[MergedLaw, SplitLaw]:
         """Each is split, or put into the cell of the nearest point."""
         rise = self.direction is Direction.REMOVE
         loss = listed.loss.upper if rise else listed.loss.lower
@@ -128,9 +135,7 @@ class Step(NamedTuple):
             value = np.exp(np.clip(loss[~far], -LOSS_FARTHEST, LOSS_FARTHEST))
         value = raised(value, FIRST_UNITS) if rise else lowered(value, FIRST_UNITS)
         p, q = listed.p[~far], listed.q[~far]
-        places = blocks(_shape_of(value, p.value, q.value, light), fine)
-        points, many = _points(places), FIRST_UNITS + 2.0 * len(loss)
-        work.spend(STEP_POINT * (len(points) + len(value)))
+        many = FIRST_UNITS + 2.0 * len(loss)
         masses, more, low = _split(points, value, q.upper)
         above = SplitLaw(
             _pieces(places, masses[None, :]), np.array([raised(zero + low, many)]), raised(beyond + more, many), many
@@ -142,17 +147,15 @@ class Step(NamedTuple):
         return MergedLaw(_pieces(places, rows), np.array([lost, 0.0]), 0.0, many + 2.0 * SURE / UNIT), above
 
 
-def _shape_of(value: FloatArray, p: FloatArray, q: FloatArray, light: Light) -> Extent:
+def _shape_of(value: FloatArray, p: FloatArray, q: FloatArray, left: bool, light: Light) -> Extent:
     if not len(value):
         return Extent(1.0, 2.0, 1.0, 1.0)
     order = np.argsort(value)
     value, below, above = value[order], np.cumsum(q[order]), np.cumsum(p[order][::-1])[::-1]
-    levels = (light.mass, QUANTILE * below[-1], 0.5 * below[-1], (1.0 - QUANTILE) * below[-1])
-    low, left, middle, right = (
-        float(value[min(int(np.searchsorted(below, level)), len(value) - 1)]) for level in levels
-    )
+    levels = (light.mass, (QUANTILE if left else 1.0 - QUANTILE) * below[-1], 0.5 * below[-1])
+    low, outer, middle = (float(value[min(int(np.searchsorted(below, level)), len(value) - 1)]) for level in levels)
     high = float(value[max(int(np.searchsorted(-above, -light.value)) - 1, 0)])
-    return Extent(low, max(high, raised(low, 2.0**40)), middle, 0.5 * (right - left))
+    return Extent(low, max(high, raised(low, 2.0**40)), middle, abs(outer - middle))
 
 
 def _split(points: FloatArray, value: FloatArray, mass: FloatArray) -> tuple[FloatArray, float, float]:
@@ -179,26 +182,29 @@ def _cells(below: FloatArray, above: FloatArray, total: float, slack: float) -> 
 
 def _rising(m: FloatArray, v: FloatArray) -> FloatArray:
     """Cells whose ratio v/m is not above that of all before are merged with them."""
-    found = np.stack([m, v])
+    found, places = np.stack([m, v]), np.flatnonzero((m > 0.0) | (v > 0.0))
     with np.errstate(all="ignore"):
-        ratio = v / m
-    if not np.any(m == 0.0) and np.all(ratio[1:] >= ratio[:-1]):
+        ratio = v[places] / m[places]
+    if np.all(ratio[1:] >= ratio[:-1]):
         return found
-    pools: list[list[float]] = []  # m, v, first place
-    for place, (mass, value) in enumerate(zip(m.tolist(), v.tolist(), strict=True)):
-        if mass == 0.0 and value == 0.0:
-            continue
-        pools.append([mass, value, place])
-        while len(pools) > 1 and (
-            pools[-2][0] == 0.0 or (pools[-1][0] > 0.0 and pools[-1][1] / pools[-1][0] < pools[-2][1] / pools[-2][0])
-        ):
-            mass_1, value_1, _ = pools.pop()
-            pools[-1][0] += mass_1
-            pools[-1][1] += value_1
+    pools: list[tuple[float, float, int]] = []  # m, v, first place
+    for place in places.tolist():
+        mass, value = float(m[place]), float(v[place])
+        while pools and _falls(pools[-1][0], pools[-1][1], mass, value):
+            before = pools.pop()
+            mass, value, place = mass + before[0], value + before[1], before[2]
+        pools.append((mass, value, place))
     found[:] = 0.0
-    for mass, value, first in pools:
-        found[:, int(first)] = mass, value
+    for mass, value, place in pools:
+        found[:, place] = mass, value
     return found
+
+
+def _falls(mass: float, value: float, next_mass: float, next_value: float) -> bool:
+    """Whether the ratio does; without mass it is infinite."""
+    if not next_mass:
+        return False
+    return not mass or next_value / next_mass < value / mass
 
 
 def _gathered(places: npt.NDArray[np.int64], numbers: FloatArray, size: int) -> FloatArray:
@@ -206,17 +212,11 @@ def _gathered(places: npt.NDArray[np.int64], numbers: FloatArray, size: int) -> 
 
 
 def _more(tail: FloatArray) -> FloatArray:
-    return np.where(tail > 0.0, np.minimum(raised(tail, TAIL_UNITS) + TAIL_FLOOR, 1.0), 0.0)
+    return np.minimum(raised(tail, TAIL_UNITS) + TAIL_FLOOR, 1.0)
 
 
 def _less(tail: FloatArray) -> FloatArray:
     return np.maximum(lowered(tail, TAIL_UNITS) - TAIL_FLOOR, 0.0)
-
-
-def _points(places: list[Block]) -> FloatArray:
-    return np.concatenate(
-        [np.ldexp(np.arange(b.start, b.start + b.size, dtype=np.float64), b.exponent) for b in places]
-    )
 
 
 def _pieces(places: list[Block], columns: FloatArray) -> tuple[GradedRow, ...]:
