@@ -17,7 +17,7 @@ from .start import Step
 
 POINTS_PER_DEVIATION, NEAR_LEAST = 1 / 24, 8.0  # of the points that are wanted
 FAR_PER_NEAR = {Direction.REMOVE: 4.0, Direction.ADD: 1.0}  # the other side is never far from what counts
-AT_ONCE = 0.5  # of the work that is left
+SUMS_SHARE = 0.5  # of the work that is left
 LIGHT_SHARE, OTHER_SIDE = 1 / 32, 1e-15  # of the tail, on the side that counts, and in any case
 
 L = TypeVar("L", bound=SumLaw)
@@ -41,7 +41,7 @@ def mean_pairs(step: Pair, steps: int, direction: Direction, fine: Fineness) -> 
 
 def _affordable(extent: Extent, grid: Fine, steps: int) -> Fine:
     """A grid whose sums take a part of the work that is left; what is coarser is valid too."""
-    allowed = AT_ONCE * work.left()
+    allowed = SUMS_SHARE * work.left()
     while grid.near > NEAR_LEAST:
         places = blocks(extent, grid)
         # Three convolutions for each of two sums at every doubling, of rows with themselves and with what is finer.
