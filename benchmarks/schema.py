@@ -24,6 +24,7 @@ LISTS: tuple[tuple[str, str, Iterable[str]], ...] = (
     ("result.json", '"propertyNames": {"$ref": "#/$defs/source"}, "required": ', ERROR_SOURCES),
     ("result.json", '"direction": {"enum": ', [each.value for each in Direction]),
     ("result.json", '"relation": {"enum": ', [each.value for each in Relation]),
+    ("sweep.json", '"relation": {"enum": ', [each.value for each in Relation]),
 )
 
 

@@ -10,10 +10,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Iterator
+from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 import tightrope as tr
 from tightrope.cli.app import run
@@ -36,7 +38,7 @@ delta = [1e-6, 0]
 @pytest.fixture(autouse=True)
 def in_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "sweep.toml").write_text(TOML, "utf-8")
+    (tmp_path / "dpsgd.toml").write_text(TOML, "utf-8")
     return tmp_path
 
 
@@ -49,7 +51,7 @@ def expected() -> str:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
 def test_a_sweep_that_is_killed_goes_on_where_it_was(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["sweep", "sweep.toml", "--out", "out.csv", "--no-times", "--workers", "1"]
+    arguments = ["sweep", "dpsgd.toml", "--out", "out.csv", "--no-times", "--workers", "1"]
     journal = Path("out.csv.journal")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     found = subprocess.Popen([sys.executable, "-m", "tightrope", *arguments], env=environment)
@@ -88,12 +90,12 @@ class Interrupted(Here):
 
 def test_an_interrupt_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(local, "LocalProcesses", lambda workers: Interrupted())
-    assert run(["sweep", "sweep.toml", "--out", "out.csv"]) == 130
+    assert run(["sweep", "dpsgd.toml", "--out", "out.csv"]) == 130
     assert capsys.readouterr().err == (
         "tightrope: 7 of 240 configurations are kept; the same command with --resume goes on\n"
     )
     monkeypatch.setattr(local, "LocalProcesses", lambda workers: Here())
-    assert run(["sweep", "sweep.toml", "--out", "out.csv", "--no-times", "--resume"]) == 0
+    assert run(["sweep", "dpsgd.toml", "--out", "out.csv", "--no-times", "--resume"]) == 0
     assert Path("out.csv").read_text("utf-8") == expected()
 
 
@@ -102,13 +104,13 @@ def test_formats_hold_the_same_rows(
 ) -> None:
     monkeypatch.setattr(local, "LocalProcesses", lambda workers: Here())
     pyarrow = pytest.importorskip("pyarrow.parquet")
-    (in_a_folder / "sweep.toml").write_text(
+    (in_a_folder / "dpsgd.toml").write_text(
         'make = "Gaussian(sigma=?) * {count}"\nask = "calibrate(epsilon={epsilon}, delta=1e-6)"\n'
         "[[grid]]\nepsilon = 1\ncount = 3\nlabel = 'a, b'\n[[grid]]\nepsilon = 0.5\ncount = -1\nlabel = 'c'",
         "utf-8",
     )
     for end in ("csv", "jsonl", "parquet"):
-        assert run(["sweep", "sweep.toml", "--out", f"out.{end}", "--workers", "1", "--no-times"]) == 0
+        assert run(["sweep", "dpsgd.toml", "--out", f"out.{end}", "--workers", "1", "--no-times"]) == 0
     with open("out.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     lines = [json.loads(line) for line in Path("out.jsonl").read_text("utf-8").splitlines()]
@@ -116,6 +118,8 @@ def test_formats_hold_the_same_rows(
     found = tr.calibrate(lambda sigma: tr.Gaussian(sigma=sigma) * 3, epsilon=1, delta=1e-6)
     assert lines[0]["value"] == table[0]["value"] == float(rows[0]["value"]) == found.value
     assert lines == table
+    validator = Draft202012Validator(json.loads(files("tightrope").joinpath("schema/sweep.json").read_text("utf-8")))
+    assert all(validator.is_valid(line) for line in lines)
     assert [row["label"] for row in rows] == ["a, b", "c"]
     assert list(lines[0]) == list(rows[0]) == list(table[0])
     assert "count" in lines[1]["error"]
@@ -123,11 +127,25 @@ def test_formats_hold_the_same_rows(
 
 
 def test_bad_input_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["sweep", "sweep.toml", "--out", "out.txt"]) == 2
+    assert run(["sweep", "dpsgd.toml", "--out", "out.txt"]) == 2
     assert run(["sweep", "missing.toml", "--out", "out.csv"]) == 2
     Path("out.csv").write_text("", "utf-8")
-    assert run(["sweep", "sweep.toml", "--out", "out.csv", "--resume"]) == 2
+    assert run(["sweep", "dpsgd.toml", "--out", "out.csv", "--resume"]) == 2
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 3
     assert ".csv, .jsonl, .parquet" in told[0]
     assert "there is nothing to resume" in told[2]
+
+
+def test_the_page_of_sweeps_has_a_file_that_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], in_a_folder: Path
+) -> None:
+    page = (ROOT / "docs" / "sweeps.md").read_text("utf-8")
+    text = (ROOT / "docs" / "dpsgd.toml").read_text("utf-8")
+    assert f"```toml\n{text}```" in page
+    (in_a_folder / "dpsgd.toml").write_text(text.replace("draws = 20", "draws = 2"), "utf-8")
+    command = next(line.split() for line in page.splitlines() if line.startswith("    tightrope sweep "))
+    monkeypatch.setattr(local, "LocalProcesses", lambda workers: Here())
+    assert run(command[1:]) == 0
+    assert capsys.readouterr().out.startswith("4 rows, ")
+    assert sorted(os.listdir()) == ["dpsgd.toml", "results.csv"]

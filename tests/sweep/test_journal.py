@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -67,7 +66,8 @@ def test_a_torn_line_is_asked_again_and_no_other(tmp_path: Path) -> None:
             for rows in again:
                 journal.add(rows)
             assert len(list(journal.rows())) == 9
-        assert [json.loads(line) for line in path.read_bytes().splitlines()]
+        assert all(line.startswith(b"{") and line.endswith(b"}") for line in path.read_bytes().splitlines())
+        assert path.read_bytes().count(b'{"index"') == path.read_bytes().count(b"\n") - 1 == 9
     path.write_bytes(whole[:20])
     with opened(tmp_path, asked) as journal:
         assert journal.count == 0

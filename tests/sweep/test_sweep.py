@@ -110,7 +110,19 @@ def test_what_no_configuration_could_answer_is_refused_at_once(
 
 
 @pytest.mark.parametrize(
-    "value", ["1) + Laplace(scale=1", "x' * 2 + '", 'a"b', "{rate}", "\\", "\\'", "'", "?", "__import__('os')"]
+    "value",
+    [
+        "1) + Laplace(scale=1",
+        "'a') + Laplace(scale=1, name='b'",
+        "x' * 2 + '",
+        'a"b',
+        "{rate}",
+        "\\",
+        "\\'",
+        "'",
+        "?",
+        "__import__('os')",
+    ],
 )
 def test_a_word_cannot_change_the_text_around_it(value: str) -> None:
     filled = Pattern("Gaussian(sigma=1, name={word}) * {rate}").filled({"word": value, "rate": 2})

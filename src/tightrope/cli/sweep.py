@@ -23,7 +23,7 @@ FORMATS = (".csv", ".jsonl", ".parquet")
 
 
 @click.command("sweep")
-@click.argument("definition", metavar="FILE.toml")
+@click.argument("definition", metavar="FILE")
 @click.option("--out", required=True, metavar="FILE", help="Where the rows go: .csv, .jsonl or .parquet.")
 @click.option("--workers", type=click.IntRange(1, 1024), help="How many processes; default: one per core.")
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask cluster that is there, such as tcp://10.0.0.1:8786.")
@@ -35,7 +35,7 @@ def sweep(definition: str, out: str, workers: int | None, scheduler: str | None,
     """One question for many configurations: a grid in, a table out.
 
     \b
-    FILE.toml says what is made, of what, and what is asked:
+    FILE is TOML, and says what is made, of what, and what is asked:
       make = "Gaussian(sigma={sigma}).poisson(rate={rate}) * {count}"
       ask = "epsilon(delta={delta})"
       seconds = 10                # for each question; then the narrowest so far
@@ -50,12 +50,12 @@ def sweep(definition: str, out: str, workers: int | None, scheduler: str | None,
     draws = 100 and seed = 1 draw what is written as sigma = {log_uniform = [0.5, 5]}
     or count = {log_uniform = [1, 1e5], whole = true}; grid = "table.csv" takes the rows of a file.
     \b
-    A question that fails is a row with its message. What is known stands in FILE.journal beside
+    A question that fails is a row with its message. What is known stands in a journal beside
     the output until all is: after an interrupt, a crash or kill -9, --resume goes on from there.
     \b
-    tightrope sweep sweep.toml --out results.csv
-    tightrope sweep sweep.toml --out results.parquet --workers 8 --resume
-    tightrope sweep sweep.toml --out results.csv --scheduler tcp://10.0.0.1:8786
+    tightrope sweep dpsgd.toml --out results.csv
+    tightrope sweep dpsgd.toml --out results.parquet --workers 8 --resume
+    tightrope sweep dpsgd.toml --out results.csv --scheduler tcp://10.0.0.1:8786
     """
     from ..sweep.definition import read_definition
     from ..sweep.journal import Journal

@@ -17,7 +17,7 @@ import threading
 from collections import deque
 from collections.abc import Generator, Iterator
 from contextlib import suppress
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue
 from signal import Signals
 from time import monotonic
 from typing import IO, Any
@@ -29,7 +29,8 @@ from .recipe import Maker
 
 LOCAL_CHUNK_MOST, CHUNKS_PER_WORKER = 50, 16
 KILLED_FACTOR, KILLED_SECONDS = 3.0, 30.0  # of its seconds, and so many more: then a process is ended
-LOOKED_EVERY = 0.5  # seconds
+LOOKED_EVERY, ENDING_EVERY = 0.5, 0.01  # seconds
+ROWS_WAITING = 1000  # that nobody has taken yet: then processes wait
 ENDED_WITHIN = 5.0  # seconds, after which a process that was told to end is killed
 INSIDE = "TIGHTROPE_SWEEP_WORKER"
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -59,13 +60,15 @@ class LocalProcesses(Executor):
         for each in hands:
             each.start()
         try:
-            at_work = len(hands)
+            at_work, looked = len(hands), monotonic()
             while at_work:
+                if monotonic() - looked > LOOKED_EVERY:
+                    looked = monotonic()
+                    for each in hands:
+                        each.look()
                 try:
                     found = feed.done.get(timeout=LOOKED_EVERY)
                 except Empty:
-                    for each in hands:
-                        each.look()
                     continue
                 if isinstance(found, BaseException):
                     raise found
@@ -77,8 +80,9 @@ class LocalProcesses(Executor):
             feed.close()
             for each in hands:
                 each.stop()
-            for each in hands:
-                each.join()
+            while any(each.is_alive() for each in hands):  # one may wait for room in the queue
+                with suppress(Empty):
+                    feed.done.get(timeout=ENDING_EVERY)
 
 
 class Feed:
@@ -88,7 +92,7 @@ class Feed:
         self._chunks = chunks
         self._lock = threading.Lock()
         self._closed = False
-        self.done: SimpleQueue[Rows | BaseException | None] = SimpleQueue()
+        self.done: Queue[Rows | BaseException | None] = Queue(ROWS_WAITING)
 
     def take(self) -> Chunk | None:
         """The next chunk; None at the end."""
@@ -138,25 +142,25 @@ class Hand(threading.Thread):
             process = self._ready()
             try:
                 _send(process.stdin, tuple(waiting))
-                self._since, self._busy = monotonic(), True
                 while waiting:
+                    self._since, self._busy = monotonic(), True
                     rows: Rows = _received(process.stdout)
-                    self._since = monotonic()
+                    self._busy = False
                     waiting.popleft()
                     self._feed.done.put(rows)
             except (EOFError, OSError, pickle.UnpicklingError):
                 if self._stopped:
                     return
+                self._busy = False
                 index, configuration = waiting.popleft()
                 self._feed.done.put(lost(index, configuration, self._why(process), monotonic() - self._since))
                 self._end()
-            finally:
-                self._busy = False
 
     def _ready(self) -> subprocess.Popen[bytes]:
         """The process, started where there is none."""
-        if self._process is not None:
+        if self._process is not None and self._process.poll() is None:
             return self._process
+        self._end()  # one that died between two chunks costs no row
         environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "1"), INSIDE: "1"}
         self._overdue = False
         self._process = process = subprocess.Popen(
@@ -183,8 +187,9 @@ class Hand(threading.Thread):
         return f"its process died ({_code(process.wait())})"
 
     def _kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
+        process = self._process  # its thread may let go of it meanwhile
+        if process is not None:
+            process.kill()
 
     def _end(self) -> None:
         """Closes its input, upon which it ends, and waits until it is gone."""

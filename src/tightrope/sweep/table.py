@@ -151,7 +151,7 @@ class Sweep(Sequence[SweepRow]):
         return csv_text(self.rows, self.columns)
 
     def to_jsonl(self) -> str:
-        """An object per line."""
+        """An object per line, as schema/sweep.json describes it."""
         from .writers import jsonl_text
 
         return jsonl_text(self.rows, self.columns)
