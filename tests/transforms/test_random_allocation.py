@@ -245,8 +245,11 @@ def test_other_questions_are_answered_or_refused_in_one_line() -> None:
     )
     assert found.bound.upper <= 0.5 < found.missed.bound.lower
     epoch = GAUSSIAN.random_allocation(steps=7)
-    assert epoch.zcdp().upper <= GAUSSIAN.zcdp().upper
-    for ask in (lambda: epoch.delta(0.5, proof=True), lambda: epoch.renyi(3.0)):
+    assert epoch.gdp(seconds=0.2).lower == pytest.approx(1.0)  # far out it is what its step is
+    assert epoch.gdp(seconds=0.2).upper == pytest.approx(1.0)
+    # E L^2 = 1 + (E Y^2 - 1)/steps, in the worse direction at least.
+    assert epoch.renyi(2.0, accuracy=0.05).upper >= math.log1p(math.expm1(1.0) / 7)
+    for ask in (lambda: epoch.delta(0.5, proof=True), lambda: epoch.cgf(1.0)):
         with pytest.raises(tr.UnsupportedMechanism) as refused:
             ask()
         assert "\n" not in str(refused.value)

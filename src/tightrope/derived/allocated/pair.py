@@ -39,9 +39,6 @@ class AllocatedPair(Pair):
 
     tails = profile = ball_tails = ball_profile = _not_known
 
-    def opaque(self) -> bool:
-        return True
-
     def bracketed(self) -> bool:
         return True
 
@@ -77,6 +74,10 @@ class AllocatedPair(Pair):
 
     def gaussian(self) -> arb | None:
         return self.base.gaussian()
+
+    def gaussian_limit(self, direction: Direction) -> arb | None:
+        """Of the record in one step at least: L >= Y_1/t, so that H(a) >= H_base(t a)/t, whatever the others show."""
+        return self.base.gaussian_limit(direction) if direction is self.direction else None
 
     def between(self, fine: Fineness) -> tuple[Pair, Pair]:
         from .power import mean_pairs
