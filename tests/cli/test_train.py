@@ -98,7 +98,7 @@ def test_two_unknowns_make_a_table(tmp_path: Path, capsys: Captured) -> None:
     asked = [*SMALL, "--sigma", "'?'", "--epochs", "?", "--points", "2", "--epsilon", "2"]
     assert run([*asked, "--plot", str(picture)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "the least sigma for epsilon 2 at delta 0.0001"
+    assert lines[0] == "the least sigma for epsilon 2 at delta 0.0001, records=1000, batch=20"
     assert [line.split()[0] for line in lines[3:5]] == ["1", "100"]
     assert picture.stat().st_size > 0
     found = document([*SMALL, "--sigma", "?", "--epochs", "2,8", "--epsilon", "2"], capsys)
@@ -128,7 +128,7 @@ def test_libraries_are_compared(capsys: Captured) -> None:
     told = " ".join(capsys.readouterr().out.split())
     for name in ("RDP, Opacus 1.6.0", "RDP, TF-Privacy 0.9.0", "PLD, Google dp-accounting 0.6.0"):
         assert name in told
-    assert "none of its numbers holds for this run" in told
+    assert "none of these numbers holds for the run above" in told
     found = document([*asked, "--compare"], capsys)
     assert found["comparison"]["expression"] == found["run"]["expression"]
     assert len(found["comparison"]["methods"]) == 3

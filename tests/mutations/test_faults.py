@@ -21,6 +21,7 @@ from . import (
     name_faults,
     noisy_max_faults,
     own_faults,
+    plan_faults,
     points_faults,
     reading_faults,
     renyi_faults,
@@ -73,6 +74,7 @@ FAULTS = (
     *sparse_vector_faults.FAULTS,
     *variance_faults.FAULTS,
     *accountant_faults.FAULTS,
+    *plan_faults.FAULTS,
 )
 
 

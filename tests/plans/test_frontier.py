@@ -33,7 +33,7 @@ def test_every_row_meets_the_target_and_its_neighbour_misses() -> None:
     assert values == sorted(values)
     assert told[1] == "the least sigma at epochs 5 (2 of 3)"
     lines = str(found).splitlines()
-    assert lines[0] == "the least sigma for epsilon 2 at delta 0.0001"
+    assert lines[0] == "the least sigma for epsilon 2 at delta 0.0001, records=1000, batch=20"
     assert lines[2].split() == ["epochs", "sigma", "epsilon", "sigma", "that", "misses"]
     rows = list(csv.DictReader(found.to_csv().splitlines()))
     assert [float(row["sigma"]) for row in rows] == values

@@ -10,10 +10,12 @@ from typing import Any
 from .. import work
 from ..calibrate import Calibration
 from ..compare.comparison import Comparison, compare
+from ..digits import short
 from ..epochs import Epochs
 from ..errors import AccuracyNotReached
 from ..mechanisms.training import training
 from ..plans import Frontier, Samplings, by_sampling, frontier
+from ..plans.columns import Column, table
 from ..plans.report import samplings
 from ..plans.unknown import FOUND, solve
 from ..result import Result
@@ -86,22 +88,31 @@ class TrainAnswer:
         return "\n".join(lines)
 
 
-def frontier_assumed(table: Frontier) -> list[str]:
+def frontier_assumed(rows: Frontier) -> list[str]:
     """Of the first row that has a run: the loader is that of all."""
-    runs = (row.found.mechanism for row in table.rows if row.found is not None)
+    runs = (row.found.mechanism for row in rows.rows if row.found is not None)
     first = next((run for run in runs if isinstance(run, training)), None)
     return [] if first is None else assumed(first, alone=False)
 
 
 def compared_text(found: Comparison, run: training | None) -> list[str]:
-    """The comparison, and what these libraries do not know."""
-    from ..compare.report import text
+    """What each library reports, how far off, and why; and what these libraries do not know."""
+    from ..compare.report import lines as compared_lines
 
-    lines = [text(found, as_option, dimmed)]
+    rows = compared_lines(found)[1:]
+    columns = [
+        Column("as reported", [name for name, *_ in rows]),
+        Column(f"epsilon at delta {short(found.given)}", [value for _, value, *_ in rows]),
+        Column("beside the truth", [distance for _, _, _, distance, *_ in rows]),
+    ]
+    heading, *told = table(columns).splitlines()
+    lines = [heading]
+    for line, (*_, why) in zip(told, rows, strict=True):
+        lines += [line, *(dimmed(each) for each in fitted(why, 2))]
     if run is not None and (run.sampling != "poisson" or run.group_size != 1):
         lines += fitted(
-            "these libraries know Poisson batches and single records: the comparison is about those, and none of its "
-            "numbers holds for this run"
+            f"these libraries know Poisson batches and single records: the truth here is that of such a run, "
+            f"{found.truth}, and none of these numbers holds for the run above"
         )
     return lines
 
@@ -135,8 +146,8 @@ def _ask(found: TrainAnswer, order: TrainOrder, given: Mapping[str, Any], manner
     if plan["sampling"] == ALL:
         del plan["sampling"]
         with spinner("every loader in turn") as told:
-            table = found.table = by_sampling(order.delta, accuracy=given["accuracy"], told=told, **manner, **plan)
-        found.missed = WIDE_SAID if any(row.missed for row in table.rows) else None
+            loaders = found.table = by_sampling(order.delta, accuracy=given["accuracy"], told=told, **manner, **plan)
+        found.missed = WIDE_SAID if any(row.missed for row in loaders.rows) else None
     elif order.unknown is None:
         found.run = training(**plan)
         _epsilon(found, order.delta, {**manner, "accuracy": given["accuracy"]})

@@ -65,7 +65,7 @@ def _frontier(table: Frontier) -> dict[str, Any]:
         }
         for row in table.rows
     ]
-    return {"unknown": table.unknown, "over": list(table.over), "rows": rows}
+    return {"unknown": table.unknown, "over": list(table.over), "plan": plain(table.plan), "rows": rows}
 
 
 def _samplings(table: Samplings) -> list[dict[str, Any]]:

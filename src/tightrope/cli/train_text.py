@@ -27,9 +27,10 @@ def text_width() -> int:
     return max(min(shutil.get_terminal_size((COLUMNS_MOST, 24)).columns, COLUMNS_MOST), 40)
 
 
-def fitted(text: str) -> list[str]:
+def fitted(text: str, depth: int = 1) -> list[str]:
     """One statement as indented lines."""
-    return wrap(text, text_width(), initial_indent=INDENT, subsequent_indent=2 * INDENT, break_on_hyphens=False)
+    first, others = depth * INDENT, (depth + 1) * INDENT
+    return wrap(text, text_width(), initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
 
 
 def dimmed(text: str) -> str:

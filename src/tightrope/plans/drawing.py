@@ -63,7 +63,7 @@ def draw_frontier(found: Frontier, path: str | PathLike[str] | None = None, *, a
             tick(axis, low, high)
         axes.set_xlabel(first)
         axes.set_ylabel(FOUND[found.unknown].removeprefix("the "))
-        axes.set_title(f"epsilon {short(found.epsilon)} at delta {short(found.delta)}")
+        axes.set_title(found.title)
         if others and cases:
             axes.legend(frameon=False, fontsize=8, handlelength=3.4, loc="upper left", bbox_to_anchor=(1.01, 1.0))
         return figure_of(axes)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from os import PathLike
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from .. import work
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FRONTIER_MOST = 400
+USUAL = MappingProxyType({"sampling": "poisson", "group": 1})  # not worth a word
 NEEDS_ONE = f"a frontier leaves out one number, which is found: one of {', '.join(UNKNOWNS)}"
 
 
@@ -52,6 +54,7 @@ class Frontier:
     epsilon: float
     delta: float
     rows: tuple[FrontierRow, ...]
+    plan: Mapping[str, Any] = field(default_factory=lambda: FrozenMapping({}))  # the keywords that are the same in all
 
     def __iter__(self) -> Iterator[FrontierRow]:
         return iter(self.rows)
@@ -60,8 +63,13 @@ class Frontier:
         return len(self.rows)
 
     def __str__(self) -> str:
-        title = f"{FOUND[self.unknown]} for epsilon {short(self.epsilon)} at delta {short(self.delta)}"
-        return "\n".join([title, "", table(self._columns())])
+        return "\n".join([f"{FOUND[self.unknown]} for {self.title}", "", table(self._columns())])
+
+    @property
+    def title(self) -> str:
+        """The target, and what all rows share."""
+        shared = ", ".join(f"{name}={value!r}" for name, value in self.plan.items())
+        return f"epsilon {short(self.epsilon)} at delta {short(self.delta)}{f', {shared}' if shared else ''}"
 
     def to_csv(self) -> str:
         """A row each: what was given, the value found, its epsilon, the value that misses, and why there is none."""
@@ -135,7 +143,8 @@ def frontier(
         told(f"{FOUND[unknown]} at {words} ({index + 1} of {len(cases)})")
         return asked.row(cases[index], share)
 
-    return Frontier(unknown, over, epsilon, delta, in_turn(len(cases), seconds, ask))
+    shared = {name: value for name, value in given.items() if name not in over and value not in (None, USUAL.get(name))}
+    return Frontier(unknown, over, epsilon, delta, in_turn(len(cases), seconds, ask), FrozenMapping(shared))
 
 
 @dataclass(frozen=True, slots=True)
