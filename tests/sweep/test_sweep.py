@@ -150,3 +150,11 @@ def test_chunks_cover_the_grid_once_and_leave_out_what_is_done() -> None:
     indices = [index for chunk in chunks for index, _ in chunk]
     assert sorted(indices) == [index for index in range(len(plan.grid)) if index % 3]
     assert all(len(chunk) == 50 for chunk in chunks[:-1])
+
+
+def test_a_table_says_where_relations_differ() -> None:
+    runs = ["Gaussian(sigma=1).poisson(rate=0.5)", "Gaussian(sigma=1).without_replacement(batch=1, records=2)"]
+    table = tr.sweep("{run}", {"run": runs}, "delta(epsilon=1)", workers=1)
+    assert [line.split()[-1] for line in str(table).splitlines()[2:4]] == ["add_remove", "replace"]
+    assert "relation" not in str(table[:1])
+    assert "<td>replace</td>" in table._repr_html_()

@@ -136,12 +136,14 @@ class Sweep(Sequence[SweepRow]):
     def _shown(self) -> list[list[str]]:
         """The first rows as people read them: the names, the number, and what is to be said of it."""
         values = ["value"] if self.calibrated else []
-        lines = [[*self.names, *values, "quantity", "bound", "note"]]
+        related = ["relation"] if len({row.relation for row in self.rows if row.error is None}) > 1 else []
+        lines = [[*self.names, *values, "quantity", "bound", *related, "note"]]
         for row in self.rows[:TABLE_ROWS_SHOWN]:
             found = [row.value] if values else []
             cells = [_word(cell) for cell in (*(row.configuration.get(name) for name in self.names), *found)]
             note = row.error or (f"{row.ended} ran out" if row.ended else "")
-            lines.append([*cells, row.quantity, str(row.bound or ""), shortened(note, WORDS_SHOWN)])
+            relation = [row.relation or "" for _ in related]  # rows of different relations do not compare
+            lines.append([*cells, row.quantity, str(row.bound or ""), *relation, shortened(note, WORDS_SHOWN)])
         return lines
 
     def to_csv(self) -> str:
