@@ -107,7 +107,7 @@ def search(law: ContourLaw, target: ContourTarget, to_try: Sequence[Way]) -> Con
             ways.appendleft(way.in_balls())
         elif found.lost_digits:
             ways.append(way.in_balls())  # after all that is cheaper
-    if best is None and to_try[0] is QUICK[0]:
+    if best is None and to_try[0].name == QUICK[0].name:
         raise UnsupportedMechanism("no contour of it takes little work")  # others go on
     if best is None:
         raise next((each for each in refusals if isinstance(each, WorkExhausted)), refusals[0])

@@ -25,6 +25,7 @@ FLOAT_UNITS, BALL_UNITS = 6.0, 450.0  # of work, for one node and inner point (t
 BALLS_AT_ONCE = 1e5  # nodes times inner points: balls that cost so little come before other ways
 CHEAP, MODERATE = 0.02, 0.1  # shares for ways that are tried before surer and dearer ones ('corners')
 QUICK = 0.7  # share of one product of matrices that is faster than grids of few hits (benchmarks/sweep_speed.py)
+MANY = 5.0  # share of a sum of many kinds of uses, which nothing else sums faster (schedules of 500 kinds)
 WHOLE_LEAST = 256  # nodes of a period that are not worth counting ('engine contour')
 BITS_LEAST = 88  # of balls: 1e-14 after the loss in long sums and large angles
 TOLERANCE_SPARE = 20.0  # e-folds of inner quadratures in balls, beyond those of float64

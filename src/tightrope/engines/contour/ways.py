@@ -203,8 +203,10 @@ WAYS = (
 
 def ways_of(law: ContourLaw, quick: bool = False) -> tuple[Way, ...]:
     """The ways to a law, in the order in which they are tried; what has no marks has nothing that is rare."""
+    many = len(law.cgfs) > tuning.HIT_TERMS_MOST
     if not markable(law.cgfs):
         return QUICK[:1] if quick else (WHOLE,)
-    if quick:
-        return QUICK
-    return (WHOLE, CUT) if len(law.cgfs) > tuning.HIT_TERMS_MOST else WAYS
+    if many:  # to cut each of them takes longer than a long sum
+        whole = QUICK[0] if quick else WHOLE
+        return (replace(whole, work_share=tuning.MANY), *(() if quick else (CUT,)))
+    return QUICK if quick else WAYS
