@@ -16,6 +16,7 @@ from .curve import Curve
 from .engines.answer import Answer, Point, meets, nothing_known
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
+from .epochs import Epochs, halved, rising, tells
 from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
 from .floor import Adaptive, Floor, floors_of, highest, lowered, parted
 from .mechanisms.base import Mechanism, called, claims, confidence
@@ -73,6 +74,23 @@ def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...])
     bounds = ask(mechanism, question, epsilons, CURVE_AIM)
     assert isinstance(bounds, tuple)
     return Curve(epsilons=epsilons, bounds=bounds)
+
+
+def by_epoch(parts: Sequence[tuple[float, int, Mechanism]], question: Question, delta: float) -> Epochs:
+    """The epsilon of each part of a run, which grow: the whole one first, then by halves, as long as there is time."""
+    bounds: dict[int, Bound] = {}
+    with work.allowance(question.seconds):
+        for done, index in enumerate(halved(len(parts))):
+            if done and work.over():
+                break
+            with work.part(1.0 if done + 1 == len(parts) else work.ENGINE_SHARE):
+                bound = ask(parts[index][2], question, delta, CURVE_AIM)
+            assert isinstance(bound, Bound)
+            if not done or tells(index, bound, bounds):
+                bounds[index] = bound
+    places = sorted(bounds)
+    epochs, steps, runs = zip(*(parts[index] for index in places), strict=True)
+    return Epochs(delta, epochs, steps, runs, tuple(rising([bounds[index] for index in places])), len(parts))
 
 
 def counted(name: str, points: float, least: int) -> int:

@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
 from os import PathLike
-from typing import TYPE_CHECKING, NamedTuple, Unpack, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
-from . import work
 from .bound import Bound
 from .calls import checked, shortened
 from .digits import short
 from .errors import InvalidParameter
 from .point_table import Point, PointTable
-from .question import SECONDS, Options
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 
     from .mechanisms.base import Mechanism
 
-PART_SHARE = 0.8  # of the time that is left, for each part
 TITLE_MOST = 160  # characters
 HEADINGS = ("epoch", "steps", "epsilon")
 
@@ -139,27 +136,7 @@ def _counted(epoch: float) -> str:
     return f"{epoch:,.2f}".rstrip("0").rstrip(".")
 
 
-def ask_epochs(parts: Sequence[tuple[float, int, Mechanism]], delta: float, **options: Unpack[Options]) -> Epochs:
-    """The epsilon of each part of a run, the whole one first, then by halves; of those for which time is enough.
-
-    To leave out the last steps of a run is to process its outputs: a part has at most the epsilon of a longer one, so
-    ends are those of other parts where these are closer.
-    """
-    bounds: dict[int, Bound] = {}
-    with work.allowance(options.get("seconds", SECONDS)):
-        for done, index in enumerate(_halved(len(parts))):
-            if done and work.over():
-                break
-            with work.part(1.0 if done + 1 == len(parts) else PART_SHARE):
-                bound = parts[index][2].epsilon(delta, **options)
-            if not done or _tells(index, bound, bounds):
-                bounds[index] = bound
-    places = sorted(bounds)
-    epochs, steps, runs = zip(*(parts[index] for index in places), strict=True)
-    return Epochs(delta, epochs, steps, runs, tuple(_rising([bounds[index] for index in places])), len(parts))
-
-
-def _tells(index: int, bound: Bound, known: Mapping[int, Bound]) -> bool:
+def tells(index: int, bound: Bound, known: Mapping[int, Bound]) -> bool:
     """Whether both ends say more than those of other parts, where time ran out."""
     late = bound.certificate is not None and bound.certificate.exhausted is not None
     return not late or all(
@@ -167,7 +144,7 @@ def _tells(index: int, bound: Bound, known: Mapping[int, Bound]) -> bool:
     )
 
 
-def _halved(count: int) -> Iterator[int]:
+def halved(count: int) -> Iterator[int]:
     """The last place, the first, and those in the middle of what is between: each where most is open."""
     yield count - 1
     if count > 1:
@@ -180,8 +157,11 @@ def _halved(count: int) -> Iterator[int]:
             waiting += [(low, middle), (middle, high)]
 
 
-def _rising(bounds: Sequence[Bound]) -> list[Bound]:
-    """The same, no lower end below an earlier one and no upper end above a later one."""
+def rising(bounds: Sequence[Bound]) -> list[Bound]:
+    """The same, no lower end below an earlier one and no upper end above a later one.
+
+    To leave out the last steps of a run is to process its outputs: a part has at most the epsilon of a longer one.
+    """
     found = list(bounds)
     for index in range(1, len(found)):
         if (lower := found[index - 1].lower) > found[index].lower:

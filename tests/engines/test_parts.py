@@ -121,7 +121,7 @@ def test_rare(monkeypatch: pytest.MonkeyPatch, proof: bool) -> None:
     monkeypatch.setattr(tuning, "LEFT_OUT", 3e5)
     monkeypatch.setattr(tuning, "CORRECTIONS_MOST", 1)
     sigma, rate, epsilon = TWO_USES[1]
-    monkeypatch.setattr(contour, "ways_of", lambda law: (HITS,))
+    monkeypatch.setattr(contour, "ways_of", lambda law, quick: (HITS,))
     found = contour.prepare(sampled(sigma, rate, 2), epsilon=epsilon, accuracy=1e-6, proof=proof).delta(epsilon)
     exact_delta = two_uses(sigma, rate, epsilon)
     assert mpf(found.lower) <= exact_delta <= mpf(found.upper)

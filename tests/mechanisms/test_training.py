@@ -17,12 +17,17 @@ from jsonschema import Draft202012Validator
 import tightrope as tr
 from tightrope.expression import parse_template
 from tightrope.mechanisms.base import Leaf, Mechanism
+from tightrope.mechanisms.loaders import LOADERS
 from tightrope.transforms.composition import Composition
 from tightrope.transforms.poisson import Poisson
 
 SCHEMA = json.loads((Path(tr.__file__).parent / "schema" / "mechanism.json").read_text("utf-8"))
 STEP = {"records": 100, "batch": 7, "epochs": 3, "sigma": 1.5}
 # The keywords of a run, and the expression that it stands for, written by hand.
+PART: tuple[dict[str, Any], str] = (
+    STEP | {"epochs": 2.5, "sampling": "allocated"},
+    "Gaussian(sigma=1.5).random_allocation(15) * 2 + Gaussian(sigma=1.5).random_allocation(8).poisson(rate=8/15)",
+)
 EXPANDED: list[tuple[dict[str, Any], str]] = [
     (STEP, "Gaussian(sigma=1.5).poisson(rate=7/100) * 43"),
     (STEP | {"sampling": "fixed"}, "Gaussian(sigma=1.5, sensitivity=2).without_replacement(batch=7, records=100) * 43"),
@@ -34,6 +39,8 @@ EXPANDED: list[tuple[dict[str, Any], str]] = [
         STEP | {"sampling": "with_replacement"},
         "Gaussian(sigma=1.5, sensitivity=2).with_replacement(batch=7, records=100) * 43",
     ),
+    (STEP | {"sampling": "allocated"}, "Gaussian(sigma=1.5).random_allocation(steps=15) * 3"),
+    PART,
     (STEP | {"group": 4}, "(Gaussian(sigma=1.5).poisson(rate=7/100) * 43).group(size=4)"),
     ({"records": 100, "batch": 100, "steps": 2, "sigma": 3}, "Gaussian(sigma=3).poisson(rate=1) * 2"),
     ({"records": 100, "batch": 5, "epochs": 0, "sigma": 3}, "PureDP(epsilon=0)"),
@@ -83,12 +90,14 @@ def test_it_hands_on_whatever_a_composition_answers_for_itself() -> None:
     assert handed - written <= set(vars(tr.training)) | {"parts", "names", "_key", "name"}
 
 
+@pytest.mark.parametrize("sampling", ["poisson", "allocated"])
 @pytest.mark.parametrize(
     "records, batch, epochs", [(100, 10, 0.1), (60000, 256, 15), (3, 2, 1.5), (7, 3, 0.3), (1, 1, 1e-9)]
 )
-def test_steps_are_exact(records: int, batch: int, epochs: float) -> None:
-    run = tr.training(records=records, batch=batch, epochs=epochs, sigma=1)
-    assert run.total_steps == math.ceil(Fraction(str(epochs)) * records / batch)
+def test_steps_are_exact(sampling: str, records: int, batch: int, epochs: float) -> None:
+    run = tr.training(records=records, batch=batch, epochs=epochs, sigma=1, sampling=sampling)
+    epoch = Fraction(records, batch) if sampling == "poisson" else math.ceil(Fraction(records, batch))
+    assert run.total_steps == math.ceil(Fraction(str(epochs)) * epoch)
 
 
 def test_whole_epochs_are_whole_numbers() -> None:
@@ -177,12 +186,12 @@ def test_neighbours_are_those_of_the_sampling() -> None:
 
 def test_every_sampling_says_what_it_assumes_and_its_theorem() -> None:
     said = {}
-    for each, cap in ("poisson", None), ("fixed", None), ("truncated", 30), ("with_replacement", None):
-        run = tr.training(**STEP, sampling=each, cap=cap)
+    for each in LOADERS:
+        run = tr.training(**STEP, sampling=each, cap=30 if each == "truncated" else None)
         assert "\n" not in run.loader
         assert f"({each})" in run.loader
         said[run.loader] = run.sampling_theorem
-    assert len(said) == 4
+    assert len(said) == len(LOADERS)
     assert all(said.values())
 
 

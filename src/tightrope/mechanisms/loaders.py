@@ -74,6 +74,12 @@ LOADERS: Mapping[str, Loader] = MappingProxyType(
         "poisson": Loader(
             "poisson", ("rate",), "every step takes each record by itself with probability batch/records"
         ),
+        "allocated": Loader(
+            "random_allocation",
+            ("steps",),
+            "every epoch puts each record by itself into one of its ceil(records/batch) batches, all alike",
+            passes=True,
+        ),
         "fixed": Loader(
             "without_replacement",
             ("batch", "records"),

@@ -19,7 +19,7 @@ from ..calls import checked_method, cut, nearest
 from ..digits import short
 from ..errors import InvalidParameter
 from ..pair import Pair
-from ..question import Options
+from ..question import Options, Question
 from ..relation import Direction, Relation, neighbours
 from .base import Leaf, Mechanism
 from .loaders import LOADERS, Loader
@@ -53,8 +53,9 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
 
     sigma is the noise multiplier: the deviation of the noise in units of the clipping norm. Give epochs or steps; or
     schedule, a list of (steps, sigma, batch), instead of all of these. sampling says how the loader makes a batch:
-    poisson, fixed (so many distinct records), truncated (poisson with at most cap records) or with_replacement.
-    group: neighbours differ in so many records, those of one user.
+    poisson, allocated (each record in one batch of an epoch, any of them), fixed (so many distinct records), truncated
+    (poisson with at most cap records) or with_replacement. group: neighbours differ in so many records, those of one
+    user.
     """
 
     example = "training(records=60000, batch=256, epochs=15, sigma=1.1)"
@@ -66,8 +67,8 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     theorem = "That of its sampling, in [transformations](transformations.md)"
     tightness = "As the expression it stands for: Poisson batches are tight, also under composition."
     relations = (
-        "poisson and truncated: a record is added or removed. fixed and with_replacement: one is replaced by another, "
-        "which moves a sum of clipped gradients by up to 2."
+        "poisson, allocated and truncated: a record is added or removed. fixed and with_replacement: one is replaced "
+        "by another, which moves a sum of clipped gradients by up to 2."
     )
     records: int
     batch: int | None = None
@@ -110,13 +111,13 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
         """Epsilon at delta after each epoch, and after the last step where that ends within one.
 
         Of more epochs than rows, so many that lie evenly, the last one among them; the run of k epochs is its first
-        ceil(k records/batch) steps. Other arguments as for `epsilon`; seconds are for all rows together, and where
-        they are not enough, there are fewer rows.
+        ceil(k records/batch) steps. Without accuracy, 1e-4 is aimed at; other arguments as for `epsilon`. seconds are
+        for all rows together, and where they are not enough, there are fewer rows.
         """
-        from ..epochs import ask_epochs
+        from .. import account
 
-        given = probability("delta", delta)
-        return ask_epochs(self._until(whole("rows", rows, least=1)), given, **options)
+        parts = self._until(whole("rows", rows, least=1))
+        return account.by_epoch(parts, Question("epsilon", **options), probability("delta", delta))
 
     def _until(self, rows: int) -> list[tuple[float, int, training]]:
         """(epochs, steps, run) at the end of each epoch and of the whole."""
