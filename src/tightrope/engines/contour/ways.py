@@ -208,5 +208,5 @@ def ways_of(law: ContourLaw, quick: bool = False) -> tuple[Way, ...]:
         return QUICK[:1] if quick else (WHOLE,)
     if many:  # to cut each of them takes longer than a long sum
         whole = QUICK[0] if quick else WHOLE
-        return (replace(whole, work_share=tuning.MANY), *(() if quick else (CUT,)))
+        return (replace(whole, work_share=tuning.MANY_KINDS), *(() if quick else (CUT,)))
     return QUICK if quick else WAYS
