@@ -14,10 +14,14 @@ import click
 from .. import __version__
 from ..errors import InvalidParameter
 from .output import INTERRUPTED, complain, say
+from .sweep_map import wanted_map
 
 if TYPE_CHECKING:
+    from ..sweep.definition import Definition
+    from ..sweep.executor import Executor
     from ..sweep.journal import Journal
     from ..sweep.plan import Plan
+    from .sweep_map import WantedMap
 
 FORMATS = (".csv", ".jsonl", ".parquet")
 
@@ -28,10 +32,25 @@ FORMATS = (".csv", ".jsonl", ".parquet")
 @click.option("--workers", type=click.IntRange(1, 1024), help="How many processes; default: one per core.")
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask cluster that is there, such as tcp://10.0.0.1:8786.")
 @click.option(
+    "--plot",
+    "picture",
+    nargs=4,
+    metavar="x=NAME y=NAME value=NAME FILE",
+    help="Draw a map of a number over two names of the grid, as .png, .pdf or .svg.",
+)
+@click.option(
     "--resume", is_flag=True, help="Go on with a sweep that was interrupted; what is known is not asked again."
 )
 @click.option("--no-times", is_flag=True, help="Leave out the column with seconds: the same rows are the same bytes.")
-def sweep(definition: str, out: str, workers: int | None, scheduler: str | None, resume: bool, no_times: bool) -> int:
+def sweep(
+    definition: str,
+    out: str,
+    workers: int | None,
+    scheduler: str | None,
+    picture: tuple[str, ...] | None,
+    resume: bool,
+    no_times: bool,
+) -> int:
     """One question for many configurations: a grid in, a table out.
 
     \b
@@ -56,9 +75,9 @@ def sweep(definition: str, out: str, workers: int | None, scheduler: str | None,
     tightrope sweep dpsgd.toml --out results.csv
     tightrope sweep dpsgd.toml --out results.parquet --workers 8 --resume
     tightrope sweep dpsgd.toml --out results.csv --scheduler tcp://10.0.0.1:8786
+    tightrope sweep dpsgd.toml --out results.csv --plot x=sigma y=rate value=epsilon map.png
     """
     from ..sweep.definition import read_definition
-    from ..sweep.journal import Journal
     from ..sweep.local import LocalProcesses, cores
     from ..sweep.run import executor_of
     from ..sweep.writers import check_parquet
@@ -69,13 +88,24 @@ def sweep(definition: str, out: str, workers: int | None, scheduler: str | None,
     if target.suffix.lower() == ".parquet":
         check_parquet()
     asked = read_definition(definition)
-    journal_path = target.with_name(target.name + ".journal")
-    if resume and target.exists() and not journal_path.exists():
-        raise InvalidParameter(f"{out} is whole: there is nothing to resume; without --resume the sweep runs again")
+    wanted = wanted_map(picture, asked.plan)
     rows = len(asked.plan.grid)
     executor = (
         LocalProcesses(min(workers or cores(), rows)) if scheduler is None else executor_of(workers, rows, scheduler)
     )
+    return keep(asked, executor, target, resume, not no_times, wanted)
+
+
+def keep(
+    asked: Definition, executor: Executor, target: Path, resume: bool, times: bool, wanted: WantedMap | None
+) -> int:
+    """Runs the sweep with a journal beside the output, which is written when all is known."""
+    from ..sweep.journal import Journal
+
+    journal_path = target.with_name(target.name + ".journal")
+    if resume and target.exists() and not journal_path.exists():
+        raise InvalidParameter(f"{target} is whole: there is nothing to resume; without --resume the sweep runs again")
+    rows = len(asked.plan.grid)
     with Journal(journal_path, asked.header(__version__), asked.plan.grid, resume) as journal:
         try:
             with (
@@ -88,7 +118,9 @@ def sweep(definition: str, out: str, workers: int | None, scheduler: str | None,
         except KeyboardInterrupt:
             complain(f"{journal.count:,} of {rows:,} configurations are kept; the same command with --resume goes on")
             return INTERRUPTED
-        write(journal, asked.plan, target, not no_times)
+        write(journal, asked.plan, target, times)
+        if wanted is not None:
+            wanted.draw(journal.rows(), asked.plan)
     journal_path.unlink()
     return 0
 

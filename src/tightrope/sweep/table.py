@@ -7,13 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from html import escape
 from os import PathLike
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from ..bound import Bound, FrozenMapping
 from ..calls import checked, shortened
 from ..digits import short, timed
 from ..errors import InvalidParameter
 from .values import Value
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TABLE_ROWS_SHOWN = 20
 WORDS_SHOWN = 60  # characters of a cell
@@ -164,6 +168,25 @@ class Sweep(Sequence[SweepRow]):
         from .writers import write_parquet
 
         write_parquet(self.rows, self.columns, path)
+
+    @checked
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        x: str,
+        y: str,
+        value: str | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
+        """A map of a number over two names of the grid, or points where these make no grid; needs matplotlib.
+
+        value: epsilon or whatever was asked, whose end that can be promised is shown, or a column: value, lower, upper,
+        seconds. A third name that varies makes panels. path: a .png, .pdf or .svg file.
+        """
+        from .picture import draw, scene_of
+
+        return draw(scene_of(self.rows, self.names, x, y, value), (self.ask, self.make), path, ax)
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with the columns of the table."""
