@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -65,8 +66,10 @@ def test_tables_have_typed_cells(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("grid", "more", "told"),
     [
-        ({"a": range(10**5), "b": {"from": 0, "to": 1, "points": 10**4}}, {}, "1,000,000,000 configurations"),
-        ({"a": {"from": 0, "to": 1, "points": GRID_ROWS_MOST + 1}}, {}, "from 1 to 100,000,000"),
+        ({"a": range(10**4), "b": {"from": 0, "to": 1, "points": 10**4}, "c": range(10)}, {}, "1,000,000,000 config"),
+        ({"a": {"from": 0, "to": 1, "points": 10**7}}, {}, "from 1 to 1,000,000"),
+        ({"a": {"uniform": [0, 1]}}, {"draws": GRID_ROWS_MOST + 1}, "from 1 to 100,000,000"),
+        ({"a": count()}, {}, "at most 1,000,000 values can be listed"),
         ({"a": []}, {}, "no configurations"),
         ({"a": {"from": 0, "to": 1, "points": 3, "log": True}}, {}, "ends above 0"),
         ({"a": {"form": 0, "to": 1, "points": 3}}, {}, "did you mean from"),

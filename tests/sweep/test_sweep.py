@@ -158,3 +158,8 @@ def test_a_table_says_where_relations_differ() -> None:
     assert [line.split()[-1] for line in str(table).splitlines()[2:4]] == ["add_remove", "replace"]
     assert "relation" not in str(table[:1])
     assert "<td>replace</td>" in table._repr_html_()
+
+
+def test_a_question_that_one_configuration_spoils_is_its_row() -> None:
+    table = tr.sweep("Gaussian(sigma=1)", {"records": [0, 100]}, "epsilon(delta=1/{records})", workers=1)
+    assert [row.error for row in table] == ["division by zero (column 15)", None]

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
 from random import Random
@@ -24,7 +25,7 @@ from ..kernels.nearest import nearest_exp, nearest_log
 from .values import Value, cell_value, numbers_of, value_of
 
 GRID_ROWS_MOST = 10**8
-CONFIGURATIONS_LISTED = 10**6  # configurations that are written one by one
+CONFIGURATIONS_LISTED = 10**6  # values of one name, and configurations that are written one by one
 DRAWN = ("uniform", "log_uniform")
 RANGE = ("from", "to", "points", "log", "whole")
 
@@ -158,7 +159,7 @@ def _listed(given: Iterable[object]) -> tuple[Configuration, ...]:
 def _check_listed(count: int) -> None:
     if count > CONFIGURATIONS_LISTED:
         raise InvalidParameter(
-            f"at most {CONFIGURATIONS_LISTED:,} configurations can be listed; ranges and draws have more room"
+            f"at most {CONFIGURATIONS_LISTED:,} values can be listed; several names and draws have more room"
         )
 
 
@@ -168,7 +169,8 @@ def _product(given: Mapping[Any, object], draws: int | None, seed: int | None) -
     for key, values in given.items():
         name = _name(key)
         if not isinstance(values, Mapping):
-            several = values if listed(values) else (values,)
+            several = tuple(islice(values, CONFIGURATIONS_LISTED + 1)) if listed(values) else (values,)
+            _check_listed(len(several))
             axes.append(Axis(name, tuple(value_of(name, each) for each in several)))
         elif "from" in values or "to" in values:
             axes.append(_range(name, values))
@@ -190,7 +192,8 @@ def _range(name: str, given: Mapping[Any, object]) -> Axis:
     """points numbers from one end to the other, both included; whole: rounded, each once."""
     _check_keys(name, given, RANGE)
     least, most = (numbers_of(f"{name}: {end}", [given.get(end)], 1)[0] for end in ("from", "to"))
-    points, log, whole = _count(f"{name}: points", given.get("points")), _flag(given, "log"), _flag(given, "whole")
+    points, log, whole = given.get("points"), _flag(given, "log"), _flag(given, "whole")
+    points = _count(f"{name}: points", points, CONFIGURATIONS_LISTED)
     if log and not min(least, most) > 0.0:
         raise InvalidParameter(f"{name}: a logarithmic range needs ends above 0, not {least!r} and {most!r}")
     shares = [place / (points - 1) for place in range(points)] if points > 1 else [0.0]
@@ -239,9 +242,9 @@ def _check_keys(name: str, given: Mapping[Any, object], known: Sequence[str]) ->
             raise InvalidParameter(f"{name} takes no {cut(key)}; it takes {', '.join(known)}{nearest(str(key), known)}")
 
 
-def _count(name: str, given: object) -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= GRID_ROWS_MOST:
-        raise InvalidParameter(f"{name} must be a whole number from 1 to {GRID_ROWS_MOST:,}, not {cut(given)}")
+def _count(name: str, given: object, most: int = GRID_ROWS_MOST) -> int:
+    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= most:
+        raise InvalidParameter(f"{name} must be a whole number from 1 to {most:,}, not {cut(given)}")
     return given
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from ..calls import cut, nearest
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, TightropeError
 from ..expression.scan import has_unknown
 from ..question import Question
 from .executor import Executor
@@ -42,7 +42,7 @@ class Plan:
             raise InvalidParameter(f"ask is a text such as epsilon(delta=1e-6), not {cut(ask)}")
         pattern = Pattern(ask)
         check_names(pattern.names, grid.names, "ask")
-        query = query_of(pattern, grid[0])
+        query = _readable(pattern, grid)
         _check_made(maker, grid, query)
         _check_used(maker, pattern, grid)
         return Plan(Job(maker, pattern, float(seconds), files), grid, query.quantity == CALIBRATE)
@@ -66,6 +66,18 @@ class Plan:
 def plan_of(make: object, grid: Any, ask: object, seconds: float, **drawn: Any) -> Plan:
     """The plan of a call."""
     return Plan.of(make, grid_of(grid, **drawn), ask, seconds)
+
+
+def _readable(ask: Pattern, grid: SweepGrid) -> Query:
+    """The question for some configuration: one that cannot be read for the first may be read for others."""
+    refused: TightropeError | None = None
+    for place in (0, len(grid) // 2, len(grid) - 1):
+        try:
+            return query_of(ask, grid[place])
+        except TightropeError as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
 
 
 def _check_made(make: Pattern | Maker, grid: SweepGrid, query: Query) -> None:
