@@ -183,6 +183,16 @@ def test_an_accuracy_that_is_not_reached_exits_with_3(capsys: Captured) -> None:
     assert captured.err
 
 
+def test_what_cannot_be_drawn_hides_no_answer(tmp_path: Path, capsys: Captured) -> None:
+    """A delta of 0 has no finite epsilon to draw."""
+    picture = tmp_path / "none.png"
+    assert run([*SMALL[:-1], "0", "--epochs", "1", "--sigma", "2", "--plot", str(picture)]) == 3
+    captured = capsys.readouterr()
+    assert captured.out.startswith("epsilon in [inf, inf] at delta 0")
+    assert "nothing to draw" in captured.err
+    assert not picture.exists()
+
+
 def test_schedules_come_from_files_and_words(tmp_path: Path, capsys: Captured) -> None:
     rows = [[1000.0, 1.3, 256.0], [2000.0, 1.0, 512.0]]
     sheet, lists, names = tmp_path / "plan.csv", tmp_path / "plan.json", tmp_path / "names.json"

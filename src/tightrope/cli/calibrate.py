@@ -106,10 +106,10 @@ def calibrate(expression: str, integer: bool, as_document: bool, **settings: Any
     return 0
 
 
-def as_text(found: Calibration, seconds: float) -> str:
-    """The value, the mechanism with it and what that reaches; beneath, the value that misses."""
+def as_text(found: Calibration, seconds: float, beside: bool = True) -> str:
+    """The value, the mechanism with it (beside the value) and what that reaches; beneath, the value that misses."""
     target = found.target
-    filled = f"{found.parameter} = {short(found.value)}, {found.mechanism!r}"
+    filled = f"{found.parameter} = {short(found.value)}{f', {found.mechanism!r}' if beside else ''}"
     lines = [f"{filled}: {target.title} in {found.bound} {target.where}".rstrip()]
     if found.missed is not None:
         lines.append(

@@ -45,8 +45,12 @@ def complain(message: str) -> None:
 
 def as_text(result: Result) -> str:
     """The interval first; how it came about, dimmed, beneath."""
-    line = f"{result.quantity} in {result.bound}{stated(result.quantity, result.arguments)}"
-    return "\n".join([line, *beneath(result)])
+    return "\n".join([stated_result(result), *beneath(result)])
+
+
+def stated_result(result: Result) -> str:
+    """The interval, and what was asked."""
+    return f"{result.quantity} in {result.bound}{stated(result.quantity, result.arguments)}"
 
 
 def beneath(result: Result) -> list[str]:

@@ -12,7 +12,7 @@ from ..calibrate import Calibration
 from ..compare.comparison import Comparison, compare
 from ..digits import short
 from ..epochs import Epochs
-from ..errors import AccuracyNotReached
+from ..errors import AccuracyNotReached, InvalidParameter
 from ..mechanisms.training import training
 from ..plans import Frontier, Samplings, by_sampling, frontier
 from ..plans.columns import Column, table
@@ -21,7 +21,7 @@ from ..plans.unknown import FOUND, solve
 from ..result import Result
 from . import train_json
 from .calibrate import as_text as calibrated
-from .output import as_option, as_text, spinner
+from .output import as_option, beneath, spinner, stated_result
 from .train_order import ALL, TrainOrder
 from .train_text import as_options, assumed, dimmed, fitted, text_width
 
@@ -63,18 +63,24 @@ class TrainAnswer:
             self.files.append(str(sheet))
         shown = self.table or self.epochs
         if picture is not None and shown is not None:
-            shown.plot(picture)
-            self.files.append(picture)
+            try:
+                shown.plot(picture)
+                self.files.append(picture)
+            except InvalidParameter as error:  # nothing to draw: the answer itself is still worth reading
+                self.missed = self.missed or f"{picture}: {error}"
 
     def text(self) -> str:
         """The answer, what it assumes, and what was asked besides."""
         lines: list[str] = []
-        if self.result is not None:
-            lines.append(as_text(self.result))
         if self.calibration is not None:
-            lines.append(calibrated(self.calibration, self.seconds))
+            lines.append(calibrated(self.calibration, self.seconds, beside=False))
+        if self.result is not None:
+            lines.append(stated_result(self.result))
         if self.run is not None:
             lines += assumed(self.run)
+            lines += [] if self.calibration is None else fitted(f"of {self.run!r}")
+        if self.result is not None:
+            lines += beneath(self.result)
         if isinstance(self.table, Frontier):
             lines += [str(self.table), "", *frontier_assumed(self.table)]
         if isinstance(self.table, Samplings):
@@ -109,6 +115,8 @@ def compared_text(found: Comparison, run: training | None) -> list[str]:
     lines = [heading]
     for line, (*_, why) in zip(told, rows, strict=True):
         lines += [line, *(dimmed(each) for each in fitted(why, 2))]
+    if any(row.late for row in found.rows):
+        lines += fitted("time ran out before every library's number was there: give more --seconds")
     if run is not None and (run.sampling != "poisson" or run.group_size != 1):
         lines += fitted(
             f"these libraries know Poisson batches and single records: the truth here is that of such a run, "
