@@ -53,6 +53,14 @@ class Logs(NamedTuple):
     loss: arb_series
 
 
+class Expansion(NamedTuple):
+    """Series at a point, or at the ball of all points of a cell: of the logs, and of both densities."""
+
+    logs: Logs
+    p: arb_series
+    q: arb_series
+
+
 @contextmanager
 def series_arithmetic(length: int) -> Iterator[None]:
     """Balls of BITS bits and series of so many terms; the lock of `working_precision` guards both settings."""
@@ -191,6 +199,7 @@ def _cells(index: int, piece: Piece, absolute: float, most: int) -> tuple[list[D
     found: list[DensityCell] = []
     looks = 0
     waiting = [(arb(piece.low), arb(piece.high), 0, 0)]
+    known: tuple[arb, Expansion] | None = None  # where the last cell ends, the next one mostly begins
     while waiting:
         low, high, depth, sign = waiting.pop()
         looks += 1
@@ -200,11 +209,16 @@ def _cells(index: int, piece: Piece, absolute: float, most: int) -> tuple[list[D
         whole = everywhere(partial(logs, piece), low, high, DEGREE)
         sign = sign or _sign(whole.loss[1])
         good = _good(whole, high - low, absolute)
-        cell = _cell(index, piece, low, high, sign > 0, whole) if sign and good else None
-        if cell is not None and _tame(cell):
-            found.append(cell)
-            continue
-        turn = _turn(piece, low, high, whole) if good and not sign else None
+        if sign and good is not None:
+            left = known[1] if known is not None and known[0] is low else expanded(logs(piece, low, DEGREE + 1))
+            right = expanded(logs(piece, high, DEGREE + 1))
+            ends = _end(left, good, 1, sign > 0), _end(right, good, -1, sign > 0)
+            cell = DensityCell(index, low, high, sign > 0, *ends, whole)
+            if _tame(cell, good):
+                found.append(cell)
+                known = high, right
+                continue
+        turn = _turn(piece, low, high, whole) if good is not None and not sign else None
         if turn is not None:
             (first, last), direction = turn
             waiting += [(last, high, depth + 1, direction), (low, first, depth + 1, -direction)]
@@ -259,56 +273,55 @@ def _slope_sign(piece: Piece, x: arb) -> int:
     return _sign(logs(piece, x, 2).loss[1])
 
 
-def _good(whole: Logs, width: arb, absolute: float) -> bool:
-    """Whether what the polynomials leave out is small enough, for both densities and the loss."""
+def expanded(given: Logs) -> Expansion:
+    """With both densities."""
+    return Expansion(given, given.log_p.exp(), (given.log_p - given.loss).exp())
+
+
+def _good(whole: Logs, width: arb, absolute: float) -> Expansion | None:
+    """The cell with its densities, where what the polynomials leave out is small enough, for both and for the loss."""
     if not all(series[index].is_finite() for series in whole for index in range(DEGREE + 1)):
-        return False
+        return None
     slope = abs(whole.loss[1]) + abs(whole.loss[2]) * width
     for degree in (FLOAT_DEGREE, DEGREE):
         if not abs(whole.loss[degree]) * width ** (degree - 1) <= RELATIVE * slope.abs_upper():
-            return False
-    for log in (whole.log_p, whole.log_p - whole.loss):
-        density = log.exp()
+            return None
+    found = expanded(whole)
+    for density in (found.p, found.q):
         least = density[0].lower()
         if not all(abs(density[n]) * width**n <= RELATIVE * least for n in (FLOAT_DEGREE, DEGREE)):
-            return False
+            return None
         if not abs(density[DEGREE]) * width ** (DEGREE + 1) <= absolute:
-            return False
-    return True
+            return None
+    return found
 
 
-def _tame(cell: DensityCell) -> bool:
+def _tame(cell: DensityCell, whole: Expansion) -> bool:
     """Whether the terms of the mass polynomials are not much larger than their sums, so that float64 can add them."""
     width = cell.width
-    for of, log in (("p", cell.whole.log_p), ("q", cell.whole.log_p - cell.whole.loss)):
-        most = TAME * log[0].exp().lower() * width
-        for end in (cell.left, cell.right):
-            coefficients = getattr(end, of).coeffs()[: FLOAT_DEGREE + 1]
-            if not arb_poly([abs(c) for c in coefficients])(width) <= most:
+    for density, masses in ((whole.p, (cell.left.p, cell.right.p)), (whole.q, (cell.left.q, cell.right.q))):
+        most = TAME * density[0].lower() * width
+        for mass in masses:
+            if not arb_poly([abs(c) for c in mass.coeffs()[: FLOAT_DEGREE + 1]])(width) <= most:
                 return False
     return True
 
 
-def _cell(index: int, piece: Piece, low: arb, high: arb, rising: bool, whole: Logs) -> DensityCell:
-    at_ends = [logs(piece, end, DEGREE + 1) for end in (low, high)]
-    left, right = (_end(here, whole, way, rising) for here, way in zip(at_ends, (1, -1), strict=True))
-    return DensityCell(index, low, high, rising, left, right, whole)
-
-
-def _end(here: Logs, whole: Logs, way: int, rising: bool) -> End:
+def _end(here: Expansion, whole: Expansion, way: int, rising: bool) -> End:
     """Polynomials in the distance y from an end, x = end + way y; the last coefficient covers the cell."""
-    towards = way if rising else -way
-    rise = [arb(0), *(towards * c for c in _seen(here.loss, whole.loss, way)[1:])]
-    masses = []
-    for log, log_whole in ((here.log_p, whole.log_p), (here.log_p - here.loss, whole.log_p - whole.loss)):
-        density = _seen(log.exp(), log_whole.exp(), way)
-        masses.append(arb_poly([arb(0), *(c / (j + 1) for j, c in enumerate(density))]))
-    return End(here.loss[0], arb_poly(rise), *masses)
+    seen = _seen(here.logs.loss, whole.logs.loss, way)[1:]
+    rise = [arb(0), *(seen if (way > 0) == rising else (-c for c in seen))]
+    masses = [
+        arb_poly([arb(0), *(c / (j + 1) for j, c in enumerate(_seen(density, over, way)))])
+        for density, over in ((here.p, whole.p), (here.q, whole.q))
+    ]
+    return End(here.logs.loss[0], arb_poly(rise), *masses)
 
 
 def _seen(here: arb_series, whole: arb_series, way: int) -> list[arb]:
     """Taylor coefficients at the end, walking into the cell, with the remainder as the last."""
-    return [*(way**j * here[j] for j in range(DEGREE)), way**DEGREE * whole[DEGREE]]
+    found = [*(here[j] for j in range(DEGREE)), whole[DEGREE]]
+    return found if way > 0 else [-c if j % 2 else c for j, c in enumerate(found)]
 
 
 def _trouble(piece: Piece, low: arb, high: arb) -> str:
