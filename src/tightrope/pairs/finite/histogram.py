@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from flint import arb, fmpq
 
+from ...derived.shuffled.binomial import at_least, at_most
 from ...kernels.ball import BITS_START, working_precision
 from .laws import RationalLaw
 
@@ -25,7 +26,7 @@ def upper_limit(count: int, total: int, level: Fraction) -> Fraction:
     if count == total:
         return Fraction(1)
     guess = 1.0 - float(betaincinv(total - count, count + 1, float(level)))
-    return _certified(guess, 1, lambda p: 1 - _beta(p, count + 1, total - count), level)
+    return _certified(guess, 1, lambda p: at_most(total, count, p, 1 - p), level)
 
 
 def lower_limit(count: int, total: int, level: Fraction) -> Fraction:
@@ -35,12 +36,7 @@ def lower_limit(count: int, total: int, level: Fraction) -> Fraction:
     if count == 0:
         return Fraction(0)
     guess = float(betaincinv(count, total - count + 1, float(level)))
-    return _certified(guess, -1, lambda p: _beta(p, count, total - count + 1), level)
-
-
-def _beta(p: arb, a: int, b: int) -> arb:
-    """The regularised incomplete beta function I_p(a, b), from the side where its series is short."""
-    return p.beta_lower(a, b, True) if 2 * p < 1 else 1 - (1 - p).beta_lower(b, a, True)
+    return _certified(guess, -1, lambda p: at_least(total, count, p, 1 - p), level)
 
 
 def _certified(guess: float, side: int, error: Callable[[arb], arb], level: Fraction) -> Fraction:
