@@ -13,7 +13,7 @@ from tests.conformance.containment import misses, misses_epsilon, relative_width
 from tests.oracle.continuous import Gaussian, Laplace
 from tests.oracle.finite import Leaky
 from tests.oracle.truth import Law, Truth
-from tests.search import thinned
+from tests.search import shared, thinned
 
 AIM = 1e-6  # what is aimed at where no accuracy is asked for
 PROVEN = 1e-12
@@ -48,7 +48,7 @@ def test_delta(cases: list[Case]) -> None:
 def test_delta_below_zero(cases: list[Case]) -> None:
     """The oracle knows no mirror: it sums the first law minus e^epsilon times the second where that is positive."""
     for case in cases:
-        points = (-1e3, -17.0, -2.0, -1e-300)
+        points = shared((-1e3, -17.0, -2.0, -1e-300), case.direction)
         for epsilon, bound in zip(points, case.mechanism.delta(points, direction=case.direction), strict=True):
             reason = misses(bound, case.truth.delta(epsilon))
             assert not reason, f"{case}: delta({epsilon!r}): {reason}"
@@ -85,12 +85,12 @@ def test_epsilon(cases: list[Case]) -> None:
 @pytest.mark.parametrize("cases", sampled((1e-8, 0.3, 1.0)))
 def test_proof(cases: list[Case]) -> None:
     for case in cases:
-        for epsilon in epsilons(case.truth, 40)[::6]:
+        for epsilon in shared(epsilons(case.truth, 40)[::6], case.direction):
             bound = case.mechanism.delta(epsilon=epsilon, direction=case.direction, proof=True)
             reason = misses(bound, case.truth.delta(epsilon))
             assert not reason, f"{case}, delta({epsilon!r}), proof: {reason}"
             assert bound.upper < max(SMALLEST, case.blur) or relative_width(bound) <= PROVEN, (epsilon, bound)
-        for delta in deltas(case)[::6]:
+        for delta in shared(deltas(case)[::6], case.direction):
             bound = case.mechanism.epsilon(delta=delta, direction=case.direction, proof=True)
             reason = misses_epsilon(bound, case.truth, delta)
             assert not reason, f"{case}, epsilon({delta!r}), proof: {reason}"

@@ -41,7 +41,7 @@ TWO_USES = [
 
 
 SLOWEST = TWO_USES[4]  # 6 s in float64, 4 s in balls
-SLOW_IN_BALLS = (TWO_USES[0], TWO_USES[1], TWO_USES[6])  # 3 s each
+SLOW_IN_BALLS = (TWO_USES[0], TWO_USES[1], TWO_USES[2], TWO_USES[6])  # 3 s each
 
 Terms = list[tuple[tr.pair.Pair, int]]
 
@@ -87,7 +87,7 @@ def test_all_engines_overlap(expression: str, delta: float) -> None:
     mechanism = tr.parse(expression)
     asked = [
         mechanism.epsilon(delta, direction="remove", engine="contour"),
-        mechanism.epsilon(delta, direction="remove", engine="lattice", accuracy=None if FULL else 1e-3),
+        mechanism.epsilon(delta, direction="remove", engine="lattice", accuracy=None if FULL else 1e-2),
     ]
     if FULL or "Laplace" in expression:  # the others take 4 s and 13 s
         asked.append(mechanism.epsilon(delta, direction="remove", engine="contour", proof=True))

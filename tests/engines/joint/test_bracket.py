@@ -106,7 +106,7 @@ def test_fifty_uses_against_the_exact_law(monkeypatch: pytest.MonkeyPatch) -> No
         once = sampled(composed([(one, 2)]), Fraction(rate))
         run = (finite(one) * 2).poisson(rate=rate) * 50
         truth = composed([(once, 50)])
-        for epsilon in (0.1, 4.0):
+        for epsilon in (4.0, 0.1)[: cases(1, 2)]:
             bound = run.delta(epsilon, direction="remove", accuracy=1e-2)
             assert contains(bound, delta(truth, epsilon)), (rate, epsilon)
 
