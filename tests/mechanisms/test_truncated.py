@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import accumulate
 
 import mpmath
 import numpy as np
@@ -141,10 +143,13 @@ def test_tails_of_whole_outputs_are_the_enumerated_ones(setting: Setting, direct
         points = [t for t in points if all(abs(t - loss) > 1e-12 * max(abs(t), 1e-3) for loss in finite)]
         points += [loss + side * 1e-9 * abs(loss) for loss in finite[:16] for side in (-1.0, 1.0) if abs(loss) > 1e-6]
         tails = pair.tails(twofold(np.array(points)))
+        rising = sorted(zip(losses, cells, strict=True))
+        # Of the first n outputs by their loss, and of the others, each summed from its own end.
+        below = [list(accumulate((cell[law] for _, cell in rising), initial=mpmath.mpf(0))) for law in (0, 1)]
+        above = [list(accumulate((cell[law] for _, cell in rising[::-1]), initial=mpmath.mpf(0))) for law in (0, 1)]
         for index, t in enumerate(points):
-            above = [cell for cell, loss in zip(cells, losses, strict=True) if loss > t]
-            below = [cell for cell, loss in zip(cells, losses, strict=True) if loss <= t]
-            truths = [sum((cell[law] for cell in part), mpmath.mpf(0)) for part in (above, below) for law in (0, 1)]
+            n = bisect_right(rising, t, key=lambda each: each[0])
+            truths = [above[0][len(rising) - n], above[1][len(rising) - n], below[0][n], below[1][n]]
             for got, truth in zip(tails, truths, strict=True):
                 assert abs(float(got[index]) - truth) <= TAIL_ERROR * truth + mpmath.mpf(10) ** -110, (t, truth)
 
