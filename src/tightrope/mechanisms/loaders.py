@@ -62,7 +62,7 @@ class Loader:
         if not self.parts:
             raise InvalidParameter(
                 f"steps must be a multiple of {epoch}, the batches of an epoch, not {steps}: nothing is known of "
-                "a part of such an epoch"
+                "a part of such an epoch but that a whole one costs no less"
             )
         part = self.unit(sigma, rest, 1, cap).poisson(rate=rest / epoch)
         return unit * whole + part
@@ -79,6 +79,13 @@ LOADERS: Mapping[str, Loader] = MappingProxyType(
             ("steps",),
             "every epoch puts each record by itself into one of its ceil(records/batch) batches, all alike",
             passes=True,
+        ),
+        "shuffled": Loader(
+            "shuffled_batches",
+            ("steps",),
+            "every epoch puts all records into a new random order and takes `batch` after `batch` of them",
+            passes=True,
+            parts=False,
         ),
         "fixed": Loader(
             "without_replacement",

@@ -53,9 +53,9 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
 
     sigma is the noise multiplier: the deviation of the noise in units of the clipping norm. Give epochs or steps; or
     schedule, a list of (steps, sigma, batch), instead of all of these. sampling says how the loader makes a batch:
-    poisson, allocated (each record in one batch of an epoch, any of them), fixed (so many distinct records), truncated
-    (poisson with at most cap records) or with_replacement. group: neighbours differ in so many records, those of one
-    user.
+    poisson, allocated (each record in one batch of an epoch, any of them), shuffled (epochs in a random order), fixed
+    (so many distinct records), truncated (poisson with at most cap records) or with_replacement. group: neighbours
+    differ in so many records, those of one user.
     """
 
     example = "training(records=60000, batch=256, epochs=15, sigma=1.1)"
@@ -67,8 +67,8 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     theorem = "That of its sampling, in [transformations](transformations.md)"
     tightness = "As the expression it stands for: Poisson batches are tight, also under composition."
     relations = (
-        "poisson, allocated and truncated: a record is added or removed. fixed and with_replacement: one is replaced "
-        "by another, which moves a sum of clipped gradients by up to 2."
+        "poisson, allocated and truncated: a record is added or removed. shuffled, fixed and with_replacement: one is "
+        "replaced by another, which moves a sum of clipped gradients by up to 2."
     )
     records: int
     batch: int | None = None
