@@ -37,7 +37,7 @@ def above(law: SplitLaw, steps: int, direction: Direction) -> DyadicPair:
     _demand(law)
     work.spend(0.5 * ENDS_POINT * len(law.points))
     masses = raised(law.columns[0], 2.0 * law.units)
-    infinite = raised(law.beyond, 2.0 * law.units) / steps if direction is Direction.REMOVE else 0.0
+    infinite = raised(law.beyond / steps, 2.0 * law.units) if direction is Direction.REMOVE else 0.0
     zero = float(raised(law.zero[0], 2.0 * law.units))
     bits = _bits([*masses, *(masses * law.points / steps), infinite, zero])
     rows = []

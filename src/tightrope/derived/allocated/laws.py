@@ -26,6 +26,7 @@ from ...kernels.fft import upper_sum
 from .grid import Block, Extent, Fine, GradedRow, Regridded, added, blocks, cut, halved, in_steps
 
 SUM_PRODUCT, SUM_ROW = 0.3, 5e4  # of work: one product of a direct sum, one piece of a grid
+LEAST_MASS = 1e-280  # so many products of 5e-324 as there are do not change it
 QUANTILE = 0.16  # of the mass: what lies outside on either side says how wide a law is
 
 
@@ -61,8 +62,8 @@ class SumLaw:
         """The sum of two that are independent."""
         shape = _sum_shape(self, other, fine.left, light)
         places = blocks(shape, fine)
-        longest = max(piece.size for law in (self, other) for piece in law.pieces)
-        work.hold(64.0 * sum(block.size for block in places))
+        many = sum(piece.size for law in (self, other) for piece in law.pieces)
+        work.hold(64.0 * (many + sum(block.size for block in places)))
         target = Regridded(places, len(self.zero), self.split)
         zero, beyond = self._product(self.zero[:, None], other.zero[:, None])[:, 0], 0.0
         for piece in (*_scaled(self, other.zero), *_scaled(other, self.zero), *_products(self, other)):
@@ -71,9 +72,9 @@ class SumLaw:
             for each in ends.inside:
                 target.add(each)
         spans = places[-1].exponent - min(law.pieces[0].exponent for law in (self, other))
-        units = self.units + other.units + 2.0 * longest + 8.0 * spans + 8.0 * len(places) + 32.0
+        units = self.units + other.units + 2.0 * many + 16.0 * (spans + len(places)) + 64.0
         more = raised((self.beyond * other.total + other.beyond * self.total) + beyond, units)
-        return self._made(target.pieces(), zero, more, units).trimmed(light)
+        return self._made(target.pieces(), *self._hidden(zero, more, many, places), units).trimmed(light)
 
     def trimmed(self, light: Light) -> Self:
         """Without points at either end that hold next to nothing: they go to the first and the last that are left."""
@@ -120,6 +121,10 @@ class SumLaw:
     def _made(self, pieces: tuple[GradedRow, ...], zero: FloatArray, beyond: float, units: float) -> Self:
         return replace(self, pieces=pieces, zero=zero, beyond=beyond, units=units)
 
+    def _hidden(self, zero: FloatArray, beyond: float, many: int, places: Sequence[Block]) -> tuple[FloatArray, float]:
+        """What stands for numbers below the smallest double: fewer than many^2 products and splits."""
+        return zero, beyond
+
     @staticmethod
     def _product(one: FloatArray, other: FloatArray) -> FloatArray:
         raise NotImplementedError
@@ -130,11 +135,17 @@ class SplitLaw(SumLaw):
 
     split = True
 
+    def _hidden(self, zero: FloatArray, beyond: float, many: int, places: Sequence[Block]) -> tuple[FloatArray, float]:
+        """Mass at 0, and as much value as if it were at the last point."""
+        lost = TINIEST * (many + sum(place.size for place in places)) ** 2
+        last = places[-1]
+        return zero + lost, beyond + lost * float(np.ldexp(float(last.start + last.size), last.exponent))
+
     @staticmethod
     def _product(one: FloatArray, other: FloatArray) -> FloatArray:
         work.spend(SUM_PRODUCT * one.size * other.size)
-        # What a product hides below the smallest double is added back.
-        return np.convolve(one[0], other[0])[None, :] + TINIEST * min(one.size, other.size)
+        with np.errstate(under="ignore"):
+            return np.convolve(one[0], other[0])[None, :]
 
 
 class MergedLaw(SumLaw):
@@ -144,11 +155,14 @@ class MergedLaw(SumLaw):
 
     @staticmethod
     def _product(one: FloatArray, other: FloatArray) -> FloatArray:
+        """Cells that underflow could matter to are left out of every event."""
         work.spend(SUM_PRODUCT * one.size * other.size)
         (m, v), (n, w) = one, other
-        if one is other:
-            return np.stack([np.convolve(m, m), 2.0 * np.convolve(m, v)])
-        return np.stack([np.convolve(m, n), np.convolve(m, w) + np.convolve(v, n)])
+        with np.errstate(under="ignore"):
+            value = 2.0 * np.convolve(m, v) if one is other else np.convolve(m, w) + np.convolve(v, n)
+            found = np.stack([np.convolve(m, n), value])
+        found[:, (found[0] < LEAST_MASS) | ((found[1] < LEAST_MASS) & (found[1] > 0.0))] = 0.0
+        return found
 
 
 def _sum_shape(one: SumLaw, other: SumLaw, left: bool, light: Light) -> Extent:

@@ -15,8 +15,8 @@ from .grid import Extent, Fine, blocks
 from .laws import SUM_PRODUCT, SUM_ROW, Light, SumLaw
 from .start import Step
 
-POINTS_PER_DEVIATION, NEAR_LEAST = 1 / 24, 8.0  # of the points that are wanted
-FAR_PER_NEAR = {Direction.REMOVE: 4.0, Direction.ADD: 1.0}  # the other side is never far from what counts
+POINTS_PER_DEVIATION, NEAR_LEAST = 1 / 8, 12.0  # of the points that are wanted
+FAR_PER_NEAR = {Direction.REMOVE: 1.5, Direction.ADD: 0.5}  # the other side is never far from what counts
 SUMS_SHARE = 0.5  # of the work that is left
 LIGHT_SHARE, OTHER_SIDE = 1 / 32, 1e-15  # of the tail, on the side that counts, and in any case
 

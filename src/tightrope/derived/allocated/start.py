@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ... import work
 from ...facets.finite import Atoms
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ...kernels.directed import lowered, raised
+from ...kernels.directed import TINIEST, lowered, raised
 from ...kernels.enclosure import FloatArray, exact
 from ...kernels.twofold import twofold
 from ...kernels.ulps import UNIT
@@ -54,6 +54,7 @@ class Step(NamedTuple):
         """Below and above."""
         listed, points = self.pair.atoms(), grid_points(places)
         work.spend(STEP_POINT * len(points))
+        work.hold(64.0 * len(points))
         if listed is not None:
             return self._of_atoms(listed, places, points)
         return self._below(places, points), self._above(places, points)
@@ -82,14 +83,13 @@ class Step(NamedTuple):
             profile = self.pair.profile(exact(points).log())
             call = np.minimum(np.maximum.accumulate(np.maximum(profile.upper, 0.0)[::-1])[::-1], 1.0)
             # Mass beyond each point but the last; what is raised moves up.
-            slopes = raised((call[:-1] - call[1:]) / np.diff(points), 4.0)
+            slopes = raised((call[:-1] - call[1:]) / np.diff(points), 4.0) + TINIEST
             beyond = np.minimum(np.maximum.accumulate(slopes[::-1])[::-1], 1.0)
             masses = -np.diff(np.concatenate([[1.0], beyond, [0.0]]))
             return SplitLaw(_pieces(places, masses[None, :]), np.zeros(1), float(call[-1]), FIRST_UNITS)
         profile = self.pair.reversed().profile(-exact(points).log())
-        put = np.maximum.accumulate(raised(points * np.maximum(profile.upper, 0.0), 2.0))
-        first = min(float(profile.upper[0]), 1.0)
-        slopes = np.append(first, raised(np.diff(put) / np.diff(points), 4.0))
+        put = np.maximum.accumulate(raised(points * np.clip(profile.upper, 0.0, 1.0), 2.0) + TINIEST)
+        slopes = raised(np.diff(put, prepend=0.0) / np.diff(points, prepend=0.0), 4.0) + TINIEST
         within = np.minimum(np.maximum.accumulate(slopes), 1.0)
         masses = np.diff(np.append(within, 1.0))
         return SplitLaw(_pieces(places, masses[None, :]), within[:1], 0.0, FIRST_UNITS)
@@ -118,6 +118,9 @@ class Step(NamedTuple):
         )
         rows = np.zeros((2, len(points) + 1))
         rows[:, places_of] = _rising(m, v)
+        if rows[1, 0] > 0.0:  # an edge at the value 0 was not kept
+            rows[:, 1] += rows[:, 0]
+            rows[:, 0] = 0.0
         return MergedLaw(_pieces(places, rows[:, 1:]), rows[:, 0], 0.0, FIRST_UNITS + 4.0 / middle)
 
     def _of_atoms(self, listed: Atoms, places: list[Block], points: FloatArray) -> tuple[MergedLaw, SplitLaw]:
