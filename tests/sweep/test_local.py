@@ -38,19 +38,20 @@ def answered(workers: int, grid: object) -> Generator[Rows, None, None]:
 def test_a_process_that_dies_or_hangs_costs_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "KILLED_FACTOR", 0.0)
     monkeypatch.setattr(local, "KILLED_SECONDS", 2.0)
-    kinds = ["dies", "hangs", "raises", "nothing", "answers", "answers"]
+    monkeypatch.setattr(local, "CHUNKS_PER_WORKER", 2)
+    kinds = ["answers", "answers", "raises", "dies", "nothing", "hangs"]  # asked in the order 0 2 3 1 4 5
     grid = [{"kind": kind, "sigma": place + 1.0} for place, kind in enumerate(kinds)]
     rows = {rows[0].index: rows[0] for rows in answered(1, grid)}
     assert [rows[place].error for place in range(6)] == [
-        "its process died (SIGSEGV)",
-        "did not come to an end by itself within 2 s, and was killed",
+        None,
+        None,
         "RuntimeError: not today",
+        "its process died (SIGSEGV)",
         "make gives int, and a mechanism is needed",
-        None,
-        None,
+        "did not come to an end by itself within 2 s, and was killed",
     ]
-    assert [rows[place].repeatable for place in range(6)] == [False, False, True, True, True, True]
-    assert rows[5].bound == tr.Gaussian(sigma=6.0).delta(1.0)
+    assert [rows[place].repeatable for place in range(6)] == [True, True, True, False, True, False]
+    assert rows[1].bound == tr.Gaussian(sigma=2.0).delta(1.0)
 
 
 def test_whoever_stops_listening_leaves_no_process_behind() -> None:
