@@ -1,0 +1,72 @@
+"""Sums of laws on graded grids against all pairs of points, in exact fractions."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+
+from tightrope.derived.allocated.grid import Fine, GradedRow
+from tightrope.derived.allocated.laws import Light, MergedLaw, SplitLaw
+from tightrope.kernels.ulps import UNIT
+
+Masses = dict[Fraction, Fraction]
+FINE, LIGHT = Fine(near=6.0, far=3.0, reach=2.0, left=False), Light(1e-6, 1e-3)
+
+
+def rows(random_numbers: random.Random, columns: int) -> tuple[GradedRow, ...]:
+    """Of spacings 1/4, 1/2, 2 and 4; values rise with the place."""
+    found = []
+    for exponent, start, size in ((-2, 3, 5), (-1, 4, 8), (1, 3, 5), (2, 4, 3)):
+        points = np.ldexp(np.arange(start, start + size) + 0.0, exponent)
+        masses = np.array([random_numbers.random() * 0.03 for _ in points])
+        found.append(GradedRow(exponent, start, np.stack([masses, masses * points * 0.9])[:columns]))
+    return tuple(found)
+
+
+def listed(law: SplitLaw) -> Masses:
+    pairs = zip(law.points.tolist(), law.columns[0].tolist(), strict=True)
+    return {Fraction(0): Fraction(float(law.zero[0])), **{Fraction(x): Fraction(m) for x, m in pairs}}
+
+
+def totals(law: MergedLaw) -> list[Fraction]:
+    """Of masses and of values."""
+    return [sum(map(Fraction, law.columns[k].tolist()), Fraction(float(law.zero[k]))) for k in (0, 1)]
+
+
+def call(law: Masses, c: Fraction) -> Fraction:
+    return sum((m * (x - c) for x, m in law.items() if x > c), Fraction(0))
+
+
+def put(law: Masses, c: Fraction) -> Fraction:
+    return sum((m * (c - x) for x, m in law.items() if x < c), Fraction(0))
+
+
+def test_a_sum_lies_above_that_of_all_pairs() -> None:
+    numbers = random.Random(1)
+    one, other = (SplitLaw(rows(numbers, 1), np.array([zero]), 0.01, 0.0) for zero in (0.2, 0.0))
+    for first, second in ((one, other), (one, one)):
+        total = first.plus(second, FINE, LIGHT)
+        pairs: Masses = {}
+        for x, m in listed(first).items():
+            for y, n in listed(second).items():
+                pairs[x + y] = pairs.get(x + y, Fraction(0)) + m * n
+        rest = sum(m for m in listed(first).values()) + sum(m for m in listed(second).values())
+        up = 1 + 2 * Fraction(total.units) * Fraction(UNIT)
+        found = {x: m * up for x, m in listed(total).items()}
+        for c in (Fraction(k, 7) for k in range(-7, 350, 3)):
+            assert call(pairs, c) + Fraction(0.01) * rest <= call(found, c) + Fraction(total.beyond) * up
+            assert put(pairs, c) <= put(found, c)
+
+
+def test_a_sum_of_cells_has_the_masses_and_values_of_all_pairs() -> None:
+    numbers = random.Random(2)
+    one, other = (MergedLaw(rows(numbers, 2), np.array([zero, 0.0]), 0.0, 0.0) for zero in (0.2, 0.0))
+    for first, second in ((one, other), (one, one)):
+        total = first.plus(second, FINE, LIGHT)
+        (m, v), (n, w), (mass, value) = totals(first), totals(second), totals(total)
+        slack = 2 * Fraction(total.units) * Fraction(UNIT)
+        assert abs(mass - m * n) <= slack * m * n
+        assert abs(value - (m * w + v * n)) <= slack * (m * w + v * n)
+        assert total.zero[1] == 0.0  # what has a value is in no cell of the value 0
