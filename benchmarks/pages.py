@@ -18,7 +18,7 @@ GLUE = "\0"  # a space that stays
 def opened(entry: Entry) -> Iterator[str]:
     """The heading, how it is written, and what it means."""
     yield f"## {entry.name}\n"
-    yield f"`{entry.usage}`\n"
+    yield fitted(f"`{entry.usage}`") + "\n"
     for paragraph in entry.meaning.split("\n\n"):
         yield fitted(" ".join(paragraph.split())) + "\n"
 
