@@ -9,14 +9,16 @@ from flint import arb
 
 from tests.derived import test_glued as glued_tests
 from tests.derived import test_union as union_tests
+from tests.transforms import test_replaced_groups as groups
 from tests.transforms import test_truncated_poisson as capped
 from tests.transforms import test_with_replacement as drawn
 from tests.transforms import test_without_replacement as batches
 from tightrope.derived import glued
 from tightrope.derived.poisson import poisson_pair
 from tightrope.derived.union import UnionPair
+from tightrope.pair import Pair
 from tightrope.relation import Direction
-from tightrope.transforms import truncated_poisson, with_replacement, without_replacement
+from tightrope.transforms import hit_union, poisson, truncated_poisson, with_replacement, without_replacement
 
 from .contour_faults import Fault, Patch
 
@@ -58,6 +60,30 @@ def one_size_only(patch: Patch) -> None:
     patch.setattr(truncated_poisson.Filled, "balls", without_more)
 
 
+def hit_once_at_most(patch: Patch) -> None:
+    """Of a group in a batch one record counts."""
+    plain = hit_union.replaced_pair
+    patch.setattr(hit_union, "replaced_pair", lambda base, size=1: plain(base))
+
+
+def never_cut_a_group(patch: Patch) -> None:
+    """A group in a sample with a cap as in one without."""
+    patch.setattr(truncated_poisson.Reached, "balls", lambda self: [arb(1), arb(0)])
+
+
+def only_remove_the_group(patch: Patch) -> None:
+    """Others do not come in its place."""
+
+    def removed(self: poisson.Poisson, size: int) -> Pair | None:
+        return self._grouped(size, Direction.REMOVE) if size > 1 else None
+
+    patch.setattr(poisson.Poisson, "replaced_pair", removed)
+
+
+def _group(row: int) -> None:
+    groups.test_all_groups_lie_below_the_upper_end(groups.ROWS[row])
+
+
 def round_the_rate_to_nearest(patch: Patch) -> None:
     """A fraction as one double for both ends."""
     patch.setattr(without_replacement, "rates", lambda batch, records: (batch / records,) * 2)
@@ -79,6 +105,13 @@ FAULTS = (
     Fault("several draws count as one", draw_once_at_most, lambda _: drawn.test_the_formula(3, 2)),
     Fault("nobody leaves a full batch", keep_a_full_batch_open, _capped),
     Fault("one size of the data only", one_size_only, _capped),
+    Fault("one record of a group counts", hit_once_at_most, lambda _: _group(3)),
+    Fault(
+        "a group is never cut",
+        never_cut_a_group,
+        lambda _: groups.test_a_cap_that_is_reached_always_makes_batches_of_fixed_size(),
+    ),
+    Fault("a group leaves and none comes", only_remove_the_group, lambda _: _group(0)),
     Fault(
         "a fraction as one double",
         round_the_rate_to_nearest,

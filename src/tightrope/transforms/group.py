@@ -29,8 +29,14 @@ class Group(Transformation):
 
     call = "group"
     example = "Laplace(scale=10).group(size=3)"
-    formula = "power g(g(... g(x))), size times, g the power of the base; of shifted noise: size times the shift"
-    theorem = "Dong, Roth, Su 2022, Thm 2.14; [proof](proofs/group.md)"
+    formula = (
+        "power g(g(... g(x))), size times, g the power of the base; of shifted noise: size times the shift; of a "
+        "sample: by how many of the group are in it"
+    )
+    theorem = (
+        "Dong, Roth, Su 2022, Thm 2.14; in samples: Ganesh 2024, Balle, Barthe, Gaboardi 2018, Thm 10, and ours; "
+        "[proof](proofs/group.md)"
+    )
     tightness = (
         "Tight for shifted noise, and for what is known by its trade-off alone (PureDP, ApproximateDP, GDP, "
         "TradeoffCurve): a count with canonical noise attains it. Lower ends of NoisyMax and PermuteAndFlip are those "
@@ -73,7 +79,7 @@ class Group(Transformation):
         return self.base.group_pair(self.size, direction)
 
     def grouped(self, size: int) -> Mechanism | None:
-        return self.base.grouped(self.size * size)
+        return self.base if self.size * size == 1 else self.base.grouped(self.size * size)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         alike = self.grouped(1)

@@ -103,9 +103,21 @@ class Poisson(Transformation):
         return self._replaced or chained_pair([(self._sampled(self.base.pair(way), way), 1) for way in Direction])
 
     def group_pair(self, size: int, direction: Direction) -> Pair:
-        """As many of the group as are in the sample. Proof: docs/proofs/group.md, section 6."""
+        """As many of the group as are in the sample; all out, and as many others in, where they are replaced.
+
+        Proof: docs/proofs/group.md, sections 6 and 7.
+        """
         if self.relation is Relation.REPLACE:
-            return Transformation.group_pair(self, size, direction)
+            return self.replaced_pair(size) or self.pair(direction)
+        return self._grouped(size, direction)
+
+    def replaced_pair(self, size: int) -> Pair | None:
+        if self.relation is Relation.ADD_REMOVE or size == 1:
+            return None
+        return chained_pair([(self._grouped(size, way), 1) for way in Direction])
+
+    def _grouped(self, size: int, direction: Direction) -> Pair:
+        """Of a group that is added or removed."""
         if self.rate in (0.0, 1.0) or size == 1:
             return self._sampled(self.base.group_pair(size, direction), direction)
         base = self.base.pair(direction)
@@ -118,9 +130,9 @@ class Poisson(Transformation):
 
     def group_tight(self, size: int) -> bool:
         """Where one event is the best for every number of hits: the noise of the chain attains it."""
-        if self.relation is Relation.REPLACE:
-            return size == 1 and self.tight
-        if self.rate in (0.0, 1.0) or size == 1:
+        if size == 1:
+            return self.tight
+        if self.relation is Relation.ADD_REMOVE and self.rate in (0.0, 1.0):
             return self.base.group_tight(size)
         return shifts(self.base, size)
 

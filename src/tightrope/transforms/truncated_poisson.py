@@ -55,6 +55,19 @@ class Filled(Weights):
             return arb(self.cap) / self.least * more / binomial_tails(self.least - 1, rate, self.cap).above
 
 
+@dataclass(frozen=True)
+class Reached(Weights):
+    """P[Bin(records, rate) < least] and the rest."""
+
+    rate: float
+    records: int
+    least: int
+
+    def balls(self) -> Sequence[arb]:
+        tails = binomial_tails(self.records, arb(self.rate), self.least)
+        return [tails.below, tails.above]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class TruncatedPoisson(Transformation):
     """The base mechanism on a Poisson sample of at most `cap` records; a composition on the same one.
@@ -109,8 +122,22 @@ class TruncatedPoisson(Transformation):
         return self._pair(direction, self._filled())
 
     def group_pair(self, size: int, direction: Direction) -> Pair:
-        """The steps of the chain are between data of other sizes: one pair for all of them."""
-        return group_pair(self._pair(direction, self._filled(size)), size)
+        """As many of the group as are sampled, each in the place of another where the sample may be cut.
+
+        At rate 1 the steps of a chain, between data of other sizes: one pair for all of them.
+        Proof: docs/proofs/group.md, section 8.
+        """
+        if size == 1 or self.rate in (0.0, 1.0):
+            return group_pair(self._pair(direction, self._filled(size)), size)
+        from ..derived.hit_chain import hit_pair
+        from ..facets.hits import BinomialHits
+
+        base, hits = self.base.pair(direction), BinomialHits(size, self.rate)
+        alone = hit_pair(base if direction is Direction.REMOVE else base.reversed(), hits, direction)
+        if self.cap >= self.records + size:
+            return alone
+        weights = Reached(self.rate, self.records, self.cap - size + 1)
+        return UnionPair(weights, (alone, hit_pair(swapped_pair(self.base), hits, direction)))
 
     def _pair(self, direction: Direction, weights: Filled | None) -> Pair:
         base = self.base.pair(direction)

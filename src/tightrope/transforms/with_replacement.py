@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from flint import arb, ctx
 
 from ..derived.union import UnionPair, Weights
 from ..errors import InvalidParameter
-from ..facets.hits import BinomialHits
+from ..facets.hits import BinomialHits, quotient
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.binomial import binomial_mass, binomial_tails, guard_bits
 from ..mechanisms.parameters import whole
@@ -27,7 +28,7 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
-from .sampled import demand_relation, rates, sampled_pair
+from .sampled import demand_relation, rates, sampled_pair, shifts
 from .sizes import demand_size
 from .terms import replaced_floors, replaced_pair
 
@@ -39,15 +40,16 @@ CHAINED_MOST = 4  # the same where a group of records is a chain of neighbours, 
 
 @dataclass(frozen=True)
 class Multiplicities(Weights):
-    """How often one of the records is drawn, given that it is, in blocks up to each of the tops; then the rest."""
+    """How often records of a group are drawn, given that one is, in blocks up to each of the tops; then the rest."""
 
     batch: int
     records: int
     tops: tuple[int, ...]
+    size: int = 1
 
     def balls(self) -> Sequence[arb]:
         with working_precision(ctx.prec + guard_bits(self.batch)):
-            rate, hit = arb(1) / self.records, _hit(self.batch, self.records)
+            rate, hit = arb(self.size) / self.records, _hit(self.batch, self.records, self.size)
             found, before = [], 0
             for top in self.tops:
                 if top == before + 1:
@@ -89,7 +91,8 @@ class WithReplacement(Transformation):
         object.__setattr__(self, "batch", whole("batch", self.batch, least=0))
         demand_relation(self.base, Relation.REPLACE, "sampling with replacement")
         demand_size(self.base, self.batch, "sampling with replacement")
-        if self.batch and self.records > 1 and _singles(self.batch, self.records, SINGLE_MOST + 1) > SINGLE_MOST:
+        share = Fraction(1, self.records)
+        if self.batch and self.records > 1 and _singles(self.batch, share, SINGLE_MOST + 1) > SINGLE_MOST:
             raise InvalidParameter(
                 f"batch must be a smaller multiple of records, not {self.batch}: one record of {self.records} would be "
                 f"drawn more than {SINGLE_MOST} times"
@@ -107,22 +110,38 @@ class WithReplacement(Transformation):
         return self.base.attained and (self.base.relation is None or self.records == 1 or self.batch == 0)
 
     def pair(self, direction: Direction) -> Pair:
+        return self._drawn(1)
+
+    def group_pair(self, size: int, direction: Direction) -> Pair:
+        return self._drawn(size) if self._known else Transformation.group_pair(self, size, direction)
+
+    def replaced_pair(self, size: int) -> Pair | None:
+        """By how many draws are of the group. Proof: docs/proofs/group.md, section 7."""
+        return self._drawn(size) if self._known else None
+
+    @property
+    def _known(self) -> bool:
+        """Whether the base is known where many records are replaced."""
+        return shifts(self.base, 2)
+
+    def _drawn(self, size: int) -> Pair:
+        """The pair where so many of the records are replaced."""
         if self.batch == 0:
-            return IDENTITY.pair(direction)
-        if self.records == 1:
+            return IDENTITY.pair(Direction.REMOVE)
+        if self.records <= size:
             return replaced_pair(self.base, self.batch)
         from ..derived.dyadic import dyadic_pair
         from ..derived.glued import glued_pair
 
         one, two = replaced_pair(self.base), replaced_pair(self.base, 2)
         known = one.shifted(2) is not None or two.finite() is not None
-        tops = _tops(self.batch, self.records, SINGLE_MOST if known else CHAINED_MOST)
-        weights = Multiplicities(self.batch, self.records, tops)
+        tops = _tops(self.batch, Fraction(size, self.records), SINGLE_MOST if known else CHAINED_MOST)
+        weights = Multiplicities(self.batch, self.records, tops, size)
         pairs = tuple(replaced_pair(self.base, top) for top in tops)
         with working_precision(BITS_START):
             if len(weights.listed()) > len(tops):
                 pairs = (*pairs, dyadic_pair([(1, 0), (0, 1)], 0))  # nothing in common
-            rate = min(upper_float(_hit(self.batch, self.records)), 1.0)
+            rate = min(upper_float(_hit(self.batch, self.records, size)), 1.0)
         union = pairs[0] if len(pairs) == 1 else UnionPair(weights, pairs)
         return union if rate == 1.0 else glued_pair(union, rate)
 
@@ -142,15 +161,15 @@ class WithReplacement(Transformation):
         return tuple(dict.fromkeys(found))
 
 
-def _hit(batch: int, records: int) -> arb:
+def _hit(batch: int, records: int, size: int = 1) -> arb:
     """eta, at the working precision."""
-    return -(batch * (-arb(1) / records).log1p()).expm1()
+    return -(batch * (-arb(size) / records).log1p()).expm1()
 
 
-def _singles(batch: int, records: int, most: int) -> int:
+def _singles(batch: int, share: Fraction, most: int) -> int:
     """The multiplicity beyond which all others are rare, or one more than the most."""
     with working_precision(BITS_START):
-        rate = arb(1) / records
+        rate = quotient(share)
         low, high = 0, min(batch, most)
         while low < high:
             middle = (low + high) // 2
@@ -159,11 +178,11 @@ def _singles(batch: int, records: int, most: int) -> int:
     return max(low, 1)
 
 
-def _tops(batch: int, records: int, most: int) -> tuple[int, ...]:
+def _tops(batch: int, share: Fraction, most: int) -> tuple[int, ...]:
     """One by one, then in blocks twice as far each."""
-    tops = list(range(1, min(_singles(batch, records, most), most, batch) + 1))
+    tops = list(range(1, min(_singles(batch, share, most), most, batch) + 1))
     with working_precision(BITS_START):
-        rate = arb(1) / records
+        rate = quotient(share)
         while tops[-1] < batch and not binomial_tails(batch, rate, tops[-1] + 1).above < HARDLY:
             tops.append(min(2 * tops[-1], batch))
     return tuple(tops)

@@ -22,6 +22,7 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
+from .hit_union import HITS_MOST, glued_hits
 from .sampled import demand_relation, rates, relation_named, sampled_pair, shifts
 from .sizes import demand_size
 from .terms import replaced_floors, replaced_pair
@@ -108,11 +109,21 @@ class WithoutReplacement(Transformation):
         Proof: docs/proofs/group.md, section 6.
         """
         if self.relation is Relation.REPLACE or self.batch == 0 or size == 1:
-            return Transformation.group_pair(self, size, direction)
+            return self.replaced_pair(size) or Transformation.group_pair(self, size, direction)
         from ..derived.hit_chain import hit_pair
         from ..facets.hits import HypergeometricHits
 
         return hit_pair(replaced_pair(self.base), HypergeometricHits(self.records, size, self.batch), direction)
+
+    def replaced_pair(self, size: int) -> Pair | None:
+        """Of noise that is shifted: by how many of the replaced records are in the batch, which must have others to
+        fill it. Proof: docs/proofs/group.md, section 7."""
+        few = 0 < self.batch <= self.records - size and size <= HITS_MOST
+        if size == 1 or self.relation is Relation.ADD_REMOVE or not few or not shifts(self.base, 2):
+            return None
+        from ..facets.hits import HypergeometricHits
+
+        return glued_hits(self.base, HypergeometricHits(self.records, size, self.batch))
 
     def group_tight(self, size: int) -> bool:
         if size == 1 or self.relation is Relation.REPLACE:

@@ -1,0 +1,52 @@
+"""Groups of records that are replaced, in a batch: a union over how many of them are in it, glued at 0.
+
+Claim: let j of a group's records be in the batch with probability w_j, whichever of the two groups it is, and let
+(P_j, Q_j) dominate the base where j records are replaced. With eta = 1 - w_0, the glued pair (derived.glued) at rate
+eta of the union of these with the weights w_j/eta dominates: H(alpha) = sum w_j H_j(1 + (alpha - 1)/eta) for
+alpha >= 1, and the mirror below.
+Reference: Balle, Barthe, Gaboardi 2018, Thm 10 (one record, drawn several times). Proof: docs/proofs/group.md,
+section 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flint import arb
+
+from ..derived.union import UnionPair, Weights
+from ..facets.hits import HitLaw
+from ..kernels.ball import BITS_START, upper_float, working_precision
+from ..mechanisms.base import Mechanism
+from ..pair import Pair
+from .terms import replaced_pair
+
+HITS_MOST = 256  # parts of a union
+
+
+@dataclass(frozen=True)
+class SomeHits(Weights):
+    """The law of a number of hits, given that there is one."""
+
+    hits: HitLaw
+
+    def balls(self) -> Sequence[arb]:
+        some = self.hit()
+        return [weight / some for weight in self.hits.weights()[1:]]
+
+    def hit(self) -> arb:
+        """eta."""
+        return -self.hits.log_none().expm1()
+
+
+def glued_hits(base: Mechanism, hits: HitLaw) -> Pair:
+    """The pair of a batch of the base with so many hits, each a record that is replaced; one hit at least may be."""
+    from ..derived.glued import glued_pair
+
+    weights = SomeHits(hits)
+    pairs = tuple(replaced_pair(base, j) for j in range(1, hits.most + 1))
+    with working_precision(BITS_START):
+        rate = min(upper_float(weights.hit()), 1.0)
+    union = pairs[0] if len(pairs) == 1 else UnionPair(weights, pairs)
+    return union if rate == 1.0 else glued_pair(union, rate)
