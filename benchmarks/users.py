@@ -1,6 +1,6 @@
 """Users with several records: what each way to make batches answers for groups of records, in the same run.
 
-Usage: python -m benchmarks.users [SECONDS], for the rows of docs/users.md: epsilon at delta 1e-5 of 15 epochs over
+Usage: python -m benchmarks.users [SECONDS], for the rows of docs/training.md: epsilon at delta 1e-5 of 15 epochs over
 60,000 records in batches of 256 at sigma 1.1, its two ends and the seconds of CPU that the answer took.
 """
 

@@ -22,7 +22,7 @@ from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from .terms import replaced_pair
 
-HITS_MOST = 256  # parts of a union
+HIT_PARTS_MOST = 256  # parts of a union
 
 
 @dataclass(frozen=True)

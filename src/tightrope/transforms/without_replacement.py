@@ -22,7 +22,7 @@ from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
-from .hit_union import HITS_MOST, glued_hits
+from .hit_union import HIT_PARTS_MOST, glued_hits
 from .sampled import demand_relation, rates, relation_named, sampled_pair, shifts
 from .sizes import demand_size
 from .terms import replaced_floors, replaced_pair
@@ -118,7 +118,7 @@ class WithoutReplacement(Transformation):
     def replaced_pair(self, size: int) -> Pair | None:
         """Of noise that is shifted: by how many of the replaced records are in the batch, which must have others to
         fill it. Proof: docs/proofs/group.md, section 7."""
-        few = 0 < self.batch <= self.records - size and size <= HITS_MOST
+        few = 0 < self.batch <= self.records - size and size <= HIT_PARTS_MOST
         if size == 1 or self.relation is Relation.ADD_REMOVE or not few or not shifts(self.base, 2):
             return None
         from ..facets.hits import HypergeometricHits
