@@ -194,7 +194,7 @@ class Leaf(Mechanism):
         return self.tight and shift
 
     @property
-    def nameless(self) -> Self:
+    def nameless(self) -> Mechanism:
         return self if self.name is None else self._with(name=None)
 
     @property

@@ -177,7 +177,7 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     # What it stands for answers everything.
 
     @property
-    def nameless(self) -> Mechanism:  # type: ignore[override]
+    def nameless(self) -> Mechanism:
         return self.expanded
 
     @property

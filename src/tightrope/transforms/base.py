@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from ..bound import FrozenMapping
 from ..mechanisms.base import Mechanism
@@ -83,7 +83,7 @@ class Transformation(Called):
         return self.base._key if self.name is None else self.name
 
     @property
-    def nameless(self) -> Self:
+    def nameless(self) -> Mechanism:
         base = self.base.nameless
         return self if self.name is None and base is self.base else self._with(name=None, base=base)
 

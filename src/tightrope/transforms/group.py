@@ -65,7 +65,7 @@ class Group(Transformation):
         return self.base.relation
 
     @property
-    def nameless(self) -> Mechanism:  # type: ignore[override]
+    def nameless(self) -> Mechanism:
         base = self.base.nameless
         if isinstance(base, Composition):
             return self.of(base, size=self.size).nameless
