@@ -64,8 +64,8 @@ class ShuffledBatches(Transformation):
     )
     relations = (
         "A record is replaced; the base has its sensitivity under adding or removing one (C for records clipped to "
-        "norm C). Upper ends hold for whatever order that was chosen without looking at the data, also one for all "
-        "epochs; lower ends for an order drawn anew in each epoch."
+        "norm C). Upper ends of single records hold for whatever order that was chosen without looking at the data, "
+        "also one for all epochs; lower ends and groups for an order drawn anew in each epoch."
     )
     steps: int
 
