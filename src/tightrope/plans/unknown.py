@@ -8,14 +8,15 @@ Guarantee: that of `calibrate`: the value meets epsilon at delta by its own uppe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypedDict, Unpack
 
 from .. import work
-from ..calibrate import Calibration, SearchOptions, calibrate
+from ..calibrate import Calibration, SearchOptions, Target, calibrate
 from ..errors import InvalidParameter, TightropeError
 from ..mechanisms.base import Mechanism
+from ..mechanisms.loaders import LOADERS
 from ..mechanisms.training import training
 from ..question import SECONDS
 
@@ -30,7 +31,8 @@ FOUND = MappingProxyType(
     }
 )
 QUICK_UNITS = 1e8  # of work: where an answer takes more, no others are asked beforehand
-SIGMA_SHARE = 0.5  # of the work, for a search next to where these point
+SIGMA_SHARE = 0.8  # of the work, for a search next to where these point
+LOADER_AROUND, REPLACE_AROUND = 1.1, 1.5  # times: how far the sigma of other loaders lies from Poisson's, mostly
 SIGMA_LOOKS = 14  # answers asked beforehand, at most
 SIGMA_AROUND = 1.02  # times: how far the ends lie from where sigma is expected
 SIGMA_FAR = 2.0**12  # a sigma beyond is not looked for in this way
@@ -66,26 +68,38 @@ def solve(
     named: SearchOptions = {**options, "parameter": unknown, "integer": unknown in WHOLE}
     with work.allowance(options.get("seconds", SECONDS)):
         if unknown == "sigma" and options.get("least") is None and options.get("most") is None:
-            found = _around(make, epsilon, delta, named)
-            if found is not None:
-                return found
+            for near, around in _guesses(plan, epsilon, delta):
+                found = _around(make, near, around, Target(epsilon=epsilon, delta=delta), named)
+                if found is not None:
+                    return found
         return calibrate(make, epsilon=epsilon, delta=delta, **named)
 
 
+def _guesses(plan: Mapping[str, Any], epsilon: float, delta: float) -> Iterator[tuple[float, float]]:
+    """About the sigma wanted, and the factor within which it should lie: by the run itself, or by Poisson batches."""
+    sampling = plan.get("sampling", "poisson")
+    near = _near(lambda sigma: training(**{**plan, "sigma": sigma}), epsilon, delta)
+    if near is not None:
+        yield near, SIGMA_AROUND
+    elif sampling != "poisson" and sampling in LOADERS:
+        alike = {**plan, "sampling": "poisson", "cap": None}
+        near = _near(lambda sigma: training(**{**alike, "sigma": sigma}), epsilon, delta)
+        if near is not None:
+            moved = LOADERS[sampling].sensitivity
+            yield near * moved, LOADER_AROUND if moved == 1.0 else REPLACE_AROUND
+
+
 def _around(
-    make: Callable[[float], Mechanism], epsilon: float, delta: float, options: SearchOptions
+    make: Callable[[float], Mechanism], near: float, around: float, target: Target, options: SearchOptions
 ) -> Calibration | None:
-    """By a search next to where quick answers point; None where that does not come to its end."""
-    near = _near(make, epsilon, delta)
-    if near is None:
-        return None
-    ends: SearchOptions = {**options, "least": near / SIGMA_AROUND, "most": near * SIGMA_AROUND}
-    with work.part(SIGMA_SHARE):
+    """By a search next to where quick answers point; None where that does not come to its end, and there is time."""
+    ends: SearchOptions = {**options, "least": near / around, "most": near * around}
+    with work.part(SIGMA_SHARE) as meter:
         try:
-            found = calibrate(make, epsilon=epsilon, delta=delta, **ends)
+            found = calibrate(make, target=target, **ends)
         except TightropeError:
             return None
-    return found if found.ended is None else None
+    return found if found.ended is None or meter.exhausted is not None else None
 
 
 def _near(make: Callable[[float], Mechanism], epsilon: float, delta: float) -> float | None:
