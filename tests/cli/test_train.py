@@ -121,6 +121,16 @@ def test_every_loader_has_a_row(capsys: Captured) -> None:
             assert row["run"]["theorem"]
 
 
+def test_shuffled_epochs_never_get_the_poisson_number(capsys: Captured) -> None:
+    asked = ["train", "--records", "1000", "--batch", "100", "--epochs", "2", "--sigma", "3", "--delta", "1e-4"]
+    assert run([*asked, "--sampling", "shuffled"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "the Poisson number is no bound for it" in told
+    assert "a record is replaced by another" in told
+    poisson = tr.training(records=1000, batch=100, epochs=2, sigma=3.0).epsilon(1e-4)
+    assert float(told.split("epsilon in [")[1].split(",")[0]) > poisson.upper  # already its lower end
+
+
 def test_libraries_are_compared(capsys: Captured) -> None:
     """A coarse run: the grid of the one that has a grid is short."""
     asked = ["train", "--records", "1000", "--batch", "10", "--epochs", "1", "--sigma", "4", "--delta", "1e-4"]

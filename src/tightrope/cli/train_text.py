@@ -12,6 +12,7 @@ import click
 from ..calls import shortened
 from ..mechanisms.loaders import LOADERS
 from ..mechanisms.training import training
+from ..plans.samplings import CAUTIONS
 from ..relation import Relation
 
 COLUMNS_MOST = 100
@@ -49,6 +50,7 @@ def assumed(run: training, alone: bool = True) -> list[str]:
     return [
         *(fitted(stands) if alone else []),
         *fitted(f"assumed: {LOADERS[run.sampling].assumed} (--sampling {run.sampling}){moved}; gradients clipped to 1"),
+        *(fitted(f"note: {CAUTIONS[run.sampling]}") if run.sampling in CAUTIONS else []),
         *fitted(f"other loaders: --sampling {others}, or all for one row each"),
     ]
 

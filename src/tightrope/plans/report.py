@@ -9,7 +9,7 @@ from textwrap import wrap
 from ..bound import why_wide
 from ..digits import short
 from .columns import Column, table
-from .samplings import NEIGHBOURS, SamplingRow, Samplings
+from .samplings import CAUTIONS, NEIGHBOURS, SamplingRow, Samplings
 
 TEXT_WIDTH = 100
 APART = (
@@ -52,7 +52,7 @@ def samplings(
 
 def beneath_row(row: SamplingRow, show: Callable[[str, object], str]) -> list[str]:
     """What is assumed; then why it is refused, or the theorem, what the lower end is and why it is wide."""
-    told = [row.assumed]
+    told = [row.assumed, *([CAUTIONS[row.sampling]] if row.sampling in CAUTIONS else [])]
     if row.refused:
         return [*told, f"refused: {row.refused}"]
     told.append(f"theorem: {linked(row.theorem)}")

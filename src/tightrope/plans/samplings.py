@@ -32,6 +32,14 @@ if TYPE_CHECKING:
 
 NEIGHBOURS = MappingProxyType({Relation.ADD_REMOVE: "add or remove", Relation.REPLACE: "replace", None: ""})
 
+# What whoever has such a loader should know.
+CAUTIONS = MappingProxyType(
+    {
+        "shuffled": "the Poisson number is no bound for it: no theorem amplifies a shuffled epoch, and there are runs "
+        "where it loses more than Poisson batches do (Chua et al. 2024)"
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class SamplingRow:
