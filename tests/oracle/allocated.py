@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
-from math import comb, exp, log, pi, sqrt
+from math import comb, exp, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -176,29 +176,28 @@ class Estimate(NamedTuple):
 def drawn(sigma: float, steps: int, epsilon: float, direction: str, draws: int, seed: int = 0) -> Estimate:
     """The profile of Gaussian steps by draws that make what counts probable.
 
-    remove: E_P(1 - a/L)_+, half of the draws with the step of the record further out, by what it alone must give, half
-    with all steps higher, until the mean of L is a. add: E_Q(1 - a L)_+, all steps lower, until the mean is 1/a; with
-    little noise and far out that is not how they get there, and the standard error tells nothing.
+    remove: E(Y_1 + ... + Y_t - t a)_+/t is the mean over the draws of all but one of what the largest one adds, by a
+    closed form (Asmussen, Kroese 2006): also far out, where one alone decides; half of the draws have all steps higher,
+    until the mean of L is a, where many decide together. add: E_Q(1 - a L)_+, all steps drawn lower, until the mean of
+    L is 1/a; with little noise and far out that is not how they get there, and the standard error tells nothing.
     """
     mu, alpha, source = 1 / sigma, exp(epsilon), np.random.default_rng(seed)
     tilt = epsilon / mu
     found = []
     for size in _batches(draws, max(2, 2_000_000 // steps)):
-        z = source.standard_normal((size, steps))
         if direction == "remove":
-            out = max(log(max(steps * (alpha - 1.0), 1.0)) / mu + mu / 2, mu)
-            z[: size // 2, 0] += out
-            z[size // 2 :] += tilt
-            z[size // 2 :, 0] += mu
-            # Densities of both kinds of draws over that of the record in its step.
-            one = (out - mu) * z[:, 0] - (out * out - mu * mu) / 2
-            all_of_them = tilt * (z.sum(axis=1) - mu) - steps * tilt * tilt / 2
-            share = (size // 2) / size
-            value = np.maximum(1 - alpha / np.exp(mu * z - mu * mu / 2).mean(axis=1), 0.0)
+            z = source.standard_normal((size, steps - 1))
+            z[::2] += tilt  # every other draw has all steps higher, and the weight of its share
             with np.errstate(over="ignore"):
-                found.append(value / (share * np.exp(one) + (1 - share) * np.exp(all_of_them)))
+                tilted = np.exp(tilt * z.sum(axis=1) - (steps - 1) * tilt * tilt / 2)
+            share = -(-size // 2) / size
+            ratios = np.exp(mu * z - mu * mu / 2)
+            missing = steps * alpha - ratios.sum(axis=1)
+            least = np.maximum(ratios.max(axis=1), missing)
+            z = np.log(least) / mu + mu / 2
+            found.append((ndtr(mu - z) - missing * ndtr(-z)) / (1 - share + share * tilted))
         else:
-            z -= tilt
+            z = source.standard_normal((size, steps)) - tilt
             weight = np.exp(tilt * z.sum(axis=1) + steps * tilt * tilt / 2)
             found.append(weight * np.maximum(1 - alpha * np.exp(mu * z - mu * mu / 2).mean(axis=1), 0.0))
     values = np.concatenate(found)

@@ -135,7 +135,3 @@ def test_many_steps(
     for direction, value, (lower, upper) in zip(("remove", "add"), exact, (remove, add), strict=True):
         assert lower < value < upper
         assert truth.drawn(sigma, steps, epsilon, direction, 4_000).agrees(value, value, 4.0)
-
-
-def test_the_transform_and_the_integral_agree() -> None:
-    assert truth.gaussian_many(1.0, 4, 0.5) == pytest.approx(truth.gaussian(1.0, 4, 0.5, 100), abs=1e-9)
