@@ -10,7 +10,7 @@ import pytest
 
 import tightrope as tr
 from tightrope import work
-from tightrope.derived.allocated.pair import allocated_pair
+from tightrope.derived.allocated.pair import AllocatedPair, allocated_pair
 from tightrope.engines.answer import Answer, Point
 from tightrope.engines.plan import Planner
 from tightrope.question import Question
@@ -22,7 +22,7 @@ REMOVE, ADD = Direction.REMOVE, Direction.ADD
 def answer(
     base: tr.Mechanism, steps: int, direction: Direction, epsilon: float, accuracy: float = 1e-4, count: int = 1
 ) -> Answer:
-    pair = allocated_pair(base.pair(direction), steps, direction)
+    pair = AllocatedPair(base.pair(direction), steps, direction)  # also where a list of atoms would tell
     with work.allowance(10.0):
         return Planner([(pair, count)], Question("delta"), several=False).answer(Point("delta", epsilon), accuracy)
 

@@ -16,7 +16,7 @@ from .laws import SUM_PRODUCT, SUM_ROW, Light, SumLaw
 from .start import Step
 
 POINTS_PER_DEVIATION, NEAR_LEAST = 1 / 8, 12.0  # of the points that are wanted
-FAR_PER_NEAR = {Direction.REMOVE: 1.5, Direction.ADD: 0.5}  # the other side is never far from what counts
+FAR_REMOVE, FAR_ADD = 1.5, 0.5  # points per doubling, of those per deviation; for add little depends on them
 SUMS_SHARE = 0.5  # of the work that is left
 LIGHT_SHARE, OTHER_SIDE = 1 / 32, 1e-15  # of the tail, on the side that counts, and in any case
 
@@ -30,7 +30,7 @@ def mean_pairs(step: Pair, steps: int, direction: Direction, fine: Fineness) -> 
     deep = LIGHT_SHARE * fine.tail
     light = Light(OTHER_SIDE / steps, deep) if remove else Light(deep / steps, OTHER_SIDE)
     near = max(fine.points * POINTS_PER_DEVIATION, NEAR_LEAST)
-    grid = Fine(near, FAR_PER_NEAR[direction] * near, reach, left=not remove)
+    grid = Fine(near, (FAR_REMOVE if remove else FAR_ADD) * near, reach, left=not remove)
     base = Step(step, direction)
     extent = base.extent(grid, light)
     grid = _affordable(extent, grid, steps)
