@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 
@@ -60,3 +60,11 @@ def squares(balls: int, boxes: int) -> dict[int, Fraction]:
     for thrown in product(range(boxes), repeat=balls):
         found[sum(count**2 for count in Counter(thrown).values())] += 1
     return {each: Fraction(count, boxes**balls) for each, count in sorted(found.items())}
+
+
+def squares_in_batches(records: int, sizes: Sequence[int]) -> dict[int, Fraction]:
+    """The same of so many records at random places of batches of these sizes, by all choices of places."""
+    places = [batch for batch, size in enumerate(sizes) for _ in range(size)]
+    chosen = list(combinations(places, records))
+    found = Counter(sum(count**2 for count in Counter(each).values()) for each in chosen)
+    return {each: Fraction(count, len(chosen)) for each, count in sorted(found.items())}

@@ -10,7 +10,7 @@ import pytest
 from mpmath import mp, mpf, ncdf
 
 import tightrope as tr
-from tests.oracle.shuffled_batches import OFF, profile, squares, sums
+from tests.oracle.shuffled_batches import OFF, profile, squares, squares_in_batches, sums
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.occupancy import squares_law
 from tightrope.pairs.finite.largest import LargestLaw
@@ -121,6 +121,17 @@ def test_epochs_and_steps() -> None:
 @pytest.mark.parametrize(("balls", "boxes"), [(1, 3), (3, 2), (4, 5), (5, 1), (6, 3)])
 def test_balls_in_boxes(balls: int, boxes: int) -> None:
     assert squares_law(balls, boxes) == squares(balls, boxes)
+
+
+@pytest.mark.parametrize("sizes", [(3, 3, 3), (3, 3, 1), (2, 2, 2, 1), (4, 2), (1, 1, 1, 1), (3, 3, 3, 2)], ids=str)
+def test_batches_whose_last_is_smaller_are_as_boxes_with_one_less(sizes: tuple[int, ...]) -> None:
+    """The sum of squares is stochastically larger for balls; in as many boxes as batches it need not be."""
+    for group in range(1, min(5, sum(sizes)) + 1):
+        real, boxes = squares_in_batches(group, sizes), squares(group, len(sizes) - 1)
+        for square in real:
+            assert sum(w for at, w in real.items() if at >= square) <= sum(w for at, w in boxes.items() if at >= square)
+    uneven, even = squares_in_batches(2, (30, 30, 1)), squares(2, 3)
+    assert uneven[4] > even[4]
 
 
 def test_rare_divisions_count_as_more() -> None:
