@@ -62,8 +62,8 @@ class Outcome:
 
 def training(source: random.Random) -> tr.Mechanism:
     """DP-SGD as it is run."""
-    sigma, rate = log_uniform(source, 0.3, 20.0), log_uniform(source, 1e-5, 1.0)
-    return tr.Gaussian(sigma=sigma).poisson(rate=rate) * round(log_uniform(source, 1.0, 1e6))
+    sigma, batch = log_uniform(source, 0.3, 20.0), round(log_uniform(source, 10.0, 1e6))
+    return tr.training(records=10**6, batch=batch, steps=round(log_uniform(source, 1.0, 1e6)), sigma=sigma)
 
 
 def sampled(source: random.Random) -> tr.Mechanism:

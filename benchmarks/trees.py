@@ -51,6 +51,13 @@ def randomizer(source: Source) -> str:
     return f"{kind}.shuffle(users={count(source, 1e4)})"
 
 
+def training(source: Source) -> str:
+    """A run, its batches made in any of the ways that need no cap."""
+    kind = source.choice(("poisson", "allocated", "shuffled", "fixed", "with_replacement"))
+    sizes = f"batch={(size := count(source, 1e3))}, records={size * count(source, 1e3)}"
+    return f"training({sizes}, epochs={count(source, 20)}, sigma={log_uniform(source, 0.5, 20.0)}, sampling='{kind}')"
+
+
 LEAVES: tuple[Callable[[Source], str], ...] = (
     lambda source: f"Gaussian(sigma={log_uniform(source, 0.5, 50.0)})",
     lambda source: f"Laplace(scale={log_uniform(source, 0.5, 50.0)})",
@@ -64,6 +71,7 @@ LEAVES: tuple[Callable[[Source], str], ...] = (
     curve,
     law,
     randomizer,
+    training,
 )
 
 

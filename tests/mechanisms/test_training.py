@@ -212,3 +212,17 @@ def test_any_number_may_be_the_unknown(text: str, parameter: str, best: int | No
     found = tr.calibrate(template, epsilon=2.0, delta=1e-5, integer=template.integer)
     assert found.bound.upper <= 2.0 < found.missed.bound.lower  # type: ignore[union-attr]
     assert (best, missing) in ((None, None), (found.value, found.missed.value))  # type: ignore[union-attr]
+
+
+def test_many_kinds_of_steps_lie_between_runs_of_one_kind() -> None:
+    """More noise and a smaller batch cost less, step by step; and phases are counted in any order."""
+    kinds = [(20, 1.0 + index / 20, 40 - index) for index in range(20)]
+    bound = tr.training(records=2000, schedule=kinds).epsilon(1e-6)
+    worst, best = (
+        tr.training(records=2000, schedule=[(400, *kind[1:])]).epsilon(1e-6) for kind in (kinds[0], kinds[-1])
+    )
+    assert best.upper < bound.lower <= bound.upper < worst.lower
+    assert bound.width < 1e-9 * bound.upper
+    assert (
+        tr.training(records=2000, schedule=kinds[::-1]).expanded == tr.training(records=2000, schedule=kinds).expanded
+    )
