@@ -16,8 +16,11 @@ import random
 import statistics
 import time
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
+
+from tightrope.sweep.job import Job, Rows
 
 SIGMA, RATE, COUNT, DELTA = (0.5, 5.0), (1e-4, 0.1), (1, 10**5), (1e-10, 1e-4)
 
@@ -72,6 +75,17 @@ def answered(asked: Configuration) -> Answer:
     width = bound.width / bound.upper if bound.upper else 0.0
     assert bound.certificate is not None
     return Answer(asked, seconds, bound.certificate.engine, bound.upper, width)
+
+
+@dataclass(frozen=True, slots=True)
+class CpuJob(Job):
+    """A job whose rows tell CPU seconds, wherever they are answered."""
+
+    def answer(self, index: int, configuration: Mapping[str, Any]) -> Rows:
+        start = time.process_time()
+        found = Job.answer(self, index, configuration)
+        seconds = time.process_time() - start
+        return tuple(replace(row, seconds=seconds) for row in found)
 
 
 def quantile(values: list[float], share: float) -> float:
