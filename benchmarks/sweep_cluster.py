@@ -1,6 +1,6 @@
 """What a cluster costs: the same configurations on two processes of this machine and on two workers of Dask.
 
-    python benchmarks/sweep_cluster.py [COUNT]
+    python -m benchmarks.sweep_cluster [COUNT]
 
 Configurations of sweep_speed.py in chunks of 50. `questions` is CPU time as counted around each question, `workers`
 that of the worker processes, their start apart, and `here` that of this one, which sends and collects, and for Dask
@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sweep_speed import CpuJob, drawn
+from benchmarks.sweep_speed import CpuJob, drawn
 
 MAKE, ASK = "Gaussian(sigma={sigma}).poisson(rate={rate}) * {count}", "epsilon(delta={delta})"
 WORKERS = 2
