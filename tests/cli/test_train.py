@@ -126,7 +126,7 @@ def test_shuffled_epochs_never_get_the_poisson_number(capsys: Captured) -> None:
     assert run([*asked, "--sampling", "shuffled"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "the Poisson number is no bound for it" in told
-    assert "a record is replaced by another" in told
+    assert "a record is replaced;" in told
     poisson = tr.training(records=1000, batch=100, epochs=2, sigma=3.0).epsilon(1e-4)
     assert float(told.split("epsilon in [")[1].split(",")[0]) > poisson.upper  # already its lower end
 
@@ -156,6 +156,7 @@ RUN = ["--records", "60000", "--batch", "256", "--epochs", "15", "--sigma", "1.1
         ([*RUN, "--delta", "1e-5", "--epsilon", "3"], "write '?' for it"),
         ([*RUN[:-1], "?", "--delta", "1e-5"], "to find sigma, say what to meet"),
         ([*RUN[:-1], "lots", "--delta", "1e-5"], "--sigma takes a number, '?'"),
+        ([*RUN[:-1], "v", "--delta", "1e-5"], "the shell may have put the name of a file for ?: quote it, '?'"),
         ([*RUN[:-1], "1,2", "--delta", "1e-5"], "tightrope sweep"),
         ([*RUN, "--delta", "1e-5", "--steps", "3"], "leave out one of them"),
         ([*RUN, "--delta", "1e-5", "--schedule", "1,1,1"], "leave out --"),

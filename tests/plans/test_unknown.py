@@ -59,6 +59,8 @@ def test_the_ends_of_a_batch() -> None:
     assert all_of_them.value == 1000
     assert all_of_them.missed is None
     assert all_of_them.ended == "no batch may have more"
+    shuffled = solve({**without("batch"), "sampling": "shuffled"}, "batch", 50.0, DELTA)
+    assert (shuffled.value, shuffled.missed) == (1000, None)
     with pytest.raises(tr.BracketNotFound):
         solve({**without("batch"), "sigma": 0.3}, "batch", 0.001, DELTA)
     with pytest.raises(tr.InvalidParameter, match="epochs"):

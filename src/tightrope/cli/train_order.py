@@ -87,7 +87,10 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InvalidParameter(f"--{name} takes a number, '?' for one to find, or several as 5,10,20, not {text!r:.40}")
+        shell = "; the shell may have put the name of a file for ?: quote it, '?'" if len(word) == 1 else ""
+        raise InvalidParameter(
+            f"--{name} takes a number, '?' for one to find, or several as 5,10,20, not {text!r:.40}{shell}"
+        )
     return value
 
 

@@ -18,7 +18,7 @@ from ..relation import Relation
 COLUMNS_MOST = 100
 STANDS_MOST = 160  # characters of an expression
 INDENT = "  "
-NEIGHBOUR_WORDS = {Relation.ADD_REMOVE: "added or removed", Relation.REPLACE: "replaced by another"}
+NEIGHBOUR_WORDS = {Relation.ADD_REMOVE: "added or removed", Relation.REPLACE: "replaced"}
 
 
 def text_width() -> int:

@@ -41,12 +41,12 @@ def largest_batch(plan: Mapping[str, Any], epsilon: float, delta: float, options
     drawn = Fraction(repr(plan["epochs"])) * plan["records"]  # records in all batches together
     largest = min(plan["records"], plan.get("cap") or plan["records"])
     turn = isqrt(int(drawn))
-    if LOADERS[plan.get("sampling", "poisson")].passes or not 0 < turn < largest:
-        return search(options.get("least"), options.get("most"))
     with work.allowance(options.get("seconds", SECONDS)):
         everyone = make(largest)
         if (bound := everyone.epsilon(delta)).upper <= epsilon:
             return Calibration("batch", largest, Target(epsilon=epsilon, delta=delta), everyone, bound, None, LARGEST)
+        if LOADERS[plan.get("sampling", "poisson")].passes or not 0 < turn < largest:
+            return search(options.get("least"), options.get("most"))
         if make(turn).epsilon(delta).upper > epsilon:
             return search(most=turn)
         steps: SearchOptions = {**options, "parameter": "steps", "integer": True, "most": ceil(drawn / turn)}
