@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import tightrope as tr
+from tests.search import FULL
 from tightrope import work
 from tightrope.cli.app import app
 
@@ -67,8 +68,9 @@ def test_wherever_the_work_ends_the_answer_holds(
     truth = full[expression]
     assert bound.lower <= truth.upper
     assert truth.lower <= bound.upper
-    again = asked(expression, quantity, given, seconds=100.0)
-    assert (again.lower, again.upper) == (bound.lower, bound.upper), "work does not depend on the machine's load"
+    if FULL or units in (1e4, 1e7):
+        again = asked(expression, quantity, given, seconds=100.0)
+        assert (again.lower, again.upper) == (bound.lower, bound.upper), "work does not depend on the machine's load"
     assert bound.certificate is not None
     narrow = bound.width <= 1e-6 * bound.upper
     assert narrow or bound.certificate.exhausted == "time"

@@ -9,6 +9,7 @@ from flint import acb, arb
 
 import tightrope as tr
 from tests.oracle import transforms
+from tests.search import cases
 from tightrope.kernels.ball import working_precision
 from tightrope.pairs.sampled_gaussian.cells import CELLS_MOST, cell_edges
 from tightrope.pairs.sampled_gaussian.decay_ball import ball_decay
@@ -50,7 +51,7 @@ def test_bound(sigma: float, rate: float, sign: int, tilt: float, radius: float)
         assert proven is not None
         sharp = proven.log_bound(radius)
         start = transforms.sampled_normal(sigma, rate, sign, acb(tilt))
-        for factor in (1.0, 1.03, 1.4, 2.3, 7.0):
+        for factor in (1.0, 1.4, 7.0, 1.03, 2.3)[: cases(3, 5)]:
             at = transforms.sampled_normal(sigma, rate, sign, acb(tilt, radius * factor))
             size = abs(at) / start.real
             assert size < arb(sharp).exp(), f"|phi| exceeds the bound {sharp} at {factor} R"
