@@ -26,7 +26,7 @@ from ..polygon import SPARE_BITS, Corner, concave
 from .laws import MergedLaw, SplitLaw, SumLaw
 
 MEAN_BITS_MOST = 1 << 11
-ENDS_POINT = 5e4  # units of work, for both pairs
+ENDS_POINT = 3e4  # units of work, for both pairs
 ROUNDED_MOST = 2.0**-5  # relative: beyond, a law in float64 says little
 
 Whole = tuple[int, int]  # mantissa, exponent

@@ -25,7 +25,7 @@ from ...kernels.enclosure import FloatArray
 from ...kernels.fft import upper_sum
 from .grid import Block, Extent, Fine, GradedRow, Regridded, added, blocks, cut, halved, in_steps
 
-SUM_PRODUCT, SUM_ROW = 0.3, 5e4  # of work: one product of a direct sum, one piece of a grid
+SUM_PRODUCT, SUM_ROW = 0.15, 5e4  # of work: one product of a direct sum, one piece of a grid
 LEAST_MASS = 1e-280  # so many products of 5e-324 as there are do not change it
 QUANTILE = 0.16  # of the mass: what lies outside on either side says how wide a law is
 

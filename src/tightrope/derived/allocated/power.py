@@ -17,7 +17,7 @@ from .start import Step
 
 POINTS_PER_DEVIATION, NEAR_LEAST = 1 / 8, 12.0  # of the points that are wanted
 FAR_REMOVE, FAR_ADD = 1.5, 0.5  # points per doubling, of those per deviation; for add little depends on them
-SUMS_SHARE = 0.5  # of the work that is left
+SUMS_SHARE = 0.6  # of the work that is left
 LIGHT_SHARE, OTHER_SIDE = 1 / 32, 1e-15  # of the tail, on the side that counts, and in any case
 
 L = TypeVar("L", bound=SumLaw)
@@ -44,9 +44,9 @@ def _affordable(extent: Extent, grid: Fine, steps: int) -> Fine:
     allowed = SUMS_SHARE * work.left()
     while grid.near > NEAR_LEAST:
         places = blocks(extent, grid)
-        # Three convolutions for each of two sums at every doubling, of rows with themselves and with what is finer.
+        # About what all sums of a doubling take: rows with themselves, and with what is finer.
         each = sum(SUM_ROW + 3.0 * SUM_PRODUCT * place.size**2 for place in places)
-        if 6.0 * each * steps.bit_length() + ENDS_POINT * sum(place.size for place in places) <= allowed:
+        if 3.0 * each * steps.bit_length() + ENDS_POINT * sum(place.size for place in places) <= allowed:
             return grid
         grid = grid._replace(near=max(0.7 * grid.near, NEAR_LEAST), far=0.7 * grid.far)
     return grid

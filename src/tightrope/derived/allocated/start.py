@@ -29,7 +29,7 @@ from .laws import QUANTILE, Light, MergedLaw, SplitLaw
 
 LOSS_FARTHEST = 600.0  # e^600 and its square are doubles
 LOSS_HALVINGS = 40
-STEP_POINT = 3e3  # units of work
+STEP_POINT = 1e3  # units of work
 TAIL_UNITS, TAIL_FLOOR = 1.01 * TAIL_ERROR / UNIT, 1e-312
 FIRST_UNITS = 64.0
 SURE = 2.0**-44  # relative radius of an atom that is used below
