@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..calls import cut
 from ..errors import InvalidParameter
 from .executor import Executor, lost
-from .job import Chunk, Job, Rows
+from .job import Chunk, Job, Rows, warm
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -130,6 +130,8 @@ def answered(job: Job, chunk: Chunk) -> Answered:
 
 @cache
 def _turn() -> threading.Lock:
+    """The lock of this process, whose first use loads what most questions need."""
+    warm()
     return threading.Lock()
 
 
