@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .facets.finite import Atoms, FiniteLaw
     from .facets.hits import HitLaw
     from .facets.lattice import Lattice
+    from .facets.ratio import RatioTransform
     from .kernels.enclosure import Enclosure, FloatArray
     from .kernels.twofold import Twofold
     from .relation import Direction
@@ -220,6 +221,10 @@ class Pair(ABC):
 
     def together(self, like: Sequence[tuple[Pair, int]]) -> Profile | None:
         """The exact profile of (pair, count) uses of its family, itself among them; a Pair where they are one."""
+        return None
+
+    def ratio_transform(self) -> RatioTransform | None:
+        """The Laplace transform of dP/dQ under Q, where it falls quickly along vertical lines."""
         return None
 
     def sealed(self) -> Pair | None:

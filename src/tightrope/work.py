@@ -30,8 +30,8 @@ GRACE = 0.1  # of a call: kept for making an answer of what there is when the re
 GRACE_LEAST = 0.2  # seconds by the clock, however busy the machine is
 SIZE_LEAST = 512  # entries of an array: shorter ones take no longer than counting them
 # What one attempt may take of what is left. Attempts know their cost and refuse what does not fit, so most of it is
-# theirs; nested, the first direction's first engine's first way has a little over half of the call.
-DIRECTION_SHARE, ENGINE_SHARE, WAY_SHARE = 0.85, 0.8, 0.8
+# theirs; nested, the first direction's first engine's first way has a little under half of the call.
+DIRECTION_SHARE, ENGINE_SHARE, WAY_SHARE = 0.75, 0.8, 0.8
 FLOOR_SHARE, PAIR_SHARE = 0.25, 0.8  # of floors of lower ends, and of the pair where more of these follow
 GAME_SHARE = 0.05  # of choices made anew at each use, which gain little, unless an accuracy is asked for
 POINT_SHARE = 0.25  # of many points: the first ones prepare for the others

@@ -13,7 +13,8 @@ random allocation".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from flint import arb
 
@@ -24,6 +25,9 @@ from ...kernels.ball import BITS_START, working_precision
 from ...pair import LossRange, Pair
 from ...relation import Direction
 from ..product import ProductPair
+
+if TYPE_CHECKING:
+    from .smooth import Tables
 
 
 @dataclass(frozen=True)
@@ -79,12 +83,20 @@ class AllocatedPair(Pair):
         """Of the record in one step at least: L >= Y_1/t, so that H(a) >= H_base(t a)/t, whatever the others show."""
         return self.base.gaussian_limit(direction) if direction is self.direction else None
 
+    @cached_property
+    def _tables(self) -> Tables:
+        return {}
+
     def between(self, fine: Fineness) -> tuple[Pair, Pair]:
         from .power import mean_pairs
+        from .smooth import smooth_pairs
 
+        step = self.base if self.direction is Direction.REMOVE else self.base.reversed()
+        smooth = smooth_pairs(step, self.steps, self.direction, fine, self._tables)
+        if smooth is not None:
+            return smooth
         if fine.proof:
             raise UnsupportedMechanism("its law is computed in float64; ask without proof")
-        step = self.base if self.direction is Direction.REMOVE else self.base.reversed()
         with working_precision(BITS_START):
             return mean_pairs(step, self.steps, self.direction, fine)
 

@@ -27,6 +27,7 @@ from ...relation import Direction
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
     from ...facets.hits import HitLaw
+    from ...facets.ratio import RatioTransform
 
 Float = TypeVar("Float", Enclosure, Twofold)
 
@@ -82,6 +83,11 @@ class GaussianPair(Pair):
 
     def reversed(self) -> GaussianPair:
         return self
+
+    def ratio_transform(self) -> RatioTransform:
+        from .ratio import GaussianRatio
+
+        return GaussianRatio(self)
 
     def infinite_mass(self) -> arb:
         return arb(0)

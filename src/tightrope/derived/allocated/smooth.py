@@ -1,0 +1,269 @@
+"""The law of a sum of t ratios by its Laplace transform, where that falls quickly: many steps, or much noise.
+
+S = Y_1 + ... + Y_t under Q, g(k) = E(k - S)_+ and F = g'. For c > 0 and a period p, with s_n = c + 2 pi i n/p,
+    (1/p) sum over n of e^{s_n k} E e^{-s_n S}/s_n^2 = sum over m of e^{-m c p} g(k + m p),
+an identity (Poisson summation; for F with 1/s_n). Terms with m > 0 are at most e^{-m c p} (k + m p), those with m < 0
+at most e^{-m c p + r (k + m p)} E e^{-r S}/(e r) for any r > c, and 0 where k + m p <= 0. All are at least 0.
+What is left out of the sum over n is bounded by how the transform falls.
+    REMOVE  H(a) = g(a t)/t + 1 - a,   P[L > a] = 1 - (k F - g)/t,   Q[L > a] = 1 - F,   k = a t
+    ADD     H(1/a) = g(a t)/(a t),     and the complements of these events.
+Guarantee: enclosed, in balls alone. Proof: docs/proofs/allocation_transform.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from flint import acb, acb_poly, arb
+
+from ... import work
+from ...facets.between import Fineness
+from ...facets.ratio import RatioTransform
+from ...kernels.ball import BITS_START, working_precision
+from ...pair import Pair
+from ...relation import Direction
+from .. import polygon
+
+SMOOTH_NODES_LEAST, SMOOTH_NODES_MOST, SMOOTH_NODES_GROW = 8, 128, 1.25  # beyond, grids are quicker
+SMOOTH_PROOF_NODES_MOST = 4000
+SMOOTH_RATES = -20.0, 20.0  # logarithms of the rates that Chernoff's bound may take
+SMOOTH_THIRDS = 24
+SMOOTH_HALVINGS = 16
+SMOOTH_NEAREST_NATS = 30.0
+SMOOTH_LOSS_FAR = 600.0
+SMOOTH_WIDER_PERIOD = 1.02
+SMOOTH_SPARE_NATS = 3.0
+SMOOTH_NEAR_ZERO = 0.1
+SMOOTH_OCTAVES = 8
+SMOOTH_REAL_MOST = 1000.0  # e^{-c Y} takes so many nats of the precision
+SMOOTH_BLOCK_TERMS, SMOOTH_BLOCK_NATS = 16, 17.0  # of a sum, and what its balls may widen
+SMOOTH_NODE_WORK, SMOOTH_POINT_WORK, SMOOTH_TERM_WORK = 2e6, 1e5, 5e2  # units of work
+SMOOTH_AFFORDABLE = 0.3  # of the work that is left
+SMOOTH_SHARE = 2.0**-12  # of the tail: what the sums may miss
+SMOOTH_WIDER = 1.5
+SMOOTH_TRIES = 6
+SMOOTH_TAIL_REACHED = 4.0
+
+
+class InversionLine(NamedTuple):
+    """Where the transform is taken: real part, nodes, period, and the values of k it serves."""
+
+    real: float
+    nodes: int
+    period: float
+    least: float
+    most: float
+    log_scale: float  # of the largest term
+    lowest: float  # below, the law is negligible, or 0
+
+
+@dataclass(frozen=True)
+class SumTable:
+    """g and F of a sum anywhere in a range, at the precision that it was made for."""
+
+    line: InversionLine
+    steps: int
+    puts: list[acb]  # E e^{-s (S - t)}/s^2, halved at n = 0
+    parts: list[acb]  # with 1/s
+    left_put: arb  # of the sums over n, times e^{-c (k - t)}
+    left_part: arb
+    chernoff: tuple[arb, arb]  # r, log E e^{-r (S - t)}
+    bits: int
+
+    def at(self, k: arb) -> tuple[arb, arb]:
+        """g and F."""
+        c, p = arb(self.line.real), arb(self.line.period)
+        centred = k - self.steps
+        x = acb(0, 2 * arb.pi() * centred / p).exp()
+        scale = (c * centred).exp() * 2 / p
+        g, f = (_series(each, x).real * scale for each in (self.puts, self.parts))
+        left = (c * centred).exp()
+        once = (-c * p).exp()
+        put_alias = once / (1 - once) * (k + p / (1 - once))
+        part_alias = once / (1 - once)
+        if not k <= p:
+            r, log_moment = self.chernoff
+            ratio = (-(r - c) * p).exp()
+            wrapped = (r * centred + log_moment).exp() * ratio / (1 - ratio)
+            put_alias, part_alias = put_alias + wrapped / (r * arb(1).exp()), part_alias + wrapped
+        return (
+            g + _missing(left * self.left_put, put_alias),
+            f + _missing(left * self.left_part, part_alias),
+        )
+
+
+def _series(terms: list[acb], x: acb) -> acb:
+    """The sum of terms[n] x^n, |x| = 1, in short blocks: Horner's rule alone would widen a ball a little at each x."""
+    while len(terms) > 1:
+        terms = [
+            acb_poly(terms[start : start + SMOOTH_BLOCK_TERMS])(x) for start in range(0, len(terms), SMOOTH_BLOCK_TERMS)
+        ]
+        x = x**SMOOTH_BLOCK_TERMS
+    return terms[0]
+
+
+def _missing(left: arb, aliases: arb) -> arb:
+    """Either side, and above only."""
+    return arb(0, left.upper()) - arb(0.5, 0.5) * aliases.upper()
+
+
+Tables = dict[float, "SumTable | None"]  # by tail; None where none was found
+
+
+def smooth_pairs(
+    pair: Pair, steps: int, direction: Direction, fine: Fineness, tables: Tables
+) -> tuple[Pair, Pair] | None:
+    """A finite pair that one of so many steps dominates, and one that dominates it; None where it takes too long.
+
+    pair: of one step, (with, without). tables: those made before for the same pair and steps.
+    """
+    transform = pair.ratio_transform()
+    if transform is None:
+        return None
+    if fine.tail not in tables:
+        tables[fine.tail] = _made(pair, transform, steps, fine)
+    table = tables[fine.tail]
+    if table is None or _point_work(table) * fine.points > SMOOTH_AFFORDABLE * work.left():
+        return None
+    with working_precision(table.bits):
+        return _polygons(table, transform.spread(), direction, fine)
+
+
+def _point_work(table: SumTable) -> float:
+    return SMOOTH_POINT_WORK + SMOOTH_TERM_WORK * table.line.nodes
+
+
+def _made(pair: Pair, transform: RatioTransform, steps: int, fine: Fineness) -> SumTable | None:
+    """A table that reaches to where H is about the tail."""
+    most = _right(pair, transform, steps, fine.tail)
+    for _ in range(SMOOTH_TRIES):
+        line = _line(transform, steps, most, fine.tail, SMOOTH_PROOF_NODES_MOST if fine.proof else SMOOTH_NODES_MOST)
+        if line is None or SMOOTH_NODE_WORK * line.nodes > SMOOTH_AFFORDABLE * work.left():
+            return None
+        bits = (
+            math.ceil((line.log_scale - math.log(fine.tail * SMOOTH_SHARE)) / math.log(2.0))
+            + 2 * steps.bit_length()
+            + 96
+        )
+        with working_precision(bits):
+            table = _table(transform, steps, line, fine.tail, bits)
+            g, _ = table.at(arb(most))
+            if (g + steps - arb(most)) / steps < SMOOTH_TAIL_REACHED * fine.tail:
+                return table
+        most = steps + SMOOTH_WIDER * (most - steps)
+    return None
+
+
+def _right(pair: Pair, transform: RatioTransform, steps: int, tail: float) -> float:
+    """About where H is as small as the tail: one large ratio, or many small ones together."""
+    low, high = 0.0, SMOOTH_LOSS_FAR
+    with working_precision(BITS_START):
+        for _ in range(SMOOTH_HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if pair.ball_profile(arb(middle)) > tail else (low, middle)
+    together = transform.spread() * math.sqrt(-2.0 * steps * math.log(tail))
+    return steps + max(math.expm1(high), together)
+
+
+def _line(transform: RatioTransform, steps: int, most: float, tail: float, nodes_most: int) -> InversionLine | None:
+    """By rough bounds: a period that holds the law, and as many nodes as its transform needs."""
+    log_left = math.log(tail * SMOOTH_SHARE)
+    log_period = math.log(2.0 * most) - log_left + SMOOTH_SPARE_NATS
+    lowest = _left(transform, steps, log_left - log_period)
+    lowest = lowest if lowest > SMOOTH_NEAR_ZERO * most else 0.0  # then no term wraps around from below
+    period = SMOOTH_WIDER_PERIOD * (most - lowest)
+    real = log_period / period
+    if real > SMOOTH_REAL_MOST:
+        return None
+    log_scale = real * (most - steps) + steps * transform.log_rough(real) - 2.0 * math.log(real)
+    nodes = SMOOTH_NODES_LEAST
+    while True:
+        fall = transform.fall(arb(real), arb(2.0 * math.pi * nodes / period))
+        if real * (most - steps) + steps * float(fall.log_bound.mid()) + math.log(period + nodes) < log_left:
+            break
+        nodes = math.ceil(SMOOTH_NODES_GROW * nodes)
+        if nodes > nodes_most:
+            return None
+    least = _left(transform, steps, math.log(tail))
+    return InversionLine(
+        real, nodes, period, least, most, max(log_scale, 0.0) + math.log(2.0 * nodes / period + 1.0), lowest
+    )
+
+
+def _left(transform: RatioTransform, steps: int, log_mass: float) -> float:
+    """About where E(k - S)_+ is below e^log_mass: how far from t, by its logarithm."""
+    near, far = math.log(steps) - SMOOTH_NEAREST_NATS, math.log(steps)
+    for _ in range(SMOOTH_HALVINGS):
+        middle = 0.5 * (near + far)
+        value = _chernoff(transform, steps, steps - math.exp(middle))[0]
+        near, far = (middle, far) if value > log_mass else (near, middle)
+    return max(steps - math.exp(far), 0.0)
+
+
+def _chernoff(transform: RatioTransform, steps: int, k: float) -> tuple[float, float]:
+    """About the least of r (k - t) + t log psi(r), and r there; it is convex in r."""
+
+    def value(log_r: float) -> float:
+        r = math.exp(log_r)
+        return r * (k - steps) + steps * transform.log_rough(r)
+
+    low, high = SMOOTH_RATES
+    for _ in range(SMOOTH_THIRDS):
+        first, second = (2.0 * low + high) / 3.0, (low + 2.0 * high) / 3.0
+        low, high = (low, second) if value(first) < value(second) else (first, high)
+    best = 0.5 * (low + high)
+    return value(best), math.exp(best)
+
+
+def _table(transform: RatioTransform, steps: int, line: InversionLine, tail: float, bits: int) -> SumTable:
+    work.spend(SMOOTH_NODE_WORK * line.nodes)
+    c, p = arb(line.real), arb(line.period)
+    step = 2 * arb.pi() / p
+    log_error = math.log(tail * SMOOTH_SHARE / steps) - line.log_scale - SMOOTH_BLOCK_NATS
+    values = transform.values(c, step, line.nodes, log_error)
+    parts, puts = [], []
+    for n, value in enumerate(values):
+        s = acb(c, step * n)
+        part = value**steps / s if n else value**steps / s / 2
+        parts.append(part)
+        puts.append(part / s)
+    falls = [transform.fall(c, step * (line.nodes << octave)) for octave in range(SMOOTH_OCTAVES + 1)]
+    moduli = [(steps * fall.log_bound).exp() for fall in falls]
+    last = ((steps - 1) * falls[-1].log_bound).exp() * falls[-1].slope
+    # Over v = n step: the sums of |psi|^t/v^2 and of |psi|^t/v, by octaves and then by the slope.
+    left_put = moduli[0] / (step * step * (line.nodes - 1))
+    left_part = sum(moduli[:-1], arb(0)) / step + last / (step * step * ((line.nodes << SMOOTH_OCTAVES) - 1))
+    r = arb(max(_chernoff(transform, steps, line.lowest)[1] if line.lowest else 0.0, 2.0 * line.real))
+    moment = steps * transform.values(r, arb(0), 1, log_error)[0].real.log()
+    return SumTable(
+        line,
+        steps,
+        puts,
+        parts,
+        2 / p * left_put,
+        2 / p * left_part,
+        (r, moment),
+        bits,
+    )
+
+
+def _polygons(table: SumTable, transform_spread: float, direction: Direction, fine: Fineness) -> tuple[Pair, Pair]:
+    work.spend(_point_work(table) * fine.points)
+    t, line = table.steps, table.line
+    width = transform_spread / math.sqrt(t)
+    low, high = (math.asinh(math.log(max(k / t, math.exp(-SMOOTH_LOSS_FAR))) / width) for k in (line.least, line.most))
+    points, events = [], []
+    for index in range(fine.points):
+        a = arb(math.exp(width * math.sinh(low + (high - low) * index / (fine.points - 1))))
+        k = a * t
+        g, f = table.at(k)
+        value = (k * f - g) / t  # P[L < a]
+        if direction is Direction.REMOVE:
+            points.append((a, (g + t - k) / t))
+            events.append((1 - value, 1 - f))
+        else:
+            points.append((1 / a, g / k))
+            events.append((f, value))
+    return polygon.below(events), polygon.above(points)
