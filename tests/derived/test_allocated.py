@@ -10,6 +10,7 @@ import pytest
 
 import tightrope as tr
 from tightrope import work
+from tightrope.convert.renyi import renyi_delta
 from tightrope.derived.allocated.pair import AllocatedPair, allocated_pair
 from tightrope.engines.answer import Answer, Point
 from tightrope.engines.plan import Planner
@@ -86,3 +87,17 @@ def test_one_step_is_the_base() -> None:
     assert allocated_pair(base, 1, REMOVE) is base
     two = allocated_pair(base, 2, REMOVE)
     assert two.reversed().reversed() == two
+
+
+def test_moments_where_infinite_losses_become_finite() -> None:
+    """E[L^-c; L > 0] of means of three ratios, 0 or 1/0.91: for ADD zeros of the base are finite losses here."""
+    base = tr.Finite(p=(0.0, 1.0), q=(0.09, 0.91)).pair(ADD)
+    assert AllocatedPair(base, 3, ADD).log_moment_above(2.0) is None
+    assert AllocatedPair(base, 3, ADD).rho() is None
+    run = (tr.Finite(p=(0.0, 1.0), q=(0.09, 0.91)) + tr.Gaussian(sigma=1e3)).random_allocation(steps=3)
+    assert renyi_delta(run, 0.1) >= 3 * 0.09 * 0.91**2 * (1 - math.exp(0.1) * 2 / 3 / 0.91)
+    # For REMOVE zeros are finite on both sides: E[L^(1 + c)] <= E[Y^(1 + c)].
+    known = AllocatedPair(base.reversed(), 3, REMOVE).log_moment_above(2.0)
+    rows = ((math.comb(3, k) * 0.91**k * 0.09 ** (3 - k), k / 3 / 0.91) for k in range(4))
+    assert known is not None
+    assert sum(mass * ratio**3 for mass, ratio in rows) <= math.exp(float(known.upper()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tests.derived import test_allocated as pairs
 from tests.transforms import test_random_allocation as allocation
 from tightrope.derived.allocated import pair as allocated
 from tightrope.relation import Direction
@@ -46,6 +47,11 @@ def all_blocks_long(patch: Patch) -> None:
     patch.setattr(RandomAllocation, "_allocated", rounded)
 
 
+def take_all_moments_from_the_base(patch: Patch) -> None:
+    """Also where infinite losses of a step are finite ones of the mean."""
+    patch.setattr(allocated.AllocatedPair, "_moments_below_base", lambda self: True)
+
+
 def inherit(name: str) -> Callable[[Patch], None]:
     """A claim of the base as that of its allocation."""
     return lambda patch: patch.setattr(RandomAllocation, name, property(lambda self: getattr(self.base, name)))
@@ -65,6 +71,11 @@ FAULTS = (
         "a step too many in the mean",
         one_step_more,
         lambda _: allocation.test_enumerated_steps(allocation.RESPONSE, 2),
+    ),
+    Fault(
+        "moments of a base with zeros",
+        take_all_moments_from_the_base,
+        lambda _: pairs.test_moments_where_infinite_losses_become_finite(),
     ),
     Fault("several uses as one block", one_block_for_all_uses, _uses),
     Fault("blocks that are all long", all_blocks_long, _uses),

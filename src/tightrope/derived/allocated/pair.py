@@ -69,12 +69,19 @@ class AllocatedPair(Pair):
         lost = not self.base.infinite_mass().is_zero()
         return LossRange(lowest, highest + arb(self.steps).log() if lost else highest)
 
-    def log_moment_above(self, order: float) -> arb:
-        """The base dominates it."""
-        return arb(cumulant_above(self.base, order))
+    def _moments_below_base(self) -> bool:
+        """Whether finite losses have no larger moments than those of the base, which dominates it.
+
+        Not where what the base has at infinite loss becomes finite: for ADD, means of zeros and others.
+        Proof: docs/proofs/allocation.md, section 2.
+        """
+        return self.direction is Direction.REMOVE or bool(self.base.infinite_mass().is_zero())
+
+    def log_moment_above(self, order: float) -> arb | None:
+        return arb(cumulant_above(self.base, order)) if self._moments_below_base() else None
 
     def rho(self) -> arb | None:
-        return self.base.rho()
+        return self.base.rho() if self._moments_below_base() else None
 
     def gaussian(self) -> arb | None:
         return self.base.gaussian()
