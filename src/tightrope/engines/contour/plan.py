@@ -80,6 +80,7 @@ def plan_contour(
     refusal, horizon = Refusal.NOT_KNOWN, min(cgf.horizon() for cgf, _ in parts.terms)
     if parts.splits and horizon < math.inf:
         raise UnsupportedMechanism(REFUSAL)
+    height = 0.0
     for tolerance in tolerances:
         log_tolerance = -math.log(tolerance)
         step = choose_step(parts, saddle, log_tolerance)
@@ -90,7 +91,7 @@ def plan_contour(
             cycle = 2 * math.floor(math.pi / (step.step * period.width)) + 3
             step = NodeStep(2.0 * math.pi / (cycle * period.width), step.alias_tilt)
         most = min(step.step * (tuning.NODES_MOST - 1), horizon / 2.0)
-        found = find_reach(falling, saddle, log_scale, log_tolerance, most)
+        found = find_reach(falling, saddle, log_scale, log_tolerance, most, tuning.EASIER * height)
         if found is not None:
             height, log_bounds = found
             nodes = math.ceil(height / step.step) + 1
@@ -148,12 +149,15 @@ def log_product(bounds: Sequence[Fallen]) -> float:
 
 
 def find_reach(
-    falling: Sequence[Falling], saddle: Saddle, log_scale: float, log_tolerance: float, most: float
+    falling: Sequence[Falling], saddle: Saddle, log_scale: float, log_tolerance: float, most: float, start: float = 0.0
 ) -> tuple[float, LogBounds] | None:
-    """A height whose truncation error is below delta e^-log_tolerance, with its bounds; None beyond `most`."""
+    """A height whose truncation error is below delta e^-log_tolerance, with its bounds; None beyond `most`.
+
+    start: where to begin, if that is known to be about right.
+    """
     c = saddle.tilt
     allowed = saddle.log_delta - log_tolerance - (log_scale - c * saddle.epsilon)
-    height = min(most, tuning.FIRST_GUESS * math.sqrt(2.0 * log_tolerance / saddle.curvature))
+    height = min(most, start or tuning.FIRST_GUESS * math.sqrt(2.0 * log_tolerance / saddle.curvature))
     # Some of many terms stand for all of them until the end.
     stride = max(1, len(falling) // SAMPLE)
 
@@ -164,13 +168,13 @@ def find_reach(
         reached *= len(falling) / len(bounds) if reached < 0.0 else 1.0
         return bounds, allowed - math.log(math.atan2(c, height) / (math.pi * c)), reached
 
+    below: tuple[float, float] | None = None  # the height before, and what was reached there
     for step in range(60):
         bounds, wanted, reached = fallen(height)
         if step == tuning.STEPS_BEFORE_MOST and reached > wanted and height < most:
-            bounds, wanted, reached = fallen(most)  # what is out of reach altogether is seen there at once
-            if reached > wanted:
+            _, wanted_there, reached_there = fallen(most)  # what is out of reach altogether is seen there at once
+            if reached_there > wanted_there:
                 return None
-            bounds, wanted, reached = fallen(height)
         if reached <= wanted and stride > 1:
             stride = 1
             continue
@@ -178,7 +182,18 @@ def find_reach(
             return height, bounds
         if height >= most:
             return None
-        # |phi| falls like a bell first; where it falls slower, the step grows.
-        growth = math.sqrt(wanted / reached) if wanted < 0.0 and reached < 0.0 else tuning.GROWTH_MOST
-        height = min(most, height * max(tuning.GROWTH_LEAST, min(tuning.GROWTH_MOST, 1.03 * growth)))
+        log_growth = math.inf
+        if wanted < 0.0 and reached < 0.0:
+            log_growth = math.log(1.03) + (math.log(-wanted) - math.log(-reached)) / _order(below, height, reached)
+        below = height, reached
+        log_growth = max(math.log(tuning.GROWTH_LEAST), min(math.log(tuning.GROWTH_MOST), log_growth))
+        height = min(most, height * math.exp(log_growth))
     return None
+
+
+def _order(below: tuple[float, float] | None, height: float, reached: float) -> float:
+    """With which power of the height |phi| falls: like a bell first, and slower where the last two heights say so."""
+    if below is None or not below[1] < 0.0:
+        return 2.0
+    slope = (math.log(-reached) - math.log(-below[1])) / math.log(height / below[0])
+    return max(tuning.ORDER_LEAST, min(2.0, slope))

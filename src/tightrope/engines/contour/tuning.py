@@ -44,7 +44,9 @@ IMPROVED = 0.5  # of the width before: less is no reason to go on
 
 # Where the sum may stop.
 FIRST_GUESS = 1.2  # the bound of the decay keeps about 70 % of the exponent
+EASIER = 0.7  # of the height for the tolerance before: where the next one begins
 GROWTH_LEAST, GROWTH_MOST = 1.05, 4.0  # of the height, at a step
+ORDER_LEAST = 0.3  # of the fall with the height: slower ones are not followed further at a step
 STEPS_BEFORE_MOST = 2  # until the largest height is looked at (benchmarks/sweep_speed.py)
 
 # Newton on log delta (tests/engines/test_contour.py).

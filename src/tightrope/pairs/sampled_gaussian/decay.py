@@ -148,7 +148,7 @@ def edge_lift(ops: Arithmetic, mark: Mark, high: Number) -> Number:
 
 
 def exponent(
-    ops: Arithmetic, cell: Cell, mu: Number, power: float, radius: float, height: Number, eagerness: float
+    ops: Arithmetic, cell: Cell, mu: Number, power: float, radius: float, height: Number, eagerness: Number
 ) -> tuple[Number, Number]:
     """An upper bound of U on the cell, and the sum of the sizes of its parts (for rounding)."""
     scale = radius * eagerness * mu / height

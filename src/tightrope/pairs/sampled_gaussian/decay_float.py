@@ -58,25 +58,35 @@ class FloatDecay:
         if not radius >= 0.0:
             return 0.0
         work.spend(FLOAT_CELL_WORK * len(self.least))
-        return min((self._with_shift(radius, *shift) for shift in shifts(self.marked)), default=0.0)
-
-    def _with_shift(self, radius: float, fraction: float, eagerness: float, limit: float) -> float:
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            height = float(shift_height(_Arrays, self.mu, self.power, radius, fraction * math.pi / self.mu, limit))
-            bound, sizes = exponent(_Arrays, self.cells, self.mu, self.power, radius, height, eagerness)
+        # All shifts at once: the cells are few, and a call of numpy costs more than they do.
+        tried = shifts(self.marked)
+        eager = np.array([[eagerness] for _, eagerness, _ in tried])
+        with np.errstate(all="ignore"):
+            height = np.array(
+                [
+                    float(shift_height(_Arrays, self.mu, self.power, radius, fraction * math.pi / self.mu, limit))
+                    for fraction, _, limit in tried
+                ]
+            )
+            bound, sizes = exponent(_Arrays, self.cells, self.mu, self.power, radius, height[:, None], eager)
             bound = bound + self.slack * sizes
             gain = np.expm1(bound)
-            falls = float(np.sum(np.where(gain < 0.0, self.least * gain, 0.0))) / float(np.sum(self.most))
-            rises = float(np.sum(np.where(gain < 0.0, 0.0, self.most * gain))) / float(np.sum(self.least))
-            back = self.end * height * math.exp(0.5 * self.marked.lift * height * height) if self.end else 0.0
-            beyond = raised(back / float(np.sum(self.least)), MILLIONS)
+            least, most = float(np.sum(self.least)), float(np.sum(self.most))
+            falls = np.sum(np.where(gain < 0.0, self.least * gain, 0.0), axis=1) / most
+            rises = np.sum(np.where(gain < 0.0, 0.0, self.most * gain), axis=1) / least
+            back = self.end * height * np.exp(0.5 * self.marked.lift * height * height) if self.end else 0.0 * height
+            beyond = raised(back / least, MILLIONS)
             near = lowered(falls, MILLIONS) + raised(rises, MILLIONS) + beyond
-            far = raised(float(np.sum(self.most * np.exp(bound))) / float(np.sum(self.least)), MILLIONS) + beyond
-        # 1 + E[expm1 U] is sharp where phi is close to 1, E[exp U] where it is small.
-        if not (math.isfinite(near) and math.isfinite(far)):
-            return 0.0
-        near = lowered(math.log1p(near), MILLIONS) if near < 0.0 else 0.0
-        return min(0.0, near, math.log(max(far, 1e-300)) + DECAY_SLACK)
+            far = raised(np.sum(self.most * np.exp(bound), axis=1) / least, MILLIONS) + beyond
+        return min(_log_of_either(*each) for each in zip(near.tolist(), far.tolist(), strict=True))
+
+
+def _log_of_either(near: float, far: float) -> float:
+    """log(1 + near) or log far: 1 + E[expm1 U] is sharp where phi is close to 1, E[exp U] where it is small."""
+    if not (math.isfinite(near) and math.isfinite(far)):
+        return 0.0
+    near = lowered(math.log1p(near), MILLIONS) if near < 0.0 else 0.0
+    return min(0.0, near, math.log(max(far, 1e-300)) + DECAY_SLACK)
 
 
 class CellTable(NamedTuple):
