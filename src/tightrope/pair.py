@@ -267,7 +267,7 @@ class Pair(ABC):
     def hidden(self, steps: int, hits: int) -> tuple[Pair, ...]:
         """Pairs at or below that of so many uses, of which so many, nobody knows which, show P and all others Q.
 
-        They stay so if some uses show P at several times the shift. Nothing where nothing is known.
+        Against all Q. They stay so if some uses show P at several times the shift. Nothing where nothing is known.
         Proof: docs/proofs/shuffled_batches.md, section 3.
         """
         return ()
@@ -307,6 +307,10 @@ class Pair(ABC):
 
         Its bases, where it has any, have tails.
         """
+        return None
+
+    def plainer(self) -> tuple[tuple[Pair, ...], Pair] | None:
+        """Some that it dominates, and one that dominates it, of simpler make, for where `between` tells too little."""
         return None
 
     def alternatives(self) -> tuple[Pair, ...]:

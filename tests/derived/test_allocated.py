@@ -7,12 +7,15 @@ import math
 from fractions import Fraction
 
 import pytest
+from flint import arb
 
 import tightrope as tr
 from tightrope import work
 from tightrope.convert.renyi import renyi_delta
 from tightrope.derived.allocated.pair import AllocatedPair, allocated_pair
-from tightrope.engines.answer import Answer, Point
+from tightrope.derived.plain import plain_ends
+from tightrope.derived.poisson import poisson_pair
+from tightrope.engines.answer import Answer, Point, nothing_known
 from tightrope.engines.plan import Planner
 from tightrope.question import Question
 from tightrope.relation import Direction
@@ -101,3 +104,29 @@ def test_moments_where_infinite_losses_become_finite() -> None:
     rows = ((math.comb(3, k) * 0.91**k * 0.09 ** (3 - k), k / 3 / 0.91) for k in range(4))
     assert known is not None
     assert sum(mass * ratio**3 for mass, ratio in rows) <= math.exp(float(known.upper()))
+
+
+@pytest.mark.parametrize("direction", [REMOVE, ADD])
+def test_where_no_grid_reaches(direction: Direction) -> None:
+    """Wide answers lie between a sample, or the largest output, and the base: little noise, and tiny deltas."""
+
+    def cut(sigma: float, steps: int, point: Point) -> Answer:
+        pair = AllocatedPair(tr.Gaussian(sigma=sigma).pair(direction), steps, direction)
+        return Planner([(pair, 1)], Question("delta"), several=False)._within(nothing_known(point), point)
+
+    found = cut(0.01, 10, Point("delta", 2.0))
+    assert 1.0 - 1e-9 < found.lower <= found.upper <= 1.0
+    deep, base = cut(1.0, 7, Point("epsilon", 1e-300)), tr.Gaussian(sigma=1.0).epsilon(1e-300)
+    assert 1.0 < deep.lower < deep.upper <= base.upper * (1 + 1e-12)
+
+
+def test_simpler_pairs_below_and_above() -> None:
+    """At two Gaussian steps, by the quadrature of above: each is on its side, and through maps of the pair too."""
+    for direction, delta in ((REMOVE, 0.059206501085892653279), (ADD, 0.050197662369488236353)):
+        pair = AllocatedPair(tr.Gaussian(sigma=1.0).pair(direction), 2, direction)
+        ends, thinner = plain_ends(pair), plain_ends(poisson_pair(pair, 0.5, direction))
+        assert len(ends.below) == len(thinner.below) == 3
+        assert all(float(each.ball_profile(arb(1.0)).lower()) < delta for each in ends.below)
+        assert float(ends.above.ball_profile(arb(1.0)).upper()) > delta
+        assert thinner.above == poisson_pair(ends.above, 0.5, direction)
+        assert thinner.below == tuple(poisson_pair(each, 0.5, direction) for each in ends.below)

@@ -52,6 +52,11 @@ def take_all_moments_from_the_base(patch: Patch) -> None:
     patch.setattr(allocated.AllocatedPair, "_moments_below_base", lambda self: True)
 
 
+def base_as_a_pair_below(patch: Patch) -> None:
+    """The base as a pair below."""
+    patch.setattr(allocated.AllocatedPair, "plainer", lambda self: ((self.base,), self.base))
+
+
 def inherit(name: str) -> Callable[[Patch], None]:
     """A claim of the base as that of its allocation."""
     return lambda patch: patch.setattr(RandomAllocation, name, property(lambda self: getattr(self.base, name)))
@@ -76,6 +81,11 @@ FAULTS = (
         "moments of a base with zeros",
         take_all_moments_from_the_base,
         lambda _: pairs.test_moments_where_infinite_losses_become_finite(),
+    ),
+    Fault(
+        "the base as a pair below",
+        base_as_a_pair_below,
+        lambda _: pairs.test_simpler_pairs_below_and_above(),
     ),
     Fault("several uses as one block", one_block_for_all_uses, _uses),
     Fault("blocks that are all long", all_blocks_long, _uses),

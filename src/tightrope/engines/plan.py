@@ -16,7 +16,9 @@ from flint import arb
 
 from .. import work
 from ..bound import Budget, budget_lines
+from ..derived.plain import plain_ends
 from ..derived.poisson import sampled_once
+from ..derived.product import unfolded
 from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted
 from ..kernels import conditions
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
@@ -26,7 +28,7 @@ from .answer import Answer, Point, answered, exact, from_edges, nothing_known
 from .edges import edges, rest_above, sealed
 from .evaluation import Evaluator, SelfInverse, Term, inverse
 from .ladder import ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
-from .tuning import AHEAD, DEAR, NEXT_TO_NOTHING, OUTLINE_TOLERANCE, REUSED, ROUGHLY, SMALL
+from .tuning import AHEAD, DEAR, NEXT_TO_NOTHING, OUTLINE_TOLERANCE, PLAIN_SHARE, REUSED, ROUGHLY, SMALL
 
 
 class Planner:
@@ -45,17 +47,24 @@ class Planner:
         # Where float64 is not what its bounds rest on, balls answer.
         self._proof, self._auto = question.proof or not conditions.hold(), engine == AUTO
         # The law of a product is for one engine, which asks the others.
-        self._ladder = ladder(engine, any(pair.bracketed() for pair, _ in terms), self._proof)
+        self._bracketed = any(pair.bracketed() for pair, _ in terms)
+        self._ladder = ladder(engine, self._bracketed, self._proof)
         demand_normal(self.terms)
         self._edges = edges(terms)
         self._several = several
         self._sides: tuple[Planner, ...] | None = None
+        self._plain: tuple[Planner, ...] | None = None
         self._last: tuple[Rung, Evaluator] | None = None
         self._served = 0.0, 0.0  # the epsilon that it was prepared at, and the largest that it served
 
     def answer(self, point: Point, accuracy: float) -> Answer:
-        """The straight path: known edges, then the ladder of engines until one is narrow enough."""
+        """The straight path; what is wide is also held against simpler pairs, where there are any."""
         demand_normal(point)
+        found = self._laddered(point, accuracy)
+        return self._within(found, point) if self._bracketed and found.relative_width > ROUGHLY else found
+
+    def _laddered(self, point: Point, accuracy: float) -> Answer:
+        """Known edges, then the ladder of engines until one is narrow enough."""
         known = self._known(point, accuracy)
         if known is not None:
             return known
@@ -216,6 +225,34 @@ class Planner:
         narrowest = min(known, key=lambda each: (each.width, -each.lower))
         # Each holds, so what they have in common does; Bound refuses an interval without a point.
         return replace(narrowest, lower=max(each.lower for each in known), upper=min(each.upper for each in known))
+
+    def _within(self, wide: Answer, point: Point) -> Answer:
+        """Cut to what simpler pairs above and below say; from what was kept for that."""
+        with suppress(WorkExhausted), work.grace():
+            for index, planner in enumerate(self._plain_sides()):
+                with (
+                    suppress(WorkExhausted, UnsupportedMechanism, OverflowError),
+                    work.part(PLAIN_SHARE, clock=True),
+                ):
+                    found = planner.answer(point, ROUGHLY)
+                    if index == 0:
+                        wide = replace(wide, upper=min(wide.upper, found.upper))
+                    else:
+                        wide = replace(wide, lower=max(wide.lower, found.lower))
+        return wide
+
+    def _plain_sides(self) -> tuple[Planner, ...]:
+        """Who answers for simpler pairs: one above, and some below; nobody where there are none."""
+        if self._plain is None:
+            ends = [(plain_ends(pair), count) for pair, count in unfolded(self.terms)]
+            above = [(each.above, count) for each, count in ends]
+            below = [
+                [(each.below[min(index, len(each.below) - 1)], count) for each, count in ends]
+                for index in range(max(len(each.below) for each, _ in ends))
+            ]
+            sides = [] if above == unfolded(self.terms) else [above, *below]
+            self._plain = tuple(Planner(side, self._question, self._several) for side in sides)
+        return self._plain
 
     def _unknown(self, point: Point) -> Answer:
         """What holds without any engine: the infinite mass, the supremum of the loss, and what zCDP says."""

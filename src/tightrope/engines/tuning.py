@@ -11,6 +11,7 @@ NEXT_TO_NOTHING = 9.9e-13  # an epsilon that is as good as 0: below 1e-12 howeve
 SMALL = 1e-9  # the total variation from which on such an epsilon is not expected (make fuzz)
 DEAR = 20_000  # cost of a profile in balls that is not asked for that alone (tests/transforms/test_shuffle.py)
 ROUGHLY = 0.02  # good enough to see that one direction is not the worse one (make bench, the vectors)
+PLAIN_SHARE = 0.3  # of what was kept: for simpler pairs on one side of a wide answer (tests/derived/test_allocated.py)
 # Prepared for several questions: half of the width is kept for those that follow, and it is this sharp at least.
 REUSED = 0.5, 1e-3  # (make bench, the curves)
 AHEAD = 0.4  # of how far an evaluator served: where the next is prepared (make bench, the curves)

@@ -25,6 +25,10 @@ class RatioTransform(Protocol):
         """psi(real + i n step), n < nodes, each with a radius of about e^log_error besides rounding."""
         ...
 
+    def value_work(self, real: float, log_error: float) -> float:
+        """Units of work of one value, about."""
+        ...
+
     def fall(self, real: arb, least: arb) -> RatioFall:
         """Of psi beyond an imaginary part."""
         ...

@@ -125,7 +125,8 @@ class ShuffledBatches(Transformation):
         """What a group of so many shows."""
         if self.steps == 1:
             return (self._moved(size**2),)
-        return self._moved(1).hidden(self.steps, size)
+        shown = self._moved(1).hidden(self.steps, size)
+        return tuple(dict.fromkeys(order for each in shown for order in (each, each.reversed())))
 
     def _moved(self, square: int) -> Pair:
         """The base at 2 C times the root of this."""

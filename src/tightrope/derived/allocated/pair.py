@@ -13,6 +13,7 @@ random allocation".
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -24,6 +25,7 @@ from ...facets.cumulant import cumulant_above
 from ...kernels.ball import BITS_START, working_precision
 from ...pair import LossRange, Pair
 from ...relation import Direction
+from ..poisson import poisson_pair, rate_ends
 from ..product import ProductPair
 
 if TYPE_CHECKING:
@@ -89,6 +91,16 @@ class AllocatedPair(Pair):
     def gaussian_limit(self, direction: Direction) -> arb | None:
         """Of the record in one step at least: L >= Y_1/t, so that H(a) >= H_base(t a)/t, whatever the others show."""
         return self.base.gaussian_limit(direction) if direction is self.direction else None
+
+    def plainer(self) -> tuple[tuple[Pair, ...], Pair]:
+        """What the first step alone shows, or the largest or the sum of all; and one step, the base.
+
+        Proof: docs/proofs/allocation.md, section 2.
+        """
+        first = poisson_pair(self.base, rate_ends(Fraction(1, self.steps))[0], self.direction)
+        if self.direction is Direction.REMOVE:
+            return (*self.base.hidden(self.steps, 1), first), self.base
+        return (*(each.reversed() for each in self.base.reversed().hidden(self.steps, 1)), first), self.base
 
     @cached_property
     def _tables(self) -> Tables:

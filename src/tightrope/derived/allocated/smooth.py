@@ -39,7 +39,7 @@ SMOOTH_NEAR_ZERO = 0.1
 SMOOTH_OCTAVES = 8
 SMOOTH_REAL_MOST = 1000.0  # e^{-c Y} takes so many nats of the precision
 SMOOTH_BLOCK_TERMS, SMOOTH_BLOCK_NATS = 16, 17.0  # of a sum, and what its balls may widen
-SMOOTH_NODE_WORK, SMOOTH_POINT_WORK, SMOOTH_TERM_WORK = 2e6, 1e5, 5e2  # units of work
+SMOOTH_POINT_WORK, SMOOTH_TERM_WORK = 1e5, 5e2  # units of work
 SMOOTH_AFFORDABLE = 0.3  # of the work that is left
 SMOOTH_SHARE = 2.0**-12  # of the tail: what the sums may miss
 SMOOTH_WIDER = 1.5
@@ -140,7 +140,7 @@ def _made(pair: Pair, transform: RatioTransform, steps: int, fine: Fineness) -> 
     most = _right(pair, transform, steps, fine.tail)
     for _ in range(SMOOTH_TRIES):
         line = _line(transform, steps, most, fine.tail, SMOOTH_PROOF_NODES_MOST if fine.proof else SMOOTH_NODES_MOST)
-        if line is None or SMOOTH_NODE_WORK * line.nodes > SMOOTH_AFFORDABLE * work.left():
+        if line is None or _line_work(transform, steps, line, fine.tail) > SMOOTH_AFFORDABLE * work.left():
             return None
         bits = (
             math.ceil((line.log_scale - math.log(fine.tail * SMOOTH_SHARE)) / math.log(2.0))
@@ -217,11 +217,20 @@ def _chernoff(transform: RatioTransform, steps: int, k: float) -> tuple[float, f
     return value(best), math.exp(best)
 
 
+def _log_error(steps: int, line: InversionLine, tail: float) -> float:
+    """What a value of the transform may miss."""
+    return math.log(tail * SMOOTH_SHARE / steps) - line.log_scale - SMOOTH_BLOCK_NATS
+
+
+def _line_work(transform: RatioTransform, steps: int, line: InversionLine, tail: float) -> float:
+    return line.nodes * transform.value_work(line.real, _log_error(steps, line, tail))
+
+
 def _table(transform: RatioTransform, steps: int, line: InversionLine, tail: float, bits: int) -> SumTable:
-    work.spend(SMOOTH_NODE_WORK * line.nodes)
+    work.spend(_line_work(transform, steps, line, tail))
     c, p = arb(line.real), arb(line.period)
     step = 2 * arb.pi() / p
-    log_error = math.log(tail * SMOOTH_SHARE / steps) - line.log_scale - SMOOTH_BLOCK_NATS
+    log_error = _log_error(steps, line, tail)
     values = transform.values(c, step, line.nodes, log_error)
     parts, puts = [], []
     for n, value in enumerate(values):

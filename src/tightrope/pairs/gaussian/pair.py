@@ -135,7 +135,7 @@ class GaussianPair(Pair):
         return SampledReplacementPair(self, rate) if within(self, ONE_AND_TWO) else None
 
     def hidden(self, steps: int, hits: int) -> tuple[Pair, ...]:
-        """The largest of all coordinates, in either order, and their sum, at most at the mu of the shift."""
+        """The largest of all coordinates, and their sum, at most at the mu of the shift."""
         from ..finite.largest import LargestLaw
         from ..finite.pair import FinitePair
 
@@ -145,7 +145,7 @@ class GaussianPair(Pair):
         if not MAXIMUM_LEAST < mu < MAXIMUM_MOST:
             return (total,)
         largest = FinitePair(LargestLaw(mu, steps, min(hits, steps)))
-        return largest, largest.reversed(), total
+        return largest, total
 
     def seen(self) -> Seen:
         return Seen(1.0, self.ball_mu() ** 2, arb(0), arb(0), arb(0))

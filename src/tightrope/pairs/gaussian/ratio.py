@@ -30,6 +30,7 @@ RATIO_ROUGH_POINTS, RATIO_ROUGH_REACH = 80, 10.0  # of a sum in floats
 RATIO_SPARE_NATS = 4.0  # asked for beyond the wanted error
 RATIO_SPARE_BITS = 32
 RATIO_RATE_MOST = 300.0  # beyond, what is left is small enough
+RATIO_POINT_WORK, RATIO_BIT_WORK = 500.0, 8.0  # units of work of a point, and for each bit
 RATIO_REAL_NATS = 30.0  # of psi at a real number, relative
 
 
@@ -49,10 +50,14 @@ class GaussianRatio:
 
     pair: GaussianPair
 
+    def value_work(self, real: float, log_error: float) -> float:
+        nats = RATIO_SPARE_NATS - log_error + real
+        return (2 * _spacing(self._mu, nats).half + 1) * (RATIO_POINT_WORK + RATIO_BIT_WORK * _bits(nats))
+
     def values(self, real: arb, step: arb, nodes: int, log_error: float) -> list[acb]:
         mu = self.pair.ball_mu()
         nats = RATIO_SPARE_NATS - log_error + float(real.mid())
-        with working_precision(math.ceil(nats / math.log(2.0)) + RATIO_SPARE_BITS):
+        with working_precision(_bits(nats)):
             strip = _strip(mu, nats)
             return [_turned(acb(real, step * n), mu, strip, nats) for n in range(nodes)]
 
@@ -110,11 +115,27 @@ class GaussianRatio:
         return [(norm * math.exp(-0.5 * x * x), math.expm1(min(mu * x - 0.5 * mu * mu, 700.0))) for x in points]
 
 
+class StripSpacing(NamedTuple):
+    """Between points, and how many there are on one side."""
+
+    step: float
+    half: int
+
+
+def _bits(nats: float) -> int:
+    return math.ceil(nats / math.log(2.0)) + RATIO_SPARE_BITS
+
+
+def _spacing(mu: float, nats: float) -> StripSpacing:
+    """For an error of about e^-nats."""
+    width = min(math.pi / 4.0 / mu, RATIO_TURN_MOST)
+    step = 2.0 * math.pi * width / (nats + 2.0 * width * width + 2.0)
+    return StripSpacing(step, math.ceil(math.sqrt(2.0 * nats + width * width + 2.0) / step))
+
+
 def _strip(mu: arb, nats: float) -> TurnedStrip:
     """Points for an error of about e^-nats."""
-    width = min(math.pi / 4.0 / float(mu.mid()), RATIO_TURN_MOST)
-    step = 2.0 * math.pi * width / (nats + 2.0 * width * width + 2.0)
-    half = math.ceil(math.sqrt(2.0 * nats + width * width + 2.0) / step)
+    step, half = _spacing(float(mu.mid()), nats)
     h = arb(step)
     points = [h * j for j in range(-half, half + 1)]
     norm = h / (2 * arb.pi()).sqrt()
