@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.derived import test_allocated as pairs
+from tests.derived.allocated import test_pair as pairs
 from tests.transforms import test_random_allocation as allocation
 from tightrope.derived.allocated import pair as allocated
 from tightrope.relation import Direction

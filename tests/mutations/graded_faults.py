@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.derived import test_allocated as allocated
-from tests.derived import test_graded_laws as graded
+from tests.derived.allocated import test_laws as graded
+from tests.derived.allocated import test_pair as allocated
 from tightrope.derived.allocated import grid, laws, start
 from tightrope.derived.allocated.grid import GradedRow
 from tightrope.derived.allocated.laws import MergedLaw, SplitLaw

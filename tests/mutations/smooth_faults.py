@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import arb
 
-from tests.derived import test_allocated_smooth as smooth
+from tests.derived.allocated import test_smooth as smooth
 from tightrope.derived.allocated import smooth as sums
 from tightrope.facets.ratio import RatioFall
 from tightrope.pairs.gaussian import ratio
