@@ -6,6 +6,7 @@ Guarantee: that of `calibrate`, row by row.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,6 +44,11 @@ class FrontierRow:
     refused: str = ""
     late: bool = False  # whether more time may find a better one
     seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def width(self) -> float:
+        """How much is open: nothing, the next value, or all of it."""
+        return math.inf if self.found is None else float(self.found.ended is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,32 +1,49 @@
-"""Rows of a table, one after the other: each has its share of the time, and what is left goes to those that were late.
+"""Rows of a table, one after the other: what one does not need of its share of the time goes to those after it.
 
-The first round gives every row the same seconds, so that a row which is done within does not depend on the others.
+No row has less than an equal share while those before it keep theirs, so that one which is done within does not depend
+on the others; what is left at the end goes to those that were late.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Protocol, TypeVar
 
+SHARE_LEAST = 0.25  # of an equal share, where rows before it took longer than they should
+
 
 class Timed(Protocol):
-    """A row that knows whether more time may help it."""
+    """A row that knows whether more time may help it, and how wide it is."""
 
     @property
     def late(self) -> bool: ...
+    @property
+    def width(self) -> float: ...
 
 
 Kind = TypeVar("Kind", bound=Timed)
 
 
-def in_turn(count: int, seconds: float, ask: Callable[[int, float], Kind]) -> tuple[Kind, ...]:
-    """ask(index, seconds) for each index; once more for late rows, where there is more time than they had."""
-    began, share = monotonic(), seconds / count
-    rows = [ask(index, share) for index in range(count)]
-    waiting = [index for index, row in enumerate(rows) if row.late]
+def in_turn(
+    count: int, seconds: float, ask: Callable[[int, float], Kind], order: Sequence[int] | None = None
+) -> tuple[Kind, ...]:
+    """ask(index, seconds) for each index, in this order; once more for late rows, where there is more time than before.
+
+    The narrower answer stays.
+    """
+    began, rows, had = monotonic(), dict[int, Kind](), dict[int, float]()
+
+    def left(rows_left: int) -> float:
+        return (seconds - (monotonic() - began)) / rows_left
+
+    for place, index in enumerate(order or range(count)):
+        had[index] = max(left(count - place), SHARE_LEAST * seconds / count)
+        rows[index] = ask(index, had[index])
+    waiting = [index for index in rows if rows[index].late]
     for place, index in enumerate(waiting):
-        left = (seconds - (monotonic() - began)) / (len(waiting) - place)
-        if left > share:
-            rows[index] = ask(index, left)
-    return tuple(rows)
+        share = left(len(waiting) - place)
+        if share > had[index]:
+            again = ask(index, share)
+            rows[index] = again if again.width <= rows[index].width else rows[index]
+    return tuple(rows[index] for index in range(count))

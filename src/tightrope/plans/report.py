@@ -9,12 +9,12 @@ from textwrap import wrap
 from ..bound import why_wide
 from ..digits import short
 from .columns import Column, table
-from .samplings import CAUTIONS, NEIGHBOURS, SamplingRow, Samplings
+from .samplings import CAUTIONS, SamplingRow, Samplings
 
 TEXT_WIDTH = 100
 APART = (
-    "Each row is about its own neighbours: to replace a record moves a sum of clipped gradients by up to 2, to add or "
-    "remove one by up to 1, so that rows of both kinds do not rank the loaders."
+    "Compare rows of the same neighbours only: to replace a record moves a sum of clipped gradients by up to 2, to "
+    "add or remove one by up to 1, so that rows of both kinds do not rank the loaders."
 )
 LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
 
@@ -33,7 +33,7 @@ def samplings(
             f"epsilon at delta {short(found.delta)}",
             ["refused" if row.bound is None else str(row.bound) for row in rows],
         ),
-        Column("neighbours", [NEIGHBOURS[row.relation] for row in rows]),
+        Column("neighbours", [row.neighbours for row in rows]),
     ]
     heading, *lines = table(columns).splitlines()
     shown = [heading]
@@ -60,7 +60,10 @@ def beneath_row(row: SamplingRow, show: Callable[[str, object], str]) -> list[st
     if certificate is not None and not certificate.tight:
         told.append(f"the lower end is {certificate.lower_end}")
     wide = None if row.bound is None else why_wide(row.bound, show)
-    return told if wide is None else [*told, f"wide: {wide}"]
+    if wide is None:
+        return told
+    alone = f", asked alone: sampling={row.sampling!r}" if row.late else ""
+    return [*told, f"wide: {wide}{alone}"]
 
 
 def linked(text: str) -> str:

@@ -6,6 +6,7 @@ Guarantee: each bound is that of its own run; a loader that no theorem covers he
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from ..mechanisms.loaders import LOADERS
 from ..mechanisms.parameters import Matrix
 from ..mechanisms.training import training
 from ..question import SECONDS
-from ..relation import Relation, neighbours
+from ..relation import Relation
 from .columns import Column, csv
 from .in_turn import in_turn
 from .unknown import OpenPlan
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NEIGHBOURS = MappingProxyType({Relation.ADD_REMOVE: "add or remove", Relation.REPLACE: "replace", None: ""})
+
+# Those that take long come last, and have what the others leave.
+QUICK_FIRST = ("poisson", "truncated", "shuffled", "fixed", "allocated", "with_replacement")
 
 # What whoever has such a loader should know.
 CAUTIONS = MappingProxyType(
@@ -60,9 +64,20 @@ class SamplingRow:
         return None if self.run is None else self.run.relation
 
     @property
+    def neighbours(self) -> str:
+        """The same in words; empty where no run is."""
+        several = 1 if self.run is None else self.run.group_size
+        return NEIGHBOURS[self.relation] + (f", up to {several}" if several > 1 else "")
+
+    @property
     def theorem(self) -> str:
         """What the bound rests on."""
         return "" if self.run is None else self.run.sampling_theorem
+
+    @property
+    def width(self) -> float:
+        """Of the bound; inf where there is none."""
+        return math.inf if self.bound is None else self.bound.width
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +100,16 @@ class Samplings:
 
     def to_csv(self) -> str:
         """A row each: sampling, lower, upper, relation, theorem, what is assumed, and why there is no bound."""
+        from .report import linked
+
         bounds = [row.bound for row in self.rows]
         return csv(
             [
                 Column("sampling", [row.sampling for row in self.rows]),
                 Column("lower", ["" if each is None else repr(each.lower) for each in bounds]),
                 Column("upper", ["" if each is None else repr(each.upper) for each in bounds]),
-                Column("neighbours", ["" if row.run is None else neighbours(row.relation) for row in self.rows]),
-                Column("theorem", [row.theorem for row in self.rows]),
+                Column("neighbours", [row.neighbours for row in self.rows]),
+                Column("theorem", [linked(row.theorem) for row in self.rows]),
                 Column("assumed", [row.assumed for row in self.rows]),
                 Column("refused", [row.refused for row in self.rows]),
             ]
@@ -137,10 +154,11 @@ def by_sampling(
     names = tuple(LOADERS)
 
     def ask(index: int, share: float) -> SamplingRow:
-        told(f"epsilon of sampling {names[index]} ({index + 1} of {len(names)})")
+        told(f"epsilon of sampling {names[index]}")
         return _row(names[index], given, delta, {**manner, "seconds": share})
 
-    return Samplings(delta, in_turn(len(names), seconds, ask))
+    order = sorted(range(len(names)), key=lambda index: QUICK_FIRST.index(names[index]))
+    return Samplings(delta, in_turn(len(names), seconds, ask, order))
 
 
 def _row(name: str, given: dict[str, Any], delta: float, manner: dict[str, Any]) -> SamplingRow:
