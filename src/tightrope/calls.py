@@ -6,10 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 from functools import wraps
 from inspect import CO_VARKEYWORDS, Parameter, signature
+from os import PathLike, fspath
+from os.path import dirname, isdir
 from types import CodeType
 from typing import Any, TypeGuard, TypeVar, cast
 
-from .errors import UnsupportedMechanism
+from .errors import InvalidParameter, UnsupportedMechanism
 
 WORD_SHOWN = 40
 NAME_SHOWN = 120  # characters of a mechanism in a message
@@ -23,6 +25,15 @@ def nearest(word: str, known: Iterable[str]) -> str:
     by_lower = {name.lower(): name for name in known}
     found = get_close_matches(word[:WORD_SHOWN].lower(), by_lower, n=1)
     return f"; did you mean {by_lower[found[0]]}?" if found else ""
+
+
+def check_folder(path: str | PathLike[str]) -> None:
+    """InvalidParameter for a file whose folder is not there: asked before the work is done."""
+    folder = dirname(fspath(path))
+    if folder and not isdir(folder):
+        raise InvalidParameter(
+            f"{cut(fspath(path), NAME_SHOWN)}: there is no folder {cut(folder, NAME_SHOWN)}; make it first"
+        )
 
 
 class Default:

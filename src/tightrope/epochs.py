@@ -128,7 +128,7 @@ class Epochs(PointTable):
         lower, upper = ([getattr(bound, end) for _, bound in known] for end in ("lower", "upper"))
         series = Series(told, [epoch for epoch, _ in known], lower, upper, assurance)
         names = ("epoch", f"epsilon at delta {short(self.delta)}")
-        return draw([series], path, ax=ax, log=False, names=names)
+        return draw([series], path, ax=ax, log=False, names=names, whole=True)
 
 
 def _counted(epoch: float) -> str:

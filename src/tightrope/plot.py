@@ -17,6 +17,7 @@ from textwrap import wrap
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .calls import check_folder
 from .digits import rounded
 from .errors import InvalidParameter
 
@@ -64,12 +65,13 @@ class Series(NamedTuple):
 
 
 def check_path(path: str | PathLike[str]) -> str:
-    """The format that the suffix of the path names; InvalidParameter for one that cannot be drawn."""
+    """The format that the suffix of the path names; InvalidParameter for one that cannot be written."""
     suffix = splitext(fspath(path))[1].lower().removeprefix(".")
     if suffix not in FORMATS:
         raise InvalidParameter(
             f"a plot is written as {', '.join(FORMATS)}; the name must end so, not as {fspath(path)!r}"
         )
+    check_folder(path)
     return suffix
 
 
@@ -132,10 +134,12 @@ def draw(
     ax: Axes | None = None,
     log: bool | None = None,
     names: tuple[str, str] = ("epsilon", "delta"),
+    whole: bool = False,
 ) -> Figure:
     """The curves on one axis; a band runs down to the axis where its lower end is 0.
 
-    log: a logarithmic delta axis; None leaves axes that hold something as they are. names: of both axes.
+    log: a logarithmic delta axis; None leaves axes that hold something as they are. names: of both axes. whole: the
+    first one has ticks at whole numbers.
     """
     if not any(item.epsilons for item in series):
         raise InvalidParameter("nothing to draw: a plot needs a curve with at least one point")
@@ -151,6 +155,8 @@ def draw(
         _limit(axes, series, first)
         axes.set_xlabel(names[0])
         axes.set_ylabel(names[1])
+        if whole:
+            axes.locator_params(axis="x", integer=True)
         if ax is None:
             _name(axes, series, title)
             said = [_width_said(series, names[1].split()[0]), *(item.assurance for item in series if item.assurance)]

@@ -150,7 +150,7 @@ RUN = ["--records", "60000", "--batch", "256", "--epochs", "15", "--sigma", "1.1
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "train needs --records and --batch and --sigma and --epochs (or --steps)"),
+        ([], "train needs --records, --batch, --sigma, --epochs (or --steps)"),
         (["--records", "60000", "--delta", "1e-5"], "train needs --batch"),
         (RUN, "needs --delta, the chance that epsilon may leave out: commonly at most 1/(10 records), --delta 1.6e-6"),
         ([*RUN, "--delta", "1e-5", "--epsilon", "3"], "write '?' for it"),
@@ -163,6 +163,8 @@ RUN = ["--records", "60000", "--batch", "256", "--epochs", "15", "--sigma", "1.1
         ([*RUN, "--delta", "1e-5", "--sampling", "truncated"], "--sampling truncated needs cap"),
         ([*RUN, "--delta", "1e-5", "--points", "3"], "a second '?'"),
         ([*RUN, "--delta", "1e-5", "--plot", "run.txt"], "png"),
+        ([*RUN, "--delta", "1e-5", "--plot", "none/run.png"], "there is no folder 'none'; make it first"),
+        ([*RUN, "--delta", "1e-5", "--csv", "none/run.csv"], "there is no folder 'none'; make it first"),
         ([*RUN[:-1], "?", "--epsilon", "3", "--delta", "1e-5", "--sampling", "all"], "about one run"),
         ([*RUN, "--delta", "1e-5", "--sampling", "all", "--compare"], "about one run"),
         ([*RUN[:-1], "?", "--epsilon", "3", "--delta", "1e-5", "--accuracy", "1e-3"], "leave it out"),
@@ -183,7 +185,7 @@ def test_no_epochs_and_a_large_delta_are_answered(capsys: Captured) -> None:
     assert run(["train", *RUN[:5], "0", *RUN[6:], "--delta", "1e-3"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("epsilon in [0, 0]")
-    assert "commonly delta is at most 1/(10 records), 1.7e-06" in told
+    assert "commonly delta is at most 1/(10 records), 1.6e-6" in told
 
 
 def test_an_accuracy_that_is_not_reached_exits_with_3(capsys: Captured) -> None:

@@ -65,3 +65,12 @@ def test_a_picture_has_arrows_where_there_is_no_upper_end(found: Samplings, tmp_
     assert [label.get_text() for label in axes.get_yticklabels()] == [*LOADERS, "endless", "none"]
     assert ">" in {line.get_marker() for line in axes.lines}
     assert "refused" in {text.get_text() for text in axes.texts}
+
+
+def test_several_records_of_a_user_are_told_in_each_row() -> None:
+    row = SamplingRow("poisson", "", tr.training(**RUN, group=4), tr.Bound(1.0, 2.0))
+    assert row.neighbours == "add or remove, up to 4"
+    assert "for several records: Dong" in row.theorem
+    sheet = Samplings(1e-3, (row,)).to_csv()
+    assert "add or remove, up to 4" in sheet
+    assert "](" not in sheet  # no links of a page

@@ -13,6 +13,7 @@ import click
 
 from .. import __version__, result, work
 from ..bound import Bound, why_wide
+from ..calls import check_folder
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse
 from ..mechanisms.base import Mechanism
@@ -47,14 +48,18 @@ class CurveOptions(Options, total=False):
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line and returns its exit code; what is wrong with it takes one line on standard error."""
     try:
-        code = app.main(args=list(arguments), prog_name="tightrope", standalone_mode=False)
+        plain = False if os.environ.get("NO_COLOR") else None  # None: colours where there is a terminal
+        code = app.main(args=list(arguments), prog_name="tightrope", standalone_mode=False, color=plain)
     except click.exceptions.Abort:
         return INTERRUPTED
     except click.ClickException as error:
         complain(error.format_message())
         return BAD_INPUT
-    except (TightropeError, OSError) as error:
+    except TightropeError as error:
         complain(str(error))
+        return BAD_INPUT
+    except OSError as error:
+        complain(": ".join(str(each) for each in (error.filename, error.strerror or error) if each))
         return BAD_INPUT
     return code if isinstance(code, int) else 0
 
@@ -65,6 +70,9 @@ def run(arguments: Sequence[str]) -> int:
 def app(context: click.Context) -> None:
     """Certified differential-privacy accounting: intervals that contain the truth, rounding included.
 
+    \b
+    A DP-SGD run in one command, from records, batch, epochs and noise multiplier:
+      tightrope train --records 60000 --batch 256 --epochs 15 --sigma 1.1 --delta 1e-5
     \b
     EXPR describes what ran; - reads it from standard input:
       Gaussian(sigma=2) * 10
@@ -113,7 +121,7 @@ def delta(expression: str, epsilons: tuple[float, ...], as_document: bool, **set
     return answer(read(expression, parse), "delta", epsilons, as_document, settings)
 
 
-@app.command()
+@app.command(short_help="Delta at many epsilons, as CSV or as a plot.")
 @EXPRESSION
 @click.option("--from", "start", type=float, help="First epsilon; default: 0.")
 @click.option("--to", "stop", type=float, help="Last epsilon; default: 4.")
@@ -142,6 +150,8 @@ def curve(
 
     if picture is not None:
         check_path(picture)
+    if table is not None:
+        check_folder(table)
     mechanism = read(expression, parse)
     began = time.perf_counter()
     with spinner("delta at many epsilons"):
@@ -197,7 +207,7 @@ app.add_command(tradeoff)
 app.add_command(train)
 
 
-@app.command()
+@app.command(short_help="The privacy loss itself: distribution and quantiles.")
 @EXPRESSION
 @click.option("--at", "points", type=float, multiple=True, help="P[loss <= this]; may be repeated.")
 @click.option("--quantile", "shares", type=float, multiple=True, help="The loss that so much is at or below; repeated.")

@@ -55,7 +55,7 @@ def target_options(command: Any) -> Any:
     return command
 
 
-@click.command("calibrate")
+@click.command("calibrate", short_help="The least noise, or the most uses, that meet a target.")
 @click.argument("expression", metavar="EXPR")
 @target_options
 @click.option("--integer", is_flag=True, help="The unknown is a whole number (a batch, a count).")

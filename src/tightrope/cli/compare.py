@@ -25,7 +25,7 @@ class Asked(TypedDict):
     seconds: float
 
 
-@click.command("compare")
+@click.command("compare", short_help="Why accountants differ: every known method on one run.")
 @click.argument("expression", metavar="EXPR")
 @click.option("--delta", type=float, help="Compare epsilons at this delta.")
 @click.option("--epsilon", type=float, help="Compare deltas at this epsilon.")

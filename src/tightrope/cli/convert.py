@@ -62,7 +62,7 @@ class RefusedRow(NamedTuple):
         return self.error.hint if isinstance(self.error, UnsupportedMechanism) else str(self.error)
 
 
-@click.command("convert")
+@click.command("convert", short_help="One guarantee in every form: epsilon, mu, rho, Renyi.")
 @click.argument("expression", metavar="EXPR")
 @click.option("--delta", "deltas", type=float, multiple=True, help="Epsilon at this delta; repeated. Default: 1e-5 ...")
 @click.option("--order", "orders", type=float, multiple=True, help="Renyi order; repeated. Default: 2, 4, ... 32.")

@@ -29,7 +29,7 @@ LAST_LINES = (
 )
 
 
-@click.command("mechanisms")
+@click.command("mechanisms", short_help="What an expression may name, or all that is known of one.")
 @click.argument("name", required=False)
 @click.option("--plot", "picture", metavar="FILE", help="Draw profile and trade-off of NAME as .png, .pdf or .svg.")
 @WITH_JSON

@@ -71,7 +71,7 @@ def beneath(result: Result) -> list[str]:
         lines.append(f"  note: {certificate.parameters['remark']}")
     if result.direction is not None:
         lines.append(f"  note: direction {result.direction.value} only; the other one may cost more")
-    if certificate is not None and not certificate.tight:
+    if certificate is not None and not certificate.tight and "real neighbours" not in (wide or ""):
         least = "what is found at least" if result.quantity == "tradeoff" else "the lower end"
         of_loss = result.quantity in OF_LOSS
         lines.append(f"  note: {OF_PAIR if of_loss else f'{least} is {certificate.lower_end}'}")

@@ -27,7 +27,7 @@ class RiskOptions(TypedDict):
     engine: str | EngineSettings
 
 
-@click.command("risk")
+@click.command("risk", short_help="What a release may cost one person, in plain sentences.")
 @click.argument("expression", metavar="EXPR")
 @click.option("--prior", type=float, default=0.1, help="The chance that the person is in the data; default: 0.1.")
 @click.option("--fpr", type=float, default=1e-3, help="The chance of a wrong accusation; default: 0.001.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import __version__
+from ..calls import check_folder
 from ..errors import InvalidParameter
 from .output import INTERRUPTED, complain, say
 from .sweep_map import wanted_map
@@ -87,6 +88,7 @@ def sweep(
         raise InvalidParameter(f"--out ends in {', '.join(FORMATS)}, which names the format, not {target.name!r:.60}")
     if target.suffix.lower() == ".parquet":
         check_parquet()
+    check_folder(target)
     asked = read_definition(definition)
     wanted = wanted_map(picture, asked.plan)
     rows = len(asked.plan.grid)
@@ -121,6 +123,7 @@ def keep(
         write(journal, asked.plan, target, times)
         if wanted is not None:
             wanted.draw(journal.rows(), asked.plan)
+            say(f"drawn: {wanted.path}")
     journal_path.unlink()
     return 0
 

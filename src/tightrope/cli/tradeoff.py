@@ -39,7 +39,7 @@ class Span(Options, total=False):
     points: int | None
 
 
-@click.command("tradeoff")
+@click.command("tradeoff", short_help="What an attacker misses and finds.")
 @EXPRESSION
 @click.option("--fpr", "fprs", type=float, multiple=True, help="A false positive rate, in [0, 1]; may be repeated.")
 @click.option("--plot", "picture", metavar="FILE", help="Draw the whole curve as .png, .pdf or .svg.")

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..calls import check_folder
 from ..errors import InvalidParameter, TightropeError
 from ..mechanisms.loaders import LOADERS
 from ..question import SECONDS
@@ -24,13 +25,14 @@ RUN_OPTIONS = (
     click.option("--epochs", metavar="N|?", help="Passes over the records; steps = ceil(epochs records/batch)."),
     click.option("--steps", metavar="N|?", help="Optimiser steps, instead of epochs."),
     click.option("--sigma", metavar="X|?", help="Noise multiplier: deviation of the noise over the clipping norm."),
-    click.option("--delta", type=float, help="At which epsilon is told; commonly at most 1/(10 records)."),
+    click.option("--delta", type=float, help="What epsilon may leave out; commonly at most 1/(10 records)."),
     click.option("--epsilon", type=float, help="The target where one of these numbers is '?'."),
     click.option(
         "--sampling",
         type=click.Choice([*LOADERS, ALL]),
         default="poisson",
-        help="How the loader makes batches; all: one row each. Default: poisson.",
+        help="How the loader makes batches. poisson (default): as Opacus does; shuffled: DataLoader(shuffle=True); "
+        "all: one row each, which says what it is.",
     ),
     click.option("--cap", type=int, metavar="N", help="With --sampling truncated: the most records of a batch."),
     click.option("--group", type=int, default=1, metavar="N", help="Records that one user may have; default: 1."),
@@ -61,7 +63,7 @@ def train_options(command: Any) -> Any:
     return command
 
 
-@click.command("train")
+@click.command("train", short_help="What a DP-SGD training run costs.")
 @train_options
 def train(points: int | None, **given: Any) -> int:
     """What a DP-SGD training run costs: epsilon, with both ends, and by which assumption about the loader.
@@ -89,12 +91,20 @@ def train(points: int | None, **given: Any) -> int:
 
     if given["picture"] is not None:
         check_path(given["picture"])
+    if given["sheet"] is not None:
+        check_folder(given["sheet"])
     with _options_in_messages():
         order = read_order(given, points)
         _check_flags(order, given)
         found = answered(order, given)
-    found.write_files(given["sheet"], given["picture"])
+    failed: OSError | None = None
+    try:
+        found.write_files(given["sheet"], given["picture"])
+    except OSError as error:  # the answer itself is worth reading
+        failed = error
     say(found.document() if given["as_document"] else found.sheet() if given["sheet"] == "-" else found.text())
+    if failed is not None:
+        raise failed
     if found.missed is not None:
         from .app import NOT_REACHED
 

@@ -80,7 +80,8 @@ class TrainAnswer:
             lines += assumed(self.run)
             lines += [] if self.calibration is None else fitted(f"of {self.run!r}")
         if self.result is not None:
-            lines += beneath(self.result)
+            for line in beneath(self.result):
+                lines += fitted(line.strip()) if len(line) > text_width() else [line]
         if isinstance(self.table, Frontier):
             lines += [str(self.table), "", *frontier_assumed(self.table)]
         if isinstance(self.table, Samplings):

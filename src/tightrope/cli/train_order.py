@@ -166,7 +166,7 @@ def _check_given(
         missing += [f"--{name}" for name in ("batch", "sigma") if name not in numbers]
         missing += [] if "epochs" in numbers or "steps" in numbers else ["--epochs (or --steps)"]
     if missing:
-        raise InvalidParameter(f"train needs {' and '.join(missing)} as well: {EXAMPLE}; '?' marks a number to find")
+        raise InvalidParameter(f"train needs {', '.join(missing)}: {EXAMPLE}; '?' marks a number to find")
     assert records is not None
     if scheduled and numbers:
         raise InvalidParameter(

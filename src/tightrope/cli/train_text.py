@@ -43,15 +43,18 @@ def assumed(run: training, alone: bool = True) -> list[str]:
 
     alone: this run is all, and its steps are told too.
     """
-    others = ", ".join(each for each in LOADERS if each != run.sampling)
+    others = ", ".join(
+        f"{each} (DataLoader(shuffle=True))" if each == "shuffled" else each for each in LOADERS if each != run.sampling
+    )
     who = "a record is" if run.group_size == 1 else f"up to {run.group_size} records of one user are"
     moved = "" if run.relation is None else f"; neighbours: {who} {NEIGHBOUR_WORDS[run.relation]}"
+    loader = LOADERS[run.sampling]
     stands = f"{run.total_steps:,} steps: {shortened(repr(run.expanded), STANDS_MOST)}"
     return [
         *(fitted(stands) if alone else []),
-        *fitted(f"assumed: {LOADERS[run.sampling].assumed} (--sampling {run.sampling}){moved}; gradients clipped to 1"),
+        *fitted(f"assumed: {loader.assumed} (--sampling {run.sampling}){moved}; gradients clipped to 1"),
         *(fitted(f"note: {CAUTIONS[run.sampling]}") if run.sampling in CAUTIONS else []),
-        *fitted(f"other loaders: --sampling {others}, or all for one row each"),
+        *fitted(f"such batches: {loader.met_in}; other loaders: --sampling {others}, or all for one row each"),
     ]
 
 

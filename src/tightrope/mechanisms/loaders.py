@@ -24,6 +24,7 @@ class Loader:
     call: str  # the method of the transformation
     takes: tuple[str, ...]  # its keywords
     assumed: str  # of a batch, in words
+    met_in: str  # code that makes batches so
     sensitivity: float = 1.0
     passes: bool = False  # a record is in one batch of each epoch, and the transformation is about the epoch
     parts: bool = True  # whether an epoch may be left before its end
@@ -72,18 +73,23 @@ class Loader:
 LOADERS: Mapping[str, Loader] = MappingProxyType(
     {
         "poisson": Loader(
-            "poisson", ("rate",), "every step takes each record by itself with probability batch/records"
+            "poisson",
+            ("rate",),
+            "every step takes each record by itself with probability batch/records",
+            "Opacus, unless told poisson_sampling=False",
         ),
         "allocated": Loader(
             "random_allocation",
             ("steps",),
             "every epoch puts each record by itself into one of its ceil(records/batch) batches, all alike",
+            "balls and bins, anew in each epoch",
             passes=True,
         ),
         "shuffled": Loader(
             "shuffled_batches",
             ("steps",),
             "every epoch puts all records into a new random order and takes `batch` after `batch` of them",
+            "PyTorch DataLoader(shuffle=True), Keras fit, tf.data with a shuffle over all records",
             passes=True,
             parts=False,
         ),
@@ -91,17 +97,20 @@ LOADERS: Mapping[str, Loader] = MappingProxyType(
             "without_replacement",
             ("batch", "records"),
             "every step takes `batch` distinct records, all such sets alike, drawn anew",
+            "numpy choice(records, batch, replace=False) at each step",
             sensitivity=2.0,
         ),
         "truncated": Loader(
             "truncated_poisson",
             ("rate", "cap", "records"),
             "every step takes each record by itself with probability batch/records, and of more than `cap` so many",
+            "jax-privacy with truncated_batch_size",
         ),
         "with_replacement": Loader(
             "with_replacement",
             ("batch", "records"),
             "every step draws a record `batch` times, each time any of them; one drawn twice counts twice",
+            "PyTorch RandomSampler(replacement=True)",
             sensitivity=2.0,
         ),
     }

@@ -16,7 +16,7 @@ from math import ceil, isqrt
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ..calls import checked_method, cut, nearest
-from ..digits import short
+from ..digits import rounded, short
 from ..errors import InvalidParameter
 from ..pair import Pair
 from ..question import Options, Question
@@ -150,9 +150,10 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
         """Of a delta at which even to publish one of the records would be private."""
         if quantity != "epsilon" or _decimal(given) * self.records <= 1:
             return ""
+        one, usual = (rounded(share / self.records, 2, up=False) for share in (1.0, 0.1))
         return (
-            f"delta {short(given)} is above 1/records, {1 / self.records:.2g}, and would allow to publish a record as "
-            f"it is; commonly delta is at most 1/(10 records), {0.1 / self.records:.2g}"
+            f"delta {short(given)} is above 1/records, {one}, and would allow to publish a record as it is; "
+            f"commonly delta is at most 1/(10 records), {usual}"
         )
 
     @property
@@ -166,8 +167,9 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
 
     @property
     def sampling_theorem(self) -> str:
-        """The theorem that its batches rest on."""
-        return type(self._unit).theorem  # type: ignore[attr-defined, no-any-return]
+        """The theorem that its batches rest on, and that of several records."""
+        parts: list[Any] = [self._unit, *([self._unit.group(size=self.group_size)] if self.group_size > 1 else [])]
+        return "; for several records: ".join(type(each).theorem for each in parts)
 
     @property
     def _unit(self) -> Mechanism:

@@ -11,7 +11,7 @@ from ..digits import short
 from ..plot import COLOURS, DASHES, figure_of, sheet, tick
 from ..relation import Relation
 from .frontier import Frontier
-from .samplings import NEIGHBOURS, Samplings
+from .samplings import Samplings
 from .unknown import FOUND
 
 if TYPE_CHECKING:
@@ -70,7 +70,10 @@ def draw_frontier(found: Frontier, path: str | PathLike[str] | None = None, *, a
 
 
 def draw_samplings(found: Samplings, path: str | PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
-    """The interval of each loader, an arrow where it has no upper end; the first one as a line through all of them."""
+    """The interval of each loader, an arrow where it has no upper end, in the colour of its neighbours.
+
+    The first one is a line as far as rows have its neighbours: others are not to be compared with it.
+    """
     rows = found.rows
     ends = [end for row in rows if row.bound is not None for end in (row.bound.lower, row.bound.upper)]
     known = [end for end in ends if 0.0 < end < math.inf] or [1.0]
@@ -84,16 +87,29 @@ def draw_samplings(found: Samplings, path: str | PathLike[str] | None = None, *,
         for place, row in enumerate(rows):
             if row.bound is not None:
                 _interval(axes, place, row.bound, COLOURS[row.relation is Relation.REPLACE])
-            words = "refused" if row.bound is None else f"{row.bound:.4g}, {NEIGHBOURS[row.relation]}"
+            words = "refused" if row.bound is None else f"{row.bound:.4g}, {row.neighbours}"
             beside: Any = {"xytext": (8, 0), "textcoords": "offset points", "va": "center", "annotation_clip": False}
             axes.annotate(words, (1.0, place), xycoords=axes.get_yaxis_transform(), fontsize=8, **beside)
-        if rows and rows[0].bound is not None and rows[0].bound.upper < math.inf:
-            axes.axvline(rows[0].bound.upper, color=COLOURS[0], linewidth=0.8, linestyle=DASHES[1])
+        _reference(axes, found)
         axes.set_yticks(range(len(rows)), [row.sampling for row in rows])
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlabel(f"epsilon at delta {short(found.delta)}")
         axes.set_title(f"one run, by how its batches are made; dashed: {rows[0].sampling}")
+        if len({row.relation for row in rows if row.bound is not None}) > 1:
+            said = "compare rows of one colour only: they have the same neighbours"
+            figure_of(axes).supxlabel(said, x=0.99, ha="right", color="#555555", fontsize=8)
         return figure_of(axes)
+
+
+def _reference(axes: Axes, found: Samplings) -> None:
+    """The upper end of the first loader, beside those that it may be compared with."""
+    first, *others = found.rows
+    if first.bound is None or first.bound.upper == math.inf:
+        return
+    dash: Any = {"color": COLOURS[0], "linewidth": 0.8, "linestyle": DASHES[1]}
+    for place, row in enumerate(others, 1):
+        if row.relation is first.relation:
+            axes.plot([first.bound.upper] * 2, [place - 0.4, place + 0.4], **dash)
 
 
 def _interval(axes: Axes, place: int, bound: Bound, colour: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Protocol, TypeVar
 
-SHARE_LEAST = 0.25  # of an equal share, where rows before it took longer than they should
+ROW_SHARE_LEAST = 0.25  # of an equal share, where rows before it took longer than they should
 
 
 class Timed(Protocol):
@@ -38,7 +38,7 @@ def in_turn(
         return (seconds - (monotonic() - began)) / rows_left
 
     for place, index in enumerate(order or range(count)):
-        had[index] = max(left(count - place), SHARE_LEAST * seconds / count)
+        had[index] = max(left(count - place), ROW_SHARE_LEAST * seconds / count)
         rows[index] = ask(index, had[index])
     waiting = [index for index in rows if rows[index].late]
     for place, index in enumerate(waiting):

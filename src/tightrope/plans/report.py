@@ -8,6 +8,7 @@ from textwrap import wrap
 
 from ..bound import why_wide
 from ..digits import short
+from ..mechanisms.loaders import LOADERS
 from .columns import Column, table
 from .samplings import CAUTIONS, SamplingRow, Samplings
 
@@ -52,14 +53,15 @@ def samplings(
 
 def beneath_row(row: SamplingRow, show: Callable[[str, object], str]) -> list[str]:
     """What is assumed; then why it is refused, or the theorem, what the lower end is and why it is wide."""
-    told = [row.assumed, *([CAUTIONS[row.sampling]] if row.sampling in CAUTIONS else [])]
+    met_in = f" ({LOADERS[row.sampling].met_in})" if row.sampling in LOADERS else ""
+    told = [row.assumed + met_in, *([CAUTIONS[row.sampling]] if row.sampling in CAUTIONS else [])]
     if row.refused:
         return [*told, f"refused: {row.refused}"]
     told.append(f"theorem: {linked(row.theorem)}")
     certificate = None if row.bound is None else row.bound.certificate
-    if certificate is not None and not certificate.tight:
-        told.append(f"the lower end is {certificate.lower_end}")
     wide = None if row.bound is None else why_wide(row.bound, show)
+    if certificate is not None and not certificate.tight and "real neighbours" not in (wide or ""):
+        told.append(f"the lower end is {certificate.lower_end}")
     if wide is None:
         return told
     alone = f", asked alone: sampling={row.sampling!r}" if row.late else ""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 NEIGHBOURS = MappingProxyType({Relation.ADD_REMOVE: "add or remove", Relation.REPLACE: "replace", None: ""})
 
 # Those that take long come last, and have what the others leave.
-QUICK_FIRST = ("poisson", "truncated", "shuffled", "fixed", "allocated", "with_replacement")
+QUICK_FIRST = ("poisson", "truncated", "fixed", "shuffled", "allocated", "with_replacement")
 
 # What whoever has such a loader should know.
 CAUTIONS = MappingProxyType(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from os import PathLike
 from statistics import median
@@ -30,6 +30,7 @@ LOWER_PROMISED = (*LESS_IS_WORSE, "tradeoff")  # readings whose lower end is wha
 COLUMNS_SHOWN = ("value", "lower", "upper", "seconds")
 PICTURE_ROWS_MOST = 200_000
 PANELS_MOST = 9
+TICK_APART = 0.1  # of an axis: values that lie so far apart each have a tick
 WRITTEN_MOST = 120  # cells whose number is written into them
 FAR_APART = 20.0  # numbers whose ratio is larger have a logarithmic scale
 CELL_DIGITS = 3
@@ -60,6 +61,7 @@ class Scene:
     others: tuple[str, ...]
     places: tuple[Shown, ...]
     less: bool  # whether the lower end is the one that can be promised
+    same: tuple[tuple[str, Value], ...] = ()  # names that have one value
 
     @property
     def gridded(self) -> bool:
@@ -92,10 +94,11 @@ def scene_of(rows: Iterable[SweepRow], names: Sequence[str], x: str, y: str, val
     less = value in ("lower", *LOWER_PROMISED)
     facet = varying[0] if len(varying) == 1 else None
     places = tuple(_shown(row, x, y, facet, "lower" if less else value) for row in found)
-    scene = Scene(x, y, value, facet, tuple(varying), places, less)
+    same = tuple((name, found[0].configuration.get(name)) for name in names if name not in (x, y, *varying) and found)
+    scene = Scene(x, y, value, facet, tuple(varying), places, less, same)
     if not scene.gridded:
         alone = tuple(each._replace(facet=None) for each in places)
-        return Scene(x, y, value, None, tuple(varying), alone, less)
+        return replace(scene, facet=None, places=alone)
     if len(varying) > 1 or len(scene.facets) > PANELS_MOST:
         raise InvalidParameter(
             f"{' and '.join(varying)} vary too: a map shows two names, and one more with {PANELS_MOST} values at most; "
@@ -139,13 +142,20 @@ def draw(
             if scene.facet is not None:
                 panel.set_title(verbatim(f"{scene.facet} = {_word(facet)}"))
         _key(figure, panels, scene, norm)
-        told = f"{title[0]} of {shortened(title[1], 60)}"
+        told = " of ".join(shortened(_filled(each, scene), 60) for each in title)
         others = f"; any {', '.join(scene.others)}" if scene.others and scene.facet is None else ""
         if len(facets) > 1:
             figure.suptitle(wrapped(verbatim(told + others)), x=0.01, ha="left", fontsize=10)
         else:
             axes.set_title(wrapped(verbatim(told + others)))
     return figure
+
+
+def _filled(text: str, scene: Scene) -> str:
+    """A text with {names}, those that have one value replaced by it."""
+    for name, value in scene.same:
+        text = text.replace(f"{{{name}}}", _word(value))
+    return text
 
 
 class _Panel:
@@ -252,12 +262,23 @@ class _Scale:
             found = [2.0 * logs[0] - middles[0], *middles, 2.0 * logs[-1] - middles[-1]]
         return [math.exp(each) for each in found] if self.log else found
 
+    @property
+    def apart(self) -> bool:
+        """Whether there is room for the name of each value."""
+        edges = [math.log(each) if self.log else each for each in self.edges()]
+        return all(high - low >= TICK_APART * (edges[-1] - edges[0]) for low, high in pairwise(edges))
+
     def prepare(self, axis: Any) -> None:
         """Ticks for it."""
         if not self.numeric:
             axis.set_ticks(range(len(self.values)), [verbatim(shortened(_word(each), 40)) for each in self.values])
-        elif self.log:
+            return
+        if self.log:
             axis.axes.set_xscale("log") if axis.axis_name == "x" else axis.axes.set_yscale("log")
+        if self.apart:
+            axis.set_ticks([self.at(each) for each in self.values], [f"{self.at(each):.4g}" for each in self.values])
+            axis.set_ticks([], minor=True)
+        elif self.log:
             edges = self.edges()
             tick(axis, edges[0], edges[-1])
 
