@@ -152,7 +152,7 @@ RUN = ["--records", "60000", "--batch", "256", "--epochs", "15", "--sigma", "1.1
     [
         ([], "train needs --records, --batch, --sigma, --epochs (or --steps)"),
         (["--records", "60000", "--delta", "1e-5"], "train needs --batch"),
-        (RUN, "needs --delta, the chance that epsilon may leave out: commonly at most 1/(10 records), --delta 1.6e-6"),
+        (RUN, "needs --delta, the chance that epsilon may leave out: commonly at most 1/(10 records), --delta 1.6e-06"),
         ([*RUN, "--delta", "1e-5", "--epsilon", "3"], "write '?' for it"),
         ([*RUN[:-1], "?", "--delta", "1e-5"], "to find sigma, say what to meet"),
         ([*RUN[:-1], "lots", "--delta", "1e-5"], "--sigma takes a number, '?'"),
@@ -185,7 +185,7 @@ def test_no_epochs_and_a_large_delta_are_answered(capsys: Captured) -> None:
     assert run(["train", *RUN[:5], "0", *RUN[6:], "--delta", "1e-3"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("epsilon in [0, 0]")
-    assert "commonly delta is at most 1/(10 records), 1.6e-6" in told
+    assert "commonly delta is at most 1/(10 records), 1.6e-06" in told
 
 
 def test_an_accuracy_that_is_not_reached_exits_with_3(capsys: Captured) -> None:

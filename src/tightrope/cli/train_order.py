@@ -175,7 +175,7 @@ def _check_given(
     if "epochs" in numbers and "steps" in numbers:
         raise InvalidParameter("--epochs and --steps say the same: leave out one of them")
     if delta is None:
-        least = rounded(0.1 / max(records, 1), 2, up=False)
+        least = short(float(rounded(0.1 / max(records, 1), 2, up=False)))
         usual = f"commonly at most 1/(10 records), --delta {least} here"
         raise InvalidParameter(f"train needs --delta, the chance that epsilon may leave out: {usual}")
     unknowns = [name for name in UNKNOWNS if numbers.get(name) == UNKNOWN]

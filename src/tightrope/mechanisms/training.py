@@ -150,7 +150,7 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
         """Of a delta at which even to publish one of the records would be private."""
         if quantity != "epsilon" or _decimal(given) * self.records <= 1:
             return ""
-        one, usual = (rounded(share / self.records, 2, up=False) for share in (1.0, 0.1))
+        one, usual = (short(float(rounded(share / self.records, 2, up=False))) for share in (1.0, 0.1))
         return (
             f"delta {short(given)} is above 1/records, {one}, and would allow to publish a record as it is; "
             f"commonly delta is at most 1/(10 records), {usual}"
