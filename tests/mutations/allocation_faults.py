@@ -9,6 +9,7 @@ from tests.derived.allocated import test_pair as pairs
 from tests.transforms import test_random_allocation as allocation
 from tightrope.derived.allocated import pair as allocated
 from tightrope.relation import Direction
+from tightrope.transforms import scattered
 from tightrope.transforms.random_allocation import RandomAllocation
 
 from .contour_faults import Fault, Patch
@@ -62,6 +63,25 @@ def inherit(name: str) -> Callable[[Patch], None]:
     return lambda patch: patch.setattr(RandomAllocation, name, property(lambda self: getattr(self.base, name)))
 
 
+def groups_in_all_steps(patch: Patch) -> None:
+    """Records that share no step, each with all steps for itself."""
+    plain = allocated.allocated_pair
+    patch.setattr(allocated, "allocated_pair", lambda base, steps, direction: plain(base, 2, direction))
+
+
+def the_last_of_a_class(patch: Patch) -> None:
+    """A class of divisions as one of them."""
+    patch.setattr(scattered, "zip_longest", lambda above, parts, fillvalue: ((each,) for each in parts))
+
+
+def _groups(_: Any) -> None:
+    allocation.test_groups_of_gaussian_noise(3, 2.0, 1.0)
+
+
+def _classes(_: Any) -> None:
+    allocation.test_classes_of_divisions_are_above_each(8, 235)
+
+
 def _uses(_: Any) -> None:
     allocation.test_several_uses_are_below_their_blocks(5, 2)
 
@@ -89,6 +109,8 @@ FAULTS = (
     ),
     Fault("several uses as one block", one_block_for_all_uses, _uses),
     Fault("blocks that are all long", all_blocks_long, _uses),
+    Fault("parts of a group with all steps each", groups_in_all_steps, _groups),
+    Fault("a class of divisions as one of them", the_last_of_a_class, _classes),
     Fault("several uses inherit tight", inherit("tight"), _uses),
     Fault("several uses inherit attained", inherit("attained"), _uses),
     Fault(

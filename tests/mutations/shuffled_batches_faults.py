@@ -46,8 +46,8 @@ def count_as_the_least(patch: Patch) -> None:
         rows = list(law)
         return [(sum((share for _, share in rows), Fraction(0)), rows[0][0])]
 
-    patch.setattr(tests, "_blocks", blocks)
-    patch.setattr(shuffled_batches, "_blocks", blocks)
+    patch.setattr(tests, "square_blocks", blocks)
+    patch.setattr(shuffled_batches, "square_blocks", blocks)
 
 
 def hit_every_batch(patch: Patch) -> None:

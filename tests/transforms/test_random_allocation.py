@@ -17,7 +17,9 @@ from tests.oracle import enumerate_data as data
 from tests.oracle.adaptive import ERROR, Neighbours, fold, neighbours, product
 from tests.search import FULL, cases
 from tightrope.kernels.ball import working_precision
+from tightrope.kernels.occupancy import divisions_law
 from tightrope.relation import Direction, Relation
+from tightrope.transforms.scattered import _classes, _rest, _square
 
 GAUSSIAN = tr.Gaussian(sigma=1.0)
 WAYS = ("remove", "add")
@@ -135,6 +137,42 @@ def test_more_steps_never_cost_more() -> None:
     # Between one use and all, each costs more than the one before, by its blocks.
     uses = [finite(LEAKY).random_allocation(steps=6, uses=uses).delta(0.5).upper for uses in (1, 2, 3, 6)]
     assert uses == sorted(uses)
+
+
+def scattered_truth(size: int, mu: float, epsilon: float, way: str) -> float:
+    """delta of two steps of noise 1 in which each of so many records moves one by mu: a sum on a fine grid."""
+    y = np.linspace(-9.0, 9.0 + 2 * mu, 401)
+    shown = np.exp(mu * np.arange(size + 1)[:, None] * y - (mu * np.arange(size + 1)[:, None]) ** 2 / 2.0)
+    ratio = sum(math.comb(size, j) / 2.0**size * np.outer(shown[j], shown[size - j]) for j in range(size + 1))
+    weight = np.exp(-(y**2) / 2.0) / math.sqrt(2.0 * math.pi) * (y[1] - y[0])
+    gain = ratio - math.exp(epsilon) if way == "remove" else 1.0 - math.exp(epsilon) * ratio
+    return float(weight @ np.maximum(gain, 0.0) @ weight)
+
+
+@pytest.mark.parametrize(("size", "sigma", "epsilon"), [(2, 1.0, 0.5), (2, 4.0, 0.125), (3, 2.0, 1.0)])
+def test_groups_of_gaussian_noise(size: int, sigma: float, epsilon: float) -> None:
+    run = tr.Gaussian(sigma=sigma).random_allocation(steps=2).group(size=size)
+    for way in WAYS:
+        exact = scattered_truth(size, 1.0 / sigma, epsilon, way)
+        assert exact * (1.0 - 1e-3) <= run.delta(epsilon, direction=way, accuracy=1e-3).upper <= 2.0 * exact
+
+
+@pytest.mark.parametrize(("size", "steps"), [(2, 2), (3, 2), (8, 235), (5, 4)])
+def test_classes_of_divisions_are_above_each(size: int, steps: int) -> None:
+    law = sorted(divisions_law(size, steps), key=lambda row: (_square(row[0]), row[0]))
+    assert sum(share for _, share in law) == 1
+    rows, passed = iter(law), Fraction(0)
+    for share, above in _classes(law):
+        assert len(above) <= steps
+        members = Fraction(0)
+        while members < share:
+            parts, own = next(rows)
+            members += own
+            assert len(parts) <= len(above)
+            assert all(j <= most for j, most in zip(parts, above, strict=False))
+        assert members == share
+        passed += share
+    assert passed + sum(share for _, share in _rest(law, 1 - passed)) == 1
 
 
 def test_groups_are_chains() -> None:

@@ -15,7 +15,7 @@ from tightrope.kernels.ball import working_precision
 from tightrope.kernels.occupancy import squares_law
 from tightrope.pairs.finite.largest import LargestLaw
 from tightrope.relation import Direction
-from tightrope.transforms.shuffled_batches import _blocks
+from tightrope.transforms.scattered import square_blocks
 
 EPSILONS = (0.0, 0.5, 1.5, 3.0)
 ALPHAS = [math.exp(each) for each in EPSILONS]
@@ -136,7 +136,7 @@ def test_batches_whose_last_is_smaller_are_as_boxes_with_one_less(sizes: tuple[i
 
 def test_rare_divisions_count_as_more() -> None:
     law = squares_law(32, 234)
-    blocks = _blocks(law.items())
+    blocks = square_blocks(law.items())
     assert sum(share for share, _ in blocks) == 1
     for square in law:
         above, counted = (sum(w for at, w in some if at >= square) for some in (law.items(), [b[::-1] for b in blocks]))

@@ -6,7 +6,7 @@ L = (Y_1 + ... + Y_steps)/steps for remove; H(a) = E(L - a)_+ + P[Q = 0]. For ad
 pair of that direction. A step may be chosen by what was seen before it. Tight where the base is.
 Claim, several uses: the run is a mixture of runs with one use in each of `uses` blocks of steps, whose sizes differ by
 one at most: the composition of their pairs dominates. It is not attained.
-All steps: the composition of so many uses of the base.
+All steps: the composition of so many uses of the base. Groups, in one use of Gaussian noise: scattered.py.
 Reference: Feldman, Shenfeld 2025 and 2026; Chua et al. 2025 (balls and bins). Proof: docs/proofs/allocation.md.
 """
 
@@ -23,6 +23,7 @@ from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import repeat
 from .sampled import demand_relation
+from .scattered import SPREAD_MOST, other_noise, scattered_pair
 from .sizes import demand_size
 
 
@@ -109,12 +110,17 @@ class RandomAllocation(Transformation):
         return self.floors(direction) if every is None else every.floors_once(direction)
 
     def group_pair(self, size: int, direction: Direction) -> Pair:
-        """A chain: whatever the other records, each step of it has this pair. Of all steps: the group at each.
+        """Of Gaussian noise, one use: by which of the group share a step. Of all steps: the group at each.
 
-        Proof: docs/proofs/allocation.md, section 6.
+        Else a chain: whatever the other records, each link of it has this pair. Proof: docs/proofs/allocation.md,
+        section 6.
         """
         every = self._everywhere
-        return Transformation.group_pair(self, size, direction) if every is None else every.group_pair(size, direction)
+        if every is not None:
+            return every.group_pair(size, direction)
+        if self.uses == 1 and 1 < size <= SPREAD_MOST and other_noise(self.base) is None:
+            return scattered_pair(self.base, size, self.steps, direction)
+        return Transformation.group_pair(self, size, direction)
 
     def group_tight(self, size: int) -> bool:
         every = self._everywhere

@@ -14,26 +14,20 @@ epochs). Proof: docs/proofs/shuffled_batches.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 
 from ..calls import shortened
 from ..derived.product import product_pair
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
-from ..mechanisms.gaussian import GDP, Gaussian
 from ..mechanisms.parameters import whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
-from .group import Group
 from .sampled import demand_relation
+from .scattered import SPREAD_MOST, other_noise, square_blocks
 
 BATCHES_MOST = 10**12
-SPREAD_MOST = 32  # records of a group whose division among the batches is worked out
-SHARE_LEAST = 1e-6  # of a number of joint hits that counts by itself
-BLOCK = Fraction(9, 8)  # of the largest to the least of rarer ones, which count as the largest
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -74,14 +68,12 @@ class ShuffledBatches(Transformation):
         if self.steps > BATCHES_MOST:
             raise InvalidParameter(f"steps must be at most {BATCHES_MOST:,}, not {self.steps}")
         demand_relation(self.base, Relation.ADD_REMOVE, "shuffled batches")
-        for part, _ in self.base.terms:
-            while isinstance(part, Group):
-                part = part.base
-            if not isinstance(part, Gaussian | GDP):
-                raise InvalidParameter(
-                    f"shuffled batches: the base must be Gaussian noise (Gaussian, GDP, or a sum of them), not "
-                    f"{shortened(repr(part))}; other noise is known for batches that .random_allocation(steps=) makes"
-                )
+        other = other_noise(self.base)
+        if other is not None:
+            raise InvalidParameter(
+                f"shuffled batches: the base must be Gaussian noise (Gaussian, GDP, or a sum of them), not "
+                f"{shortened(repr(other))}; other noise is known for batches that .random_allocation(steps=) makes"
+            )
 
     @property
     def tight(self) -> bool:
@@ -106,7 +98,7 @@ class ShuffledBatches(Transformation):
         from ..derived.union import ExactWeights, UnionPair
         from ..kernels.occupancy import squares_law
 
-        shares, squares = zip(*_blocks(squares_law(size, boxes).items()), strict=True)
+        shares, squares = zip(*square_blocks(squares_law(size, boxes).items()), strict=True)
         return UnionPair(ExactWeights(shares), tuple(self._moved(square) for square in squares))
 
     def replaced_pair(self, size: int) -> Pair:
@@ -144,16 +136,3 @@ class GroupedEpoch(ShuffledBatches):
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         return self._floors(self.size)
-
-
-def _blocks(law: Iterable[tuple[int, Fraction]]) -> list[tuple[Fraction, int]]:
-    """The shares of the law of a number, which rises, and the number each of them counts as: at or above its own."""
-    found: list[tuple[Fraction, int]] = []
-    share, first, last = Fraction(0), 0, 0
-    for square, own in law:
-        if share >= SHARE_LEAST or (share and square > BLOCK * first):
-            found.append((share, last))
-            share = Fraction(0)
-        first = square if not share else first
-        share, last = share + own, square
-    return [*found, (share, last)]
