@@ -195,6 +195,8 @@ def test_every_sampling_says_what_it_assumes_and_its_theorem() -> None:
         said[run.loader] = run.sampling_theorem
     assert len(said) == len(LOADERS)
     assert all(said.values())
+    phases = tr.training(records=100, schedule=[(3, 1.0, 10), (7, 0.9, 10)], sampling="allocated")
+    assert "every phase of the schedule begins an epoch" in phases.loader
 
 
 @pytest.mark.parametrize(

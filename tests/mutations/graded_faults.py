@@ -54,6 +54,10 @@ def take_the_value_of_one(patch: Patch) -> None:
     patch.setattr(MergedLaw, "_product", staticmethod(product))
 
 
+def keep_cells_whose_value_is_hidden(patch: Patch) -> None:
+    patch.setattr(laws, "LEAST_MASS", 0.0)
+
+
 def count_no_rounding(patch: Patch) -> None:
     plain = MergedLaw.plus
     patch.setattr(MergedLaw, "plus", lambda self, *given: replace(plain(self, *given), units=0.0))
@@ -77,6 +81,11 @@ FAULTS = (
         "value of one term",
         take_the_value_of_one,
         lambda _: graded.test_a_sum_of_cells_has_the_masses_and_values_of_all_pairs(),
+    ),
+    Fault(
+        "values below the smallest double",
+        keep_cells_whose_value_is_hidden,
+        lambda _: graded.test_a_value_that_underflows_is_not_none(),
     ),
     Fault(
         "tails the other way",

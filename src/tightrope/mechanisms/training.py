@@ -3,7 +3,8 @@
 Each step tells a sum of gradients, clipped to norm 1, with Gaussian noise of deviation sigma, over a batch that is made
 as `sampling` says (loaders.py). The run stands for its expansion, a plain expression, and every question is about that.
 steps = ceil(epochs records/batch), in exact fractions of the decimals that were given.
-Guarantee: that of the expansion. The rate of Poisson samples is the double nearest to batch/records.
+Guarantee: that of the expansion. The rate of Poisson samples is the double nearest to batch/records, and that of a part
+of an epoch the one nearest to its share of the batches.
 Reference: Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar, Zhang 2016 (DP-SGD); each sampling has its theorem in
 transforms/.
 """
@@ -160,9 +161,10 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     def loader(self) -> str:
         """What is assumed about the loader, and how to state another."""
         others = " or ".join(f"sampling={each!r}" for each in LOADERS if each != self.sampling)
+        loader = LOADERS[self.sampling]
+        begins = ", and every phase of the schedule begins an epoch" if loader.passes and self.schedule else ""
         return (
-            f"{LOADERS[self.sampling].assumed} ({self.sampling}); neighbours: {neighbours(self.relation)}; "
-            f"else state {others}"
+            f"{loader.assumed}{begins} ({self.sampling}); neighbours: {neighbours(self.relation)}; else state {others}"
         )
 
     @property

@@ -70,3 +70,12 @@ def test_a_sum_of_cells_has_the_masses_and_values_of_all_pairs() -> None:
         assert abs(mass - m * n) <= slack * m * n
         assert abs(value - (m * w + v * n)) <= slack * (m * w + v * n)
         assert total.zero[1] == 0.0  # what has a value is in no cell of the value 0
+
+
+def test_a_value_that_underflows_is_not_none() -> None:
+    """m = 1e-220 and v = 2e-329: a cell without a value would be one of infinite loss for the order of add."""
+    small = MergedLaw((GradedRow(0, 8, np.array([[1e-110, 0.5], [1e-219, 0.5]])),), np.array([0.25, 0.0]), 0.0, 0.0)
+    found = small.plus(small, FINE, Light(1e-260, 1e-3))
+    mass, value = found.columns
+    assert not np.any((mass > 0.0) & (value == 0.0))
+    assert found.zero.tolist() == [0.0625, 0.0]  # nothing is hidden where no factor has a value

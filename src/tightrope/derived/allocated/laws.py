@@ -161,7 +161,9 @@ class MergedLaw(SumLaw):
         with np.errstate(under="ignore"):
             value = 2.0 * np.convolve(m, v) if one is other else np.convolve(m, w) + np.convolve(v, n)
             found = np.stack([np.convolve(m, n), value])
-        found[:, (found[0] < LEAST_MASS) | ((found[1] < LEAST_MASS) & (found[1] > 0.0))] = 0.0
+        # Without a value only where no factor has one: what a product hides would look like infinite loss.
+        valued = v.any() or w.any()
+        found[:, (found[0] < LEAST_MASS) | (valued & (found[1] < LEAST_MASS))] = 0.0
         return found
 
 

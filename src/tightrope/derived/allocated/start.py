@@ -121,7 +121,8 @@ class Step(NamedTuple):
         if rows[1, 0] > 0.0:  # an edge at the value 0 was not kept
             rows[:, 1] += rows[:, 0]
             rows[:, 0] = 0.0
-        return MergedLaw(_pieces(places, rows[:, 1:]), rows[:, 0], 0.0, FIRST_UNITS + 4.0 / middle)
+        units = FIRST_UNITS + len(points) + 4.0 / middle  # cells that are merged are sums
+        return MergedLaw(_pieces(places, rows[:, 1:]), rows[:, 0], 0.0, units)
 
     def _of_atoms(self, listed: Atoms, places: list[Block], points: FloatArray) -> tuple[MergedLaw, SplitLaw]:
         """Each is split, or put into the cell of the nearest point."""
