@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.conformance.cases import ROWS, STANDARD, Row
-from tests.conformance.facets import basics, brackets, cumulants, gaussians, lists, samples, structure
+from tests.conformance.facets import basics, brackets, cumulants, gaussians, lists, samples, steps, structure
 from tests.conformance.facets.asked import Asked, every
 from tightrope.pair import Pair
 
@@ -37,6 +37,10 @@ CHECKS: dict[str, Callable[[Asked], bool]] = {
     "together": structure.together,
     "sealed": structure.sealed,
     "sampled": structure.sampled,
+    "allocated": steps.allocated,
+    "hidden": steps.hidden,
+    "plainer": steps.plainer,
+    "ratio_transform": steps.ratio_transform,
     "glued": samples.glued,
     "mixture": samples.mixture,
     "sampled_replacement": samples.sampled_replacement,
@@ -95,6 +99,9 @@ OFFERED: dict[str, tuple[set[str], set[str]]] = {
     "together": (FINITE | NOISE | {"GaussianVariance"}, FINITE),
     "seen": ({"Gaussian"}, {"Gaussian"}),
     "sampled": (set(), FINITE),
+    "allocated": ({"Finite", "PureDP", "RandomizedResponse"}, {"PureDP", "RandomizedResponse"}),
+    "hidden": ({"Gaussian"}, set()),
+    "ratio_transform": ({"Gaussian"}, set()),
     "dominates": (NOISE | {"ApproximateDP", "GaussianVariance"}, NOISE),
     "glued": (set(), {"ApproximateDP", "DiscreteLaplace", "PureDP", "RandomizedResponse"}),
     "mixture": (set(), {"Gaussian"}),

@@ -145,8 +145,7 @@ def chained(asked: Asked) -> bool:
     """Two steps, against the definition in fractions that are as close to the masses as balls tell them."""
     if not isinstance(asked.law, FiniteLaw) or asked.rate < 1.0:
         return asked.pair.chained([(asked.pair, 2)]) is not None
-    with precision(4 * BITS):
-        outputs = [(_fraction(each.p), _fraction(each.q)) for each in asked.law.outputs()]
+    outputs = exact_outputs(asked.law)
     found = asked.pair.chained([(asked.pair, 2)]) if len(outputs) < SHORT else None
     if found is not None:
         steps = [outputs if asked.direction == "remove" else [(q, p) for p, q in outputs]] * 2
@@ -155,6 +154,12 @@ def chained(asked: Asked) -> bool:
                 truth = ball(chain_delta(steps, alpha)) + arb(0, 1e-40)
                 meets(found.ball_profile(ball(alpha).log()), truth, f"H({alpha}) of two steps")
     return found is not None
+
+
+def exact_outputs(law: FiniteLaw) -> list[tuple[Fraction, Fraction]]:
+    """Fractions that are as close to the masses as balls tell them."""
+    with precision(4 * BITS):
+        return [(_fraction(each.p), _fraction(each.q)) for each in law.outputs()]
 
 
 def _fraction(mass: arb) -> Fraction:
