@@ -40,7 +40,7 @@ class ShuffledBatches(Transformation):
     """
 
     call = "shuffled_batches"
-    example = "Gaussian(sigma=1).shuffled_batches(steps=100) * 10"
+    example = "Gaussian(sigma=1).shuffled_batches(steps=100)"
     relation = Relation.REPLACE
     formula = (
         "at most N(2 C, sigma^2) against N(0, sigma^2) per epoch, C the sensitivity; at least the largest coordinate: "
