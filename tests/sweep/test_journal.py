@@ -97,10 +97,10 @@ def test_one_at_a_time_and_none_by_accident(tmp_path: Path) -> None:
     asked = defined(tmp_path)
     with opened(tmp_path, asked), pytest.raises(tr.InvalidParameter, match="another sweep is writing"):
         opened(tmp_path, asked)
-    with pytest.raises(tr.InvalidParameter, match="--resume goes on"):
-        opened(tmp_path, asked, resume=False)
     with (tmp_path / "out.csv.journal").open("ab") as file:
         file.write(b'{"index": 99, "answers": [{}]}\n')
+    with pytest.raises(tr.InvalidParameter, match="--resume goes on"):
+        opened(tmp_path, asked, resume=False)
     with pytest.raises(tr.DataError, match="line 2: damaged"):
         opened(tmp_path, asked)
 
@@ -144,3 +144,16 @@ def test_a_grid_of_a_hundred_million_takes_no_memory(tmp_path: Path) -> None:
             journal.add(asked.plan.job.answer(index, configuration))
         assert journal.count == 3
         assert chunk[0][0] in journal
+
+
+def test_a_sweep_that_ended_before_its_first_answer_leaves_nothing_to_resume(tmp_path: Path) -> None:
+    path, grid = tmp_path / "rows.csv.journal", defined(tmp_path).plan.grid
+    Journal(path, {"make": "a"}, grid, resume=False).close()
+    with Journal(path, {"make": "b"}, grid, resume=False) as journal:
+        assert journal.count == 0
+    assert '"make": "b"' in path.read_text("utf-8")
+    assert path.read_bytes().count(b"\n") == 1
+    path.write_bytes(b"a file of mine\n")
+    with pytest.raises(tr.InvalidParameter, match="or delete it"):
+        Journal(path, {"make": "b"}, grid, resume=False)
+    assert path.read_bytes() == b"a file of mine\n"

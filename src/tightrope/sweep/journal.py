@@ -38,12 +38,12 @@ class Journal:
         self.path, self._grid, self._header = Path(path), grid, {"schema": SCHEMA, **header}
         self.count = 0  # configurations that are known
         self._synced = monotonic()
-        if self.path.exists() and not resume:
-            raise InvalidParameter(f"{path} holds what an earlier sweep found: --resume goes on with it, or delete it")
         self._file = FileIO(self.path, "a+")
         self._places = LinePlaces(len(grid))
         try:
             self._lock()
+            if not resume:
+                self._begin()
             self._read()
         except BaseException:
             self.close()
@@ -98,6 +98,16 @@ class Journal:
         if self._places[index] is None:
             self.count += 1
             self._places[index] = place
+
+    def _begin(self) -> None:
+        """A new journal: one that holds answers, or anything else, stays as it is."""
+        with self.path.open("rb") as file:
+            first, second = file.readline(), file.readline()
+        if second or (first.endswith(b"\n") and not _heading(first, self._header)):
+            raise InvalidParameter(
+                f"{self.path} holds what an earlier sweep found: --resume goes on with it, or delete it"
+            )
+        self._file.truncate(0)
 
     def _read(self) -> None:
         """Notes the lines that are there, and cuts off a torn one; without any, writes which sweep this is."""
@@ -161,6 +171,14 @@ class LinePlaces:
         """Gives it back."""
         self._view.release()
         self._map.close()
+
+
+def _heading(line: bytes, header: Mapping[str, Any]) -> bool:
+    """Whether a line says which sweep this is, or was."""
+    try:
+        return set(json.loads(line)) == set(header)
+    except (ValueError, TypeError):
+        return False
 
 
 def _document(row: SweepRow) -> dict[str, Any]:
