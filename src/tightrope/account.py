@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .engines.loss.planner import LossPlanner
 
 AIM = 1e-6
+COARSE_AIM = 1e-3  # of a first answer in each direction, where both take long
 CURVE_AIM = 1e-4  # far below what a plot shows, and few grids serve all points
 MORE_SECONDS = 6.0  # times as long may be worth a try
 FINITE_SECONDS = 1e6
@@ -270,20 +271,35 @@ class Case:
         )
 
     def _answers(self, point: Point) -> dict[Direction, Answer]:
-        """One answer per direction; a direction that is proven not to be the worse is not refined."""
+        """One answer per direction; where each takes long, coarse ones of all come first, should time run out."""
         if not self.planners:
             return {parsed(self.question.direction) or Direction.REMOVE: nothing_known(point)}
+        aim, every = self._aim(point), tuple(self.planners)
+        if (
+            len(every) == 1
+            or aim >= COARSE_AIM
+            or not any(isinstance(each, Planner) and each.takes_long() for each in self.planners.values())
+        ):
+            return self._refined(point, aim, every)
+        with work.part(work.COARSE_SHARE, clock=True):
+            coarse = self._refined(point, COARSE_AIM, every)
+        fine = self._refined(point, aim, tuple(coarse))
+        return {each: fine[each].common(coarse[each]) if each in fine else coarse[each] for each in coarse}
+
+    def _refined(self, point: Point, aim: float, directions: Sequence[Direction]) -> dict[Direction, Answer]:
+        """One answer per direction; a direction that is proven not to be the worse is not refined."""
         answers: dict[Direction, Answer] = {}
-        first = next(iter(self.planners))
-        for direction, planner in self.planners.items():
+        first = directions[0]
+        for direction in directions:
+            planner = self.planners[direction]
             if answers:
                 same = planner.terms == self.planners[first].terms
                 if same or (isinstance(planner, Planner) and planner.stays_below(point, answers[first])):
                     continue
-            last = len(answers) + 1 == len(self.planners)
+            last = len(answers) + 1 == len(directions)
             # By the clock too: on a busy machine the other direction must not come away empty.
             with work.part(1.0 if last else work.DIRECTION_SHARE, clock=True):
-                answers[direction] = planner.answer(point, self._aim(point))
+                answers[direction] = planner.answer(point, aim)
         return answers
 
     def _aim(self, point: Point) -> float:

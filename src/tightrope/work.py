@@ -33,6 +33,7 @@ SIZE_LEAST = 512  # entries of an array: shorter ones take no longer than counti
 # theirs; nested, the first direction's first engine's first way has a little under half of the call.
 DIRECTION_SHARE, ENGINE_SHARE, WAY_SHARE = 0.75, 0.8, 0.8
 FLOOR_SHARE, PAIR_SHARE = 0.25, 0.8  # of floors of lower ends, and of the pair where more of these follow
+COARSE_SHARE = 0.6  # of coarse answers in both directions, before finer ones
 GAME_SHARE = 0.05  # of choices made anew at each use, which gain little, unless an accuracy is asked for
 POINT_SHARE = 0.25  # of many points: the first ones prepare for the others
 MEMORY_MOST = 1 << 30  # bytes that one array, or one list, may hold

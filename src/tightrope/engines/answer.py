@@ -61,6 +61,11 @@ class Answer:
         """Whether this says more than that delta is a probability, or that epsilon is not negative."""
         return self.lower > 0.0 or self.upper < (1.0 if point.quantity == "delta" else math.inf)
 
+    def common(self, other: Answer) -> Answer:
+        """Both hold, so what they have in common does."""
+        narrow = min(self, other, key=lambda each: each.width)
+        return replace(narrow, lower=max(self.lower, other.lower), upper=min(self.upper, other.upper))
+
     def mirrored(self, epsilon: float) -> Answer:
         """delta of (P, Q) at -epsilon, where this is delta of (Q, P) at epsilon >= 0.
 

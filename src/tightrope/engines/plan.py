@@ -226,6 +226,10 @@ class Planner:
         # Each holds, so what they have in common does; Bound refuses an interval without a point.
         return replace(narrowest, lower=max(each.lower for each in known), upper=min(each.upper for each in known))
 
+    def takes_long(self) -> bool:
+        """Whether its answers may take so long that there are simpler pairs to fall back on."""
+        return any(each.plainer() is not None for pair, _ in unfolded(self.terms) for each in (pair, *pair.bases()))
+
     def _within(self, wide: Answer, point: Point) -> Answer:
         """Cut to what simpler pairs above and below say; from what was kept for that."""
         with suppress(WorkExhausted), work.grace():

@@ -10,7 +10,7 @@ import pytest
 from flint import arb
 
 import tightrope as tr
-from tightrope import work
+from tightrope import account, work
 from tightrope.convert.renyi import renyi_delta
 from tightrope.derived.allocated.pair import AllocatedPair, allocated_pair
 from tightrope.derived.plain import plain_ends
@@ -130,3 +130,20 @@ def test_simpler_pairs_below_and_above() -> None:
         assert float(ends.above.ball_profile(arb(1.0)).upper()) > delta
         assert thinner.above == poisson_pair(ends.above, 0.5, direction)
         assert thinner.below == tuple(poisson_pair(each, 0.5, direction) for each in ends.below)
+
+
+def test_coarse_answers_of_both_directions_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should time run out in the finer ones; what both say is the answer."""
+    asked, plain = [], Planner.answer
+
+    def answer(self: Planner, point: Point, accuracy: float) -> Answer:
+        if any(pair.plainer() is not None for pair, _ in self.terms):
+            asked.append(accuracy)
+            if accuracy < account.COARSE_AIM:
+                return nothing_known(point)
+        return plain(self, point, accuracy)
+
+    monkeypatch.setattr(Planner, "answer", answer)
+    found = tr.Gaussian(sigma=1.0).random_allocation(steps=3).delta(1.0)
+    assert asked[0] == account.COARSE_AIM > asked[-1]
+    assert found.upper < 0.5 < 1.001 * found.lower / found.upper
