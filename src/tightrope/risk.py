@@ -63,16 +63,20 @@ class Risk:
         return f"The risk of one person, from {self.mechanism.label}"
 
     def __str__(self) -> str:
+        return self.page()
+
+    def page(self, width: int = PAGE_WIDTH) -> str:
+        """The numbers with their sentences, then the notes, in lines of at most this width."""
         wide = max(len(row.number) for row in self.rows) + 4
         lines = [self.title, ""]
         for row in self.rows:
             head = f"  {row.number}".ljust(wide)
-            lines.append(fill(row.sentence, PAGE_WIDTH, initial_indent=head, subsequent_indent=" " * wide))
+            lines.append(fill(row.sentence, width, initial_indent=head, subsequent_indent=" " * wide))
         for name, notes in self._notes():
             lines += [
                 "",
                 name,
-                *(fill(note, PAGE_WIDTH, initial_indent="  - ", subsequent_indent="    ") for note in notes),
+                *(fill(note, width, initial_indent="  - ", subsequent_indent="    ") for note in notes),
             ]
         return "\n".join(lines)
 

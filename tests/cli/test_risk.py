@@ -46,3 +46,9 @@ def test_what_is_wrong_takes_one_line(capsys: pytest.CaptureFixture[str]) -> Non
     assert run(["risk", EXPRESSION, "--prior", "2"]) == 2
     assert run(["risk", "Gaussian()"]) == 2
     assert capsys.readouterr().err.count("\n") == 2
+
+
+def test_the_page_is_as_narrow_as_asked() -> None:
+    found = tr.parse(EXPRESSION).risk()
+    assert max(map(len, found.page(80).splitlines())) <= 80
+    assert found.page(80).split() == str(found).split()

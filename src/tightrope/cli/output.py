@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -41,6 +42,13 @@ def complain(message: str) -> None:
     """One line on standard error, whatever the message holds."""
     line = " ".join(message.split())
     click.echo(f"tightrope: {line if len(line) <= LINE_MOST else line[:LINE_MOST] + ' ...'}", err=True)
+
+
+def page_width(most: int) -> int:
+    """Of the terminal, up to so many columns, which it is where there is none."""
+    if not sys.stdout.isatty():
+        return most
+    return max(min(shutil.get_terminal_size((most, 24)).columns, most), 40)
 
 
 def as_text(result: Result) -> str:

@@ -11,8 +11,9 @@ from .. import result
 from ..bound import why_wide
 from ..expression import parse
 from ..question import SECONDS, EngineSettings
+from ..risk import PAGE_WIDTH
 from .knobs import engine_options
-from .output import as_option, complain, say, spinner
+from .output import as_option, complain, page_width, say, spinner
 
 
 class RiskOptions(TypedDict):
@@ -58,7 +59,7 @@ def risk(expression: str, picture: str | None, as_document: bool, **asked: Unpac
     if picture is not None:
         with spinner("attacker against guessing"):
             found.plot(picture)
-    say(result.risk(found, seconds) if as_document else str(found))
+    say(result.risk(found, seconds) if as_document else found.page(page_width(PAGE_WIDTH)))
     wide = [line for row in found.rows if (line := why_wide(row.bound, as_option)) is not None]
     if wide:
         complain(f"wide in some rows: {next((line for line in wide if 'may narrow' in line), wide[0])}")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import sys
 from textwrap import wrap
 
 import click
@@ -14,6 +12,7 @@ from ..mechanisms.loaders import LOADERS
 from ..mechanisms.training import training
 from ..plans.samplings import CAUTIONS
 from ..relation import Relation
+from .output import page_width
 
 COLUMNS_MOST = 100
 STANDS_MOST = 160  # characters of an expression
@@ -23,9 +22,7 @@ NEIGHBOUR_WORDS = {Relation.ADD_REMOVE: "added or removed", Relation.REPLACE: "r
 
 def text_width() -> int:
     """Of the terminal, up to 100 columns; 100 where there is none."""
-    if not sys.stdout.isatty():
-        return COLUMNS_MOST
-    return max(min(shutil.get_terminal_size((COLUMNS_MOST, 24)).columns, COLUMNS_MOST), 40)
+    return page_width(COLUMNS_MOST)
 
 
 def fitted(text: str, depth: int = 1) -> list[str]:

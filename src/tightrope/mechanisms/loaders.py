@@ -62,8 +62,8 @@ class Loader:
             return unit * whole
         if not self.parts:
             raise InvalidParameter(
-                f"steps must be a multiple of {epoch}, the batches of an epoch, not {steps}: nothing is known of "
-                "a part of such an epoch but that a whole one costs no less"
+                f"steps must be a multiple of {epoch}, the batches of an epoch, not {steps}: give whole epochs, or "
+                f"{(whole + 1) * epoch} steps, since nothing is known of a part of one but that all of it costs no less"
             )
         part = self.unit(sigma, rest, 1, cap).poisson(rate=rest / epoch)
         return unit * whole + part
