@@ -28,7 +28,18 @@ from .answer import Answer, Point, answered, exact, from_edges, nothing_known
 from .edges import edges, rest_above, sealed
 from .evaluation import Evaluator, SelfInverse, Term, inverse
 from .ladder import ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
-from .tuning import AHEAD, DEAR, NEXT_TO_NOTHING, OUTLINE_TOLERANCE, PLAIN_SHARE, REUSED, ROUGHLY, SMALL
+from .tuning import (
+    AHEAD,
+    COARSE,
+    COARSE_COST,
+    DEAR,
+    NEXT_TO_NOTHING,
+    OUTLINE_TOLERANCE,
+    PLAIN_SHARE,
+    REUSED,
+    ROUGHLY,
+    SMALL,
+)
 
 
 class Planner:
@@ -76,6 +87,9 @@ class Planner:
                 continue  # it went to balls by itself where that helps
             if rung.engine in refused:
                 continue  # what is not proven to converge is not in balls either
+            if best is None and rung.engine.weighs and self._dear(accuracy):
+                rough = self._tried(rung, point, COARSE, math.inf)
+                best = rough if isinstance(rough, Answer) and rough.upper < math.inf else None
             found = self._tried(rung, point, accuracy, math.inf if best is None else best.relative_width)
             if isinstance(found, UnsupportedMechanism):
                 refusals.append(found)
@@ -94,6 +108,11 @@ class Planner:
         last = refusals[-1] if refusals else UnsupportedMechanism(hint)
         last.rename(engine=None if self._auto else self._question.engine_name)
         raise last
+
+    def _dear(self, accuracy: float) -> bool:
+        """Whether one question takes so long that there should be an answer before, should time run out."""
+        cost = sum(pair.profile_cost() for pair, _ in self.terms)
+        return not (self._several or self._proof) and accuracy < COARSE and cost >= COARSE_COST
 
     def _tried(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer | UnsupportedMechanism | None:
         """One rung's answer, or its refusal; None where time or memory ended it."""

@@ -24,7 +24,9 @@ from .group import Group
 
 SPREAD_MOST = 32  # records of a group whose division among the batches is worked out
 SHARE_LEAST = 1e-6  # of a number of joint hits that counts by itself
-BLOCK = Fraction(9, 8)  # of the largest to the least of rarer ones, which count as the largest
+BLOCK = Fraction(
+    9, 8
+)  # of the largest to the least of rarer ones, which count as the largest; each time by so much more
 # Of all that are left: divisions that count together as one that is above each, where there are more of them than
 # shares here. What is rarer still is told.
 CLASS_SHARES = (Fraction(3, 4), Fraction(3, 4), *[Fraction(199, 200)] * 3)
@@ -100,9 +102,10 @@ def _square(parts: Division) -> int:
 def square_blocks(law: Iterable[tuple[int, Fraction]]) -> list[tuple[Fraction, int]]:
     """The shares of the law of a number, which rises, and the number each of them counts as: at or above its own."""
     found: list[tuple[Fraction, int]] = []
-    share, first, last = Fraction(0), 0, 0
+    share, first, last, wide = Fraction(0), 0, 0, BLOCK
     for square, own in law:
-        if share >= SHARE_LEAST or (share and square > BLOCK * first):
+        if share >= SHARE_LEAST or (share and square > wide * first):
+            wide *= BLOCK if share < SHARE_LEAST else 1
             found.append((share, last))
             share = Fraction(0)
         first = square if not share else first

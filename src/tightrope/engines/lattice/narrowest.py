@@ -78,7 +78,7 @@ class Narrowest(SelfInverse):
         before: tuple[float, float] | None = None
         best: tuple[float, Evaluation] | None = None
         for _ in range(NEWTON_STEPS):
-            value = self.delta(point)
+            value = self.quickly(point) if upper else self.delta(point)  # events tell nothing of upper ends
             end = value.upper if upper else value.lower
             if not (end > 0.0 and delta > 0.0):
                 break
