@@ -78,8 +78,10 @@ def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...])
 
 def by_epoch(parts: Sequence[tuple[float, int, Mechanism]], question: Question, delta: float) -> Epochs:
     """The epsilon of each part of a run, which grow: the whole one first, then by halves, as long as there is time."""
+    from .engines.joint.kept import keeping
+
     bounds: dict[int, Bound] = {}
-    with work.allowance(question.seconds):
+    with work.allowance(question.seconds), keeping():
         for done, index in enumerate(halved(len(parts))):
             if done and work.over():
                 break

@@ -30,9 +30,10 @@ from .evaluation import Evaluator, SelfInverse, Term, inverse
 from .ladder import ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
 from .tuning import (
     AHEAD,
-    COARSE,
-    COARSE_COST,
     DEAR,
+    DEAR_COST,
+    DEAR_SHARE,
+    FIRST_WIDTH,
     NEXT_TO_NOTHING,
     OUTLINE_TOLERANCE,
     PLAIN_SHARE,
@@ -80,6 +81,7 @@ class Planner:
         if known is not None:
             return known
         best: Answer | None = None
+        early: Answer | None = None  # should time run out
         refusals: list[UnsupportedMechanism] = []
         refused: set[Engine] = set()
         for rung in self._ladder:
@@ -88,8 +90,8 @@ class Planner:
             if rung.engine in refused:
                 continue  # what is not proven to converge is not in balls either
             if best is None and rung.engine.weighs and self._dear(accuracy):
-                rough = self._tried(rung, point, COARSE, math.inf)
-                best = rough if isinstance(rough, Answer) and rough.upper < math.inf else None
+                first = self._tried(rung, point, FIRST_WIDTH, math.inf)
+                early = first if isinstance(first, Answer) else None
             found = self._tried(rung, point, accuracy, math.inf if best is None else best.relative_width)
             if isinstance(found, UnsupportedMechanism):
                 refusals.append(found)
@@ -98,6 +100,7 @@ class Planner:
                 best = found if best is None or found.width < best.width else best
                 if found.final or best.meets(accuracy, point.quantity):
                     return best
+        best = best or early
         if self.unfinished or self.skipped or (best is None and self._auto):
             rough = self._outlined(point, best)
             if self.unfinished or self.skipped or rough.tells(point):
@@ -111,8 +114,8 @@ class Planner:
 
     def _dear(self, accuracy: float) -> bool:
         """Whether one question takes so long that there should be an answer before, should time run out."""
-        cost = sum(pair.profile_cost() for pair, _ in self.terms)
-        return not (self._several or self._proof) and accuracy < COARSE and cost >= COARSE_COST
+        cost = sum(pair.profile_cost() for pair, _ in self.terms if pair.finite() is None)
+        return not (self._several or self._proof) and accuracy <= DEAR_SHARE * FIRST_WIDTH and cost >= DEAR_COST
 
     def _tried(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer | UnsupportedMechanism | None:
         """One rung's answer, or its refusal; None where time or memory ended it."""

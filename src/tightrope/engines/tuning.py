@@ -9,7 +9,8 @@ from __future__ import annotations
 WIDE_EPSILON = 0.01  # of epsilon: an engine that leaves so much open did not aim well (make fuzz)
 NEXT_TO_NOTHING = 9.9e-13  # an epsilon that is as good as 0: below 1e-12 however a width is rounded (make fuzz)
 SMALL = 1e-9  # the total variation from which on such an epsilon is not expected (make fuzz)
-COARSE, COARSE_COST = 1e-3, 16  # accuracy of a first answer, and the cost of profiles from which on there is one
+FIRST_WIDTH, DEAR_COST = 1e-3, 16  # accuracy of a first answer, and the cost of profiles from which on there is one
+DEAR_SHARE = 1e-2  # of it: what must be wanted for that
 DEAR = 20_000  # cost of a profile in balls that is not asked for that alone (tests/transforms/test_shuffle.py)
 ROUGHLY = 0.02  # good enough to see that one direction is not the worse one (make bench, the vectors)
 PLAIN_SHARE = 0.3  # of what was kept: for simpler pairs on one side of a wide answer (tests/derived/test_allocated.py)

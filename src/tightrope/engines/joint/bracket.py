@@ -31,6 +31,7 @@ from ..lattice import whole
 from ..lattice.sketch import Sketch, gathered, sketch
 from ..lattice.whole import L, WholeCells, WholeUpper
 from . import tuning
+from .kept import found_or_made
 
 
 class Bracket(NamedTuple):
@@ -44,6 +45,10 @@ def bracket(pair: Pair, fine: Fineness) -> Bracket:
     """The two pairs around a pair: its products composed, the maps around them made again, the rest by itself."""
     if not pair.bracketed():
         return Bracket(pair, pair)
+    return Bracket(*found_or_made(pair, fine, lambda: _made(pair, fine)))
+
+
+def _made(pair: Pair, fine: Fineness) -> Bracket:
     factors = pair.factors()
     if factors is not None:
         return _product(factors, fine)
