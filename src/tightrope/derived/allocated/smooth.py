@@ -109,7 +109,7 @@ def _missing(left: arb, aliases: arb) -> arb:
     return arb(0, left.upper()) - arb(0.5, 0.5) * aliases.upper()
 
 
-Tables = dict[float, "SumTable | None"]  # by tail; None where none was found
+Tables = dict[tuple[float, bool], "SumTable | None"]  # by tail and proof; None where none was found
 
 
 def smooth_pairs(
@@ -122,9 +122,10 @@ def smooth_pairs(
     transform = pair.ratio_transform()
     if transform is None:
         return None
-    if fine.tail not in tables:
-        tables[fine.tail] = _made(pair, transform, steps, fine)
-    table = tables[fine.tail]
+    key = fine.tail, fine.proof
+    if key not in tables:
+        tables[key] = _made(pair, transform, steps, fine)
+    table = tables[key]
     if table is None or _point_work(table) * fine.points > SMOOTH_AFFORDABLE * work.left():
         return None
     with working_precision(table.bits):
