@@ -6,8 +6,10 @@ import json
 import math
 import pickle
 import re
+import sys
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -76,7 +78,7 @@ def test_where_time_runs_out_there_are_fewer_rows_and_a_line() -> None:
     assert found.runs[-1] == run
 
 
-def test_it_prints_pickles_and_writes() -> None:
+def test_it_prints_pickles_and_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     run = RUN.named("MNIST")
     found = run.by_epoch(1e-5)
     assert str(found).splitlines()[:2] == ["epsilon at delta 1e-05 of MNIST", "epoch  steps  epsilon"]
@@ -86,6 +88,9 @@ def test_it_prints_pickles_and_writes() -> None:
     lines = found.to_csv().splitlines()
     assert lines[0] == "epoch,steps,lower,upper"
     assert lines[-1] == f"4.0,134,{found.bounds[-1].lower!r},{found.bounds[-1].upper!r}"
+    stand_in = ModuleType("pandas")
+    stand_in.DataFrame = dict  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pandas", stand_in)
     assert list(found.to_frame()["steps"]) == list(found.steps)
     document = json.loads(result.epochs(found, 1.0))
     Draft202012Validator(SCHEMA).validate(document)

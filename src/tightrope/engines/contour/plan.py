@@ -157,7 +157,8 @@ def find_reach(
     """
     c = saddle.tilt
     allowed = saddle.log_delta - log_tolerance - (log_scale - c * saddle.epsilon)
-    height = min(most, start or tuning.FIRST_GUESS * math.sqrt(2.0 * log_tolerance / saddle.curvature))
+    first = min(most, tuning.FIRST_GUESS * math.sqrt(2.0 * log_tolerance / saddle.curvature))
+    height = max(first, min(most, start))
     # Some of many terms stand for all of them until the end.
     stride = max(1, len(falling) // SAMPLE)
 
@@ -171,6 +172,9 @@ def find_reach(
     below: tuple[float, float] | None = None  # the height before, and what was reached there
     for step in range(60):
         bounds, wanted, reached = fallen(height)
+        if step == 0 and height > first and reached <= wanted:  # too far for so little: where it falls slowly
+            height = first
+            continue
         if step == tuning.STEPS_BEFORE_MOST and reached > wanted and height < most:
             _, wanted_there, reached_there = fallen(most)  # what is out of reach altogether is seen there at once
             if reached_there > wanted_there:
