@@ -107,3 +107,12 @@ def test_pairs_lie_on_both_sides(direction: Direction) -> None:
 
 def test_little_noise_and_few_steps_are_left_to_grids() -> None:
     assert smooth_pairs(shift(0.5), 10, Direction.REMOVE, Fineness(400, 1e-12, proof=False), {}) is None
+
+
+def test_rates_of_the_left_end_cost_no_more_than_those_of_the_line() -> None:
+    """Of two steps with much noise the best rate of Chernoff's bound is huge, and its transform as dear."""
+    for tail in (1e-16, 4e-20):
+        pair = shift(18.68)
+        found = _made(pair, pair.ratio_transform(), 2, Fineness(FINE.points, tail, proof=False))
+        assert found is None or found.chernoff[0] < 3000
+    assert table(18.68, 2, 1e-16).line.nodes > 0

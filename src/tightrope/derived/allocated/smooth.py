@@ -245,7 +245,8 @@ def _table(transform: RatioTransform, steps: int, line: InversionLine, tail: flo
     # Over v = n step: the sums of |psi|^t/v^2 and of |psi|^t/v, by octaves and then by the slope.
     left_put = moduli[0] / (step * step * (line.nodes - 1))
     left_part = sum(moduli[:-1], arb(0)) / step + last / (step * step * ((line.nodes << SMOOTH_OCTAVES) - 1))
-    r = arb(max(_chernoff(transform, steps, line.lowest)[1] if line.lowest else 0.0, 2.0 * line.real))
+    best = _chernoff(transform, steps, line.lowest)[1] if line.lowest else 0.0
+    r = arb(max(min(best, SMOOTH_REAL_MOST), 2.0 * line.real))  # any above c is valid
     moment = steps * transform.values(r, arb(0), 1, log_error)[0].real.log()
     return SumTable(
         line,
