@@ -215,7 +215,7 @@ def _order_of(job: Job) -> bytes:
     if isinstance(job.make, Maker) and getattr(job.make.function, "__module__", None) == "__main__":
         script = getattr(sys.modules["__main__"], "__file__", None)
         if script is None or not os.path.isfile(script):
-            raise InvalidParameter(f"make is a function of this session, and {NOT_FOUND}")
+            raise InvalidParameter(f"make is a function that was typed in, and {NOT_FOUND}")
     try:
         return pickle.dumps((script, pickle.dumps(job)))
     except (pickle.PicklingError, AttributeError, TypeError):
