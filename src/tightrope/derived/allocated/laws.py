@@ -13,6 +13,7 @@ Guarantee: above and below, in convex order. Proof: docs/proofs/allocation.md, s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
@@ -38,7 +39,7 @@ class Light(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SumLaw:
+class SumLaw(ABC):
     """zero: what lies at the value 0, which no piece has."""
 
     pieces: tuple[GradedRow, ...]
@@ -126,8 +127,9 @@ class SumLaw:
         return zero, beyond
 
     @staticmethod
+    @abstractmethod
     def _product(one: FloatArray, other: FloatArray) -> FloatArray:
-        raise NotImplementedError
+        """The columns of all sums of two pieces."""
 
 
 class SplitLaw(SumLaw):
