@@ -1,0 +1,57 @@
+"""What the checker may ask of a law: one use of a mechanism, in one direction, every number a ball.
+
+(P, Q) are the laws of the output under the two hypotheses, l = log dP/dQ is the loss. Parameters are kept exact
+(doubles are), and every answer is computed anew at the precision of the moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from flint import acb, arb, ctx
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Arb computes with so many bits inside."""
+    before = ctx.prec
+    ctx.prec = bits
+    try:
+        yield
+    finally:
+        ctx.prec = before
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law that knows nothing but its name; each of its own says what it can, and None is an answer."""
+
+    def infinite(self) -> arb:
+        """P[l = +inf]."""
+        return arb(0)
+
+    def tails(self, x: arb) -> tuple[arb, arb] | None:
+        """P and Q of {x < l < +inf}; for a ball x, both of the same event, for some point of the ball."""
+        return None
+
+    def reversed(self) -> Law | None:
+        """The law of (Q, P)."""
+        return None
+
+    def moments(self, tilt: arb, step: arb, count: int) -> list[acb] | None:
+        """E_P[e^{zl}; l < inf] at z = tilt + i j step, j = 0, ..., count - 1."""
+        return None
+
+    def decay(self, tilt: arb, reach: arb) -> arb:
+        """At least |M(tilt + it)|/M(tilt) for every t >= reach, M being the moment above."""
+        return arb(1)
+
+    def atoms(self) -> list[tuple[arb, arb]] | None:
+        """P and Q of every output, where there are finitely many; those of infinite loss (q = 0) included."""
+        return None
+
+    def lattice(self) -> tuple[arb, arb] | None:
+        """base and step > 0, where every finite loss is base + n step for an integer n."""
+        return None
