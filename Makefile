@@ -5,10 +5,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PEERS := .venv-peers
+INTEROP := .venv-interop
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check house schema mechanisms transformations bench bench-peers fuzz reproduce sources clean
+.PHONY: help demo test test-interop check house schema mechanisms transformations bench bench-peers fuzz reproduce sources clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +34,14 @@ demo: $(STAMP) ## three answers and one plot (build/demo.png)
 # Compiled modules are kept, whatever the shell says: workers and the processes of tests start twice as fast.
 test: $(STAMP) ## the test suite, warnings as errors
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q -n $(WORKERS)
+
+test-interop: $(INTEROP)/.stamp ## the adapters to other libraries, in an environment of their own
+	$(INTEROP)/bin/python -m pytest -q tests/interop
+
+$(INTEROP)/.stamp: pyproject.toml tests/interop/requirements.txt
+	@test -x $(INTEROP)/bin/python || $(PYTHON) -m venv $(INTEROP)
+	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --requirement tests/interop/requirements.txt
+	@touch $@
 
 check: $(STAMP) ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check src tests benchmarks studies
@@ -77,4 +86,4 @@ sources: $(STAMP) ## every command of docs/from_paper_to_code.md, and what it gi
 	$(BIN)/python -m studies.sources
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INTEROP) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

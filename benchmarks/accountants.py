@@ -49,7 +49,7 @@ def opacus(folder: Path) -> list[float]:
 
 def google(kind: str) -> list[float]:
     """RdpAccountant or PLDAccountant as they come."""
-    import dp_accounting as library  # type: ignore[import-not-found]
+    import dp_accounting as library
 
     make = library.rdp.RdpAccountant if kind == "rdp" else library.pld.PLDAccountant
     found = []

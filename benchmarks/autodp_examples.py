@@ -32,7 +32,7 @@ ASKED_DELTA = 1e-2  # at which epsilon is asked of (epsilon, delta)
 
 def described(update: object, kind: str) -> Any:
     """A mechanism of one's own."""
-    from autodp.autodp_core import Mechanism  # type: ignore[import-not-found]
+    from autodp.autodp_core import Mechanism
 
     made = Mechanism()
     made.name, made.params = "ours", {}
@@ -74,7 +74,7 @@ def quietly(ask: Callable[[float], object], at: float) -> str:
 
 def main() -> None:
     """Every question, one row each."""
-    from autodp.transformer_zoo import ComposeAFA, Composition  # type: ignore[import-not-found]
+    from autodp.transformer_zoo import ComposeAFA, Composition
 
     warnings.simplefilter("ignore")
     rows = []

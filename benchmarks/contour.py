@@ -62,7 +62,7 @@ def peer_time(steps: list[tuple[float, float, int]], delta: float) -> float | No
     """dp-accounting's seconds for the same question, or None where it is not installed."""
     if find_spec("dp_accounting") is None:
         return None
-    import dp_accounting  # type: ignore[import-not-found]
+    import dp_accounting
     from dp_accounting import pld
 
     def question() -> float:

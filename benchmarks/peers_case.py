@@ -22,7 +22,7 @@ def tightrope(sigma: float, rate: float, count: int, delta: float) -> tuple[floa
 
 def dp_accounting(sigma: float, rate: float, count: int, delta: float) -> tuple[float, float]:
     """The pessimistic answer at interval 1e-4; it offers no lower end of its own."""
-    import dp_accounting as library  # type: ignore[import-not-found]
+    import dp_accounting as library
     from dp_accounting import pld
 
     accountant = pld.PLDAccountant(value_discretization_interval=1e-4)

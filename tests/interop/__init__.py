@@ -1,0 +1,1 @@
+"""Tests that need other libraries: make test-interop runs them, make test does not collect them."""
