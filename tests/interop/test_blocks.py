@@ -19,6 +19,7 @@ FOUND = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore")  # other libraries warn of themselves
 @pytest.mark.parametrize(("page", "needs"), FOUND, ids=lambda value: value.name if isinstance(value, Path) else value)
 def test_blocks_run_and_print_what_they_say(
     page: Path, needs: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
