@@ -49,5 +49,4 @@ from .tradeoffs import Tradeoffs as Tradeoffs
 from .tradeoffs import draw_tradeoffs as draw_tradeoffs
 from .transforms.composition import compose as compose
 from .transforms.parallel import parallel as parallel
-
-__version__ = "0.1.0"
+from .version import __version__ as __version__

@@ -157,6 +157,16 @@ def _worse(answers: Mapping[Direction, Answer], less: bool) -> tuple[Direction, 
     return max(answers, key=lambda each: (answers[each].upper, answers[each].lower)), max(lowers), max(uppers)
 
 
+def _beside(answers: Mapping[Direction, Answer], worst: Direction) -> dict[str, object]:
+    """How the other direction was bounded, where it was asked too: an upper end holds for both."""
+    others = [
+        {"direction": each.value, "engine": answer.engine.name, "arithmetic": answer.arithmetic, **answer.parameters}
+        for each, answer in answers.items()
+        if each is not worst
+    ]
+    return {"other": others[0]} if others else {}
+
+
 @dataclass(frozen=True)
 class Case:
     """A mechanism and how it is asked: one planner per direction, none where even the pairs took too long.
@@ -239,6 +249,7 @@ class Case:
                 below = highest(adaptive, point, self._aim(point), below)
             real = lowered(chosen, below, point, self.mirror)
             chosen = parted(real, chosen, planner, point)
+        chosen = replace(chosen, parameters={**chosen.parameters, **_beside(answers, worst)})
         bound = self.certified(chosen, worst, meter, narrow)
         accuracy = self.question.accuracy
         if accuracy is not None and not meets(bound.lower, bound.upper, accuracy, point.quantity):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from html import escape
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 from .digits import outward, rounded
 from .errors import InvalidParameter
@@ -20,7 +20,7 @@ Value = TypeVar("Value", covariant=True)
 
 
 class FrozenMapping(Mapping[str, Value]):
-    """The items of another mapping as they were, lists as tuples; equal to every mapping with the same items.
+    """The items of another mapping as they were, lists as tuples, also inside; equal to every mapping with the same.
 
     It cannot be changed, and can be hashed, copied and pickled as the values around it.
     """
@@ -28,9 +28,7 @@ class FrozenMapping(Mapping[str, Value]):
     __slots__ = ("_items",)
 
     def __init__(self, items: Mapping[str, Value]) -> None:
-        self._items: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in items.items()
-        }
+        self._items: dict[str, Any] = {key: _frozen(value) for key, value in items.items()}
 
     def __getitem__(self, key: str) -> Value:
         value: Value = self._items[key]
@@ -47,6 +45,13 @@ class FrozenMapping(Mapping[str, Value]):
 
     def __repr__(self) -> str:
         return repr(self._items)
+
+
+def _frozen(value: object) -> object:
+    """Lists and mappings inside too."""
+    if type(value) in (list, tuple):
+        return tuple(map(_frozen, cast(Sequence[object], value)))
+    return FrozenMapping(value) if isinstance(value, dict) else value
 
 
 def budget_lines(**lines: float) -> Mapping[str, float]:

@@ -1,5 +1,7 @@
 """What all JSON documents here have in common: how values are written, and what is refused where they are read.
 
+Answers are dated, and have a digest of all the rest: it notices accidents, and nobody who means it (a digest can be
+made anew). What makes an answer true is its proof.
 Guarantee: doubles are written with all their digits, infinity as "inf"; nothing that is not JSON is written or read.
 """
 
@@ -7,15 +9,24 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
+from datetime import UTC, date, datetime
 from enum import Enum
+from hashlib import sha256
 from typing import Any
 
 from .calls import quoted
-from .errors import DataError
+from .errors import DataError, InvalidParameter
+from .version import __version__
 
 SCHEMA = 1
 DEPTH_MOST = 100
+EXACT_MOST = 2.0**53  # up to here whole numbers are the same, written as integers or as doubles
+
+Date = str | date | None  # of a document: ISO 8601, UTC where nothing else is said; None for now
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def write(content: Mapping[str, object]) -> str:
@@ -23,8 +34,49 @@ def write(content: Mapping[str, object]) -> str:
     return json.dumps({"schema": SCHEMA, **content}, allow_nan=False)
 
 
-def read(text: str, about: str) -> dict[str, Any]:
-    """The object of a document of this schema; DataError otherwise."""
+def write_dated(content: Mapping[str, object], when: Date = None) -> str:
+    """The same of an answer: with the version that wrote it, a date, and the digest of it all."""
+    document = {"schema": SCHEMA, **content, "version": __version__, "date": dated(when)}
+    return json.dumps({**document, "digest": digest(document)}, allow_nan=False)
+
+
+def dated(when: Date = None) -> str:
+    """A day as it is, or a time in UTC, as in 2026-11-16T17:40:01Z; None is now."""
+    if when is None:
+        when = datetime.now(UTC).replace(microsecond=0)
+    try:
+        if isinstance(when, str):
+            when = date.fromisoformat(when) if _DAY.fullmatch(when) else datetime.fromisoformat(when)
+        if isinstance(when, datetime):
+            when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+            return when.isoformat().replace("+00:00", "Z")
+        if isinstance(when, date):
+            return when.isoformat()
+    except (ValueError, OverflowError):
+        pass
+    raise InvalidParameter(f"date must be one such as 2026-11-16 or 2026-11-16T17:40:01Z, not {when!r:.60}")
+
+
+def digest(document: Mapping[str, object]) -> str:
+    """SHA-256 of the canonical text of all but the digest: keys in order, no spaces, whole doubles as integers.
+
+    So it is the same whoever wrote the numbers, and in which order, as long as none of them is another.
+    """
+    held = {key: _canonical(value) for key, value in document.items() if key != "digest"}
+    text = json.dumps(held, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return f"sha256:{sha256(text.encode()).hexdigest()}"
+
+
+def digest_agrees(document: Mapping[str, object]) -> bool | None:
+    """Whether a document is as it was written; None where it has no digest, as those of earlier versions."""
+    return document["digest"] == digest(document) if "digest" in document else None
+
+
+def read(text: str, about: str, changed: bool = False) -> dict[str, Any]:
+    """The object of a document of this schema; DataError otherwise.
+
+    changed: one that does not agree with its digest is read all the same.
+    """
     try:
         document = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant, parse_float=_finite)
     except DataError:
@@ -37,6 +89,10 @@ def read(text: str, about: str) -> dict[str, Any]:
         raise DataError("not JSON: a text, with numbers within the range of a double, is needed") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA or isinstance(document["schema"], bool):
         raise DataError(f'this is not {about} of schema {SCHEMA}: {{"schema": {SCHEMA}, ...}} is needed')
+    if not changed and digest_agrees(document) is False:
+        raise DataError(
+            "this was changed after it was written: its digest does not agree; tightrope verify says what of it holds"
+        )
     return document
 
 
@@ -51,6 +107,15 @@ def plain(value: object) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
+def _canonical(value: object) -> object:
+    """The same value, whoever writes it: other programs write 1.0 as 1."""
+    if isinstance(value, Mapping):
+        return {key: _canonical(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_canonical(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_MOST else value
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

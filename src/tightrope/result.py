@@ -1,7 +1,8 @@
 """Answers as JSON documents, whoever asks: the command line, a server, another program.
 
-schema/result.json, schema/calibration.json and schema/comparison.json describe them.
-Guarantee: read(write(results)) has the same bounds and certificates, and writes the same document.
+schema/result.json, schema/calibration.json and schema/comparison.json describe them. Each says what it rests on, which
+version wrote it and when, and has a digest; files of earlier versions have neither, and are read as well.
+Guarantee: read(write(results)) has the same bounds and certificates, and writes the same document at the same date.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import documents
+from .assumptions import assumptions
 from .bound import Bound, Budget, Certificate, FrozenMapping, budget_lines
-from .documents import plain
+from .documents import Date, plain
 from .errors import DataError, InvalidParameter
 from .question import ARGUMENTS, PROBABILITIES, SIGNED, parsed
 from .relation import Direction, Relation
@@ -63,10 +65,12 @@ class Result:
             **_ends(self.bound),
             **{name: plain(value) for name, value in self.arguments.items()},
             "expression": self.expression,
+            "relation": plain(certificate.relation),
             "direction": plain(certificate.direction),
             "only": plain(self.direction),
             **{name: getattr(certificate, name) for name in BESIDE},
             "seconds": self.seconds,
+            "assumptions": assumptions(self.expression, self.quantity, self.bound, self.direction),
             "certificate": _certificate(certificate),
         }
 
@@ -91,14 +95,14 @@ class Result:
             raise DataError(f"this is not a result: {type(error).__name__}, {error!s:.100}") from None
 
 
-def write(results: Sequence[Result], several: bool) -> str:
-    """One object for one question; a list of results for several."""
+def write(results: Sequence[Result], several: bool, date: Date = None) -> str:
+    """One object for one question; a list of results for several. date: now, unless given."""
     found = [result.document() for result in results]
-    return documents.write({"results": found} if several else found[0])
+    return documents.write_dated({"results": found} if several else found[0], date)
 
 
 def read(text: str) -> tuple[Result, ...]:
-    """What `write` wrote; DataError for anything else."""
+    """What `write` wrote; DataError for anything else, and for what was changed since."""
     document = documents.read(text, "a result")
     found = document.get("results", [document])
     if not isinstance(found, list):
@@ -106,37 +110,51 @@ def read(text: str) -> tuple[Result, ...]:
     return tuple(map(Result.of, found))
 
 
-def calibration(found: Calibration, seconds: float) -> str:
+def calibration(found: Calibration, seconds: float, date: Date = None) -> str:
     """A calibration as one object."""
-    return documents.write(calibration_record(found, seconds))
+    return documents.write_dated(calibration_record(found, seconds), date)
 
 
 def calibration_record(found: Calibration, seconds: float) -> dict[str, Any]:
-    """The same as a part of another document, its target by the arguments that make it."""
-    missed, certificate = found.missed, found.bound.certificate
+    """The same as a part of another document, its target by the arguments that make it.
+
+    The expression with the value and that with the one that misses come with the bounds that say so, each certified.
+    """
+    missed, certificate, expression = found.missed, found.bound.certificate, repr(found.mechanism)
     return {
         "quantity": "calibration",
         "parameter": found.parameter,
         "value": plain(found.value),
         **{name: plain(value) for name, value in found.target.given.items()},
-        "bound": _ends(found.bound),
-        "missed": None if missed is None else {"value": plain(missed.value), **_ends(missed.bound)},
+        "bound": _certified_ends(found.bound),
+        "missed": None
+        if missed is None
+        else {
+            "value": plain(missed.value),
+            "expression": repr(missed.mechanism),
+            **_certified_ends(missed.bound),
+        },
         "attained": certificate is not None and certificate.attained,
         "confidence": None if certificate is None else certificate.confidence,
         "ended": found.ended,
-        "expression": repr(found.mechanism),
+        "expression": expression,
+        "relation": None if certificate is None else plain(certificate.relation),
+        "only": plain(found.direction),
         "seconds": seconds,
+        "assumptions": assumptions(expression, found.target.quantity, found.bound, found.direction),
     }
 
 
-def conversion(results: Sequence[Result], refused: Sequence[tuple[str, Mapping[str, float], str]]) -> str:
+def conversion(
+    results: Sequence[Result], refused: Sequence[tuple[str, Mapping[str, float], str]], date: Date = None
+) -> str:
     """Results of one run, and what was refused: the quantity, its arguments and why."""
     left_out = [{"quantity": quantity, **plain(arguments), "why": why} for quantity, arguments, why in refused]
     found = [each.document() for each in results]
-    return documents.write({"results": found, **({"refused": left_out} if left_out else {})})
+    return documents.write_dated({"results": found, **({"refused": left_out} if left_out else {})}, date)
 
 
-def risk(found: Risk, seconds: float) -> str:
+def risk(found: Risk, seconds: float, date: Date = None) -> str:
     """The rows of a risk as results, with their sentences in the same order and what they rest on."""
     expression, share = repr(found.mechanism), seconds / len(found.rows)
     results = [
@@ -145,25 +163,26 @@ def risk(found: Risk, seconds: float) -> str:
     ]
     told = {"meant": found.meant, "assumed": found.assumed, "not_covered": found.not_covered}
     sentences = [row.sentence for row in found.rows]
-    return documents.write(
-        {"results": results, "sentences": sentences, **{name: list(each) for name, each in told.items()}}
+    return documents.write_dated(
+        {"results": results, "sentences": sentences, **{name: list(each) for name, each in told.items()}}, date
     )
 
 
-def epochs(found: Epochs, seconds: float) -> str:
+def epochs(found: Epochs, seconds: float, date: Date = None) -> str:
     """The rows of a run by epoch as results, each of the run up to there, with epochs and steps in the same order."""
     arguments, share = {"delta": found.delta}, seconds / max(len(found), 1)
     results = [
         Result(repr(part), "epsilon", arguments, bound, share).document()
         for part, bound in zip(found.runs, found.bounds, strict=True)
     ]
-    return documents.write({"results": results, "epochs": list(found.epochs), "steps": list(found.steps)})
+    content = {"results": results, "epochs": list(found.epochs), "steps": list(found.steps)}
+    return documents.write_dated(content, date)
 
 
-def comparisons(found: Sequence[Comparison], several: bool) -> str:
+def comparisons(found: Sequence[Comparison], several: bool, date: Date = None) -> str:
     """One object for one comparison; a list of results for several."""
     records = [comparison_record(each) for each in found]
-    return documents.write({"results": records} if several else records[0])
+    return documents.write_dated({"results": records} if several else records[0], date)
 
 
 def comparison_record(found: Comparison) -> dict[str, Any]:
@@ -174,17 +193,30 @@ def comparison_record(found: Comparison) -> dict[str, Any]:
         "quantity": found.quantity,
         ARGUMENTS[found.quantity][0]: found.given,
         "expression": found.expression,
-        **_ends(found.truth),
-        "attained": certificate is not None and certificate.attained,
-        "confidence": None if certificate is None else certificate.confidence,
+        "relation": None if certificate is None else plain(certificate.relation),
+        **_certified_ends(found.truth),
         "why": found.why,
         "seconds": found.seconds,
+        "assumptions": assumptions(found.expression, found.quantity, found.truth),
         "methods": [{name: plain(getattr(row, name)) for name in shown} for row in found.rows],
     }
 
 
 def _ends(bound: Bound) -> dict[str, Any]:
     return {"lower": plain(bound.lower), "upper": plain(bound.upper)}
+
+
+def _certified_ends(bound: Bound) -> dict[str, Any]:
+    """The ends of a value of a calibration, and how they came about."""
+    certificate = bound.certificate
+    return {
+        **_ends(bound),
+        "direction": None if certificate is None else plain(certificate.direction),
+        "tight": certificate is not None and certificate.tight,
+        "attained": certificate is not None and certificate.attained,
+        "confidence": None if certificate is None else certificate.confidence,
+        "certificate": None if certificate is None else _certificate(certificate),
+    }
 
 
 def _certificate(certificate: Certificate) -> dict[str, Any]:
@@ -217,6 +249,8 @@ def _certified(document: Mapping[str, Any]) -> Certificate:
         raise TypeError("tight and attained are true or false")
     if not isinstance(document["confidence"], float | None):
         raise TypeError("confidence is a number or null")
+    if document.get("relation", inner["relation"]) != inner["relation"]:
+        raise ValueError("relation is not that of the certificate")
     inner["relation"] = None if inner["relation"] is None else Relation(inner["relation"])
     return Certificate(
         **{**inner, **{name: _text(inner[name]) for name in INSIDE[:3]}},

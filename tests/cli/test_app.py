@@ -19,7 +19,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import tightrope as tr
-from tightrope import result
+from tightrope import documents, result
 from tightrope.cli.app import run
 
 RESULT = Draft202012Validator(json.loads(files("tightrope").joinpath("schema/result.json").read_text("utf-8")))
@@ -88,6 +88,30 @@ def test_names_are_shown_wherever_there_is_an_answer(shell: Shell, tmp_path: Pat
     assert shell("curve", expression, "--points", "3", "--plot", str(tmp_path / "a.svg")).code == 0
     assert "$x" in (tmp_path / "a.svg").read_text("utf-8")
     assert shell("mechanisms").out.count("name=") == 1
+
+
+DATED = {
+    "epsilon": ("Gaussian(sigma=1)", "--delta", "1e-5"),
+    "curve": ("Gaussian(sigma=1)", "--points", "2"),
+    "calibrate": ("Gaussian(sigma=?)", "--epsilon", "1", "--delta", "1e-5"),
+    "compare": ("Gaussian(sigma=1)", "--delta", "1e-5", "--method", "Renyi"),
+    "convert": ("Gaussian(sigma=1)",),
+    "risk": ("Gaussian(sigma=1)",),
+    "tradeoff": ("Gaussian(sigma=1)", "--fpr", "0.1"),
+    "train": ("--records", "1000", "--batch", "10", "--steps", "5", "--sigma", "1", "--delta", "1e-5"),
+}
+
+
+@pytest.mark.parametrize("command", DATED)
+def test_documents_have_the_date_that_is_given(shell: Shell, command: str) -> None:
+    asked = (command, *DATED[command], "--json", "--date")
+    outcome = shell(*asked, "2026-11-16T18:00:00+01:00")
+    document = documents.read(outcome.out, "a result")  # which looks at its digest
+    assert (document["version"], document["date"]) == (tr.__version__, "2026-11-16T17:00:00Z")
+    assert document["digest"].startswith("sha256:")
+    refused = shell(*asked, "tomorrow")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("tightrope: date must be one such as")
 
 
 def test_epsilon_answers_every_delta_in_order(shell: Shell) -> None:

@@ -22,7 +22,9 @@ def stop_one_too_early(patch: Patch) -> None:
     def largest_batch(*asked: Any) -> Calibration:
         found = plain(*asked)
         less = training(**{**asked[0], "batch": int(found.value) - 1})
-        return replace(found, value=found.value - 1, mechanism=less, missed=Missed(found.value, found.bound))
+        return replace(
+            found, value=found.value - 1, mechanism=less, missed=Missed(found.value, found.bound, found.mechanism)
+        )
 
     patch.setattr(batches, "largest_batch", largest_batch)
 

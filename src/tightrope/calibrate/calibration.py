@@ -20,7 +20,8 @@ from ..calls import checked
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import positive
-from ..question import AUTO, Manner, Question
+from ..question import AUTO, Manner, Question, parsed
+from ..relation import Direction
 from .target import EXAMPLE, FORMS, Target
 
 TOLERANCE = 1e-6
@@ -28,10 +29,11 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A value that does not meet the target, and what the target's reading is of it."""
+    """A value that does not meet the target, what the target's reading is of it, and the mechanism with it."""
 
     value: float
     bound: Bound
+    mechanism: Mechanism
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Calibration:
     mechanism is the one with the value put in; bound is its reading: epsilon at the target's delta, its tpr at the
     target's fpr, and so on. missed is None where no value was shown to miss the target. ended says
     why missed is None or further away than the tolerance: the unknown ends there, time ran out, or the bounds are too
-    wide.
+    wide. direction is the one asked for, None for the worse of both.
     """
 
     parameter: str
@@ -51,6 +53,7 @@ class Calibration:
     bound: Bound
     missed: Missed | None
     ended: str | None
+    direction: Direction | None = None
 
     def __str__(self) -> str:
         label = "" if self.bound.certificate is None else self.bound.certificate.label
@@ -113,8 +116,9 @@ def calibrate(
     with work.allowance(question.seconds) as meter:
         found = RootSearch(domain, goal, tolerance, meter).run()
     good, bad = found.good, found.bad
-    missed = None if bad is None else Missed(bad.value, goal.shown(bad))
-    return Calibration(parameter, good.value, wanted, good.mechanism, goal.shown(good), missed, found.ended)
+    missed = None if bad is None else Missed(bad.value, goal.shown(bad), bad.mechanism)
+    asked = parsed(question.direction)
+    return Calibration(parameter, good.value, wanted, good.mechanism, goal.shown(good), missed, found.ended, asked)
 
 
 def _target(epsilon: float | None, delta: float | None, target: Target | None) -> Target:

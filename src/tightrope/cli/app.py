@@ -23,7 +23,7 @@ from .calibrate import calibrate
 from .compare import compare
 from .convert import convert
 from .mechanisms import listing
-from .options import DIRECTION, EXPRESSION, WITH_JSON, question_options
+from .options import DIRECTION, EXPRESSION, WITH_JSON, given_date, question_options
 from .output import INTERRUPTED, as_option, as_text, assured, complain, say, spinner
 from .risk import risk
 from .sweep import sweep
@@ -170,7 +170,7 @@ def curve(
         share, asked = seconds / len(found), parsed(settings["direction"])
         expression = repr(mechanism)
         results = [Result(expression, "delta", {"epsilon": value}, bound, share, asked) for value, bound in found]
-        say(result.write(results, several=True))
+        say(result.write(results, several=True, date=given_date()))
     elif table == "-" or (table is None and picture is None):
         say(found.to_csv().rstrip("\n"))
     else:
@@ -274,7 +274,8 @@ def answer_all(
     """The same for several quantities."""
     asked = [(quantity, {ARGUMENTS[quantity][0]: value}) for quantity, value in questions]
     answers, missed = ask_all(mechanism, asked, settings)
-    say(result.write(answers, len(answers) > 1) if as_document else "\n".join(map(as_text, answers)))
+    several = len(answers) > 1
+    say(result.write(answers, several, given_date()) if as_document else "\n".join(map(as_text, answers)))
     if missed is not None:
         complain(str(missed))
         return NOT_REACHED

@@ -19,6 +19,7 @@ from ..expression import parse_template
 from ..question import SECONDS
 from ..relation import Direction
 from .knobs import engine_options
+from .options import given_date, json_options
 from .output import assured, say, spinner
 
 # Each keyword of a Target as an option.
@@ -67,7 +68,7 @@ def target_options(command: Any) -> Any:
 @click.option(
     "--direction", type=click.Choice([each.value for each in Direction]), help="One direction only; default: the worse."
 )
-@click.option("--json", "as_document", is_flag=True, help="Answer as JSON.")
+@json_options(", with certificates")
 @engine_options
 def calibrate(expression: str, integer: bool, as_document: bool, **settings: Any) -> int:
     """The least noise, or the largest rate or count, that meets a target; ? marks the unknown in EXPR.
@@ -102,7 +103,7 @@ def calibrate(expression: str, integer: bool, as_document: bool, **settings: Any
             told = str(error).replace(GIVE_ENDS, "give --least and --most")
             raise BracketNotFound(told, error.parameter) from None
     seconds = time.perf_counter() - began
-    say(result.calibration(found, seconds) if as_document else as_text(found, seconds))
+    say(result.calibration(found, seconds, given_date()) if as_document else as_text(found, seconds))
     return 0
 
 

@@ -12,6 +12,7 @@ from ..compare.comparison import growth
 from ..errors import InvalidParameter
 from ..expression import parse
 from ..question import SECONDS
+from .options import given_date, json_options
 from .output import as_option, say, spinner
 
 COUNTS_MOST = 60
@@ -35,7 +36,7 @@ class Asked(TypedDict):
     "--method", "methods", multiple=True, metavar="NAME", help="Only methods with this in their name; repeated."
 )
 @click.option("--seconds", type=float, default=SECONDS, help="For the whole comparison; default: 10.")
-@click.option("--json", "as_document", is_flag=True, help="Answer as JSON.")
+@json_options("")
 def compare(
     expression: str,
     methods: tuple[str, ...],
@@ -70,7 +71,7 @@ def compare(
         else:
             draw_growth(found, times, run.label, picture)
     if as_document:
-        say(result.comparisons(found, several=times is not None))
+        say(result.comparisons(found, several=times is not None, date=given_date()))
     else:
         from ..compare.report import text
 

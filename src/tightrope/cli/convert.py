@@ -18,6 +18,7 @@ from ..mechanisms.base import Mechanism
 from ..question import SECONDS, parsed, stated
 from ..relation import Direction
 from ..result import Result
+from .options import given_date, json_options
 from .output import as_option, assured, say, spinner
 
 DELTAS = (1e-5, 1e-6, 1e-9)
@@ -71,7 +72,7 @@ class RefusedRow(NamedTuple):
 @click.option("--seconds", type=float, default=SECONDS, help="For all rows; then the narrowest so far. Default: 10.")
 @click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
 @click.option("--direction", type=click.Choice([each.value for each in Direction]), help="Default: the worse.")
-@click.option("--json", "as_document", is_flag=True, help="Answer as JSON, with certificates and error budgets.")
+@json_options(", with certificates and error budgets")
 def convert(
     expression: str,
     deltas: tuple[float, ...],
@@ -105,7 +106,8 @@ def convert(
     if not answers:
         raise refused[0].error
     if as_document:
-        say(result.conversion(answers, [(row.quantity, row.arguments, row.why) for row in refused]))
+        left_out = [(row.quantity, row.arguments, row.why) for row in refused]
+        say(result.conversion(answers, left_out, given_date()))
     else:
         say("\n".join([f"{run.label}, in every form", "", *_lines(rows), *_notes(answers), *assured(answers[0].bound)]))
     return 0

@@ -17,7 +17,6 @@ from ..mechanisms.base import Mechanism
 from ..plot import check_path, verbatim
 from ..result import Result
 from .entries import ASKED_DELTA, ASKED_EPSILON, Entry, find, linked, mechanisms, transformations
-from .options import WITH_JSON
 from .output import as_text, say, spinner
 
 USAGE_COLUMNS, SUMMARY_COLUMNS, TEXT_COLUMNS = 46, 70, 100
@@ -32,7 +31,7 @@ LAST_LINES = (
 @click.command("mechanisms", short_help="What an expression may name, or all that is known of one.")
 @click.argument("name", required=False)
 @click.option("--plot", "picture", metavar="FILE", help="Draw profile and trade-off of NAME as .png, .pdf or .svg.")
-@WITH_JSON
+@click.option("--json", "as_document", is_flag=True, help="Answer as JSON.")
 def listing(name: str | None, picture: str | None, as_document: bool) -> None:
     """The mechanisms and transformations that an expression may name, or all that is known of one.
 

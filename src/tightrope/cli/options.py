@@ -7,20 +7,45 @@ from typing import Any, TypeVar
 
 import click
 
+from ..documents import dated
 from ..question import SECONDS
 from ..relation import Direction
 from .knobs import engine_options
 
-WITH_JSON = click.option(
-    "--json", "as_document", is_flag=True, help="Answer as JSON, with certificate and error budget."
-)
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DATE = "tightrope.date"  # of the context
+
+
+def _dated(context: click.Context, _: click.Parameter, value: str | None) -> None:
+    """Checked before anything is computed, and kept for the document."""
+    context.meta[DATE] = None if value is None else dated(value)
+
+
+def json_options(told: str) -> Callable[[Command], Command]:
+    """--json, with what it tells, and --date."""
+
+    def decorate(command: Command) -> Command:
+        date = click.option(
+            "--date", expose_value=False, callback=_dated, metavar="ISO", help="Of the JSON document; default: now."
+        )
+        return click.option("--json", "as_document", is_flag=True, help=f"Answer as JSON{told}.")(date(command))
+
+    return decorate
+
+
+def given_date() -> str | None:
+    """What --date said; None for now."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.meta.get(DATE)
+
+
+WITH_JSON = json_options(", with certificate and error budget")
 DIRECTION = click.option(
     "--direction", type=click.Choice([each.value for each in Direction]), help="One direction only; default: the worse."
 )
 PROOF = click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
 EXPRESSION = click.argument("expression", metavar="EXPR")
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def question_options(command: Command) -> Command:

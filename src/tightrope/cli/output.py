@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import sys
@@ -13,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..assumptions import notes, spoken_of
 from ..bound import Bound, why_wide
 from ..digits import short, timed
-from ..question import OF_LOSS, stated
+from ..question import stated
 from ..result import Result
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 LINE_MOST = 400
 INTERRUPTED = 130
 PIPE_CLOSED = 141
-OF_PAIR = "the loss is that of the dominating pair; that of real neighbours may be large more often, or less often"
 PATIENCE = 1.0  # seconds, before the spinner shows
 
 
@@ -73,17 +72,10 @@ def beneath(result: Result) -> list[str]:
     wide = why_wide(result.bound, as_option)
     if wide is not None:
         lines.append(f"  wide: {wide}")
-    if certificate is not None and result.bound.lower == math.inf:
-        lines.append(f"  note: {certificate.reason}")
-    if certificate is not None and "remark" in certificate.parameters:
-        lines.append(f"  note: {certificate.parameters['remark']}")
-    if result.direction is not None:
-        lines.append(f"  note: direction {result.direction.value} only; the other one may cost more")
-    if certificate is not None and not certificate.tight and "real neighbours" not in (wide or ""):
-        least = "what is found at least" if result.quantity == "tradeoff" else "the lower end"
-        of_loss = result.quantity in OF_LOSS
-        lines.append(f"  note: {OF_PAIR if of_loss else f'{least} is {certificate.lower_end}'}")
-    return lines + assured(result.bound)
+    told = notes(result.quantity, result.bound, result.direction)
+    if certificate is not None and not certificate.tight and "real neighbours" in (wide or ""):
+        told.remove(spoken_of(result.quantity, certificate))
+    return lines + [f"  note: {note}" for note in told] + assured(result.bound)
 
 
 def as_option(name: str, value: object) -> str:

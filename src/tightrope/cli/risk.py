@@ -13,6 +13,7 @@ from ..expression import parse
 from ..question import SECONDS, EngineSettings
 from ..risk import PAGE_WIDTH
 from .knobs import engine_options
+from .options import given_date, json_options
 from .output import as_option, complain, page_width, say, spinner
 
 
@@ -37,7 +38,7 @@ class RiskOptions(TypedDict):
 @click.option("--plot", "picture", metavar="FILE", help="Draw attacker against guessing as .png, .pdf or .svg.")
 @click.option("--seconds", type=float, default=SECONDS, help="For all of it; then the best so far. Default: 10.")
 @click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
-@click.option("--json", "as_document", is_flag=True, help="Answer as JSON, with certificates and sentences.")
+@json_options(", with certificates and sentences")
 @engine_options
 def risk(expression: str, picture: str | None, as_document: bool, **asked: Unpack[RiskOptions]) -> int:
     """What a release may cost one person: numbers with a sentence each, what they assume, and what they leave out.
@@ -59,7 +60,7 @@ def risk(expression: str, picture: str | None, as_document: bool, **asked: Unpac
     if picture is not None:
         with spinner("attacker against guessing"):
             found.plot(picture)
-    say(result.risk(found, seconds) if as_document else found.page(page_width(PAGE_WIDTH)))
+    say(result.risk(found, seconds, given_date()) if as_document else found.page(page_width(PAGE_WIDTH)))
     wide = [line for row in found.rows if (line := why_wide(row.bound, as_option)) is not None]
     if wide:
         complain(f"wide in some rows: {next((line for line in wide if 'may narrow' in line), wide[0])}")

@@ -21,7 +21,7 @@ from ..readings.rates import RATES_MOST
 from ..relation import Direction, Relation
 from ..result import Result
 from ..tradeoffs import Tradeoffs, complement, draw_tradeoffs
-from .options import EXPRESSION, question_options
+from .options import EXPRESSION, given_date, question_options
 from .output import as_option, assured, beneath, complain, say, spinner
 
 USUAL_RATES = (0.001, 0.01, 0.1)
@@ -109,7 +109,7 @@ def _tell(
         with open(str(table), "w", encoding="utf-8") as file:
             file.write(_table(answers))
     if as_document:
-        say(result.write(answers, len(answers) > 1))
+        say(result.write(answers, len(answers) > 1, given_date()))
     elif table == "-":
         say(_table(answers).rstrip("\n"))
     elif curve is None:

@@ -12,7 +12,7 @@ from ..calls import check_folder
 from ..errors import InvalidParameter, TightropeError
 from ..mechanisms.loaders import LOADERS
 from ..question import SECONDS
-from .options import PROOF
+from .options import PROOF, json_options
 from .output import complain, say
 from .train_order import ALL, TrainOrder, read_order
 from .train_text import as_options
@@ -52,7 +52,7 @@ ANSWER_OPTIONS = (
     click.option("--seconds", type=float, default=SECONDS, help="For all of it; then the best so far. Default: 10."),
     click.option("--accuracy", type=float, help="Width wanted, relative to the upper end; else exit code 3."),
     PROOF,
-    click.option("--json", "as_document", is_flag=True, help="Answer as JSON, with certificates."),
+    json_options(", with certificates"),
 )
 
 

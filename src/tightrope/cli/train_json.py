@@ -11,6 +11,7 @@ from ..mechanisms.loaders import LOADERS
 from ..mechanisms.training import training
 from ..plans import Frontier, Samplings
 from ..plans.report import linked
+from .options import given_date
 
 if TYPE_CHECKING:
     from .train_answer import TrainAnswer
@@ -38,7 +39,7 @@ def document(found: TrainAnswer) -> str:
         ]
     if found.comparison is not None:
         content["comparison"] = result.comparison_record(found.comparison)
-    return documents.write(content)
+    return documents.write_dated(content, given_date())
 
 
 def run_document(run: training) -> dict[str, Any]:

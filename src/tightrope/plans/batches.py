@@ -56,11 +56,11 @@ def largest_batch(plan: Mapping[str, Any], epsilon: float, delta: float, options
         if beyond is not None and beyond.value == by_steps.value - 1:
             most = ceil(drawn / int(beyond.value)) - 1
         elif beyond is None and by_steps.value == ceil(drawn / largest) and bound.lower > epsilon:
-            most, beyond = largest - 1, Missed(largest, bound)  # no batch has fewer steps
+            most, beyond = largest - 1, Missed(largest, bound, everyone)  # no batch has fewer steps
         else:
             return replace(by_steps, parameter="batch", value=ceil(drawn / int(by_steps.value)), missed=None)
         top = make(most)
         if (bound := top.epsilon(delta)).upper > epsilon:
             return search(least=ceil(drawn / int(by_steps.value)), most=most)
         found = replace(by_steps, parameter="batch", value=most, mechanism=top, bound=bound)
-        return replace(found, missed=Missed(most + 1, beyond.bound), ended=None)
+        return replace(found, missed=replace(beyond, value=most + 1), ended=None)

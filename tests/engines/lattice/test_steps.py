@@ -16,6 +16,7 @@ from tightrope.engines.lattice import law as lattice_law
 from tightrope.engines.lattice import masses as lattice_masses
 from tightrope.engines.lattice import native as lattice_native
 from tightrope.engines.lattice.law import Side
+from tightrope.facets.lattice import LatticeStep, SumLattice
 from tightrope.kernels.fft import Circular
 from tightrope.pairs.finite.laws import RationalLaw, response_law
 from tightrope.pairs.finite.pair import FinitePair
@@ -116,7 +117,8 @@ def narrow_evaluator(tolerance: float, theta: float) -> lattice_native.NativeEva
         law = lattice_law.tilted(np.array([ends[0], 0.0, ends[1]]), -1, 1, theta * math.log(3.0), side)
         totals.append(lattice_compose.compose([(law, USES)], tolerance))
     assert len(totals[0].masses) < 2 * USES, "the window must be narrower than the law"
-    return lattice_native.NativeEvaluator(totals[0], totals[1], arb(3).log(), arb(0), (0.0, 0.0), theta)
+    lattice = SumLattice(LatticeStep(Fraction(3), True), Fraction(0), ())
+    return lattice_native.NativeEvaluator(totals[0], totals[1], arb(3).log(), arb(0), lattice, (0.0, 0.0), theta)
 
 
 def exact_response(epsilon: float) -> tuple[Fraction, Fraction]:

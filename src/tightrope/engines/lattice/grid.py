@@ -50,8 +50,7 @@ class LatticeEvaluator(Evaluator):
     def parameters(self) -> Mapping[str, object]:
         return {
             "theta": self.plan.theta,
-            "step": self.plan.step,
-            "points": [ruler.size for ruler in self.plan.rulers],
+            **self.plan.parameters,
             "grids": list(self.grids),
             "length": len(self.upper.masses),
         }

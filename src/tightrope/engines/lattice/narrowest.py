@@ -34,7 +34,10 @@ class Narrowest(SelfInverse):
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        return self.evaluators[0].parameters
+        """Those of the evaluator with the best upper end; of another one with the best lower end, under that name."""
+        first, *others = self.evaluators
+        lower = [{"arithmetic": each.arithmetic, **each.parameters} for each in others[-1:]]
+        return {**first.parameters, **({"lower": lower[0]} if lower else {})}
 
     def quickly(self, epsilon: float) -> Evaluation:
         return self._met(epsilon, math.inf)

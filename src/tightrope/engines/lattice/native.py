@@ -23,7 +23,7 @@ from flint import arb
 
 from ... import work
 from ...bound import Budget, budget_lines
-from ...facets.lattice import Lattice, ratio_ball, sum_lattice
+from ...facets.lattice import Lattice, SumLattice, ratio_ball, sum_lattice
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.ulps import UNIT
@@ -87,7 +87,7 @@ def prepare(
         infinite_mass([(each.infinite[0], count) for each, count in uses], upward=False),
         infinite_mass([(each.infinite[1], count) for each, count in uses], upward=True),
     )
-    return NativeEvaluator(totals[0], totals[1], step, base, infinite, target.theta, target.point.epsilon)
+    return NativeEvaluator(totals[0], totals[1], step, base, lattice, infinite, target.theta, target.point.epsilon)
 
 
 def _placed(pair: Pair, own: Lattice, width: float) -> Placed | None:
@@ -117,6 +117,7 @@ class NativeEvaluator(Evaluator):
     lower: Total
     step: arb
     base: arb  # the loss of place 0
+    lattice: SumLattice  # where both are exact
     infinite: tuple[float, float]
     theta: float
     near: float = 1.0  # the epsilon that the tilt is for
@@ -127,6 +128,12 @@ class NativeEvaluator(Evaluator):
             "native": True,
             "theta": self.theta,
             "step": float(self.step),
+            "lattice": {
+                "step": str(self.lattice.step.number),
+                "logarithm": self.lattice.step.logarithm,
+                "shift": str(self.lattice.shift),
+                "factors": [[str(factor), count] for factor, count in self.lattice.factors],
+            },
             "grids": [len(self.upper.masses)],
             "length": len(self.upper.masses),
         }

@@ -59,6 +59,12 @@ class GridPlan:
     work: float = 0.0  # points times transforms
     expected: float = 0.0  # about the width it leads to, in units of the one wanted
 
+    @property
+    def parameters(self) -> dict[str, object]:
+        """All that makes the grid again: of each term the first point, the step (both in units), points and levels."""
+        rulers = [[each.start, each.step, each.size, each.levels] for each in self.rulers]
+        return {"step": self.step, "unit": self.unit, "rulers": rulers, "points": [each.size for each in self.rulers]}
+
 
 def plan(terms: Sequence[Term], target: Aim, wish: GridWish) -> GridPlan:
     """Rulers for the target."""

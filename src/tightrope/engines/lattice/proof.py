@@ -43,9 +43,8 @@ class ProofEvaluator(Evaluator):
     def parameters(self) -> Mapping[str, object]:
         length = len(self.above.masses)
         return {
-            "step": self.plan.step,
+            **self.plan.parameters,
             "bits": self.bits,
-            "points": [ruler.size for ruler in self.plan.rulers],
             "grids": [length],
             "length": length,
         }
