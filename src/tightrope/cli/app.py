@@ -26,6 +26,7 @@ from .mechanisms import listing
 from .options import DIRECTION, EXPRESSION, WITH_JSON, given_date, question_options
 from .output import INTERRUPTED, as_option, as_text, assured, complain, say, spinner
 from .risk import risk
+from .selftest import selftest
 from .sweep import sweep
 from .tradeoff import tradeoff
 from .train import train
@@ -202,6 +203,7 @@ app.add_command(compare)
 app.add_command(convert)
 app.add_command(listing)
 app.add_command(risk)
+app.add_command(selftest)
 app.add_command(sweep)
 app.add_command(tradeoff)
 app.add_command(train)

@@ -1,0 +1,54 @@
+"""The command that tests this package on the machine it runs on."""
+
+from __future__ import annotations
+
+import click
+
+from .. import documents
+from ..digits import timed
+from .options import given_date, json_options
+from .output import say, spinner
+
+FAILED = 1
+
+
+@click.command("selftest", short_help="Random runs on this machine, judged by balls, fractions and a checker.")
+@click.option("--minutes", type=float, default=1.0, help="How long; at least one case. Default: 1.")
+@click.option("--seed", type=int, default=1, help="Which cases are drawn; default: 1.")
+@click.option("--case", type=int, help="This case of the seed alone, with all that is said of it.")
+@json_options("")
+def selftest(minutes: float, seed: int, case: int | None, as_document: bool) -> int:
+    """Random runs on this machine, each answered as usual and then judged, none of which may say it is wrong.
+
+    \b
+    balls         the same question in ball arithmetic: both intervals must meet
+    enumeration   every outcome in exact fractions, where all laws are finite
+
+    A failure is printed with the command that does it again. Exit code 1 where there is one.
+
+    \b
+    tightrope selftest
+    tightrope selftest --minutes 10 --seed 7
+    tightrope selftest --seed 7 --case 12
+    """
+    from ..selftest import selftest as tested
+    from ..selftest.report import Selftest, question
+
+    with spinner("selftest") as told:
+
+        def tell(so_far: Selftest) -> None:
+            told(f"selftest: {so_far.title}, {timed(60.0 * minutes)} in all")
+
+        found = tested(minutes, seed=seed, case=case, told=tell)
+    if as_document:
+        say(documents.write_dated(found.document(), given_date()))
+    else:
+        say(str(found))
+        if case is not None and not found.failures:
+            (one,) = found.judged
+            say(f"  {question(one)}")
+            for each in one.verdicts:
+                say(f"    {each.judge}: {each.ruling.value}, {each.told}")
+            if one.refused:
+                say(f"    refused: {one.refused}")
+    return FAILED if found.failures else 0

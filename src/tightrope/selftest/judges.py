@@ -1,0 +1,112 @@
+"""One case, answered as users ask, and what each judge says of the answer.
+
+balls         the same question in ball arithmetic: both intervals contain the truth, so they meet
+enumeration   every outcome in exact fractions, where all laws are finite
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+
+from ..bound import Bound
+from ..errors import UnsupportedMechanism, WorkExhausted
+from ..expression import parse
+from ..mechanisms.base import Mechanism
+from . import enumeration
+from .cases import SelftestCase
+
+ANSWER_SECONDS, JUDGE_SECONDS = 2.0, 5.0  # for each question
+
+
+class Ruling(Enum):
+    """What a judge says of an answer."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    SILENT = "cannot tell"  # and the words say why
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judge's ruling, in words too."""
+
+    judge: str
+    ruling: Ruling
+    told: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An answer and the verdicts on it; no bound where it was refused, and why."""
+
+    case: SelftestCase
+    bound: Bound | None
+    refused: str
+    verdicts: tuple[Verdict, ...]
+    seconds: float
+
+    @property
+    def failures(self) -> list[Verdict]:
+        """Those of judges who differ."""
+        return [each for each in self.verdicts if each.ruling is Ruling.DIFFERS]
+
+    @property
+    def width(self) -> float:
+        """Of the interval, relative to its upper end."""
+        if self.bound is None or self.bound.lower == self.bound.upper:
+            return 0.0
+        return 1.0 - self.bound.lower / self.bound.upper
+
+
+def judged(case: SelftestCase) -> Judged:
+    """The answer and all verdicts; whatever is raised that is no refusal is a failure too."""
+    began = time.perf_counter()
+    bound: Bound | None = None
+    verdicts: list[Verdict] = []
+    refused = ""
+    try:
+        mechanism = parse(case.expression)
+        bound = _asked(mechanism, case, proof=False, seconds=ANSWER_SECONDS)
+        for name, judge in JUDGES.items():
+            found = judge(mechanism, case, bound)
+            verdicts += [] if found is None else [Verdict(name, *found)]
+    except (UnsupportedMechanism, WorkExhausted) as error:
+        refused = str(error)
+    except Exception as error:
+        verdicts.append(Verdict("raised", Ruling.DIFFERS, f"{type(error).__name__}: {error!s:.200}"))
+    return Judged(case, bound, refused, tuple(verdicts), time.perf_counter() - began)
+
+
+def _asked(mechanism: Mechanism, case: SelftestCase, proof: bool, seconds: float) -> Bound:
+    ask: Callable[..., Bound] = getattr(mechanism, case.quantity)
+    return ask(case.given, proof=proof, seconds=seconds)
+
+
+Found = tuple[Ruling, str] | None  # None where a judge has no say
+
+
+def _by_balls(mechanism: Mechanism, case: SelftestCase, bound: Bound) -> Found:
+    try:
+        proven = _asked(mechanism, case, proof=True, seconds=JUDGE_SECONDS)
+    except (UnsupportedMechanism, WorkExhausted) as error:
+        return Ruling.SILENT, str(error)
+    meet = proven.lower <= bound.upper and bound.lower <= proven.upper
+    return Ruling.AGREES if meet else Ruling.DIFFERS, f"in balls it is in [{proven.lower!r}, {proven.upper!r}]"
+
+
+def _by_enumeration(mechanism: Mechanism, case: SelftestCase, bound: Bound) -> Found:
+    if not case.uses:
+        return None
+    law = enumeration.outcomes(case.uses)
+    contradiction = {"delta": enumeration.contradiction_of_delta, "epsilon": enumeration.contradiction_of_epsilon}
+    told = contradiction[case.quantity](law, case.given, (bound.lower, bound.upper))
+    return (Ruling.DIFFERS, told) if told else (Ruling.AGREES, f"{len(law):,} outcomes agree")
+
+
+JUDGES: Mapping[str, Callable[[Mechanism, SelftestCase, Bound], Found]] = MappingProxyType(
+    {"balls": _by_balls, "enumeration": _by_enumeration}
+)
