@@ -204,10 +204,39 @@ def test_neighbours() -> None:
     for parts in ([step, subset], [subset, gaussian(2.0)], [step, replacing(gaussian(2.0))]):
         with pytest.raises(tr.UnsupportedMechanism, match="its parts are for add_remove and for replace_one"):
             from_mechanism(transformer_zoo.Composition()(parts, [1, 1]), records=RECORDS)
-    with pytest.raises(tr.UnsupportedMechanism, match="it is sampled for add_remove, and says replace_one"):
+    with pytest.raises(tr.UnsupportedMechanism, match="it is made for add_remove, and says replace_one"):
         from_mechanism(replacing(step))
     both = transformer_zoo.Composition()([subset, replacing(gaussian(2.0))], [2, 1])
     assert from_mechanism(both, records=RECORDS) == made * 2 + tr.Gaussian(sigma=2.0)
+
+
+def test_one_direction() -> None:
+    """What holds for both directions holds for each; neither holds for the other."""
+    gaussian = mechanism_zoo.GaussianMechanism(2.0, phi_off=False)
+    ways = {
+        way: transformer_zoo.AmplificationBySampling_pld(neighboring=way)(gaussian, 0.1)
+        for way in ("add_only", "remove_only")
+    }
+    step = tr.Gaussian(sigma=2.0).poisson(rate=0.1)
+    for sampled in ways.values():
+        composed = transformer_zoo.ComposeAFA()([sampled, gaussian], [3, 1])
+        assert from_mechanism(composed) == step * 3 + tr.Gaussian(sigma=2.0)
+    given = {"prob": 0.1, "sigma": 2.0, "coeff": 3}
+    one = mechanism_zoo.SubsampleGaussianMechanism(given, phi_off=False, RDP_off=True, neighboring="remove_only")
+    assert one.neighboring == "remove_only"
+    assert from_mechanism(one) == step * 3
+    with pytest.raises(tr.UnsupportedMechanism, match="its parts are for add_only and for remove_only"):
+        from_mechanism(transformer_zoo.ComposeAFA()(list(ways.values()), [1, 1]))
+    with pytest.raises(tr.UnsupportedMechanism, match="it is made for add_only, and says replace_one"):
+        from_mechanism(replacing(transformer_zoo.ComposeAFA()([ways["add_only"]], [1])))
+    with pytest.raises(tr.UnsupportedMechanism, match="it is sampled for one direction, and says replace_one"):
+        from_mechanism(replacing(ways["add_only"]))
+
+
+def test_many_parts_are_read_at_once() -> None:
+    parts = [mechanism_zoo.ExactGaussianMechanism(1.0 + index) for index in range(2000)]
+    made = from_mechanism(transformer_zoo.Composition()(parts, [2] * len(parts)))
+    assert len(made.parts) == len(parts)
 
 
 def test_subsets_of_phi_functions_are_about_adding_or_removing() -> None:

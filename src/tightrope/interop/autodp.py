@@ -34,7 +34,8 @@ except ImportError:
     raise missing("autodp", "autodp==0.2.3.1") from None
 
 EITHER = "add_remove"  # what autodp calls neighbours where nobody says
-KNOWN = (EITHER, "replace_one", "add_only", "remove_only")
+ONE_WAY = ("add_only", "remove_only")
+KNOWN = (EITHER, "replace_one", *ONE_WAY)
 AGREEMENT = 1e-9  # of a composed sigma with that of the parts that are named: it only tells them from others
 CLAIM = (
     "what autodp claims of it is tr.RenyiCurve(orders=orders, divergences=[mech.get_RDP(order) for order in orders])"
@@ -95,8 +96,9 @@ def _flagged(mechanism: Any, found: Translated) -> Translated:
     own = mechanism.neighboring
     if own in (EITHER, found.neighbours):
         return found
-    if found.made.relation is not None:
-        raise _refused(mechanism, f"it is sampled for {found.neighbours}, and says {own}: account for each on its own")
+    narrower = own in ONE_WAY or found.made.relation is None  # both directions hold in each; noise as it is in any
+    if found.neighbours != EITHER or not narrower:
+        raise _refused(mechanism, f"it is made for {found.neighbours}, and says {own}: account for each on its own")
     return replace(found, neighbours=own)
 
 
@@ -126,6 +128,8 @@ def _composed(mechanism: Any, parts: Sequence[Any], counts: Sequence[float], rec
         raise _refused(mechanism, f"it has {len(parts)} parts and {len(counts)} counts; autodp drops the longer end")
     found = [_read(part, records) for part in parts]
     kinds = sorted({each.neighbours for each in found})
+    if set(kinds) & set(ONE_WAY):
+        kinds = [kind for kind in kinds if kind != EITHER]  # which holds in each direction
     if len(kinds) > 1:
         raise _refused(
             mechanism, f"its parts are for {' and for '.join(kinds)}: set neighboring of each part to what it is for"
@@ -139,6 +143,8 @@ def _sampled(mechanism: Any, held: Mapping[str, Any], one_way: bool, records: in
     """AmplificationBySampling, and that of phi-functions, which is about one direction."""
     base, rate = _read(held["mechanism"], records), held["prob"]
     neighbours = mechanism.neighboring if one_way else EITHER
+    if neighbours == "replace_one":
+        raise _refused(mechanism, "it is sampled for one direction, and says replace_one: account for each on its own")
     subset = _is_subset(mechanism) if one_way else bool(mechanism.replace_one)
     if not subset:
         if base.neighbours not in (EITHER, neighbours):
@@ -192,7 +198,7 @@ def _gaussian(mechanism: Any) -> Mechanism:
 def _sparse_vector(mechanism: Any) -> Mechanism:
     """GaussianSVT with one answer, by the parameters that autodp's divergence reads."""
     given = mechanism.params
-    if mechanism.name.endswith("c>1") or "c" in given:
+    if "c" in given:
         raise _refused(
             mechanism,
             "it does not say by which sensitivity sigma is divided, a query moves by 2 against the threshold: "
