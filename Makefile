@@ -6,10 +6,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PEERS := .venv-peers
 INTEROP := .venv-interop
+MUTANTS := .venv-mutants
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-interop check house schema mechanisms transformations bench bench-peers fuzz reproduce sources clean
+.PHONY: help demo test test-interop check house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +68,15 @@ bench: $(STAMP) ## time, memory and width of standard questions and of the latti
 fuzz: $(STAMP) ## 2,000 random questions and 400 trees (CASES=n for fewer), each answered in 5 s; then the suite's searches in full
 	$(BIN)/python -m benchmarks.fuzz $(CASES)
 	TIGHTROPE_SEARCH=full $(BIN)/python -m pytest -q -n $(WORKERS) $$(grep -rl tests.search tests --include='test_*.py') tests/conformance/test_facets.py
+
+mutants: $(MUTANTS)/.stamp ## small faults by Cosmic Ray, each given to the tests of its line (SAMPLE=n per file, ONLY=room)
+	PYTHONPATH=src $(MUTANTS)/bin/python -m benchmarks.mutants $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(ONLY),--only $(ONLY)) --deep
+	PYTHONPATH=src $(MUTANTS)/bin/python -m benchmarks.mutants.page
+
+$(MUTANTS)/.stamp: pyproject.toml
+	@test -x $(MUTANTS)/bin/python || $(PYTHON) -m venv $(MUTANTS)
+	$(MUTANTS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' cosmic-ray==8.7.0 coverage==7.17.2
+	@touch $@
 
 bench-peers: $(STAMP) $(PEERS)/.stamp ## other libraries on the same cases, in an environment of their own
 	$(BIN)/python benchmarks/peers.py
