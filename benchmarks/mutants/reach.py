@@ -50,6 +50,7 @@ def record(tests: list[str]) -> int:
     measured = coverage.Coverage(
         data_file=str(LINES), include=[str(ROOT / "src" / "tightrope" / "*")], config_file=False
     )
+    measured.set_option("run:relative_files", True)
     if LINES.exists():
         measured.load()
     recorder = Recorder(measured)
@@ -58,11 +59,8 @@ def record(tests: list[str]) -> int:
     measured.stop()
     measured.save()
     known = json.loads(COSTS.read_text()) if COSTS.exists() else {}
-    COSTS.write_text(
-        json.dumps(
-            known | {test: cost for test, cost in recorder.costs.items() if test not in recorder.failed}, indent=0
-        )
-    )
+    passed = {test: cost for test, cost in recorder.costs.items() if test not in recorder.failed}
+    COSTS.write_text(json.dumps(known | passed, indent=0))
     return int(status)
 
 
@@ -78,7 +76,7 @@ def tests_of(path: Path) -> dict[int, list[str]]:
     """The tests that run each line of a file of the package."""
     data = coverage.CoverageData(str(LINES))
     data.read()
-    found: dict[int, list[str]] = data.contexts_by_lineno(str(path))
+    found: dict[int, list[str]] = data.contexts_by_lineno(str(path.relative_to(ROOT)))
     return {line: [test for test in tests if test in costs()] for line, tests in found.items()}
 
 

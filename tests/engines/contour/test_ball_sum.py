@@ -11,9 +11,9 @@ import tightrope as tr
 from tests.engines.test_parts import cut_and_split
 from tightrope.engines import parts as contour_parts
 from tightrope.engines.contour.ball_sum import ball_nodes
+from tightrope.engines.contour.bound import Nodes
 from tightrope.engines.contour.engine import tried
 from tightrope.engines.contour.float_sum import float_nodes
-from tightrope.engines.contour.bound import Nodes
 from tightrope.engines.contour.ways import WHOLE, Approach, ContourLaw, ContourTarget
 from tightrope.engines.saddle import find_saddle
 from tightrope.facets.cumulant import cgf_of
