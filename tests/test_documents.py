@@ -57,3 +57,13 @@ def test_what_is_no_date_is_refused(given: Any) -> None:
     with pytest.raises(tr.InvalidParameter, match=r"^date must be one such as 2026-11-16") as caught:
         documents.dated(given)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "held",
+    ["[" * 200 + "]" * 200, "[" * 100_000 + "]" * 100_000, r'"\ud800"', "1" + "0" * 4200, "-0.0", '{"digest": 1}'],
+)
+def test_hostile_documents_are_refused_in_one_line(held: str) -> None:
+    with pytest.raises(tr.DataError) as caught:
+        documents.read(f'{{"schema": 1, "digest": "sha256:", "held": {held}}}', "a result")
+    assert "\n" not in str(caught.value)

@@ -109,12 +109,14 @@ def plain(value: object) -> Any:
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
-def _canonical(value: object) -> object:
+def _canonical(value: object, depth: int = 1) -> object:
     """The same value, whoever writes it: other programs write 1.0 as 1."""
+    if depth > DEPTH_MOST:
+        raise DataError(f"nested more than {DEPTH_MOST} deep")
     if isinstance(value, Mapping):
-        return {key: _canonical(item) for key, item in value.items()}
+        return {key: _canonical(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_canonical(item) for item in value]
+        return [_canonical(item, depth + 1) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_MOST else value
 
 
