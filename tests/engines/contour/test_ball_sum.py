@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import pytest
 from flint import arb
@@ -13,7 +14,7 @@ from tightrope.engines import parts as contour_parts
 from tightrope.engines.contour.ball_sum import ball_nodes
 from tightrope.engines.contour.bound import Nodes
 from tightrope.engines.contour.engine import tried
-from tightrope.engines.contour.float_sum import float_nodes
+from tightrope.engines.contour.float_sum import _ball, float_nodes
 from tightrope.engines.contour.ways import WHOLE, Approach, ContourLaw, ContourTarget
 from tightrope.engines.saddle import find_saddle
 from tightrope.facets.cumulant import cgf_of
@@ -68,3 +69,8 @@ def assert_sums_agree(floats: Nodes, balls: Nodes, epsilon: float) -> None:
     (log, rate), (ball_log, ball_rate) = floats.slope(epsilon), balls.slope(epsilon)
     assert abs(log - ball_log) <= 1e-6
     assert abs(rate - ball_rate) <= 1e-6
+
+
+def test_a_sum_that_is_not_finite_says_nothing() -> None:
+    for value, radius in ((math.inf, 1.0), (1.0, math.inf), (math.nan, 1.0), (1.0, math.nan)):
+        assert _ball(value, radius).is_nan()
