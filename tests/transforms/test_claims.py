@@ -6,6 +6,7 @@ from flint import arb
 
 import tightrope as tr
 from tightrope.transforms.sizes import group_sizes
+from tightrope.transforms.terms import fixed_choices, merged
 
 LOPSIDED = tr.Finite(p=[0.5, 0.3, 0.2], q=[0.2, 0.5, 0.3])
 
@@ -45,3 +46,9 @@ def test_sizes_of_groups_in_all_parts() -> None:
     assert group_sizes(base) == {1}
     assert group_sizes(base.group(size=2).poisson(rate=0.1)) == {2}
     assert group_sizes(base.group(size=2) + base) == {1, 2}
+
+
+def test_parts_without_so_many_floors_have_their_last() -> None:
+    one, two, three = (tr.Gaussian(sigma=sigma).pair(tr.Direction.ADD) for sigma in (1.0, 2.0, 3.0))
+    found = fixed_choices([((one, two), 1), ((three,), 2)])
+    assert [set(run) for run in found] == [set(merged([(one, 1), (three, 2)])), set(merged([(two, 1), (three, 2)]))]

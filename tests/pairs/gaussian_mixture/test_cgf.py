@@ -177,3 +177,19 @@ def test_a_tilt_beyond_all_digits_leaves_an_answer() -> None:
     base = Gaussian(sigma=0.5158726245362688).without_replacement(batch=1, records=100, neighbours="add_remove")
     found = base.group(size=3).epsilon(1.3053692324484845e-06, direction="remove", engine="contour")
     assert found.lower <= 5.44011918178 <= found.upper
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.4])
+def test_an_angle_turns_no_faster_than_is_said(rate: float) -> None:
+    """arg g(x + iy) <= turning mu y, in both arithmetics, from where hardly anything hits to where all do."""
+    law, size = ManyHits(1.0, BinomialHits(5, rate)), 5
+    with working_precision(100):
+        weights = [math.comb(size, k) * arb(rate) ** k * (1 - arb(rate)) ** (size - k) for k in range(size + 1)]
+        for x in (-2.0, 0.0, 1.0, 2.0, 3.0, 4.0, 6.0):
+            share = law.plain_point(x)[1]
+            for y in (0.05, 0.4, 1.0):
+                g = sum((w * acb(k * x - arb(k * k) / 2, k * y).exp() for k, w in enumerate(weights)), acb(0))
+                # Followed from 0: the angle is at most 5 y, and grows with y.
+                angle = g.arg() + 2 * arb.pi() * (1 if 5 * y > math.pi and g.imag < 0 else 0)
+                assert angle <= arb(law.turning(share)) * y + 1e-9
+                assert angle <= law.ball_turning(arb(share)) * y + 1e-9
