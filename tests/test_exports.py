@@ -31,6 +31,7 @@ EXPORTS = {
     "LossLaw",
     "Mechanism",
     "Relation",
+    "Report",
     "Risk",
     "Samplings",
     "Sweep",
@@ -50,6 +51,7 @@ EXPORTS = {
     "load",
     "parallel",
     "parse",
+    "report",
     "sweep",
 }
 

@@ -40,6 +40,8 @@ from .plans import by_sampling as by_sampling
 from .plans import frontier as frontier
 from .relation import Direction as Direction
 from .relation import Relation as Relation
+from .report import Report as Report
+from .report import report as report
 from .risk import Risk as Risk
 from .serial import dump as dump
 from .serial import load as load

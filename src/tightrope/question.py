@@ -79,6 +79,21 @@ class Plain(TypedDict, total=False):
     seconds: float
 
 
+class ReportOptions(TypedDict, total=False):
+    """The keywords of a report: what stands at its head, those of risk, and how it is asked."""
+
+    title: str | None
+    system: str | None
+    organisation: str | None
+    author: str | None
+    prior: float
+    fpr: float
+    baseline: float
+    proof: bool
+    direction: Direction | str | None
+    seconds: float
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """quantity: a key of ARGUMENTS. accuracy: relative width wanted, None where none is insisted on.

@@ -106,10 +106,14 @@ class Risk:
         row = self.rows[0]
         rate = row.arguments["fpr"]
         curve = self.mechanism.tradeoff_curve(fprs=rates(rate), direction=row.direction)
-        replaced = VALUE_AXES if self.mechanism.relation is None else REPLACED_AXES
-        names = replaced if row.direction is None else MEMBER_AXES
         mark = MarkedRate(rate, row.bound.upper, f"at most {row.number}")
-        return draw(curve._series(""), mark, names, self.title, path, ax)
+        return draw(curve._series(""), mark, self.axis_names, self.title, path, ax)
+
+    @property
+    def axis_names(self) -> tuple[str, str]:
+        """Who is accused wrongly, and who correctly."""
+        replaced = VALUE_AXES if self.mechanism.relation is None else REPLACED_AXES
+        return replaced if self.rows[0].direction is None else MEMBER_AXES
 
     def _repr_png_(self) -> bytes | None:
         from .plot import png

@@ -18,6 +18,7 @@ PANELS_SIZE = (9.6, 4.9)
 SMALLEST_SHOWN = 1e-4  # of the panel of small rates, unless a smaller one is asked for
 PER_DECADE = 4  # rates where they are small
 EVEN_RATES = 20  # of all, from 0 to 1
+NARROW = 34  # characters of an axis of one panel alone
 LABEL_LEFT = 0.02  # a mark further to the right has its label at the left
 
 
@@ -62,10 +63,26 @@ def draw(
         panels[0][0].legend(frameon=False, fontsize=8, loc="lower right")
         if ax is None:
             figure.suptitle(wrapped(verbatim(title)), x=0.01, ha="left", fontsize=10)
-            width = rounded(curve.width, 1, up=True)
-            said = [f"{WIDTH_SAID} at the rates asked for both ends differ by at most {width}", curve.assurance]
-            figure.supxlabel("; ".join(filter(None, said)), x=0.99, ha="right", color="#555555", fontsize=8)
+            figure.supxlabel(_said(curve), x=0.99, ha="right", color="#555555", fontsize=8)
         return figure
+
+
+def one_panel(curve: Rates, marked: MarkedRate, axis_names: tuple[str, str], log: bool) -> Figure:
+    """One of both: small rates, or all."""
+    with sheet(None, None) as axes:
+        _panel(axes, curve, marked, log)
+        axes.set_xlabel(wrapped(axis_names[0], NARROW))
+        axes.set_ylabel(wrapped(axis_names[1], NARROW))
+        axes.legend(frameon=False, fontsize=8, loc="lower right")
+        figure_of(axes).supxlabel(_said(curve))
+        return figure_of(axes)
+
+
+def _said(curve: Rates) -> str:
+    """How far both ends lie apart, and how sure they are."""
+    width = rounded(curve.width, 1, up=True)
+    words = f"{WIDTH_SAID} at the rates asked for both ends differ by at most {width}"
+    return "; ".join(filter(None, [words, curve.assurance]))
 
 
 def _panel(axes: Axes, curve: Rates, marked: MarkedRate, log: bool) -> None:

@@ -25,6 +25,7 @@ from .convert import convert
 from .mechanisms import listing
 from .options import DIRECTION, EXPRESSION, WITH_JSON, given_date, question_options
 from .output import INTERRUPTED, as_option, as_text, assured, complain, say, spinner
+from .report import report
 from .risk import risk
 from .selftest import selftest
 from .sweep import sweep
@@ -202,6 +203,7 @@ app.add_command(calibrate)
 app.add_command(compare)
 app.add_command(convert)
 app.add_command(listing)
+app.add_command(report)
 app.add_command(risk)
 app.add_command(selftest)
 app.add_command(sweep)

@@ -11,10 +11,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from ..calls import checked_method
-from ..question import Options, Plain
+from ..documents import Date
+from ..question import Options, Plain, ReportOptions
 
 if TYPE_CHECKING:
     from ..bound import Bound
+    from ..report import Report
     from ..risk import Risk
     from ..tradeoffs import Tradeoffs
 
@@ -183,3 +185,16 @@ class Attackable:
         from ..readings.risk import risk
 
         return risk(self, {"prior": prior, "fpr": fpr, "baseline": baseline, "delta": delta}, options)
+
+    @checked_method
+    def report(
+        self: Any, delta: float | Iterable[float], date: Date = None, **options: Unpack[ReportOptions]
+    ) -> Report:
+        """The document that is filed: epsilon at delta, or at several, with all that belongs to it; `.save(path)`.
+
+        title, system, organisation, author and date stand at its head; the other keywords are those of `risk` and
+        `epsilon`. seconds: for all of it, 60 without. See docs/report.md.
+        """
+        from ..report import report
+
+        return report(self, delta, date, **options)

@@ -51,16 +51,26 @@ def risk(mechanism: Mechanism, given: Mapping[str, float], options: Options) -> 
     rows, sharp = [], True
     for quantity, arguments, direction, bound in [*found, ("epsilon", {"delta": delta}, None, odds)]:
         reaches = _reaches(quantity, bound)
-        number, sentence, close = worded(quantity, arguments, bound, replaced, reaches)
+        with work.uncounted():  # to say what is known takes no time, and a longer call may have none left
+            number, sentence, close = worded(quantity, arguments, bound, replaced, reaches)
         rows.append(RiskRow(quantity, arguments, direction, bound, number, said(sentence)))
         sharp = sharp and (quantity == UNREACHED or (reaches and close))
+    rests_on, leaves_out = notes(mechanism, fpr)
     return Risk(
         mechanism,
         tuple(rows),
         meant=tuple(map(said, meant([row.bound for row in rows], replaced, sharp))),
-        assumed=tuple(map(said, assumed(mechanism, replaced))),
-        not_covered=tuple(map(said, not_covered(fpr, replaced))),
+        assumed=rests_on,
+        not_covered=leaves_out,
     )
+
+
+def notes(mechanism: Mechanism, fpr: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is assumed, and what is not covered, by any number of the run."""
+    reported = local(mechanism)
+    replaced = reported or mechanism.relation is Relation.REPLACE
+    said: Callable[[str], str] = of_values if reported else str
+    return tuple(map(said, assumed(mechanism, replaced))), tuple(map(said, not_covered(fpr, replaced)))
 
 
 def _reaches(quantity: str, bound: Bound) -> bool:

@@ -1,0 +1,123 @@
+"""The questions of a report, in one time for all: epsilons first, then what they mean, pictures and epochs last.
+
+Guarantee: every number is that of its own question. A part that cannot be answered is left out, with the reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from .. import work
+from ..bound import Bound
+from ..curve import Curve
+from ..documents import Date
+from ..epochs import Epochs
+from ..errors import UnsupportedMechanism, WorkExhausted
+from ..mechanisms.base import Mechanism
+from ..mechanisms.training import training
+from ..question import ReportOptions, parsed
+from ..readings.risk import notes
+from ..relation import Direction
+from ..result import Result
+from ..risk import Risk
+from ..risk_plot import rates
+from ..tradeoffs import Tradeoffs
+from .filing import Filing
+from .request import REPORT_SECONDS
+from .value import Report
+
+EPSILON_SHARE, RISK_SHARE, CURVE_SHARE, TRADEOFF_SHARE = 0.5, 0.5, 0.4, 0.6  # of the time that is left
+BEYOND = 1.3  # a curve ends at so many times the largest epsilon, or a little later
+CURVE_POINTS = 41
+STOP_UNKNOWN = 4.0
+FPR_USUAL = 1e-3
+STOPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)  # round numbers, in units of a power of ten
+TABLED_RATES = (1e-3, 1e-2, 0.05, 0.1, 0.25, 0.5)
+
+Answer = TypeVar("Answer")
+
+
+def gather(run: Mechanism, deltas: list[float], date: Date, options: ReportOptions) -> Report:
+    """All answers of a report."""
+    filing, seconds = Filing.of(options, date), options.get("seconds", REPORT_SECONDS)
+    asking = Asking(run, deltas, options, {"proof": options.get("proof", False), "seconds": seconds})
+    with work.allowance(seconds):
+        with work.part(EPSILON_SHARE):
+            results = asking.epsilons()
+        with work.part(RISK_SHARE):
+            risk = asking.tried("risk", asking.risk)
+        with work.part(CURVE_SHARE):
+            curve = asking.tried("curve", lambda: asking.curve([each.bound for each in results]))
+        with work.part(TRADEOFF_SHARE):
+            tradeoffs = asking.tried("trade-off", lambda: asking.tradeoffs(risk))
+        epochs = asking.tried("epochs", asking.epochs)
+    assumed, not_covered = notes(run, asking.fpr)
+    return Report(run, filing, results, risk, curve, tradeoffs, epochs, assumed, not_covered, asking.left_out)
+
+
+@dataclass(slots=True)
+class Asking:
+    """The run and how it is asked; left_out is what could not be answered, by its name, and why."""
+
+    run: Mechanism
+    deltas: list[float]
+    options: ReportOptions
+    manner: Any  # proof and seconds
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def fpr(self) -> float:
+        """The rate of wrong accusations that sentences and pictures speak of."""
+        return self.options.get("fpr", FPR_USUAL)
+
+    @property
+    def direction(self) -> Direction | None:
+        return parsed(self.options.get("direction"))
+
+    def tried(self, name: str, ask: Callable[[], Answer]) -> Answer | None:
+        """An answer, or nothing and the reason."""
+        try:
+            return ask()
+        except (UnsupportedMechanism, WorkExhausted) as refused:
+            self.left_out[name] = str(refused)
+            return None
+
+    def epsilons(self) -> tuple[Result, ...]:
+        bounds = self.run.epsilon(self.deltas, direction=self.direction, **self.manner)
+        written = repr(self.run)
+        return tuple(
+            Result(written, "epsilon", {"delta": each}, bound, direction=self.direction)
+            for each, bound in zip(self.deltas, bounds, strict=True)
+        )
+
+    def risk(self) -> Risk:
+        given: Any = {name: self.options[name] for name in ("prior", "baseline") if name in self.options}
+        return self.run.risk(fpr=self.fpr, delta=self.deltas[0], **given, **self.manner)
+
+    def curve(self, bounds: list[Bound]) -> Curve:
+        return self.run.curve(0.0, last_epsilon(bounds), CURVE_POINTS, direction=self.direction, **self.manner)
+
+    def tradeoffs(self, risk: Risk | None) -> Tradeoffs | None:
+        """Of the same direction as the sentences."""
+        if risk is None:
+            return None
+        places = sorted({*rates(self.fpr), *TABLED_RATES})
+        return self.run.tradeoff_curve(fprs=places, direction=risk.rows[0].direction, **self.manner)
+
+    def epochs(self) -> Epochs | None:
+        if not isinstance(self.run, training):
+            return None
+        return self.run.by_epoch(self.deltas[0], direction=self.direction, **self.manner)
+
+
+def last_epsilon(bounds: list[Bound]) -> float:
+    """Where a curve ends: a round number beyond the largest epsilon that is known."""
+    ends = [end for bound in bounds for end in (bound.lower, bound.upper) if end < math.inf]
+    most = BEYOND * max(ends, default=0.0)
+    if not 0.0 < most < math.inf:
+        return STOP_UNKNOWN
+    unit = 10.0 ** math.floor(math.log10(most))
+    return next((each * unit for each in STOPS if each * unit >= most), most)

@@ -1,0 +1,88 @@
+"""The pictures of a report: SVG in one line of text each, the same for the same numbers.
+
+As images in a page they can neither run nor fetch anything, and their names do not meet.
+"""
+
+from __future__ import annotations
+
+import math
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..curve import Curve
+from ..epochs import Epochs
+from ..plot import svg
+from ..result import Result
+from ..risk import Risk
+from ..risk_plot import MarkedRate, one_panel
+from ..tradeoffs import Tradeoffs
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PICTURE_SIZE = (5.4, 3.5)
+SQUARE_SIZE = (3.7, 3.5)
+MARK_COLOUR = "#d55e00"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image as a data URI, what it shows for those who do not see it, and what its width is."""
+
+    source: str
+    shows: str
+    certified: str
+
+
+def curve_picture(curve: Curve, results: tuple[Result, ...]) -> Picture:
+    """delta over epsilon, what can be promised marked."""
+
+    def draw() -> Figure:
+        figure = curve.plot()
+        axes = figure.axes[0]
+        marks = [(each.bound.upper, each.arguments["delta"]) for each in results]
+        shown = [(epsilon, delta) for epsilon, delta in marks if epsilon < math.inf and delta > 0.0]
+        low, high = axes.get_ylim()
+        axes.plot([x for x, _ in shown], [y for _, y in shown], "o", color=MARK_COLOUR, markersize=6, zorder=5)
+        axes.set_ylim(min([low, *(delta / 2.0 for _, delta in shown)]), high)
+        return figure
+
+    return _made(draw, PICTURE_SIZE, "A falling curve: delta over epsilon. Its numbers are in the table below.")
+
+
+def tradeoff_pictures(tradeoffs: Tradeoffs, risk: Risk) -> tuple[Picture, Picture]:
+    """The best attacker beside guessing: at all rates, and at small ones."""
+    row = risk.rows[0]
+    mark = MarkedRate(row.arguments["fpr"], row.bound.upper, f"at most {row.number}")
+    series, names = tradeoffs._series(""), risk.axis_names
+    shows = "Correct over wrong accusations: the best attacker lies above guessing. Its numbers are in the table below."
+    first, second = (
+        _made(lambda log=log: one_panel(series, mark, names, log), SQUARE_SIZE, shows)  # type: ignore[misc]
+        for log in (False, True)
+    )
+    return first, second
+
+
+def epochs_picture(epochs: Epochs) -> Picture:
+    """epsilon over the epochs."""
+    shows = "A rising curve: epsilon by epoch. Its numbers are in the table below."
+    return _made(epochs.plot, PICTURE_SIZE, shows)
+
+
+def _made(plot: Callable[[], Figure], size: tuple[float, float], shows: str) -> Picture:
+    """Drawn without a title and without words beneath, which the page has."""
+    told: list[str] = []
+
+    def draw() -> Figure:
+        figure = plot()
+        told.append(figure.get_supxlabel())
+        figure.supxlabel("")
+        for axes in figure.axes:
+            axes.set_title("", loc="left")
+        figure.set_size_inches(size)
+        return figure
+
+    image = b64encode(svg(draw).encode("utf-8")).decode("ascii")
+    return Picture(f"data:image/svg+xml;base64,{image}", shows, told[0])

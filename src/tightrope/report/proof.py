@@ -1,0 +1,119 @@
+"""The sections on what proves the numbers: where their width is from, the certificate, the commands that check it."""
+
+from __future__ import annotations
+
+import json
+from shlex import quote
+
+from ..calls import shortened
+from ..digits import rounded, short
+from ..errors import TightropeError
+from ..expression import parse
+from ..result import Result
+from .from_file import RESULT_ID
+from .markup import Markup, element, facts, joined, scrolled, table
+from .value import Report
+from .words import budget_rows
+
+LISTED_MOST = 12_000  # characters of the document that are listed
+COMMAND_MOST = 400
+ARITHMETIC = {
+    "ball": "ball arithmetic: every number is an interval around the true one, so that no rounding can be missed",
+    "float64": "floating-point numbers, with a proven bound on every rounding",
+}
+NONE_LEFT = "Nothing was lost to approximation or rounding: both ends are the same number."
+
+
+def errors(report: Report) -> Markup:
+    """The error budget of each result in words."""
+    found = [
+        element(
+            "p",
+            "Epsilon is proven by two statements about delta: at the upper end delta is no more than what is allowed, "
+            "at the lower end it is no less. Each source of error was bounded, and its bound was added above and taken "
+            "off below. These are the bounds, in units of delta:",
+        )
+    ]
+    for result in report.results:
+        told = result.bound.certificate
+        rows = [] if told is None else budget_rows(told.budget)
+        caption = f"Bounds of all errors at delta {short(result.arguments['delta'])}"
+        if rows:
+            found.append(table(caption, ("Source", "What it is", "Above", "Below"), rows, class_="budget"))
+        elif told is not None:
+            found.append(element("p", f"At delta {short(result.arguments['delta'])}: {_no_errors(result)}"))
+    return joined(found)
+
+
+def _no_errors(result: Result) -> str:
+    bound = result.bound
+    if bound.lower == bound.upper:
+        return NONE_LEFT
+    return f"no error is listed; the ends differ by {rounded(bound.width, 2, up=True)}."
+
+
+def certificate(report: Report) -> Markup:
+    """Who computed what and why it holds, and how anybody can check it without trusting this page."""
+    found = []
+    for result in report.results:
+        told = result.bound.certificate
+        if told is None:
+            continue
+        rows = [
+            ("Engine", told.engine),
+            ("Reason", told.reason),
+            ("Arithmetic", ARITHMETIC.get(told.arithmetic, told.arithmetic)),
+            *([("Ended early", f"{told.exhausted} ran out")] if told.exhausted is not None else []),
+        ]
+        found.append(facts(f"Epsilon at delta {short(result.arguments['delta'])}", rows))
+    return joined([*found, *_checks(report)])
+
+
+def _checks(report: Report) -> list[Markup]:
+    """Commands for whoever doubts."""
+    run, asked = repr(report.mechanism), report.results
+    if not _readable(run):
+        return [
+            element(
+                "p",
+                "The run was built from functions in Python, which no text holds: to check it, build it again and ask "
+                "again.",
+            )
+        ]
+    deltas = " ".join(f"--delta {short(each.arguments['delta'])}" for each in asked)
+    only = "" if asked[0].direction is None else f" --direction {asked[0].direction.value}"
+    again = f"tightrope epsilon {quote(run)} {deltas}{only} --proof"
+    commands = ["tightrope verify report.html", *([again] if len(again) <= COMMAND_MOST else [])]
+    return [
+        element("h3", "How to check it"),
+        element(
+            "p",
+            "This file holds the certificate as data (the element ",
+            element("code", RESULT_ID),
+            "). The first command proves both ends again from it, with code of its own; the second asks the same "
+            "question again, in ball arithmetic:",
+        ),
+        element("pre", element("code", "\n".join(commands))),
+    ]
+
+
+def _readable(text: str) -> bool:
+    try:
+        parse(text)
+    except TightropeError:
+        return False
+    return True
+
+
+def listed(report: Report) -> Markup:
+    """The document, so that it is on paper too."""
+    lines = json.dumps(json.loads(report.document()), indent=1, ensure_ascii=False)
+    return element("pre", element("code", shortened(lines, LISTED_MOST)), class_="document")
+
+
+def signatures() -> Markup:
+    """Lines to sign on."""
+    lines = [element("tr", *(element("td", "") for _ in range(4))) for _ in range(2)]
+    head = element("tr", *(element("th", each, scope="col") for each in ("Name", "Role", "Date", "Signature")))
+    inside = (element("thead", head), element("tbody", *lines))
+    return element("div", scrolled("Signatures", element("table", *inside, class_="signatures")), class_="signing")

@@ -1,0 +1,255 @@
+"""Sentences about a bound that anybody can read: what it promises, what it leaves open, and where its width is from.
+
+Every number is rounded towards more loss. A sentence that promises something names all that the promise rests on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from types import MappingProxyType
+
+from ..bound import Bound, Budget, Certificate
+from ..digits import rounded, short
+from ..mechanisms.base import Mechanism
+from ..mechanisms.loaders import LOADERS
+from ..mechanisms.training import training
+from ..readings.small_print import local
+from ..relation import Direction, Relation
+from ..result import Result
+from ..transforms.sizes import group_sizes
+
+HEADLINE_DIGITS = 4
+CHANCE_MOST = 10**15  # smaller chances are said as numbers only
+ENDS_APART = 10.0  # an upper end so many times the lower one is far from it
+
+DIRECTED = MappingProxyType(
+    {
+        Direction.REMOVE: "how much likelier an output may be with the record than without it",
+        Direction.ADD: "how much likelier an output may be without the record than with it",
+    }
+)
+
+# What makes both ends differ, by the names of the budget.
+SOURCES = MappingProxyType(
+    {
+        "discretisation": "Losses that lie close together were treated as one.",
+        "truncation": "Losses that are too unlikely to follow were counted as the worst ones, or left out below.",
+        "wrap_around": "A transform is periodic: what lies beyond its range comes back at the other end.",
+        "quadrature": "An integral was replaced by a sum of finitely many terms.",
+        "rounding": "Every step of the computation was rounded.",
+        "theorem": "The theorem allows a worse case than was found among real neighbours.",
+    }
+)
+
+RECORDS = MappingProxyType(
+    {
+        Relation.ADD_REMOVE: (
+            "Two data sets are neighbours if one of them has {one} more and all else is the same: {one} may be added "
+            "or removed."
+        ),
+        Relation.REPLACE: (
+            "Two data sets are neighbours if they have the same number of records and differ in {one} only: {one} may "
+            "be replaced by any other. A number for replaced records does not compare with one for records that are "
+            "added or removed."
+        ),
+    }
+)
+BRIEFLY = MappingProxyType(
+    {
+        Relation.ADD_REMOVE: "if {one} may be added or removed",
+        Relation.REPLACE: "if {one} may be replaced",
+    }
+)
+VALUES = "People report about themselves: neighbours are any two values that one person may have."
+OPEN_RELATION = (
+    "Nothing is sampled, so the run itself leaves open who is a neighbour: its parameters say what {one} may change at "
+    "most. The number holds for the neighbours that these parameters were worked out for: {one} added or removed, or "
+    "replaced by another. Which of the two it is belongs into this report."
+)
+
+
+AS_DRAWN = (
+    "Noise and samples are drawn from exactly the laws that are described, afresh each time, and nobody can foresee "
+    "them. Whether the code does so was not checked here."
+)
+AS_GIVEN = "Numbers of the run mean the doubles nearest to the decimals that are written."
+CLIPPED = "The gradient of each record is clipped, and sigma is the deviation of the noise in units of that norm."
+TRIALS = "Trial runs on the same records, such as those that chose the settings: they are releases too."
+
+
+def chance(value: float) -> str:
+    """1 in 100,000, where that is easier to read than the number."""
+    if value == 0.0:
+        return "never"
+    one = 1 / Fraction(repr(value))
+    if 1 < one <= CHANCE_MOST and one.denominator == 1:
+        return f"1 in {int(one):,}"
+    return f"a chance of {short(value)}"
+
+
+def at_most(bound: Bound) -> str:
+    """The upper end with a few digits, rounded up."""
+    return "none" if bound.upper == math.inf else rounded(bound.upper, HEADLINE_DIGITS, up=True)
+
+
+def both_ends(bound: Bound) -> tuple[str, str]:
+    """Lower and upper end with all digits that they share and one more, rounded outward."""
+    low, high = str(bound).strip("[]").split(", ")
+    return low, high
+
+
+def promise(result: Result, mechanism: Mechanism) -> str:
+    """What can be promised, in one sentence with all its conditions."""
+    bound, delta = result.bound, result.arguments["delta"]
+    at = f"delta {short(delta)} ({chance(delta)})"
+    if bound.upper == math.inf:
+        return _nothing(bound, at)
+    told = bound.certificate
+    under = "" if told is None else _conditions(told)
+    epsilon = f"epsilon {at_most(bound)} at {at}"
+    if result.direction is None:
+        text = f"the run is differentially private with {epsilon}, {briefly(mechanism)}."
+    else:
+        text = (
+            f"one direction has {epsilon}: {DIRECTED[result.direction]}. This alone is not differential privacy, which "
+            "needs both directions; the other one may cost more."
+        )
+    text = under + text
+    return text[0].upper() + text[1:]
+
+
+def _nothing(bound: Bound, at: str) -> str:
+    if bound.lower == math.inf:
+        about = bound.certificate
+        if about is not None and not about.attained:
+            return f"No finite epsilon can be promised at {at}: what is known of the run allows none."
+        return f"No finite epsilon holds at {at}."
+    return f"No finite epsilon could be proven at {at}: nothing can be promised, and at least {_least(bound)} is lost."
+
+
+def _least(bound: Bound) -> str:
+    return f"epsilon {rounded(bound.lower, HEADLINE_DIGITS, up=False)}"
+
+
+def _conditions(told: Certificate) -> str:
+    """What a promise rests on beyond the description of the run."""
+    found = []
+    if told.confidence == 0.0:
+        found.append("if the measured counts are the true chances")
+    elif told.confidence is not None:
+        share = (100 * Decimal(repr(told.confidence))).normalize()
+        found.append(f"with a confidence of {share:f} % in the measurements")
+    if "claimed" in told.parameters:
+        found.append("if what was claimed of the run is true")
+    return " and ".join(found) + ", " if found else ""
+
+
+def ends(bound: Bound) -> str:
+    """What the two ends speak of: it is not always the run itself that reaches the lower one."""
+    told, (low, high) = bound.certificate, both_ends(bound)
+    if told is not None and told.confidence is not None:
+        return (
+            f"For the chances that were measured the smallest such epsilon lies between {low} and {high}. The lower "
+            "end speaks of the measurements, and of no more than these."
+        )
+    if told is not None and not told.attained:
+        return (
+            f"The upper end, {high}, is that of a theorem and can be promised. The lower end, {low}, speaks of the "
+            "worst case that the theorem allows, not of the run: how much real data lose at least is not known here."
+        )
+    sharp = "" if told is None or told.tight else "comes from a theorem that may not be sharp, and "
+    return (
+        f"The smallest such epsilon lies between {low} and {high}, with every rounding accounted for. The upper end "
+        f"{sharp}can be promised; the lower end is certainly lost in the worst case that the description of the run "
+        "allows."
+    )
+
+
+def cautions(result: Result) -> list[str]:
+    """What whoever quotes this number should know."""
+    bound, told = result.bound, result.bound.certificate
+    found: list[str] = []
+    if told is None:
+        return found
+    if bound.upper == math.inf:
+        found.append(f"There is no finite upper end: {sentence(told.reason)}")
+    elif (wide := bound.wide) is not None:
+        far = bound.upper > ENDS_APART * bound.lower
+        found.append(f"The ends lie {'far ' if far else ''}apart: {sentence(wide)} The upper end holds all the same.")
+    if result.direction is not None:
+        found.append(
+            f"Only the direction {result.direction.value} was asked for; the other one may cost more, and differential "
+            "privacy needs both."
+        )
+    if told.assurance:
+        found.append(sentence(f"the run was measured, and this {told.assurance}"))
+    if "claimed" in told.parameters:
+        found.append(sentence(f"all of this rests on a claim that was not checked: {told.parameters['claimed']}"))
+    if "remark" in told.parameters:
+        found.append(sentence(str(told.parameters["remark"])))
+    return found
+
+
+def sentence(text: str) -> str:
+    """With a capital and a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def gathered(results: Sequence[Result]) -> list[str]:
+    """The cautions of all results, each once; one that is about some of them only says of which."""
+    said: dict[str, list[str]] = {}
+    for result in results:
+        for each in cautions(result):
+            said.setdefault(each, []).append(short(result.arguments["delta"]))
+    some = len(results)
+    return [each if len(at) == some else f"At delta {' and '.join(at)}: {each}" for each, at in said.items()]
+
+
+def neighbours_said(mechanism: Mechanism) -> str:
+    """Who counts as a neighbour, with as many records as a person may have."""
+    relation, one = mechanism.relation, _one(mechanism)
+    if relation is not None:
+        return RECORDS[relation].format(one=one)
+    return (VALUES if local(mechanism) else OPEN_RELATION).format(one=one)
+
+
+def briefly(mechanism: Mechanism) -> str:
+    """The same in half a line."""
+    relation = mechanism.relation
+    if relation is not None:
+        return BRIEFLY[relation].format(one=_one(mechanism))
+    return "for the value of one person" if local(mechanism) else "for the neighbours that are described below"
+
+
+def _one(mechanism: Mechanism) -> str:
+    sizes = group_sizes(mechanism.nameless)
+    if len(sizes) > 1:
+        return "as many records of one person as each part says with group(size)"
+    return "one record" if sizes == {1} else f"up to {max(sizes):,} records of one person"
+
+
+def rests_on(mechanism: Mechanism, assumed: Sequence[str]) -> list[str]:
+    """All that is assumed: what the sentences on one person assume, and what every number does."""
+    if not isinstance(mechanism, training):
+        return [*assumed, AS_DRAWN, AS_GIVEN]
+    loader = sentence(f"batches: {LOADERS[mechanism.sampling].assumed}").replace("`", "")
+    return [*assumed, loader, CLIPPED, AS_DRAWN, AS_GIVEN]
+
+
+def leaves_out(mechanism: Mechanism, not_covered: Sequence[str]) -> list[str]:
+    """All that is not covered."""
+    return [*not_covered, *([TRIALS] if isinstance(mechanism, training) else [])]
+
+
+def budget_rows(budget: Budget) -> list[tuple[str, str, str, str]]:
+    """Each source that counts, in words, and what it took above and below, rounded up; the largest first."""
+    rows = []
+    for name, said in SOURCES.items():
+        above, below = budget.upper.get(name, 0.0), budget.lower.get(name, 0.0)
+        if above or below:
+            shown = (rounded(each, 2, up=True) for each in (above, below))
+            rows.append((above + below, (name.replace("_", " "), said, *shown)))
+    return [(name, said, above, below) for _, (name, said, above, below) in sorted(rows, reverse=True)]
