@@ -210,6 +210,18 @@ def test_neighbours() -> None:
     assert from_mechanism(both, records=RECORDS) == made * 2 + tr.Gaussian(sigma=2.0)
 
 
+def test_names_are_kept() -> None:
+    """Those that somebody gave, and that can be names here."""
+    parts = [
+        mechanism_zoo.GaussianMechanism(5.0, name="GM1"),
+        mechanism_zoo.GaussianMechanism(8.0, name="two\nlines"),
+        mechanism_zoo.PureDP_Mechanism(0.1, name="SVT"),
+    ]
+    made = from_mechanism(transformer_zoo.Composition()(parts, [3, 5, 1]))
+    assert dict(made.names) == {"GM1": 3, "Gaussian": 5, "SVT": 1}
+    assert str(made.parameters["GM1:sigma"]) == "5.0"
+
+
 def test_one_direction() -> None:
     """What holds for both directions holds for each; neither holds for the other."""
     gaussian = mechanism_zoo.GaussianMechanism(2.0, phi_off=False)

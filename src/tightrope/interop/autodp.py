@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
@@ -66,7 +67,8 @@ def _read(mechanism: Any, records: int | None) -> Translated:
     if mechanism.neighboring not in KNOWN:
         raise _refused(mechanism, f"neighboring must be one of {', '.join(KNOWN)}, not {mechanism.neighboring!r:.40}")
     if type(mechanism) in LEAVES:
-        return _flagged(mechanism, Translated(LEAVES[type(mechanism)](mechanism), EITHER))
+        made = _named(LEAVES[type(mechanism)](mechanism), mechanism.name, type(mechanism))
+        return _flagged(mechanism, Translated(made, EITHER))
     if type(mechanism) in CLAIMS:
         raise _refused(mechanism, CLAIMS[type(mechanism)])
     if type(mechanism) is not core.Mechanism:
@@ -89,6 +91,17 @@ def _refused(mechanism: Any, hint: str) -> UnsupportedMechanism:
     name = getattr(mechanism, "name", None)
     shown = "" if name is None else f" {name!r:.60}"
     return UnsupportedMechanism(hint, mechanism=f"autodp's {type(mechanism).__name__}{shown}")
+
+
+def _named(made: Mechanism, name: object, kind: type) -> Mechanism:
+    """By the name that somebody gave it, where that can be one here."""
+    usual = signature(kind).parameters["name"].default
+    if not isinstance(name, str) or name in (usual, f"{usual}c_1") or name.startswith("Compose:{"):
+        return made
+    try:
+        return made.named(name)
+    except InvalidParameter:
+        return made
 
 
 def _flagged(mechanism: Any, found: Translated) -> Translated:
@@ -187,8 +200,10 @@ def _gaussian(mechanism: Any) -> Mechanism:
     if named is not None:
         counts = [whole("the count of a part", float(count), least=0) for count in named.groups()]
         power = math.fsum(count / sigma**2 for count, sigma in zip(counts, sigmas.values(), strict=True))
-        if math.isclose(power * _cells(mechanism.approxDP)["sigma"] ** 2, 1.0, rel_tol=AGREEMENT):
-            return compose([Gaussian(sigma=s) * count for s, count in zip(sigmas.values(), counts, strict=True)])
+        held = _cells(_first(mechanism.approxDP)).get("sigma", math.nan)
+        if math.isclose(power * held**2, 1.0, rel_tol=AGREEMENT):
+            parts = (_named(Gaussian(sigma=sigma), name, type(mechanism)) for name, sigma in sigmas.items())
+            return compose([part * count for part, count in zip(parts, counts, strict=True)])
     raise _refused(
         mechanism,
         "parts of one name overwrite each other there: name them apart, or use Composition(), not ComposeGaussian()",
