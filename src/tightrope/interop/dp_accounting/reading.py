@@ -4,7 +4,7 @@ Guarantee: the mechanism has the pairs of the event. Where a parameter of ours i
 (the scale of discrete Laplace noise, the shares of randomized response), it is rounded by one unit to what dominates:
 upper ends hold for the event, and `TightropeAccountant.bound` takes lower ends from the other side.
 What differs in meaning, or what no theorem covers, is refused with the name of the event.
-Reference: the texts of dp_accounting/dp_event.py, version 0.6.0. Proof: docs/proofs/dp_accounting.md.
+Reference: the texts of its event classes, version 0.6.0. Proof: docs/proofs/dp_accounting.md.
 """
 
 from __future__ import annotations
