@@ -52,3 +52,9 @@ def test_parts_without_so_many_floors_have_their_last() -> None:
     one, two, three = (tr.Gaussian(sigma=sigma).pair(tr.Direction.ADD) for sigma in (1.0, 2.0, 3.0))
     found = fixed_choices([((one, two), 1), ((three,), 2)])
     assert [set(run) for run in found] == [set(merged([(one, 1), (three, 2)])), set(merged([(two, 1), (three, 2)]))]
+
+
+def test_a_batch_of_what_nobody_attains_is_attained_by_nobody() -> None:
+    for neighbours in ("replace", "add_remove"):
+        assert not tr.Exponential(epsilon=1.0).without_replacement(batch=3, records=10, neighbours=neighbours).attained
+        assert tr.Laplace(scale=1.0).without_replacement(batch=3, records=10, neighbours=neighbours).attained
