@@ -59,13 +59,12 @@ def run(arguments: argparse.Namespace) -> int:
     for file in files(tuple(arguments.only) or ROOMS):
         for mutant in sampled(file, arguments.sample, arguments.seed):
             row = known.get(mutant.key)
-            again = row is not None and arguments.deep and row["status"] == "survived" and not row.get("deep")
-            if arguments.again and row is not None and row["status"] == "survived":
-                again = True
             if row is None and arguments.list:
                 continue
-            if row is None or again:
-                row = keep(mutant, outcome(mutant, DEEP if again else 1.0) | {"deep": bool(again)})
+            left = row is not None and row["status"] == "survived" and verdict(row) is None
+            deep = bool(left and arguments.deep and row and not row.get("deep"))
+            if row is None or deep or (left and arguments.again):
+                row = keep(mutant, outcome(mutant, DEEP if deep else 1.0) | {"deep": deep})
             if row["status"] in ("survived", "unreached") and verdict(row) is None:
                 openly += 1
                 print(f"{row['path']}:{row['line']} {row['operator']} {row['status']}", flush=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "tightrope"
-KINDS = {"same value", "only wider", "a choice", "refuses", "speed", "margin"}
+KINDS = {"same value", "only wider", "a choice", "refuses", "speed", "margin", "says less", "words"}
 
 
 def test_each_argument_is_about_the_code_as_it_is() -> None:

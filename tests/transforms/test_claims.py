@@ -5,6 +5,7 @@ from __future__ import annotations
 from flint import arb
 
 import tightrope as tr
+from tightrope.transforms.sampled import sampled_pair
 from tightrope.transforms.sizes import group_sizes
 from tightrope.transforms.terms import fixed_choices, merged
 
@@ -58,3 +59,10 @@ def test_a_batch_of_what_nobody_attains_is_attained_by_nobody() -> None:
     for neighbours in ("replace", "add_remove"):
         assert not tr.Exponential(epsilon=1.0).without_replacement(batch=3, records=10, neighbours=neighbours).attained
         assert tr.Laplace(scale=1.0).without_replacement(batch=3, records=10, neighbours=neighbours).attained
+
+
+def test_a_sample_of_nothing_loses_nothing() -> None:
+    for direction in tr.Direction:
+        found = sampled_pair(tr.Gaussian(sigma=1.0).pair(direction), 0.0, direction)
+        assert found.ball_profile(arb(0)) == 0
+        assert found.loss_range().highest == 0

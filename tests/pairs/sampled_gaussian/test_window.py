@@ -1,4 +1,4 @@
-"""Marks and what lies beyond the nodes: weights and what they miss are 1 together, slopes are bounds, no end is free."""
+"""Marks, and what lies beyond the nodes: weights and what they miss make 1, slopes are bounds, no end is free."""
 
 from __future__ import annotations
 
