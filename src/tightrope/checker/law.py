@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 
-from flint import acb, arb, ctx
+from flint import acb, arb, ctx, fmpq
 
 
 @contextmanager
@@ -22,6 +23,11 @@ def precision(bits: int) -> Iterator[None]:
         yield
     finally:
         ctx.prec = before
+
+
+def exact(number: Fraction) -> arb:
+    """The ball around a rational number, at the precision of the moment."""
+    return arb(fmpq(number.numerator, number.denominator))
 
 
 @dataclass(frozen=True)
@@ -55,3 +61,19 @@ class Law:
     def lattice(self) -> tuple[arb, arb] | None:
         """base and step > 0, where every finite loss is base + n step for an integer n."""
         return None
+
+
+Term = tuple[Law, int]  # a law, and how often it is used
+
+
+def infinite(terms: Sequence[Term]) -> arb:
+    """The chance that some use of a composition has an infinite loss."""
+    finite = arb(1)
+    for law, count in terms:
+        finite *= power(1 - law.infinite(), count)
+    return 1 - finite
+
+
+def power(base: arb, count: int) -> arb:
+    """base^count for base >= 0."""
+    return (base.log() * count).exp() if base > 0 else arb(0, base.upper().max(arb(0))) * (count > 0)

@@ -1,0 +1,77 @@
+"""Where a grid begins and ends, its step and its tilt: choices, which no bound rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from flint import arb
+
+from .law import Law, precision
+
+Range = tuple[arb, arb]
+LEAST_BITS = 1200  # P-mass that a sketch leaves out above, as a power of 1/2
+BELOW_BITS = 96  # and that a grid leaves out below
+
+
+def chosen(
+    terms: Sequence[tuple[Law, int]], epsilon: arb, step: arb | None, tilt: arb | None
+) -> tuple[list[Range], arb, arb] | None:
+    """Ends for each law, a step next to the hint or below, and the tilt; None where a law has no tails."""
+    if any(law.tails(epsilon) is None for law, _ in terms):
+        return None
+    sketches = [(_sketch(law, *_range(law, arb(2) ** -LEAST_BITS)), count) for law, count in terms]
+    uses = sum(count for _, count in terms)
+    with precision(64):
+        if tilt is None:
+            tilt = _end(lambda tilt: not _moments(sketches, tilt)[1] < epsilon)
+        tilt = tilt.max(arb(0)).mid()
+        step = arb(2) ** -7 / arb(uses).sqrt() / (1 + tilt) if step is None else step
+        least = (_moments(sketches, tilt)[0] - tilt * epsilon - 45).exp() / uses  # little, compared with delta
+    ranges = [_range(law, least) for law, _ in terms]
+    with precision(64):  # the first law has both of its ends on the grid
+        width = ranges[0][1] - ranges[0][0]
+        return ranges, (width / (width / step - arb(2) ** -20).mid().ceil().max(arb(2))).mid(), tilt
+
+
+def _moments(sketches: Sequence[tuple[list[Range], int]], tilt: arb) -> tuple[arb, arb]:
+    """The logarithm of the moment of all uses together, and their mean under the tilt."""
+    log = mean = arb(0)
+    for cells, count in sketches:
+        weights = [(mass * (tilt * loss).exp(), loss) for mass, loss in cells]
+        norm = sum((weight for weight, _ in weights), arb(0))
+        log += count * norm.log()
+        mean += count * sum((weight * loss for weight, loss in weights), arb(0)) / norm
+    return log, mean
+
+
+def _sketch(law: Law, low: arb, top: arb) -> list[tuple[arb, arb]]:
+    """P-mass and mean loss of a few cells, narrow around 0."""
+    shrink = [(arb(2) ** (-arb(i) / 8)).mid() for i in range(200)]
+    tails = [_tails(law, x) for x in [low * each for each in shrink] + [top * each for each in reversed(shrink)]]
+    cells = [(p - less_p, q - less_q) for (p, q), (less_p, less_q) in pairwise(tails)]
+    return [(p, (p / q).log()) for p, q in cells if p > 0 and q > 0]
+
+
+def _range(law: Law, least: arb) -> Range:
+    """The losses between which all but very little lies; an atom at an end of all losses is next to it."""
+    top = _end(lambda x: _tails(law, x)[0] < least)
+    return -_end(lambda x: 1 - law.infinite() - _tails(law, -x)[0] < arb(2) ** -BELOW_BITS), top
+
+
+def _end(beyond: Callable[[arb], bool]) -> arb:
+    """About the least x > 0 from which on it holds."""
+    x = arb(1)
+    while not beyond(x) and x < 1 << 40:
+        x *= 2
+    while beyond(x / 2) and x > arb(2) ** -200:
+        x /= 2
+    part = x / 2
+    for _ in range(64):
+        part /= 2
+        x = x - part if beyond(x - part) else x
+    return x
+
+
+def _tails(law: Law, x: arb) -> tuple[arb, arb]:
+    return law.tails(x) or (arb(0), arb(0))
