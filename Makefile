@@ -78,15 +78,18 @@ $(MUTANTS)/.stamp: pyproject.toml
 	$(MUTANTS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' cosmic-ray==8.7.0 coverage==7.17.2
 	@touch $@
 
-bench-peers: $(STAMP) $(PEERS)/.stamp ## other libraries on the same cases, in an environment of their own
-	$(BIN)/python benchmarks/peers.py
-	PYTHONPATH=src $(PEERS)/bin/python benchmarks/contour.py
-	PYTHONPATH=src $(PEERS)/bin/python benchmarks/lattice.py
+# A run that was interrupted goes on; PEERS_OPTIONS=--fresh asks everything again.
+bench-peers: $(STAMP) $(PEERS)/.stamp ## other libraries on the same cases, into docs/benchmarks.md; about 25 minutes
+	$(BIN)/python -m benchmarks.peers.run $(PEERS_OPTIONS)
+	$(BIN)/python -m benchmarks.peers.page
 	$(PEERS)/bin/python benchmarks/autodp_examples.py
 
-$(PEERS)/.stamp:
+$(PEERS)/.stamp: benchmarks/peers/requirements.txt benchmarks/peers/requirements-autodp.txt
 	$(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check dp-accounting==0.6.0 prv-accountant==0.2.0 autodp==0.2.3.1 python-flint click rich
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers/requirements.txt
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps opacus==1.6.0
+	$(PYTHON) -m venv $(PEERS)-autodp
+	$(PEERS)-autodp/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers/requirements-autodp.txt
 	@touch $@
 
 reproduce: $(STAMP) ## every figure and claim of the papers, into docs/paper.md

@@ -1,7 +1,7 @@
-"""The contour engine: time, width and nodes per case; dp-accounting's time in the same process where it is installed.
+"""The contour engine: time, width and nodes per case; benchmarks/peers has the times of others.
 
-Each time is the median of REPEATS answers to "epsilon at this delta", both directions; dp-accounting runs at the
-interval 1e-4, whose answer is an upper bound only. JSON on standard output, progress on standard error.
+Each time is the median of REPEATS answers to "epsilon at this delta", both directions.
+JSON on standard output, progress on standard error.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
 
 import tightrope as tr
 
 REPEATS = 7
-SLOW = 5.0  # seconds; a peer slower than this runs once
-INTERVAL = 1e-4
+SLOW = 5.0  # seconds; what is slower than this runs once
 
 # (sigma, rate, count), delta
 SAMPLED: tuple[tuple[float, float, int, float], ...] = (
@@ -58,30 +56,12 @@ def median_time(question: Callable[[], object]) -> float:
     return statistics.median(times)
 
 
-def peer_time(steps: list[tuple[float, float, int]], delta: float) -> float | None:
-    """dp-accounting's seconds for the same question, or None where it is not installed."""
-    if find_spec("dp_accounting") is None:
-        return None
-    import dp_accounting
-    from dp_accounting import pld
-
-    def question() -> float:
-        accountant = pld.PLDAccountant(value_discretization_interval=INTERVAL)
-        for sigma, rate, count in steps:
-            event = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(sigma))
-            accountant.compose(event, count)
-        return float(accountant.get_epsilon(delta))
-
-    return median_time(question)
-
-
 def measure(steps: list[tuple[float, float, int]], delta: float) -> dict[str, object]:
     """One case."""
     mechanism = tr.compose(tr.Gaussian(sigma=sigma).poisson(rate=rate) * count for sigma, rate, count in steps)
     bound = mechanism.epsilon(delta)
     proven = mechanism.epsilon(delta, proof=True) if len(steps) == 1 else None
     seconds = median_time(lambda: mechanism.epsilon(delta))
-    peer = peer_time(steps, delta)
     certificate = bound.certificate
     return {
         "steps": steps if len(steps) == 1 else f"{len(steps)} distinct",
@@ -94,8 +74,6 @@ def measure(steps: list[tuple[float, float, int]], delta: float) -> dict[str, ob
         "milliseconds": 1e3 * seconds,
         "proof_relative_width": (proven.upper - proven.lower) / proven.upper if proven else None,
         "proof_milliseconds": 1e3 * median_time(lambda: mechanism.epsilon(delta, proof=True)) if proven else None,
-        "dp_accounting_milliseconds": None if peer is None else 1e3 * peer,
-        "times_faster": None if peer is None else peer / seconds,
     }
 
 
@@ -107,7 +85,7 @@ def main() -> None:
         print(results[-1], file=sys.stderr)
     results.append(measure(distinct_steps(), 1e-6))
     print(results[-1], file=sys.stderr)
-    json.dump({"repeats": REPEATS, "interval": INTERVAL, "results": results}, sys.stdout, indent=1)
+    json.dump({"repeats": REPEATS, "results": results}, sys.stdout, indent=1)
     print()
 
 

@@ -1,6 +1,5 @@
 """The lattice engine on the reference vectors: time, peak memory, width, length and grids, as JSON lines.
 
-Beside each, the time of dp-accounting at value_discretization_interval 1e-4 where that package is installed.
 Run: python -m benchmarks.lattice [accuracy]
 """
 
@@ -12,13 +11,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import tightrope as tr
 from tightrope.expression import parse
 
 VECTORS = Path(__file__).parents[1] / "tests" / "reference" / "vectors.json"
-PEER_INTERVAL = 1e-4
 
 
 def timed(function: Callable[[], object]) -> tuple[float, object]:
@@ -44,46 +41,7 @@ def lattice_row(expression: str, delta: float, truth: float, accuracy: float) ->
         "contained": bound.lower <= truth * (1.0 + 1e-14) and truth * (1.0 - 1e-14) <= bound.upper,
         "length": parameters.get("length"),
         "grids": parameters.get("grids"),
-        "peer_seconds": peer_seconds(expression, delta),
     }
-
-
-def peer_seconds(expression: str, delta: float) -> float | None:
-    """dp-accounting on the same composition, or None where it is not installed or has no such mechanism."""
-    try:
-        from dp_accounting import dp_event  # type: ignore[import-not-found, unused-ignore]
-        from dp_accounting.pld import PLDAccountant  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        return None
-    events = []
-    for part, count in parse(expression).terms:
-        event = _event(part, dp_event)
-        if event is None:
-            return None
-        events.append(dp_event.SelfComposedDpEvent(event, count))
-
-    def ask() -> float:
-        accountant = PLDAccountant(value_discretization_interval=PEER_INTERVAL)
-        for event in events:
-            accountant.compose(event)
-        return float(accountant.get_epsilon(delta))
-
-    return round(timed(ask)[0], 4)
-
-
-def _event(part: object, events: Any) -> object | None:
-    """The peer's name for a Gaussian or Laplace, sampled or not."""
-    rate = getattr(part, "rate", None)
-    base = getattr(part, "base", part)
-    event: object
-    if isinstance(base, tr.Gaussian):
-        event = events.GaussianDpEvent(base.sigma)
-    elif isinstance(base, tr.Laplace):
-        event = events.LaplaceDpEvent(base.scale)
-    else:
-        return None
-    sampled: object = event if rate is None else events.PoissonSampledDpEvent(rate, event)
-    return sampled
 
 
 def main(accuracy: float = 1e-4) -> None:

@@ -1,0 +1,1 @@
+"""Time, width and memory, beside others and beside what was; pages and figures made from the tree."""

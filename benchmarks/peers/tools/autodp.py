@@ -1,0 +1,104 @@
+"""autodp: Renyi divergences, and the analytical Fourier accountant.
+
+It lives in an environment of its own with scipy 1.11.4: of later ones its quadrature is gone, and its search for an
+epsilon among phi-functions ends at 0.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import warnings
+from typing import Any
+
+from ..case import Case, Step
+from .answer import Answer, NotCoveredError, epsilon_only, steps_of
+
+SIGMAS = (0.1, 100.0)
+SLOW = "sgd-1000"  # the one case of sampled noise at which phi-functions are asked
+
+
+def mechanism(step: Step, phi: bool, side: str = "") -> Any:
+    """One use: by its divergences, or by its two phi-functions."""
+    from autodp import mechanism_zoo as zoo
+    from autodp import transformer_zoo as transformers
+
+    off = {"RDP_off": phi, "phi_off": not phi}
+    noise = step["noise"]
+    if noise == "gaussian" and "rate" in step and phi:
+        # Its SubsampleGaussianMechanism has no phi-function in this release (KeyError: 'gamma'); this transformer does.
+        sample = transformers.AmplificationBySampling_pld(PoissonSampling=True, neighboring=f"{side}_only")
+        return sample(zoo.GaussianMechanism(sigma=step["sigma"], **off), step["rate"])
+    if noise == "gaussian":
+        made = zoo.GaussianMechanism(sigma=step["sigma"] / step.get("group", 1), **off)
+    elif noise == "laplace":
+        made = zoo.LaplaceMechanism(b=step["scale"], **off)
+    elif noise == "randomized_response":
+        made = zoo.RandresponseMechanism(p=step["p"], **off)
+    elif noise == "pure" and not phi:
+        made = zoo.PureDP_Mechanism(eps=step["epsilon"])
+    elif noise == "discrete_gaussian" and not phi:
+        made = zoo.DiscreteGaussianMechanism(sigma=step["sigma"])
+    else:
+        raise NotCoveredError(f"no {noise}")
+    if "rate" in step or "batch" in step:
+        if phi:
+            raise NotCoveredError("no phi-function of this sample")
+        sample = transformers.AmplificationBySampling(PoissonSampling="rate" in step)
+        rate = step["rate"] if "rate" in step else step["batch"] / step["records"]
+        if "batch" in step:
+            made.neighboring = "replace_one"
+        # The improved bound is proven for Gaussian noise.
+        return sample(made, rate, improved_bound_flag=noise == "gaussian")
+    return made
+
+
+def by_divergences(case: Case) -> Answer:
+    """Composition and its conversion; its calibrators for sigma."""
+    from autodp import calibrator_zoo, mechanism_zoo
+    from autodp.transformer_zoo import Composition
+
+    warnings.simplefilter("ignore")
+    covered(case)
+    with contextlib.redirect_stdout(io.StringIO()):
+        if case.question == "sigma":
+            (step,) = case.steps
+            if "rate" not in step:
+                calibrate = calibrator_zoo.ana_gaussian_calibrator()
+                made = calibrate(mechanism_zoo.GaussianMechanism, case.epsilon, case.delta)
+            else:
+                made = calibrator_zoo.eps_delta_calibrator()(
+                    lambda sigma: mechanism_zoo.NoisySGD_Mechanism(step["rate"], sigma, step["count"]),
+                    case.epsilon,
+                    case.delta,
+                    SIGMAS,
+                )
+            return Answer(upper=float(made.params["sigma"]))
+        epsilon_only(case)
+        parts = [mechanism(step, phi=False) for step in case.steps]
+        made = Composition()(parts, [step["count"] for step in case.steps])
+        return Answer(upper=float(made.get_approxDP(case.delta)))
+
+
+def by_phi_functions(case: Case) -> Answer:
+    """ComposeAFA, the larger of both sides."""
+    from autodp.transformer_zoo import ComposeAFA
+
+    warnings.simplefilter("ignore")
+    covered(case)
+    epsilon_only(case)
+    if any("rate" in step for step in case.steps) and case.name != SLOW:
+        raise NotCoveredError("phi-functions of sampled noise take minutes: asked once")
+    counts, found = [step["count"] for step in case.steps], []
+    with contextlib.redirect_stdout(io.StringIO()):
+        for side in ("remove", "add") if any("rate" in step for step in case.steps) else ("remove",):
+            made = ComposeAFA()([mechanism(step, True, side) for step in case.steps], counts)
+            found.append(float(made.get_approxDP(case.delta)))
+    return Answer(estimate=max(found))
+
+
+def covered(case: Case) -> None:
+    """Refuses what it has no mechanism for."""
+    steps_of(case, "gaussian", "laplace", "randomized_response", "pure", "discrete_gaussian", without=("allocation",))
+    if any("group" in step and "rate" in step for step in case.steps):
+        raise NotCoveredError("no groups of sampled records")

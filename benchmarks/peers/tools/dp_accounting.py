@@ -1,0 +1,135 @@
+"""dp-accounting: privacy loss distributions by connecting the dots, and Renyi divergences."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any
+
+from ..case import Case, Step
+from .answer import Answer, NotCoveredError, epsilon_only
+
+INTERVAL, FINER = 1e-4, 1e-5
+
+
+def event(step: Step) -> Any:
+    """One use, as its events describe it."""
+    import dp_accounting as library
+
+    noise = step["noise"]
+    if "allocation" in step:
+        raise NotCoveredError("no random allocation")
+    if noise == "gaussian" and "group" in step and "rate" in step:
+        size, rate = step["group"], step["rate"]
+        weights = [comb(size, j) * rate**j * (1.0 - rate) ** (size - j) for j in range(size + 1)]
+        return library.MixtureOfGaussiansDpEvent(step["sigma"], list(range(size + 1)), weights)
+    if noise == "gaussian":
+        made = library.GaussianDpEvent(step["sigma"] / step.get("group", 1))
+    elif noise == "laplace":
+        made = library.LaplaceDpEvent(step["scale"])
+    elif noise == "discrete_laplace":
+        made = library.DiscreteLaplaceDpEvent(1.0 / step["scale"], 1)
+    elif noise == "randomized_response":
+        made = library.RandomizedResponseDpEvent(2.0 * (1.0 - step["p"]), 2)
+    else:
+        raise NotCoveredError(f"no event for {noise}")
+    if "batch" in step:
+        return library.SampledWithoutReplacementDpEvent(step["records"], step["batch"], made)
+    return library.PoissonSampledDpEvent(step["rate"], made) if "rate" in step else made
+
+
+def distribution(step: Step, interval: float) -> Any:
+    """What has a distribution and no event."""
+    from dp_accounting.pld import common
+    from dp_accounting.pld import privacy_loss_distribution as library
+
+    if step["noise"] == "pure":
+        pure = common.DifferentialPrivacyParameters(step["epsilon"], 0.0)
+        return library.from_privacy_parameters(pure, value_discretization_interval=interval)
+    if step["noise"] == "discrete_gaussian":
+        return library.from_discrete_gaussian_mechanism(step["sigma"], value_discretization_interval=interval)
+    return None
+
+
+def relation(case: Case) -> Any:
+    """Replacing one for batches of fixed size and for reports, as its events demand."""
+    from dp_accounting import NeighboringRelation
+
+    replaces = any("batch" in step or step["noise"] == "randomized_response" for step in case.steps)
+    return NeighboringRelation.REPLACE_ONE if replaces else NeighboringRelation.ADD_OR_REMOVE_ONE
+
+
+def accounted(case: Case, accountant: Any) -> float:
+    """Every step by its event."""
+    from dp_accounting import UnsupportedEventError
+
+    try:
+        for step in case.steps:
+            accountant.compose(event(step), step["count"])
+    except UnsupportedEventError as error:
+        raise NotCoveredError(str(error).splitlines()[0][:80]) from error
+    return float(accountant.get_epsilon(case.delta))
+
+
+def composed(case: Case, interval: float) -> float:
+    """Events, or distributions where there is no event for one of the steps."""
+    from dp_accounting import pld
+
+    if not any(step["noise"] in ("pure", "discrete_gaussian") for step in case.steps):
+        accountant = pld.PLDAccountant(relation(case), value_discretization_interval=interval)
+        return accounted(case, accountant)
+    total: Any = None
+    for step in case.steps:
+        made = distribution(step, interval)
+        if made is None:
+            accountant = pld.PLDAccountant(value_discretization_interval=interval)
+            accountant.compose(event(step))
+            made = accountant._pld
+        made = made.self_compose(step["count"])
+        total = made if total is None else total.compose(made)
+    return float(total.get_epsilon_for_delta(case.delta))
+
+
+def calibrated(case: Case, accountant: Any) -> float:
+    """Its own search, from 0.1 to 100."""
+    import dp_accounting as library
+
+    (step,) = case.steps
+    return float(
+        library.calibrate_dp_mechanism(
+            accountant,
+            lambda sigma: library.SelfComposedDpEvent(event({**step, "sigma": sigma}), step["count"]),
+            case.epsilon,
+            case.delta,
+            library.ExplicitBracketInterval(0.1, 100.0),
+        )
+    )
+
+
+def pld_at(case: Case, interval: float) -> Answer:
+    """Its upper end."""
+    from dp_accounting import pld
+
+    if case.question == "sigma":
+        return Answer(upper=calibrated(case, lambda: pld.PLDAccountant(value_discretization_interval=interval)))
+    epsilon_only(case)
+    return Answer(upper=composed(case, interval))
+
+
+def by_distribution(case: Case) -> Answer:
+    """At the interval that is its default."""
+    return pld_at(case, INTERVAL)
+
+
+def by_finer_distribution(case: Case) -> Answer:
+    """Ten times finer."""
+    return pld_at(case, FINER)
+
+
+def by_divergences(case: Case) -> Answer:
+    """Renyi divergences at its default orders."""
+    from dp_accounting import rdp
+
+    if case.question == "sigma":
+        return Answer(upper=calibrated(case, rdp.RdpAccountant))
+    epsilon_only(case)
+    return Answer(upper=accounted(case, rdp.RdpAccountant(neighboring_relation=relation(case))))
