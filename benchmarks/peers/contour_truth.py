@@ -66,7 +66,7 @@ class Law:
 
     def _gaussian(self, tilt: float, height: float) -> Points:
         sigma, weights = float(self.step["sigma"]), self._weights()
-        width = self.fine * min(sigma / 8.0, 2.0 * math.pi * sigma**2 / (height + 80.0) / len(weights))
+        width = self.fine * min(sigma / 8.0, 2.0 * math.pi * sigma**2 / (height + 80.0) / (len(weights) - 1))
         low, high = -REACH * sigma, (1.0 + tilt) * (len(weights) - 1) + REACH * sigma
         variance, found = arb(sigma) ** 2, []
         for index in range(math.floor(low / width), math.ceil(high / width) + 1):
@@ -113,6 +113,13 @@ class Sum:
 
 def _floats(law: Law, tilt: float) -> tuple[np.ndarray, np.ndarray]:
     """log masses and losses in float64, to find where to sum."""
+    if law.step["noise"] == "gaussian":
+        sigma, weights = float(law.step["sigma"]), [float(weight) for weight in law._weights()]
+        x = np.arange(-REACH * sigma, (1.0 + tilt) * (len(weights) - 1) + REACH * sigma, sigma / 8.0)
+        parts = [math.log(weight) + (2 * j * x - j * j) / (2.0 * sigma**2) for j, weight in enumerate(weights)]
+        ratio = np.logaddexp.reduce(parts)
+        logs = -(x**2) / (2.0 * sigma**2) + math.log(1.0 / 8.0 / math.sqrt(2.0 * math.pi))
+        return (logs + ratio, ratio) if law.remove else (logs, -ratio)
     made = law.points(tilt, 0.0)
     masses = np.array([float(mass.log().mid()) for mass, _ in made])
     return masses, np.array([float(loss.mid()) for _, loss in made])

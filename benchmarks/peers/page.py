@@ -95,7 +95,13 @@ def false_claims(found: Results) -> list[str]:
             f"| {row.case.title} | {row.tool} | {shown(value)} | {shown(row.truth.middle)} "
             f"| {row.missed} | {command(row)} |"
         )
-    return [*lines, ""]
+    lines.append("")
+    if any("randomized" in row.case.name and row.tool.startswith("dp-accounting") for row in found.false_claims()):
+        lines += [
+            "`PLDAccountant.compose` of dp-accounting counts a RandomizedResponseDpEvent once, whatever its count.",
+            "",
+        ]
+    return lines
 
 
 def better(found: Results) -> list[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LEAST = 1e-16  # what is closer is drawn here
 LINEAR = 1e-13
+BESIDE = 0.12  # tools stand this many powers of ten beside one another at one delta
 SIZE = (9.2, 5.2)
 MARKERS = {
     "tightrope": "o",
@@ -55,10 +56,10 @@ def soundness(found: Results, path: Path) -> None:
         axes.axhline(0.0, color="#222222", linewidth=1.0)
         rows = [row for row in found.rows if row.case.question == "epsilon" and "upper" in row.found]
         top = 1e2
-        for tool in TOOLS:
-            own = [row for row in rows if row.tool == tool]
-            scatter(axes, tool, [row.case.delta for row in own], [height(row, top) for row in own])
-            ring(axes, [(row.case.delta, height(row, top)) for row in own if row.missed])
+        for index, tool in enumerate(TOOLS):
+            own, beside = [row for row in rows if row.tool == tool], 10.0 ** (BESIDE * (len(TOOLS) / 2 - index))
+            scatter(axes, tool, [row.case.delta * beside for row in own], [height(row, top) for row in own])
+            ring(axes, [(row.case.delta * beside, height(row, top)) for row in own if row.missed])
         axes.set_ylim(-10.0, 10.0 * top)
         axes.set_yticks([-1e-1, -1e-4, -1e-8, -1e-12, 0.0, 1e-12, 1e-8, 1e-4, 1e-1, top])
         axes.set_yticklabels(["-1e-1", "-1e-4", "-1e-8", "-1e-12", "0", "1e-12", "1e-8", "1e-4", "1e-1", "infinite"])

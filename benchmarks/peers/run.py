@@ -1,8 +1,8 @@
 """All tools on all cases, each in a process of its own with limits: python -m benchmarks.peers.run [options].
 
 Results go into benchmarks/peers/results.json after every answer, so that a run that was interrupted goes on where it
-was: what has a result is not asked again. --fresh asks everything again; --only TEXT those whose case or tool has this
-in its name (again, too); --seconds (of the processor) and --gigabytes are the limits of one process.
+was: what has a result is not asked again, unless with --fresh. --only WORD ... asks those whose case or tool is named
+so, or begins so with a * at the end; --seconds (of the processor) and --gigabytes are the limits of one process.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime
+from fnmatch import fnmatch
 from pathlib import Path
 
 from .case import RESULTS, cases
@@ -90,20 +91,20 @@ def main() -> None:
     """Progress on standard output."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fresh", action="store_true")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", nargs="+", default=["*"], metavar="WORD")
     parser.add_argument("--seconds", type=float, default=SECONDS_MOST)
     parser.add_argument("--gigabytes", type=float, default=GIGABYTES_MOST)
     options = parser.parse_args()
     if not PEERS.exists() or not OLD.exists():
         sys.exit(f"{PEERS} or {OLD} is missing: make bench-peers makes both")
-    old = json.loads(RESULTS.read_text())["results"] if RESULTS.exists() and not options.fresh else []
+    old = json.loads(RESULTS.read_text())["results"] if RESULTS.exists() else []
     found = {(row["case"], row["tool"]): row for row in old}
     document = {"about": about(options.seconds, options.gigabytes)}
     known, began = truths(), time.perf_counter()
     wanted = [(case, tool) for case in cases() for tool in TOOLS]
     for case, tool in wanted:
-        named = options.only and options.only in f"{case} {tool}"
-        if not named and (options.only or (case, tool) in found):
+        named = any(fnmatch(name, word) for word in options.only for name in (case, tool))
+        if not named or ((case, tool) in found and not options.fresh):
             continue
         found[case, tool] = {"case": case, "tool": tool, **ask(tool, case, options.seconds, options.gigabytes)}
         verdict = said(found[case, tool], known[case]) if case in known else "no truth yet"

@@ -119,7 +119,7 @@ def middle(values: list[float], form: str) -> str:
 def summary(found: Results) -> list[str]:
     """A table: each tool over all cases."""
     lines = [
-        "| tool | what it claims | answered | false claims | distance | seconds | MB |",
+        "| tool | claims | answered | false claims | distance | seconds | MB |",
         "|---|---|---|---|---|---|---|",
     ]
     for tool, rows in found.by_tool():
@@ -128,7 +128,7 @@ def summary(found: Results) -> list[str]:
         claims = sum(1 for row in rows if row.missed) if any("upper" in row.found for row in done) else "makes none"
         most = max((int(row.found["peak_megabytes"]) for row in done), default=0)
         lines.append(
-            f"| {tool} | {TOOLS[tool].claim} | {len(done)} of {len(rows)} | {claims} "
+            f"| {tool} | {TOOLS[tool].kind} | {len(done)} of {len(rows)} | {claims} "
             f"| {middle([row.width for row in sound], '.0e')} "
             f"| {middle([row.seconds for row in done], '.2g')} | {most} |"
         )

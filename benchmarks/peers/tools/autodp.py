@@ -1,7 +1,6 @@
 """autodp: Renyi divergences, and the analytical Fourier accountant.
 
-It lives in an environment of its own with scipy 1.11.4: of later ones its quadrature is gone, and its search for an
-epsilon among phi-functions ends at 0.
+It lives in an environment of its own with scipy 1.11.4, as later ones lack the quadrature that it calls.
 """
 
 from __future__ import annotations
@@ -9,12 +8,14 @@ from __future__ import annotations
 import contextlib
 import io
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from ..case import Case, Step
 from .answer import Answer, NotCoveredError, epsilon_only, steps_of
 
 SIGMAS = (0.1, 100.0)
+HALVINGS = 30
 SLOW = "sgd-1000"  # the one case of sampled noise at which phi-functions are asked
 
 
@@ -81,7 +82,7 @@ def by_divergences(case: Case) -> Answer:
 
 
 def by_phi_functions(case: Case) -> Answer:
-    """ComposeAFA, the larger of both sides."""
+    """ComposeAFA, the larger of both sides; epsilon by halving on its delta, as its own search ends near 0."""
     from autodp.transformer_zoo import ComposeAFA
 
     warnings.simplefilter("ignore")
@@ -93,7 +94,7 @@ def by_phi_functions(case: Case) -> Answer:
     with contextlib.redirect_stdout(io.StringIO()):
         for side in ("remove", "add") if any("rate" in step for step in case.steps) else ("remove",):
             made = ComposeAFA()([mechanism(step, True, side) for step in case.steps], counts)
-            found.append(float(made.get_approxDP(case.delta)))
+            found.append(halved(made.get_approx_delta, case.delta))
     return Answer(estimate=max(found))
 
 
@@ -102,3 +103,14 @@ def covered(case: Case) -> None:
     steps_of(case, "gaussian", "laplace", "randomized_response", "pure", "discrete_gaussian", without=("allocation",))
     if any("group" in step and "rate" in step for step in case.steps):
         raise NotCoveredError("no groups of sampled records")
+
+
+def halved(delta: Callable[[float], Any], wanted: float) -> float:
+    """Where delta falls to what is wanted."""
+    low, high = 0.0, 1.0
+    while float(delta(high)) > wanted and high < 2.0**12:
+        low, high = high, 2.0 * high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if float(delta(middle)) > wanted else (low, middle)
+    return high

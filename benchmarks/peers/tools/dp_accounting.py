@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import comb
+import math
 from typing import Any
 
 from ..case import Case, Step
@@ -13,14 +13,14 @@ INTERVAL, FINER = 1e-4, 1e-5
 
 def event(step: Step) -> Any:
     """One use, as its events describe it."""
-    import dp_accounting as library
+    from dp_accounting import dp_event as library
 
     noise = step["noise"]
     if "allocation" in step:
         raise NotCoveredError("no random allocation")
     if noise == "gaussian" and "group" in step and "rate" in step:
         size, rate = step["group"], step["rate"]
-        weights = [comb(size, j) * rate**j * (1.0 - rate) ** (size - j) for j in range(size + 1)]
+        weights = [math.comb(size, j) * rate**j * (1.0 - rate) ** (size - j) for j in range(size + 1)]
         return library.MixtureOfGaussiansDpEvent(step["sigma"], list(range(size + 1)), weights)
     if noise == "gaussian":
         made = library.GaussianDpEvent(step["sigma"] / step.get("group", 1))
@@ -38,16 +38,21 @@ def event(step: Step) -> Any:
 
 
 def distribution(step: Step, interval: float) -> Any:
-    """What has a distribution and no event."""
+    """All uses of a step: for those that have a distribution and no event, and for Gaussian noise beside them."""
     from dp_accounting.pld import common
     from dp_accounting.pld import privacy_loss_distribution as library
 
+    if step["noise"] == "gaussian":
+        # As its accountant does: many Gaussians are one.
+        return library.from_gaussian_mechanism(
+            step["sigma"] / math.sqrt(step["count"]), value_discretization_interval=interval
+        )
     if step["noise"] == "pure":
         pure = common.DifferentialPrivacyParameters(step["epsilon"], 0.0)
-        return library.from_privacy_parameters(pure, value_discretization_interval=interval)
-    if step["noise"] == "discrete_gaussian":
-        return library.from_discrete_gaussian_mechanism(step["sigma"], value_discretization_interval=interval)
-    return None
+        made = library.from_privacy_parameters(pure, value_discretization_interval=interval)
+    else:
+        made = library.from_discrete_gaussian_mechanism(step["sigma"], value_discretization_interval=interval)
+    return made.self_compose(step["count"])
 
 
 def relation(case: Case) -> Any:
@@ -77,15 +82,11 @@ def composed(case: Case, interval: float) -> float:
     if not any(step["noise"] in ("pure", "discrete_gaussian") for step in case.steps):
         accountant = pld.PLDAccountant(relation(case), value_discretization_interval=interval)
         return accounted(case, accountant)
-    total: Any = None
+    total = None
     for step in case.steps:
         made = distribution(step, interval)
-        if made is None:
-            accountant = pld.PLDAccountant(value_discretization_interval=interval)
-            accountant.compose(event(step))
-            made = accountant._pld
-        made = made.self_compose(step["count"])
         total = made if total is None else total.compose(made)
+    assert total is not None
     return float(total.get_epsilon_for_delta(case.delta))
 
 

@@ -20,6 +20,13 @@ class Tool:
     claim: str
     setting: str
 
+    @property
+    def kind(self) -> str:
+        """What is claimed, in two words."""
+        if self.claim.startswith("estimate"):
+            return "estimate"
+        return "upper end" if self.claim.startswith("upper") else "both ends"
+
 
 TOOLS = {
     tool.name: tool
@@ -56,7 +63,13 @@ TOOLS = {
             "eps_error 0.01 (its default for DP-SGD is 0.1), delta_error delta/1000",
         ),
         Tool("autodp", "autodp", autodp.by_divergences, "upper bound", "Composition, default"),
-        Tool("autodp-afa", "autodp", autodp.by_phi_functions, "estimate", "ComposeAFA, default"),
+        Tool(
+            "autodp-afa",
+            "autodp",
+            autodp.by_phi_functions,
+            "estimate",
+            "ComposeAFA, default; epsilon by halving on its delta",
+        ),
         Tool("opacus-rdp", "opacus", opacus.by_rdp, "upper bound", "accountant rdp, default"),
         Tool(
             "opacus-prv",
