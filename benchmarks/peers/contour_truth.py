@@ -20,6 +20,7 @@ from .case import Step
 
 BITS, NATS, REACH = 128, 48.0, 11.0
 NODES = 80
+LONG_MOST = 10_000
 WRAP = 16  # radii grow by up to sqrt(2) at each turn, so that they are dropped in time
 Points = list[tuple[arb, arb]]
 
@@ -64,11 +65,15 @@ class Law:
         each = [math.comb(size, j) * rate**j * (1 - rate) ** (size - j) for j in range(size + 1)]
         return [arb(weight.numerator) / weight.denominator for weight in each]
 
+    def grid(self, tilt: float, height: float) -> tuple[float, float, float]:
+        """The distance of the nodes, and where they begin and end."""
+        sigma, shift = float(self.step["sigma"]), int(self.step.get("group", 1))
+        width = self.fine * min(sigma / 8.0, 2.0 * math.pi * sigma**2 / (height + 80.0) / shift)
+        return width, -REACH * sigma, (1.0 + tilt) * shift + REACH * sigma
+
     def _gaussian(self, tilt: float, height: float) -> Points:
-        sigma, weights = float(self.step["sigma"]), self._weights()
-        width = self.fine * min(sigma / 8.0, 2.0 * math.pi * sigma**2 / (height + 80.0) / (len(weights) - 1))
-        low, high = -REACH * sigma, (1.0 + tilt) * (len(weights) - 1) + REACH * sigma
-        variance, found = arb(sigma) ** 2, []
+        weights, variance, found = self._weights(), arb(self.step["sigma"]) ** 2, []
+        width, low, high = self.grid(tilt, height)
         for index in range(math.floor(low / width), math.ceil(high / width) + 1):
             x = arb(index) * arb(width)
             mass = (-x * x / (2 * variance)).exp() * arb(width) / (2 * arb.pi() * variance).sqrt()
@@ -175,6 +180,9 @@ def summed(steps: Sequence[Step], remove: bool, delta: float, epsilon: float | N
             places = [acb(c, h * index) for index in range(nodes)]
             logs = [old + half * s * (s + 1) for old, s in zip(logs, places, strict=True)]
             continue
+        if law.step["noise"] == "gaussian" and law.count <= LONG_MOST:
+            logs = [old + law.count * log for old, log in zip(logs, _long_logs(law, c, h, nodes), strict=True)]
+            continue
         made = law.points(c, height)
         powers = [mass * (c * loss).exp() * acb(1) for mass, loss in made]
         turns = [(acb(0, 1) * arb(h) * loss).exp() for _, loss in made]
@@ -186,6 +194,32 @@ def summed(steps: Sequence[Step], remove: bool, delta: float, epsilon: float | N
     top = logs[0].real
     values = [(log - top).exp() / (acb(c, h * index) * acb(c + 1.0, h * index)) for index, log in enumerate(logs)]
     return Sum(c, h, [_middle(value) for value in values], top.mid())
+
+
+def _long_logs(law: Law, c: float, h: float, nodes: int) -> list[acb]:
+    """log M of one use in long double: 19 digits are enough where they are not multiplied by a large count."""
+    sigma, weights = np.longdouble(law.step["sigma"]), law._weights()
+    width, low, high = law.grid(c, h * nodes)
+    x = np.arange(math.floor(low / width), math.ceil(high / width) + 1).astype(np.longdouble) * np.longdouble(width)
+    shares = [np.longdouble(weight.str(25, radius=False)) for weight in weights]
+    ratio = sum(share * np.exp((2 * j * x - j * j) / (2 * sigma**2)) for j, share in enumerate(shares))
+    loss = np.log(ratio) if law.remove else -np.log(ratio)
+    mass = np.exp(
+        -(x**2) / (2 * sigma**2) + (1 + c) * np.log(ratio) if law.remove else c * loss - x**2 / (2 * sigma**2)
+    )
+    mass *= np.longdouble(width) / (sigma * np.sqrt(np.longdouble(arb.pi().str(25, radius=False)) * 2))
+    turns, found = np.exp(np.clongdouble(1j) * np.longdouble(h) * loss), []
+    for index in range(nodes):
+        if index % WRAP == 0:
+            powers = mass * np.exp(np.clongdouble(1j) * (np.longdouble(h) * index) * loss)
+        value = powers.sum()
+        found.append(acb(_split(value.real), _split(value.imag)).log())
+        powers = powers * turns
+    return found
+
+
+def _split(value: np.longdouble) -> arb:
+    return arb(float(value)) + arb(float(value - np.longdouble(float(value))))
 
 
 def _middle(value: acb) -> acb:
