@@ -81,6 +81,15 @@ def test_what_fails_leaves_everything_as_it_was() -> None:
     assert (accountant.ledger, accountant.get_epsilon(1e-5)) == before
 
 
+def test_events_are_read_when_they_are_composed() -> None:
+    steps = [STEP]
+    accountant = TightropeAccountant().compose(ComposedDpEvent(steps))
+    before = accountant.get_epsilon(1e-6)
+    steps.append(NonPrivateDpEvent())
+    assert accountant.get_epsilon(1e-6) == before
+    assert accountant.compose(NoOpDpEvent()).get_epsilon(1e-6) == before
+
+
 def test_not_private_however_deep() -> None:
     accountant = TightropeAccountant().compose(PoissonSampledDpEvent(0.1, NonPrivateDpEvent()))
     assert accountant.get_epsilon(0.5) == math.inf

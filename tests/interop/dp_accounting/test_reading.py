@@ -235,6 +235,7 @@ REFUSED = [
         "added or removed",
     ),
     (DiscreteLaplaceDpEvent(0, 1), ADD, DiscreteLaplaceDpEvent, "noise_parameter must be"),
+    (DiscreteLaplaceDpEvent(1e-310, 1), ADD, DiscreteLaplaceDpEvent, "too close to 0"),
     (GaussianDpEvent(-1.0), ADD, GaussianDpEvent, "noise_multiplier must be"),
     (GaussianDpEvent(math.nan), ADD, GaussianDpEvent, "noise_multiplier must be"),
     (GaussianDpEvent("much"), ADD, GaussianDpEvent, "noise_multiplier must be"),

@@ -10,9 +10,12 @@ from dp_accounting import dp_event, privacy_accountant
 from ...bound import Bound
 from ...errors import InvalidParameter
 from ...mechanisms.base import Mechanism
-from ...question import Options, Question
-from .reading import from_event, translated
+from ...question import AUTO, SECONDS, Options, Question
+from ...transforms.composition import compose, repeat
+from .reading import translated
 from .setting import ADD_OR_REMOVE, UnsupportedEvent, setting
+
+Uses = dict[Mechanism, int]
 
 
 class TightropeAccountant(library.PrivacyAccountant):  # type: ignore[misc]
@@ -27,50 +30,55 @@ class TightropeAccountant(library.PrivacyAccountant):  # type: ignore[misc]
         *,
         accuracy: float | None = None,
         proof: bool = False,
-        engine: str = "auto",
-        seconds: float = 10.0,
+        engine: str = AUTO,
+        seconds: float = SECONDS,
     ) -> None:
         setting(neighboring_relation)
         super().__init__(neighboring_relation)
         self._options: Options = {"accuracy": accuracy, "proof": proof, "engine": engine, "seconds": seconds}
         Question("epsilon", **self._options)
-        self._known: Any = None  # the last event that has a translation
-        self._total: Mechanism | None = None  # what the ledger says, until it says more
+        self._uses: tuple[Uses, Uses] = {}, {}  # what dominates the events, and what they dominate
+        self._bare = False
+        self._made: dict[bool, Mechanism] = {}  # of the uses, until there are more
 
     def _maybe_compose(self, event: Any, count: int, do_compose: bool) -> Any:
-        if do_compose:
-            self._total = None
-            return None
-        if self._known is event or self._known == event:
-            return None
+        """Events are read when they are composed: a list that changes later changes the ledger, and no answer."""
         try:
-            from_event(event, self.neighboring_relation)
+            ends = [translated(event, setting(self.neighboring_relation, up)) for up in (True, False)]
         except UnsupportedEvent as error:
             return privacy_accountant.PrivacyAccountant.CompositionErrorDetails(error.event, error.why)
-        self._known = event
+        if do_compose:
+            for uses, end in zip(self._uses, ends, strict=True):
+                for part, times in end.parts:
+                    uses[part] = uses.get(part, 0) + times * count
+            self._bare = self._bare or _bare(event)
+            self._made = {}
         return None
 
     @property
     def mechanism(self) -> Mechanism:
         """All that was composed; with nothing yet, the mechanism that tells nothing."""
-        if self._total is None:
-            self._total = from_event(self.ledger, self.neighboring_relation)
-        return self._total
+        return self._all(up=True)
+
+    def _all(self, up: bool) -> Mechanism:
+        if up not in self._made:
+            self._made[up] = compose(repeat(part, count) for part, count in self._uses[0 if up else 1].items())
+        return self._made[up]
 
     def get_epsilon(self, target_delta: float) -> float:
         """At or above the smallest epsilon at this delta; inf with a NonPrivateDpEvent."""
-        return float("inf") if _bare(self.ledger) else self._asked(self.mechanism, delta=target_delta).upper
+        return float("inf") if self._bare else self._asked(self.mechanism, delta=target_delta).upper
 
     def get_delta(self, target_epsilon: float) -> float:
         """At or above the smallest delta at this epsilon; 1 with a NonPrivateDpEvent."""
-        return 1.0 if _bare(self.ledger) else self._asked(self.mechanism, epsilon=target_epsilon).upper
+        return 1.0 if self._bare else self._asked(self.mechanism, epsilon=target_epsilon).upper
 
     def bound(self, *, delta: float | None = None, epsilon: float | None = None) -> Bound:
         """Both ends of epsilon at a delta, or of delta at an epsilon, for what the events say to the last bit."""
         if (delta is None) is (epsilon is None):
             raise InvalidParameter("bound takes either delta or epsilon")
         above = self._asked(self.mechanism, delta, epsilon)
-        least = translated(self.ledger, setting(self.neighboring_relation, up=False))
+        least = self._all(up=False)
         if least == self.mechanism:
             return above
         return Bound(self._asked(least, delta, epsilon).lower, above.upper, above.certificate)

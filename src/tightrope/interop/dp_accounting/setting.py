@@ -58,7 +58,10 @@ class Setting:
 
     def rounded(self, value: Fraction, up: bool) -> float:
         """The double at or above what dominates with more (up) or with less of it."""
-        below, above = rate_ends(value)
+        try:
+            below, above = rate_ends(value)
+        except OverflowError:
+            raise InvalidParameter("one of its numbers is too close to 0: its inverse is no double") from None
         return above if up is self.up else below
 
     def shares(self, share: Fraction, up: bool) -> tuple[float, float]:
