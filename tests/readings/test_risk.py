@@ -254,3 +254,9 @@ def test_what_is_refused() -> None:
         run.risk(priors=0.1)  # type: ignore[call-arg]
     with pytest.raises(tr.AccuracyNotReached):
         (tr.Laplace(scale=1.0).without_replacement(batch=10, records=100) * 3).risk(accuracy=1e-12, seconds=0.5)
+
+
+def test_a_small_lower_end_is_no_zero_beside_a_large_upper_one() -> None:
+    told = worded("epsilon", {"delta": 1e-6}, tr.Bound(9.2, 33.5), replaced=True, reaches=True)
+    assert "at most 353,900,000,000,000 times" in told.sentence
+    assert "(and some attacker reaches 9,897)" in told.sentence

@@ -20,6 +20,7 @@ from tightrope.report.words import (
     gathered,
     neighbours_said,
     promise,
+    rests_on,
 )
 from tightrope.result import Result
 
@@ -67,10 +68,11 @@ def test_without_a_finite_upper_end_nothing_is_promised() -> None:
     for result in (neither, open_end):
         assert cautions(result) == ["There is no finite upper end: Because."]
         assert at_most(result.bound) == "none"
+        assert "can be promised" not in ends(result.bound).replace("nothing can be promised", "")
 
 
 def test_a_theorem_that_is_not_attained_says_nothing_of_the_run_below() -> None:
-    assert "worst case that the theorem allows, not of the run" in ends(
+    assert "worst case that a theorem allows, not of the run" in ends(
         answered(1.0, 1.1, tight=False, attained=False).bound
     )
     assert "certainly lost" not in ends(answered(1.0, 1.1, tight=False, attained=False).bound)
@@ -81,7 +83,7 @@ def test_a_theorem_that_is_not_attained_says_nothing_of_the_run_below() -> None:
 def test_measured_and_claimed_runs_say_so() -> None:
     measured = answered(1.0, 1.1, confidence=0.95, tight=False, attained=False)
     assert promise(measured, RUN).startswith("With a confidence of 95 % in the measurements, the run is")
-    assert "For the chances that were measured" in ends(measured.bound)
+    assert "for the chances that were measured" in ends(measured.bound)
     assert any("95 % confidence" in each for each in cautions(measured))
     taken = answered(1.0, 1.1, confidence=0.0)
     assert promise(taken, RUN).startswith("If the measured counts are the true chances, the run is")
@@ -92,7 +94,7 @@ def test_measured_and_claimed_runs_say_so() -> None:
 
 def test_wide_answers_and_remarks_are_told() -> None:
     wide = answered(1.0, 30.0, exhausted="time", advice={"seconds": 100.0})
-    assert any(each.startswith("The ends lie far apart: Time ran out") for each in cautions(wide))
+    assert any(each.startswith("The ends lie far apart: Time ran out; --seconds 100 may") for each in cautions(wide))
     assert not any("far" in each for each in cautions(answered(1.0, 1.1)))
     assert cautions(answered(1.0, 1.0, parameters={"remark": "delta is large"})) == ["Delta is large."]
     assert cautions(answered(1.0, 1.0)) == []
@@ -125,6 +127,7 @@ def test_what_is_said_of_some_deltas_names_them() -> None:
             "as each part says",
         ),
         ("Gaussian(sigma=2)", "leaves open who is a neighbour", "described below"),
+        ("Finite(p=[0.6, 0.4], q=[0.4, 0.6])", "(Finite): these two are the only neighbours", "and no others"),
         ("RandomizedResponse(p=0.75)", "any two values that one person may have", "the value of one person"),
         (
             "training(records=600, batch=20, epochs=1, sigma=1, sampling='fixed', group=2)",
@@ -137,6 +140,11 @@ def test_neighbours_in_words(text: str, said: str, short: str) -> None:
     run = tr.parse(text)
     assert said in neighbours_said(run)
     assert short in briefly(run)
+
+
+def test_guarantees_are_assumed() -> None:
+    assert any("(PureDP)" in each for each in rests_on(tr.PureDP(epsilon=1.0) + RUN, []))
+    assert not any("guarantee" in each for each in rests_on(RUN, []))
 
 
 def test_every_source_of_error_has_words() -> None:

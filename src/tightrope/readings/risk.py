@@ -27,8 +27,8 @@ UNREACHED = "reconstruction"  # its bound holds for every attacker, and none is 
 READ_SHARE = 0.8  # of the time: for what is read off one direction; the odds are of both
 
 
-def risk(mechanism: Mechanism, given: Mapping[str, float], options: Options) -> Risk:
-    """The rows at prior, fpr, baseline and delta."""
+def risk(mechanism: Mechanism, given: Mapping[str, float], options: Options, known: Bound | None = None) -> Risk:
+    """The rows at prior, fpr, baseline and delta; known: epsilon at delta, where that was asked before."""
     if options.get("direction") is not None:
         raise InvalidParameter("risk takes no direction: it is about a person whose record is in the data")
     prior, fpr, baseline, delta = (probability(name, given[name]) for name in ("prior", "fpr", "baseline", "delta"))
@@ -44,9 +44,9 @@ def risk(mechanism: Mechanism, given: Mapping[str, float], options: Options) -> 
     ]
     way = None if replaced else Direction.REMOVE
     with work.allowance(options.get("seconds", SECONDS)):
-        with work.part(READ_SHARE):
+        with work.part(READ_SHARE if known is None else 1.0):
             bounds = ask_each(mechanism, asked, {**options, "direction": way})
-        odds = mechanism.epsilon(delta, **options)
+        odds = mechanism.epsilon(delta, **options) if known is None else known
     found = [(*row, way, bound) for row, bound in zip(asked, bounds, strict=True)]
     rows, sharp = [], True
     for quantity, arguments, direction, bound in [*found, ("epsilon", {"delta": delta}, None, odds)]:

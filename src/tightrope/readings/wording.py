@@ -175,11 +175,16 @@ def _ends(bound: Bound, people: int, plain: Decimal, place: Decimal | None = Non
 def _between(low: Decimal, high: Decimal, people: int, place: Decimal | None = None) -> CountEnds:
     """Exact products, rounded once: to a place, or to so many digits."""
     low, high = (EXACT.multiply(end, people) for end in (low, high))
-    if place is None:
-        digits = MANY_DIGITS if high >= HUNDRED else FEW_DIGITS
-        place = Decimal(1).scaleb(high.adjusted() - digits + 1) if high else Decimal(1)
-    least, most = low.quantize(place, ROUND_FLOOR, EXACT), high.quantize(place, ROUND_CEILING, EXACT)
+    place = place or _place(high)
+    fine = place if low >= place else min(place, _place(low))  # a small end is no 0 beside a large one
+    least, most = low.quantize(fine, ROUND_FLOOR, EXACT), high.quantize(place, ROUND_CEILING, EXACT)
     return CountEnds(_written(least), _written(most), low >= most - 2 * place)
+
+
+def _place(number: Decimal) -> Decimal:
+    """That of the last digit that is written."""
+    digits = MANY_DIGITS if number >= HUNDRED else FEW_DIGITS
+    return Decimal(1).scaleb(number.adjusted() - digits + 1) if number else Decimal(1)
 
 
 def _chance(given: float) -> Decimal:

@@ -6,8 +6,8 @@ Guarantee: every number is that of its own question. A part that cannot be answe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from .. import work
@@ -19,7 +19,7 @@ from ..errors import UnsupportedMechanism, WorkExhausted
 from ..mechanisms.base import Mechanism
 from ..mechanisms.training import training
 from ..question import ReportOptions, parsed
-from ..readings.risk import notes
+from ..readings.risk import notes, risk
 from ..relation import Direction
 from ..result import Result
 from ..risk import Risk
@@ -33,7 +33,7 @@ EPSILON_SHARE, RISK_SHARE, CURVE_SHARE, TRADEOFF_SHARE = 0.5, 0.5, 0.4, 0.6  # o
 BEYOND = 1.3  # a curve ends at so many times the largest epsilon, or a little later
 CURVE_POINTS = 41
 STOP_UNKNOWN = 4.0
-FPR_USUAL = 1e-3
+PRIOR_USUAL, FPR_USUAL, BASELINE_USUAL = 0.1, 1e-3, 1e-4  # as those of risk
 STOPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)  # round numbers, in units of a power of ten
 TABLED_RATES = (1e-3, 1e-2, 0.05, 0.1, 0.25, 0.5)
 
@@ -45,17 +45,17 @@ def gather(run: Mechanism, deltas: list[float], date: Date, options: ReportOptio
     filing, seconds = Filing.of(options, date), options.get("seconds", REPORT_SECONDS)
     asking = Asking(run, deltas, options, {"proof": options.get("proof", False), "seconds": seconds})
     with work.allowance(seconds):
-        with work.part(EPSILON_SHARE):
+        with work.part(EPSILON_SHARE, clock=True):
             results = asking.epsilons()
-        with work.part(RISK_SHARE):
-            risk = asking.tried("risk", asking.risk)
-        with work.part(CURVE_SHARE):
-            curve = asking.tried("curve", lambda: asking.curve([each.bound for each in results]))
-        with work.part(TRADEOFF_SHARE):
-            tradeoffs = asking.tried("trade-off", lambda: asking.tradeoffs(risk))
+        with work.part(RISK_SHARE, clock=True):
+            sentences = asking.tried("risk", lambda: asking.risk(results[0]))
+        with work.part(CURVE_SHARE, clock=True):
+            curve = asking.tried("curve", lambda: asking.curve(results))
+        with work.part(TRADEOFF_SHARE, clock=True):
+            tradeoffs = asking.tried("trade-off", lambda: asking.tradeoffs(sentences))
         epochs = asking.tried("epochs", asking.epochs)
     assumed, not_covered = notes(run, asking.fpr)
-    return Report(run, filing, results, risk, curve, tradeoffs, epochs, assumed, not_covered, asking.left_out)
+    return Report(run, filing, results, sentences, curve, tradeoffs, epochs, assumed, not_covered, asking.left_out)
 
 
 @dataclass(slots=True)
@@ -93,24 +93,46 @@ class Asking:
             for each, bound in zip(self.deltas, bounds, strict=True)
         )
 
-    def risk(self) -> Risk:
-        given: Any = {name: self.options[name] for name in ("prior", "baseline") if name in self.options}
-        return self.run.risk(fpr=self.fpr, delta=self.deltas[0], **given, **self.manner)
+    def risk(self, first: Result) -> Risk:
+        """Its odds are those of the first epsilon, unless that is of one direction only."""
+        given = {"prior": PRIOR_USUAL, "baseline": BASELINE_USUAL, "delta": self.deltas[0], "fpr": self.fpr}
+        given |= {name: value for name, value in self.options.items() if name in given}  # type: ignore[misc]
+        return risk(self.run, given, self.manner, first.bound if first.direction is None else None)
 
-    def curve(self, bounds: list[Bound]) -> Curve:
-        return self.run.curve(0.0, last_epsilon(bounds), CURVE_POINTS, direction=self.direction, **self.manner)
+    def curve(self, results: Sequence[Result]) -> Curve:
+        stop = last_epsilon([each.bound for each in results])
+        found = self.run.curve(0.0, stop, CURVE_POINTS, direction=self.direction, **self.manner)
+        return Curve(found.epsilons, falling(found, results))
 
-    def tradeoffs(self, risk: Risk | None) -> Tradeoffs | None:
+    def tradeoffs(self, of: Risk | None) -> Tradeoffs | None:
         """Of the same direction as the sentences."""
-        if risk is None:
+        if of is None:
             return None
         places = sorted({*rates(self.fpr), *TABLED_RATES})
-        return self.run.tradeoff_curve(fprs=places, direction=risk.rows[0].direction, **self.manner)
+        return self.run.tradeoff_curve(fprs=places, direction=of.rows[0].direction, **self.manner)
 
     def epochs(self) -> Epochs | None:
         if not isinstance(self.run, training):
             return None
         return self.run.by_epoch(self.deltas[0], direction=self.direction, **self.manner)
+
+
+def falling(curve: Curve, results: Sequence[Result]) -> tuple[Bound, ...]:
+    """The deltas of a curve, narrowed by each other and by the epsilons that are known: delta falls as epsilon rises.
+
+    Above the upper end of epsilon at some delta it is no more than that delta, below the lower end no less.
+    """
+    known = [(each.bound, each.arguments["delta"]) for each in results]
+    upper, lower = math.inf, 0.0
+    above, below = [], []
+    for epsilon, bound in curve:
+        upper = min([upper, bound.upper, *(delta for end, delta in known if end.upper <= epsilon)])
+        above.append(upper)
+    for epsilon, bound in reversed(curve):
+        lower = max([lower, bound.lower, *(delta for end, delta in known if epsilon < end.lower)])
+        below.append(lower)
+    ends = zip(curve.bounds, reversed(below), above, strict=True)
+    return tuple(replace(bound, lower=low, upper=high) for bound, low, high in ends)
 
 
 def last_epsilon(bounds: list[Bound]) -> float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..curve import Curve
 from ..epochs import Epochs
-from ..plot import svg
+from ..plot import svg, tick
 from ..result import Result
 from ..risk import Risk
 from ..risk_plot import MarkedRate, one_panel
@@ -46,7 +46,9 @@ def curve_picture(curve: Curve, results: tuple[Result, ...]) -> Picture:
         shown = [(epsilon, delta) for epsilon, delta in marks if epsilon < math.inf and delta > 0.0]
         low, high = axes.get_ylim()
         axes.plot([x for x, _ in shown], [y for _, y in shown], "o", color=MARK_COLOUR, markersize=6, zorder=5)
-        axes.set_ylim(min([low, *(delta / 2.0 for _, delta in shown)]), high)
+        low = min([low, *(delta / 2.0 for _, delta in shown)])
+        axes.set_ylim(low, high)
+        tick(axes.yaxis, low, high)
         return figure
 
     return _made(draw, PICTURE_SIZE, "A falling curve: delta over epsilon. Its numbers are in the table below.")

@@ -21,7 +21,7 @@ ARITHMETIC = {
     "ball": "ball arithmetic: every number is an interval around the true one, so that no rounding can be missed",
     "float64": "floating-point numbers, with a proven bound on every rounding",
 }
-NONE_LEFT = "Nothing was lost to approximation or rounding: both ends are the same number."
+NONE_LEFT = "Nothing was lost to approximation or rounding: both ends are the same."
 
 
 def errors(report: Report) -> Markup:
@@ -66,6 +66,9 @@ def certificate(report: Report) -> Markup:
             *([("Ended early", f"{told.exhausted} ran out")] if told.exhausted is not None else []),
         ]
         found.append(facts(f"Epsilon at delta {short(result.arguments['delta'])}", rows))
+    document = json.loads(report.document())
+    rows = [("Written by", f"Tightrope {document['version']}"), ("Date", document["date"])]
+    found.append(facts("The document", [*rows, ("Digest", document["digest"])]))
     return joined([*found, *_checks(report)])
 
 
@@ -82,7 +85,7 @@ def _checks(report: Report) -> list[Markup]:
         ]
     deltas = " ".join(f"--delta {short(each.arguments['delta'])}" for each in asked)
     only = "" if asked[0].direction is None else f" --direction {asked[0].direction.value}"
-    again = f"tightrope epsilon {quote(run)} {deltas}{only} --proof"
+    again = f"tightrope epsilon {_shell(run)} {deltas}{only} --proof"
     commands = ["tightrope verify report.html", *([again] if len(again) <= COMMAND_MOST else [])]
     return [
         element("h3", "How to check it"),
@@ -95,6 +98,11 @@ def _checks(report: Report) -> list[Markup]:
         ),
         element("pre", element("code", "\n".join(commands))),
     ]
+
+
+def _shell(text: str) -> str:
+    """As one word of a shell, in double quotes where these do."""
+    return quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
 
 
 def _readable(text: str) -> bool:

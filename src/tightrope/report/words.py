@@ -11,9 +11,9 @@ from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 
-from ..bound import Bound, Budget, Certificate
+from ..bound import Bound, Budget, Certificate, why_wide
 from ..digits import rounded, short
-from ..mechanisms.base import Mechanism
+from ..mechanisms.base import Mechanism, leaves
 from ..mechanisms.loaders import LOADERS
 from ..mechanisms.training import training
 from ..readings.small_print import local
@@ -71,6 +71,11 @@ OPEN_RELATION = (
 )
 
 
+GIVEN_LAWS = (
+    "Parts of the run are given by their outputs on two data sets ({names}): these two are the only neighbours that "
+    "they speak of."
+)
+AS_CLAIMED = "Parts of the run are given by a guarantee ({names}), and have it. That was not checked here."
 AS_DRAWN = (
     "Noise and samples are drawn from exactly the laws that are described, afresh each time, and nobody can foresee "
     "them. Whether the code does so was not checked here."
@@ -149,23 +154,27 @@ def _conditions(told: Certificate) -> str:
 
 def ends(bound: Bound) -> str:
     """What the two ends speak of: it is not always the run itself that reaches the lower one."""
-    told, (low, high) = bound.certificate, both_ends(bound)
+    told = bound.certificate
     if told is not None and told.confidence is not None:
         return (
-            f"For the chances that were measured the smallest such epsilon lies between {low} and {high}. The lower "
-            "end speaks of the measurements, and of no more than these."
+            "The ends are those of the smallest such epsilon for the chances that were measured. The lower end speaks "
+            "of the measurements, and of no more than these."
         )
     if told is not None and not told.attained:
-        return (
-            f"The upper end, {high}, is that of a theorem and can be promised. The lower end, {low}, speaks of the "
-            "worst case that the theorem allows, not of the run: how much real data lose at least is not known here."
-        )
+        below = "The lower end speaks of the worst case that a theorem allows, not of the run: how much real data lose "
+        return f"{_above(bound, 'is that of this theorem, and ')} {below}at least is not known here."
     sharp = "" if told is None or told.tight else "comes from a theorem that may not be sharp, and "
     return (
-        f"The smallest such epsilon lies between {low} and {high}, with every rounding accounted for. The upper end "
-        f"{sharp}can be promised; the lower end is certainly lost in the worst case that the description of the run "
+        "The smallest such epsilon lies between the two ends, with every rounding accounted for. "
+        f"{_above(bound, sharp)} The lower end is certainly lost in the worst case that the description of the run "
         "allows."
     )
+
+
+def _above(bound: Bound, whose: str) -> str:
+    if bound.upper == math.inf:
+        return "The upper end is infinite: nothing can be promised."
+    return f"The upper end {whose}can be promised."
 
 
 def cautions(result: Result) -> list[str]:
@@ -176,7 +185,8 @@ def cautions(result: Result) -> list[str]:
         return found
     if bound.upper == math.inf:
         found.append(f"There is no finite upper end: {sentence(told.reason)}")
-    elif (wide := bound.wide) is not None:
+    elif (wide := why_wide(bound, _option)) is not None:
+        wide = wide.replace("the dominating pair", "the worst case that a theorem allows")
         far = bound.upper > ENDS_APART * bound.lower
         found.append(f"The ends lie {'far ' if far else ''}apart: {sentence(wide)} The upper end holds all the same.")
     if result.direction is not None:
@@ -191,6 +201,10 @@ def cautions(result: Result) -> list[str]:
     if "remark" in told.parameters:
         found.append(sentence(str(told.parameters["remark"])))
     return found
+
+
+def _option(name: str, value: object) -> str:
+    return f"--{name}" if value is True else f"--{name} {short(value) if isinstance(value, float) else value}"
 
 
 def sentence(text: str) -> str:
@@ -211,17 +225,27 @@ def gathered(results: Sequence[Result]) -> list[str]:
 def neighbours_said(mechanism: Mechanism) -> str:
     """Who counts as a neighbour, with as many records as a person may have."""
     relation, one = mechanism.relation, _one(mechanism)
+    laws = of_section(mechanism, "laws")
+    given = [GIVEN_LAWS.format(names=laws)] if laws else []
     if relation is not None:
-        return RECORDS[relation].format(one=one)
-    return (VALUES if local(mechanism) else OPEN_RELATION).format(one=one)
+        return " ".join([RECORDS[relation].format(one=one), *given])
+    return " ".join(given or [(VALUES if local(mechanism) else OPEN_RELATION).format(one=one)])
 
 
 def briefly(mechanism: Mechanism) -> str:
     """The same in half a line."""
-    relation = mechanism.relation
+    relation, laws = mechanism.relation, of_section(mechanism, "laws")
+    found = "for the neighbours that are described below"
     if relation is not None:
-        return BRIEFLY[relation].format(one=_one(mechanism))
-    return "for the value of one person" if local(mechanism) else "for the neighbours that are described below"
+        found = BRIEFLY[relation].format(one=_one(mechanism))
+    elif local(mechanism):
+        found = "for the value of one person"
+    return f"between the two data sets whose outputs were given ({laws}), and no others" if laws else found
+
+
+def of_section(mechanism: Mechanism, section: str) -> str:
+    """The kinds of mechanisms in it that stand in this section of the listing."""
+    return ", ".join(sorted({type(leaf).__name__ for leaf in leaves(mechanism.nameless) if leaf.section == section}))
 
 
 def _one(mechanism: Mechanism) -> str:
@@ -234,7 +258,8 @@ def _one(mechanism: Mechanism) -> str:
 def rests_on(mechanism: Mechanism, assumed: Sequence[str]) -> list[str]:
     """All that is assumed: what the sentences on one person assume, and what every number does."""
     if not isinstance(mechanism, training):
-        return [*assumed, AS_DRAWN, AS_GIVEN]
+        claims = of_section(mechanism, "promises")
+        return [*assumed, *([AS_CLAIMED.format(names=claims)] if claims else []), AS_DRAWN, AS_GIVEN]
     loader = sentence(f"batches: {LOADERS[mechanism.sampling].assumed}").replace("`", "")
     return [*assumed, loader, CLIPPED, AS_DRAWN, AS_GIVEN]
 
