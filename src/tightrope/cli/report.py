@@ -67,9 +67,9 @@ def report(
     and the answers must agree.
 
     \b
-    tightrope report "training(records=60000, batch=256, epochs=15, sigma=1.1)" --delta 1e-5 --html report.html
-    tightrope report "Laplace(scale=2) * 3" --delta 1e-6 --html report.html --pdf report.pdf --system "Survey 2026"
-    tightrope report result.json --html report.html
+    tightrope report "training(records=60000, batch=256, epochs=15, sigma=1.1)" --delta 1e-5 --html privacy.html
+    tightrope report "Laplace(scale=2) * 3" --delta 1e-6 --html privacy.html --pdf privacy.pdf --system "Survey 2026"
+    tightrope report privacy.html --pdf privacy.pdf
     """
     from ..report.words import gathered
 

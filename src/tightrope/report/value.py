@@ -74,7 +74,7 @@ class Report:
 
     @checked
     def pdf(self, paper: str = "a4") -> bytes:
-        """The same on paper, a4 or letter, with the certificate attached as result.json; needs WeasyPrint."""
+        """The same on paper, a4 or letter, with the certificate attached; needs WeasyPrint."""
         from .pdf import printed
 
         if paper not in PAPERS:
