@@ -15,20 +15,21 @@ BELOW_BITS = 96  # and that a grid leaves out below
 
 
 def chosen(
-    terms: Sequence[tuple[Law, int]], epsilon: arb, step: arb | None, tilt: arb | None
+    terms: Sequence[tuple[Law, int]], epsilon: arb, step: arb | None, tilt: arb | None, finer: int
 ) -> tuple[list[Range], arb, arb] | None:
-    """Ends for each law, a step next to the hint or below, and the tilt; None where a law has no tails."""
+    """Ends for each law, a step of 2^-finer of the hint or a little less, the tilt; None where a law has no tails."""
     if any(law.tails(epsilon) is None for law, _ in terms):
         return None
-    sketches = [(_sketch(law, *_range(law, arb(2) ** -LEAST_BITS)), count) for law, count in terms]
+    sketches = [(_sketch(law, *_range(law, arb(2) ** -LEAST_BITS, arb(0))), count) for law, count in terms]
     uses = sum(count for _, count in terms)
     with precision(64):
         if tilt is None:
             tilt = _end(lambda tilt: not _moments(sketches, tilt)[1] < epsilon)
         tilt = tilt.max(arb(0)).mid()
         step = arb(2) ** -7 / arb(uses).sqrt() / (1 + tilt) if step is None else step
+        step /= 1 << finer
         least = (_moments(sketches, tilt)[0] - tilt * epsilon - 45).exp() / uses  # little, compared with delta
-    ranges = [_range(law, least) for law, _ in terms]
+    ranges = [_range(law, least, tilt) for law, _ in terms]
     with precision(64):  # the first law has both of its ends on the grid
         width = ranges[0][1] - ranges[0][0]
         return ranges, (width / (width / step - arb(2) ** -20).mid().ceil().max(arb(2))).mid(), tilt
@@ -53,10 +54,14 @@ def _sketch(law: Law, low: arb, top: arb) -> list[tuple[arb, arb]]:
     return [(p, (p / q).log()) for p, q in cells if p > 0 and q > 0]
 
 
-def _range(law: Law, least: arb) -> Range:
+def _range(law: Law, least: arb, tilt: arb) -> Range:
     """The losses between which all but very little lies; an atom at an end of all losses is next to it."""
-    top = _end(lambda x: _tails(law, x)[0] < least)
-    return -_end(lambda x: 1 - law.infinite() - _tails(law, -x)[0] < arb(2) ** -BELOW_BITS), top
+
+    def below(x: arb) -> arb:
+        """At least the tilted mass of the losses up to -x, compared with that of all, which is 1 or more."""
+        return (1 - law.infinite() - _tails(law, -x)[0]) * (-tilt * x).exp()
+
+    return -_end(lambda x: below(x) < arb(2) ** -BELOW_BITS), _end(lambda x: _tails(law, x)[0] < least)
 
 
 def _end(beyond: Callable[[arb], bool]) -> arb:

@@ -3,7 +3,7 @@
 Above, the P- and Q-mass of a cell between two points of the grid go to these points so that both are kept (chords).
 Below, the outcomes around a point are one event, and so are all whose points add up to enough. Masses are tilted by
 e^(tilt l), so that the sums near epsilon, however rare, are the large ones; then they are whole numbers over 2^BITS,
-rounded to their side at every product. Proof: docs/proofs/checker.md, "Grids"; lattice.md, lemmas 1, 2, 4 and 10.
+rounded to their side at every product. Proof: docs/proofs/checker_grids.md, "Grids"; lattice.md, lemmas 1, 2, 4 and 10.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ class TiltedSums(NamedTuple):
 
 
 def enclosed(
-    terms: Sequence[tuple[Law, int]], epsilon: arb, step: arb | None, tilt: arb | None, deadline: float
+    terms: Sequence[tuple[Law, int]], epsilon: arb, step: arb | None, tilt: arb | None, deadline: float, finer: int = 0
 ) -> tuple[arb, arb] | None:
     """Lower and upper end of delta(epsilon); None where a law has no tails, or where it would take too much.
 
-    The deadline is one of time.monotonic; step and tilt are hints.
+    The deadline is one of time.monotonic; step and tilt are hints, and the step is halved so many times.
     """
     with precision(2 * BITS):
-        plan = chosen(terms, epsilon, step, tilt)
+        plan = chosen(terms, epsilon, step, tilt, finer)
         if plan is None:
             return None
         ranges, step, tilt = plan

@@ -3,7 +3,7 @@
 The loss D (2x - D)/(2 sigma^2) rises with x, and mirroring x to D - x exchanges P and Q: the law is its own reverse.
 Sums over all integers are taken over a window; beyond a distance a > 0 of the centre the masses fall by e^{-a/sigma^2}
 or more at each step, so that the rest is at most e^{-a^2/(2 sigma^2)}/(1 - e^{-a/sigma^2}) on either side.
-Proof: docs/proofs/checker.md, "Discrete Gaussian".
+Proof: docs/proofs/checker_grids.md, "Discrete Gaussian".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Laws with finitely many losses: two lists of probabilities, randomized response, and integer Laplace noise.
 
 Whatever is asked is a sum over the outputs that both P and Q have, each with its loss log(p/q), and the two masses that
-only one of them has. Proof: docs/proofs/checker.md, "Finite laws".
+only one of them has. Proof: docs/proofs/checker_grids.md, "Finite laws".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Laplace noise: with e = sensitivity/scale the loss lies in [-e, e].
 
 Under P it is e with mass 1/2, -e with mass e^-e/2, and has the density e^{(l - e)/2}/4 between. Exchanging P and Q
-mirrors the output, so the law is its own reverse. Proof: docs/proofs/checker.md, "Laplace".
+mirrors the output, so the law is its own reverse. Proof: docs/proofs/checker_grids.md, "Laplace".
 """
 
 from __future__ import annotations

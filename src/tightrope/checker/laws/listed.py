@@ -1,7 +1,7 @@
 """delta of finitely many atoms and unsampled Laplace uses, in balls: every outcome of the composition is listed.
 
 delta(eps) = w + sum over outcomes of the atoms of p H(eps - l), H the profile of all Laplace uses together, or
-(1 - e^eps)_+ without them. Proof: docs/proofs/checker.md, "Lists" and "Laplace".
+(1 - e^eps)_+ without them. Proof: docs/proofs/checker_grids.md, "Lists" and "Laplace".
 """
 
 from __future__ import annotations
