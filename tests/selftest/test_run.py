@@ -72,8 +72,8 @@ def test_balls_that_do_not_meet_are_a_failure(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(
         "tightrope.selftest.judges._asked", lambda *asked, proof, seconds: tr.Bound(*((0, 1), (2, 3))[proof])
     )
-    (verdict,) = judged(drawn(1, 1)).failures
-    assert (verdict.judge, verdict.told) == ("balls", "in balls it is in [2.0, 3.0]")
+    (opinion,) = judged(drawn(1, 1)).failures
+    assert (opinion.judge, opinion.told) == ("balls", "in balls it is in [2.0, 3.0]")
 
 
 def test_what_is_raised_is_a_failure_and_what_is_refused_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:

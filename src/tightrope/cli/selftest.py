@@ -47,7 +47,7 @@ def selftest(minutes: float, seed: int, case: int | None, as_document: bool) -> 
         if case is not None and not found.failures:
             (one,) = found.judged
             say(f"  {question(one)}")
-            for each in one.verdicts:
+            for each in one.opinions:
                 say(f"    {each.judge}: {each.ruling.value}, {each.told}")
             if one.refused:
                 say(f"    refused: {one.refused}")

@@ -31,7 +31,7 @@ class Ruling(Enum):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Opinion:
     """A judge's ruling, in words too."""
 
     judge: str
@@ -41,18 +41,18 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judged:
-    """An answer and the verdicts on it; no bound where it was refused, and why."""
+    """An answer and the opinions on it; no bound where it was refused, and why."""
 
     case: SelftestCase
     bound: Bound | None
     refused: str
-    verdicts: tuple[Verdict, ...]
+    opinions: tuple[Opinion, ...]
     seconds: float
 
     @property
-    def failures(self) -> list[Verdict]:
+    def failures(self) -> list[Opinion]:
         """Those of judges who differ."""
-        return [each for each in self.verdicts if each.ruling is Ruling.DIFFERS]
+        return [each for each in self.opinions if each.ruling is Ruling.DIFFERS]
 
     @property
     def width(self) -> float:
@@ -63,22 +63,22 @@ class Judged:
 
 
 def judged(case: SelftestCase) -> Judged:
-    """The answer and all verdicts; whatever is raised that is no refusal is a failure too."""
+    """The answer and all opinions; whatever is raised that is no refusal is a failure too."""
     began = time.perf_counter()
     bound: Bound | None = None
-    verdicts: list[Verdict] = []
+    opinions: list[Opinion] = []
     refused = ""
     try:
         mechanism = parse(case.expression)
         bound = _asked(mechanism, case, proof=False, seconds=ANSWER_SECONDS)
         for name, judge in JUDGES.items():
             found = judge(mechanism, case, bound)
-            verdicts += [] if found is None else [Verdict(name, *found)]
+            opinions += [] if found is None else [Opinion(name, *found)]
     except (UnsupportedMechanism, WorkExhausted) as error:
         refused = str(error)
     except Exception as error:
-        verdicts.append(Verdict("raised", Ruling.DIFFERS, f"{type(error).__name__}: {error!s:.200}"))
-    return Judged(case, bound, refused, tuple(verdicts), time.perf_counter() - began)
+        opinions.append(Opinion("raised", Ruling.DIFFERS, f"{type(error).__name__}: {error!s:.200}"))
+    return Judged(case, bound, refused, tuple(opinions), time.perf_counter() - began)
 
 
 def _asked(mechanism: Mechanism, case: SelftestCase, proof: bool, seconds: float) -> Bound:

@@ -49,7 +49,7 @@ class Selftest:
 
     def rulings(self, judge: str) -> Counter[Ruling]:
         """How often a judge ruled what."""
-        return Counter(each.ruling for found in self.judged for each in found.verdicts if each.judge == judge)
+        return Counter(each.ruling for found in self.judged for each in found.opinions if each.judge == judge)
 
     @property
     def title(self) -> str:
@@ -75,7 +75,7 @@ class Selftest:
         )
         for each in self.failures:
             lines += [f"  FAILED {question(each)}"]
-            lines += [f"    {verdict.judge}: {verdict.told}" for verdict in each.failures]
+            lines += [f"    {opinion.judge}: {opinion.told}" for opinion in each.failures]
             lines.append(f"    again: {each.case.replay}")
         return "\n".join([*lines, f"  {', '.join(f'{name} {told}' for name, told in machine().items())}"])
 
@@ -126,5 +126,5 @@ def _question(judged: Judged) -> dict[str, Any]:
 
 
 def _failure(judged: Judged) -> dict[str, Any]:
-    told = {verdict.judge: verdict.told for verdict in judged.failures}
+    told = {opinion.judge: opinion.told for opinion in judged.failures}
     return {**_question(judged), "told": told, "again": judged.case.replay}
