@@ -78,7 +78,7 @@ $(MUTANTS)/.stamp: pyproject.toml
 	$(MUTANTS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' cosmic-ray==8.7.0 coverage==7.17.2
 	@touch $@
 
-# A run that was interrupted goes on; PEERS_OPTIONS=--fresh asks everything again.
+# A run that was interrupted goes on; PEERS_OPTIONS=--fresh begins again, PEERS_OPTIONS='--only sgd-*' asks a part.
 bench-peers: $(STAMP) $(PEERS)/.stamp ## other libraries on the same cases, into docs/benchmarks.md; about 25 minutes
 	$(BIN)/python -m benchmarks.peers.run $(PEERS_OPTIONS)
 	$(BIN)/python -m benchmarks.peers.page

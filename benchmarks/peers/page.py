@@ -109,7 +109,8 @@ def better(found: Results) -> list[str]:
     lines = [
         "## Where another tool is better",
         "",
-        "Sound answers that came sooner than ours, or whose upper end lies closer to the truth:",
+        "Sound answers that came sooner than ours, whatever their distance from the truth, or whose upper end",
+        "is closer to it; distances are relative, and within what is known of the truth they count as none:",
         "",
         "| case | tool | how |",
         "|---|---|---|",
@@ -120,7 +121,7 @@ def better(found: Results) -> list[str]:
 
 def line(row: Row, how: str) -> str:
     """One row of the table of a section."""
-    mark = f" (better: {how})" if how else ""
+    mark = f" (**better**: {how.rpartition('; ')[0]})" if how else ""
     verdict = said(row.found, row.truth).replace("|", "/")
     value = value_of(row.found)
     if value is None:

@@ -1,8 +1,9 @@
 """All tools on all cases, each in a process of its own with limits: python -m benchmarks.peers.run [options].
 
-Results go into benchmarks/peers/results.json after every answer, so that a run that was interrupted goes on where it
-was: what has a result is not asked again, unless with --fresh. --only WORD ... asks those whose case or tool is named
-so, or begins so with a * at the end; --seconds (of the processor) and --gigabytes are the limits of one process.
+Answers go into build/peers.json as they come, so that a run that was interrupted goes on where it was (--fresh: from
+the start), and into benchmarks/peers/results.json when all are there. --only WORD ... asks those again whose case or
+tool matches one of the words (sgd-*), --missing those that results.json lacks: both write there at once.
+--seconds (of the processor) and --gigabytes are the limits of one process.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from .case import RESULTS, cases
+from .tools.answer import NotCoveredError
 from .tools.table import TOOLS
 from .verdict import said, truths
 
 ROOT = Path(__file__).resolve().parents[2]
 PEERS, OLD = (ROOT / name / "bin" / "python" for name in (".venv-peers", ".venv-peers-autodp"))
+JOURNAL = ROOT / "build" / "peers.json"
 SECONDS_MOST, GIGABYTES_MOST = 120.0, 8.0
 WAITS = 6.0  # seconds of the processor are limited; a machine with other work is waited for this much longer
 VERSIONS = "import importlib.metadata as m, json, sys; print(json.dumps({n: m.version(n) for n in sys.argv[1:]}))"
@@ -34,6 +37,10 @@ VERSIONS = "import importlib.metadata as m, json, sys; print(json.dumps({n: m.ve
 
 def ask(tool: str, case: str, seconds: float, gigabytes: float) -> dict[str, object]:
     """One tool on one case, or the reason why it has no answer."""
+    try:
+        TOOLS[tool].covers(cases()[case])
+    except NotCoveredError as error:
+        return {"not_covered": str(error)}
     python = {"tightrope": sys.executable, "autodp": str(OLD)}.get(TOOLS[tool].package, str(PEERS))
     size = int(gigabytes * 2**30)
 
@@ -91,29 +98,47 @@ def main() -> None:
     """Progress on standard output."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fresh", action="store_true")
-    parser.add_argument("--only", nargs="+", default=["*"], metavar="WORD")
+    parser.add_argument("--missing", action="store_true")
+    parser.add_argument("--only", nargs="+", default=[], metavar="WORD")
     parser.add_argument("--seconds", type=float, default=SECONDS_MOST)
     parser.add_argument("--gigabytes", type=float, default=GIGABYTES_MOST)
     options = parser.parse_args()
     if not PEERS.exists() or not OLD.exists():
         sys.exit(f"{PEERS} or {OLD} is missing: make bench-peers makes both")
-    old = json.loads(RESULTS.read_text())["results"] if RESULTS.exists() else []
-    found = {(row["case"], row["tool"]): row for row in old}
+    whole = not (options.missing or options.only)
+    path = JOURNAL if whole else RESULTS
+    if whole and options.fresh:
+        JOURNAL.unlink(missing_ok=True)
+    found = recorded(path)
     document = {"about": about(options.seconds, options.gigabytes)}
     known, began = truths(), time.perf_counter()
     wanted = [(case, tool) for case in cases() for tool in TOOLS]
     for case, tool in wanted:
-        named = any(fnmatch(name, word) for word in options.only for name in (case, tool))
-        if not named or ((case, tool) in found and not options.fresh):
+        named = not options.only or any(fnmatch(name, word) for word in options.only for name in (case, tool))
+        if not named or ((whole or options.missing) and (case, tool) in found):
             continue
         found[case, tool] = {"case": case, "tool": tool, **ask(tool, case, options.seconds, options.gigabytes)}
         verdict = said(found[case, tool], known[case]) if case in known else "no truth yet"
         print(f"{time.perf_counter() - began:7.1f} s  {case}  {tool}: {verdict}", flush=True)
         rows = [json.dumps(found[key]) for key in wanted if key in found]
-        text = json.dumps(document)[:-1] + ', "results": [\n ' + ",\n ".join(rows) + "\n]}\n"
-        part = RESULTS.with_suffix(".part")
-        part.write_text(text)
-        part.replace(RESULTS)
+        write(path, json.dumps(document)[:-1] + ', "results": [\n ' + ",\n ".join(rows) + "\n]}\n")
+    if whole:
+        write(RESULTS, JOURNAL.read_text())
+        JOURNAL.unlink()
+
+
+def recorded(path: Path) -> dict[tuple[str, str], dict[str, object]]:
+    """What was answered so far, by case and tool."""
+    rows = json.loads(path.read_text())["results"] if path.exists() else []
+    return {(row["case"], row["tool"]): row for row in rows}
+
+
+def write(path: Path, text: str) -> None:
+    """All of it or nothing."""
+    path.parent.mkdir(exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(text)
+    part.replace(path)
 
 
 if __name__ == "__main__":

@@ -84,10 +84,11 @@ class Results:
             ours = self.by_case[row.case.name].get(OURS)
             if row.tool == OURS or ours is None or not row.answers or row.missed or "upper" not in row.found:
                 continue
-            faster = f"{row.seconds:.2g} s, ours {ours.seconds:.2g} s" if row.seconds < ours.seconds else ""
-            closer = f"closer to the truth: {row.off:.1e}, ours {ours.off:.1e}" if row.off < ours.off else ""
+            faster = f"sooner, {row.seconds:.2f} s, ours {ours.seconds:.2f} s" if row.seconds < ours.seconds else ""
+            closer = "closer" if row.off < ours.off else ""
             if faster or closer:
-                yield row, "; ".join(part for part in (faster, closer) if part)
+                distance = f"distance {row.off:.1e}, ours {ours.off:.1e}"
+                yield row, "; ".join(part for part in (faster, closer, distance) if part)
 
     def by_tool(self) -> Iterator[tuple[str, list[Row]]]:
         """Rows of what each tool covers."""
@@ -136,5 +137,5 @@ def summary(found: Results) -> list[str]:
 
 
 def shown(value: float) -> str:
-    """Ten digits, or infinity."""
-    return f"{value:.10g}" if math.isfinite(value) else str(value)
+    """Thirteen digits, or infinity."""
+    return f"{value:.13g}" if math.isfinite(value) else str(value)

@@ -28,7 +28,14 @@ def steps_of(case: Case, *noises: str, without: tuple[str, ...] = ("group", "bat
         raise NotCoveredError(f"no {', '.join(sorted(missing))}")
 
 
-def epsilon_only(case: Case) -> None:
+def asks(case: Case, *questions: str) -> None:
     """Refuses other questions."""
-    if case.question != "epsilon":
+    if case.question not in questions:
         raise NotCoveredError(f"no question of {case.question}")
+
+
+def no_sampled(case: Case, *noises: str, key: str = "noise") -> None:
+    """Refuses samples of these noises, or of groups."""
+    for step in case.steps:
+        if "rate" in step and (step.get(key) in noises if key == "noise" else key in step):
+            raise NotCoveredError(f"no samples of {step['noise'] if key == 'noise' else key + 's'}")

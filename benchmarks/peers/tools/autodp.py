@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..case import Case, Step
-from .answer import Answer, NotCoveredError, epsilon_only, steps_of
+from .answer import Answer, NotCoveredError, asks, no_sampled, steps_of
 
 SIGMAS = (0.1, 100.0)
 HALVINGS = 30
@@ -36,15 +36,11 @@ def mechanism(step: Step, phi: bool, side: str = "") -> Any:
         made = zoo.LaplaceMechanism(b=step["scale"], **off)
     elif noise == "randomized_response":
         made = zoo.RandresponseMechanism(p=step["p"], **off)
-    elif noise == "pure" and not phi:
+    elif noise == "pure":
         made = zoo.PureDP_Mechanism(eps=step["epsilon"])
-    elif noise == "discrete_gaussian" and not phi:
-        made = zoo.DiscreteGaussianMechanism(sigma=step["sigma"])
     else:
-        raise NotCoveredError(f"no {noise}")
+        made = zoo.DiscreteGaussianMechanism(sigma=step["sigma"])
     if "rate" in step or "batch" in step:
-        if phi:
-            raise NotCoveredError("no phi-function of this sample")
         sample = transformers.AmplificationBySampling(PoissonSampling="rate" in step)
         rate = step["rate"] if "rate" in step else step["batch"] / step["records"]
         if "batch" in step:
@@ -60,7 +56,6 @@ def by_divergences(case: Case) -> Answer:
     from autodp.transformer_zoo import Composition
 
     warnings.simplefilter("ignore")
-    covered(case)
     with contextlib.redirect_stdout(io.StringIO()):
         if case.question == "sigma":
             (step,) = case.steps
@@ -75,7 +70,6 @@ def by_divergences(case: Case) -> Answer:
                     SIGMAS,
                 )
             return Answer(upper=float(made.params["sigma"]))
-        epsilon_only(case)
         parts = [mechanism(step, phi=False) for step in case.steps]
         made = Composition()(parts, [step["count"] for step in case.steps])
         return Answer(upper=float(made.get_approxDP(case.delta)))
@@ -86,10 +80,6 @@ def by_phi_functions(case: Case) -> Answer:
     from autodp.transformer_zoo import ComposeAFA
 
     warnings.simplefilter("ignore")
-    covered(case)
-    epsilon_only(case)
-    if any("rate" in step for step in case.steps) and case.name != SLOW:
-        raise NotCoveredError("phi-functions of sampled noise take minutes: asked once")
     counts, found = [step["count"] for step in case.steps], []
     with contextlib.redirect_stdout(io.StringIO()):
         for side in ("remove", "add") if any("rate" in step for step in case.steps) else ("remove",):
@@ -98,11 +88,21 @@ def by_phi_functions(case: Case) -> Answer:
     return Answer(estimate=max(found))
 
 
-def covered(case: Case) -> None:
-    """Refuses what it has no mechanism for."""
-    steps_of(case, "gaussian", "laplace", "randomized_response", "pure", "discrete_gaussian", without=("allocation",))
-    if any("group" in step and "rate" in step for step in case.steps):
-        raise NotCoveredError("no groups of sampled records")
+def has_divergences(case: Case) -> None:
+    """What it has a mechanism for."""
+    asks(case, "epsilon", "sigma")
+    noises = ("gaussian", "laplace", "randomized_response", "pure", "discrete_gaussian")
+    steps_of(case, *noises, without=("allocation",))
+    no_sampled(case, key="group")
+
+
+def has_phi_functions(case: Case) -> None:
+    """What has one; of sampled noise it takes minutes."""
+    asks(case, "epsilon")
+    steps_of(case, "gaussian", "laplace", "randomized_response", without=("batch", "allocation"))
+    no_sampled(case, key="group")
+    if any("rate" in step for step in case.steps) and case.name != SLOW:
+        raise NotCoveredError("phi-functions of sampled noise take minutes: asked once")
 
 
 def halved(delta: Callable[[float], Any], wanted: float) -> float:

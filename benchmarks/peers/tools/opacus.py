@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from ..case import Case
-from .answer import Answer, NotCoveredError, steps_of
+from .answer import Answer, NotCoveredError, asks, steps_of
 
 
 def accountants() -> Any:
@@ -31,9 +31,21 @@ def accountants() -> Any:
     return opacus.accountants
 
 
+def covered(case: Case) -> None:
+    """Gaussian noise, sampled or not."""
+    asks(case, "epsilon", "sigma")
+    steps_of(case, "gaussian")
+
+
+def limit_covered(case: Case) -> None:
+    """As the others, with one noise and one rate."""
+    covered(case)
+    if len(case.steps) > 1:
+        raise NotCoveredError("one noise and one rate only")
+
+
 def asked(case: Case, name: str) -> float:
     """get_epsilon, or get_noise_multiplier, with its defaults."""
-    steps_of(case, "gaussian")
     warnings.simplefilter("ignore")
     library = accountants()
     if case.question == "sigma":
@@ -49,13 +61,9 @@ def asked(case: Case, name: str) -> float:
                 accountant=name,
             )
         )
-    if case.question != "epsilon":
-        raise NotCoveredError(f"no question of {case.question}")
     accountant = library.create_accountant(name)
     # What as many calls of step() leave behind; its own calibration fills the history in this way too.
     accountant.history = [(step["sigma"], step.get("rate", 1.0), step["count"]) for step in case.steps]
-    if name == "gdp" and len(case.steps) > 1:
-        raise NotCoveredError("one noise and one rate only")
     return float(accountant.get_epsilon(delta=case.delta))
 
 

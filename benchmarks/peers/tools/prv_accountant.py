@@ -5,10 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from ..case import Case, Step
-from .answer import Answer, NotCoveredError, steps_of
+from .answer import Answer, NotCoveredError, asks, no_sampled, steps_of
 
 EPSILON_ERROR = 0.01
 DELTA_SHARE = 1000.0  # delta_error is delta over this, as its documentation advises
+
+
+def covered(case: Case) -> None:
+    """What it has a law for; its search for sigma is that of DP-SGD."""
+    asks(case, "epsilon", "sigma")
+    steps_of(case, "gaussian", "laplace", "pure", without=("batch", "allocation"))
+    no_sampled(case, "laplace")
+    no_sampled(case, key="group")
+    if case.question == "sigma" and "rate" not in case.steps[0]:
+        raise NotCoveredError("no calibration without samples")
 
 
 def law(step: Step) -> Any:
@@ -20,8 +30,6 @@ def law(step: Step) -> Any:
         return library.PoissonSubsampledGaussianMechanism(
             noise_multiplier=step["sigma"], sampling_probability=step["rate"]
         )
-    if "rate" in step:
-        raise NotCoveredError("no sampled Laplace noise")
     if noise == "gaussian":
         return library.GaussianMechanism(noise_multiplier=step["sigma"] / step.get("group", 1))
     if noise == "laplace":
@@ -34,16 +42,9 @@ def interval(case: Case) -> Answer:
     import prv_accountant as library
     from prv_accountant import dpsgd
 
-    steps_of(case, "gaussian", "laplace", "pure", without=("batch", "allocation"))
-    if any("group" in step and "rate" in step for step in case.steps):
-        raise NotCoveredError("no groups of sampled records")
     if case.question == "sigma":
         (step,) = case.steps
-        if "rate" not in step:
-            raise NotCoveredError("no calibration without samples")
         return Answer(upper=float(dpsgd.find_noise_multiplier(step["rate"], step["count"], case.epsilon, case.delta)))
-    if case.question != "epsilon":
-        raise NotCoveredError(f"no question of {case.question}")
     counts = [step["count"] for step in case.steps]
     accountant = library.PRVAccountant(
         prvs=[law(step) for step in case.steps],

@@ -16,6 +16,7 @@ class Tool:
 
     name: str
     package: str
+    covers: Callable[[Case], None]  # raises NotCoveredError, without the library
     ask: Callable[[Case], Answer]
     claim: str
     setting: str
@@ -34,6 +35,7 @@ TOOLS = {
         Tool(
             "tightrope",
             "tightrope",
+            tightrope.covered,
             tightrope.certified,
             "interval that contains the truth, rounding included",
             "default",
@@ -41,6 +43,7 @@ TOOLS = {
         Tool(
             "dp-accounting",
             "dp-accounting",
+            dp_accounting.has_distribution,
             dp_accounting.by_distribution,
             'upper bound: its estimates are "pessimistic"',
             "PLDAccountant, default interval 1e-4",
@@ -48,32 +51,41 @@ TOOLS = {
         Tool(
             "dp-accounting-fine",
             "dp-accounting",
+            dp_accounting.has_distribution,
             dp_accounting.by_finer_distribution,
             'upper bound: its estimates are "pessimistic"',
             "PLDAccountant, interval 1e-5",
         ),
         Tool(
-            "dp-accounting-rdp", "dp-accounting", dp_accounting.by_divergences, "upper bound", "RdpAccountant, default"
+            "dp-accounting-rdp",
+            "dp-accounting",
+            dp_accounting.has_divergences,
+            dp_accounting.by_divergences,
+            "upper bound",
+            "RdpAccountant, default",
         ),
         Tool(
             "prv-accountant",
             "prv-accountant",
+            prv_accountant.covered,
             prv_accountant.interval,
             "lower and upper bound, and an estimate between",
             "eps_error 0.01 (its default for DP-SGD is 0.1), delta_error delta/1000",
         ),
-        Tool("autodp", "autodp", autodp.by_divergences, "upper bound", "Composition, default"),
+        Tool("autodp", "autodp", autodp.has_divergences, autodp.by_divergences, "upper bound", "Composition, default"),
         Tool(
             "autodp-afa",
             "autodp",
+            autodp.has_phi_functions,
             autodp.by_phi_functions,
             "estimate",
             "ComposeAFA, default; epsilon by halving on its delta",
         ),
-        Tool("opacus-rdp", "opacus", opacus.by_rdp, "upper bound", "accountant rdp, default"),
+        Tool("opacus-rdp", "opacus", opacus.covered, opacus.by_rdp, "upper bound", "accountant rdp, default"),
         Tool(
             "opacus-prv",
             "opacus",
+            opacus.covered,
             opacus.by_prv,
             'upper bound: "we want guarantee, not just estimate"',
             "accountant prv, default (eps_error 0.01)",
@@ -81,6 +93,7 @@ TOOLS = {
         Tool(
             "opacus-gdp",
             "opacus",
+            opacus.limit_covered,
             opacus.by_gdp,
             'estimate: it "can underestimate privacy expenditure"',
             "accountant gdp, default",
@@ -88,6 +101,7 @@ TOOLS = {
         Tool(
             "riskcal",
             "riskcal",
+            riskcal.covered,
             riskcal.by_curves,
             'upper bound: dp-accounting\'s epsilon; its README calls what it says of true positives "tpr_bound"',
             "CTDAccountant, default",
@@ -95,6 +109,7 @@ TOOLS = {
         Tool(
             "PLD_accounting",
             "PLD_accounting",
+            pld_accounting.covered,
             pld_accounting.both_ends,
             "lower and upper bound for random allocation, upper bound for samples",
             "default accuracy; without numba",
