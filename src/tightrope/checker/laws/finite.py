@@ -6,11 +6,11 @@ only one of them has. Proof: docs/proofs/checker_grids.md, "Finite laws".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
-from flint import acb, arb
+from flint import acb, arb, ctx
 
 from ..law import Law, exact
 
@@ -22,6 +22,14 @@ LOSSES_MOST = 10_000
 class OutcomesLaw(Law):
     """What follows from the list of outcomes, the mass of infinite loss, and the Q-mass where P has none."""
 
+    kept: dict[int, list[Outcome]] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
+
+    def listed(self) -> list[Outcome]:
+        """The outcomes at the precision of the moment, made once for each."""
+        if ctx.prec not in self.kept:
+            self.kept[ctx.prec] = self.outcomes()
+        return self.kept[ctx.prec]
+
     def outcomes(self) -> list[Outcome]:
         """All that both laws have; outputs of one loss may be one."""
         raise NotImplementedError
@@ -32,7 +40,7 @@ class OutcomesLaw(Law):
 
     def tails(self, x: arb) -> tuple[arb, arb]:
         above_p, above_q = arb(0), arb(0)
-        for p, q, loss in self.outcomes():
+        for p, q, loss in self.listed():
             if loss > x:
                 above_p, above_q = above_p + p, above_q + q
             elif not loss <= x:  # not told apart: the hull of both
@@ -41,7 +49,7 @@ class OutcomesLaw(Law):
 
     def moments(self, tilt: arb, step: arb, count: int) -> list[acb]:
         weights, turns, found = [], [], []
-        for p, _, loss in self.outcomes():
+        for p, _, loss in self.listed():
             weights.append(acb(p * (tilt * loss).exp()))
             turns.append(acb(0, step * loss).exp())
         for _ in range(count):
@@ -50,12 +58,12 @@ class OutcomesLaw(Law):
         return found
 
     def atoms(self) -> list[tuple[arb, arb]]:
-        both = [(p, q) for p, q, _ in self.outcomes()]
+        both = [(p, q) for p, q, _ in self.listed()]
         return [*both, (self.infinite(), arb(0)), (arb(0), self.lost())]
 
     def lattice(self) -> tuple[arb, arb] | None:
         """Two different losses are one, and so is none or one."""
-        losses = [loss for _, _, loss in self.outcomes()]
+        losses = [loss for _, _, loss in self.listed()]
         if len(losses) < 2:
             return (*losses, arb(0))[0], arb(1)
         gap = losses[1] - losses[0]

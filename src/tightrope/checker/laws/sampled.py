@@ -36,7 +36,7 @@ class SampledOutcomesLaw(OutcomesLaw):
 
     def outcomes(self) -> list[Outcome]:
         rate, kept = exact(self.rate), exact(1 - self.rate)
-        found = [(kept * q + rate * p, q, (rate * loss.expm1()).log1p()) for p, q, loss in self.base.outcomes()]
+        found = [(kept * q + rate * p, q, (rate * loss.expm1()).log1p()) for p, q, loss in self.base.listed()]
         if not (alone := self.base.lost()).is_zero():
             found.append((kept * alone, alone, kept.log()))
         return [(q, p, -loss) for p, q, loss in found] if self.added else found
