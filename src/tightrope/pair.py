@@ -10,7 +10,7 @@ Reference: Zhu, Dong, Wang 2021, Def. 7 (dominating pairs), Lemma 9 (profiles).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .facets.finite import Atoms, FiniteLaw
     from .facets.hits import HitLaw
     from .facets.lattice import Lattice
+    from .facets.pools import Pools
     from .facets.ratio import RatioTransform
     from .kernels.enclosure import Enclosure, FloatArray
     from .kernels.twofold import Twofold
@@ -338,6 +339,19 @@ class Pair(ABC):
 
         Guarantee: it dominates every mechanism that these describe.
         """
+        return None
+
+    def pools(self, like: Sequence[tuple[Pair, int]], cells: int, mixed: bool) -> Pools | None:
+        """Fewer kinds on either side of (pair, count) uses of its family, itself among them, about `cells` of them.
+
+        mixed: combinations of two kinds, known by their moments only, which are closer. Guarantee: facets.pools.
+        """
+        return None
+
+    def sampled_pools(
+        self, like: Sequence[tuple[Pair, int]], make: Callable[[Pair], Pair], cells: int, mixed: bool
+    ) -> Pools | None:
+        """The same of Poisson samples of such bases, at a rate and in a direction that `make` knows."""
         return None
 
     def opaque(self) -> bool:

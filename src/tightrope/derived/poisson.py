@@ -34,7 +34,10 @@ from .product import ProductPair
 LEAST_RATE = 2.0**-1000  # its neighbours are normal doubles
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..facets.cgf import Cgf
+    from ..facets.pools import Pools
 
 
 def poisson_pair(base: Pair, rate: float, direction: Direction) -> Pair:
@@ -136,6 +139,11 @@ class PoissonPair(Pair):
 
     def cgf(self) -> Cgf | None:
         return self.base.sampled_cgf(self.rate, self.direction)
+
+    def pools(self, like: Sequence[tuple[Pair, int]], cells: int, mixed: bool) -> Pools | None:
+        from .sample_pools import sample_pools
+
+        return sample_pools(like, cells, mixed)
 
     def rho(self) -> arb | None:
         return least_known(self.base.rho(), Pair.rho(self))

@@ -28,6 +28,7 @@ from .answer import Answer, Point, answered, exact, from_edges, nothing_known
 from .edges import edges, rest_above, sealed
 from .evaluation import Evaluator, SelfInverse, Term, inverse
 from .ladder import ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
+from .pooling import Pooling
 from .tuning import (
     AHEAD,
     DEAR,
@@ -66,12 +67,15 @@ class Planner:
         self._several = several
         self._sides: tuple[Planner, ...] | None = None
         self._plain: tuple[Planner, ...] | None = None
+        self._pooling = Pooling(self.terms if self._auto else (), lambda side: Planner(side, question, several))
         self._last: tuple[Rung, Evaluator] | None = None
         self._served = 0.0, 0.0  # the epsilon that it was prepared at, and the largest that it served
 
     def answer(self, point: Point, accuracy: float) -> Answer:
         """The straight path; what is wide is also held against simpler pairs, where there are any."""
         demand_normal(point)
+        if self._pooling.wanted():
+            return self._pooling.answer(point, accuracy)
         found = self._laddered(point, accuracy)
         return self._within(found, point) if self._bracketed and found.relative_width > ROUGHLY else found
 
@@ -158,10 +162,10 @@ class Planner:
             return replace(found, lower=min(other.lower, found.upper))
         return None
 
-    def _heard(self, other: Planner) -> None:
-        """What another planner did not finish, this one did not either."""
-        self.unfinished |= other.unfinished
-        self.skipped |= other.skipped
+    def _heard(self, *others: Planner) -> None:
+        """What other planners did not finish, this one did not either."""
+        self.unfinished |= {engine for other in others for engine in other.unfinished}
+        self.skipped |= {engine for other in others for engine in other.skipped}
 
     def _next_to_nothing(self, point: Point) -> Answer | None:
         """Epsilon where it is 0, or too small to matter, by two bounds that cost little.
@@ -205,8 +209,7 @@ class Planner:
             with work.part(1.0 / len(self._sides)):
                 below = self._sides[0].answer(point, accuracy)
             above = self._sides[-1].answer(point, accuracy) if len(self._sides) > 1 else below
-            for side in self._sides:
-                self._heard(side)
+            self._heard(*self._sides)
             return replace(above, lower=min(below.lower, above.upper))
         return None
 
@@ -294,6 +297,8 @@ class Planner:
 
     def stays_below(self, point: Point, other: Answer) -> bool:
         """Whether one loose evaluation proves that the answer is at or below the lower end of another direction's."""
+        if self._pooling.wanted():
+            return self._pooling.above.stays_below(point, other)
         if point.quantity == "epsilon" and other.lower == 0.0:
             known = self._known(point, ROUGHLY)
             return known is not None and known.upper <= other.lower  # else what is small is cheaper found than compared

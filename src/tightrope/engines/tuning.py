@@ -18,6 +18,14 @@ PLAIN_SHARE = 0.3  # of what was kept: for simpler pairs on one side of a wide a
 REUSED = 0.5, 1e-3  # (make bench, the curves)
 AHEAD = 0.4  # of how far an evaluator served: where the next is prepared (make bench, the curves)
 
+# pooling.py
+KINDS_LEAST = 300  # that may be pooled: fewer are looked at one by one
+KIND_UNITS = 4e6  # units of work that one kind takes in a call (make bench, 500 distinct steps)
+POOLS = {True: 256, False: 64}  # cells by whether they hold combinations; in this order (docs/limits.md)
+POOL_SHARE = 0.7  # of the time, for combinations
+POOL_AIM = 1e-7  # relative width of each side: pools are further apart
+POOL_WIDE = 1e-2  # relative width from which on the next kinds are asked too
+
 # edges.py, evaluation.py
 NEXT_TO_MASS = 1e-4  # of delta: a larger rest is as well known by itself (tests/engines/test_leaks.py)
 BALL_TOLERANCE = 1e-14  # a formula in balls is cheap: the interval may end where doubles do (make bench)

@@ -27,6 +27,7 @@ from ...relation import Direction
 if TYPE_CHECKING:
     from ...facets.cgf import Cgf
     from ...facets.hits import HitLaw
+    from ...facets.pools import Pools
     from ...facets.ratio import RatioTransform
 
 Float = TypeVar("Float", Enclosure, Twofold)
@@ -161,6 +162,14 @@ class GaussianPair(Pair):
 
         demand_ordinary(self.ball_mu)
         return SampledCgf(self, rate, 1 if direction is Direction.REMOVE else -1)
+
+    def sampled_pools(
+        self, like: Sequence[tuple[Pair, int]], make: Callable[[Pair], Pair], cells: int, mixed: bool
+    ) -> Pools | None:
+        from ..sampled_gaussian.pools import sampled_pools
+
+        known = [(pair, count) for pair, count in like if isinstance(pair, GaussianPair)]
+        return sampled_pools(known, make, cells, mixed) if len(known) == len(like) else None
 
     def log_moment(self, z: acb) -> acb:
         """mu^2 (z + z^2)/2."""
