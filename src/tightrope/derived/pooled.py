@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..facets.cgf import Cgf
 
 
-class Cell(NamedTuple):
+class PoolCell(NamedTuple):
     """Uses (1 - v) low + v high for (v, count) weights; low, high and top are places in a list of kinds.
 
     top: its moments are at or above those of each use. share: at or below the c such that each use, under any tilt,
@@ -46,7 +46,7 @@ class PooledPair(Pair):
     """The product over the uses of all cells; the kinds have no infinite loss."""
 
     kinds: tuple[Pair, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[PoolCell, ...]
 
     @cached_property
     def used(self) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from ..facets.cgf import BallTilted, Cgf, Cumulants, Decay, Tilted
 from ..facets.cumulant import cgf_of
 from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..kernels.directed import MILLIONS, lowered
-from .pooled import Cell, PooledPair
+from .pooled import PoolCell, PooledPair
 
 if TYPE_CHECKING:
     from ..kernels.contour_sum import Factor
@@ -111,7 +111,7 @@ class PooledDecay:
     """|phi| of all uses: of a choice the larger of the two, else 1 - share (1 - |phi_high|), as often."""
 
     kinds: Mapping[int, Decay]
-    cells: tuple[Cell, ...]
+    cells: tuple[PoolCell, ...]
 
     def log_bound(self, radius: float) -> float:
         bounds = {place: decay.log_bound(radius) for place, decay in self.kinds.items()}
@@ -131,7 +131,7 @@ class PooledTilted:
     """The tilted laws of the kinds, in float64."""
 
     laws: Mapping[int, TiltedLaw]
-    cells: tuple[Cell, ...]
+    cells: tuple[PoolCell, ...]
 
     @cached_property
     def drift(self) -> Enclosure:
@@ -192,14 +192,14 @@ class PooledBallTilted:
     """The same in balls, by the same series."""
 
     laws: Mapping[int, BallTilted]
-    cells: tuple[Cell, ...]
+    cells: tuple[PoolCell, ...]
 
     @property
     def log_mgf(self) -> arb:
         """The sum over all cells."""
         return sum((cell.uses * self.laws[cell.low].log_mgf + self._lift(cell) for cell in self.cells), arb(0))
 
-    def _lift(self, cell: Cell) -> arb:
+    def _lift(self, cell: PoolCell) -> arb:
         rise = (self.laws[cell.high].log_mgf - self.laws[cell.low].log_mgf).expm1()
         return sum((count * (arb(weight) * rise).log1p() for weight, count in cell.weights), arb(0))
 

@@ -21,7 +21,7 @@ from itertools import pairwise
 from flint import arb
 
 from ... import work
-from ...derived.pooled import Cell, PooledPair
+from ...derived.pooled import PoolCell, PooledPair
 from ...facets.pools import Pools
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...pair import Pair
@@ -36,7 +36,7 @@ Make = Callable[[GaussianPair], Pair]
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class PoolEdge:
     """A kind that others are compared with: mu = 1/sigma, u = Phi(mu/2) - 1/2 as balls."""
 
     pair: GaussianPair
@@ -44,9 +44,9 @@ class Edge:
     mass: arb
 
     @staticmethod
-    def of(pair: GaussianPair) -> Edge:
+    def of(pair: GaussianPair) -> PoolEdge:
         mu = pair.ball_mu()
-        return Edge(pair, mu, (mu / arb(8).sqrt()).erf())
+        return PoolEdge(pair, mu, (mu / arb(8).sqrt()).erf())
 
 
 def sampled_pools(bases: Sequence[tuple[GaussianPair, int]], make: Make, cells: int, mixed: bool) -> Pools | None:
@@ -55,7 +55,7 @@ def sampled_pools(bases: Sequence[tuple[GaussianPair, int]], make: Make, cells: 
         return None
     work.spend(MEMBER_UNITS * len(bases))
     with working_precision(POOL_BITS):
-        uses = [(Edge.of(pair), count) for pair, count in bases]
+        uses = [(PoolEdge.of(pair), count) for pair, count in bases]
         edges = _edges(uses, cells)
         wide = math.log(float((edges[-1].mu / edges[1].mu).mid())) > WIDEST * (len(edges) - 2)
         if mixed and wide:
@@ -63,17 +63,17 @@ def sampled_pools(bases: Sequence[tuple[GaussianPair, int]], make: Make, cells: 
         return _mixed(uses, edges, make) if mixed else _rounded(uses, edges, make)
 
 
-def _edges(uses: Sequence[tuple[Edge, int]], cells: int) -> list[Edge]:
+def _edges(uses: Sequence[tuple[PoolEdge, int]], cells: int) -> list[PoolEdge]:
     """Kinds with mu rising by equal factors: the second at or below all uses, the last at or above them."""
     largest = max(upper_float(edge.mu) for edge, _ in uses)
     least = min(lower_float(edge.mu) for edge, _ in uses)
     high, low = lower_float(1 / arb(largest)), upper_float(1 / arb(least))  # sigma of the last and of the first
     growth = math.log(low / high) / cells
     sigmas = [low * math.exp(growth), low, *(low * math.exp(-growth * index) for index in range(1, cells)), high]
-    return [Edge.of(GaussianPair(((sigma, 1.0, 1),))) for sigma in sigmas]
+    return [PoolEdge.of(GaussianPair(((sigma, 1.0, 1),))) for sigma in sigmas]
 
 
-def _rounded(uses: Sequence[tuple[Edge, int]], edges: Sequence[Edge], make: Make) -> Pools:
+def _rounded(uses: Sequence[tuple[PoolEdge, int]], edges: Sequence[PoolEdge], make: Make) -> Pools:
     """Each use as the next kind below, and above."""
     below: dict[int, int] = {}
     above: dict[int, int] = {}
@@ -84,7 +84,7 @@ def _rounded(uses: Sequence[tuple[Edge, int]], edges: Sequence[Edge], make: Make
     return Pools(*made)
 
 
-def _mixed(uses: Sequence[tuple[Edge, int]], edges: Sequence[Edge], make: Make) -> Pools | None:
+def _mixed(uses: Sequence[tuple[PoolEdge, int]], edges: Sequence[PoolEdge], make: Make) -> Pools | None:
     """Each use as a combination of the two kinds around it, and of the two kinds below it."""
     pairs = tuple(make(edge.pair) for edge in edges)
     gaps = [right.mass - left.mass for left, right in pairwise(edges)]
@@ -100,17 +100,17 @@ def _mixed(uses: Sequence[tuple[Edge, int]], edges: Sequence[Edge], make: Make) 
         above.setdefault(over, []).append((min(max(share, 0.0), 1.0), count))
         beyond = lower_float((edge.mass - edges[at - 1].mass) / gaps[at - 1])
         below.setdefault(at, []).append((max(beyond, 0.0), count))
-    upper = [Cell(over - 1, over, over, tuple(weights)) for over, weights in sorted(above.items())]
-    lower: list[Cell] = []
+    upper = [PoolCell(over - 1, over, over, tuple(weights)) for over, weights in sorted(above.items())]
+    lower: list[PoolCell] = []
     for at, weights in sorted(below.items()):
         share = _share(edges[at - 1], edges[at], [weight for weight, _ in weights])
         if share < SHARE_LEAST:
             return None
-        lower.append(Cell(at - 1, at, tops[at], tuple(weights), share))
+        lower.append(PoolCell(at - 1, at, tops[at], tuple(weights), share))
     return Pools([(PooledPair(pairs, tuple(lower)), 1)], [(PooledPair(pairs, tuple(upper)), 1)])
 
 
-def _share(low: Edge, high: Edge, weights: Sequence[float]) -> float:
+def _share(low: PoolEdge, high: PoolEdge, weights: Sequence[float]) -> float:
     """At or below the share of the law of `high` in every use, tilted or not.
 
     Of (1 - v) f_low + v f_high it has v up to 1, then v - (v - 1)/r, r = inf f_high/f_low, which falls with v; not
@@ -123,7 +123,7 @@ def _share(low: Edge, high: Edge, weights: Sequence[float]) -> float:
     return min(least, lower_float((most - (most - 1) / ratio) / most))
 
 
-def _below(edge: Edge, edges: Sequence[Edge]) -> int:
+def _below(edge: PoolEdge, edges: Sequence[PoolEdge]) -> int:
     """The last kind, from the second on, whose mu is at or below for certain."""
     at = max(1, bisect_right(edges, float(edge.mu.mid()), lo=1, key=_middle) - 1)
     while at > 1 and not edges[at].mu <= edge.mu:
@@ -131,7 +131,7 @@ def _below(edge: Edge, edges: Sequence[Edge]) -> int:
     return at
 
 
-def _above(edge: Edge, edges: Sequence[Edge]) -> int:
+def _above(edge: PoolEdge, edges: Sequence[PoolEdge]) -> int:
     """The first kind, from the third on, whose mu is at or above for certain."""
     over = max(2, bisect_left(edges, float(edge.mu.mid()), lo=1, key=_middle))
     while over < len(edges) - 1 and not edges[over].mu >= edge.mu:
@@ -139,5 +139,5 @@ def _above(edge: Edge, edges: Sequence[Edge]) -> int:
     return min(over, len(edges) - 1)
 
 
-def _middle(edge: Edge) -> float:
+def _middle(edge: PoolEdge) -> float:
     return float(edge.mu.mid())
