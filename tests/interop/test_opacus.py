@@ -251,3 +251,19 @@ def test_what_is_no_step_is_refused_at_once(noise: float, rate: float) -> None:
     with pytest.raises(tr.InvalidParameter, match=r"noise_multiplier|sample_rate"):
         accountant.step(noise_multiplier=noise, sample_rate=rate)
     assert accountant.history == []
+
+
+def test_ten_thousand_steps_of_changing_noise() -> None:
+    accountant = OpacusAccountant()
+    for index in range(10_000):
+        accountant.step(noise_multiplier=0.8 + 0.6 * index / 10_000, sample_rate=0.004)
+    assert len(accountant.history) == len(accountant) == 10_000
+    bound = accountant.bound(DELTA)
+    # Noise that is smaller, or larger, in each hundred of steps.
+    less, more = (
+        tr.compose([sampled(0.8 + 0.006 * (index + side), 100, 0.004) for index in range(100)]).epsilon(delta=DELTA)
+        for side in (0, 1)
+    )
+    assert more.lower <= bound.lower < bound.upper <= less.upper
+    assert bound.width < 1e-3 * bound.upper
+    assert accountant.get_epsilon(DELTA) == bound.upper

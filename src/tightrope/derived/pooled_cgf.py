@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 TOO_FAR = "its kinds are too far apart for pools; engine='lattice' does without them"
 BALL_SERIES = 40  # terms of a series that falls like powers of 1/2
 HALF = 0.5
-FEW_CELLS = 16  # stand for all where a contour is chosen
 NODE_TRANSFORM_BYTES = 128.0  # of one node of one transform
 
 
@@ -46,23 +45,19 @@ class PooledCgf(Cgf):
         return tuple(cgf_of(kind) for kind in self.pair.kinds)
 
     @cached_property
-    def _few(self) -> tuple[tuple[int, int, float, float], ...]:
-        """Some cells that stand for all: two kinds, how many uses, and the sum of their weights."""
-        cells = self.pair.cells
-        stride = max(1, len(cells) // FEW_CELLS)
-        some = cells[stride // 2 :: stride]
-        scale = sum(cell.uses for cell in cells) / sum(cell.uses for cell in some)
-        sums = (math.fsum(weight * count for weight, count in cell.weights) for cell in some)
-        return tuple((cell.low, cell.high, scale * cell.uses, scale * v) for cell, v in zip(some, sums, strict=True))
+    def _uses(self) -> Mapping[int, float]:
+        """How many uses of each kind there are, about."""
+        found = dict.fromkeys(self.pair.used, 0.0)
+        for cell in self.pair.cells:
+            moved = math.fsum(weight * count for weight, count in cell.weights)
+            found[cell.low] += cell.uses - moved
+            found[cell.high] += moved
+        return found
 
     def cumulants(self, tilt: float) -> Cumulants:
-        """Of some cells, and to first order, which is all that a choice needs."""
-        total = [0.0, 0.0, 0.0]
-        for low, high, count, weight in self._few:
-            ends = self.kinds[low].cumulants(tilt), self.kinds[high].cumulants(tilt)
-            for place, (one, other) in enumerate(zip(*ends, strict=True)):
-                total[place] += count * one + weight * (other - one)
-        return Cumulants(*total)
+        """To first order in the distance of two kinds, which is all that a choice needs."""
+        parts = [(self.kinds[place].cumulants(tilt), uses) for place, uses in self._uses.items()]
+        return Cumulants(*(math.fsum(uses * part[index] for part, uses in parts) for index in range(3)))
 
     def log_mgf_above(self, tilt: float) -> float:
         """Those of the tops."""

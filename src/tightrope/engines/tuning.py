@@ -23,7 +23,7 @@ KINDS_LEAST = 300  # that may be pooled: fewer are looked at one by one
 KIND_UNITS = 4e6  # units of work that one kind takes in a call (make bench, 500 distinct steps)
 POOLS = {True: 128, False: 64}  # cells by whether they hold combinations; in this order (docs/limits.md)
 POOL_SHARE = 0.8  # of the time, for combinations
-POOL_AIM = 1e-7  # relative width of each side: pools are further apart
+POOL_AIM = 1e-5  # relative width of each side: pools are further apart
 POOL_WIDE = 1e-2  # relative width from which on the next kinds are asked too
 
 # edges.py, evaluation.py
