@@ -11,19 +11,19 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict  # noqa: E402
-from flwr.serverapp import (  # noqa: E402
+from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
+from flwr.serverapp import (
     GaussianPrivacyEvent,
     NeighboringRelation,
     PrivacyAccountant,
     PrivacyConfig,
     SamplingMethod,
 )
-from flwr.serverapp.exception import PrivacyBudgetExhausted  # noqa: E402
-from flwr.serverapp.strategy import DifferentialPrivacyServerSideFixedClipping, FedAvg  # noqa: E402
+from flwr.serverapp.exception import PrivacyBudgetExhausted
+from flwr.serverapp.strategy import DifferentialPrivacyServerSideFixedClipping, FedAvg
 
-import tightrope as tr  # noqa: E402
-from tightrope.interop.flwr import FlowerAccountant  # noqa: E402
+import tightrope as tr
+from tightrope.interop.flwr import FlowerAccountant
 
 CLIENTS = 4
 

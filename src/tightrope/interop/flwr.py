@@ -7,7 +7,7 @@ One release of a central strategy is a Gaussian with the noise multiplier of the
 Flower divides the noise by the number of sampled clients as it divides the sum, so sigma is in units of what one client
 adds at most. Replacing a client moves a clipped sum by up to twice that: the noise multiplier counts once, the
 sensitivity is 2.
-Guarantee: get_epsilon and get_delta return upper ends of `bound` and `delta_bound`, which contain those of all releases.
+Guarantee: get_epsilon and get_delta return the upper ends of `bound` and `delta_bound`, for all releases together.
 Reference: flwr.serverapp.PrivacyAccountant (1.41.0), whose source this follows.
 """
 
