@@ -49,7 +49,7 @@ def widths(found: Results, path: Path) -> None:
 def soundness(found: Results, path: Path) -> None:
     """Claimed upper ends of epsilon: above the line they are sound, below they are not; infinite ones on top."""
     with Drawing(path) as axes:
-        axes.set(xscale="log", xlabel="delta")
+        axes.set(xscale="log", xlabel="delta (tools stand a little beside one another)")
         axes.set_yscale("symlog", linthresh=LINEAR)
         axes.set_ylabel("claimed upper end minus truth, relative")
         axes.set_title("Soundness by delta: below the line a claimed bound is false")
