@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from benchmarks.mutants.reach import ROOT
 from benchmarks.mutants.sample import mutants
 from benchmarks.mutants.verdicts import table, verdict
 
+COLUMNS = 118
 PAGE = ROOT / "docs" / "mutants.md"
 MARK = "<!-- what follows is written by python -m benchmarks.mutants.page -->\n"
 Row = dict[str, object]
@@ -68,7 +70,7 @@ def survivors(rows: list[Row]) -> Iterator[str]:
             found = verdict(row)
             grouped[f"{found['kind']}: {found['why']}" if found else "open"].append(row)
     for said, each in sorted(grouped.items(), key=lambda item: (str(item[1][0]["path"]), item[0])):
-        yield f"\n**{said}**\n"
+        yield "\n" + "\n".join(textwrap.wrap(f"**{said}**", COLUMNS)) + "\n"
         yield "```diff"
         for row in sorted(each, key=lambda row: (str(row["path"]), int(str(row["line"])))):
             yield from change(row)
