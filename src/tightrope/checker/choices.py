@@ -11,6 +11,7 @@ from .law import Law, precision
 
 Range = tuple[arb, arb]
 LEAST_BITS = 1200  # P-mass that a sketch leaves out above, as a power of 1/2
+CELLS_FIRST = 1 << 12  # where no step is named
 BELOW_BITS = 96  # and that a grid leaves out below
 
 
@@ -26,12 +27,15 @@ def chosen(
         if tilt is None:
             tilt = _end(lambda tilt: not _moments(sketches, tilt)[1] < epsilon)
         tilt = tilt.max(arb(0)).mid()
-        step = arb(2) ** -7 / arb(uses).sqrt() / (1 + tilt) if step is None else step
-        step /= 1 << finer
         least = (_moments(sketches, tilt)[0] - tilt * epsilon - 45).exp() / uses  # little, compared with delta
     ranges = [_range(law, least, tilt) for law, _ in terms]
     with precision(64):  # the first law has both of its ends on the grid
         width = ranges[0][1] - ranges[0][0]
+        if step is None:
+            step = (arb(2) ** -7 / arb(uses).sqrt() / (1 + tilt)).max(
+                max(top - low for low, top in ranges) / CELLS_FIRST
+            )
+        step /= 1 << finer
         return ranges, (width / (width / step - arb(2) ** -20).mid().ceil().max(arb(2))).mid(), tilt
 
 
