@@ -1,0 +1,171 @@
+"""delta(eps) of a composition as a sum along a vertical line, with everything that the sum leaves out.
+
+With M the moments of the finite losses, K = sum k_i log M_i, c > 0, L = 2 pi/h and every s > c,
+
+    T(h) = (h/2 pi) sum over j of F(c + ijh),   F(z) = e^{K(z) - z eps}/(z(z + 1)),
+    0 <= T(h) - I(eps) <= 1/(e^{cL} - 1) + kappa(s) e^{K(s) - s eps}/(e^{(s-c)L} - 1),   kappa(s) = s^s/(1+s)^{1+s} < 1,
+
+and delta(eps) = I(eps) + P[infinite loss]. On a lattice of losses all nodes sum in closed form.
+Proof: docs/proofs/contour.md, sections 1 to 3; docs/proofs/checker.md, section 3.
+The tilts c and s, the step and the number of nodes are choices, and every choice is sound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from flint import acb, arb
+
+from .law import Term, infinite, precision
+
+NODES_LEAST, NODES_MOST = 16, 20_000
+CIRCLE_MOST = 400_000
+TILT_MOST = 16  # as a power of two, and so is the least
+GUARD_BITS = 64
+
+
+def enclosed(terms: Sequence[Term], epsilon: arb, goal: int, late: Callable[[], bool]) -> tuple[arb, arb] | None:
+    """Lower and upper bound of delta(eps), about 2^-goal of Chernoff's bound apart; None where there is none."""
+    with precision(GUARD_BITS + goal // 4):
+        if any(law.moments(arb(1), arb(0), 1) is None for law, _ in terms):
+            return None
+        tilt = _saddle(terms, epsilon)
+        far, period = _aliases(terms, epsilon, tilt, goal)
+    with precision(goal + GUARD_BITS + 2 * sum(count for _, count in terms).bit_length()):
+        if len(terms) == 1 and terms[0][0].lattice() is not None:
+            found = _circle(terms[0], epsilon, tilt, period)
+        else:
+            found = _line(terms, epsilon, tilt, period, goal, late)
+        if found is None:
+            return None
+        total, error, period = found
+        apart = (_cgf(terms, far) - far * epsilon).exp() / ((far - tilt) * period).expm1()
+        alias = 1 / (tilt * period).expm1() + apart
+        never = infinite(terms)
+        return never + (total - error - alias).max(arb(0)), never + total + error
+
+
+def _line(
+    terms: Sequence[Term], epsilon: arb, tilt: arb, period: arb, goal: int, late: Callable[[], bool]
+) -> tuple[arb, arb, arb] | None:
+    """T(h) without the nodes beyond a reach, at most what these may add, and L."""
+    step = (2 * arb.pi() / period).mid()
+    found = _reach(terms, tilt, step, goal, late)
+    if found is None:
+        return None
+    nodes, fallen = found
+    scale = (_cgf(terms, tilt) - tilt * epsilon).exp()
+    products = _products(terms, tilt, step, nodes + 1)
+    total = arb(0)
+    for j, product in enumerate(products):
+        z = acb(tilt, step * j)
+        total += (product * acb(0, -step * j * epsilon).exp() / (z * (z + 1))).real * (2 if j else 1)
+    error = scale * fallen * arb.atan2(tilt, step * nodes) / (arb.pi() * tilt)
+    return scale * total * step / (2 * arb.pi()), error, 2 * arb.pi() / step
+
+
+def _circle(term: Term, epsilon: arb, tilt: arb, period: arb) -> tuple[arb, arb, arb] | None:
+    """T(h) for losses base + n step, L a multiple of the step: sum over all n at once, by geometric series.
+
+    The first loss above epsilon is l_0; where a ball does not tell which one that is, the error says what it may cost.
+    """
+    law, count = term
+    lattice = law.lattice()
+    assert lattice is not None
+    base, gap = lattice[0] * count, lattice[1]
+    size = 2 * _ceiling(period / gap / 2) + 1
+    if size > CIRCLE_MOST:
+        return None
+    first = base + gap * (_ceiling(((epsilon - base) / gap).mid()) + 0)
+    step = 2 * arb.pi() / (gap * size)
+    products = _products([term], tilt, step, size // 2 + 1)
+    total = arb(0)
+    for j, product in enumerate(products):
+        z = acb(tilt, step * j)
+        weight = 1 / (1 - (-z * gap).exp()) - (epsilon - first).exp() / (1 - (-(z + 1) * gap).exp())
+        total += (product * acb(0, -step * j * first).exp() * weight).real * (2 if j else 1)
+    largest = (_cgf([term], tilt) - tilt * first).exp()
+    below = (epsilon - first).expm1().max(arb(0))  # the first loss may lie at or below epsilon, and count for nothing
+    above = (1 - (epsilon - first + gap).exp()).max(arb(0)) * (tilt * gap).exp()  # or the one before it counts
+    return largest * total / size, largest * (below + above), gap * size
+
+
+def _products(terms: Sequence[Term], tilt: arb, step: arb, count: int) -> list[acb]:
+    """prod (M_i(tilt + ijh)/M_i(tilt))^{k_i} for each node."""
+    found = [acb(1)] * count
+    for law, uses in terms:
+        moments = law.moments(tilt, step, count)
+        assert moments is not None
+        found = [each * _raised(value / moments[0], uses) for each, value in zip(found, moments, strict=True)]
+    return found
+
+
+def _raised(ratio: acb, uses: int) -> acb:
+    """ratio^uses; a ball around 0 by its modulus, which is at most 1 as |M(c + it)| <= M(c)."""
+    if ratio.contains(acb(0)):
+        most = abs(ratio).upper().min(arb(1))
+        error = arb(0, (most.log() * uses).exp().upper() if most > 0 else arb(0))
+        return acb(error, error)
+    return (ratio.log() * uses).exp()
+
+
+def _reach(
+    terms: Sequence[Term], tilt: arb, step: arb, goal: int, late: Callable[[], bool]
+) -> tuple[int, arb] | None:
+    """How many nodes do, and a bound of the product beyond them."""
+    nodes = NODES_LEAST
+    while nodes <= NODES_MOST and not late():
+        fallen = arb(1)
+        for law, uses in terms:
+            fallen *= (law.decay(tilt, step * nodes).log() * uses).exp().upper()
+        if fallen < arb(2) ** -goal:
+            return nodes, fallen
+        nodes += nodes // 2
+    return None
+
+
+def _cgf(terms: Sequence[Term], tilt: arb) -> arb:
+    """K(tilt)."""
+    total = arb(0)
+    for law, uses in terms:
+        moments = law.moments(tilt, arb(0), 1)
+        assert moments is not None
+        total += moments[0].real.log() * uses
+    return total
+
+
+def _saddle(terms: Sequence[Term], epsilon: arb) -> arb:
+    """About where K(s) - s eps is least: a choice."""
+
+    def height(exponent: arb) -> arb:
+        tilt = (arb(2) ** exponent).mid()
+        return (_cgf(terms, tilt) - tilt * epsilon).mid()
+
+    place, pace = arb(0), arb(2)
+    here = height(place)
+    while pace > arb(2) ** -5:
+        for other in (place + pace, place - pace):
+            if abs(other) <= TILT_MOST and (there := height(other)) < here:
+                place, here = other, there
+                break
+        else:
+            pace /= 2
+    return (arb(2) ** place).mid()
+
+
+def _aliases(terms: Sequence[Term], epsilon: arb, tilt: arb, goal: int) -> tuple[arb, arb]:
+    """A tilt beyond the first, and L such that the aliases are about 2^-goal of Chernoff's bound: a choice."""
+    wanted, here = arb.const_log2() * goal, _cgf(terms, tilt) - tilt * epsilon
+    near = tilt / 16
+    bend = ((_cgf(terms, tilt + near) + _cgf(terms, tilt - near) - 2 * _cgf(terms, tilt)) / (near * near)).mid()
+    found = []
+    for halvings in range(8):
+        gap = ((2 * wanted / bend).sqrt() if bend > 0 else tilt).mid() / 2**halvings
+        rise = _cgf(terms, tilt + gap) - (tilt + gap) * epsilon - here
+        found.append((((wanted + rise) / gap).mid(), (tilt + gap).mid()))
+    period, far = min(found)
+    return far, period.max(((wanted - here) / tilt).mid())
+
+
+def _ceiling(x: arb) -> int:
+    return int(x.upper().ceil().unique_fmpz())

@@ -1,0 +1,193 @@
+"""Gaussian noise, and Gaussian noise on a Poisson sample.
+
+The output x has the standard deviation 1, and the mean mu with the record, 0 without it. A record that takes part with
+probability r has the likelihood ratio g(x) = 1 - r + r e^{mu x - mu^2/2}, and pi(x) = 1 - (1 - r)/g(x) is the chance
+that it took part; both rise with x. n is the standard normal density. Proof: docs/proofs/checker.md, sections 4 and 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from flint import acb, arb, ctx
+
+from ..law import Law, exact, precision
+
+SHIFTS = ((Fraction(1, 10), Fraction(3, 10)), (Fraction(7, 20), Fraction(4, 5)))  # any choice is sound
+DECAY_BITS = 64
+CELLS_PER_UNIT = 32
+CELLS_MOST = 40_000
+FRESH = 16  # products of turning balls grow, so that they start anew now and then
+
+
+def above(x: arb) -> arb:
+    """The chance that a standard normal number exceeds x."""
+    return (x / arb(2).sqrt()).erfc() / 2
+
+
+def density(x: arb) -> arb:
+    """n(x)."""
+    return (-x * x / 2).exp() / (2 * arb.pi()).sqrt()
+
+
+@dataclass(frozen=True)
+class Gaussian(Law):
+    """The loss is normal with mean mu^2/2 and variance mu^2 under P; square is mu^2."""
+
+    square: Fraction
+
+    def tails(self, x: arb) -> tuple[arb, arb]:
+        mu = exact(self.square).sqrt()
+        return above(x / mu - mu / 2), above(x / mu + mu / 2)
+
+    def reversed(self) -> Gaussian:
+        return self
+
+    def sampled(self, rate: Fraction) -> SampledGaussian:
+        return SampledGaussian(self.square, rate)
+
+    def moments(self, tilt: arb, step: arb, count: int) -> list[acb]:
+        points = [acb(tilt, step * j) for j in range(count)]
+        return [(z * (z + 1) * exact(self.square) / 2).exp() for z in points]
+
+    def decay(self, tilt: arb, reach: arb) -> arb:
+        return (-exact(self.square) * reach * reach / 2).exp()
+
+
+@dataclass(frozen=True)
+class SampledGaussian(Law):
+    """P is (1 - r) N(0, 1) + r N(mu, 1) and Q = N(0, 1), 0 < r < 1; added: the other way round."""
+
+    square: Fraction
+    rate: Fraction
+    added: bool = False
+
+    def reversed(self) -> SampledGaussian:
+        return SampledGaussian(self.square, self.rate, not self.added)
+
+    def tails(self, x: arb) -> tuple[arb, arb]:
+        """l > x where g > e^x, or for added g < e^-x."""
+        mu, rate = exact(self.square).sqrt(), exact(self.rate)
+        excess = (-x if self.added else x).exp() - 1 + rate  # r (e^{mu cut - mu^2/2}) at the cut
+        sure = excess > 0
+        cut = (excess.upper().max(arb(0)) / rate).log() / mu + mu / 2 if not sure else (excess / rate).log() / mu + mu / 2
+        without, with_it = (above(-cut), above(mu - cut)) if excess.upper() > 0 else (arb(0), arb(0))
+        if not sure:  # the cut lies anywhere below
+            without, with_it = without.union(arb(0)), with_it.union(arb(0))
+        mixed = (1 - rate) * without + rate * with_it
+        return (without, mixed) if self.added else (1 - mixed, 1 - without)
+
+    def moments(self, tilt: arb, step: arb, count: int) -> list[acb]:
+        """The trapezoid rule for the integral of f = n g^a, a = 1 + z (-z for added), with all its errors."""
+        tilted = _Tilted.of(self, tilt)
+        wanted = arb.const_log2() * ctx.prec
+        shift = tilted.shift(wanted)
+        width = (2 * arb.pi() * shift / (wanted + tilted.growth(shift, step * count))).mid()
+        first, last = tilted.ends(wanted)
+        places = [first + width * j for j in range(int(((last - first) / width).upper().ceil().unique_fmpz()) + 1)]
+        masses = [tilted.density(x) * width for x in places]
+        angles = [tilted.log(x) * (-step if self.added else step) for x in places]
+        turns = [acb(0, angle).exp() for angle in angles]
+        dropped = tilted.outside(places[0], width) + tilted.outside(places[-1], width)
+        gap = (2 * arb.pi() * shift / width).expm1()
+        whole = (sum(masses, arb(0)) + dropped) / (1 - 2 * tilted.growth(shift, arb(0)).exp() / gap)  # >= integral f
+        found, values = [], []
+        for j in range(count):
+            if j % FRESH == 0:
+                values = [mass * acb(0, angle * j).exp() for mass, angle in zip(masses, angles, strict=True)]
+            else:
+                values = [value * turn for value, turn in zip(values, turns, strict=True)]
+            miss = 2 * tilted.growth(shift, step * j).exp() / gap
+            error = arb(0, (whole * miss + dropped).upper())
+            found.append(sum(values, acb(0)) + acb(error, error))
+        return found
+
+    def decay(self, tilt: arb, reach: arb) -> arb:
+        """The least bound of a few shifted paths; 1 where none is better."""
+        with precision(DECAY_BITS):
+            tilted, whole = _Tilted.of(self, tilt), self.moments(tilt, arb(0), 1)[0].real
+            return min((tilted.shifted(reach, whole, *each) for each in SHIFTS), key=lambda each: each.mid())
+
+
+@dataclass(frozen=True)
+class _Tilted:
+    """f = n g^power on the real axis, and what its analytic continuation costs. Its integral is at least 1."""
+
+    mu: arb
+    rate: arb
+    power: arb
+
+    @staticmethod
+    def of(law: SampledGaussian, tilt: arb) -> _Tilted:
+        return _Tilted(exact(law.square).sqrt(), exact(law.rate), -tilt if law.added else 1 + tilt)
+
+    def log(self, x: arb) -> arb:
+        """log g(x)."""
+        return ((self.mu * (x - self.mu / 2)).expm1() * self.rate).log1p()
+
+    def share(self, x: arb) -> arb:
+        """pi(x)."""
+        return 1 / (1 + (1 - self.rate) / self.rate * (-self.mu * (x - self.mu / 2)).exp())
+
+    def density(self, x: arb) -> arb:
+        return density(x) * (self.power * self.log(x)).exp()
+
+    def ends(self, wanted: arb) -> tuple[arb, arb]:
+        """Where f is about e^-wanted: a choice."""
+        if self.power < 0:
+            far = (2 * (wanted + self.power * (-self.rate).log1p())).sqrt().mid()
+            return -far, far
+        right = self.power * self.mu + (2 * (wanted - self.power * self.rate.log())).sqrt()
+        return -(2 * wanted).sqrt().mid(), right.mid()
+
+    def outside(self, end: arb, width: arb | None = None) -> arb:
+        """At least the integral of f outside an end, or its sum over places a width apart times the width.
+
+        log f has the slope -x + power mu pi(x): on the right it falls at least by x - max(power, 0) mu per unit, on
+        the left by -x + min(power, 0) mu pi(end).
+        """
+        pull = self.power.max(arb(0)) if end > 0 else self.power.min(arb(0)) * self.share(end)
+        fall = (end - pull * self.mu) * (1 if end > 0 else -1)
+        if not fall > 0:
+            return arb("inf")
+        f = self.density(end)
+        return f / fall if width is None else f * width / (fall * width).expm1()
+
+    def shift(self, wanted: arb) -> arb:
+        """How far off the axis the error of the rule is read: a choice in (0, pi/mu)."""
+        free = 2 * wanted / (1 + (-self.power).max(arb(0)) * self.mu * self.mu / 4)
+        return free.sqrt().min(3 / (2 * self.mu)).mid()
+
+    def growth(self, shift: arb, reach: arb) -> arb:
+        """At least log of integral |f(x + i shift)|/integral f with the power moved by up to i reach."""
+        lost = self.power * (self.mu * shift / 2).cos().log() if self.power < 0 else arb(0)
+        return shift * shift / 2 + reach * self.mu * shift + lost
+
+    def shifted(self, reach: arb, whole: arb, fraction: Fraction, eager: Fraction) -> arb:
+        """At least |phi(t)| for t >= reach: E[e^U] under f/whole, U what the path x + i y(x) costs and gains."""
+        mu = self.mu
+        height, pace = exact(fraction) * arb.pi() / mu, exact(eager) * reach * mu
+        height = (height.min(reach / (-self.power * mu)) if self.power < 0 else height).mid()
+        most = self.growth(height, arb(0)) + (pace * mu * pace * mu / 16).log1p() / 2  # of U anywhere
+        left, last = self.ends(arb.const_log2() * DECAY_BITS + most)
+        width = (1 / (CELLS_PER_UNIT * (1 + mu))).mid()
+        count = ((last - left) / width).upper().ceil()
+        if not count < CELLS_MOST:
+            return arb(1)
+        change, changed, ends = arb(0), arb(0), self.outside(left)
+        for _ in range(int(count.unique_fmpz())):
+            right = (left + width).mid()
+            share = self.share(left).union(self.share(right))
+            late = -pace / height * share
+            y, slope = -height * late.expm1(), pace * mu * share * (1 - share) * late.exp()
+            half = (mu * y / 2).sin()
+            turn = arb.atan2(share * (mu * y).sin(), 1 - share + share * (mu * y).cos())
+            modulus = (-4 * share * (1 - share) * half * half).log1p() / 2
+            gain = y * y / 2 + (slope * slope).log1p() / 2 + self.power * modulus - reach * turn
+            tilting = (self.power * self.log(left).union(self.log(right))).exp()
+            mass = density(left.union(right)) * tilting * (right - left)
+            change, changed, left = change + mass * gain.expm1(), changed + mass * gain.exp(), right
+        ends = (ends + self.outside(left)) * most.exp()
+        return (1 + (change + ends) / whole).upper().min(((changed + ends) / whole).upper()).min(arb(1))
