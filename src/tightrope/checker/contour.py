@@ -20,16 +20,45 @@ from .law import Term, infinite, precision
 
 NODES_LEAST, NODES_MOST = 16, 20_000
 CIRCLE_MOST = 400_000
-TILT_MOST = 16  # as a power of two, and so is the least
+TILT_MOST = 24  # as a power of two, and so is the least
+DEEP = -1500  # a log that is below those of all doubles
 GUARD_BITS = 64
 
 
-def enclosed(terms: Sequence[Term], epsilon: arb, goal: int, late: Callable[[], bool]) -> tuple[arb, arb] | None:
-    """Lower and upper bound of delta(eps), about 2^-goal of Chernoff's bound apart; None where there is none."""
-    with precision(GUARD_BITS + goal // 4):
+def saddle(terms: Sequence[Term], epsilon: arb) -> arb | None:
+    """About where |F| is least on the real axis, a choice; None where a law has no moments."""
+    with precision(GUARD_BITS):
         if any(law.moments(arb(1), arb(0), 1) is None for law, _ in terms):
             return None
-        tilt = _saddle(terms, epsilon)
+        place, pace = arb(0), arb(2)
+        here = _height(terms, epsilon, place)
+        while pace > arb(2) ** -5 and here > DEEP:
+            for other in (place + pace, place - pace):
+                if abs(other) <= TILT_MOST and (there := _height(terms, epsilon, other)) < here:
+                    place, here = other, there
+                    break
+            else:
+                pace /= 2
+        return (arb(2) ** place).mid()
+
+
+def _height(terms: Sequence[Term], epsilon: arb, exponent: arb) -> arb:
+    tilt = (arb(2) ** exponent).mid()
+    return (_cgf(terms, tilt) - tilt * epsilon - tilt.log() - tilt.log1p()).mid()
+
+
+def chernoff(terms: Sequence[Term], epsilon: arb, tilt: arb) -> arb:
+    """At least I(eps): kappa(s) e^{K(s) - s eps}, whatever s > 0."""
+    with precision(2 * GUARD_BITS):
+        kappa = tilt * tilt.log() - (1 + tilt) * (1 + tilt).log()
+        return (_cgf(terms, tilt) - tilt * epsilon + kappa).exp()
+
+
+def enclosed(
+    terms: Sequence[Term], epsilon: arb, tilt: arb, goal: int, late: Callable[[], bool]
+) -> tuple[arb, arb] | None:
+    """Lower and upper bound of delta(eps), about 2^-goal of Chernoff's bound apart; None where there is none."""
+    with precision(GUARD_BITS + goal // 4):
         far, period = _aliases(terms, epsilon, tilt, goal)
     with precision(goal + GUARD_BITS + 2 * sum(count for _, count in terms).bit_length()):
         if len(terms) == 1 and terms[0][0].lattice() is not None:
@@ -76,7 +105,7 @@ def _circle(term: Term, epsilon: arb, tilt: arb, period: arb) -> tuple[arb, arb,
     size = 2 * _ceiling(period / gap / 2) + 1
     if size > CIRCLE_MOST:
         return None
-    first = base + gap * (_ceiling(((epsilon - base) / gap).mid()) + 0)
+    first = base + gap * _ceiling(((epsilon - base) / gap).mid())
     step = 2 * arb.pi() / (gap * size)
     products = _products([term], tilt, step, size // 2 + 1)
     total = arb(0)
@@ -132,25 +161,6 @@ def _cgf(terms: Sequence[Term], tilt: arb) -> arb:
         assert moments is not None
         total += moments[0].real.log() * uses
     return total
-
-
-def _saddle(terms: Sequence[Term], epsilon: arb) -> arb:
-    """About where K(s) - s eps is least: a choice."""
-
-    def height(exponent: arb) -> arb:
-        tilt = (arb(2) ** exponent).mid()
-        return (_cgf(terms, tilt) - tilt * epsilon).mid()
-
-    place, pace = arb(0), arb(2)
-    here = height(place)
-    while pace > arb(2) ** -5:
-        for other in (place + pace, place - pace):
-            if abs(other) <= TILT_MOST and (there := height(other)) < here:
-                place, here = other, there
-                break
-        else:
-            pace /= 2
-    return (arb(2) ** place).mid()
 
 
 def _aliases(terms: Sequence[Term], epsilon: arb, tilt: arb, goal: int) -> tuple[arb, arb]:

@@ -25,6 +25,10 @@ def precision(bits: int) -> Iterator[None]:
         ctx.prec = before
 
 
+class NotCheckable(Exception):
+    """Why the checker has nothing to say."""
+
+
 def exact(number: Fraction) -> arb:
     """The ball around a rational number, at the precision of the moment."""
     return arb(fmpq(number.numerator, number.denominator))
@@ -77,3 +81,11 @@ def infinite(terms: Sequence[Term]) -> arb:
 def power(base: arb, count: int) -> arb:
     """base^count for base >= 0."""
     return (base.log() * count).exp() if base > 0 else arb(0, base.upper().max(arb(0))) * (count > 0)
+
+
+def reverse(terms: Sequence[Term]) -> tuple[Term, ...]:
+    """The composition in the other direction."""
+    found = [(law.reversed(), uses) for law, uses in terms]
+    if any(law is None for law, _ in found):
+        raise NotCheckable("a law is not known in the other direction")
+    return tuple((law, uses) for law, uses in found if law is not None)

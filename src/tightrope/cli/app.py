@@ -31,6 +31,7 @@ from .selftest import selftest
 from .sweep import sweep
 from .tradeoff import tradeoff
 from .train import train
+from .verify import verify
 
 BAD_INPUT = 2
 NOT_REACHED = 3
@@ -209,6 +210,7 @@ app.add_command(selftest)
 app.add_command(sweep)
 app.add_command(tradeoff)
 app.add_command(train)
+app.add_command(verify)
 
 
 @app.command(short_help="The privacy loss itself: distribution and quantiles.")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 from flint import acb, arb, ctx
 
@@ -33,7 +32,7 @@ def density(x: arb) -> arb:
 
 
 @dataclass(frozen=True)
-class Gaussian(Law):
+class GaussianLaw(Law):
     """The loss is normal with mean mu^2/2 and variance mu^2 under P; square is mu^2."""
 
     square: Fraction
@@ -42,11 +41,8 @@ class Gaussian(Law):
         mu = exact(self.square).sqrt()
         return above(x / mu - mu / 2), above(x / mu + mu / 2)
 
-    def reversed(self) -> Gaussian:
+    def reversed(self) -> GaussianLaw:
         return self
-
-    def sampled(self, rate: Fraction) -> SampledGaussian:
-        return SampledGaussian(self.square, rate)
 
     def moments(self, tilt: arb, step: arb, count: int) -> list[acb]:
         points = [acb(tilt, step * j) for j in range(count)]
@@ -57,24 +53,25 @@ class Gaussian(Law):
 
 
 @dataclass(frozen=True)
-class SampledGaussian(Law):
+class SampledGaussianLaw(Law):
     """P is (1 - r) N(0, 1) + r N(mu, 1) and Q = N(0, 1), 0 < r < 1; added: the other way round."""
 
     square: Fraction
     rate: Fraction
     added: bool = False
 
-    def reversed(self) -> SampledGaussian:
-        return SampledGaussian(self.square, self.rate, not self.added)
+    def reversed(self) -> SampledGaussianLaw:
+        return SampledGaussianLaw(self.square, self.rate, not self.added)
 
     def tails(self, x: arb) -> tuple[arb, arb]:
         """l > x where g > e^x, or for added g < e^-x."""
         mu, rate = exact(self.square).sqrt(), exact(self.rate)
         excess = (-x if self.added else x).exp() - 1 + rate  # r (e^{mu cut - mu^2/2}) at the cut
-        sure = excess > 0
-        cut = (excess.upper().max(arb(0)) / rate).log() / mu + mu / 2 if not sure else (excess / rate).log() / mu + mu / 2
-        without, with_it = (above(-cut), above(mu - cut)) if excess.upper() > 0 else (arb(0), arb(0))
-        if not sure:  # the cut lies anywhere below
+        without, with_it = arb(0), arb(0)  # P and Q of outputs below the cut
+        if not excess <= 0:
+            cut = ((excess if excess > 0 else excess.upper()) / rate).log() / mu + mu / 2
+            without, with_it = above(-cut), above(mu - cut)
+        if not (excess > 0 or excess <= 0):  # the cut lies anywhere below
             without, with_it = without.union(arb(0)), with_it.union(arb(0))
         mixed = (1 - rate) * without + rate * with_it
         return (without, mixed) if self.added else (1 - mixed, 1 - without)
@@ -120,7 +117,7 @@ class _Tilted:
     power: arb
 
     @staticmethod
-    def of(law: SampledGaussian, tilt: arb) -> _Tilted:
+    def of(law: SampledGaussianLaw, tilt: arb) -> _Tilted:
         return _Tilted(exact(law.square).sqrt(), exact(law.rate), -tilt if law.added else 1 + tilt)
 
     def log(self, x: arb) -> arb:
@@ -191,3 +188,4 @@ class _Tilted:
             change, changed, left = change + mass * gain.expm1(), changed + mass * gain.exp(), right
         ends = (ends + self.outside(left)) * most.exp()
         return (1 + (change + ends) / whole).upper().min(((changed + ends) / whole).upper()).min(arb(1))
+

@@ -1,0 +1,167 @@
+"""Claims of an answer, end by end: proved, refuted, or not checkable and why.
+
+"epsilon(delta) <= u" says delta_d(u) <= delta in every direction d, "epsilon(delta) >= l" follows from
+delta_d(l) > delta in one of them, and "delta(epsilon)" is the largest delta_d. All of them are read off enclosures of
+delta_d at one point, which become finer until they decide or time is out. Proof: docs/proofs/checker.md, sections 1, 2.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, isfinite, nextafter
+from typing import Any
+
+from flint import arb
+
+from . import contour, grid
+from .expression import terms_of
+from .law import NotCheckable, Term, exact, infinite, precision, reverse
+from .laws import listed
+
+PROVED, REFUTED, UNDECIDED = "proved", "refuted", "not checkable"
+BITS = (128, 1024)  # where a formula is exact
+GOALS = (40, 64, 96, 160, 256)  # of contours, in bits
+HALVINGS = 12  # of the step of a grid
+Enclosures = Iterator[tuple[arb, arb]]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found about one end; found encloses delta there, in the directions that were looked at."""
+
+    end: str  # "lower" or "upper"
+    value: float
+    verdict: str
+    why: str = ""
+    found: tuple[float, float] | None = None
+
+
+def judged(answer: Mapping[str, Any], seconds: float) -> tuple[Verdict, Verdict]:
+    """Both ends of an answer: a mapping with quantity, expression, lower, upper, delta or epsilon, and only."""
+    start = time.monotonic()
+    return _end(answer, "lower", start + seconds / 2), _end(answer, "upper", start + seconds)
+
+
+def _end(answer: Mapping[str, Any], end: str, until: float) -> Verdict:
+    try:
+        value = float(answer[end])
+        with precision(BITS[-1]):
+            verdict, why, found = _decided(answer, value, end == "upper", until)
+    except NotCheckable as error:
+        verdict, why, found = UNDECIDED, str(error), None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise NotCheckable(f"this is no answer: {type(error).__name__}, {error!s:.80}") from None
+    return Verdict(end, value, verdict, why, found)
+
+
+def _decided(
+    answer: Mapping[str, Any], value: float, upper: bool, until: float
+) -> tuple[str, str, tuple[float, float] | None]:
+    quantity = answer["quantity"]
+    if quantity not in ("epsilon", "delta"):
+        raise NotCheckable(f"the checker knows epsilon and delta, and not {quantity!s:.40}")
+    of_epsilon = quantity == "epsilon"
+    given = float(answer["delta" if of_epsilon else "epsilon"])
+    point, level = (value, given) if of_epsilon else (given, value)
+    if not (0.0 <= level <= 1.0 and point == point):
+        raise NotCheckable("a delta lies in [0, 1], and an epsilon is a number")
+    terms = terms_of(answer["expression"])
+    both = {"remove": terms, "add": reverse(terms)}
+    asked = [answer["only"]] if answer.get("only") else ["remove", "add"]
+    if answer.get("direction") == "add":
+        asked.reverse()
+    if value >= (inf if of_epsilon else 1.0) if upper else value <= 0.0:
+        return PROVED, "by definition", None
+    directions = list(dict.fromkeys(both[each] for each in asked))
+    about = answer.get("certificate") or {}
+    hints = about.get("parameters") if about.get("engine") == "lattice" else {}
+    below, least, most = 0, arb(0), arb(0)
+    for index, each in enumerate(directions):
+        share = time.monotonic() + (until - time.monotonic()) / (len(directions) - index)
+        low, high = arb(0), arb(1)
+        for found in _enclosures(each, point, hints, share):
+            low, high = low.max(found[0].lower()), high.min(found[1].upper())
+            if low > level or (low >= level and not upper and not of_epsilon):
+                return (REFUTED if upper else PROVED), "", _shown(low, high)
+            if high < level or (high <= level and upper):
+                below += 1
+                break
+        least, most = least.max(low), most.max(high)
+    if below == len(directions):
+        return (PROVED if upper else REFUTED), "", _shown(least, most)
+    return UNDECIDED, _reason(least, most, until), _shown(least, most)
+
+
+def _reason(low: arb, high: arb, until: float) -> str:
+    if low == 0 and high == 1 and time.monotonic() < until:
+        return "no formula of the checker covers these laws together"
+    return "not decided in this time, or too near to the exact value: give more seconds"
+
+
+def _enclosures(terms: Sequence[Term], point: float, hints: Mapping[str, Any], until: float) -> Enclosures:
+    """Enclosures of delta(point) in one direction, the quick ones first."""
+    if not terms or not isfinite(point):  # at inf what is left is the infinite loss; at -inf everything is
+        yield (infinite(terms), infinite(terms)) if point > 0 or not terms else (arb(1), arb(1))
+        return
+    if point < 0:  # delta(eps) = 1 - e^eps + e^eps delta(-eps) of the reverse
+        share = exact(Fraction(point)).exp()
+        for low, high in _enclosures(reverse(terms), -point, hints, until):
+            yield 1 - share + share * low, 1 - share + share * high
+        return
+    epsilon = exact(Fraction(point))
+    if sum(uses for _, uses in terms) == 1:
+        yield from _once(terms, epsilon)
+    step, tilt = (_positive(hints.get(name)) if isinstance(hints, Mapping) else None for name in ("step", "theta"))
+    routes = [_grids(terms, epsilon, step if tilt else None, tilt, until)]
+    if (saddle := contour.saddle(terms, epsilon)) is not None:
+        yield infinite(terms), infinite(terms) + contour.chernoff(terms, epsilon, saddle)
+        routes.insert(1 if tilt else 0, _contours(terms, epsilon, saddle, until))
+    routes.insert(1 if len(terms) == 1 and terms[0][0].lattice() else 0, _listed(terms, epsilon))
+    for route in routes:
+        yield from route
+
+
+def _once(terms: Sequence[Term], epsilon: arb) -> Enclosures:
+    """One use by its tails: P[l > eps] - e^eps Q[l > eps]."""
+    for bits in BITS:
+        with precision(bits):
+            tails = terms[0][0].tails(epsilon)
+            found = None if tails is None else infinite(terms) + tails[0] - epsilon.exp() * tails[1]
+        if found is not None:
+            yield found, found
+
+
+def _listed(terms: Sequence[Term], epsilon: arb) -> Enclosures:
+    if (found := listed.enclosed(terms, epsilon)) is not None:
+        yield found, found
+
+
+def _contours(terms: Sequence[Term], epsilon: arb, tilt: arb, until: float) -> Enclosures:
+    limit = time.monotonic() + (until - time.monotonic()) / 2
+    for goal in GOALS:
+        found = contour.enclosed(terms, epsilon, tilt, goal, lambda: time.monotonic() > limit)
+        if found is None:
+            return
+        yield found
+
+
+def _grids(terms: Sequence[Term], epsilon: arb, step: arb | None, tilt: arb | None, until: float) -> Enclosures:
+    for _ in range(HALVINGS):
+        found = grid.enclosed(terms, epsilon, step, tilt, until) if time.monotonic() < until else None
+        if found is None:
+            return
+        yield found
+        step = step / 2
+
+
+def _positive(hint: object) -> arb | None:
+    """A number that a certificate names; any is sound."""
+    return arb(hint) if isinstance(hint, float) and 0.0 < hint < inf else None
+
+
+def _shown(low: arb, high: arb) -> tuple[float, float]:
+    """As doubles, rounded outward."""
+    return max(nextafter(float(low), -inf), 0.0), min(nextafter(float(high), inf), 1.0)

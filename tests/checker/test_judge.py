@@ -1,0 +1,101 @@
+"""What the checker says of ends: true ones are proved, false ones refuted, and what it does not know is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tightrope.checker.judge import PROVED, REFUTED, UNDECIDED, judged
+from tightrope.checker.law import NotCheckable
+
+# Ends that lie on either side of exact values: 1 - e^-1 e^0.5 for one use of a two-sided coin, and so on.
+TRUE = [
+    # H of randomized response with odds e at epsilon 1/2: (e - e^0.5)/(1 + e) = 0.28765...
+    ("delta", "PureDP(epsilon=1.0)", 0.5, 0.2876497, 0.2876498),
+    # the same at a negative epsilon, by the mirror: 1 - e^-0.5 + e^-0.5 times it
+    ("delta", "PureDP(epsilon=1.0)", -0.5, 0.567937, 0.567938),
+    # Phi(1/2 - 1) - e Phi(-1/2 - 1) for sigma 1
+    ("delta", "Gaussian(sigma=1.0)", 1.0, 0.12693673, 0.12693674),
+    ("epsilon", "Gaussian(sigma=1.0).poisson(rate=0.01) * 1000", 1e-6, 2.1245151711, 2.1245151712),
+    ("epsilon", "Gaussian(sigma=10.0) * 50 + Gaussian(sigma=10.0) * 50", 1e-12, 7.238493, 7.238495),
+    ("delta", "ApproximateDP(epsilon=0.1, delta=0.001) * 2", "inf", 0.001998, 0.002),
+    ("epsilon", "ApproximateDP(epsilon=0.1, delta=0.001) * 2", 1e-3, "inf", "inf"),
+    ("epsilon", "RandomizedResponse(p=0.75) * 0", 0.0, 0.0, 0.0),
+    ("epsilon", "training(records=100, batch=1, steps=1000, sigma=1.0)", 1e-6, 2.1245151711, 2.1245151712),
+]
+
+
+def answer(quantity: str, expression: str, given: Any, lower: Any, upper: Any, **more: Any) -> dict[str, Any]:
+    name = "delta" if quantity == "epsilon" else "epsilon"
+    return {
+        "quantity": quantity, "expression": expression, name: given, "lower": lower, "upper": upper, "only": None
+    } | more  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TRUE, ids=lambda case: f"{case[0]} {case[1][:20]} {case[2]}")
+def test_true_ends_are_proved(case: tuple[str, str, Any, Any, Any]) -> None:
+    assert [each.verdict for each in judged(answer(*case), 60.0)] == [PROVED, PROVED]
+
+
+@pytest.mark.parametrize("case", TRUE[:5], ids=lambda case: f"{case[0]} {case[1][:20]} {case[2]}")
+def test_false_ends_are_refuted(case: tuple[str, str, Any, Any, Any]) -> None:
+    quantity, expression, given, lower, upper = case
+    low, high = judged(answer(quantity, expression, given, upper, lower), 60.0)
+    assert (low.verdict, high.verdict) == (REFUTED, REFUTED)
+    level = 1e-6 if quantity == "epsilon" and given == 1e-6 else None
+    if level is not None:
+        assert low.found is not None
+        assert high.found is not None
+        assert low.found[1] < level < high.found[0]
+
+
+def test_one_direction_may_be_asked_for() -> None:
+    # Of a coin that always tells the truth with the record, only removing loses everything.
+    law = "Finite(p=(1.0, 0.0), q=(0.5, 0.5))"
+    assert judged(answer("delta", law, 0.0, 0.5, 0.5), 60.0)[1].verdict == PROVED
+    assert judged(answer("delta", law, 1.0, 0.0, 0.0, only="remove"), 60.0)[1].verdict == PROVED
+    assert judged(answer("delta", law, 1.0, 0.0, 0.0, only="add"), 60.0)[1].verdict == REFUTED
+
+
+def test_hints_are_not_believed() -> None:
+    case = answer("epsilon", "Laplace(scale=2.0).poisson(rate=0.5) * 2", 1e-3, 0.4, 0.41)
+    truth = [each.verdict for each in judged(case, 30.0)]
+    for parameters in ({"theta": 1e300, "step": 1e-300}, {"theta": -1.0, "step": "no"}, {"theta": 3.0, "step": 0.5}, []):
+        hinted = case | {"certificate": {"engine": "lattice", "parameters": parameters}}
+        found = [each.verdict for each in judged(hinted, 30.0)]
+        assert all(one in (other, UNDECIDED) for one, other in zip(found, truth, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("Exponential(epsilon=1.0)", "Exponential"),
+        ("Gaussian(sigma=1.0).group(size=2)", ".group"),
+        ("Gaussian(sigma=0.0)", "positive"),
+        ("Gaussian(sigma=1.0, wrong=2)", "wrong"),
+        ("(Gaussian(sigma=1.0) + Laplace(scale=1.0)).poisson(rate=0.5)", "one sample"),
+        ("Gaussian(sigma=1.0) * 2.5", "whole"),
+        ("Gaussian(1.0)", "cannot read"),
+        ("__import__('os').system('true')", "cannot read"),
+        ("(" * 400, "not an expression"),
+        ("Gaussian(sigma=1e999)", "infinite"),
+        ("Gaussian(sigma=1.0) +" * 5000 + "Gaussian(sigma=1.0)", "nested"),
+        ("training(records=10, batch=2, steps=4, sigma=1.0, sampling='shuffled')", "Poisson"),
+    ],
+)
+def test_what_is_not_known_is_named(expression: str, why: str) -> None:
+    for each in judged(answer("epsilon", expression, 1e-6, 1.0, 2.0), 5.0):
+        assert each.verdict == UNDECIDED
+        assert why in each.why
+
+
+def test_other_quantities_are_not_checkable() -> None:
+    case = {"quantity": "tpr", "expression": "Gaussian(sigma=1.0)", "fpr": 0.1, "lower": 0.1, "upper": 0.2}
+    assert {each.verdict for each in judged(case, 5.0)} == {UNDECIDED}
+
+
+@pytest.mark.parametrize("broken", [{"lower": None}, {"only": "both"}, {"delta": "much"}, {"certificate": 3}])
+def test_what_is_no_answer_is_refused(broken: dict[str, Any]) -> None:
+    with pytest.raises(NotCheckable):
+        judged(answer("epsilon", "Gaussian(sigma=1.0)", 1e-6, 1.0, 9.0) | broken, 5.0)
