@@ -97,7 +97,7 @@ def verify(
 ) -> Verification:
     """Every end of the answers in a document, proved or refuted in balls by code of its own, or not checkable.
 
-    text: a result, results, a comparison or a calibration as JSON, or a report with one inside. seconds: for each answer.
+    text: a result, results, a comparison or a calibration as JSON, or a report with one; seconds: for each answer.
     told: called with the number of answers done and of all. Guarantee: "proved" is a theorem about the expression that
     the document names, whatever else was edited; "refuted" shows that the end is false.
     """
@@ -119,12 +119,11 @@ def _verified(answer: Mapping[str, Any], target: float | None, seconds: float) -
     given = {"epsilon": "delta", "delta": "epsilon"}.get(quantity)
     asked = f"{quantity} at {given} {answer.get(given)!r:.40}" if given else quoted(quantity)
     try:
-        verdicts: tuple[Verdict, ...] = judged(answer, seconds)
+        lower, upper = judged(answer, seconds)
     except NotCheckable as error:
         raise DataError(str(error)) from None
-    if target is not None:
-        verdicts += (_against(target, *verdicts, missed="missed" in answer),)
-    return VerifiedAnswer(expression, asked, verdicts)
+    against = () if target is None else (_against(target, lower, upper, missed="missed" in answer),)
+    return VerifiedAnswer(expression, asked, (lower, upper, *against))
 
 
 def _against(target: float, lower: Verdict, upper: Verdict, missed: bool) -> Verdict:
@@ -158,4 +157,4 @@ def _calibrated(document: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any]
         if isinstance(part, Mapping):
             expression = part.get("expression") if name == "missed" else document.get("expression")
             mark = {"missed": True} if name == "missed" else {}
-            yield {**about, **part, "expression": expression, **mark}, target
+            yield {**about, **part, "expression": str(expression or ""), **mark}, target

@@ -10,6 +10,7 @@ import pytest
 from flint import arb
 
 from tightrope.checker import contour
+from tightrope.checker.choices import saddle
 from tightrope.checker.law import exact, precision
 from tightrope.checker.laws.finite import response
 from tightrope.checker.laws.gaussian import GaussianLaw, SampledGaussianLaw
@@ -22,7 +23,7 @@ def never() -> bool:
 @pytest.mark.parametrize(("epsilon", "goal"), [("1.5", 40), ("4", 96)])
 def test_a_gaussian_twice_is_a_gaussian(epsilon: str, goal: int) -> None:
     terms, point = [(GaussianLaw(Fraction(1, 4)), 8)], arb(epsilon)
-    tilt = contour.saddle(terms, point)
+    tilt = saddle(terms, point)
     assert tilt is not None
     found = contour.enclosed(terms, point, tilt, goal, never)
     assert found is not None
@@ -38,7 +39,7 @@ def test_a_sampled_gaussian_has_its_known_delta() -> None:
     # epsilon at delta 1e-6 is 2.12451517112 to twelve digits, as the reference vectors say
     terms = [(SampledGaussianLaw(Fraction(1), Fraction(0.01)), 1000)]
     for digits, side in (("2.124515171115", 1), ("2.124515171125", -1)):
-        tilt = contour.saddle(terms, arb(digits))
+        tilt = saddle(terms, arb(digits))
         assert tilt is not None
         found = contour.enclosed(terms, arb(digits), tilt, 50, never)
         assert found is not None
@@ -49,7 +50,7 @@ def test_a_sampled_gaussian_has_its_known_delta() -> None:
 def test_a_circle_sums_a_binomial(epsilon: Fraction) -> None:
     chance, count = Fraction(3, 4), 40
     law = response(chance, 2)
-    tilt = contour.saddle([(law, count)], exact(epsilon))
+    tilt = saddle([(law, count)], exact(epsilon))
     assert tilt is not None
     found = contour.enclosed([(law, count)], exact(epsilon), tilt, 80, never)
     assert found is not None
@@ -69,7 +70,7 @@ def test_a_point_of_the_lattice_may_be_the_question_itself() -> None:
     law, count = response(Fraction(3, 4), 2), 3
     with precision(64):
         point = arb(3).log()  # a ball around the second loss
-        tilt = contour.saddle([(law, count)], point)
+        tilt = saddle([(law, count)], point)
         assert tilt is not None
         found = contour.enclosed([(law, count)], point.mid(), tilt, 60, never)
     assert found is not None
@@ -80,13 +81,13 @@ def test_a_point_of_the_lattice_may_be_the_question_itself() -> None:
 
 
 def test_laws_without_moments_have_no_contour() -> None:
-    from tightrope.checker.law import Law
+    from tightrope.checker.law import CheckedLaw
 
-    assert contour.saddle([(Law(), 1)], arb(1)) is None
+    assert saddle([(CheckedLaw(), 1)], arb(1)) is None
 
 
 def test_atoms_alone_do_not_decay() -> None:
     terms = [(response(Fraction(3, 4), 2), 2), (response(Fraction(2, 3), 2), 2)]
-    tilt = contour.saddle(terms, arb(1))
+    tilt = saddle(terms, arb(1))
     assert tilt is not None
     assert contour.enclosed(terms, arb(1), tilt, 30, never) is None

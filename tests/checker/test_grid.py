@@ -11,7 +11,7 @@ from flint import arb
 
 from tests.search import cases
 from tightrope.checker.grid import enclosed
-from tightrope.checker.law import Law
+from tightrope.checker.law import CheckedLaw
 from tightrope.checker.laws import listed
 from tightrope.checker.laws.finite import GeometricLaw, LeakyResponseLaw, RatiosLaw, response
 from tightrope.checker.laws.laplace import LaplaceLaw
@@ -21,7 +21,7 @@ SECONDS = 60.0
 
 
 def interval(
-    terms: list[tuple[Law, int]], epsilon: float, step: float | None = None, tilt: float | None = None
+    terms: list[tuple[CheckedLaw, int]], epsilon: float, step: float | None = None, tilt: float | None = None
 ) -> tuple[arb, arb]:
     hints = (None if step is None else arb(step), None if tilt is None else arb(tilt))
     found = enclosed(terms, arb(epsilon), *hints, time.monotonic() + SECONDS)
@@ -36,7 +36,7 @@ def holds(found: tuple[arb, arb], truth: arb) -> bool:
 
 @pytest.mark.parametrize("tilt", [None, 0.0, 100.0])
 def test_any_tilt_and_step_holds_the_truth(tilt: float | None) -> None:
-    terms: list[tuple[Law, int]] = [(LaplaceLaw(Fraction(1, 2)), 3), (response(Fraction(3, 5), 3), 2)]
+    terms: list[tuple[CheckedLaw, int]] = [(LaplaceLaw(Fraction(1, 2)), 3), (response(Fraction(3, 5), 3), 2)]
     for epsilon in (-0.5, 2.2):
         truth = listed.enclosed(terms, arb(epsilon))
         assert truth is not None
@@ -60,7 +60,7 @@ def test_half_the_step_is_a_quarter_of_the_width() -> None:
 
 def test_tiny_deltas_are_as_sharp_as_others() -> None:
     """Response with 2 log odds a use: 2000 uses have a delta of 2e-203, and the grid its lattice."""
-    terms: list[tuple[Law, int]] = [(LeakyResponseLaw(Fraction(1, 4)), 2000)]
+    terms: list[tuple[CheckedLaw, int]] = [(LeakyResponseLaw(Fraction(1, 4)), 2000)]
     truth = listed.enclosed(terms, arb(375))
     assert truth is not None
     assert truth < 1e-150
@@ -70,7 +70,7 @@ def test_tiny_deltas_are_as_sharp_as_others() -> None:
 
 
 def test_infinite_losses_are_in_both_ends() -> None:
-    terms: list[tuple[Law, int]] = [
+    terms: list[tuple[CheckedLaw, int]] = [
         (LeakyResponseLaw(Fraction(1, 4), Fraction(1, 100)), 20),
         (LaplaceLaw(Fraction(1, 8)), 1),
     ]
@@ -87,7 +87,7 @@ def test_random_compositions_of_finite_laws() -> None:
         random = Random(seed)
         size = random.randint(2, 4)
         p, q = ([Fraction(random.randint(0, 20)) for _ in range(size)] for _ in range(2))
-        base: Law = RatiosLaw((*p, Fraction(1)), (*q, Fraction(1)))
+        base: CheckedLaw = RatiosLaw((*p, Fraction(1)), (*q, Fraction(1)))
         law = random.choice(
             [base, sampled(base, Fraction(random.random()), random.random() < 0.5), GeometricLaw(Fraction(2), 2)]
         )
@@ -104,4 +104,4 @@ def test_out_of_time_or_out_of_size_is_no_answer() -> None:
     laplace = LaplaceLaw(Fraction(1, 2))
     assert enclosed([(laplace, 3)], arb(1), arb(1e-3), None, time.monotonic() - 1) is None
     assert enclosed([(laplace, 3)], arb(1), arb(1e-9), None, time.monotonic() + SECONDS) is None
-    assert enclosed([(Law(), 3)], arb(1), arb(1e-3), None, time.monotonic() + SECONDS) is None
+    assert enclosed([(CheckedLaw(), 3)], arb(1), arb(1e-3), None, time.monotonic() + SECONDS) is None

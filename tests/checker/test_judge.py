@@ -12,7 +12,7 @@ from tightrope.checker.law import NotCheckable
 # Ends that lie on either side of exact values: 1 - e^-1 e^0.5 for one use of a two-sided coin, and so on.
 TRUE = [
     # H of randomized response with odds e at epsilon 1/2: (e - e^0.5)/(1 + e) = 0.28765...
-    ("delta", "PureDP(epsilon=1.0)", 0.5, 0.2876497, 0.2876498),
+    ("delta", "PureDP(epsilon=1.0)", 0.5, 0.2876491, 0.2876492),
     # the same at a negative epsilon, by the mirror: 1 - e^-0.5 + e^-0.5 times it
     ("delta", "PureDP(epsilon=1.0)", -0.5, 0.567937, 0.567938),
     # Phi(1/2 - 1) - e Phi(-1/2 - 1) for sigma 1
@@ -61,7 +61,12 @@ def test_one_direction_may_be_asked_for() -> None:
 def test_hints_are_not_believed() -> None:
     case = answer("epsilon", "Laplace(scale=2.0).poisson(rate=0.5) * 2", 1e-3, 0.4, 0.41)
     truth = [each.verdict for each in judged(case, 30.0)]
-    for parameters in ({"theta": 1e300, "step": 1e-300}, {"theta": -1.0, "step": "no"}, {"theta": 3.0, "step": 0.5}, []):
+    for parameters in (
+        {"theta": 1e300, "step": 1e-300},
+        {"theta": -1.0, "step": "no"},
+        {"theta": 3.0, "step": 0.5},
+        [],
+    ):
         hinted = case | {"certificate": {"engine": "lattice", "parameters": parameters}}
         found = [each.verdict for each in judged(hinted, 30.0)]
         assert all(one in (other, UNDECIDED) for one, other in zip(found, truth, strict=True))
@@ -80,7 +85,7 @@ def test_hints_are_not_believed() -> None:
         ("__import__('os').system('true')", "cannot read"),
         ("(" * 400, "not an expression"),
         ("Gaussian(sigma=1e999)", "infinite"),
-        ("Gaussian(sigma=1.0) +" * 5000 + "Gaussian(sigma=1.0)", "nested"),
+        ("Gaussian(sigma=1.0) +" * 5000 + "Gaussian(sigma=1.0)", "its text"),
         ("training(records=10, batch=2, steps=4, sigma=1.0, sampling='shuffled')", "Poisson"),
     ],
 )

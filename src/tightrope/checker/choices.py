@@ -1,4 +1,4 @@
-"""Where a grid begins and ends, its step and its tilt: choices, which no bound rests on."""
+"""Tilts, steps, and where a grid begins and ends: choices, which no bound rests on."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from itertools import pairwise
 
 from flint import arb
 
-from .law import Law, precision
+from .law import CheckedLaw, Term, cgf, precision
 
 Range = tuple[arb, arb]
 LEAST_BITS = 1200  # P-mass that a sketch leaves out above, as a power of 1/2
 CELLS_FIRST = 1 << 12  # where no step is named
 BELOW_BITS = 96  # and that a grid leaves out below
+TILT_MOST = 24  # of a contour, as a power of two, and so is the least
+DEEP = -1500  # a log that is below those of all doubles
+ROUGH_BITS = 64
 
 
 def chosen(
-    terms: Sequence[tuple[Law, int]], epsilon: arb, step: arb | None, tilt: arb | None, finer: int
+    terms: Sequence[tuple[CheckedLaw, int]], epsilon: arb, step: arb | None, tilt: arb | None, finer: int
 ) -> tuple[list[Range], arb, arb] | None:
     """Ends for each law, a step of 2^-finer of the hint or a little less, the tilt; None where a law has no tails."""
     if any(law.tails(epsilon) is None for law, _ in terms):
@@ -50,7 +53,7 @@ def _moments(sketches: Sequence[tuple[list[Range], int]], tilt: arb) -> tuple[ar
     return log, mean
 
 
-def _sketch(law: Law, low: arb, top: arb) -> list[tuple[arb, arb]]:
+def _sketch(law: CheckedLaw, low: arb, top: arb) -> list[tuple[arb, arb]]:
     """P-mass and mean loss of a few cells, narrow around 0."""
     shrink = [(arb(2) ** (-arb(i) / 8)).mid() for i in range(200)]
     tails = [_tails(law, x) for x in [low * each for each in shrink] + [top * each for each in reversed(shrink)]]
@@ -58,7 +61,7 @@ def _sketch(law: Law, low: arb, top: arb) -> list[tuple[arb, arb]]:
     return [(p, (p / q).log()) for p, q in cells if p > 0 and q > 0]
 
 
-def _range(law: Law, least: arb, tilt: arb) -> Range:
+def _range(law: CheckedLaw, least: arb, tilt: arb) -> Range:
     """The losses between which all but very little lies; an atom at an end of all losses is next to it."""
 
     def below(x: arb) -> arb:
@@ -82,5 +85,41 @@ def _end(beyond: Callable[[arb], bool]) -> arb:
     return x
 
 
-def _tails(law: Law, x: arb) -> tuple[arb, arb]:
+def _tails(law: CheckedLaw, x: arb) -> tuple[arb, arb]:
     return law.tails(x) or (arb(0), arb(0))
+
+
+def saddle(terms: Sequence[Term], epsilon: arb) -> arb | None:
+    """About where |F| is least on the real axis, a choice; None where a law has no moments."""
+    with precision(ROUGH_BITS):
+        if any(law.moments(arb(1), arb(0), 1) is None for law, _ in terms):
+            return None
+        place, pace = arb(0), arb(2)
+        here = _height(terms, epsilon, place)
+        while pace > arb(2) ** -5 and here > DEEP:
+            for other in (place + pace, place - pace):
+                if abs(other) <= TILT_MOST and (there := _height(terms, epsilon, other)) < here:
+                    place, here = other, there
+                    break
+            else:
+                pace /= 2
+        return (arb(2) ** place).mid()
+
+
+def _height(terms: Sequence[Term], epsilon: arb, exponent: arb) -> arb:
+    tilt = (arb(2) ** exponent).mid()
+    return (cgf(terms, tilt) - tilt * epsilon - tilt.log() - tilt.log1p()).mid()
+
+
+def aliases(terms: Sequence[Term], epsilon: arb, tilt: arb, goal: int) -> tuple[arb, arb]:
+    """A tilt beyond the first, and L such that the aliases are about 2^-goal of Chernoff's bound: a choice."""
+    wanted, here = arb.const_log2() * goal, cgf(terms, tilt) - tilt * epsilon
+    near = tilt / 16
+    bend = ((cgf(terms, tilt + near) + cgf(terms, tilt - near) - 2 * cgf(terms, tilt)) / (near * near)).mid()
+    found = []
+    for halvings in range(8):
+        gap = ((2 * wanted / bend).sqrt() if bend > 0 else tilt).mid() / 2**halvings
+        rise = cgf(terms, tilt + gap) - (tilt + gap) * epsilon - here
+        found.append((((wanted + rise) / gap).mid(), (tilt + gap).mid()))
+    period, far = min(found)
+    return far, period.max(((wanted - here) / tilt).mid())

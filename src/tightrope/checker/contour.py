@@ -16,42 +16,19 @@ from collections.abc import Callable, Sequence
 
 from flint import acb, arb
 
-from .law import Term, infinite, precision
+from .choices import aliases
+from .law import Term, ceiling, cgf, infinite, precision
 
 NODES_LEAST, NODES_MOST = 16, 20_000
 CIRCLE_MOST = 400_000
-TILT_MOST = 24  # as a power of two, and so is the least
-DEEP = -1500  # a log that is below those of all doubles
 GUARD_BITS = 64
-
-
-def saddle(terms: Sequence[Term], epsilon: arb) -> arb | None:
-    """About where |F| is least on the real axis, a choice; None where a law has no moments."""
-    with precision(GUARD_BITS):
-        if any(law.moments(arb(1), arb(0), 1) is None for law, _ in terms):
-            return None
-        place, pace = arb(0), arb(2)
-        here = _height(terms, epsilon, place)
-        while pace > arb(2) ** -5 and here > DEEP:
-            for other in (place + pace, place - pace):
-                if abs(other) <= TILT_MOST and (there := _height(terms, epsilon, other)) < here:
-                    place, here = other, there
-                    break
-            else:
-                pace /= 2
-        return (arb(2) ** place).mid()
-
-
-def _height(terms: Sequence[Term], epsilon: arb, exponent: arb) -> arb:
-    tilt = (arb(2) ** exponent).mid()
-    return (_cgf(terms, tilt) - tilt * epsilon - tilt.log() - tilt.log1p()).mid()
 
 
 def chernoff(terms: Sequence[Term], epsilon: arb, tilt: arb) -> arb:
     """At least I(eps): kappa(s) e^{K(s) - s eps}, whatever s > 0."""
     with precision(2 * GUARD_BITS):
         kappa = tilt * tilt.log() - (1 + tilt) * (1 + tilt).log()
-        return (_cgf(terms, tilt) - tilt * epsilon + kappa).exp()
+        return (cgf(terms, tilt) - tilt * epsilon + kappa).exp()
 
 
 def enclosed(
@@ -59,7 +36,7 @@ def enclosed(
 ) -> tuple[arb, arb] | None:
     """Lower and upper bound of delta(eps), about 2^-goal of Chernoff's bound apart; None where there is none."""
     with precision(GUARD_BITS + goal // 4):
-        far, period = _aliases(terms, epsilon, tilt, goal)
+        far, period = aliases(terms, epsilon, tilt, goal)
     with precision(goal + GUARD_BITS + 2 * sum(count for _, count in terms).bit_length()):
         if len(terms) == 1 and terms[0][0].lattice() is not None:
             found = _circle(terms[0], epsilon, tilt, period)
@@ -68,7 +45,7 @@ def enclosed(
         if found is None:
             return None
         total, error, period = found
-        apart = (_cgf(terms, far) - far * epsilon).exp() / ((far - tilt) * period).expm1()
+        apart = (cgf(terms, far) - far * epsilon).exp() / ((far - tilt) * period).expm1()
         alias = 1 / (tilt * period).expm1() + apart
         never = infinite(terms)
         return never + (total - error - alias).max(arb(0)), never + total + error
@@ -83,7 +60,7 @@ def _line(
     if found is None:
         return None
     nodes, fallen = found
-    scale = (_cgf(terms, tilt) - tilt * epsilon).exp()
+    scale = (cgf(terms, tilt) - tilt * epsilon).exp()
     products = _products(terms, tilt, step, nodes + 1)
     total = arb(0)
     for j, product in enumerate(products):
@@ -102,10 +79,10 @@ def _circle(term: Term, epsilon: arb, tilt: arb, period: arb) -> tuple[arb, arb,
     lattice = law.lattice()
     assert lattice is not None
     base, gap = lattice[0] * count, lattice[1]
-    size = 2 * _ceiling(period / gap / 2) + 1
+    size = 2 * ceiling(period / gap / 2) + 1
     if size > CIRCLE_MOST:
         return None
-    first = base + gap * _ceiling(((epsilon - base) / gap).mid())
+    first = base + gap * ceiling(((epsilon - base) / gap).mid())
     step = 2 * arb.pi() / (gap * size)
     products = _products([term], tilt, step, size // 2 + 1)
     total = arb(0)
@@ -113,7 +90,7 @@ def _circle(term: Term, epsilon: arb, tilt: arb, period: arb) -> tuple[arb, arb,
         z = acb(tilt, step * j)
         weight = 1 / (1 - (-z * gap).exp()) - (epsilon - first).exp() / (1 - (-(z + 1) * gap).exp())
         total += (product * acb(0, -step * j * first).exp() * weight).real * (2 if j else 1)
-    largest = (_cgf([term], tilt) - tilt * first).exp()
+    largest = (cgf([term], tilt) - tilt * first).exp()
     below = (epsilon - first).expm1().max(arb(0))  # the first loss may lie at or below epsilon, and count for nothing
     above = (1 - (epsilon - first + gap).exp()).max(arb(0)) * (tilt * gap).exp()  # or the one before it counts
     return largest * total / size, largest * (below + above), gap * size
@@ -138,9 +115,7 @@ def _raised(ratio: acb, uses: int) -> acb:
     return (ratio.log() * uses).exp()
 
 
-def _reach(
-    terms: Sequence[Term], tilt: arb, step: arb, goal: int, late: Callable[[], bool]
-) -> tuple[int, arb] | None:
+def _reach(terms: Sequence[Term], tilt: arb, step: arb, goal: int, late: Callable[[], bool]) -> tuple[int, arb] | None:
     """How many nodes do, and a bound of the product beyond them."""
     nodes = NODES_LEAST
     while nodes <= NODES_MOST and not late():
@@ -151,31 +126,3 @@ def _reach(
             return nodes, fallen
         nodes += nodes // 2
     return None
-
-
-def _cgf(terms: Sequence[Term], tilt: arb) -> arb:
-    """K(tilt)."""
-    total = arb(0)
-    for law, uses in terms:
-        moments = law.moments(tilt, arb(0), 1)
-        assert moments is not None
-        total += moments[0].real.log() * uses
-    return total
-
-
-def _aliases(terms: Sequence[Term], epsilon: arb, tilt: arb, goal: int) -> tuple[arb, arb]:
-    """A tilt beyond the first, and L such that the aliases are about 2^-goal of Chernoff's bound: a choice."""
-    wanted, here = arb.const_log2() * goal, _cgf(terms, tilt) - tilt * epsilon
-    near = tilt / 16
-    bend = ((_cgf(terms, tilt + near) + _cgf(terms, tilt - near) - 2 * _cgf(terms, tilt)) / (near * near)).mid()
-    found = []
-    for halvings in range(8):
-        gap = ((2 * wanted / bend).sqrt() if bend > 0 else tilt).mid() / 2**halvings
-        rise = _cgf(terms, tilt + gap) - (tilt + gap) * epsilon - here
-        found.append((((wanted + rise) / gap).mid(), (tilt + gap).mid()))
-    period, far = min(found)
-    return far, period.max(((wanted - here) / tilt).mid())
-
-
-def _ceiling(x: arb) -> int:
-    return int(x.upper().ceil().unique_fmpz())

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Sequence
 from fractions import Fraction
 
-from .law import Law, NotCheckable, Term
+from .law import CheckedLaw, NotCheckable, Term
 from .laws import LAWS
 from .laws.gaussian import GaussianLaw, SampledGaussianLaw
 from .laws.sampled import sampled
@@ -54,7 +54,7 @@ def _terms(node: ast.expr) -> list[Term]:
     raise NotCheckable("its text has a part that the checker cannot read")
 
 
-def _law(name: str, given: dict[str, object]) -> Law:
+def _law(name: str, given: dict[str, object]) -> CheckedLaw:
     if name not in LAWS:
         raise NotCheckable(f"{name} is not among the laws that the checker knows")
     try:
@@ -63,7 +63,7 @@ def _law(name: str, given: dict[str, object]) -> Law:
         raise NotCheckable(f"{name} with these arguments is not known to the checker: {error!s:.80}") from None
 
 
-def _sampled(base: Sequence[Term], rate: object) -> Law:
+def _sampled(base: Sequence[Term], rate: object) -> CheckedLaw:
     """One use on a Poisson sample: ((1 - r) Q + r P, Q) for remove, and (Q, (1 - r) Q + r P) is its reverse."""
     if not isinstance(rate, (int, Fraction)) or not 0 < rate <= 1:
         raise NotCheckable("a sample needs a rate in (0, 1]")
@@ -97,7 +97,7 @@ def _training(given: dict[str, object]) -> list[Term]:
 
 def _merged(terms: Sequence[Term]) -> tuple[Term, ...]:
     """Equal laws as one with more uses; Gaussians compose to a Gaussian, whose squares of mu add."""
-    counts: dict[Law, int] = {}
+    counts: dict[CheckedLaw, int] = {}
     square = Fraction(0)
     for law, uses in terms:
         if isinstance(law, GaussianLaw):

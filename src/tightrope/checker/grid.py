@@ -16,7 +16,7 @@ from typing import NamedTuple
 from flint import arb, fmpz, fmpz_poly
 
 from .choices import chosen
-from .law import Law, precision
+from .law import CheckedLaw, precision
 
 BITS = 96
 CUT = 1 << 32  # tilted mass that either end of a window may have, of 2^BITS
@@ -57,7 +57,7 @@ class TiltedSums(NamedTuple):
 
 
 def enclosed(
-    terms: Sequence[tuple[Law, int]], epsilon: arb, step: arb | None, tilt: arb | None, deadline: float, finer: int = 0
+    terms: Sequence[tuple[CheckedLaw, int]], epsilon: arb, step: arb | None, tilt: arb | None, deadline: float, finer: int = 0
 ) -> tuple[arb, arb] | None:
     """Lower and upper end of delta(epsilon); None where a law has no tails, or where it would take too much.
 
@@ -84,7 +84,9 @@ def enclosed(
         return lower.lower(), upper.min(arb(1)).upper()
 
 
-def _cells(law: Law, low: arb, top: arb, step: arb, tilt: arb, deadline: float) -> tuple[TiltedSums, arb, arb, arb]:
+def _cells(
+    law: CheckedLaw, low: arb, top: arb, step: arb, tilt: arb, deadline: float
+) -> tuple[TiltedSums, arb, arb, arb]:
     """One use: its masses, the loss of label 0, what they were divided by, and the P-mass of all losses above the grid.
 
     A cell (x, x + h] with the masses p, q becomes p_left + p_right = p, e^-x p_left + e^-(x + h) p_right = q.

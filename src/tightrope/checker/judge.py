@@ -17,6 +17,7 @@ from typing import Any
 from flint import arb
 
 from . import contour, grid
+from .choices import saddle
 from .expression import terms_of
 from .law import NotCheckable, Term, exact, infinite, precision, reverse
 from .laws import listed
@@ -76,8 +77,7 @@ def _decided(
     if value >= (inf if of_epsilon else 1.0) if upper else value <= 0.0:
         return PROVED, "by definition", None
     directions = list(dict.fromkeys(both[each] for each in asked))
-    about = answer.get("certificate") or {}
-    hints = about.get("parameters") if about.get("engine") == "lattice" else {}
+    hints = _hints(answer.get("certificate") or {})
     below, least, most = 0, arb(0), arb(0)
     for index, each in enumerate(directions):
         share = time.monotonic() + (until - time.monotonic()) / (len(directions) - index)
@@ -101,7 +101,7 @@ def _reason(low: arb, high: arb, until: float) -> str:
     return "not decided in this time, or too near to the exact value: give more seconds"
 
 
-def _enclosures(terms: Sequence[Term], point: float, hints: Mapping[str, Any], until: float) -> Enclosures:
+def _enclosures(terms: Sequence[Term], point: float, hints: tuple[arb | None, arb | None], until: float) -> Enclosures:
     """Enclosures of delta(point) in one direction, the quick ones first."""
     if not terms or not isfinite(point):  # at inf what is left is the infinite loss; at -inf everything is
         yield (infinite(terms), infinite(terms)) if point > 0 or not terms else (arb(1), arb(1))
@@ -114,11 +114,11 @@ def _enclosures(terms: Sequence[Term], point: float, hints: Mapping[str, Any], u
     epsilon = exact(Fraction(point))
     if sum(uses for _, uses in terms) == 1:
         yield from _once(terms, epsilon)
-    step, tilt = (_positive(hints.get(name)) if isinstance(hints, Mapping) else None for name in ("step", "theta"))
-    routes = [_grids(terms, epsilon, step if tilt else None, tilt, until)]
-    if (saddle := contour.saddle(terms, epsilon)) is not None:
-        yield infinite(terms), infinite(terms) + contour.chernoff(terms, epsilon, saddle)
-        routes.insert(1 if tilt else 0, _contours(terms, epsilon, saddle, until))
+    step, tilt = hints
+    routes = [_grids(terms, epsilon, step, tilt, until)]
+    if (line := saddle(terms, epsilon)) is not None:
+        yield infinite(terms), infinite(terms) + contour.chernoff(terms, epsilon, line)
+        routes.insert(1 if tilt else 0, _contours(terms, epsilon, line, until))
     routes.insert(1 if len(terms) == 1 and terms[0][0].lattice() else 0, _listed(terms, epsilon))
     for route in routes:
         yield from route
@@ -149,17 +149,22 @@ def _contours(terms: Sequence[Term], epsilon: arb, tilt: arb, until: float) -> E
 
 
 def _grids(terms: Sequence[Term], epsilon: arb, step: arb | None, tilt: arb | None, until: float) -> Enclosures:
-    for _ in range(HALVINGS):
-        found = grid.enclosed(terms, epsilon, step, tilt, until) if time.monotonic() < until else None
+    for halvings in range(HALVINGS):
+        found = grid.enclosed(terms, epsilon, step, tilt, until, halvings) if time.monotonic() < until else None
         if found is None:
             return
         yield found
-        step = step / 2
 
 
-def _positive(hint: object) -> arb | None:
-    """A number that a certificate names; any is sound."""
-    return arb(hint) if isinstance(hint, float) and 0.0 < hint < inf else None
+def _hints(certificate: Mapping[str, Any]) -> tuple[arb | None, arb | None]:
+    """Step and tilt of a grid, where a certificate names one; any are sound."""
+    parameters = certificate.get("parameters") if certificate.get("engine") == "lattice" else None
+    if not isinstance(parameters, Mapping):
+        return None, None
+    step, tilt = parameters.get("step"), parameters.get("theta")
+    if not (isinstance(step, float) and isinstance(tilt, float) and 0.0 < step < inf and 0.0 < tilt < inf):
+        return None, None
+    return arb(step), arb(tilt)
 
 
 def _shown(low: arb, high: arb) -> tuple[float, float]:

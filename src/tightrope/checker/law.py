@@ -35,7 +35,7 @@ def exact(number: Fraction) -> arb:
 
 
 @dataclass(frozen=True)
-class Law:
+class CheckedLaw:
     """A law that knows nothing but its name; each of its own says what it can, and None is an answer."""
 
     def infinite(self) -> arb:
@@ -46,7 +46,7 @@ class Law:
         """P and Q of {x < l < +inf}; for a ball x, both of the same event, for some point of the ball."""
         return None
 
-    def reversed(self) -> Law | None:
+    def reversed(self) -> CheckedLaw | None:
         """The law of (Q, P)."""
         return None
 
@@ -67,7 +67,7 @@ class Law:
         return None
 
 
-Term = tuple[Law, int]  # a law, and how often it is used
+Term = tuple[CheckedLaw, int]  # a law, and how often it is used
 
 
 def infinite(terms: Sequence[Term]) -> arb:
@@ -89,3 +89,21 @@ def reverse(terms: Sequence[Term]) -> tuple[Term, ...]:
     if any(law is None for law, _ in found):
         raise NotCheckable("a law is not known in the other direction")
     return tuple((law, uses) for law, uses in found if law is not None)
+
+
+def cgf(terms: Sequence[Term], tilt: arb) -> arb:
+    """K(tilt) = log of the moment of the sum of all finite losses."""
+    total = arb(0)
+    for law, uses in terms:
+        moments = law.moments(tilt, arb(0), 1)
+        assert moments is not None
+        total += moments[0].real.log() * uses
+    return total
+
+
+def ceiling(x: arb) -> int:
+    """The least whole number at or above all of a ball."""
+    found = x.upper().ceil().unique_fmpz()
+    if found is None:
+        raise NotCheckable("a number of steps is too large")
+    return int(found)

@@ -29,8 +29,8 @@ from .filing import Filing
 from .request import REPORT_SECONDS
 from .value import Report
 
-EPSILON_SHARE, RISK_SHARE, CURVE_SHARE, TRADEOFF_SHARE = 0.5, 0.5, 0.4, 0.6  # of the time that is left
-BEYOND = 1.3  # a curve ends at so many times the largest epsilon, or a little later
+EPSILON_SHARE, RISK_SHARE, REPORT_CURVE_SHARE, TRADEOFF_SHARE = 0.5, 0.5, 0.4, 0.6  # of the time that is left
+CURVE_BEYOND = 1.3  # a curve ends at so many times the largest epsilon, or a little later
 CURVE_POINTS = 41
 STOP_UNKNOWN = 4.0
 PRIOR_USUAL, FPR_USUAL, BASELINE_USUAL = 0.1, 1e-3, 1e-4  # as those of risk
@@ -49,7 +49,7 @@ def gather(run: Mechanism, deltas: list[float], date: Date, options: ReportOptio
             results = asking.epsilons()
         with work.part(RISK_SHARE, clock=True):
             sentences = asking.tried("risk", lambda: asking.risk(results[0]))
-        with work.part(CURVE_SHARE, clock=True):
+        with work.part(REPORT_CURVE_SHARE, clock=True):
             curve = asking.tried("curve", lambda: asking.curve(results))
         with work.part(TRADEOFF_SHARE, clock=True):
             tradeoffs = asking.tried("trade-off", lambda: asking.tradeoffs(sentences))
@@ -138,7 +138,7 @@ def falling(curve: Curve, results: Sequence[Result]) -> tuple[Bound, ...]:
 def last_epsilon(bounds: list[Bound]) -> float:
     """Where a curve ends: a round number beyond the largest epsilon that is known."""
     ends = [end for bound in bounds for end in (bound.lower, bound.upper) if end < math.inf]
-    most = BEYOND * max(ends, default=0.0)
+    most = CURVE_BEYOND * max(ends, default=0.0)
     if not 0.0 < most < math.inf:
         return STOP_UNKNOWN
     unit = 10.0 ** math.floor(math.log10(most))

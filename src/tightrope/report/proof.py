@@ -15,7 +15,7 @@ from .markup import Markup, element, facts, joined, scrolled, table
 from .value import Report
 from .words import budget_rows
 
-LISTED_MOST = 12_000  # characters of the document that are listed
+LETTERS_LISTED_MOST = 12_000  # characters of the document that are listed
 COMMAND_MOST = 400
 ARITHMETIC = {
     "ball": "ball arithmetic: every number is an interval around the true one, so that no rounding can be missed",
@@ -116,7 +116,7 @@ def _readable(text: str) -> bool:
 def listed(report: Report) -> Markup:
     """The document, so that it is on paper too."""
     lines = json.dumps(json.loads(report.document()), indent=1, ensure_ascii=False)
-    return element("pre", element("code", shortened(lines, LISTED_MOST)), class_="document")
+    return element("pre", element("code", shortened(lines, LETTERS_LISTED_MOST)), class_="document")
 
 
 def signatures() -> Markup:

@@ -18,9 +18,9 @@ from ..transforms.parallel import Parallel
 from .markup import Markup, element, facts, joined, listing, table
 from .words import neighbours_said, sentence
 
-PARTS_MOST = 12  # that are shown; the expression has all
+PARTS_SHOWN_MOST = 12  # that are shown; the expression has all
 PHASES_MOST = 40
-TEXT_MOST = 2_000  # characters of an expression
+WORDS_MOST = 2_000  # characters of an expression
 VALUE_MOST = 80  # characters of a parameter
 ADAPTIVE = (
     "The parts run one after the other on the same data. What is asked next may depend on all results so far, as long "
@@ -38,7 +38,7 @@ def what_ran(mechanism: Mechanism) -> Markup:
 
 def expression(text: str) -> Markup:
     """An expression as it is written, the middle of a long one left out."""
-    return element("pre", element("code", shortened(text, TEXT_MOST)), class_="expression")
+    return element("pre", element("code", shortened(text, WORDS_MOST)), class_="expression")
 
 
 def trained(run: training) -> list[Markup]:
@@ -57,7 +57,7 @@ def trained(run: training) -> list[Markup]:
         *([] if run.cap is None else [("Most records of a batch", f"{run.cap:,}")]),
         ("Records of one person", "one" if run.group_size == 1 else f"up to {run.group_size:,}"),
         ("Theorem", linked(run.sampling_theorem)),
-        ("Stands for", shortened(str(run.expanded), TEXT_MOST)),
+        ("Stands for", shortened(str(run.expanded), WORDS_MOST)),
     ]
     found = [facts("The training run", rows)]
     if several:
@@ -75,9 +75,9 @@ def trained(run: training) -> list[Markup]:
 
 def tree(parts: tuple[tuple[Mechanism, int], ...]) -> Markup:
     """A list of parts, each with what it is made of beneath."""
-    shown = [_item(part, count) for part, count in parts[:PARTS_MOST]]
-    if len(parts) > PARTS_MOST:
-        shown.append(element("li", f"{len(parts) - PARTS_MOST} more parts, which are in the expression."))
+    shown = [_item(part, count) for part, count in parts[:PARTS_SHOWN_MOST]]
+    if len(parts) > PARTS_SHOWN_MOST:
+        shown.append(element("li", f"{len(parts) - PARTS_SHOWN_MOST} more parts, which are in the expression."))
     return element("ul", *shown, class_="parts")
 
 

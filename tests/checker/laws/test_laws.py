@@ -11,7 +11,7 @@ import mpmath as mp
 import pytest
 from flint import acb, arb
 
-from tightrope.checker.law import Law, precision
+from tightrope.checker.law import CheckedLaw, precision
 from tightrope.checker.laws.discrete import DiscreteGaussianLaw
 from tightrope.checker.laws.finite import GeometricLaw, LeakyResponseLaw, RatiosLaw, response
 from tightrope.checker.laws.laplace import LaplaceLaw
@@ -24,7 +24,7 @@ DIGITS = 30
 class Case(NamedTuple):
     """A law, P and Q of an output, and the outputs: all of them, or breaks of an integral."""
 
-    law: Law
+    law: CheckedLaw
     p: Density
     q: Density
     outputs: list[mp.mpf]

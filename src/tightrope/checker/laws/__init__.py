@@ -6,36 +6,36 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from types import MappingProxyType
 
-from ..law import Law
+from ..law import CheckedLaw
 from .discrete import DiscreteGaussianLaw
 from .finite import GeometricLaw, LeakyResponseLaw, RatiosLaw, response
 from .gaussian import GaussianLaw
 from .laplace import LaplaceLaw
 
 
-def _gaussian(sigma: Fraction, sensitivity: Fraction = Fraction(1)) -> Law:
+def _gaussian(sigma: Fraction, sensitivity: Fraction = Fraction(1)) -> CheckedLaw:
     return GaussianLaw(_positive(_positive(sensitivity) / _positive(sigma)) ** 2)
 
 
-def _gdp(mu: Fraction) -> Law:
+def _gdp(mu: Fraction) -> CheckedLaw:
     return GaussianLaw(_positive(mu) ** 2)
 
 
-def _laplace(scale: Fraction, sensitivity: Fraction = Fraction(1)) -> Law:
+def _laplace(scale: Fraction, sensitivity: Fraction = Fraction(1)) -> CheckedLaw:
     return LaplaceLaw(_positive(sensitivity) / _positive(scale))
 
 
-def _discrete_gaussian(sigma: Fraction, sensitivity: int = 1) -> Law:
+def _discrete_gaussian(sigma: Fraction, sensitivity: int = 1) -> CheckedLaw:
     return DiscreteGaussianLaw(_positive(sigma) ** 2, _whole(sensitivity))
 
 
-def _discrete_laplace(scale: Fraction, sensitivity: int = 1) -> Law:
+def _discrete_laplace(scale: Fraction, sensitivity: int = 1) -> CheckedLaw:
     return GeometricLaw(_positive(scale), _whole(sensitivity))
 
 
 def _randomized_response(
     p: Fraction | None = None, epsilon: Fraction | None = None, categories: int = 2, channel: None = None
-) -> Law:
+) -> CheckedLaw:
     if channel is not None or (p is None) == (epsilon is None) or _whole(categories) < 2:
         raise ValueError("p or epsilon, and categories")
     if epsilon is not None:
@@ -43,15 +43,15 @@ def _randomized_response(
     return response(_share(p), categories)
 
 
-def _pure(epsilon: Fraction) -> Law:
+def _pure(epsilon: Fraction) -> CheckedLaw:
     return LeakyResponseLaw(_positive(epsilon))
 
 
-def _approximate(epsilon: Fraction, delta: Fraction) -> Law:
+def _approximate(epsilon: Fraction, delta: Fraction) -> CheckedLaw:
     return LeakyResponseLaw(_positive(epsilon), _share(delta))
 
 
-def _finite(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> Law:
+def _finite(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> CheckedLaw:
     if not len(p) == len(q) > 0 or min(*p, *q) < 0 or not sum(p) > 0 or not sum(q) > 0:
         raise ValueError("p and q are lists of probabilities")
     return RatiosLaw(tuple(map(Fraction, p)), tuple(map(Fraction, q)))
@@ -75,7 +75,7 @@ def _whole(number: int) -> int:
     return number
 
 
-LAWS: Mapping[str, Callable[..., Law]] = MappingProxyType(
+LAWS: Mapping[str, Callable[..., CheckedLaw]] = MappingProxyType(
     {
         "Gaussian": _gaussian,
         "GDP": _gdp,

@@ -15,14 +15,14 @@ from math import isqrt
 
 from flint import acb, arb, ctx
 
-from ..law import Law, exact
+from ..law import CheckedLaw, exact
 
 TABLE_MOST = 100_000
 REACH = 42  # sigma; beyond it lies less than e^-880
 
 
 @dataclass(frozen=True)
-class DiscreteGaussianLaw(Law):
+class DiscreteGaussianLaw(CheckedLaw):
     """One use; variance is sigma^2, the parameter's."""
 
     variance: Fraction

@@ -12,14 +12,14 @@ from itertools import pairwise
 
 from flint import acb, arb, ctx
 
-from ..law import Law, exact
+from ..law import CheckedLaw, exact
 
 Outcome = tuple[arb, arb, arb]  # p > 0, q > 0, and the loss log(p/q)
 LOSSES_MOST = 10_000
 
 
 @dataclass(frozen=True)
-class OutcomesLaw(Law):
+class OutcomesLaw(CheckedLaw):
     """What follows from the list of outcomes, the mass of infinite loss, and the Q-mass where P has none."""
 
     kept: dict[int, list[Outcome]] = field(default_factory=dict, compare=False, repr=False, kw_only=True)

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from flint import acb, arb, ctx
 
-from ..law import Law, exact, precision
+from ..law import CheckedLaw, ceiling, exact, precision
 
 SHIFTS = ((Fraction(1, 10), Fraction(3, 10)), (Fraction(7, 20), Fraction(4, 5)))  # any choice is sound
 DECAY_BITS = 64
@@ -32,7 +32,7 @@ def density(x: arb) -> arb:
 
 
 @dataclass(frozen=True)
-class GaussianLaw(Law):
+class GaussianLaw(CheckedLaw):
     """The loss is normal with mean mu^2/2 and variance mu^2 under P; square is mu^2."""
 
     square: Fraction
@@ -53,7 +53,7 @@ class GaussianLaw(Law):
 
 
 @dataclass(frozen=True)
-class SampledGaussianLaw(Law):
+class SampledGaussianLaw(CheckedLaw):
     """P is (1 - r) N(0, 1) + r N(mu, 1) and Q = N(0, 1), 0 < r < 1; added: the other way round."""
 
     square: Fraction
@@ -83,7 +83,7 @@ class SampledGaussianLaw(Law):
         shift = tilted.shift(wanted)
         width = (2 * arb.pi() * shift / (wanted + tilted.growth(shift, step * count))).mid()
         first, last = tilted.ends(wanted)
-        places = [first + width * j for j in range(int(((last - first) / width).upper().ceil().unique_fmpz()) + 1)]
+        places = [first + width * j for j in range(ceiling((last - first) / width) + 1)]
         masses = [tilted.density(x) * width for x in places]
         angles = [tilted.log(x) * (-step if self.added else step) for x in places]
         turns = [acb(0, angle).exp() for angle in angles]
@@ -170,11 +170,11 @@ class _Tilted:
         most = self.growth(height, arb(0)) + (pace * mu * pace * mu / 16).log1p() / 2  # of U anywhere
         left, last = self.ends(arb.const_log2() * DECAY_BITS + most)
         width = (1 / (CELLS_PER_UNIT * (1 + mu))).mid()
-        count = ((last - left) / width).upper().ceil()
-        if not count < CELLS_MOST:
+        count = ceiling((last - left) / width)
+        if count > CELLS_MOST:
             return arb(1)
         change, changed, ends = arb(0), arb(0), self.outside(left)
-        for _ in range(int(count.unique_fmpz())):
+        for _ in range(count):
             right = (left + width).mid()
             share = self.share(left).union(self.share(right))
             late = -pace / height * share
@@ -188,4 +188,3 @@ class _Tilted:
             change, changed, left = change + mass * gain.expm1(), changed + mass * gain.exp(), right
         ends = (ends + self.outside(left)) * most.exp()
         return (1 + (change + ends) / whole).upper().min(((changed + ends) / whole).upper()).min(arb(1))
-

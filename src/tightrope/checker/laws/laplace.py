@@ -14,11 +14,11 @@ from math import comb, prod
 
 from flint import acb, arb, arb_poly, fmpz, fmpz_poly
 
-from ..law import Law, exact
+from ..law import CheckedLaw, exact
 
 
 @dataclass(frozen=True)
-class LaplaceLaw(Law):
+class LaplaceLaw(CheckedLaw):
     """One use; e is the edge."""
 
     edge: Fraction

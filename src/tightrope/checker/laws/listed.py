@@ -11,7 +11,7 @@ from math import comb, prod
 
 from flint import arb
 
-from ..law import Law, exact, precision
+from ..law import CheckedLaw, exact, precision
 from .laplace import LaplaceLaw, Laplaces
 
 OUTCOMES_MOST = 300_000
@@ -21,7 +21,7 @@ BITS, BITS_MOST, ACCURATE = 192, 1 << 14, 96
 Atoms = list[tuple[arb, arb]]  # P-mass and loss
 
 
-def enclosed(terms: Sequence[tuple[Law, int]], epsilon: arb) -> arb | None:
+def enclosed(terms: Sequence[tuple[CheckedLaw, int]], epsilon: arb) -> arb | None:
     """delta(epsilon); None where a law is of neither kind, or where there is too much to list."""
     edges = [(law.edge, count) for law, count in terms if isinstance(law, LaplaceLaw)]
     others = [(law, count) for law, count in terms if not isinstance(law, LaplaceLaw)]
@@ -44,7 +44,7 @@ def enclosed(terms: Sequence[tuple[Law, int]], epsilon: arb) -> arb | None:
         bits *= 2  # what the residues cancel is not known beforehand
 
 
-def _delta(others: Sequence[tuple[Law, int]], edges: Sequence[tuple[arb, int]], epsilon: arb) -> arb:
+def _delta(others: Sequence[tuple[CheckedLaw, int]], edges: Sequence[tuple[arb, int]], epsilon: arb) -> arb:
     """The sum over the outcomes; those that P has not add nothing, those that Q has not add their mass w."""
     kept, outcomes = arb(1), [(arb(1), arb(0))]
     for law, count in others:

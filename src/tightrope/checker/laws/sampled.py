@@ -12,11 +12,11 @@ from fractions import Fraction
 
 from flint import arb
 
-from ..law import Law, exact
+from ..law import CheckedLaw, exact
 from .finite import Outcome, OutcomesLaw
 
 
-def sampled(base: Law, rate: Fraction, added: bool) -> Law | None:
+def sampled(base: CheckedLaw, rate: Fraction, added: bool) -> CheckedLaw | None:
     """The law of the sample; None where the base has no reverse. The base is that of a removed record."""
     back = base.reversed()
     if rate == 1:
@@ -52,11 +52,11 @@ class SampledOutcomesLaw(OutcomesLaw):
 
 
 @dataclass(frozen=True)
-class SampledTailsLaw(Law):
+class SampledTailsLaw(CheckedLaw):
     """By the tails of the base and of its reverse."""
 
-    base: Law
-    back: Law
+    base: CheckedLaw
+    back: CheckedLaw
     rate: Fraction
     added: bool
 
