@@ -40,6 +40,7 @@ EXPORTS = {
     "TightropeError",
     "Tradeoffs",
     "UnsupportedMechanism",
+    "Verification",
     "by_sampling",
     "calibrate",
     "compare",
@@ -53,6 +54,7 @@ EXPORTS = {
     "parse",
     "report",
     "sweep",
+    "verify",
 }
 
 

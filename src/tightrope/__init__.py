@@ -51,4 +51,6 @@ from .tradeoffs import Tradeoffs as Tradeoffs
 from .tradeoffs import draw_tradeoffs as draw_tradeoffs
 from .transforms.composition import compose as compose
 from .transforms.parallel import parallel as parallel
+from .verification import Verification as Verification
+from .verification import verify as verify
 from .version import __version__ as __version__

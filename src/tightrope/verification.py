@@ -9,17 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import documents
 from .calls import quoted
-from .checker.judge import PROVED, REFUTED, UNDECIDED, Verdict, judged
-from .checker.law import NotCheckable
 from .errors import DataError, InvalidParameter
+
+if TYPE_CHECKING:
+    from .checker.judge import EndVerdict
 
 SECONDS_TO_VERIFY = 120.0
 REPORT = re.compile(r'<script type="application/json" id="tightrope-result">(.*?)</script>', re.DOTALL)
-VERDICTS = (PROVED, REFUTED, UNDECIDED)
+PROVED, REFUTED = "proved", "refuted"  # as the checker says it
+VERDICTS = (PROVED, REFUTED, "not checkable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class VerifiedAnswer:
 
     expression: str
     asked: str
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[EndVerdict, ...]
 
     def __str__(self) -> str:
         lines = [self.expression, f"  {self.asked}"]
@@ -115,6 +117,9 @@ def verify(
 
 
 def _verified(answer: Mapping[str, Any], target: float | None, seconds: float) -> VerifiedAnswer:
+    from .checker.judge import judged
+    from .checker.law import NotCheckable
+
     quantity, expression = str(answer.get("quantity")), str(answer.get("expression"))
     given = {"epsilon": "delta", "delta": "epsilon"}.get(quantity)
     asked = f"{quantity} at {given} {answer.get(given)!r:.40}" if given else quoted(quantity)
@@ -126,11 +131,13 @@ def _verified(answer: Mapping[str, Any], target: float | None, seconds: float) -
     return VerifiedAnswer(expression, asked, (lower, upper, *against))
 
 
-def _against(target: float, lower: Verdict, upper: Verdict, missed: bool) -> Verdict:
+def _against(target: float, lower: EndVerdict, upper: EndVerdict, missed: bool) -> EndVerdict:
     """Whether a calibration meets its target, or its neighbour misses it, as the end that shows it is proved or not."""
+    from .checker.judge import EndVerdict
+
     word, end, holds = ("misses", lower, lower.value > target) if missed else ("meets", upper, upper.value <= target)
     verdict = end.verdict if holds else REFUTED
-    return Verdict(word, target, verdict, "" if holds else f"the {end.end} end says the opposite")
+    return EndVerdict(word, target, verdict, "" if holds else f"the {end.end} end says the opposite")
 
 
 def _answers(document: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], float | None]]:

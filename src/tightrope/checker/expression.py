@@ -15,14 +15,14 @@ from .laws import LAWS
 from .laws.gaussian import GaussianLaw, SampledGaussianLaw
 from .laws.sampled import sampled
 
-TEXT_MOST = 200_000
-COUNT_MOST = 10**15
+EXPRESSION_MOST = 200_000
+USES_MOST = 10**15
 
 
 def terms_of(text: str) -> tuple[Term, ...]:
     """The laws of a run with the record first, equal ones together and all Gaussians as one."""
-    if len(text) > TEXT_MOST:
-        raise NotCheckable(f"its text is longer than {TEXT_MOST:,} characters")
+    if len(text) > EXPRESSION_MOST:
+        raise NotCheckable(f"its text is longer than {EXPRESSION_MOST:,} characters")
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -38,7 +38,7 @@ def _terms(node: ast.expr) -> list[Term]:
         return _terms(node.left) + _terms(node.right)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         count = _number(node.right)
-        if not isinstance(count, int) or not 0 <= count <= COUNT_MOST:
+        if not isinstance(count, int) or not 0 <= count <= USES_MOST:
             raise NotCheckable("a count is no whole number")
         return [(law, uses * count) for law, uses in _terms(node.left)]
     if isinstance(node, ast.Call) and not node.args:

@@ -2,7 +2,7 @@
 
 Above, the P- and Q-mass of a cell between two points of the grid go to these points so that both are kept (chords).
 Below, the outcomes around a point are one event, and so are all whose points add up to enough. Masses are tilted by
-e^(tilt l), so that the sums near epsilon, however rare, are the large ones; then they are whole numbers over 2^BITS,
+e^(tilt l), so that the sums near epsilon, however rare, are the large ones; then they are whole numbers over 2^MASS_BITS,
 rounded to their side at every product. Proof: docs/proofs/checker_grids.md, "Grids"; lattice.md, lemmas 1, 2, 4 and 10.
 """
 
@@ -18,9 +18,9 @@ from flint import arb, fmpz, fmpz_poly
 from .choices import chosen
 from .law import CheckedLaw, precision
 
-BITS = 96
-CUT = 1 << 32  # tilted mass that either end of a window may have, of 2^BITS
-SIZE_MOST = 1 << 21  # of a product: some 100 bytes for each number
+MASS_BITS = 96
+CUT = 1 << 32  # tilted mass that either end of a window may have, of 2^MASS_BITS
+GRID_SIZE_MOST = 1 << 21  # of a product: some 100 bytes for each number
 
 
 class TooMuch(Exception):
@@ -40,11 +40,11 @@ class TiltedSums(NamedTuple):
     lost: fmpz
 
     def times(self, other: TiltedSums, cut: int) -> TiltedSums:
-        above = [-(-each >> BITS) for each in _product(self.above, other.above)]
-        p = [each >> BITS for each in _product(self.p, other.p)]
-        q = [-(-each >> BITS) for each in _product(self.q, other.q)]
+        above = [-(-each >> MASS_BITS) for each in _product(self.above, other.above)]
+        p = [each >> MASS_BITS for each in _product(self.p, other.p)]
+        q = [-(-each >> MASS_BITS) for each in _product(self.q, other.q)]
         lost = self.lost * sum(other.above, fmpz(0)) + sum(self.above, self.lost) * other.lost
-        return TiltedSums(self.start + other.start, above, p, q, -(-lost >> BITS)).within(cut)
+        return TiltedSums(self.start + other.start, above, p, q, -(-lost >> MASS_BITS)).within(cut)
 
     def within(self, cut: int) -> TiltedSums:
         """Without the ends that have at most the cut each; one label at least stays."""
@@ -63,13 +63,13 @@ def enclosed(
 
     The deadline is one of time.monotonic; step and tilt are hints, and the step is halved so many times.
     """
-    with precision(2 * BITS):
+    with precision(2 * MASS_BITS):
         plan = chosen(terms, epsilon, step, tilt, finer)
         if plan is None:
             return None
         ranges, step, tilt = plan
-        unit = [fmpz(1) << BITS]
-        first, scale, result = -epsilon, arb(2) ** -BITS, TiltedSums(0, unit, unit, unit, fmpz(0))
+        unit = [fmpz(1) << MASS_BITS]
+        first, scale, result = -epsilon, arb(2) ** -MASS_BITS, TiltedSums(0, unit, unit, unit, fmpz(0))
         finite = within = arb(0)  # the logs of the chances that all losses are finite, and that none is above its grid
         try:
             for (law, count), ends in zip(terms, ranges, strict=True):
@@ -93,7 +93,7 @@ def _cells(
     P-mass before the grid counts at its first point above, and for nothing below.
     """
     size = int(_floor((top - low) / step)) + 1
-    if size > SIZE_MOST // 8:
+    if size > GRID_SIZE_MOST // 8:
         raise TooMuch
     zero, rise, lift = top - size * step, step.exp(), (tilt * step).exp()
     tails = []
@@ -114,7 +114,7 @@ def _cells(
             above[i + 1] += lift * rise * (mass - other) / (rise - 1)
         tilted, odds = tilted * lift, odds * rise
     norm = sum(above, arb(0)).mid()
-    unit = norm / arb(2) ** BITS
+    unit = norm / arb(2) ** MASS_BITS
     up = [[-_floor(-each / unit) for each in column] for column in (above, q)]
     found = TiltedSums(0, up[0], [max(_floor(each / unit), fmpz(0)) for each in p], up[1], fmpz(0))
     return found, zero, norm, law.infinite() + tails[-1][0]
@@ -133,7 +133,7 @@ def _power(law: TiltedSums, uses: int, deadline: float) -> TiltedSums:
 
 def _product(one: list[fmpz], other: list[fmpz]) -> list[fmpz]:
     size = len(one) + len(other) - 1
-    if size > SIZE_MOST:
+    if size > GRID_SIZE_MOST:
         raise TooMuch
     left = fmpz_poly(one)
     found: list[fmpz] = (left * (left if one is other else fmpz_poly(other))).coeffs()

@@ -23,14 +23,14 @@ from .law import NotCheckable, Term, exact, infinite, precision, reverse
 from .laws import listed
 
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "not checkable"
-BITS = (128, 1024)  # where a formula is exact
-GOALS = (40, 64, 96, 160, 256)  # of contours, in bits
-HALVINGS = 12  # of the step of a grid
+FORMULA_BITS = (128, 1024)  # where a formula is exact
+CONTOUR_GOALS = (40, 64, 96, 160, 256)  # of contours, in bits
+GRID_HALVINGS = 12  # of the step of a grid
 Enclosures = Iterator[tuple[arb, arb]]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class EndVerdict:
     """What was found about one end; found encloses delta there, in the directions that were looked at."""
 
     end: str  # "lower" or "upper"
@@ -40,22 +40,22 @@ class Verdict:
     found: tuple[float, float] | None = None
 
 
-def judged(answer: Mapping[str, Any], seconds: float) -> tuple[Verdict, Verdict]:
+def judged(answer: Mapping[str, Any], seconds: float) -> tuple[EndVerdict, EndVerdict]:
     """Both ends of an answer: a mapping with quantity, expression, lower, upper, delta or epsilon, and only."""
     start = time.monotonic()
     return _end(answer, "lower", start + seconds / 2), _end(answer, "upper", start + seconds)
 
 
-def _end(answer: Mapping[str, Any], end: str, until: float) -> Verdict:
+def _end(answer: Mapping[str, Any], end: str, until: float) -> EndVerdict:
     try:
         value = float(answer[end])
-        with precision(BITS[-1]):
+        with precision(FORMULA_BITS[-1]):
             verdict, why, found = _decided(answer, value, end == "upper", until)
     except NotCheckable as error:
         verdict, why, found = UNDECIDED, str(error), None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise NotCheckable(f"this is no answer: {type(error).__name__}, {error!s:.80}") from None
-    return Verdict(end, value, verdict, why, found)
+    return EndVerdict(end, value, verdict, why, found)
 
 
 def _decided(
@@ -126,7 +126,7 @@ def _enclosures(terms: Sequence[Term], point: float, hints: tuple[arb | None, ar
 
 def _once(terms: Sequence[Term], epsilon: arb) -> Enclosures:
     """One use by its tails: P[l > eps] - e^eps Q[l > eps]."""
-    for bits in BITS:
+    for bits in FORMULA_BITS:
         with precision(bits):
             tails = terms[0][0].tails(epsilon)
             found = None if tails is None else infinite(terms) + tails[0] - epsilon.exp() * tails[1]
@@ -141,7 +141,7 @@ def _listed(terms: Sequence[Term], epsilon: arb) -> Enclosures:
 
 def _contours(terms: Sequence[Term], epsilon: arb, tilt: arb, until: float) -> Enclosures:
     limit = time.monotonic() + (until - time.monotonic()) / 2
-    for goal in GOALS:
+    for goal in CONTOUR_GOALS:
         found = contour.enclosed(terms, epsilon, tilt, goal, lambda: time.monotonic() > limit)
         if found is None:
             return
@@ -149,7 +149,7 @@ def _contours(terms: Sequence[Term], epsilon: arb, tilt: arb, until: float) -> E
 
 
 def _grids(terms: Sequence[Term], epsilon: arb, step: arb | None, tilt: arb | None, until: float) -> Enclosures:
-    for halvings in range(HALVINGS):
+    for halvings in range(GRID_HALVINGS):
         found = grid.enclosed(terms, epsilon, step, tilt, until, halvings) if time.monotonic() < until else None
         if found is None:
             return

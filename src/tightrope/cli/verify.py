@@ -31,8 +31,8 @@ def verify(file: Path, seconds: float, as_document: bool) -> int:
     Exit code 0 where every end is proved, 1 where one is refuted or the digest does not agree, else 3.
 
     \b
-    tightrope epsilon "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --delta 1e-6 --json > result.json
-    tightrope verify result.json
+    tightrope epsilon "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --delta 1e-6 --json > answer
+    tightrope verify answer
     """
     from ..verification import verify as verified
 

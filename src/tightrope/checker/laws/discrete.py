@@ -18,7 +18,7 @@ from flint import acb, arb, ctx
 from ..law import CheckedLaw, exact
 
 TABLE_MOST = 100_000
-REACH = 42  # sigma; beyond it lies less than e^-880
+SIGMAS = 42  # sigma; beyond it lies less than e^-880
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class DiscreteGaussianLaw(CheckedLaw):
 
     def _above(self) -> list[arb] | None:
         """S(n), the mass at n and beyond around 0, for n = 0, 1, ...; the last may be anything down to 0."""
-        size = isqrt(int(self.variance * REACH**2)) + 2
+        size = isqrt(int(self.variance * SIGMAS**2)) + 2
         if size > TABLE_MOST:
             return None
         if ctx.prec not in self.kept:

@@ -17,7 +17,7 @@ from ..law import CheckedLaw, ceiling, exact, precision
 SHIFTS = ((Fraction(1, 10), Fraction(3, 10)), (Fraction(7, 20), Fraction(4, 5)))  # any choice is sound
 DECAY_BITS = 64
 CELLS_PER_UNIT = 32
-CELLS_MOST = 40_000
+DECAY_CELLS_MOST = 40_000
 FRESH = 16  # products of turning balls grow, so that they start anew now and then
 
 
@@ -171,7 +171,7 @@ class _Tilted:
         left, last = self.ends(arb.const_log2() * DECAY_BITS + most)
         width = (1 / (CELLS_PER_UNIT * (1 + mu))).mid()
         count = ceiling((last - left) / width)
-        if count > CELLS_MOST:
+        if count > DECAY_CELLS_MOST:
             return arb(1)
         change, changed, ends = arb(0), arb(0), self.outside(left)
         for _ in range(count):

@@ -1,0 +1,43 @@
+"""tightrope verify: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tightrope.cli.app import run
+
+
+def answered(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert run(arguments) == 0
+    return capsys.readouterr().out
+
+
+def test_an_answer_is_proved_and_a_false_one_refuted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "answer.json"
+    text = answered(capsys, "epsilon", "Laplace(scale=2) * 2", "--delta", "1e-3", "--json")
+    file.write_text(text, "utf-8")
+    assert "2 proved, 0 refuted, 0 not checkable" in answered(capsys, "verify", str(file))
+    assert json.loads(answered(capsys, "verify", str(file), "--json"))["proved"] == 2
+    false = json.loads(text)
+    file.write_text(json.dumps({**false, "upper": false["lower"] * 0.9, "lower": 0.0}), "utf-8")
+    assert run(["verify", str(file)]) == 1
+    shown = capsys.readouterr().out
+    assert "refuted; delta there in [" in shown
+    assert "changed after it was written" in shown
+
+
+def test_what_is_not_checkable_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "answer.json"
+    file.write_text(answered(capsys, "epsilon", "Exponential(epsilon=1)", "--delta", "1e-3", "--json"), "utf-8")
+    assert run(["verify", str(file)]) == 3
+    assert "not checkable (Exponential" in capsys.readouterr().out
+
+
+def test_what_is_no_answer_takes_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "answer.json"
+    file.write_text("{}", "utf-8")
+    assert run(["verify", str(file)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
