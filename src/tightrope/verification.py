@@ -6,7 +6,6 @@ calibration with the value that misses, or a report that holds one of these.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from . import documents
 from .calls import quoted
 from .errors import DataError, InvalidParameter
+from .report.from_file import document_of
 
 if TYPE_CHECKING:
     from .checker.judge import EndVerdict
 
 SECONDS_TO_VERIFY = 120.0
-REPORT = re.compile(r'<script type="application/json" id="tightrope-result">(.*?)</script>', re.DOTALL)
 PROVED, REFUTED = "proved", "refuted"  # as the checker says it
 VERDICTS = (PROVED, REFUTED, "not checkable")
 
@@ -105,8 +104,7 @@ def verify(
     """
     if not seconds > 0.0:
         raise InvalidParameter(f"seconds must be positive, not {seconds!r:.40}")
-    inside = REPORT.search(text)
-    document = documents.read(inside[1] if inside else text, "an answer", changed=True)
+    document = documents.read(document_of(text), "an answer", changed=True)
     answers = list(_answers(document))
     found = []
     for done, (answer, target) in enumerate(answers):

@@ -13,7 +13,7 @@ Range = tuple[arb, arb]
 LEAST_BITS = 1200  # P-mass that a sketch leaves out above, as a power of 1/2
 CELLS_FIRST = 1 << 12  # where no step is named
 BELOW_BITS = 96  # and that a grid leaves out below
-EXPONENT_MOST = 24  # of a contour, as a power of two, and so is the least
+TILT_EXPONENT_MOST = 24  # of a contour, as a power of two, and so is the least
 DEEP_LOG = -1500  # a log that is below those of all doubles
 ROUGH_BITS = 64
 
@@ -98,7 +98,7 @@ def saddle(terms: Sequence[Term], epsilon: arb) -> arb | None:
         here = _height(terms, epsilon, place)
         while pace > arb(2) ** -5 and here > DEEP_LOG:
             for other in (place + pace, place - pace):
-                if abs(other) <= EXPONENT_MOST and (there := _height(terms, epsilon, other)) < here:
+                if abs(other) <= TILT_EXPONENT_MOST and (there := _height(terms, epsilon, other)) < here:
                     place, here = other, there
                     break
             else:

@@ -19,7 +19,7 @@ from flint import acb, arb
 from .choices import aliases
 from .law import Term, ceiling, cgf, infinite, precision
 
-LINE_LEAST, LINE_MOST = 16, 20_000
+LINE_NODES_LEAST, LINE_NODES_MOST = 16, 20_000
 CIRCLE_MOST = 400_000
 GUARD_BITS = 64
 
@@ -117,8 +117,8 @@ def _raised(ratio: acb, uses: int) -> acb:
 
 def _reach(terms: Sequence[Term], tilt: arb, step: arb, goal: int, late: Callable[[], bool]) -> tuple[int, arb] | None:
     """How many nodes do, and a bound of the product beyond them."""
-    nodes = LINE_LEAST
-    while nodes <= LINE_MOST and not late():
+    nodes = LINE_NODES_LEAST
+    while nodes <= LINE_NODES_MOST and not late():
         fallen = arb(1)
         for law, uses in terms:
             fallen *= (law.decay(tilt, step * nodes).log() * uses).exp().upper()

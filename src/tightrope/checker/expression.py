@@ -16,7 +16,7 @@ from .laws.gaussian import GaussianLaw, SampledGaussianLaw
 from .laws.sampled import sampled
 
 EXPRESSION_MOST = 200_000
-USES_MOST = 10**15
+CHECKED_USES_MOST = 10**15
 
 
 def terms_of(text: str) -> tuple[Term, ...]:
@@ -38,7 +38,7 @@ def _terms(node: ast.expr) -> list[Term]:
         return _terms(node.left) + _terms(node.right)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         count = _number(node.right)
-        if not isinstance(count, int) or not 0 <= count <= USES_MOST:
+        if not isinstance(count, int) or not 0 <= count <= CHECKED_USES_MOST:
             raise NotCheckable("a count is no whole number")
         return [(law, uses * count) for law, uses in _terms(node.left)]
     if isinstance(node, ast.Call) and not node.args:

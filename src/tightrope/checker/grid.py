@@ -2,8 +2,8 @@
 
 Above, the P- and Q-mass of a cell between two points of the grid go to these points so that both are kept (chords).
 Below, the outcomes around a point are one event, and so are all whose points add up to enough. Masses are tilted by
-e^(tilt l), so that the sums near epsilon, however rare, are the large ones; then they are whole numbers over 2^MASS_BITS,
-rounded to their side at every product. Proof: docs/proofs/checker_grids.md, "Grids"; lattice.md, lemmas 1, 2, 4 and 10.
+e^(tilt l), so that the sums near epsilon, however rare, are the large ones; then they are whole numbers over a power of
+two, rounded to their side at every product. Proof: docs/proofs/checker_grids.md, "Grids"; lattice.md, lemmas 1, 2, 4 and 10.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from flint import arb, fmpz, fmpz_poly
 
 from .choices import chosen
-from .law import CheckedLaw, precision
+from .law import CheckedLaw, Term, precision
 
 MASS_BITS = 96
 CUT = 1 << 32  # tilted mass that either end of a window may have, of 2^MASS_BITS
@@ -57,7 +57,12 @@ class TiltedSums(NamedTuple):
 
 
 def enclosed(
-    terms: Sequence[tuple[CheckedLaw, int]], epsilon: arb, step: arb | None, tilt: arb | None, deadline: float, finer: int = 0
+    terms: Sequence[tuple[CheckedLaw, int]],
+    epsilon: arb,
+    step: arb | None,
+    tilt: arb | None,
+    deadline: float,
+    finer: int = 0,
 ) -> tuple[arb, arb] | None:
     """Lower and upper end of delta(epsilon); None where a law has no tails, or where it would take too much.
 

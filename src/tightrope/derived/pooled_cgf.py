@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TOO_FAR = "its kinds are too far apart for pools; engine='lattice' does without them"
 BALL_SERIES = 40  # terms of a series that falls like powers of 1/2
-HALF = 0.5
+POOLED_HALF = 0.5
 NODE_TRANSFORM_BYTES = 128.0  # of one node of one transform
 
 
@@ -217,7 +217,7 @@ class PooledBallTilted:
 def _log_product(rest: acb, sums: list[arb], largest: arb) -> acb:
     """sum of log(1 + v_i rest), given the sums of powers of v; what the series leaves out is in the ball."""
     size = arb(abs(rest).upper())
-    if not largest * size < HALF:
+    if not largest * size < POOLED_HALF:
         raise UnsupportedMechanism(TOO_FAR)
     log = acb(0)
     for order in range(BALL_SERIES - 1, 0, -1):

@@ -18,7 +18,7 @@ from ..relation import Direction
 from .poisson import poisson_pair
 
 Samples = list[tuple[Sampling, int]]
-RATES_MOST = 8  # that are kept as they are
+POOL_RATES_MOST = 8  # that are kept as they are
 
 
 def sample_pools(like: Sequence[tuple[Pair, int]], cells: int, mixed: bool) -> Pools | None:
@@ -27,7 +27,7 @@ def sample_pools(like: Sequence[tuple[Pair, int]], cells: int, mixed: bool) -> P
     if len(like) <= 2 * cells or len(samples) < len(like):
         return None
     rates = sorted({sample.rate for sample, _ in samples})
-    if len(rates) <= RATES_MOST:
+    if len(rates) <= POOL_RATES_MOST:
         return _by_rate(samples, cells, mixed)
     bases = len({sample.base for sample, _ in samples})
     kinds = cells if bases == 1 else min(len(rates), 2 * math.isqrt(cells))

@@ -22,8 +22,8 @@ from .ulps import ANGLE_MOST, UNIT
 
 SERIES = 12  # terms
 RATIO_MOST = 0.5  # of |v R|: the series falls faster than powers of it
-BLUR_MOST = 1e-3  # of what is known to relative precision only
-HORNER = 256.0  # units, of S_1 |R|: twelve complex steps, and coefficients of 16 units
+POOL_BLUR_MOST = 1e-3  # of what is known to relative precision only
+POOL_HORNER = 256.0  # units, of S_1 |R|: twelve complex steps, and coefficients of 16 units
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def pooled(
     factor, size_high = 1.0 + beyond, abs(high.deviation)
     ahead = beyond + factor * high.deviation - low.deviation
     modulus = abs(1.0 + low.deviation)
-    if not (np.all(blur < BLUR_MOST) and np.all(low.quadrature + low.rounding < BLUR_MOST * modulus)):
+    if not (np.all(blur < POOL_BLUR_MOST) and np.all(low.quadrature + low.rounding < POOL_BLUR_MOST * modulus)):
         return None
     ratio = ahead / (1.0 + low.deviation)
     size = abs(ratio)
@@ -71,7 +71,7 @@ def pooled(
         log = (log + (-1.0) ** (order + 1) * shares.powers[order - 1] / order) * ratio
     first = shares.powers[0]
     left_out = 2.1 * first * size * (shares.largest * size) ** SERIES / (SERIES + 1.0)
-    spread, last = 2.04 * first * quadrature, 2.04 * first * rounding + HORNER * UNIT * first * size + left_out
+    spread, last = 2.04 * first * quadrature, 2.04 * first * rounding + POOL_HORNER * UNIT * first * size + left_out
     own = Factor(log.real, log.imag, log.real + spread + 2.0 * last, spread, last)
     return multiply([power(low, float(shares.count)), own])
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-BITS = 400  # after the point, of e^eps
+ENUMERATED_BITS = 400  # after the point, of e^eps
 REDUCED = 8  # e^eps is a power 2^8 and more of a number next to 1
 
 Masses = tuple[Fraction, ...]
@@ -97,7 +97,7 @@ def exponential(exponent: float) -> tuple[Fraction, Fraction]:
     small = size / 2**halvings
     low = term = Fraction(1)
     order = 0
-    while term > Fraction(1, 2**BITS):
+    while term > Fraction(1, 2**ENUMERATED_BITS):
         order += 1
         term = term * small / order
         low += term
@@ -118,8 +118,8 @@ def _counts(total: int, places: int) -> Iterator[tuple[int, ...]]:
 
 
 def _down(value: Fraction) -> Fraction:
-    return Fraction(math.floor(value * 2**BITS), 2**BITS)
+    return Fraction(math.floor(value * 2**ENUMERATED_BITS), 2**ENUMERATED_BITS)
 
 
 def _up(value: Fraction) -> Fraction:
-    return Fraction(math.ceil(value * 2**BITS), 2**BITS)
+    return Fraction(math.ceil(value * 2**ENUMERATED_BITS), 2**ENUMERATED_BITS)

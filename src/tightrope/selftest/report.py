@@ -16,7 +16,7 @@ from ..version import __version__
 from .judges import JUDGES, Judged, Ruling
 
 LIBRARIES = ("numpy", "scipy", "python-flint")
-NARROW = 1e-6  # what answers aim at
+SELFTEST_NARROW = 1e-6  # what answers aim at
 TOLD_MOST = 160  # characters of an expression
 
 
@@ -68,10 +68,10 @@ class Selftest:
                 f"  {judge + ':':<13} {found[Ruling.AGREES]:,} agree, {found[Ruling.DIFFERS]:,} differ{silent}"
             )
         lines.append(f"  {'refused:':<13} {self.refusals:,}")
-        widest, narrow = self.widest, sum(each.width <= NARROW for each in self.judged)
+        widest, narrow = self.widest, sum(each.width <= SELFTEST_NARROW for each in self.judged)
         lines.append(
             f"  {'widest:':<13} {widest.width:.2g} of the upper end, case {widest.case.number}; "
-            f"{narrow:,} at most {NARROW:g}"
+            f"{narrow:,} at most {SELFTEST_NARROW:g}"
         )
         for each in self.failures:
             lines += [f"  FAILED {question(each)}"]

@@ -12,13 +12,13 @@ from .judges import judged
 from .report import Selftest
 
 MINUTES = 1.0
-SEED = 1
+FIRST_SEED = 1
 
 
 def selftest(
     minutes: float = MINUTES,
     *,
-    seed: int = SEED,
+    seed: int = FIRST_SEED,
     case: int | None = None,
     told: Callable[[Selftest], None] = lambda found: None,
 ) -> Selftest:

@@ -29,8 +29,8 @@ from ..gaussian.pair import GaussianPair
 
 POOL_BITS = 160  # of weights: differences of masses that are close
 MEMBER_UNITS = 3e4  # units of work for one use
-SHARE_LEAST = 0.2  # of the law of the nearer kind, in an extrapolation
-WIDEST = 0.2  # of the log of mu in one cell: beyond, combinations tell no more than the next kind does
+POOL_SHARE_LEAST = 0.2  # of the law of the nearer kind, in an extrapolation
+POOL_WIDEST = 0.2  # of the log of mu in one cell: beyond, combinations tell no more than the next kind does
 
 Make = Callable[[GaussianPair], Pair]
 
@@ -57,7 +57,7 @@ def sampled_pools(bases: Sequence[tuple[GaussianPair, int]], make: Make, cells: 
     with working_precision(POOL_BITS):
         uses = [(PoolEdge.of(pair), count) for pair, count in bases]
         edges = _edges(uses, cells)
-        wide = math.log(float((edges[-1].mu / edges[1].mu).mid())) > WIDEST * (len(edges) - 2)
+        wide = math.log(float((edges[-1].mu / edges[1].mu).mid())) > POOL_WIDEST * (len(edges) - 2)
         if mixed and wide:
             return None
         return _mixed(uses, edges, make) if mixed else _rounded(uses, edges, make)
@@ -104,7 +104,7 @@ def _mixed(uses: Sequence[tuple[PoolEdge, int]], edges: Sequence[PoolEdge], make
     lower: list[PoolCell] = []
     for at, weights in sorted(below.items()):
         share = _share(edges[at - 1], edges[at], [weight for weight, _ in weights])
-        if share < SHARE_LEAST:
+        if share < POOL_SHARE_LEAST:
             return None
         lower.append(PoolCell(at - 1, at, tops[at], tuple(weights), share))
     return Pools([(PooledPair(pairs, tuple(lower)), 1)], [(PooledPair(pairs, tuple(upper)), 1)])
