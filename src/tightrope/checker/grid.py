@@ -3,7 +3,7 @@
 Above, the P- and Q-mass of a cell between two points of the grid go to these points so that both are kept (chords).
 Below, the outcomes around a point are one event, and so are all whose points add up to enough. Masses are tilted by
 e^(tilt l), so that the sums near epsilon, however rare, are the large ones; then they are whole numbers over a power of
-two, rounded to their side at every product. Proof: docs/proofs/checker_grids.md, "Grids"; lattice.md, lemmas 1, 2, 4 and 10.
+two, rounded to their side at every product. Proof: docs/proofs/checker_grids.md; lattice.md, lemmas 1, 2, 4 and 10.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from flint import arb, fmpz, fmpz_poly
 
 from .choices import chosen
-from .law import CheckedLaw, Term, precision
+from .law import CheckedLaw, precision
 
 MASS_BITS = 96
 CUT = 1 << 32  # tilted mass that either end of a window may have, of 2^MASS_BITS
