@@ -44,6 +44,7 @@ def head(found: Results) -> list[str]:
         "",
         "## By tool",
         "",
+        *unasked(found),
         *summary(found),
         "",
         "*Answered* counts finite answers, of the cases that the tool covers. *Distance* is the median of the width",
@@ -57,6 +58,13 @@ def head(found: Results) -> list[str]:
         f"![Soundness by delta](figures/{SOUNDNESS})",
         "",
     ]
+
+
+def unasked(found: Results) -> list[str]:
+    """Said where a run is not whole, since its counts are of what was asked."""
+    missing = len(cases()) * len(TOOLS) - len(found.rows)
+    whole = f"This run is not whole: {missing} of {len(cases()) * len(TOOLS)} pairs of tool and case were not asked,"
+    return [whole, "and counts and medians are of those that were.", ""] if missing else []
 
 
 def wrapped(line: str, columns: int = 116) -> list[str]:
@@ -181,6 +189,7 @@ def readme(found: Results) -> str:
         "noise, mixtures, groups, other ways to sample, calibration; each tool in new processes. Medians of what each",
         "covers; case by case, with the command for each false claim, and what others do better: docs/benchmarks.md.",
         "",
+        *unasked(found),
         *summary(found),
         "",
         f"![Width against time](docs/figures/{WIDTHS})",
