@@ -23,6 +23,7 @@ def selftest(minutes: float, seed: int, case: int | None, as_document: bool) -> 
     \b
     balls         the same question in ball arithmetic: both intervals must meet
     enumeration   every outcome in exact fractions, where all laws are finite
+    checker       each end proved again, as tightrope verify does; what it cannot decide is counted
 
     A failure is printed with the command that does it again. Exit code 1 where there is one.
 

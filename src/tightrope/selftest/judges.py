@@ -2,6 +2,7 @@
 
 balls         the same question in ball arithmetic: both intervals contain the truth, so they meet
 enumeration   every outcome in exact fractions, where all laws are finite
+checker       the proof of each end by tightrope verify, which knows the question alone
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
+from .. import result
 from ..bound import Bound
 from ..errors import UnsupportedMechanism, WorkExhausted
 from ..expression import parse
 from ..mechanisms.base import Mechanism
+from ..question import ARGUMENTS
 from . import enumeration
 from .cases import SelftestCase
 
-ANSWER_SECONDS, JUDGE_SECONDS = 2.0, 5.0  # for each question
+ANSWER_SECONDS, BALLS_SECONDS, CHECKER_SECONDS = 2.0, 4.0, 6.0  # for each question
 
 
 class Ruling(Enum):
@@ -91,7 +94,7 @@ Found = tuple[Ruling, str] | None  # None where a judge has no say
 
 def _by_balls(mechanism: Mechanism, case: SelftestCase, bound: Bound) -> Found:
     try:
-        proven = _asked(mechanism, case, proof=True, seconds=JUDGE_SECONDS)
+        proven = _asked(mechanism, case, proof=True, seconds=BALLS_SECONDS)
     except (UnsupportedMechanism, WorkExhausted) as error:
         return Ruling.SILENT, str(error)
     meet = proven.lower <= bound.upper and bound.lower <= proven.upper
@@ -107,6 +110,19 @@ def _by_enumeration(mechanism: Mechanism, case: SelftestCase, bound: Bound) -> F
     return (Ruling.DIFFERS, told) if told else (Ruling.AGREES, f"{len(law):,} outcomes agree")
 
 
+def _by_checker(mechanism: Mechanism, case: SelftestCase, bound: Bound) -> Found:
+    from ..verification import verify
+
+    asked = result.Result(repr(mechanism), case.quantity, {ARGUMENTS[case.quantity][0]: case.given}, bound)
+    found = verify(result.write([asked], several=False), seconds=CHECKER_SECONDS)
+    ends = [each for answer in found.answers for each in answer.verdicts]
+    told = "; ".join(f"{each.end} end {each.verdict}{f', {each.why}' if each.why else ''}" for each in ends)
+    if not found.count("refuted"):
+        return Ruling.AGREES if found.proved else Ruling.SILENT, told
+    deltas = [f"delta there is in [{each.found[0]!r}, {each.found[1]!r}]" for each in ends if each.found]
+    return Ruling.DIFFERS, "; ".join([told, *deltas])
+
+
 JUDGES: Mapping[str, Callable[[Mechanism, SelftestCase, Bound], Found]] = MappingProxyType(
-    {"balls": _by_balls, "enumeration": _by_enumeration}
+    {"balls": _by_balls, "enumeration": _by_enumeration, "checker": _by_checker}
 )
