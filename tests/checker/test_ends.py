@@ -8,8 +8,7 @@ from __future__ import annotations
 import pytest
 
 import tightrope as tr
-
-judged = pytest.importorskip("tightrope.checker.judge").judged
+from tightrope.checker.judge import judged
 
 HAIR = 1e-9  # relative: far above the width of these answers, far below anything that a user would see
 SECONDS = 60.0

@@ -8,8 +8,6 @@ from benchmarks.faults_refuted import Asked, checked, forked, truth, under, wron
 
 from .test_faults import FAULTS
 
-pytest.importorskip("tightrope.verification")
-
 # A fault, and a question that has a wrong answer under it.
 WRONG: tuple[tuple[str, Asked], ...] = (
     ("a look at the last node", ("Gaussian(sigma=2) * 3", "delta", 1.0, {"engine": "contour"})),
