@@ -18,7 +18,7 @@ PANELS_SIZE = (9.6, 4.9)
 SMALLEST_SHOWN = 1e-4  # of the panel of small rates, unless a smaller one is asked for
 PER_DECADE = 4  # rates where they are small
 EVEN_RATES = 20  # of all, from 0 to 1
-NARROW = 34  # characters of an axis of one panel alone
+NARROW_PANEL = 34  # characters of an axis of one panel alone
 LABEL_LEFT = 0.02  # a mark further to the right has its label at the left
 
 
@@ -71,8 +71,8 @@ def one_panel(curve: Rates, marked: MarkedRate, axis_names: tuple[str, str], log
     """One of both: small rates, or all."""
     with sheet(None, None) as axes:
         _panel(axes, curve, marked, log)
-        axes.set_xlabel(wrapped(axis_names[0], NARROW))
-        axes.set_ylabel(wrapped(axis_names[1], NARROW))
+        axes.set_xlabel(wrapped(axis_names[0], NARROW_PANEL))
+        axes.set_ylabel(wrapped(axis_names[1], NARROW_PANEL))
         axes.legend(frameon=False, fontsize=8, loc="lower right")
         figure_of(axes).supxlabel(_said(curve))
         return figure_of(axes)

@@ -62,6 +62,8 @@ def _line(
     nodes, fallen = found
     scale = (cgf(terms, tilt) - tilt * epsilon).exp()
     products = _products(terms, tilt, step, nodes + 1)
+    if products is None:
+        return None
     total = arb(0)
     for j, product in enumerate(products):
         z = acb(tilt, step * j)
@@ -85,6 +87,8 @@ def _circle(term: Term, epsilon: arb, tilt: arb, period: arb) -> tuple[arb, arb,
     first = base + gap * ceiling(((epsilon - base) / gap).mid())
     step = 2 * arb.pi() / (gap * size)
     products = _products([term], tilt, step, size // 2 + 1)
+    if products is None:
+        return None
     total = arb(0)
     for j, product in enumerate(products):
         z = acb(tilt, step * j)
@@ -96,12 +100,13 @@ def _circle(term: Term, epsilon: arb, tilt: arb, period: arb) -> tuple[arb, arb,
     return largest * total / size, largest * (below + above), gap * size
 
 
-def _products(terms: Sequence[Term], tilt: arb, step: arb, count: int) -> list[acb]:
-    """prod (M_i(tilt + ijh)/M_i(tilt))^{k_i} for each node."""
+def _products(terms: Sequence[Term], tilt: arb, step: arb, count: int) -> list[acb] | None:
+    """prod (M_i(tilt + ijh)/M_i(tilt))^{k_i} for each node; None where that is too much for a law."""
     found = [acb(1)] * count
     for law, uses in terms:
         moments = law.moments(tilt, step, count)
-        assert moments is not None
+        if moments is None:
+            return None
         found = [each * _raised(value / moments[0], uses) for each, value in zip(found, moments, strict=True)]
     return found
 

@@ -79,8 +79,8 @@ def infinite(terms: Sequence[Term]) -> arb:
 
 
 def power(base: arb, count: int) -> arb:
-    """base^count for base >= 0."""
-    return (base.log() * count).exp() if base > 0 else arb(0, base.upper().max(arb(0))) * (count > 0)
+    """base^count for base in [0, 1], where count is 1 or more; a ball that may be 0 stays one between 0 and base."""
+    return (base.log() * count).exp() if base > 0 else base.upper().max(arb(0)).union(arb(0))
 
 
 def reverse(terms: Sequence[Term]) -> tuple[Term, ...]:
