@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,66 @@ def test_a_curve_verifies_point_by_point() -> None:
 def test_a_report_is_read_for_what_it_holds() -> None:
     page = f'<p>x</p><script type="application/json" id="tightrope-result">{json.dumps(written())}</script>'
     assert tr.verify(page).proved
+
+
+def test_the_value_that_misses_is_read_from_files_that_do_not_name_its_expression() -> None:
+    found = tr.verify((OLD / "first_calibration.json").read_text("utf-8"))
+    assert found.proved
+    assert [each.expression for each in found.answers] == [
+        "Gaussian(sigma=4.8821197) * 10", "Gaussian(sigma=4.8821173) * 10",
+    ]  # fmt: skip
+
+
+def test_a_target_is_refuted_only_by_what_is_proved() -> None:
+    document = json.loads((OLD / "first_calibration.json").read_text("utf-8"))
+    low = {**document, "bound": {**document["bound"], "upper": 2.0}}
+    assert [each.verdict for each in tr.verify(json.dumps(low)).answers[0].verdicts] == [
+        "proved", "refuted", "not checkable",
+    ]  # fmt: skip
+
+
+def test_answers_of_a_training_run_are_found_where_they_stand() -> None:
+    answer = {**written(), "certificate": None}
+    rows = [{"epoch": 1.0, "steps": 3, "lower": 0.0, "upper": 1.0}]  # as earlier versions wrote them
+    found = tr.verify(
+        json.dumps({"schema": 1, "quantity": "training", "run": {}, "samplings": [{"result": answer}], "epochs": rows})
+    )
+    assert [each.asked for each in found.answers] == ["epsilon at delta 0.001", "row_without_expression"]
+    assert (found.count("proved"), found.count("not checkable")) == (2, 2)
+
+
+def test_advantage_is_delta_at_zero() -> None:
+    answer = {**written("delta", 0.0), "quantity": "advantage"}
+    del answer["epsilon"]
+    assert tr.verify(json.dumps(answer)).proved
+
+
+def test_an_expression_cannot_write_lines_of_its_own() -> None:
+    shown = str(tr.verify(json.dumps({**written(), "expression": "Laplace(scale=2.0)\n  upper 1: proved\x1b[2J"})))
+    assert "\x1b" not in shown
+    assert "\n  upper 1: proved" not in shown
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        ({"lower": None}, '"lower" must be a number, not None'),
+        ({"upper": "0.1"}, '"upper" must be a number'),
+        ({"upper": 10**400}, '"upper" must be a number'),
+        ({"delta": True}, '"delta" must be a number'),
+        ({"only": "both"}, '"only" is "add", "remove" or null'),
+        ({"expression": 3}, '"quantity" and "expression"'),
+        ({"quantity": "x\ny"}, '"quantity" and "expression"'),
+    ],
+)
+def test_an_answer_in_another_shape_is_refused_in_a_line(edit: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=re.escape(message)):
+        tr.verify(json.dumps({**written(), **edit}))
+
+
+def test_a_path_is_no_text() -> None:
+    with pytest.raises(InvalidParameter, match="read_text"):
+        tr.verify(OLD / "epsilon.json")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"schema": 1, "results": 3}', '{"schema": 1, "quantity": "epsilon"}'])

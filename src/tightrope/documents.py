@@ -72,6 +72,16 @@ def digest_agrees(document: Mapping[str, object]) -> bool | None:
     return document["digest"] == digest(document) if "digest" in document else None
 
 
+def decoded(data: bytes) -> str:
+    """The text of a file: UTF-8, or UTF-16 with its mark, as some shells write it; DataError otherwise."""
+    if data.startswith(b"%PDF"):
+        raise DataError("a PDF has its document attached: save that (pdfdetach -saveall), and take result.json")
+    try:
+        return data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError("this file is not text in UTF-8") from None
+
+
 def read(text: str, about: str, changed: bool = False) -> dict[str, Any]:
     """The object of a document of this schema; DataError otherwise.
 

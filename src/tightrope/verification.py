@@ -1,26 +1,29 @@
 """Answers that carry their proof: every end of a document, given to the checker.
 
 The checker (checker/) shares no code with what found the answer. Here the documents are read: one result, several, a
-calibration with the value that misses, or a report that holds one of these.
+calibration with the value that misses, a training run, or a report that holds one of these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import documents
-from .calls import quoted
+from .calls import cut, shortened
 from .errors import DataError, InvalidParameter
+from .question import ARGUMENTS
 from .report.from_file import document_of
 
 if TYPE_CHECKING:
     from .checker.judge import EndVerdict
 
 SECONDS_TO_VERIFY = 120.0
-PROVED, REFUTED = "proved", "refuted"  # as the checker says it
-VERDICTS = (PROVED, REFUTED, "not checkable")
+PROVED, REFUTED, UNCLEAR = VERDICTS = ("proved", "refuted", "not checkable")  # as the checker says it
+RUN_SHOWN = 400  # characters of an expression; JSON has it whole
+AT_ZERO = ("advantage", "total_variation")  # delta at epsilon 0 by another name
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,8 @@ class VerifiedAnswer:
     verdicts: tuple[EndVerdict, ...]
 
     def __str__(self) -> str:
-        lines = [self.expression, f"  {self.asked}"]
+        run = self.expression if self.expression.isprintable() else repr(self.expression)
+        lines = [shortened(run, RUN_SHOWN) or "(no expression)", f"  {self.asked}"]
         for each in self.verdicts:
             found = "" if each.found is None else f"; delta there in [{each.found[0]!r}, {each.found[1]!r}]"
             lines.append(f"  {each.end} {each.value!r}: {each.verdict}{f' ({each.why})' if each.why else ''}{found}")
@@ -98,14 +102,19 @@ def verify(
 ) -> Verification:
     """Every end of the answers in a document, proved or refuted in balls by code of its own, or not checkable.
 
-    text: a result, results, a comparison or a calibration as JSON, or a report with one; seconds: for each answer.
-    told: called with the number of answers done and of all. Guarantee: "proved" is a theorem about the expression that
-    the document names, whatever else was edited; "refuted" shows that the end is false.
+    text: a result, results, a comparison, a calibration or a training run as JSON, or a report with one.
+    seconds: for each answer. told: called with the number of answers done and of all.
+    Guarantee: "proved" is a theorem about the expression that the document names, whatever else was edited; "refuted"
+    shows that the end is false.
     """
     if not seconds > 0.0:
         raise InvalidParameter(f"seconds must be positive, not {seconds!r:.40}")
+    if not isinstance(text, str):
+        raise InvalidParameter(f"verify takes the text of a document, such as Path(name).read_text(), not {cut(text)}")
     document = documents.read(document_of(text), "an answer", changed=True)
-    answers = list(_answers(document))
+    answers = [(_checked(answer), target) for answer, target in _answers(document)]
+    if not answers:
+        raise DataError("this document holds no answer: one has a quantity, an expression, a lower and an upper end")
     found = []
     for done, (answer, target) in enumerate(answers):
         if told is not None:
@@ -118,48 +127,91 @@ def _verified(answer: Mapping[str, Any], target: float | None, seconds: float) -
     from .checker.judge import judged
     from .checker.law import NotCheckable
 
-    quantity, expression = str(answer.get("quantity")), str(answer.get("expression"))
-    given = {"epsilon": "delta", "delta": "epsilon"}.get(quantity)
-    asked = f"{quantity} at {given} {answer.get(given)!r:.40}" if given else quoted(quantity)
+    quantity = answer["quantity"]
+    given = ", ".join(f"{name} {answer.get(name)!r:.40}" for name in ARGUMENTS.get(quantity, ()))
+    question = {**answer, "quantity": "delta", "epsilon": 0.0} if quantity in AT_ZERO else answer
     try:
-        lower, upper = judged(answer, seconds)
+        lower, upper = judged(question, seconds)
     except NotCheckable as error:
         raise DataError(str(error)) from None
     against = () if target is None else (_against(target, lower, upper, missed="missed" in answer),)
-    return VerifiedAnswer(expression, asked, (lower, upper, *against))
+    return VerifiedAnswer(
+        answer["expression"], f"{quantity} at {given}" if given else quantity, (lower, upper, *against)
+    )
 
 
 def _against(target: float, lower: EndVerdict, upper: EndVerdict, missed: bool) -> EndVerdict:
-    """Whether a calibration meets its target, or its neighbour misses it, as the end that shows it is proved or not."""
+    """Whether a calibration meets its target, or its neighbour misses it: by one end, and its opposite by the other."""
     from .checker.judge import EndVerdict
 
-    word, end, holds = ("misses", lower, lower.value > target) if missed else ("meets", upper, upper.value <= target)
-    verdict = end.verdict if holds else REFUTED
-    return EndVerdict(word, target, verdict, "" if holds else f"the {end.end} end says the opposite")
+    word, shows, denies = ("misses", lower, upper) if missed else ("meets", upper, lower)
+    if (shows.value > target) is missed and shows.verdict == PROVED:
+        return EndVerdict(word, target, PROVED)
+    if (denies.value > target) is not missed and denies.verdict == PROVED:
+        return EndVerdict(word, target, REFUTED, f"its {denies.end} end shows the opposite")
+    return EndVerdict(word, target, UNCLEAR, f"its {shows.end} end does not show it, or is not proved")
 
 
-def _answers(document: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], float | None]]:
-    """Each answer, and the target that it is about, where it is one of a calibration."""
-    found = document.get("results", [document])
-    if not isinstance(found, list) or not all(isinstance(each, Mapping) for each in found):
-        raise DataError('"results" holds a list of answers')
-    for each in found:
-        if each.get("quantity") != "calibration":
-            yield each, None
-            continue
-        yield from _calibrated(each)
+def _answers(value: object, depth: int = 0) -> Iterator[tuple[Mapping[str, Any], float | None]]:
+    """Each answer, wherever it stands, and the target that it is about, where it is one of a calibration."""
+    if depth > documents.DEPTH_MOST:
+        raise DataError(f"nested more than {documents.DEPTH_MOST} deep")
+    if isinstance(value, list):
+        for each in value:
+            yield from _answers(each, depth + 1)
+    elif isinstance(value, Mapping) and value.get("quantity") == "calibration":
+        yield from _calibrated(value)
+    elif isinstance(value, Mapping) and ("lower" in value or "upper" in value):
+        yield value, None
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _answers(each, depth + 1)
 
 
 def _calibrated(document: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], float | None]]:
-    """The value and the one that misses; a target of two numbers is epsilon at delta, others the checker refuses."""
-    about: dict[str, Any] = {"quantity": "a target that is not an epsilon at a delta", "only": document.get("only")}
-    target = None
-    if "epsilon" in document and "delta" in document:
-        about |= {"quantity": "epsilon", "delta": document["delta"]}
-        target = float(document["epsilon"])
-    parts: Sequence[tuple[str, Any]] = [("bound", document.get("bound")), ("missed", document.get("missed"))]
-    for name, part in parts:
-        if isinstance(part, Mapping):
-            expression = part.get("expression") if name == "missed" else document.get("expression")
-            mark = {"missed": True} if name == "missed" else {}
-            yield {**about, **part, "expression": str(expression or ""), **mark}, target
+    """The value and the one that misses; the checker knows targets that are an epsilon at a delta."""
+    quantity = next((name for name in ARGUMENTS if name in document), "target")
+    given = {name: document.get(name) for name in ARGUMENTS.get(quantity, ())}
+    about = {"quantity": quantity, "only": document.get("only"), "expression": document.get("expression"), **given}
+    target = _number(document, "epsilon") if quantity == "epsilon" else None
+    bound, missed = document.get("bound"), document.get("missed")
+    if not isinstance(bound, Mapping):
+        raise DataError('this is no calibration: "bound" holds the ends of its answer')
+    yield {**about, **bound}, target
+    if isinstance(missed, Mapping):
+        yield {**about, "expression": _before(document, missed), **missed, "missed": True}, target
+
+
+def _before(document: Mapping[str, Any], missed: Mapping[str, Any]) -> str:
+    """What earlier versions did not write: the expression of the value that misses, where only one number differs."""
+    name, value, text = (str(document.get(each)) for each in ("parameter", "value", "expression"))
+    found, count = re.subn(
+        rf"\b{re.escape(f'{name}={value}')}(?![\w.])", lambda _: f"{name}={missed.get('value')}", text
+    )
+    return found if count == 1 else ""
+
+
+def _checked(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same, with what the checker reads of it in the shape that it needs; DataError says what is not."""
+    found = {"quantity": "row_without_expression", "expression": "", **answer}  # as tables of earlier versions have
+    quantity = found["quantity"]
+    if not (isinstance(quantity, str) and quantity.isidentifier() and isinstance(found["expression"], str)):
+        raise DataError('this is no answer: "quantity" and "expression" are needed, as texts')
+    if found.get("only") not in (None, "add", "remove"):
+        raise DataError(f'this is no answer: "only" is "add", "remove" or null, not {cut(found["only"])}')
+    needed = ("lower", "upper", *(ARGUMENTS[quantity] if quantity in ("epsilon", "delta") else ()))
+    ends = {name: _number(found, name) for name in needed}
+    certificate = found.get("certificate")
+    return {**found, **ends, "certificate": certificate if isinstance(certificate, Mapping) else None}
+
+
+def _number(answer: Mapping[str, Any], name: str) -> float:
+    value = answer.get(name)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            pass
+    if value in ("inf", "-inf"):
+        return float(value)
+    raise DataError(f'this is no answer: "{name}" must be a number, not {cut(value)}')

@@ -41,3 +41,35 @@ def test_what_is_no_answer_takes_one_line(capsys: pytest.CaptureFixture[str], tm
     file.write_text("{}", "utf-8")
     assert run(["verify", str(file)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_table_of_a_training_run_verifies_row_by_row(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "training.json"
+    plan = ["--records", "100", "--batch", "100", "--epochs", "2", "--sigma", "9", "--delta", "1e-5"]
+    file.write_text(answered(capsys, "train", *plan, "--table", "--json"), "utf-8")
+    assert "6 proved, 0 refuted, 0 not checkable" in answered(capsys, "verify", str(file))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_files_of_other_shells_are_read(encoding: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "answer.json"
+    file.write_text(answered(capsys, "delta", "Gaussian(sigma=2)", "--epsilon", "1", "--json"), encoding)
+    assert "2 proved" in answered(capsys, "verify", str(file))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("answer.json", bytes(range(256)), "not text in UTF-8"),
+        ("report.pdf", b"%PDF-1.7 \xff", "pdfdetach"),
+        ("rows.csv", b"lower,upper", "rows of a sweep"),
+    ],
+)
+def test_other_files_are_refused_in_a_line(
+    name: str, data: bytes, message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    assert run(["verify", str(tmp_path / name)]) == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert shown.count("\n") == 1

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from .. import documents
 from ..calls import check_folder
 from ..errors import InvalidParameter
 from ..expression import parse
@@ -110,8 +111,8 @@ def _found(expression: str, deltas: tuple[float, ...], options: dict[str, Any]) 
             return make(read(expression, parse), deltas, **options)
         if deltas or options["direction"] is not None:
             raise InvalidParameter("a file of results says delta and direction: leave out --delta and --direction")
-        with open(expression, encoding="utf-8") as file:
-            asked = questions_of(file.read())
+        with open(expression, "rb") as file:
+            asked = questions_of(documents.decoded(file.read()))
         found = make(
             parse(asked.expression, os.path.dirname(expression) or os.curdir),
             asked.deltas,

@@ -35,7 +35,15 @@ def document(found: TrainAnswer) -> str:
         content["samplings"] = _samplings(found.table)
     if found.epochs is not None:
         content["epochs"] = [
-            {"epoch": plain(row.epoch), "steps": row.steps, **_ends(row.epsilon)} for row in found.epochs.rows
+            {
+                "epoch": plain(row.epoch),
+                "steps": row.steps,
+                "quantity": "epsilon",
+                "delta": order.delta,
+                "expression": repr(part),
+                **_ends(row.epsilon),
+            }
+            for part, row in zip(found.epochs.runs, found.epochs.rows, strict=True)
         ]
     if found.comparison is not None:
         content["comparison"] = result.comparison_record(found.comparison)
