@@ -10,7 +10,8 @@ from flint import arb
 from .law import CheckedLaw, Term, cgf, precision
 
 Range = tuple[arb, arb]
-LEAST_BITS = 1200  # P-mass that a sketch leaves out above, as a power of 1/2
+LEAST_BITS = 1200  # P-mass that is left out above, as a power of 1/2, where nothing is known of delta
+RARER_BITS = 40  # and compared with delta
 CELLS_FIRST = 1 << 12  # where no step is named
 BELOW_BITS = 96  # and that a grid leaves out below
 TILT_EXPONENT_MOST = 24  # of a contour, as a power of two, and so is the least
@@ -19,25 +20,30 @@ ROUGH_BITS = 64
 
 
 def chosen(
-    terms: Sequence[tuple[CheckedLaw, int]], epsilon: arb, step: arb | None, tilt: arb | None, finer: int
+    terms: Sequence[Term], epsilon: arb, level: arb, hints: tuple[arb | None, arb | None], finer: int
 ) -> tuple[list[Range], arb, arb] | None:
-    """Ends for each law, a step of 2^-finer of the hint or a little less, the tilt; None where a law has no tails."""
+    """Ends for each law, a step of 2^-finer of the hint or a little less, the tilt; None where a law has no tails.
+
+    level: about how large delta is. Losses that are rarer by far are left out above, and the tilt is that of the rest.
+    """
     if any(law.tails(epsilon) is None for law, _ in terms):
         return None
-    sketches = [(_sketch(law, *_range(law, arb(2) ** -LEAST_BITS, arb(0))), count) for law, count in terms]
+    step, tilt = hints
     uses = sum(count for _, count in terms)
+    least = level * arb(2) ** -(RARER_BITS + 2 * finer) / uses if level > 0 else arb(2) ** -LEAST_BITS
+    sketches = [(_sketch(law, *_range(law, least, arb(0))), count) for law, count in terms]
     with precision(64):
         if tilt is None:
             tilt = _end(lambda tilt: not _moments(sketches, tilt)[1] < epsilon)
         tilt = tilt.max(arb(0)).mid()
-        least = (_moments(sketches, tilt)[0] - tilt * epsilon - 45).exp() / uses  # little, compared with delta
+        if not level > 0:  # Chernoff's bound instead
+            least = (_moments(sketches, tilt)[0] - tilt * epsilon - 45 - 6 * finer).exp() / uses
     ranges = [_range(law, least, tilt) for law, _ in terms]
     with precision(64):  # the first law has both of its ends on the grid
         width = ranges[0][1] - ranges[0][0]
         if step is None:
-            step = (arb(2) ** -7 / arb(uses).sqrt() / (1 + tilt)).max(
-                max(top - low for low, top in ranges) / CELLS_FIRST
-            )
+            widest = max(top - low for low, top in ranges)
+            step = (arb(2) ** -7 / arb(uses).sqrt() / (1 + tilt)).max(widest / CELLS_FIRST)
         step /= 1 << finer
         return ranges, (width / (width / step - arb(2) ** -20).mid().ceil().max(arb(2))).mid(), tilt
 

@@ -19,7 +19,7 @@ from flint import acb, arb
 from .choices import aliases
 from .law import Term, ceiling, cgf, infinite, precision
 
-LINE_NODES_LEAST, LINE_NODES_MOST = 16, 20_000
+LINE_NODES_LEAST, LINE_NODES_MOST = 16, 40_000
 CIRCLE_MOST = 400_000
 GUARD_BITS = 64
 
@@ -121,13 +121,15 @@ def _raised(ratio: acb, uses: int) -> acb:
 
 
 def _reach(terms: Sequence[Term], tilt: arb, step: arb, goal: int, late: Callable[[], bool]) -> tuple[int, arb] | None:
-    """How many nodes do, and a bound of the product beyond them."""
-    nodes = LINE_NODES_LEAST
+    """How many nodes do, and a bound of the product beyond them; first whether the most are enough."""
+    nodes = LINE_NODES_MOST
     while nodes <= LINE_NODES_MOST and not late():
         fallen = arb(1)
         for law, uses in terms:
             fallen *= (law.decay(tilt, step * nodes).log() * uses).exp().upper()
-        if fallen < arb(2) ** -goal:
+        if fallen < arb(2) ** -goal and nodes < LINE_NODES_MOST:
             return nodes, fallen
-        nodes += nodes // 2
+        if not fallen < arb(2) ** -goal and nodes == LINE_NODES_MOST:
+            return None
+        nodes = LINE_NODES_LEAST if nodes == LINE_NODES_MOST else nodes + nodes // 2
     return None

@@ -16,10 +16,10 @@ from typing import NamedTuple
 from flint import arb, fmpz, fmpz_poly
 
 from .choices import chosen
-from .law import CheckedLaw, precision
+from .law import CheckedLaw, Term, precision
 
-MASS_BITS = 96
-CUT = 1 << 32  # tilted mass that either end of a window may have, of 2^MASS_BITS
+MASS_BITS, FINER_BITS = 96, 8  # of a mass, and how many more where the step is halved
+CUT = 1 << 32  # tilted mass that either end of a window may have, of 2^bits
 GRID_SIZE_MOST = 1 << 21  # of a product: some 100 bytes for each number
 
 
@@ -33,6 +33,7 @@ class TiltedSums(NamedTuple):
     What leaves the window leaves the events, of P and of Q, and is counted as lost above.
     """
 
+    bits: int
     start: int
     above: list[fmpz]
     p: list[fmpz]
@@ -40,11 +41,11 @@ class TiltedSums(NamedTuple):
     lost: fmpz
 
     def times(self, other: TiltedSums, cut: int) -> TiltedSums:
-        above = [-(-each >> MASS_BITS) for each in _product(self.above, other.above)]
-        p = [each >> MASS_BITS for each in _product(self.p, other.p)]
-        q = [-(-each >> MASS_BITS) for each in _product(self.q, other.q)]
+        above = [-(-each >> self.bits) for each in _product(self.above, other.above)]
+        p = [each >> self.bits for each in _product(self.p, other.p)]
+        q = [-(-each >> self.bits) for each in _product(self.q, other.q)]
         lost = self.lost * sum(other.above, fmpz(0)) + sum(self.above, self.lost) * other.lost
-        return TiltedSums(self.start + other.start, above, p, q, -(-lost >> MASS_BITS)).within(cut)
+        return TiltedSums(self.bits, self.start + other.start, above, p, q, -(-lost >> self.bits)).within(cut)
 
     def within(self, cut: int) -> TiltedSums:
         """Without the ends that have at most the cut each; one label at least stays."""
@@ -53,32 +54,35 @@ class TiltedSums(NamedTuple):
         last = size - next((i for i, total in enumerate(accumulate(reversed(self.above))) if total > cut), 0)
         last = max(last, first + 1)
         lost = sum(self.above[:first], self.lost) + sum(self.above[last:], fmpz(0))
-        return TiltedSums(self.start + first, self.above[first:last], self.p[first:last], self.q[first:last], lost)
+        above, p, q = (column[first:last] for column in (self.above, self.p, self.q))
+        return TiltedSums(self.bits, self.start + first, above, p, q, lost)
 
 
 def enclosed(
-    terms: Sequence[tuple[CheckedLaw, int]],
+    terms: Sequence[Term],
     epsilon: arb,
-    step: arb | None,
-    tilt: arb | None,
+    level: arb,
+    hints: tuple[arb | None, arb | None],
     deadline: float,
     finer: int = 0,
 ) -> tuple[arb, arb] | None:
     """Lower and upper end of delta(epsilon); None where a law has no tails, or where it would take too much.
 
-    The deadline is one of time.monotonic; step and tilt are hints, and the step is halved so many times.
+    The deadline is one of time.monotonic. About how large delta is, a step and a tilt are hints, and any are sound; the
+    step is halved so many times.
     """
-    with precision(2 * MASS_BITS):
-        plan = chosen(terms, epsilon, step, tilt, finer)
+    bits = MASS_BITS + FINER_BITS * finer
+    with precision(bits + 64):
+        plan = chosen(terms, epsilon, level, hints, finer)
         if plan is None:
             return None
         ranges, step, tilt = plan
-        unit = [fmpz(1) << MASS_BITS]
-        first, scale, result = -epsilon, arb(2) ** -MASS_BITS, TiltedSums(0, unit, unit, unit, fmpz(0))
+        unit = [fmpz(1) << bits]
+        first, scale, result = -epsilon, arb(2) ** -bits, TiltedSums(bits, 0, unit, unit, unit, fmpz(0))
         finite = within = arb(0)  # the logs of the chances that all losses are finite, and that none is above its grid
         try:
             for (law, count), ends in zip(terms, ranges, strict=True):
-                one, zero, norm, beyond = _cells(law, *ends, step, tilt, deadline)
+                one, zero, norm, beyond = _cells(law, ends, step, tilt, bits, deadline)
                 result = result.times(_power(one, count, deadline), CUT)
                 first, scale = first + count * zero, scale * norm**count
                 finite, within = finite + count * (-law.infinite()).log1p(), within + count * (-beyond).log1p()
@@ -90,13 +94,14 @@ def enclosed(
 
 
 def _cells(
-    law: CheckedLaw, low: arb, top: arb, step: arb, tilt: arb, deadline: float
+    law: CheckedLaw, ends: tuple[arb, arb], step: arb, tilt: arb, bits: int, deadline: float
 ) -> tuple[TiltedSums, arb, arb, arb]:
     """One use: its masses, the loss of label 0, what they were divided by, and the P-mass of all losses above the grid.
 
     A cell (x, x + h] with the masses p, q becomes p_left + p_right = p, e^-x p_left + e^-(x + h) p_right = q.
     P-mass before the grid counts at its first point above, and for nothing below.
     """
+    low, top = ends
     size = int(_floor((top - low) / step)) + 1
     if size > GRID_SIZE_MOST // 8:
         raise TooMuch
@@ -119,9 +124,9 @@ def _cells(
             above[i + 1] += lift * rise * (mass - other) / (rise - 1)
         tilted, odds = tilted * lift, odds * rise
     norm = sum(above, arb(0)).mid()
-    unit = norm / arb(2) ** MASS_BITS
+    unit = norm / arb(2) ** bits
     up = [[-_floor(-each / unit) for each in column] for column in (above, q)]
-    found = TiltedSums(0, up[0], [max(_floor(each / unit), fmpz(0)) for each in p], up[1], fmpz(0))
+    found = TiltedSums(bits, 0, up[0], [max(_floor(each / unit), fmpz(0)) for each in p], up[1], fmpz(0))
     return found, zero, norm, law.infinite() + tails[-1][0]
 
 

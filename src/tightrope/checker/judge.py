@@ -27,6 +27,7 @@ FORMULA_BITS = (128, 1024)  # where a formula is exact
 CONTOUR_GOALS = (40, 64, 96, 160, 256)  # of contours, in bits
 GRID_HALVINGS = 12  # of the step of a grid
 Enclosures = Iterator[tuple[arb, arb]]
+Hints = tuple[arb | None, arb | None]  # step and tilt of a grid
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,9 @@ def _decided(
     for index, each in enumerate(directions):
         share = time.monotonic() + (until - time.monotonic()) / (len(directions) - index)
         low, high = arb(0), arb(1)
-        for found in _enclosures(each, point, hints, share):
+        for found in _enclosures(each, (point, level), hints, share):
+            if not (found[0].is_finite() and found[1].is_finite()):
+                continue
             low, high = low.max(found[0].lower()), high.min(found[1].upper())
             if low > level or (low >= level and not upper and not of_epsilon):
                 return (REFUTED if upper else PROVED), "", _shown(low, high)
@@ -101,24 +104,24 @@ def _reason(low: arb, high: arb, until: float) -> str:
     return "not decided in this time, or too near to the exact value: give more seconds"
 
 
-def _enclosures(terms: Sequence[Term], point: float, hints: tuple[arb | None, arb | None], until: float) -> Enclosures:
-    """Enclosures of delta(point) in one direction, the quick ones first."""
+def _enclosures(terms: Sequence[Term], about: tuple[float, float], hints: Hints, until: float) -> Enclosures:
+    """Enclosures of delta at a point in one direction, the quick ones first; the level is a hint."""
+    point, level = about
     if not terms or not isfinite(point):  # at inf what is left is the infinite loss; at -inf everything is
         yield (infinite(terms), infinite(terms)) if point > 0 or not terms else (arb(1), arb(1))
         return
     if point < 0:  # delta(eps) = 1 - e^eps + e^eps delta(-eps) of the reverse
         share = exact(Fraction(point)).exp()
-        for low, high in _enclosures(reverse(terms), -point, hints, until):
+        for low, high in _enclosures(reverse(terms), (-point, 0.0), hints, until):
             yield 1 - share + share * low, 1 - share + share * high
         return
     epsilon = exact(Fraction(point))
     if sum(uses for _, uses in terms) == 1:
         yield from _once(terms, epsilon)
-    step, tilt = hints
-    routes = [_grids(terms, epsilon, step, tilt, until)]
+    routes = [_grids(terms, epsilon, arb(level), hints, until)]
     if (line := saddle(terms, epsilon)) is not None:
         yield infinite(terms), infinite(terms) + contour.chernoff(terms, epsilon, line)
-        routes.insert(1 if tilt else 0, _contours(terms, epsilon, line, until))
+        routes.insert(0 if hints[0] is None else 1, _contours(terms, epsilon, line, until))
     routes.insert(1 if len(terms) == 1 and terms[0][0].lattice() else 0, _listed(terms, epsilon))
     for route in routes:
         yield from route
@@ -148,23 +151,22 @@ def _contours(terms: Sequence[Term], epsilon: arb, tilt: arb, until: float) -> E
         yield found
 
 
-def _grids(terms: Sequence[Term], epsilon: arb, step: arb | None, tilt: arb | None, until: float) -> Enclosures:
-    for halvings in range(GRID_HALVINGS):
-        found = grid.enclosed(terms, epsilon, step, tilt, until, halvings) if time.monotonic() < until else None
+def _grids(terms: Sequence[Term], epsilon: arb, level: arb, hints: Hints, until: float) -> Enclosures:
+    for finer in range(GRID_HALVINGS):
+        found = grid.enclosed(terms, epsilon, level, hints, until, finer) if time.monotonic() < until else None
         if found is None:
             return
         yield found
 
 
-def _hints(certificate: Mapping[str, Any]) -> tuple[arb | None, arb | None]:
-    """Step and tilt of a grid, where a certificate names one; any are sound."""
+def _hints(certificate: Mapping[str, Any]) -> Hints:
+    """Where a certificate names them; any are sound."""
     parameters = certificate.get("parameters") if certificate.get("engine") == "lattice" else None
     if not isinstance(parameters, Mapping):
         return None, None
-    step, tilt = parameters.get("step"), parameters.get("theta")
-    if not (isinstance(step, float) and isinstance(tilt, float) and 0.0 < step < inf and 0.0 < tilt < inf):
-        return None, None
-    return arb(step), arb(tilt)
+    step, tilt = (parameters.get(name) for name in ("step", "theta"))
+    found = [arb(each) if isinstance(each, float) and 0.0 < each < inf else None for each in (step, tilt)]
+    return found[0], found[1]
 
 
 def _shown(low: arb, high: arb) -> tuple[float, float]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 
-from flint import acb, arb, ctx
+from flint import acb, acb_mat, arb, ctx
 
 from ..law import CheckedLaw, ceiling, exact, precision
 
@@ -18,7 +19,7 @@ SHIFTS = ((Fraction(1, 10), Fraction(3, 10)), (Fraction(7, 20), Fraction(4, 5)))
 DECAY_BITS = 64
 CELLS_PER_UNIT = 32
 DECAY_CELLS_MOST = 40_000
-FRESH = 16  # products of turning balls grow, so that they start anew now and then
+TURNS_MOST = 1_500_000  # for each of two matrices: some seconds, some hundred MB
 
 
 def above(x: arb) -> arb:
@@ -76,36 +77,47 @@ class SampledGaussianLaw(CheckedLaw):
         mixed = (1 - rate) * without + rate * with_it
         return (without, mixed) if self.added else (1 - mixed, 1 - without)
 
-    def moments(self, tilt: arb, step: arb, count: int) -> list[acb]:
+    def moments(self, tilt: arb, step: arb, count: int) -> list[acb] | None:
         """The trapezoid rule for the integral of f = n g^a, a = 1 + z (-z for added), with all its errors."""
         tilted = _Tilted.of(self, tilt)
         wanted = arb.const_log2() * ctx.prec
         shift = tilted.shift(wanted)
         width = (2 * arb.pi() * shift / (wanted + tilted.growth(shift, step * count))).mid()
         first, last = tilted.ends(wanted)
-        places = [first + width * j for j in range(ceiling((last - first) / width) + 1)]
+        size, block = ceiling((last - first) / width) + 1, isqrt(count) + 1
+        if size * block > TURNS_MOST:
+            return None
+        places = [first + width * j for j in range(size)]
         masses = [tilted.density(x) * width for x in places]
         angles = [tilted.log(x) * (-step if self.added else step) for x in places]
-        turns = [acb(0, angle).exp() for angle in angles]
         dropped = tilted.outside(places[0], width) + tilted.outside(places[-1], width)
         gap = (2 * arb.pi() * shift / width).expm1()
         whole = (sum(masses, arb(0)) + dropped) / (1 - 2 * tilted.growth(shift, arb(0)).exp() / gap)  # >= integral f
-        found, values = [], []
-        for j in range(count):
-            if j % FRESH == 0:
-                values = [mass * acb(0, angle * j).exp() for mass, angle in zip(masses, angles, strict=True)]
-            else:
-                values = [value * turn for value, turn in zip(values, turns, strict=True)]
+        found = []
+        for j, kept in enumerate(_turned(masses, angles, block)[:count]):
             miss = 2 * tilted.growth(shift, step * j).exp() / gap
             error = arb(0, (whole * miss + dropped).upper())
-            found.append(sum(values, acb(0)) + acb(error, error))
+            found.append(kept + acb(error, error))
         return found
 
     def decay(self, tilt: arb, reach: arb) -> arb:
         """The least bound of a few shifted paths; 1 where none is better."""
         with precision(DECAY_BITS):
-            tilted, whole = _Tilted.of(self, tilt), self.moments(tilt, arb(0), 1)[0].real
+            tilted, moments = _Tilted.of(self, tilt), self.moments(tilt, arb(0), 1)
+            if moments is None:
+                return arb(1)
+            whole = moments[0].real
             return min((tilted.shifted(reach, whole, *each) for each in SHIFTS), key=lambda each: each.mid())
+
+
+def _turned(masses: list[arb], angles: list[arb], block: int) -> list[acb]:
+    """sum over k of mass_k e^{i j angle_k} for j < block^2, as a product of two matrices: j = block a + b."""
+    size, both = len(masses), list(zip(masses, angles, strict=True))
+    if block == 1:
+        return [acb(sum(masses, arb(0)))]
+    slow = [mass * acb(0, angle * (block * a)).exp() for a in range(block) for mass, angle in both]
+    fast = [acb(0, angle * b).exp() for angle in angles for b in range(block)]
+    return (acb_mat(block, size, slow) * acb_mat(size, block, fast)).entries()
 
 
 @dataclass(frozen=True)
