@@ -19,7 +19,7 @@ SHIFTS = ((Fraction(1, 10), Fraction(3, 10)), (Fraction(7, 20), Fraction(4, 5)))
 DECAY_BITS = 64
 CELLS_PER_UNIT = 32
 DECAY_CELLS_MOST = 40_000
-TURNS_MOST = 1_500_000  # for each of two matrices: some seconds, some hundred MB
+MATRIX_MOST = 1_500_000  # for each of two matrices: some seconds, some hundred MB
 
 
 def above(x: arb) -> arb:
@@ -85,7 +85,7 @@ class SampledGaussianLaw(CheckedLaw):
         width = (2 * arb.pi() * shift / (wanted + tilted.growth(shift, step * count))).mid()
         first, last = tilted.ends(wanted)
         size, block = ceiling((last - first) / width) + 1, isqrt(count) + 1
-        if size * block > TURNS_MOST:
+        if size * block > MATRIX_MOST:
             return None
         places = [first + width * j for j in range(size)]
         masses = [tilted.density(x) * width for x in places]
