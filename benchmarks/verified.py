@@ -78,9 +78,8 @@ def summed(rows: list[dict[str, Any]]) -> bool:
     print("one end moved inward: " + ", ".join(f"{count} {word}" for word, count in sorted(moved.items())))
     cpu = sorted(row["cpu"] for row in rows if "cpu" in row)
     if cpu:
-        print(
-            f"CPU of a check: median {cpu[len(cpu) // 2]:.2f} s, 90 % {cpu[len(cpu) * 9 // 10]:.2f} s, most {cpu[-1]:.1f} s"
-        )
+        median, most = cpu[len(cpu) // 2], cpu[-1]
+        print(f"CPU of a check: median {median:.2f} s, 90 % {cpu[len(cpu) * 9 // 10]:.2f} s, most {most:.1f} s")
     wrong = [row for row in rows if REFUTED in row.get("verdicts", {}).values()]
     wrong += [row for row in rows if row.get("moved", {}).get("verdict") == PROVED]
     for row in wrong:

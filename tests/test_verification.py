@@ -56,11 +56,18 @@ def test_another_expression_is_another_question() -> None:
     assert tr.verify(json.dumps(edited)).count("refuted") == 1
 
 
-@pytest.mark.parametrize("name", ["first_epsilon", "epsilon", "first_calibration", "calibration", "comparison"])
-def test_documents_of_before_are_read(name: str) -> None:
+@pytest.mark.parametrize("name", ["first_calibration", "curve", "deltas", "conversion"])
+def test_documents_of_before_verify(name: str) -> None:
     found = tr.verify((OLD / f"{name}.json").read_text("utf-8"))
     assert found.count("refuted") == 0
-    assert found.count("proved") >= 2
+    assert found.count("proved") >= 4
+
+
+@pytest.mark.parametrize(("name", "answers"), [("first_epsilon", 1), ("comparison", 1), ("training_samplings", 5)])
+def test_documents_of_before_are_read_where_there_is_no_time_for_a_proof(name: str, answers: int) -> None:
+    found = tr.verify((OLD / f"{name}.json").read_text("utf-8"), seconds=0.001)
+    assert found.count("refuted") == 0
+    assert len(found.answers) == answers
 
 
 def test_a_calibration_is_proved_to_meet_its_target_and_its_neighbour_to_miss_it() -> None:

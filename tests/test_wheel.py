@@ -38,25 +38,29 @@ print(tightrope.__version__)
 """
 
 
-def test_the_wheel_holds_all_of_the_package(tmp_path: Path) -> None:
-    """Built by the longer way, from the source distribution; the other test builds one from the tree."""
+def test_the_wheel_holds_all_of_the_package_and_runs_in_a_clean_environment(tmp_path: Path) -> None:
+    """Built by the longer way, from the source distribution."""
     with tarfile.open(built("sdist", ROOT, tmp_path)) as archive:
         archive.extraction_filter = getattr(tarfile, "data_filter", None)  # where Python has it already
         archive.extractall(tmp_path)
     (unpacked,) = (path for path in tmp_path.iterdir() if path.is_dir())
-    with zipfile.ZipFile(built("wheel", unpacked, tmp_path)) as wheel:
+    made = built("wheel", unpacked, tmp_path)
+    holds_all(made)
+    runs(installed(made, tmp_path / "clean"), tmp_path)
+
+
+def holds_all(made: Path) -> None:
+    with zipfile.ZipFile(made) as wheel:
         inside = {info.filename: info.CRC for info in wheel.infolist() if info.filename.startswith("tightrope/")}
     tree = (path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     assert inside == {str(path.relative_to(PACKAGE.parent)): crc32(path.read_bytes()) for path in tree}
     assert {"tightrope/py.typed", "tightrope/schema/result.json", "tightrope/schema/mechanism.json"} <= inside.keys()
 
 
-def test_it_runs_in_a_clean_environment(tmp_path: Path) -> None:
-    bin_folder = installed(built("wheel", ROOT, tmp_path), tmp_path / "clean")
-
+def runs(bin_folder: Path, folder: Path) -> None:
     def run(*command: str) -> subprocess.CompletedProcess[str]:
         plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        place = {"cwd": tmp_path, "env": plain | {"COLUMNS": "120"}, "capture_output": True, "text": True}
+        place = {"cwd": folder, "env": plain | {"COLUMNS": "120"}, "capture_output": True, "text": True}
         return subprocess.run([bin_folder / command[0], *command[1:]], check=False, **place)  # type: ignore[call-overload]
 
     absent = run("python", "-c", f"from importlib.util import find_spec; print([*map(find_spec, {EXTRAS})])")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tightrope.checker.expression import terms_of
 from tightrope.checker.judge import PROVED, REFUTED, UNDECIDED, judged
 from tightrope.checker.law import NotCheckable
 
@@ -22,7 +23,6 @@ TRUE = [
     ("delta", "ApproximateDP(epsilon=0.1, delta=0.001) * 2", "inf", 0.001998, 0.002),
     ("epsilon", "ApproximateDP(epsilon=0.1, delta=0.001) * 2", 1e-3, "inf", "inf"),
     ("epsilon", "RandomizedResponse(p=0.75) * 0", 0.0, 0.0, 0.0),
-    ("epsilon", "training(records=100, batch=1, steps=1000, sigma=1.0)", 1e-6, 2.1245151711, 2.1245151712),
 ]
 
 
@@ -48,6 +48,11 @@ def test_false_ends_are_refuted(case: tuple[str, str, Any, Any, Any]) -> None:
         assert low.found is not None
         assert high.found is not None
         assert low.found[1] < level < high.found[0]
+
+
+def test_a_training_run_is_its_steps() -> None:
+    steps = terms_of("Gaussian(sigma=1.0).poisson(rate=0.01) * 1000")
+    assert terms_of("training(records=100, batch=1, steps=1000, sigma=1.0)") == steps
 
 
 def test_one_direction_may_be_asked_for() -> None:
