@@ -82,6 +82,18 @@ def test_a_calibration_is_proved_to_meet_its_target_and_its_neighbour_to_miss_it
     assert [each.verdict for each in tight.answers[0].verdicts] == ["proved", "proved", "refuted"]
 
 
+def test_only_the_question_of_a_calibration_counts() -> None:
+    found = tr.calibrate(lambda sigma: tr.Gaussian(sigma=sigma) * 10, epsilon=1.0, delta=1e-6)
+    document = json.loads(result.calibration(found, 0.1))
+    del document["missed"]
+
+    harder = {**document, "delta": 1e-9, "bound": document["bound"] | {"delta": 1e-6, "quantity": "epsilon"}}
+    verdicts = [each.verdict for each in tr.verify(json.dumps(harder)).answers[0].verdicts]
+    assert verdicts[1:] == ["refuted", "not checkable"]
+    turned = {**document, "epsilon": 0.5, "bound": document["bound"] | {"missed": True}}
+    assert [each.end for each in tr.verify(json.dumps(turned)).answers[0].verdicts] == ["lower", "upper", "meets"]
+
+
 def test_a_curve_verifies_point_by_point() -> None:
     run = tr.Gaussian(sigma=2.0)
     curve = run.curve(epsilons=[-1.0, 0.0, 1.0])

@@ -134,7 +134,7 @@ def _verified(answer: Mapping[str, Any], target: float | None, seconds: float) -
         lower, upper = judged(question, seconds)
     except NotCheckable as error:
         raise DataError(str(error)) from None
-    against = () if target is None else (_against(target, lower, upper, missed="missed" in answer),)
+    against = () if target is None else (_against(target, lower, upper, missed=answer.get("missed") is True),)
     return VerifiedAnswer(
         answer["expression"], f"{quantity} at {given}" if given else quantity, (lower, upper, *against)
     )
@@ -177,9 +177,10 @@ def _calibrated(document: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any]
     bound, missed = document.get("bound"), document.get("missed")
     if not isinstance(bound, Mapping):
         raise DataError('this is no calibration: "bound" holds the ends of its answer')
-    yield {**about, **bound}, target
+    yield {**bound, **about, "missed": False}, target  # a part does not say what was asked
     if isinstance(missed, Mapping):
-        yield {**about, "expression": _before(document, missed), **missed, "missed": True}, target
+        about["expression"] = missed.get("expression") or _before(document, missed)
+        yield {**missed, **about, "missed": True}, target
 
 
 def _before(document: Mapping[str, Any], missed: Mapping[str, Any]) -> str:
@@ -209,7 +210,8 @@ def _number(answer: Mapping[str, Any], name: str) -> float:
     value = answer.get(name)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         try:
-            return float(value)
+            if (found := float(value)) == value:
+                return found
         except OverflowError:
             pass
     if value in ("inf", "-inf"):
