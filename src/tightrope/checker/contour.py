@@ -37,6 +37,8 @@ def enclosed(
     """Lower and upper bound of delta(eps), about 2^-goal of Chernoff's bound apart; None where there is none."""
     with precision(GUARD_BITS + goal // 4):
         far, period = aliases(terms, epsilon, tilt, goal)
+    if not (0 < tilt < far and period > 0):  # the one thing that is asked of these choices
+        return None
     with precision(goal + GUARD_BITS + 2 * sum(count for _, count in terms).bit_length()):
         if len(terms) == 1 and terms[0][0].lattice() is not None:
             found = _circle(terms[0], epsilon, tilt, period)
@@ -84,7 +86,10 @@ def _circle(term: Term, epsilon: arb, tilt: arb, period: arb) -> tuple[arb, arb,
     size = 2 * ceiling(period / gap / 2) + 1
     if size > CIRCLE_MOST:
         return None
-    first = base + gap * ceiling(((epsilon - base) / gap).mid())
+    place = (epsilon - base) / gap
+    if not place.rad() < arb(1) / 2:  # the first loss would be unknown by more than one
+        return None
+    first = base + gap * ceiling(place.mid())
     step = 2 * arb.pi() / (gap * size)
     products = _products([term], tilt, step, size // 2 + 1)
     if products is None:
@@ -113,9 +118,9 @@ def _products(terms: Sequence[Term], tilt: arb, step: arb, count: int) -> list[a
 
 def _raised(ratio: acb, uses: int) -> acb:
     """ratio^uses; a ball around 0 by its modulus, which is at most 1 as |M(c + it)| <= M(c)."""
-    if ratio.contains(acb(0)):
-        most = abs(ratio).upper().min(arb(1))
-        error = arb(0, (most.log() * uses).exp().upper() if most > 0 else arb(0))
+    if ratio.contains(acb(0)):  # which nan does, too
+        most = abs(ratio).upper()
+        error = arb(0, (most.log() * uses).exp().upper() if 0 < most < 1 else arb(0 if most == 0 else 1))
         return acb(error, error)
     return (ratio.log() * uses).exp()
 

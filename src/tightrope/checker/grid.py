@@ -77,6 +77,8 @@ def enclosed(
         if plan is None:
             return None
         ranges, step, tilt = plan
+        if not (step > 0 and tilt >= 0):  # the one thing that is asked of these choices
+            return None
         unit = [fmpz(1) << bits]
         first, scale, result = -epsilon, arb(2) ** -bits, TiltedSums(bits, 0, unit, unit, unit, fmpz(0))
         finite = within = arb(0)  # the logs of the chances that all losses are finite, and that none is above its grid
@@ -103,7 +105,7 @@ def _cells(
     """
     low, top = ends
     size = int(_floor((top - low) / step)) + 1
-    if size > GRID_SIZE_MOST // 8:
+    if not 0 < size <= GRID_SIZE_MOST // 8:
         raise TooMuch
     zero, rise, lift = top - size * step, step.exp(), (tilt * step).exp()
     tails = []
@@ -124,6 +126,8 @@ def _cells(
             above[i + 1] += lift * rise * (mass - other) / (rise - 1)
         tilted, odds = tilted * lift, odds * rise
     norm = sum(above, arb(0)).mid()
+    if not norm > 0:  # of balls that are wider than they are high
+        raise TooMuch
     unit = norm / arb(2) ** bits
     up = [[-_floor(-each / unit) for each in column] for column in (above, q)]
     found = TiltedSums(bits, 0, up[0], [max(_floor(each / unit), fmpz(0)) for each in p], up[1], fmpz(0))

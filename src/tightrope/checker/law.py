@@ -43,7 +43,7 @@ class CheckedLaw:
         return arb(0)
 
     def tails(self, x: arb) -> tuple[arb, arb] | None:
-        """P and Q of {x < l < +inf}; for a ball x, both of the same event, for some point of the ball."""
+        """P and Q of {x < l < +inf}: for a ball x, balls that hold those of every point of it."""
         return None
 
     def reversed(self) -> CheckedLaw | None:

@@ -52,7 +52,7 @@ class DiscreteGaussianLaw(CheckedLaw):
             return None
         scale = (tilt * (tilt + 1) * shift**2 / (2 * variance)).exp() / self._norm()
         weights, turns, found = [], [], []
-        for x in range(int(middle) - reach, int(middle) + reach + 1):
+        for x in range(int(middle) - reach, int(middle) + reach + 2):  # m may be a little more than middle + 1
             weights.append(acb(scale * (-((x - shift * (1 + tilt)) ** 2) / (2 * variance)).exp()))
             turns.append(acb(0, step * exact(Fraction(shift * (2 * x - shift)) / (2 * self.variance))).exp())
         rest = arb(0, (2 * scale * self._rest(arb(reach))).upper())

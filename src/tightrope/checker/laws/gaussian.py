@@ -92,7 +92,8 @@ class SampledGaussianLaw(CheckedLaw):
         angles = [tilted.log(x) * (-step if self.added else step) for x in places]
         dropped = tilted.outside(places[0], width) + tilted.outside(places[-1], width)
         gap = (2 * arb.pi() * shift / width).expm1()
-        whole = (sum(masses, arb(0)) + dropped) / (1 - 2 * tilted.growth(shift, arb(0)).exp() / gap)  # >= integral f
+        known = 1 - 2 * tilted.growth(shift, arb(0)).exp() / gap
+        whole = (sum(masses, arb(0)) + dropped) / known if known > 0 else arb("inf")  # >= integral f
         found = []
         for j, kept in enumerate(_turned(masses, angles, block)[:count]):
             miss = 2 * tilted.growth(shift, step * j).exp() / gap
