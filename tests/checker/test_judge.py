@@ -23,6 +23,11 @@ TRUE = [
     ("delta", "ApproximateDP(epsilon=0.1, delta=0.001) * 2", "inf", 0.001998, 0.002),
     ("epsilon", "ApproximateDP(epsilon=0.1, delta=0.001) * 2", 1e-3, "inf", "inf"),
     ("epsilon", "RandomizedResponse(p=0.75) * 0", 0.0, 0.0, 0.0),
+    # without any use P = Q: 1 - e^eps below 0
+    ("delta", "Gaussian(sigma=1.0) * 0", -1.0, 0.632120, 0.632121),
+    ("delta", "Gaussian(sigma=1.0) * 0", "-inf", 1.0, 1.0),
+    # a whole number is the nearest double, as it is for the package
+    ("epsilon", "PureDP(epsilon=9007199254740993)", 0.0, 0.0, 9007199254740992.0),
 ]
 
 
@@ -87,6 +92,17 @@ def test_hints_are_not_believed() -> None:
         ("(Gaussian(sigma=1.0) + Laplace(scale=1.0)).poisson(rate=0.5)", "one sample"),
         ("Gaussian(sigma=1.0) * 2.5", "whole"),
         ("Gaussian(1.0)", "cannot read"),
+        ("Gaussian(sigma=1.0, sigma=5.0)", "twice"),
+        ("Gaussian(sigma=1.0, **3)", "without a name"),
+        ("Gaussian(sigma=1.0, name=3)", "a name"),
+        ("Gaussian(sigma=True)", "an argument"),
+        ("Gaussian(sigma=1.0) * True", "an argument"),
+        ("Gaussian(sigma=1.0)  # * 1000", "#"),
+        ("Gaussian(sigma=1" + "0" * 400 + ")", "too large"),
+        ("Finite(p=(2, 1), q=(1, 2))", "probabilit"),
+        ("Finite(p=(0.5, 0.4), q=(0.5, 0.5))", "probabilities"),
+        ("training(records=100, batch=10, steps=-9, sigma=1.0)", "steps"),
+        ("training(records=100, batch=10, steps=9, epochs=1, sigma=1.0)", "training run"),
         ("__import__('os').system('true')", "cannot read"),
         ("(" * 400, "not an expression"),
         ("Gaussian(sigma=1e999)", "infinite"),
@@ -105,7 +121,21 @@ def test_other_quantities_are_not_checkable() -> None:
     assert {each.verdict for each in judged(case, 5.0)} == {UNDECIDED}
 
 
-@pytest.mark.parametrize("broken", [{"lower": None}, {"only": "both"}, {"delta": "much"}, {"certificate": 3}])
+def test_no_epsilon_is_below_0_and_nothing_is_left_at_delta_1() -> None:
+    for given, upper in ((0.9, -0.5), (1.0, "-inf"), (1.0, -5e-324)):
+        found = judged(answer("epsilon", "Gaussian(sigma=10.0)", given, "-inf", upper), 20.0)
+        assert [each.verdict for each in found] == [PROVED, REFUTED]
+    found = judged(answer("epsilon", "Gaussian(sigma=10.0)", 1.0, -0.0, -0.0), 20.0)
+    assert [each.verdict for each in found] == [PROVED, PROVED]
+
+
+BROKEN: list[dict[str, Any]] = [
+    {"lower": None}, {"only": "both"}, {"delta": "much"}, {"certificate": 3}, {"lower": True}, {"delta": "1e-6"},
+    {"upper": 10**400}, {"upper": 2**53 + 1}, {"upper": "nan"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=str)
 def test_what_is_no_answer_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises(NotCheckable):
         judged(answer("epsilon", "Gaussian(sigma=1.0)", 1e-6, 1.0, 9.0) | broken, 5.0)

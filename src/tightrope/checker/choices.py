@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from math import inf
+from typing import Any
 
 from flint import arb
 
 from .law import CheckedLaw, Term, cgf, precision
 
 Range = tuple[arb, arb]
+Hints = tuple[arb | None, arb | None]  # step and tilt of a grid
 LEAST_BITS = 1200  # P-mass that is left out above, as a power of 1/2, where nothing is known of delta
 RARER_BITS = 40  # and compared with delta
 CELLS_FIRST = 1 << 12  # where no step is named
@@ -20,7 +23,7 @@ ROUGH_BITS = 64
 
 
 def chosen(
-    terms: Sequence[Term], epsilon: arb, level: arb, hints: tuple[arb | None, arb | None], finer: int
+    terms: Sequence[Term], epsilon: arb, level: arb, hinted: Hints, finer: int
 ) -> tuple[list[Range], arb, arb] | None:
     """Ends for each law, a step of 2^-finer of the hint or a little less, the tilt; None where a law has no tails.
 
@@ -28,7 +31,7 @@ def chosen(
     """
     if any(law.tails(epsilon) is None for law, _ in terms):
         return None
-    step, tilt = hints
+    step, tilt = hinted
     uses = sum(count for _, count in terms)
     least = level * arb(2) ** -(RARER_BITS + 2 * finer) / uses if level > 0 else arb(2) ** -LEAST_BITS
     sketches = [(_sketch(law, *_range(law, least, arb(0))), count) for law, count in terms]
@@ -129,3 +132,13 @@ def aliases(terms: Sequence[Term], epsilon: arb, tilt: arb, goal: int) -> tuple[
         found.append((((wanted + rise) / gap).mid(), (tilt + gap).mid()))
     period, far = min(found)
     return far, period.max(((wanted - here) / tilt).mid())
+
+
+def hints(certificate: Mapping[str, Any]) -> Hints:
+    """Step and tilt of a grid, where a certificate names them; any are sound."""
+    parameters = certificate.get("parameters") if certificate.get("engine") == "lattice" else None
+    if not isinstance(parameters, Mapping):
+        return None, None
+    step, tilt = (parameters.get(name) for name in ("step", "theta"))
+    found = [arb(each) if isinstance(each, float) and 0 < each < inf else None for each in (step, tilt)]
+    return found[0], found[1]

@@ -21,8 +21,8 @@ CHECKED_USES_MOST = 10**15
 
 def terms_of(text: str) -> tuple[Term, ...]:
     """The laws of a run with the record first, equal ones together and all Gaussians as one."""
-    if len(text) > EXPRESSION_MOST:
-        raise NotCheckable(f"its text is longer than {EXPRESSION_MOST:,} characters")
+    if len(text) > EXPRESSION_MOST or "#" in text:  # of a comment a reader may think that it counts
+        raise NotCheckable(f"its text has a # or is longer than {EXPRESSION_MOST:,} characters")
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -42,7 +42,9 @@ def _terms(node: ast.expr) -> list[Term]:
             raise NotCheckable("a count is no whole number")
         return [(law, uses * count) for law, uses in _terms(node.left)]
     if isinstance(node, ast.Call) and not node.args:
-        given = {each.arg: _number(each.value) for each in node.keywords if each.arg and each.arg != "name"}
+        given = {each.arg or "": _number(each.value) for each in node.keywords}  # a ** has no name
+        if len(given) < len(node.keywords) or "" in given or not isinstance(given.pop("name", ""), (str, type(None))):
+            raise NotCheckable("its text gives an argument twice, or without a name")
         if isinstance(node.func, ast.Name) and node.func.id == "training":
             return _training(given)
         if isinstance(node.func, ast.Name):
@@ -59,7 +61,7 @@ def _law(name: str, given: dict[str, object]) -> CheckedLaw:
         raise NotCheckable(f"{name} is not among the laws that the checker knows")
     try:
         return LAWS[name](**given)
-    except (TypeError, ValueError, ZeroDivisionError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise NotCheckable(f"{name} with these arguments is not known to the checker: {error!s:.80}") from None
 
 
@@ -87,10 +89,12 @@ def _training(given: dict[str, object]) -> list[Term]:
     plain = given.pop("sampling", "poisson") == "poisson" and not given
     if not (plain and isinstance(records, int) and isinstance(batch, int) and isinstance(sigma, (int, Fraction))):
         raise NotCheckable("of training runs the checker knows those with Poisson batches and one sigma")
+    if not 0 < batch <= records or (steps is None) == (epochs is None):
+        raise NotCheckable("this training run is not known to the checker")
     if steps is None and isinstance(epochs, int):
         steps = -(-epochs * records // batch)  # a step that is begun counts
-    if not isinstance(steps, int) or not 0 < batch <= records:
-        raise NotCheckable("this training run is not known to the checker")
+    if not isinstance(steps, int) or not 0 <= steps <= CHECKED_USES_MOST:
+        raise NotCheckable("its steps are no whole number")
     rate = Fraction(batch / records)  # the double, which is what the run means
     return [(_sampled([(_law("Gaussian", {"sigma": sigma}), 1)], rate), steps)]
 
@@ -116,7 +120,7 @@ def _number(node: ast.expr) -> object:
         if node.value - node.value != 0:
             raise NotCheckable("a number is infinite")
         return Fraction(node.value)
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, str, type(None))):
+    if isinstance(node, ast.Constant) and type(node.value) in (int, str, type(None)):  # and no bool
         return node.value
     if isinstance(node, (ast.Tuple, ast.List)):
         return tuple(_number(each) for each in node.elts)

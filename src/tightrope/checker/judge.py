@@ -11,13 +11,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, isfinite, nextafter
+from math import inf, nextafter
 from typing import Any
 
 from flint import arb
 
 from . import contour, grid
-from .choices import saddle
+from .choices import Hints, hints, saddle
 from .expression import terms_of
 from .law import NotCheckable, Term, exact, infinite, precision, reverse
 from .laws import listed
@@ -27,7 +27,6 @@ FORMULA_BITS = (128, 1024)  # where a formula is exact
 CONTOUR_GOALS = (40, 64, 96, 160, 256)  # of contours, in bits
 GRID_HALVINGS = 12  # of the step of a grid
 Enclosures = Iterator[tuple[arb, arb]]
-Hints = tuple[arb | None, arb | None]  # step and tilt of a grid
 
 
 @dataclass(frozen=True)
@@ -49,12 +48,12 @@ def judged(answer: Mapping[str, Any], seconds: float) -> tuple[EndVerdict, EndVe
 
 def _end(answer: Mapping[str, Any], end: str, until: float) -> EndVerdict:
     try:
-        value = float(answer[end])
+        value = _read(answer[end])
         with precision(FORMULA_BITS[-1]):
             verdict, why, found = _decided(answer, value, end == "upper", until)
     except NotCheckable as error:
         verdict, why, found = UNDECIDED, str(error), None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise NotCheckable(f"this is no answer: {type(error).__name__}, {error!s:.80}") from None
     return EndVerdict(end, value, verdict, why, found)
 
@@ -66,26 +65,28 @@ def _decided(
     if quantity not in ("epsilon", "delta"):
         raise NotCheckable(f"the checker knows epsilon and delta, and not {quantity!s:.40}")
     of_epsilon = quantity == "epsilon"
-    given = float(answer["delta" if of_epsilon else "epsilon"])
+    given = _read(answer["delta" if of_epsilon else "epsilon"])
     point, level = (value, given) if of_epsilon else (given, value)
-    if not (0.0 <= level <= 1.0 and point == point):
+    if not (0 <= level <= 1 and point == point):
         raise NotCheckable("a delta lies in [0, 1], and an epsilon is a number")
     terms = terms_of(answer["expression"])
     both = {"remove": terms, "add": reverse(terms)}
     asked = [answer["only"]] if answer.get("only") else ["remove", "add"]
     if answer.get("direction") == "add":
         asked.reverse()
-    if value >= (inf if of_epsilon else 1.0) if upper else value <= 0.0:
+    if value >= (inf if of_epsilon else 1) if upper else value <= 0:
         return PROVED, "by definition", None
+    if upper and value < 0:  # an epsilon, as deltas were read above
+        return REFUTED, "no epsilon is below 0", None
     directions = list(dict.fromkeys(both[each] for each in asked))
-    hints = _hints(answer.get("certificate") or {})
+    step_and_tilt = hints(answer.get("certificate") or {})
     below, least, most = 0, arb(0), arb(0)
     for index, each in enumerate(directions):
         share = time.monotonic() + (until - time.monotonic()) / (len(directions) - index)
         low, high = arb(0), arb(1)
-        for found in _enclosures(each, (point, level), hints, share):
+        for found in _enclosures(each, (point, level), step_and_tilt, share):
             if not (found[0].is_finite() and found[1].is_finite()):
-                continue
+                continue  # nan would stay for ever
             low, high = low.max(found[0].lower()), high.min(found[1].upper())
             if low > level or (low >= level and not upper and not of_epsilon):
                 return (REFUTED if upper else PROVED), "", _shown(low, high)
@@ -104,24 +105,27 @@ def _reason(low: arb, high: arb, until: float) -> str:
     return "not decided in this time, or too near to the exact value: give more seconds"
 
 
-def _enclosures(terms: Sequence[Term], about: tuple[float, float], hints: Hints, until: float) -> Enclosures:
+def _enclosures(terms: Sequence[Term], about: tuple[float, float], hinted: Hints, until: float) -> Enclosures:
     """Enclosures of delta at a point in one direction, the quick ones first; the level is a hint."""
     point, level = about
-    if not terms or not isfinite(point):  # at inf what is left is the infinite loss; at -inf everything is
-        yield (infinite(terms), infinite(terms)) if point > 0 or not terms else (arb(1), arb(1))
+    if point == -inf:
+        yield arb(1), arb(1)
         return
     if point < 0:  # delta(eps) = 1 - e^eps + e^eps delta(-eps) of the reverse
         share = exact(Fraction(point)).exp()
-        for low, high in _enclosures(reverse(terms), (-point, 0.0), hints, until):
+        for low, high in _enclosures(reverse(terms), (-point, 0), hinted, until):
             yield 1 - share + share * low, 1 - share + share * high
+        return
+    if not terms or point == inf:  # what is left is the infinite loss
+        yield infinite(terms), infinite(terms)
         return
     epsilon = exact(Fraction(point))
     if sum(uses for _, uses in terms) == 1:
         yield from _once(terms, epsilon)
-    routes = [_grids(terms, epsilon, arb(level), hints, until)]
+    routes = [_grids(terms, epsilon, arb(level), hinted, until)]
     if (line := saddle(terms, epsilon)) is not None:
         yield infinite(terms), infinite(terms) + contour.chernoff(terms, epsilon, line)
-        routes.insert(0 if hints[0] is None else 1, _contours(terms, epsilon, line, until))
+        routes.insert(0 if hinted[0] is None else 1, _contours(terms, epsilon, line, until))
     routes.insert(1 if len(terms) == 1 and terms[0][0].lattice() else 0, _listed(terms, epsilon))
     for route in routes:
         yield from route
@@ -159,16 +163,16 @@ def _grids(terms: Sequence[Term], epsilon: arb, level: arb, hints: Hints, until:
         yield found
 
 
-def _hints(certificate: Mapping[str, Any]) -> Hints:
-    """Where a certificate names them; any are sound."""
-    parameters = certificate.get("parameters") if certificate.get("engine") == "lattice" else None
-    if not isinstance(parameters, Mapping):
-        return None, None
-    step, tilt = (parameters.get(name) for name in ("step", "theta"))
-    found = [arb(each) if isinstance(each, float) and 0.0 < each < inf else None for each in (step, tilt)]
-    return found[0], found[1]
-
-
 def _shown(low: arb, high: arb) -> tuple[float, float]:
     """As doubles, rounded outward."""
-    return max(nextafter(float(low), -inf), 0.0), min(nextafter(float(high), inf), 1.0)
+    return max(nextafter(float(low), -inf), float(0)), min(nextafter(float(high), inf), float(1))
+
+
+def _read(number: object) -> float:
+    """A number of a document: a double, or an infinity, which JSON holds as a text; nothing that a double rounds."""
+    if type(number) not in (int, float) and number not in ("inf", "-inf"):
+        raise ValueError(f"{number!r:.40} is no number")
+    found = float(number)  # type: ignore[arg-type]
+    if type(number) is int and found != number:
+        raise ValueError(f"{number!r:.40} is no double")
+    return found

@@ -12,9 +12,11 @@ from .finite import GeometricLaw, LeakyResponseLaw, RatiosLaw, response
 from .gaussian import GaussianLaw
 from .laplace import LaplaceLaw
 
+NEARLY = Fraction(1, 10**12)  # lists of probabilities sum to 1 but for rounding, and are divided by their sum
+
 
 def _gaussian(sigma: Fraction, sensitivity: Fraction = Fraction(1)) -> CheckedLaw:
-    return GaussianLaw(_positive(_positive(sensitivity) / _positive(sigma)) ** 2)
+    return GaussianLaw((_positive(sensitivity) / _positive(sigma)) ** 2)
 
 
 def _gdp(mu: Fraction) -> CheckedLaw:
@@ -52,7 +54,7 @@ def _approximate(epsilon: Fraction, delta: Fraction) -> CheckedLaw:
 
 
 def _finite(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> CheckedLaw:
-    if not len(p) == len(q) > 0 or min(*p, *q) < 0 or not sum(p) > 0 or not sum(q) > 0:
+    if len(p) != len(q) or any(abs(sum(map(_share, each), Fraction(0)) - 1) > NEARLY for each in (p, q)):
         raise ValueError("p and q are lists of probabilities")
     return RatiosLaw(tuple(map(Fraction, p)), tuple(map(Fraction, q)))
 
@@ -60,7 +62,7 @@ def _finite(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> CheckedLaw:
 def _positive(number: Fraction | None) -> Fraction:
     if not isinstance(number, (int, Fraction)) or not number > 0:
         raise ValueError("a positive number is needed")
-    return Fraction(number)
+    return Fraction(float(number))  # a whole number stands for the nearest double, too
 
 
 def _share(number: Fraction | None) -> Fraction:
