@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import pickle
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -182,3 +184,30 @@ def test_what_is_no_document_is_refused(text: str) -> None:
 def test_time_is_positive() -> None:
     with pytest.raises(InvalidParameter, match="seconds"):
         tr.verify(json.dumps(written()), seconds=0.0)
+
+
+def test_what_is_trusted_is_short() -> None:
+    checker = Path(tr.__file__).parent / "checker"
+    lines = {
+        path.relative_to(checker).as_posix(): sum(bool(line.strip()) for line in path.read_text("utf-8").splitlines())
+        for path in checker.rglob("*.py")
+    }
+    core = ("judge.py", "law.py", "expression.py", "laws/__init__.py", "contour.py", "grid.py")
+    assert sum(lines[name] for name in core) <= 700
+    laws = {name: count for name, count in lines.items() if name not in (*core, "choices.py")}
+    assert {name: count for name, count in laws.items() if count > 200} == {}
+
+
+def test_what_is_trusted_imports_arb_and_plain_python_alone() -> None:
+    checker = Path(tr.__file__).parent / "checker"
+    found = set()
+    for path in checker.rglob("*.py"):
+        inside = len(path.relative_to(checker).parts)  # as many dots stay in the room
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {each.name for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level > inside:
+                found.add(f"{'.' * node.level}{node.module}")
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(str(node.module))
+    assert {name for name in found if name.split(".")[0] not in sys.stdlib_module_names} == {"flint"}

@@ -202,6 +202,14 @@ def test_a_run_that_no_text_holds_is_to_be_built_again(
     assert "tightrope verify" not in text
 
 
+def test_what_the_checker_does_not_know_is_not_promised(trained: tuple[tr.Report, str]) -> None:
+    assert "proves or refutes both ends" in Reader(proof.certificate(trained[0])).text
+    other = tr.Exponential(epsilon=1.0).report(delta=1e-6, seconds=5.0, date="2026-11-16")
+    text = Reader(proof.certificate(other)).text
+    assert "its checker does not know this run: Exponential" in text
+    assert "proves or refutes" not in text
+
+
 @pytest.mark.usefixtures("undrawn")
 def test_files_by_their_names(tmp_path: Path, trained: tuple[tr.Report, str]) -> None:
     found, _ = trained

@@ -86,18 +86,35 @@ def _checks(report: Report) -> list[Markup]:
     deltas = " ".join(f"--delta {short(each.arguments['delta'])}" for each in asked)
     only = "" if asked[0].direction is None else f" --direction {asked[0].direction.value}"
     again = f"tightrope epsilon {_shell(run)} {deltas}{only} --proof"
-    commands = ["tightrope verify report.html", *([again] if len(again) <= COMMAND_MOST else [])]
+    why = _not_checkable(run)
+    told = (
+        "tightrope verify proves or refutes both ends from it, by a checker that shares no code with what found them."
+        if not why
+        else f"tightrope verify says whether it was changed; its checker does not know this run: {why}."
+    )
+    more = " The other command asks the same question again, in ball arithmetic:" if len(again) <= COMMAND_MOST else ""
     return [
         element("h3", "How to check it"),
         element(
             "p",
-            "This file holds the certificate as data (the element ",
+            "The page holds the certificate as data (the element ",
             element("code", RESULT_ID),
-            "). The first command proves both ends again from it, with code of its own; the second asks the same "
-            "question again, in ball arithmetic:",
+            f"), and a PDF has it attached (result.json). {told}{more}",
         ),
-        element("pre", element("code", "\n".join(commands))),
+        element("pre", element("code", "\n".join(["tightrope verify report.html", *([again] if more else [])]))),
     ]
+
+
+def _not_checkable(run: str) -> str:
+    """Why the checker cannot read a run; nothing where it can."""
+    from ..checker.expression import terms_of
+    from ..checker.law import NotCheckable
+
+    try:
+        terms_of(run)
+    except NotCheckable as error:
+        return str(error)
+    return ""
 
 
 def _shell(text: str) -> str:
