@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.resources import files
 from typing import Any
@@ -111,3 +112,15 @@ def test_bad_input_takes_one_line(given: tuple[str, str], capsys: pytest.Capture
     assert captured.out == ""
     assert captured.err.startswith(f"tightrope: {given[0].strip('-')} must be ")
     assert captured.err.count("\n") == 1
+
+
+def test_an_interrupt_tells_what_was_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(minutes: float, told: Callable[[Selftest], None], **given: Any) -> Selftest:
+        told(selftest(0.0, seed=1, case=6))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tightrope.selftest.selftest", interrupted)
+    assert run(["selftest"]) == 130
+    shown = capsys.readouterr().out
+    assert shown.startswith("1 case of seed 1 in ")
+    assert "case 6: epsilon in [" in shown

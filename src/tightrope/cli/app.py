@@ -86,7 +86,8 @@ def app(context: click.Context) -> None:
       (Gaussian(sigma=3) * 10).poisson(rate=0.01)
       Gaussian(sigma=3).poisson(rate=0.01) * 10
 
-    Exit codes: 0 answered, 2 bad input, 3 accuracy not reached (the bound is printed).
+    Exit codes: 0 answered, 1 verify or selftest found something false, 2 bad input, 3 accuracy not reached (the bound
+    is printed), or verify could not decide.
     """
     if context.invoked_subcommand is None:
         say(context.get_help())

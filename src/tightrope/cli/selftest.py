@@ -7,7 +7,7 @@ import click
 from .. import documents
 from ..digits import timed
 from .options import given_date, json_options
-from .output import say, spinner
+from .output import INTERRUPTED, say, spinner
 
 FAILED = 1
 
@@ -26,6 +26,7 @@ def selftest(minutes: float, seed: int, case: int | None, as_document: bool) -> 
     checker       each end proved again, as tightrope verify does; what it cannot decide is counted
 
     A failure is printed with the command that does it again. Exit code 1 where there is one.
+    After an interrupt what was found so far is told; then it is 130.
 
     \b
     tightrope selftest
@@ -35,12 +36,20 @@ def selftest(minutes: float, seed: int, case: int | None, as_document: bool) -> 
     from ..selftest import selftest as tested
     from ..selftest.report import Selftest, question
 
+    found, interrupted = Selftest(seed), False
     with spinner("selftest") as told:
 
         def tell(so_far: Selftest) -> None:
+            nonlocal found
+            found = so_far
             told(f"selftest: {so_far.title}, {timed(60.0 * minutes)} in all")
 
-        found = tested(minutes, seed=seed, case=case, told=tell)
+        try:
+            tested(minutes, seed=seed, case=case, told=tell)
+        except KeyboardInterrupt:
+            if not found.judged:
+                raise
+            interrupted = True
     if as_document:
         say(documents.write_dated(found.document(), given_date()))
     else:
@@ -52,4 +61,4 @@ def selftest(minutes: float, seed: int, case: int | None, as_document: bool) -> 
                 say(f"    {each.judge}: {each.ruling.value}, {each.told}")
             if one.refused:
                 say(f"    refused: {one.refused}")
-    return FAILED if found.failures else 0
+    return INTERRUPTED if interrupted else FAILED if found.failures else 0

@@ -70,8 +70,8 @@ class Selftest:
         lines.append(f"  {'refused:':<13} {self.refusals:,}")
         widest, narrow = self.widest, sum(each.width <= SELFTEST_NARROW for each in self.judged)
         lines.append(
-            f"  {'widest:':<13} {widest.width:.2g} of the upper end, case {widest.case.number}; "
-            f"{narrow:,} at most {SELFTEST_NARROW:g}"
+            f"  {'widths:':<13} {narrow:,} at most {SELFTEST_NARROW:g} of the upper end; "
+            f"the widest {widest.width:.2g}, {question(widest)}"
         )
         for each in self.failures:
             lines += [f"  FAILED {question(each)}"]
