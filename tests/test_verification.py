@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 import tightrope as tr
 from tightrope import documents, result
@@ -139,6 +140,13 @@ def test_answers_of_a_training_run_are_found_where_they_stand() -> None:
     )
     assert [each.asked for each in found.answers] == ["epsilon at delta 0.001", "row_without_expression"]
     assert (found.count("proved"), found.count("not checkable")) == (2, 2)
+
+
+@pytest.mark.parametrize("name", ["first_calibration", "deltas", "conversion"])
+def test_a_verification_is_as_its_schema_says(name: str) -> None:
+    schema = json.loads((Path(tr.__file__).parent / "schema" / "verification.json").read_text("utf-8"))
+    found = tr.verify((OLD / f"{name}.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(json.loads(documents.write_dated(found.document(), "2026-11-16")))
 
 
 def test_advantage_is_delta_at_zero() -> None:

@@ -69,7 +69,7 @@ class Verification:
         return "\n".join([*map(str, self.answers), f"{counts}; {digest}"])
 
     def document(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """As JSON holds it; schema/verification.json describes it."""
         return {
             "quantity": "verification",
             "unchanged": self.unchanged,
