@@ -81,6 +81,7 @@ $(MUTANTS)/.stamp: pyproject.toml
 # A run that was interrupted goes on; PEERS_OPTIONS=--fresh begins again, PEERS_OPTIONS='--only sgd-*' asks a part.
 bench-peers: $(STAMP) $(PEERS)/.stamp ## other libraries on the same cases, into docs/benchmarks.md; about 25 minutes
 	$(BIN)/python -m benchmarks.peers.run $(PEERS_OPTIONS)
+	$(BIN)/python -m benchmarks.peers.faults
 	$(BIN)/python -m benchmarks.peers.page
 	$(PEERS)/bin/python benchmarks/autodp_examples.py
 

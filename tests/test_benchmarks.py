@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import tightrope as tr
-from benchmarks.peers import page
+from benchmarks.peers import faults, page
 from benchmarks.peers.case import RESULTS, Case, cases
 from benchmarks.peers.contour_truth import epsilon_at
 from benchmarks.peers.table import OURS, Results, results
@@ -42,6 +42,14 @@ def test_ours_has_no_false_claim_and_each_false_claim_its_command(found: Results
     assert [row.case.name for row in claims if row.tool == OURS] == []
     text = page.page(found)
     assert [row for row in claims if page.command(row) not in text] == []
+
+
+def test_other_faults_have_their_command_and_lie_below_the_truth(found: Results) -> None:
+    recorded, text = json.loads(faults.FAULTS.read_text())["faults"], page.page(found)
+    assert set(recorded) == {fault.name for fault in faults.KNOWN}
+    assert all(fault.command in text for fault in faults.KNOWN)
+    assert all(float(row["value"]) < float(row["truth"]) for row in recorded.values())
+    assert abs(float(faults.reports()) / float(recorded["reports"]["truth"]) - 1.0) < 1e-15
 
 
 def test_truths_are_the_reference_vectors_where_there_are() -> None:

@@ -18,6 +18,7 @@ NAMES = {
     "discrete_laplace": ("DiscreteLaplace", "scale"),
     "randomized_response": ("RandomizedResponse", "p"),
     "pure": ("PureDP", "epsilon"),
+    "exponential": ("Exponential", "epsilon"),
 }
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from .case import cases
+from .faults import section as faults
 from .table import OURS, Results, Row, results, shown, summary
 from .tools.table import TOOLS
 from .verdict import number, said, truths, value_of
@@ -109,7 +110,7 @@ def false_claims(found: Results) -> list[str]:
             "`PLDAccountant.compose` of dp-accounting counts a RandomizedResponseDpEvent once, whatever its count.",
             "",
         ]
-    return lines
+    return [*lines, *faults()]
 
 
 def better(found: Results) -> list[str]:
@@ -170,7 +171,8 @@ def ending() -> list[str]:
         "closed forms, exact sums and contour integrals of brute force at two step sizes, without the package.",
         "*ours* is the certified interval of the package, where nobody else computes the number: it can show another",
         "tool wrong, and says nothing about ours. Without replacement, the interval reaches from what real neighbours",
-        "lose to what the dominating pair allows. A number counts as right within 1e-14, relative.",
+        "lose to what the dominating pair allows; for the exponential mechanism, from what two candidates lose to what",
+        "zero-concentrated privacy allows. A number counts as right within 1e-14, relative.",
     ]
 
 

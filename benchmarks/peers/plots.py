@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 LEAST = 1e-16  # what is closer is drawn here
 LINEAR = 1e-13
-BESIDE = 0.12  # tools stand this many powers of ten beside one another at one delta
-SIZE = (9.2, 5.2)
+COLUMN = 0.84  # of the distance of two deltas, in which the tools stand beside one another
+SIZE = (9.2, 6.2)
+TIMES = (0.5, 1, 2, 5, 10, 20, 50, 100)
 MARKERS = {
     "tightrope": "o",
     "dp-accounting": "s",
@@ -39,6 +40,8 @@ def widths(found: Results, path: Path) -> None:
     with Drawing(path) as axes:
         axes.set(xscale="log", yscale="log", xlabel="seconds of the processor to the first answer, in a new process")
         axes.set_ylabel("width, or distance from the truth, relative")
+        axes.set_xticks(TIMES, [str(each) for each in TIMES])
+        axes.minorticks_off()
         axes.set_title("Width against time; a ring: the claimed bound misses the truth")
         for tool in TOOLS:
             rows = [row for row in found.rows if row.tool == tool and row.answers]
@@ -48,22 +51,28 @@ def widths(found: Results, path: Path) -> None:
 
 def soundness(found: Results, path: Path) -> None:
     """Claimed upper ends of epsilon: above the line they are sound, below they are not; infinite ones on top."""
+    rows = [row for row in found.rows if row.case.question == "epsilon" and "upper" in row.found]
+    deltas = sorted({row.case.delta for row in rows}, reverse=True)
+    tools = [tool for tool in TOOLS if any(row.tool == tool for row in rows)]
     with Drawing(path) as axes:
-        axes.set(xscale="log", xlabel="delta (tools stand a little beside one another)")
+        axes.set(xlabel="delta; within each column, tools in the order of the legend")
         axes.set_yscale("symlog", linthresh=LINEAR)
         axes.set_ylabel("claimed upper end minus truth, relative")
         axes.set_title("Soundness by delta: below the line a claimed bound is false")
         axes.axhline(0.0, color="#222222", linewidth=1.0)
-        rows = [row for row in found.rows if row.case.question == "epsilon" and "upper" in row.found]
+        axes.grid(visible=False, axis="x")
+        for edge in range(len(deltas) - 1):
+            axes.axvline(edge + 0.5, color="#dddddd", linewidth=0.8)
         top = 1e2
-        for index, tool in enumerate(TOOLS):
-            own, beside = [row for row in rows if row.tool == tool], 10.0 ** (BESIDE * (len(TOOLS) / 2 - index))
-            scatter(axes, tool, [row.case.delta * beside for row in own], [height(row, top) for row in own])
-            ring(axes, [(row.case.delta * beside, height(row, top)) for row in own if row.missed])
-        axes.set_ylim(-10.0, 10.0 * top)
+        for index, tool in enumerate(tools):
+            own, beside = [row for row in rows if row.tool == tool], COLUMN * ((index + 0.5) / len(tools) - 0.5)
+            places = [(deltas.index(row.case.delta) + beside, height(row, top)) for row in own]
+            scatter(axes, tool, [x for x, _ in places], [y for _, y in places])
+            ring(axes, [place for place, row in zip(places, own, strict=True) if row.missed])
+        axes.set(xlim=(-0.5, len(deltas) - 0.5), ylim=(-10.0, 10.0 * top))
+        axes.set_xticks(range(len(deltas)), [f"{delta:.0e}".replace("e-0", "e-") for delta in deltas])
         axes.set_yticks([-1e-1, -1e-4, -1e-8, -1e-12, 0.0, 1e-12, 1e-8, 1e-4, 1e-1, top])
         axes.set_yticklabels(["-1e-1", "-1e-4", "-1e-8", "-1e-12", "0", "1e-12", "1e-8", "1e-4", "1e-1", "infinite"])
-        axes.invert_xaxis()
 
 
 def height(row: Row, top: float) -> float:
@@ -78,7 +87,7 @@ def scatter(axes: Axes, tool: str, x: list[float], y: list[float]) -> None:
         return
     colours = dict(zip(PACKAGES, colour_list(), strict=False))
     axes.scatter(
-        x, y, marker=MARKERS[tool], color=colours[TOOLS[tool].package], label=tool, s=30, alpha=0.8, linewidths=0
+        x, y, marker=MARKERS[tool], color=colours[TOOLS[tool].package], label=tool, s=20, alpha=0.8, linewidths=0
     )
 
 

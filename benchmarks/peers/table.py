@@ -54,9 +54,15 @@ class Row:
 
     @property
     def width(self) -> float:
-        """Between both ends where both are claimed, else how far the answer is off; relative."""
-        lower, upper = number(self.found, "lower"), number(self.found, "upper")
-        return abs(self.off) if lower is None or upper is None else (upper - lower) / self.truth.middle
+        """Between both ends where both are claimed, else how far the answer is off; relative.
+
+        Within what is known of the truth it is how far it may be off at most.
+        """
+        lower, upper, value = (*(number(self.found, key) for key in ("lower", "upper")), value_of(self.found))
+        if lower is not None and upper is not None:
+            return (upper - lower) / self.truth.middle
+        assert value is not None
+        return abs(self.off) or (value - float(self.truth.lower_text)) / self.truth.middle
 
 
 @dataclass(frozen=True)

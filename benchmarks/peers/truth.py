@@ -21,6 +21,7 @@ from .case import TRUTHS, Case, Step, cases
 from .contour_truth import BITS, epsilon_at, log_chernoff, summed
 
 VECTORS = Path(__file__).resolve().parents[2] / "tests" / "reference" / "vectors.json"
+GRID = 32  # shifts of the exponential mechanism, and orders to a power of two
 FINE = 0.8  # of the second computation: steps of both sums, and nodes
 ALIKE = 1e-15  # what the two may differ by, relative
 CLOSED, CONTOUR = "closed form", "contour integral, two step sizes"
@@ -78,6 +79,39 @@ def two_answers(odds: Callable[[], arb], count: int) -> Callable[[arb], arb]:
         return total
 
     return delta
+
+
+def selected(step: Step, delta: float) -> Found:
+    """The exponential mechanism: from what two candidates lose, at the worst shift, to what rho = epsilon^2/8 allows.
+
+    Two candidates leave losses t and t - epsilon, t the same at each use. Bounded range epsilon is epsilon^2/8-zCDP
+    (Cesar, Rogers 2021, "Bounding, Concentrating, and Truncating"), which Renyi divergences turn into epsilon at delta
+    (Canonne, Kamath, Steinke 2020, Prop. 12); each shift and each order is valid, so that a grid of them will do.
+    """
+    ctx.prec = 2 * BITS
+    count, epsilon = step["count"], step["epsilon"]
+
+    def shifted(share: int) -> Callable[[arb], arb]:
+        def lost(level: arb) -> arb:
+            t, total = arb(epsilon) * share / GRID, arb(0)
+            p = t.exp() * (1 - (t - arb(epsilon)).exp()) / (t.exp() - (t - arb(epsilon)).exp())
+            for low in range(count + 1):
+                loss = count * t - low * arb(epsilon) - level
+                if not loss > 0:
+                    break
+                total += math.comb(count, low) * p ** (count - low) * (1 - p) ** low * (1 - (-loss).exp())
+            return total
+
+        return lost
+
+    def allowed(order: float) -> arb:
+        rho, a = count * arb(epsilon) ** 2 / 8, arb(order)
+        found: arb = rho * a + ((a - 1) / a).log() - (arb(delta).log() + a.log()) / (a - 1)
+        return found
+
+    lower = max((solved(shifted(share), delta) for share in range(1, GRID)), key=float)
+    upper = min((allowed(1 + 2.0 ** (share / GRID)) for share in range(20 * GRID)), key=float)
+    return lower, str(upper.str(22, radius=False)), "from two candidates to concentrated privacy"
 
 
 def composed(case: Case) -> Found:
@@ -188,6 +222,8 @@ def truth(case: Case) -> Found:
     step = case.steps[0]
     if case.only("laplace", without=("rate",)):
         return laplace(case)
+    if step["noise"] == "exponential":
+        return selected(step, case.delta)
     if step["noise"] in ("discrete_laplace", "randomized_response"):
         response = step["noise"] == "randomized_response"
         odds = (lambda: arb(step["p"]) / (1 - arb(step["p"]))) if response else lambda: (1 / arb(step["scale"])).exp()

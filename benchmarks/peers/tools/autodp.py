@@ -38,6 +38,8 @@ def mechanism(step: Step, phi: bool, side: str = "") -> Any:
         made = zoo.RandresponseMechanism(p=step["p"], **off)
     elif noise == "pure":
         made = zoo.PureDP_Mechanism(eps=step["epsilon"])
+    elif noise == "exponential":
+        made = zoo.ExponentialMechanism(eps=step["epsilon"])
     else:
         made = zoo.DiscreteGaussianMechanism(sigma=step["sigma"])
     if "rate" in step or "batch" in step:
@@ -91,7 +93,7 @@ def by_phi_functions(case: Case) -> Answer:
 def has_divergences(case: Case) -> None:
     """What it has a mechanism for."""
     asks(case, "epsilon", "sigma")
-    noises = ("gaussian", "laplace", "randomized_response", "pure", "discrete_gaussian")
+    noises = ("gaussian", "laplace", "randomized_response", "pure", "discrete_gaussian", "exponential")
     steps_of(case, *noises, without=("allocation",))
     no_sampled(case, key="group")
 
