@@ -65,7 +65,7 @@ def unasked(found: Results) -> list[str]:
     """Said where a run is not whole, since its counts are of what was asked."""
     missing = len(cases()) * len(TOOLS) - len(found.rows)
     whole = f"This run is not whole: {missing} of {len(cases()) * len(TOOLS)} pairs of tool and case were not asked,"
-    return [whole, "and counts and medians are of those that were.", ""] if missing else []
+    return [whole, "and counts and medians are of those that were, in parts on a busy machine.", ""] if missing else []
 
 
 def wrapped(line: str, columns: int = 116) -> list[str]:
