@@ -82,7 +82,7 @@ def _decided(
     step_and_tilt = hints(answer.get("certificate") or {})
     below, least, most = 0, arb(0), arb(0)
     for index, each in enumerate(directions):
-        share = time.monotonic() + (until - time.monotonic()) / (len(directions) - index)
+        share = until if index + 1 == len(directions) else _most_of(until)
         low, high = arb(0), arb(1)
         for found in _enclosures(each, (point, level), step_and_tilt, share):
             if not (found[0].is_finite() and found[1].is_finite()):
@@ -146,8 +146,13 @@ def _listed(terms: Sequence[Term], epsilon: arb) -> Enclosures:
         yield found, found
 
 
+def _most_of(until: float) -> float:
+    """Until when there is time, if a quarter is to be left."""
+    return until - (until - time.monotonic()) / 4
+
+
 def _contours(terms: Sequence[Term], epsilon: arb, tilt: arb, until: float) -> Enclosures:
-    limit = time.monotonic() + (until - time.monotonic()) / 2
+    limit = _most_of(until)
     for goal in CONTOUR_GOALS:
         found = contour.enclosed(terms, epsilon, tilt, goal, lambda: time.monotonic() > limit)
         if found is None:
