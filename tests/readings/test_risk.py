@@ -260,3 +260,9 @@ def test_a_small_lower_end_is_no_zero_beside_a_large_upper_one() -> None:
     told = worded("epsilon", {"delta": 1e-6}, tr.Bound(9.2, 33.5), replaced=True, reaches=True)
     assert "at most 353,900,000,000,000 times" in told.sentence
     assert "(and some attacker reaches 9,897)" in told.sentence
+
+
+def test_a_delta_of_zero_adds_nothing_to_a_sentence() -> None:
+    pure, approximate = (tr.PureDP(epsilon=1.0).risk(delta=delta).rows[-1].sentence for delta in (0.0, 1e-3))
+    assert "that chance if they are" in pure
+    assert "that chance plus 1 in 1,000 if they are" in approximate

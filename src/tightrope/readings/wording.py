@@ -145,7 +145,8 @@ def _epsilon(words: Words, bound: Bound, given: Mapping[str, float]) -> _Part:
     told = {"x": _count(_chance(given["delta"]), n), "n": f"{n:,}"}
     if not Decimal(high).is_finite():
         return CountEnds("", "", not Decimal(low).is_finite()), "", words.no_limit, told
-    return _between(Decimal(low), Decimal(high), 1), " times", words.odds, told
+    odds = words.odds if given["delta"] > 0.0 else words.odds.replace(" plus {x} in {n}", "")
+    return _between(Decimal(low), Decimal(high), 1), " times", odds, told
 
 
 _PARTS = {
