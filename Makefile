@@ -100,4 +100,4 @@ sources: $(STAMP) ## every command of docs/from_paper_to_code.md, and what it gi
 	$(BIN)/python -m studies.sources
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(INTEROP) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INTEROP) $(PEERS) $(PEERS)-autodp $(MUTANTS) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
