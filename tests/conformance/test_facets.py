@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.conformance.cases import ROWS, STANDARD, Row
-from tests.conformance.facets import basics, brackets, cumulants, gaussians, lists, samples, steps, structure
+from tests.conformance.facets import basics, brackets, cumulants, gaussians, lists, pooled, samples, steps, structure
 from tests.conformance.facets.asked import Asked, every
 from tightrope.pair import Pair
 
@@ -59,6 +59,8 @@ CHECKS: dict[str, Callable[[Asked], bool]] = {
     "joined": brackets.joined,
     "dominated": brackets.dominated,
     "dominates": brackets.dominates,
+    "pools": pooled.pools,
+    "sampled_pools": pooled.sampled_pools,
 }
 
 
@@ -98,6 +100,8 @@ OFFERED: dict[str, tuple[set[str], set[str]]] = {
     "lattice": ({"DiscreteGaussian", "DiscreteLaplace", "PureDP", "RandomizedResponse"}, set()),
     "together": (FINITE | NOISE | {"GaussianVariance"}, FINITE),
     "seen": ({"Gaussian"}, {"Gaussian"}),
+    "pools": (set(), {"Gaussian"}),
+    "sampled_pools": ({"Gaussian"}, set()),
     "sampled": (set(), FINITE),
     "allocated": ({"Finite", "PureDP", "RandomizedResponse"}, {"PureDP", "RandomizedResponse"}),
     "hidden": ({"Gaussian"}, set()),
