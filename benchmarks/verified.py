@@ -2,8 +2,8 @@
 
 Usage: python -m benchmarks.verified [CASES] [--first N] [--seconds S] [--journal FILE]
 Every answer is asked as users ask it (2 s) and written as JSON; the checker has S seconds for it. All of these are
-seconds of processor time, so that a busy machine changes nothing. Then one end, drawn
-at random, is moved inward by the answer's own width, which makes it false or the exact value: it must not be proved.
+seconds of processor time, so that a busy machine changes nothing. Then one end, drawn at random, is moved inward by the
+answer's own width, which makes it false or the exact value: it must not be proved.
 Answers of zero width are not moved. A line of JSON per case goes to the journal, and a run goes on where one ended; the
 sum is printed at the end, by engine. Exit code 1 where a true end was refuted or a moved one proved.
 """
@@ -18,13 +18,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-time.monotonic = time.process_time  # before anything else takes it
-
-import tightrope as tr  # noqa: E402
-from tightrope.checker.judge import PROVED, REFUTED, UNDECIDED, judged  # noqa: E402
-from tightrope.errors import TightropeError  # noqa: E402
-from tightrope.result import Result  # noqa: E402
-from tightrope.selftest.cases import drawn  # noqa: E402
+import tightrope as tr
+from tightrope.checker.judge import PROVED, REFUTED, UNDECIDED, judged
+from tightrope.errors import TightropeError
+from tightrope.result import Result
+from tightrope.selftest.cases import drawn
 
 SEED_OF_CASES = 17
 ANSWERED_IN = 2.0
@@ -99,6 +97,7 @@ def main() -> int:
     reader.add_argument("--seconds", type=float, default=120.0)
     reader.add_argument("--journal", type=Path, default=ROOT / "build" / "verified.jsonl")
     asked = reader.parse_args()
+    time.monotonic = time.process_time
     asked.journal.parent.mkdir(exist_ok=True)
     rows = (
         [json.loads(line) for line in asked.journal.read_text("utf-8").splitlines()] if asked.journal.exists() else []

@@ -90,3 +90,17 @@ def test_atoms_alone_do_not_decay() -> None:
     tilt = saddle(terms, arb(1))
     assert tilt is not None
     assert contour.enclosed(terms, arb(1), tilt, 30, never) is None
+
+
+@pytest.mark.parametrize("goal", [1, 2, 4])
+def test_nodes_that_are_left_out_are_counted(goal: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contour, "LINE_NODES_LEAST", 1)
+    for quarters in range(1, 24):
+        terms, point = [(GaussianLaw(Fraction(2)), 1)], exact(Fraction(quarters, 4))
+        tilt = saddle(terms, point)
+        assert tilt is not None
+        coarse, sharp = (contour.enclosed(terms, point, tilt, each, never) for each in (goal, 60))
+        assert coarse is not None
+        assert sharp is not None
+        assert coarse[0].lower() <= sharp[1].upper()
+        assert coarse[1].upper() >= sharp[0].lower()

@@ -126,15 +126,21 @@ def _raised(ratio: acb, uses: int) -> acb:
 
 
 def _reach(terms: Sequence[Term], tilt: arb, step: arb, goal: int, late: Callable[[], bool]) -> tuple[int, arb] | None:
-    """How many nodes do, and a bound of the product beyond them; first whether the most are enough."""
-    nodes = LINE_NODES_MOST
+    """How many nodes do, and a bound of the product beyond them; first whether the most would."""
+    nodes = LINE_NODES_LEAST
+    if not _fallen(terms, tilt, step * LINE_NODES_MOST) < arb(2) ** -goal:
+        return None
     while nodes <= LINE_NODES_MOST and not late():
-        fallen = arb(1)
-        for law, uses in terms:
-            fallen *= (law.decay(tilt, step * nodes).log() * uses).exp().upper()
-        if fallen < arb(2) ** -goal and nodes < LINE_NODES_MOST:
+        fallen = _fallen(terms, tilt, step * nodes)
+        if fallen < arb(2) ** -goal:
             return nodes, fallen
-        if not fallen < arb(2) ** -goal and nodes == LINE_NODES_MOST:
-            return None
-        nodes = LINE_NODES_LEAST if nodes == LINE_NODES_MOST else nodes + nodes // 2
+        nodes += (nodes + 1) // 2
     return None
+
+
+def _fallen(terms: Sequence[Term], tilt: arb, reach: arb) -> arb:
+    """At least prod (|M_i(tilt + it)|/M_i(tilt))^{k_i} for every t >= reach."""
+    product = arb(1)
+    for law, uses in terms:
+        product *= (law.decay(tilt, reach).log() * uses).exp().upper()
+    return product

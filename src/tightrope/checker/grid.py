@@ -8,9 +8,9 @@ two, rounded to their side at every product. Proof: docs/proofs/checker_grids.md
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from itertools import accumulate
-from time import monotonic
 from typing import NamedTuple
 
 from flint import arb, fmpz, fmpz_poly
@@ -110,7 +110,7 @@ def _cells(
     zero, rise, lift = top - size * step, step.exp(), (tilt * step).exp()
     tails = []
     for half in range(2 * size + 1):  # at the points of the grid, and between them
-        if half % 1024 == 0 and monotonic() > deadline:
+        if half % 1024 == 0 and time.monotonic() > deadline:
             raise TooMuch
         tails.append(law.tails(zero + half * step / 2) or (arb("nan"), arb("nan")))
     tilted, odds = arb(1), zero.exp()  # e^(tilt h i) and e^x at label i
@@ -138,7 +138,7 @@ def _power(law: TiltedSums, uses: int, deadline: float) -> TiltedSums:
     """All uses, by squaring; what is used m times may lose 1/m of the cut."""
     law = result = law.within(CUT // uses)
     for place in reversed(range(uses.bit_length() - 1)):
-        if monotonic() > deadline:
+        if time.monotonic() > deadline:
             raise TooMuch
         result = result.times(result, CUT >> place)
         result = result.times(law, CUT >> place) if uses >> place & 1 else result

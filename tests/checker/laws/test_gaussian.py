@@ -9,6 +9,7 @@ import pytest
 from flint import arb
 
 from tightrope.checker.law import exact, precision
+from tightrope.checker.laws import gaussian
 from tightrope.checker.laws.gaussian import GaussianLaw, SampledGaussianLaw
 
 CASES = [
@@ -89,3 +90,16 @@ def test_a_gaussian_has_normal_losses() -> None:
         (value,) = law.moments(arb(1), arb(0), 1)
         assert value.real.contains(arb(4).exp())
         assert law.decay(arb(1), arb(2)).contains((-arb(8)).exp())
+
+
+@pytest.mark.parametrize("added", [False, True])
+@pytest.mark.parametrize("aim", [1, 2, 3, 5])
+def test_a_coarse_rule_counts_what_it_misses(aim: int, added: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    law, tilt, step = SampledGaussianLaw(Fraction(4), Fraction(1, 4), added), Fraction(2), Fraction(3, 4)
+    with precision(96):
+        sharp = law.moments(exact(tilt), exact(step), 12)
+        monkeypatch.setattr(gaussian, "aimed", lambda: arb(aim))
+        coarse = law.moments(exact(tilt), exact(step), 12)
+    assert sharp is not None
+    assert coarse is not None
+    assert all(wide.contains(narrow) for wide, narrow in zip(coarse, sharp, strict=True))

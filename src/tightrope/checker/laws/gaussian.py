@@ -32,6 +32,11 @@ def density(x: arb) -> arb:
     return (-x * x / 2).exp() / (2 * arb.pi()).sqrt()
 
 
+def aimed() -> arb:
+    """Minus the log of the error that a rule aims at: a choice, and what it comes to is counted."""
+    return arb.const_log2() * ctx.prec
+
+
 @dataclass(frozen=True)
 class GaussianLaw(CheckedLaw):
     """The loss is normal with mean mu^2/2 and variance mu^2 under P; square is mu^2."""
@@ -80,7 +85,7 @@ class SampledGaussianLaw(CheckedLaw):
     def moments(self, tilt: arb, step: arb, count: int) -> list[acb] | None:
         """The trapezoid rule for the integral of f = n g^a, a = 1 + z (-z for added), with all its errors."""
         tilted = _Tilted.of(self, tilt)
-        wanted = arb.const_log2() * ctx.prec
+        wanted = aimed()
         shift = tilted.shift(wanted)
         width = (2 * arb.pi() * shift / (wanted + tilted.growth(shift, step * count))).mid()
         first, last = tilted.ends(wanted)
