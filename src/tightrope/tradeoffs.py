@@ -124,7 +124,7 @@ class Tradeoffs(PointTable):
         """
         return draw_tradeoffs({label: self}, path, ax=ax, log=log)
 
-    def _bends(self) -> Iterator[float]:
+    def bends(self) -> Iterator[float]:
         """Where lines of neighbouring rates meet: between them and the rates both ends are straight."""
         for (one, two), (steep, flat), (low, high) in zip(
             pairwise(self.fprs), pairwise(self.slopes), pairwise(bound.lower for bound in self.bounds), strict=True
@@ -137,7 +137,7 @@ class Tradeoffs(PointTable):
         from .tradeoff_plot import Rates
 
         label, assurance = self._titled(label)
-        places = sorted({*self.fprs, *self._bends(), *_between(self.fprs[0], self.fprs[-1])}) if self else []
+        places = sorted({*self.fprs, *self.bends(), *_between(self.fprs[0], self.fprs[-1])}) if self else []
         bounds = [self.at(place) for place in places]
         lower, upper = [bound.lower for bound in bounds], [bound.upper for bound in bounds]
         width = max((bound.width for bound in self.bounds), default=0.0)

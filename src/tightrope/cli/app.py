@@ -22,6 +22,7 @@ from ..result import Result
 from .calibrate import calibrate
 from .compare import compare
 from .convert import convert
+from .explore import explore
 from .mechanisms import listing
 from .options import DIRECTION, EXPRESSION, WITH_JSON, given_date, question_options
 from .output import INTERRUPTED, as_option, as_text, assured, complain, say, spinner
@@ -204,6 +205,7 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
 app.add_command(calibrate)
 app.add_command(compare)
 app.add_command(convert)
+app.add_command(explore)
 app.add_command(listing)
 app.add_command(report)
 app.add_command(risk)

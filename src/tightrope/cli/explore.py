@@ -1,0 +1,58 @@
+"""The command that opens the explorer."""
+
+from __future__ import annotations
+
+import click
+
+from ..errors import InvalidParameter
+from ..expression import parse, parse_template
+from ..expression.scan import has_unknown
+from .output import say
+
+RUNS_MOST = 8
+MISSING = "the explorer needs starlette and uvicorn: pip install 'tightrope-dp[explore]'"
+
+
+@click.command("explore", short_help="A page on this machine, on which guarantees move while you drag.")
+@click.argument("expressions", metavar="[EXPR ...]", nargs=-1)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Of 127.0.0.1; default: any that is free.")
+@click.option("--token", metavar="TEXT", help="That the address must have; default: a new one each time.")
+@click.option("--files", metavar="FOLDER", help="Expressions may name files of this folder; default: none.")
+@click.option("--processes", type=click.IntRange(1, 64), help="That answer at a time; default: one per core.")
+@click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
+def explore(
+    expressions: tuple[str, ...],
+    port: int,
+    token: str | None,
+    files: str | None,
+    processes: int | None,
+    no_browser: bool,
+) -> int:
+    """A page in the browser: drag a number and see epsilon, delta and what an attacker can do; both ends, always.
+
+    Up to eight runs as expressions, or one link that somebody shared. The page is for this machine alone (127.0.0.1),
+    and asks nothing of any other. Ctrl+C ends it.
+
+    \b
+    tightrope explore
+    tightrope explore "Gaussian(sigma=1).poisson(rate=0.01) * 1000" "Laplace(scale=10) * 10"
+    tightrope explore --port 8765 --token my-own-token --no-browser
+    """
+    try:
+        from ..explore.server import serve, shared_state
+    except ImportError as error:
+        if error.name not in ("starlette", "uvicorn"):
+            raise
+        raise InvalidParameter(MISSING) from None
+
+    if len(expressions) > RUNS_MOST:
+        raise InvalidParameter(f"the page shows up to {RUNS_MOST} runs, not {len(expressions)}")
+    if not (len(expressions) == 1 and shared_state(expressions[0]) is not None):
+        for each in expressions:
+            (parse_template if has_unknown(each) else parse)(each, files)
+
+    def ready(address: str) -> None:
+        say(f"{address}\nThe explorer is open on this machine alone; Ctrl+C ends it.")
+
+    serve(expressions, port=port, token=token, files=files, processes=processes, browser=not no_browser, ready=ready)
+    return 0

@@ -1,0 +1,111 @@
+"""What the page may ask, and who answers it: one row per kind of question.
+
+A refusal is an answer too: {"error": one line, "column": where in the text, or null}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from .. import documents
+from ..errors import ExpressionError, InvalidParameter, TightropeError, WorkExhausted
+from ..expression.scan import has_unknown
+from ..mechanisms.base import Mechanism
+from ..relation import neighbours
+from . import single, views
+from .asked import Asked
+from .form import form_of
+from .menu import menu
+from .views import View
+
+RUNS_MOST = 8
+FILES_HINT = "start the explorer with --files FOLDER to let expressions name files in it"
+
+
+def answer(given: Mapping[str, Any], files: str | None = None) -> dict[str, Any]:
+    """The answer to a question, or why there is none."""
+    asked = Asked(given, files)
+    try:
+        make = KINDS.get(asked.kind)
+        if make is None:
+            raise InvalidParameter(f"the page asks for {', '.join(KINDS)}, not for {asked.kind!r:.40}")
+        return make(asked)
+    except WorkExhausted:
+        return _refused("nothing could be proven in the time of a first picture", None)
+    except ExpressionError as error:
+        return _refused(str(error), error.column)
+    except TightropeError as error:
+        return _refused(str(error).replace("give files=, the folder it may read, or the numbers", FILES_HINT), None)
+
+
+def read(asked: Asked) -> dict[str, Any]:
+    """What a text says: its form, what it is called, and which data are neighbours."""
+    text = asked.text
+    unknown = has_unknown(text)
+    template = asked.template() if unknown else None
+    run = asked.run() if template is None else None
+    return {
+        "form": form_of(text),
+        "unknown": None if template is None else template.parameter,
+        **(_described(run) if run is not None else {}),
+    }
+
+
+def _described(run: Mechanism) -> dict[str, Any]:
+    return {"label": run.label, "neighbours": neighbours(run.relation), "tight": run.tight, "expression": repr(run)}
+
+
+def document(asked: Asked) -> dict[str, Any]:
+    """The results of several questions as one document, which `tightrope verify` reads."""
+    parts = asked.given.get("questions")
+    known = isinstance(parts, list) and all(isinstance(each, dict) for each in parts)
+    if not known or not 0 < len(parts) <= RUNS_MOST:
+        raise InvalidParameter(f"a document holds the answers to 1 to {RUNS_MOST} questions")
+    found = []
+    for part in parts:
+        each = Asked(part, asked.files)
+        if each.kind not in VIEWS:
+            raise InvalidParameter(f"a document holds {', '.join(VIEWS)}, not {each.kind!r:.40}")
+        found += VIEWS[each.kind](each).results
+    return {"json": documents.write_dated({"results": [each.document() for each in found]})}
+
+
+def report(asked: Asked) -> dict[str, Any]:
+    """The document that an officer files, as one HTML file."""
+    prior, fpr, baseline, delta = (asked.number(name) for name in ("prior", "fpr", "baseline", "delta"))
+    found = asked.run().report(delta, prior=prior, fpr=fpr, baseline=baseline, seconds=REPORT_SECONDS)
+    return {"html": found.html(), "json": found.document()}
+
+
+def _drawn(make: Callable[[Asked], View]) -> Callable[[Asked], dict[str, Any]]:
+    return lambda asked: make(asked).drawn
+
+
+def _refused(why: str, column: int | None) -> dict[str, Any]:
+    return {"error": why, "column": column}
+
+
+REPORT_SECONDS = 30.0
+VIEWS: Mapping[str, Callable[[Asked], View]] = MappingProxyType(
+    {
+        "epsilon": single.answer,
+        "delta": single.answer,
+        "curve": views.curve,
+        "steps": views.steps,
+        "tradeoff": views.tradeoff,
+        "risk": views.risk,
+        "compare": views.compare,
+    }
+)
+KINDS: Mapping[str, Callable[[Asked], dict[str, Any]]] = MappingProxyType(
+    {
+        "menu": lambda asked: menu(),
+        "read": read,
+        **{name: _drawn(make) for name, make in VIEWS.items()},
+        "calibrate": single.calibrate,
+        "document": document,
+        "report": report,
+    }
+)

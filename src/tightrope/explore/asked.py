@@ -1,0 +1,105 @@
+"""A question as it comes from the page: an object of JSON, each part of which is checked where it is used.
+
+Numbers come as they were typed, as texts or as numbers of JSON, and mean the double nearest to them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..calls import cut
+from ..errors import InvalidParameter
+from ..expression import Template, parse, parse_template
+from ..expression.scan import has_unknown
+from ..mechanisms.base import Mechanism
+from ..question import SECONDS
+
+TEXT_MOST = 10_000  # characters of an expression on the page
+FIRST_SECONDS = 0.4  # of a first picture, which another one follows
+NUMBER_MOST = 60  # characters of a number
+FIRST = "first"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked for; files is the folder that texts may name files of, None for none."""
+
+    given: Mapping[str, Any]
+    files: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """What is asked for, by its name in the table of answers."""
+        return self.word("kind")
+
+    @property
+    def text(self) -> str:
+        """The expression, as it was typed."""
+        text = self.given.get("text")
+        if not isinstance(text, str):
+            raise InvalidParameter("text must be an expression, such as Gaussian(sigma=2) * 10")
+        if len(text) > TEXT_MOST:
+            raise InvalidParameter(
+                f"an expression on this page has at most {TEXT_MOST:,} characters, not {len(text):,}: use counts "
+                "(* 1000), or the command line"
+            )
+        return text
+
+    @property
+    def rough(self) -> bool:
+        """Whether it is a first picture, which another one follows."""
+        return self.given.get("stage") == FIRST
+
+    @property
+    def seconds(self) -> float:
+        """What it may take: as long as a command has, so that it says the same."""
+        return FIRST_SECONDS if self.rough else SECONDS
+
+    def run(self) -> Mechanism:
+        """The mechanism that the text describes."""
+        if has_unknown(self.text):
+            raise InvalidParameter("? is a number to be found: give the run a target, or put a number in its place")
+        return parse(self.text, self.files)
+
+    def template(self) -> Template:
+        """The text with its unknown."""
+        return parse_template(self.text, self.files)
+
+    def word(self, name: str) -> str:
+        """A short text."""
+        value = self.given.get(name, "")
+        if not isinstance(value, str) or len(value) > NUMBER_MOST:
+            raise InvalidParameter(f"{name} must be a word, not {cut(value)}")
+        return value
+
+    def number(self, name: str, default: float | None = None) -> float:
+        """A number, as it was typed or as JSON has it."""
+        value = self.given.get(name, default)
+        number = math.nan
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            number = float(value)
+        elif isinstance(value, str) and len(value) <= NUMBER_MOST and value.isascii() and "_" not in value:
+            try:
+                number = float(value)
+            except ValueError:
+                number = math.nan
+        if math.isnan(number):
+            raise InvalidParameter(f"{name} must be a number such as 0.5 or 1e-6, not {cut(value)}")
+        return number
+
+    def whole(self, name: str, default: int, least: int, most: int) -> int:
+        """A whole number between these."""
+        number = self.number(name, default)
+        if number != math.floor(number) or not least <= number <= most:
+            raise InvalidParameter(f"{name} must be a whole number from {least} to {most}, not {number:g}")
+        return int(number)
+
+    def numbers(self, name: str, most: int) -> list[float]:
+        """A list of numbers; empty where there is none."""
+        values = self.given.get(name, [])
+        if not isinstance(values, list) or len(values) > most:
+            raise InvalidParameter(f"{name} must be a list of at most {most} numbers")
+        return [Asked({name: each}).number(name) for each in values]

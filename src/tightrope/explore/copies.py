@@ -1,0 +1,75 @@
+"""A question as other people type it: on the command line and in Python. Both give the digits that the page shows.
+
+Who asks without naming seconds has ten of them, here and there, and the same question does the same work everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+
+from ..digits import short
+from ..expression import Template
+from ..expression.scan import has_unknown
+
+_NAME = re.compile(r"[a-z_]+")
+_QUOTED = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[?{}]""")
+
+
+def command(verb: str, text: str, options: Mapping[str, object]) -> str:
+    """A line for a shell, such as tightrope epsilon 'Gaussian(sigma=1)' --delta 1e-05."""
+    told = (
+        f"--{name.replace('_', '-')}" + ("" if value is True else f" {_word(value)}") for name, value in options.items()
+    )
+    return " ".join(["tightrope", verb, shlex.quote(_line(text)), *told])
+
+
+def question(text: str, method: str, arguments: Mapping[str, object]) -> str:
+    """The same in Python, by a method of the run."""
+    given = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    return f"import tightrope as tr\n\nrun = tr.parse({_line(text)!r})\nprint(run.{method}({given}))"
+
+
+def comparison(text: str, delta: float) -> str:
+    """The classic bounds, in Python."""
+    return f"import tightrope as tr\n\nprint(tr.compare(tr.parse({_line(text)!r}), delta={delta!r}))"
+
+
+def calibration(template: Template, epsilon: float, delta: float) -> str:
+    """A search in Python: the text with the unknown put in."""
+    unknown = template.parameter if _NAME.fullmatch(template.parameter) else "value"
+    whole = ", integer=True" if template.integer else ""
+    return (
+        f"import tightrope as tr\n\nprint(\n    tr.calibrate(\n"
+        f"        lambda {unknown}: tr.parse(f{put(_line(template.text), f'{{{unknown}!r}}')!r}),\n"
+        f"        epsilon={epsilon!r},\n        delta={delta!r},\n"
+        f"        parameter={template.parameter!r}{whole},\n    )\n)"
+    )
+
+
+def put(text: str, value: str) -> str:
+    """The text with this in place of every ? outside of quotes; braces become those of an f-string's text."""
+    braces = {"{": "{{", "}": "}}"}
+
+    def replaced(found: re.Match[str]) -> str:
+        if found[0] == "?":
+            return value
+        return re.sub(r"[{}]", lambda each: braces[each[0]], found[0])
+
+    return _QUOTED.sub(replaced, text)
+
+
+def filled(text: str, value: float) -> str:
+    """The text with a number in place of every ?."""
+    if not has_unknown(text):
+        return text
+    return re.sub(_QUOTED, lambda found: short(value) if found[0] == "?" else found[0], text)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split("\n")).strip()
+
+
+def _word(value: object) -> str:
+    return shlex.quote(short(value)) if isinstance(value, float) else shlex.quote(str(value))

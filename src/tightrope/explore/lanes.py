@@ -1,0 +1,191 @@
+"""Questions on their way to processes: the newest of a place wins, everybody gets a turn, nobody waits for the slow.
+
+A place is one spot of one page: a newer question there takes the turn of the one that waits, and ends the one that is
+being answered. First pictures have processes of their own (the quick lane), so that no long question stands before
+them; long ones run in the other lane, less urgently, and one page never has all of its processes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, NamedTuple
+
+from .asked import Asked
+from .process import CANCELLED, CANCELLED_SECONDS, Answering
+from .worker import allowed
+
+WAITING_MOST = 400  # questions in a lane: then it is busy
+CLIENTS_MOST = 1000  # whose last turn is remembered
+SLACK_FACTOR, SLACK_SECONDS = 2.0, 3.0  # of its seconds, and so many more: then a process is ended
+QUICK = ("read", "menu")  # what takes no time worth mentioning
+
+
+class Busy(Exception):
+    """There are too many questions already."""
+
+
+class Place(NamedTuple):
+    """One spot of one page."""
+
+    client: str
+    spot: str
+
+
+@dataclass(eq=False)
+class Turn:
+    """A question that waits or is being answered."""
+
+    place: Place
+    question: dict[str, Any]
+    order: int
+    reply: asyncio.Future[dict[str, Any]] = field(repr=False)
+    by: Answering | None = None
+
+    def settle(self, answer: dict[str, Any]) -> None:
+        """Tells whoever waits, unless that was done before."""
+        if not self.reply.done():
+            self.reply.set_result(answer)
+
+
+class Lane:
+    """Processes, and the questions that wait for them."""
+
+    def __init__(self, make: Callable[[], Answering], processes: int, most_of_one: int) -> None:
+        self._answering = [make() for _ in range(processes)]
+        self._most_of_one = most_of_one
+        self._waiting: dict[Place, Turn] = {}
+        self._running: dict[Place, Turn] = {}
+        self._served: dict[str, int] = {}  # clients, by when their last turn was
+        self._numbers = count(1)
+        self._changed = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def open(self) -> None:
+        """Begins to answer."""
+        self._tasks = [asyncio.create_task(self._work(each)) for each in self._answering]
+
+    async def warm(self) -> None:
+        """Starts the processes before anybody asks."""
+        await asyncio.gather(*(each.start() for each in self._answering))
+
+    async def close(self) -> None:
+        """Ends every process."""
+        for task in self._tasks:
+            task.cancel()
+        for turn in (*self._waiting.values(), *self._running.values()):
+            turn.settle(CANCELLED)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(each.end() for each in self._answering))
+
+    async def ask(self, place: Place, question: dict[str, Any]) -> dict[str, Any]:
+        """The answer, or that a newer question came."""
+        turn = Turn(place, question, next(self._numbers), asyncio.get_running_loop().create_future())
+        older = self._waiting.get(place)
+        if older is not None:
+            turn.order = older.order
+        self.drop(place)
+        if len(self._waiting) >= WAITING_MOST:
+            raise Busy
+        self._waiting[place] = turn
+        self._changed.set()
+        try:
+            return await turn.reply
+        finally:
+            if self._waiting.get(place) is turn or self._running.get(place) is turn:  # whoever asked has gone
+                self.drop(place)
+
+    def drop(self, place: Place) -> None:
+        """What was asked there is not wanted any more."""
+        waiting, running = self._waiting.pop(place, None), self._running.get(place)
+        if waiting is not None:
+            waiting.settle(CANCELLED)
+        if running is not None and running.by is not None:
+            running.settle(CANCELLED)
+            running.by.cancel()
+
+    async def _work(self, answering: Answering) -> None:
+        """One process: turn by turn."""
+        while True:
+            turn = self._next()
+            if turn is None:
+                self._changed.clear()
+                await self._changed.wait()
+                continue
+            try:
+                turn.settle(await self._answer(turn, answering))
+            except OSError as error:
+                turn.settle({"error": str(error), "column": None})
+            finally:
+                turn.by = None
+                if self._running.get(turn.place) is turn:
+                    del self._running[turn.place]
+                self._changed.set()
+
+    async def _answer(self, turn: Turn, answering: Answering) -> dict[str, Any]:
+        """What the process says; where it is not wanted any more and goes on all the same, the process is ended."""
+        turn.by = answering
+        patience = SLACK_FACTOR * allowed(turn.question) + SLACK_SECONDS
+        asking = asyncio.ensure_future(answering.ask(turn.question, patience))
+        try:
+            await asyncio.wait({asking, turn.reply}, return_when=asyncio.FIRST_COMPLETED)
+            if not asking.done():
+                await asyncio.wait({asking}, timeout=CANCELLED_SECONDS)
+            if asking.done():
+                return asking.result()
+            return CANCELLED
+        finally:
+            if not asking.done():
+                asking.cancel()
+                with suppress(asyncio.CancelledError):
+                    await asking
+                await answering.end()
+
+    def _next(self) -> Turn | None:
+        """The turn of whoever has waited longest since the last one, and has not all that one page may have."""
+        busy: dict[str, int] = {}
+        for each in self._running:
+            busy[each.client] = busy.get(each.client, 0) + 1
+        free = [
+            turn
+            for turn in self._waiting.values()
+            if busy.get(turn.place.client, 0) < self._most_of_one and turn.place not in self._running
+        ]
+        if not free:
+            return None
+        turn = min(free, key=lambda each: (self._served.get(each.place.client, 0), each.order))
+        del self._waiting[turn.place]
+        self._running[turn.place] = turn
+        self._served.pop(turn.place.client, None)
+        self._served[turn.place.client] = next(self._numbers)
+        while len(self._served) > CLIENTS_MOST:
+            del self._served[next(iter(self._served))]
+        return turn
+
+
+class Lanes:
+    """The quick lane and the other one."""
+
+    def __init__(self, processes: int, files: str | None = None) -> None:
+        self._quick = Lane(lambda: Answering(0, files), max(processes, 2), max(processes, 2))
+        self._long = Lane(lambda: Answering(5, files), processes + 1, processes)
+
+    async def open(self) -> None:
+        """Begins to answer; the quick lane is warm when the first page comes."""
+        self._quick.open()
+        self._long.open()
+        await self._quick.warm()
+
+    async def close(self) -> None:
+        """Ends every process."""
+        await asyncio.gather(self._quick.close(), self._long.close())
+
+    async def ask(self, place: Place, question: dict[str, Any]) -> dict[str, Any]:
+        """The answer, or that a newer question came; raises Busy."""
+        quick = question.get("kind") in QUICK or Asked(question).rough
+        lane, other = (self._quick, self._long) if quick else (self._long, self._quick)
+        other.drop(place)
+        return await lane.ask(place, question)

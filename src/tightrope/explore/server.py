@@ -1,0 +1,111 @@
+"""Opens the explorer: one socket of this machine alone, a random port and a random token unless told otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from secrets import token_urlsafe
+from urllib.parse import urlencode, urlsplit
+
+import uvicorn
+
+from ..errors import InvalidParameter
+from ..sweep.local import cores
+from .app import application
+from .asked import TEXT_MOST
+from .lanes import Lanes
+
+ADDRESS = "127.0.0.1"
+CONNECTIONS_MOST = 1000
+CLOSING_SECONDS = 3
+TOKEN_BYTES = 18
+TOKEN_LEAST = 8  # characters
+
+
+def serve(
+    expressions: Sequence[str] = (),
+    *,
+    port: int = 0,
+    token: str | None = None,
+    files: str | None = None,
+    processes: int | None = None,
+    browser: bool = True,
+    ready: Callable[[str], None] = lambda address: None,
+) -> None:
+    """Serves the page until it is interrupted; ready is told its address."""
+    secret = token_urlsafe(TOKEN_BYTES) if token is None else checked_token(token)
+    with listening(port) as sock:
+        used: int = sock.getsockname()[1]
+        address = f"http://{ADDRESS}:{used}/?{urlencode({'token': secret})}{state(expressions)}"
+        lanes = Lanes(processes or cores(), files)
+        config = uvicorn.Config(
+            application(lanes, used, secret),
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=CONNECTIONS_MOST,
+            timeout_graceful_shutdown=CLOSING_SECONDS,
+            ws="none",
+        )
+        with suppress(KeyboardInterrupt):  # the way to end it
+            asyncio.run(_Server(config, lambda: _tell(ready, address, browser)).serve([sock]))
+
+
+def listening(port: int) -> socket.socket:
+    """A socket of this machine alone; port 0 is any that is free."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((ADDRESS, port))
+    except (OSError, OverflowError) as error:
+        sock.close()
+        why = getattr(error, "strerror", None) or error
+        raise InvalidParameter(f"port {port} cannot be used ({why}): leave --port out for any that is free") from None
+    return sock
+
+
+def checked_token(token: str) -> str:
+    """A token of one's own: long enough not to be guessed, and the same in every address."""
+    if len(token) < TOKEN_LEAST or not all(each.isascii() and (each.isalnum() or each in "-_") for each in token):
+        raise InvalidParameter(f"a token has at least {TOKEN_LEAST} letters, digits, - or _")
+    return token
+
+
+def state(expressions: Sequence[str]) -> str:
+    """What the page shows at first, as the end of its address: runs, or all that a shared link says."""
+    if len(expressions) == 1 and (shared := shared_state(expressions[0])) is not None:
+        return f"#{shared}"
+    for each in expressions:
+        if len(each) > TEXT_MOST:
+            raise InvalidParameter(f"an expression on the page has at most {TEXT_MOST:,} characters, not {len(each):,}")
+    return f"#{urlencode([('run', each) for each in expressions])}" if expressions else ""
+
+
+def shared_state(text: str) -> str | None:
+    """What a link from another explorer says: all behind its #; None where the text is no link."""
+    if text.startswith("#"):
+        return text[1:]
+    return urlsplit(text).fragment if text.startswith(("http://127.0.0.1:", "http://localhost:")) else None
+
+
+class _Server(uvicorn.Server):
+    """Tells when it can be asked."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+
+def _tell(ready: Callable[[str], None], address: str, browser: bool) -> None:
+    ready(address)
+    if browser:  # in a thread: some browsers only come back when they are closed
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -1,0 +1,73 @@
+"""One number at a time: epsilon at a delta, delta at an epsilon, and the number that meets a target."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from .. import result
+from ..calibrate import Calibration, Target
+from ..calibrate import calibrate as best
+from ..digits import short
+from ..question import ARGUMENTS, SECONDS
+from ..result import Result
+from . import copies
+from .asked import Asked
+from .shown import about, ends
+from .views import View
+
+SEARCH_FIRST = 1.5  # seconds of a search while its target is dragged
+
+
+def answer(asked: Asked) -> View:
+    """epsilon at delta, or delta at epsilon: the method that has the name of the question."""
+    run, quantity = asked.run(), asked.kind
+    (name,) = ARGUMENTS[quantity]
+    given, began = asked.number(name), time.perf_counter()
+    bound = getattr(run, quantity)(given, seconds=asked.seconds)
+    found = Result(repr(run), quantity, {name: given}, bound, time.perf_counter() - began)
+    drawn = {
+        **about(found),
+        "given": short(given),
+        "label": run.label,
+        "command": copies.command(quantity, asked.text, {name: given}),
+        "python": copies.question(asked.text, quantity, {name: given}),
+        "json": result.write([found], several=False),
+    }
+    return View(drawn, [found])
+
+
+def calibrate(asked: Asked) -> dict[str, Any]:
+    """The least noise, or the most uses, that meet epsilon at delta; while a target is dragged, as far as it gets."""
+    template = asked.template()
+    epsilon, delta = asked.number("epsilon"), asked.number("delta")
+    seconds = SEARCH_FIRST if asked.rough else SECONDS
+    began = time.perf_counter()
+    found = best(
+        template,
+        target=Target(epsilon=epsilon, delta=delta),
+        parameter=template.parameter,
+        integer=template.integer,
+        seconds=seconds,
+    )
+    taken = time.perf_counter() - began
+    return {
+        **_found(found),
+        "text": copies.filled(asked.text, found.value),
+        "seconds": taken,
+        "command": copies.command("calibrate", asked.text, {"epsilon": epsilon, "delta": delta}),
+        "python": copies.calibration(template, epsilon, delta),
+        "json": result.calibration(found, taken),
+    }
+
+
+def _found(found: Calibration) -> dict[str, Any]:
+    missed = found.missed
+    return {
+        "parameter": found.parameter,
+        "value": found.value,
+        "valueText": short(found.value),
+        **ends(found.bound),
+        "missed": None if missed is None else {"valueText": short(missed.value), **ends(missed.bound)},
+        "ended": found.ended,
+    }

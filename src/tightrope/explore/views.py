@@ -1,0 +1,195 @@
+"""The charts of the page, one function each: a run and what is asked of it in, points with both ends out.
+
+Every function gives what is drawn, and the same bounds as results, which make the document that is exported.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil
+from typing import Any, NamedTuple
+
+from .. import account
+from ..bound import Bound
+from ..compare import compare as compared
+from ..digits import rounded, short
+from ..documents import plain
+from ..epochs import Epochs
+from ..mechanisms.base import Mechanism
+from ..mechanisms.training import training
+from ..question import Question
+from ..result import Result
+from ..tradeoffs import complement
+from ..transforms.composition import repeat
+from . import copies
+from .asked import Asked
+from .shown import ends, point, wide
+
+POINTS_MOST = 240
+FIRST_POINTS, FINE_POINTS = 8, 61  # 60 cells: of a range such as [0, 3] the places are short decimals
+ROWS = 24  # of a chart by steps
+REPEATS = 10  # of a run that is not one thing many times
+PINS_MOST = 20
+RATES_LEAST = 12  # of a trade-off: fewer show no shape
+
+
+class View(NamedTuple):
+    """What is drawn, and the results that it rests on."""
+
+    drawn: dict[str, Any]
+    results: list[Result]
+
+
+def curve(asked: Asked) -> View:
+    """delta at equally spaced epsilons, and at those that were pinned."""
+    run, began = asked.run(), time.perf_counter()
+    start, stop = asked.number("from", 0.0), asked.number("to", 4.0)
+    pinned = (each for each in asked.numbers("pins", PINS_MOST) if start <= each <= stop)
+    places = sorted({*_grid(start, stop, _points(asked)), *pinned})
+    found = run.curve(epsilons=places, seconds=asked.seconds)
+    results = _results(run, "delta", "epsilon", list(found), began)
+    return View({**_points_of(found.epsilons, found.bounds), **_copied(asked, "curve", places)}, results)
+
+
+def steps(asked: Asked) -> View:
+    """epsilon at one delta as the run goes on: by steps, and by epochs where it is a training run."""
+    run, delta, began = asked.run(), asked.number("delta"), time.perf_counter()
+    rows = asked.whole("points", FIRST_POINTS if asked.rough else ROWS, 1, POINTS_MOST)
+    unit, found = _by_steps(run, delta, rows, asked.seconds)
+    share = (time.perf_counter() - began) / max(len(found), 1)
+    results = [
+        Result(repr(part), "epsilon", {"delta": delta}, bound, share)
+        for part, bound in zip(found.runs, found.bounds, strict=True)
+    ]
+    points = [
+        {**point(float(count), bound), "epoch": epoch, "epochText": rounded(epoch, 4, up=False) if epoch else "0"}
+        for count, epoch, bound in zip(found.steps, found.epochs, found.bounds, strict=True)
+    ]
+    told = {"points": points, "unit": unit, "notes": list(found.notes), "wide": wide(found.bounds)}
+    return View({**told, **_questioned(asked, "epsilon", {"delta": delta})}, results)
+
+
+def tradeoff(asked: Asked) -> View:
+    """The least false negative rate, and the highest true positive rate, over false positive rates."""
+    run, began = asked.run(), time.perf_counter()
+    count = max(_points(asked), RATES_LEAST)
+    found = run.tradeoff_curve(points=count, seconds=asked.seconds)
+    results = _results(run, "tradeoff", "fpr", list(found), began)
+    places = sorted({*found.fprs, *found.bends()})
+    bounds = [found.at(each) for each in places]
+    hits = [complement(each) for each in bounds]
+    drawn = {
+        **_points_of(places, bounds),
+        "hits": [point(each, bound) for each, bound in zip(places, hits, strict=True)],
+        "asked": [short(each) for each in found.fprs],
+        "command": copies.command("tradeoff", asked.text, {"points": count, "csv": "-"}),
+        "python": copies.question(asked.text, "tradeoff_curve", {"points": count}),
+    }
+    return View(drawn, results)
+
+
+def risk(asked: Asked) -> View:
+    """What a release may cost one person: numbers with a sentence each."""
+    run, began = asked.run(), time.perf_counter()
+    given = {name: asked.number(name) for name in ("prior", "fpr", "baseline", "delta")}
+    found = run.risk(*given.values(), seconds=asked.seconds)
+    share = (time.perf_counter() - began) / len(found.rows)
+    results = [Result(repr(run), row.quantity, row.arguments, row.bound, share, row.direction) for row in found.rows]
+    rows = [
+        {"quantity": row.quantity.replace("_", " "), "number": row.number, "sentence": row.sentence, **ends(row.bound)}
+        for row in found.rows
+    ]
+    drawn = {
+        "rows": rows,
+        "meant": list(found.meant),
+        "assumed": list(found.assumed),
+        "notCovered": list(found.not_covered),
+        "axes": list(found.axis_names),
+        "wide": wide(row.bound for row in found.rows),
+        **_questioned(asked, "risk", given),
+    }
+    return View(drawn, results)
+
+
+def compare(asked: Asked) -> View:
+    """What every other method says of epsilon at one delta."""
+    run, delta, began = asked.run(), asked.number("delta"), time.perf_counter()
+    found = compared(run, delta=delta, seconds=asked.seconds)
+    results = [Result(repr(run), "epsilon", {"delta": delta}, found.truth, time.perf_counter() - began)]
+    rows = [
+        {
+            "method": row.method,
+            "kind": row.kind.value,
+            "value": None if row.silent else plain(row.value),
+            "text": row.distance if row.silent else rounded(row.value, 6, up=True),
+            "distance": row.distance,
+            "why": row.why,
+        }
+        for row in found.rows
+    ]
+    options = {"delta": delta}
+    drawn = {
+        "truth": ends(found.truth),
+        "why": found.why,
+        "rows": rows,
+        "command": copies.command("compare", asked.text, options),
+        "python": copies.comparison(asked.text, delta),
+    }
+    return View(drawn, results)
+
+
+def _grid(start: float, stop: float, points: int) -> list[float]:
+    """Equally spaced in the decimals of both ends, so that places read as people write them."""
+    account.grid(start, stop, points, None)  # refuses what is no range
+    first, last = Fraction(repr(start)), Fraction(repr(stop))
+    return [float(first + (last - first) * index / (points - 1)) for index in range(points)]
+
+
+def _points(asked: Asked) -> int:
+    return asked.whole("points", FIRST_POINTS if asked.rough else FINE_POINTS, 2, POINTS_MOST)
+
+
+def _points_of(places: Sequence[float], bounds: Sequence[Bound]) -> dict[str, Any]:
+    return {"points": [point(*each) for each in zip(places, bounds, strict=True)], "wide": wide(bounds)}
+
+
+def _results(
+    run: Mechanism, quantity: str, argument: str, found: Sequence[tuple[float, Bound]], began: float
+) -> list[Result]:
+    expression, share = repr(run), (time.perf_counter() - began) / max(len(found), 1)
+    return [Result(expression, quantity, {argument: place}, bound, share) for place, bound in found]
+
+
+def _by_steps(run: Mechanism, delta: float, rows: int, seconds: float) -> tuple[str, Epochs]:
+    """What is counted, and the run after some of it: epochs of a training run, uses of one mechanism, or all again."""
+    if isinstance(run, training):
+        return "steps", run.by_epoch(delta, rows=rows, seconds=seconds)
+    part, count = run.parts[0]
+    if len(run.parts) == 1 and count > 1:
+        unit, base, most = f"uses of {part.label}", part, count
+    else:
+        unit, base, most = "times the whole run", run, REPEATS
+    counts = dict.fromkeys(ceil(most * row / min(rows, most)) for row in range(1, min(rows, most) + 1))
+    parts: Any = [(0.0, each, repeat(base, each)) for each in counts]
+    return unit, account.by_epoch(parts, Question("epsilon", seconds=seconds), delta)
+
+
+def _copied(asked: Asked, verb: str, places: Sequence[float]) -> dict[str, str]:
+    """The curve as a command and in Python, at the same epsilons."""
+    start, stop, count = places[0], places[-1], len(places)
+    if len({*places} - {*account.grid(start, stop, count, None)}):
+        told: dict[str, object] = {"epsilons": list(places)}
+        line = copies.command(verb, asked.text, {}) + "".join(f" --epsilon {short(each)}" for each in places)
+    else:
+        told = {"start": start, "stop": stop, "points": count}
+        line = copies.command(verb, asked.text, {"from": start, "to": stop, "points": count})
+    return {"command": line, "python": copies.question(asked.text, verb, told)}
+
+
+def _questioned(asked: Asked, method: str, given: dict[str, float]) -> dict[str, str]:
+    return {
+        "command": copies.command(method, asked.text, given),
+        "python": copies.question(asked.text, method, given),
+    }

@@ -1,0 +1,126 @@
+"""A process that answers the page's questions: lines of JSON in, lines of JSON out, one question at a time.
+
+    {"id": 7, "question": {...}}  ->  {"id": 7, "answer": {...}, "held": bytes}
+    {"cancel": 7}                     the question is not wanted any more: it ends at its next look at its allowance
+When the input ends, whoever asked is gone, and so is this process, whatever it is doing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import traceback
+from queue import SimpleQueue
+from typing import Any
+
+from .. import work
+from .answers import REPORT_SECONDS, answer
+from .asked import Asked
+from .single import SEARCH_FIRST
+
+MEMORY_MOST = 6 << 30  # bytes of addresses: a question that asks for more is refused
+WARM = {"kind": "curve", "text": "Gaussian(sigma=1).poisson(rate=0.01) * 100", "points": 3}
+FAULT = "this question met a fault in the explorer itself; the terminal says more"
+NO_MEMORY = "this takes more memory than the explorer gives a question"
+
+
+class Worker:
+    """Reads orders in one thread and answers in another, so that an order to stop is heard."""
+
+    def __init__(self, files: str | None) -> None:
+        self._files = files
+        self._waiting: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        self._current: tuple[int, work.Meter] | None = None
+        self._cancelled: int | None = None
+
+    def serve(self) -> None:
+        """Until the input ends."""
+        out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what is printed by accident is no answer
+        self.answered(0, WARM)
+        threading.Thread(target=self._listen, daemon=True).start()
+        _write(out, {"ready": True})
+        while True:
+            order = self._waiting.get()
+            found = self.answered(order["id"], order["question"])
+            _write(out, {"id": order["id"], "answer": found, "held": held()})
+
+    def answered(self, number: int, question: dict[str, Any]) -> dict[str, Any]:
+        """The answer, in one allowance that can be taken away."""
+        with work.allowance(allowed(question)) as meter:
+            self._current = number, meter
+            if self._cancelled == number:  # it was heard before the question began
+                meter.cancel()
+            try:
+                return answer(question, self._files)
+            except MemoryError:
+                return {"error": NO_MEMORY, "column": None}
+            except Exception:  # whatever one question meets, the next one is answered
+                traceback.print_exc()
+                return {"error": FAULT, "column": None}
+            finally:
+                self._current = None
+
+    def _listen(self) -> None:
+        for line in sys.stdin.buffer:
+            order = json.loads(line)
+            if "cancel" in order:
+                self._cancelled = order["cancel"]
+                current = self._current
+                if current is not None and current[0] == order["cancel"]:
+                    current[1].cancel()
+            else:
+                self._waiting.put(order)
+        os._exit(0)
+
+
+def allowed(question: dict[str, Any]) -> float:
+    """Seconds of a question, of which the parts take theirs."""
+    asked, kind = Asked(question), question.get("kind")
+    if kind == "report":
+        return REPORT_SECONDS
+    if kind == "calibrate" and asked.rough:
+        return SEARCH_FIRST
+    return asked.seconds * max(len(question.get("questions") or ()), 1) if kind == "document" else asked.seconds
+
+
+def held() -> int:
+    """The most memory that this process has held so far; 0 where nobody knows."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def limited(nice: int) -> None:
+    """Less urgent than the rest of the machine by so much, and with no more memory than a question may have."""
+    try:
+        import resource
+
+        os.nice(nice)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MOST, MEMORY_MOST))
+    except (ImportError, OSError, ValueError):
+        return
+
+
+def _write(out: Any, item: object) -> None:
+    try:
+        out.write(json.dumps(item, allow_nan=False).encode() + b"\n")
+        out.flush()
+    except OSError:
+        os._exit(0)
+
+
+def main() -> None:
+    """Entry point of the process: how nice it is to others, and the folder whose files may be named."""
+    nice, files = json.loads(sys.argv[1])
+    limited(nice)
+    Worker(files).serve()
+
+
+if __name__ == "__main__":
+    main()
