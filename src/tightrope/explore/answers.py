@@ -59,9 +59,9 @@ def _described(run: Mechanism) -> dict[str, Any]:
 
 def document(asked: Asked) -> dict[str, Any]:
     """The results of several questions as one document, which `tightrope verify` reads."""
-    parts = asked.given.get("questions")
-    known = isinstance(parts, list) and all(isinstance(each, dict) for each in parts)
-    if not known or not 0 < len(parts) <= RUNS_MOST:
+    given = asked.given.get("questions")
+    parts = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    if parts != given or not 0 < len(parts) <= RUNS_MOST:
         raise InvalidParameter(f"a document holds the answers to 1 to {RUNS_MOST} questions")
     found = []
     for part in parts:

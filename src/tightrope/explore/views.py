@@ -32,7 +32,15 @@ FIRST_POINTS, FINE_POINTS = 8, 61  # 60 cells: of a range such as [0, 3] the pla
 ROWS = 24  # of a chart by steps
 REPEATS = 10  # of a run that is not one thing many times
 PINS_MOST = 20
-RATES_LEAST = 12  # of a trade-off: fewer show no shape
+# Of a trade-off: round ones, dense by their logarithm below a tenth and evenly above.
+RATES = (
+    0.0,
+    *(float(f"{digit}e{power}") for power in range(-6, -1) for digit in (1, 1.5, 2, 3, 5, 7)),
+    *(round(0.1 + 0.025 * index, 3) for index in range(37)),
+)
+RATES_ROUGH = 4  # of them one
+BEND_DIGITS = 4
+SEEN = 1e-3  # the width that is worth a word, of a rate
 
 
 class View(NamedTuple):
@@ -74,18 +82,19 @@ def steps(asked: Asked) -> View:
 def tradeoff(asked: Asked) -> View:
     """The least false negative rate, and the highest true positive rate, over false positive rates."""
     run, began = asked.run(), time.perf_counter()
-    count = max(_points(asked), RATES_LEAST)
-    found = run.tradeoff_curve(points=count, seconds=asked.seconds)
+    rates = RATES[::RATES_ROUGH] if asked.rough else RATES
+    found = run.tradeoff_curve(fprs=rates, seconds=asked.seconds)
     results = _results(run, "tradeoff", "fpr", list(found), began)
-    places = sorted({*found.fprs, *found.bends()})
+    bends = (float(f"{each:.{BEND_DIGITS}g}") for each in found.bends())  # near them, and short
+    places = sorted({*found.fprs, *(each for each in bends if 0.0 <= each <= 1.0)})
     bounds = [found.at(each) for each in places]
     hits = [complement(each) for each in bounds]
     drawn = {
-        **_points_of(places, bounds),
+        "points": [point(*each) for each in zip(places, bounds, strict=True)],
+        "wide": wide(each for each in found.bounds if each.width > SEEN),
         "hits": [point(each, bound) for each, bound in zip(places, hits, strict=True)],
-        "asked": [short(each) for each in found.fprs],
-        "command": copies.command("tradeoff", asked.text, {"points": count, "csv": "-"}),
-        "python": copies.question(asked.text, "tradeoff_curve", {"points": count}),
+        "command": copies.command("tradeoff", asked.text, {}) + "".join(f" --fpr {short(each)}" for each in rates),
+        "python": copies.question(asked.text, "tradeoff_curve", {"fprs": list(rates)}),
     }
     return View(drawn, results)
 
@@ -171,9 +180,16 @@ def _by_steps(run: Mechanism, delta: float, rows: int, seconds: float) -> tuple[
         unit, base, most = f"uses of {part.label}", part, count
     else:
         unit, base, most = "times the whole run", run, REPEATS
-    counts = dict.fromkeys(ceil(most * row / min(rows, most)) for row in range(1, min(rows, most) + 1))
+    step = _round_step(most / min(rows, most))
+    counts = dict.fromkeys([*range(step, most, step), most])
     parts: Any = [(0.0, each, repeat(base, each)) for each in counts]
     return unit, account.by_epoch(parts, Question("epsilon", seconds=seconds), delta)
+
+
+def _round_step(least: float) -> int:
+    """The next of 1, 2, 5, 10, 20, ...: places that several runs share."""
+    power = int("1" + "0" * (len(str(ceil(least))) - 1))
+    return next(each * power for each in (1, 2, 5, 10) if each * power >= least)
 
 
 def _copied(asked: Asked, verb: str, places: Sequence[float]) -> dict[str, str]:

@@ -16,13 +16,13 @@
 // only the gridlines: one instance serves for the life of the chart, and no update can make it flicker.
 
 import uPlot from "../vendor/uplot/uPlot.esm.js";
-import {usable, placeOf} from "./scale.js";
+import {placeOf} from "./scale.js";
 import {uprightTicks, levelTicks} from "./ticks.js";
 import {localised, tick} from "./numbers.js";
-import {outline, guideLine} from "./geometry.js";
+import {makeView} from "./view.js";
 import {readTheme} from "./theme.js";
 import {paintMinorGrid, paintGuides, paintSeries, paintPins} from "./paint.js";
-import {makeHover, snapped, leading, hitPixels} from "./hover.js";
+import {makeHover, snapped, leading} from "./hover.js";
 import {makeTargets} from "./targets.js";
 import {listenToPointer} from "./pointer.js";
 import {listenToKeys} from "./keys.js";
@@ -39,21 +39,6 @@ const X_AXIS_HEIGHT = 46;
 const RIGHT_ROOM = 18;
 const WIDTH_STEP = 8;
 
-/** What every part of the chart reads: the model made safe to draw, with everything that depends on it worked out. */
-function makeView(model) {
-  const x = usable(model.x);
-  const y = usable(model.y);
-  const series = model.series ?? [];
-  const guides = model.guides ?? [];
-  return {
-    title: model.title ?? "", x, y, series, guides, targets: model.targets ?? [], pins: model.pins ?? [],
-    outlines: series.map((one) => outline(one, x, y)),
-    guideLines: guides.map((guide) => guideLine(guide, x, y)),
-    empty: series.some(({points}) => points.length > 0) ? null : model.empty ?? null,
-    locale: model.locale ?? document.documentElement.lang, width: 1, height: 1,
-  };
-}
-
 function part(className, parent) {
   const element = document.createElement("div");
   element.className = className;
@@ -67,7 +52,8 @@ export function makeChart(container, handlers = {}) {
   const element = part("tr-chart", container);
   const yLabel = part("tr-chart-y", element);
   const xLabel = part("tr-chart-x", element);
-  const emptyText = part("tr-chart-empty", element);
+  const emptyArea = part("tr-chart-empty", element);
+  const emptyText = part("tr-chart-empty-text", emptyArea);
   const call = (name, ...given) => handlers[name]?.(...given);
   let theme = readTheme(element);
   let view = makeView(EMPTY);
@@ -115,8 +101,8 @@ export function makeChart(container, handlers = {}) {
       drawClear: [(drawn) => paintMinorGrid(sheet(drawn), view.x, view.y, grids.x.minor, grids.y.minor)],
       draw: [(drawn) => {
         paintGuides(sheet(drawn), view.guides, view.guideLines);
-        paintPins(sheet(drawn), view.pins, view.x, view.series, view.outlines);
         paintSeries(sheet(drawn), view.series, view.outlines);
+        paintPins(sheet(drawn), view.pins, view.x, view.series, view.outlines);
         arrange();
       }],
     },
@@ -128,13 +114,13 @@ export function makeChart(container, handlers = {}) {
   plot.over.tabIndex = 0;
   plot.over.setAttribute("role", "application");
   plot.over.setAttribute("aria-roledescription", words.role);
-  emptyText.hidden = true;
+  emptyArea.hidden = true;
 
   /** Lays the layer and the labels over the plot uPlot has just drawn. */
   function arrange() {
     const {left, top, width, height} = plot.over.style;
     Object.assign(layer.style, {left, top, width, height});
-    Object.assign(emptyText.style, {left, top, width, height});
+    Object.assign(emptyArea.style, {left, top, width, height});
     Object.assign(xLabel.style, {left, width});
     view.width = Math.max(1, parseFloat(width));
     view.height = Math.max(1, parseFloat(height));
@@ -158,7 +144,8 @@ export function makeChart(container, handlers = {}) {
     reading = next;
     refreshReading();
     if (next) {
-      call("hover", snapped(view, next.place()).map(({series, point}) => ({id: series.id, label: series.label, ...point})));
+      const hits = snapped(view, next.place());
+      call("hover", hits.map(({series, point}) => ({id: series.id, label: series.label, ...point})));
     } else if (was) {
       call("hover", null);
     }
@@ -214,12 +201,11 @@ export function makeChart(container, handlers = {}) {
     if (plot.over.getAttribute("aria-label") !== summary) {
       plot.over.setAttribute("aria-label", summary);
     }
-    emptyText.hidden = view.empty === null;
+    emptyArea.hidden = view.empty === null;
   }
 
   function retheme() {
     theme = readTheme(element);
-    plot.axes.forEach((axis) => Object.assign(axis, {font: axis.font}));
     plot.redraw(false, true);
   }
 

@@ -32,7 +32,7 @@ export function leading(view, hits, pointer) {
 }
 
 /** "xText: [lowText, highText]" in the characters of the locale. */
-export function pointText(point, locale) {
+function pointText(point, locale) {
   const interval = localised(`[${point.lowText}, ${point.highText}]`, locale);
   return `${localised(point.xText, locale)}: ${interval}`;
 }
@@ -46,7 +46,7 @@ function part(className, text) {
   return element;
 }
 
-/** Makes the hover parts in a layer that covers the plot: {show(view, hits, lead, pointer), hide(), shown()}. */
+/** Makes the hover parts in a layer that covers the plot: {show(view, hits, lead, pointer), hide()}. */
 export function makeHover(layer) {
   const cross = part("tr-cross");
   const dots = part("tr-dots");
@@ -69,7 +69,14 @@ export function makeHover(layer) {
     const element = part(isLead ? "tr-tip-row is-lead" : "tr-tip-row");
     const mark = part("tr-tip-mark");
     mark.style.backgroundColor = hit.series.colour;
-    element.append(mark, part("tr-tip-label", hit.series.label), part("tr-tip-value", pointText(hit.point, view.locale)));
+    const value = part("tr-tip-value");
+    // Numbers in pieces that do not break: a browser would else end a line after the minus of an exponent.
+    pointText(hit.point, view.locale).split(" ").forEach((piece) => {
+      const span = document.createElement("span");
+      span.textContent = piece;
+      value.append(value.hasChildNodes() ? " " : "", span);
+    });
+    element.append(mark, part("tr-tip-label", hit.series.label), value);
     return element;
   }
 
@@ -79,7 +86,8 @@ export function makeHover(layer) {
     const fitsLeft = left - GAP - offsetWidth >= 0;
     const start = fitsRight ? left + GAP : left - GAP - offsetWidth;
     // Where neither side has room the box goes above or below the pointer instead of covering it.
-    const level = fitsRight || fitsLeft ? top - offsetHeight / 2 : (top > view.height / 2 ? 4 : view.height - offsetHeight - 4);
+    const away = top > view.height / 2 ? 4 : view.height - offsetHeight - 4;
+    const level = fitsRight || fitsLeft ? top - offsetHeight / 2 : away;
     const held = (position, size, room) => Math.max(0, Math.min(position, room - size));
     box.style.transform = `translate(${Math.round(held(start, offsetWidth, view.width))}px, ${
       Math.round(held(level, offsetHeight, view.height))}px)`;

@@ -144,6 +144,7 @@ export function paintPins(sheet, pins, x, series, outlines) {
   const {box, ratio, theme} = sheet;
   withinPlot(sheet, 4, (ctx) => {
     ctx.font = `${11 * ratio}px ${theme.font}`;
+    ctx.textAlign = "left";
     ctx.textBaseline = "bottom";
     let freeFrom = -Infinity;
     for (const pin of [...pins].sort((one, other) => one.x - other.x)) {

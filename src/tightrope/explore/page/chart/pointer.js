@@ -71,14 +71,24 @@ export function listenToPointer(plot, layer, getView, act) {
     if (ends) {
       const {x, width} = getView();
       act.zoom(rangeBetween(x, inside(ends[0] / width), inside(ends[1] / width)));
-    } else if (!wasDrag && event.detail < 2) {
+    } else if (!wasDrag) {
       clearTimeout(waiting);
       waiting = setTimeout(() => act.click(here), DOUBLE_CLICK);
     }
   }, options);
 
   plot.addEventListener("pointercancel", release, options);
-  plot.addEventListener("pointerleave", () => { if (!dragging) { act.leave(); } }, options);
+  plot.addEventListener("pointerleave", (event) => {
+    // A finger always leaves when it is lifted; what it read stays until the next touch elsewhere.
+    if (!dragging && event.pointerType !== "touch") {
+      act.leave();
+    }
+  }, options);
+  document.addEventListener("pointerdown", (event) => {
+    if (event.pointerType === "touch" && event.target !== plot) {
+      act.leave();
+    }
+  }, options);
   plot.addEventListener("dblclick", () => {
     clearTimeout(waiting);
     act.zoom(null);

@@ -125,10 +125,11 @@ export function makeTargets(layer, onTarget) {
   function describe(entry) {
     const {target, handle, chip} = entry;
     const axis = axisOf(entry);
-    const now = Math.min(axis.max, Math.max(axis.min, entry.held ?? target.value));
+    // In hundredths of the axis, since ARIA knows no exponents: 1e-300 could not be written. The text says the value.
+    const now = (inside(placeOf(axis, entry.held ?? target.value)) * 100).toFixed(1);
     const attributes = {
       "aria-label": target.label, "aria-valuetext": target.text, "aria-valuenow": now,
-      "aria-valuemin": axis.min, "aria-valuemax": axis.max,
+      "aria-valuemin": 0, "aria-valuemax": 100,
       "aria-orientation": target.axis === "x" ? "horizontal" : "vertical",
     };
     for (const [name, value] of Object.entries(attributes)) {
@@ -139,8 +140,23 @@ export function makeTargets(layer, onTarget) {
     if (entry.text !== target.text) {
       entry.text = target.text;
       chip.textContent = target.text;
-      entry.chipWidth = chip.offsetWidth;
+      entry.chipWidth = 0;
     }
+    // Measured only when it may have changed: measuring lays out the page. In a hidden chart it stays to be done.
+    entry.chipWidth ||= chip.offsetWidth;
+  }
+
+  /** Slides a handle along its own line until it covers no other. */
+  function freeAlong(handle, upright, taken) {
+    const free = {...handle};
+    for (let tries = 0; tries < 6 && taken.some((other) => overlaps(free, other)); tries += 1) {
+      if (upright) {
+        free.top += free.height;
+      } else {
+        free.left -= free.width;
+      }
+    }
+    return free;
   }
 
   /** Keeps a chip inside the plot and off the handles and chips placed before it. */
@@ -169,18 +185,18 @@ export function makeTargets(layer, onTarget) {
       const room = upright ? view.width : view.height;
       const along = (upright ? inside(place) : 1 - inside(place)) * room;
       const middle = Math.max(HALF_HANDLE, Math.min(along, room - HALF_HANDLE));
-      const handle = {
+      const handle = freeAlong({
         left: (upright ? middle : view.width - HALF_HANDLE) - HALF_HANDLE,
         top: (upright ? HALF_HANDLE : middle) - HALF_HANDLE,
         width: 2 * HALF_HANDLE, height: 2 * HALF_HANDLE,
-      };
+      }, upright, taken);
+      taken.push(handle);
       for (const element of [entry.line, entry.handle, entry.chip]) {
         element.classList.toggle("is-upright", upright);
         element.classList.toggle("is-outside", outside);
       }
       entry.line.style.transform = upright ? `translateX(${along}px)` : `translateY(${along}px)`;
       entry.handle.style.transform = `translate(${handle.left}px, ${handle.top}px)`;
-      taken.push(handle);
       spots.push({entry, handle, upright});
     }
     for (const {entry, handle, upright} of spots) {

@@ -4,7 +4,9 @@
 import {placeOf} from "./scale.js";
 import {tick} from "./numbers.js";
 
-const MINOR_GAP = 4;
+const MINOR_GAP = 6;
+const UPRIGHT_GAP = 40;
+const LEVEL_GAP = 56;
 const CHARACTER = 6.7;
 const STRIDES = [1, 2, 3, 5, 10, 20, 30, 50, 100, 200];
 const MANTISSAS = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3]];
@@ -27,7 +29,7 @@ function niceStep(least) {
 }
 
 function linearTicks(axis, pixels, gap) {
-  const {mantissa, exponent} = niceStep((axis.max - axis.min) / Math.max(1, Math.floor(pixels / gap)));
+  const {mantissa, exponent} = niceStep((axis.max - axis.min) * Math.min(1, gap / Math.max(1, pixels)));
   const finer = {1: [2, exponent - 1], 2: [5, exponent - 1], 5: [1, exponent]}[mantissa];
   return {major: multiples(axis, mantissa, exponent), minor: multiples(axis, ...finer)};
 }
@@ -95,13 +97,13 @@ function spaced(axis, pixels, gap) {
 
 /** Gridlines of an upright axis of so many pixels: {major, minor}. */
 export function uprightTicks(axis, pixels) {
-  return spaced(axis, pixels, 40);
+  return spaced(axis, pixels, UPRIGHT_GAP);
 }
 
 /** Gridlines of a level axis, whose labels stand side by side: the gap grows with the longest label. */
 export function levelTicks(axis, pixels) {
-  const found = spaced(axis, pixels, 48);
+  const found = spaced(axis, pixels, LEVEL_GAP);
   const longest = Math.max(0, ...found.major.map((value) => tick(value).length));
   const needed = longest * CHARACTER + 16;
-  return needed > 48 ? spaced(axis, pixels, needed) : found;
+  return needed > LEVEL_GAP ? spaced(axis, pixels, needed) : found;
 }

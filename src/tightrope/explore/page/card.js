@@ -1,0 +1,251 @@
+// A run: its text, its form, its answer. The text is the value; form and address say the same.
+
+import {localised} from "./chart/numbers.js";
+import {ICONS, button, fill, icon, make, say} from "./dom.js";
+import {nameOf, renamed, written} from "./expression.js";
+import {Form} from "./form.js";
+import {Spot} from "./spot.js";
+import {RUNS_MOST} from "./state.js";
+
+const LOCALE = navigator.language;
+const COLOURS = ["blue", "orange", "green", "magenta", "sky", "brown", "violet", "grey"];
+const SYMBOLS = {epsilon: "ε", delta: "δ"};
+
+/** page: what the card belongs to; it is told what changes, and knows what is asked. */
+export class Card {
+  constructor(run, page) {
+    this.run = run;
+    this.page = page;
+    this.answer = null; // of what is asked of every run, or why there is none
+    this.fine = false;
+    this.found = null; // of a search for ?
+    this.label = "";
+    this.wrong = null;
+    this.reading = new Spot(`${run.id}.read`, (answer) => this.wasRead(answer), {fine: false});
+    this.asking = new Spot(`${run.id}.answer`, (answer, question, fine) => this.wasAnswered(answer, fine));
+    this.searching = new Spot(`${run.id}.search`, (answer, question, fine) => this.wasFound(answer, fine));
+    this.element = this.build();
+    this.refresh();
+  }
+
+  /** The text that everything is asked about: with a number in place of ?; null while there is none. */
+  get text() {
+    if (this.wrong !== null) return null;
+    if (this.run.text.includes("?") && this.found) return this.found.text ?? null;
+    return this.run.text.includes("?") ? null : this.run.text;
+  }
+
+  get title() {
+    return this.name.value || this.label || this.short;
+  }
+
+  /** What tables call it: its name, or its number. */
+  get short() {
+    return this.name.value || `Run ${this.page.place(this.run) + 1}`;
+  }
+
+  build() {
+    this.name = make("input", {
+      class: "name",
+      "aria-label": "Name of this run",
+      maxlength: "60",
+      autocomplete: "off",
+      onchange: () => this.rename(this.name.value.trim()),
+    });
+    this.editor = make("textarea", {
+      class: "expression",
+      rows: "1",
+      spellcheck: "false",
+      autocapitalize: "off",
+      "aria-label": "Expression",
+      placeholder: "Gaussian(sigma=1).poisson(rate=0.01) * 1000",
+      oninput: () => this.typed(),
+      onfocus: () => this.page.choose(this.run),
+    });
+    this.editor.value = this.run.text;
+    this.error = make("p", {class: "error", role: "alert"});
+    this.editor.setAttribute("aria-describedby", (this.error.id = `${this.run.id}-error`));
+    this.eye = button("", "", () => this.page.hide(this.run), {class: "small"});
+    this.formBox = make("div", {class: "form"});
+    this.form = new Form(this.formBox, this.page.menu, (text) => this.wasEdited(text));
+    this.result = make("div", {class: "result"});
+    this.swatch = this.buildSwatch();
+    this.details = make("details", {class: "form-box", open: this.page.wide()}, make("summary", {}, "Form"), this.formBox);
+    const card = make("section", {class: "card", "aria-label": "Run", onfocusin: () => this.page.choose(this.run)},
+      make("div", {class: "card-head"}, this.swatch, this.name, this.eye,
+        button(icon(ICONS.copy), "Duplicate this run", () => this.page.duplicate(this.run), {class: "small"}),
+        button(icon(ICONS.remove), "Remove this run", () => this.page.remove(this.run), {class: "small"})),
+      this.editor, this.error, this.result, this.details);
+    return card;
+  }
+
+  buildSwatch() {
+    const choices = COLOURS.slice(0, RUNS_MOST).map((name, colour) =>
+      button("", `Colour ${name}`, () => {
+        this.page.colour(this.run, colour);
+        box.open = false;
+      }, {class: `dot colour-${colour}`}));
+    this.mark = make("summary", {"aria-label": "Colour of this run", title: "Colour of this run"});
+    const box = make("details", {class: "swatch"}, this.mark, make("div", {class: "palette"}, choices));
+    return box;
+  }
+
+  /** What the run itself says, and whatever is asked of all runs. */
+  refresh() {
+    const {run} = this;
+    this.mark.className = `dot colour-${run.colour}`;
+    this.name.placeholder = `Run ${this.page.place(run) + 1}`;
+    this.element.classList.toggle("current", this.page.isCurrent(run));
+    this.element.classList.toggle("hidden-run", run.hidden);
+    fill(this.eye, icon(run.hidden ? ICONS.hidden : ICONS.eye));
+    this.eye.setAttribute("aria-label", run.hidden ? "Show this run" : "Hide this run");
+    this.eye.setAttribute("aria-pressed", String(run.hidden));
+    this.eye.title = this.eye.getAttribute("aria-label");
+    if (this.editor.value !== run.text && this.editor !== document.activeElement) this.editor.value = run.text;
+    this.grow();
+    this.reading.want({kind: "read", text: run.text});
+    const {ask, epsilon, delta} = this.page.state;
+    if (run.text.includes("?")) {
+      this.asking.rest();
+      this.searching.want({kind: "calibrate", text: run.text, epsilon, delta});
+    } else {
+      this.searching.rest();
+      this.found = null;
+      const question = ask === "delta" ? {kind: "delta", epsilon} : {kind: "epsilon", delta};
+      this.asking.want({...question, text: run.text});
+    }
+  }
+
+  grow() {
+    this.editor.style.height = "auto";
+    this.editor.style.height = `${this.editor.scrollHeight + 2}px`;
+  }
+
+  typed() {
+    this.run.text = this.editor.value;
+    this.page.changed();
+  }
+
+  wasEdited(text) {
+    this.run.text = text;
+    if (this.editor !== document.activeElement) this.editor.value = text;
+    this.page.changed();
+  }
+
+  rename(name) {
+    if (this.form.form === null) return;
+    this.form.shape = "";
+    this.form.show(renamed(this.form.form, name));
+    this.wasEdited(written(this.form.form));
+  }
+
+  wasRead(answer) {
+    this.wrong = answer.error ?? null;
+    say(this.error, answer.error ?? "");
+    this.editor.setAttribute("aria-invalid", String(Boolean(answer.error)));
+    if (answer.error) {
+      this.show();
+    } else {
+      this.form.show(answer.form);
+      this.label = answer.label ?? this.run.text;
+      const name = nameOf(answer.form);
+      if (this.name !== document.activeElement) this.name.value = name;
+      this.element.setAttribute("aria-label", `Run ${this.page.place(this.run) + 1}: ${this.title}`);
+    }
+    this.page.redraw();
+  }
+
+  wasAnswered(answer, fine) {
+    this.answer = answer;
+    this.fine = fine;
+    this.found = null;
+    this.show();
+    this.page.answered(this);
+  }
+
+  wasFound(answer, fine) {
+    this.found = answer;
+    this.fine = fine;
+    this.answer = null;
+    this.show();
+    this.page.answered(this);
+  }
+
+  /** The answer as people read it, with everything that can be copied. */
+  show() {
+    if (this.wrong !== null) {
+      fill(this.result);
+      return;
+    }
+    const shown = this.found ?? this.answer;
+    this.result.setAttribute("aria-busy", String(!this.fine));
+    if (shown === null) return;
+    if (shown.error) {
+      fill(this.result, make("p", {class: "error"}, shown.error));
+      return;
+    }
+    fill(this.result, ...(this.found ? this.search() : this.number()), this.copies(shown));
+  }
+
+  number() {
+    const {answer} = this;
+    const delta = this.asking.question?.kind === "delta";
+    const symbol = SYMBOLS[delta ? "delta" : "epsilon"];
+    const about = [answer.engine, answer.arithmetic, answer.direction && `direction ${answer.direction}`, took(answer.seconds)];
+    return [
+      make("p", {class: "big"}, make("span", {class: "symbol"}, `${symbol} in `), interval(answer)),
+      make("p", {class: "quiet"}, `at ${delta ? "ε" : "δ"} = ${localised(answer.given, LOCALE)} · ${about.filter(Boolean).join(", ")}`),
+      notesOf(answer),
+    ];
+  }
+
+  search() {
+    const {found} = this;
+    const {epsilon, delta} = this.page.state;
+    const target = `ε ≤ ${localised(epsilon, LOCALE)} at δ = ${localised(delta, LOCALE)}`;
+    const missed = found.missed &&
+      make("p", {class: "quiet"}, `${found.parameter} = ${localised(found.missed.valueText, LOCALE)} misses it: ε in ${interval(found.missed)}`);
+    return [
+      make("p", {class: "big"}, make("span", {class: "symbol"}, `${found.parameter} = `), localised(found.valueText, LOCALE)),
+      make("p", {class: "quiet"}, `meets ${target}: ε in ${interval(found)}`),
+      missed,
+      found.ended && make("p", {class: "quiet"}, found.ended),
+      make("div", {class: "row"}, button("Use this value", "Put this value in place of ?", () => this.use(), {class: "link"})),
+    ];
+  }
+
+  use() {
+    this.wasEdited(this.found.text);
+    this.editor.value = this.run.text;
+    this.page.setAsk("epsilon");
+  }
+
+  copies(shown) {
+    const kinds = [["Expression", this.text ?? ""], ["Command", shown.command], ["Python", shown.python], ["JSON", shown.json]];
+    return make("div", {class: "copies", role: "group", "aria-label": "Copy this answer"},
+      make("span", {class: "quiet"}, "Copy"),
+      kinds.map(([name, text]) =>
+        button(name, `Copy as ${name.toLowerCase()}`, () => this.page.copy(name, text), {class: "link", disabled: !this.fine, "data-copy": name.toLowerCase()})));
+  }
+
+  close() {
+    for (const spot of [this.reading, this.asking, this.searching]) spot.close();
+    this.element.remove();
+  }
+}
+
+/** Both ends, as the server rounded them. */
+export const interval = (ends) => localised(`[${ends.lowText}, ${ends.highText}]`, LOCALE);
+
+/** The same on one line, or on two where there is no room: no end is broken. */
+export function intervalCell(ends) {
+  const [low, high] = interval(ends).split(" ");
+  return [make("span", {class: "end"}, low), " ", make("span", {class: "end"}, high)];
+}
+
+const took = (seconds) => (seconds < 0.0005 ? "<1 ms" : seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`);
+
+function notesOf(answer) {
+  const told = [...(answer.notes ?? []), ...(answer.wide ? [`Wide: ${answer.wide}.`] : [])];
+  return told.length > 0 && make("ul", {class: "notes"}, told.map((note) => make("li", {}, note)));
+}

@@ -1,0 +1,70 @@
+// What leaves the page: pictures, tables and documents, as files that the browser saves.
+
+import {chartSvg, nodeSvg} from "./chart/svg.js";
+import {svgToPng} from "./chart/png.js";
+import {ask} from "./server.js";
+
+const SIZE = {width: 960, height: 600};
+const NAMES = {ink: "--ink", quiet: "--quiet", line: "--line", surface: "--surface", accent: "--accent"};
+
+/** Saves a file. */
+export function save(name, kind, content) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], {type: kind}));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+function theme() {
+  const style = getComputedStyle(document.documentElement);
+  return Object.fromEntries(Object.entries(NAMES).map(([key, name]) => [key, style.getPropertyValue(name).trim()]));
+}
+
+/** The picture of a view as SVG, and how large it is. */
+function picture(view) {
+  const drawn = view.box.querySelector(".dots-box svg");
+  if (drawn === null) return {svg: chartSvg(view.model, theme(), SIZE), ...SIZE};
+  const box = drawn.getBoundingClientRect();
+  return {svg: nodeSvg(drawn, theme()), width: Math.ceil(box.width), height: Math.ceil(box.height)};
+}
+
+const cell = (value) => {
+  const text = value === Infinity ? "inf" : String(value);
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+const EXPORTS = {
+  async png(view) {
+    const {svg, width, height} = picture(view);
+    save(`tightrope-${view.kind}.png`, "image/png", await svgToPng(svg, width, height));
+  },
+  svg(view) {
+    save(`tightrope-${view.kind}.svg`, "image/svg+xml", picture(view).svg);
+  },
+  csv(view) {
+    save(`tightrope-${view.kind}.csv`, "text/csv", `${view.csv().map((row) => row.map(cell).join(",")).join("\n")}\n`);
+  },
+  async json(view) {
+    const answer = await ask("export", {kind: "document", questions: view.questions()});
+    if (answer === null || answer.error) return answer?.error ?? "the server did not answer";
+    save(`tightrope-${view.kind}.json`, "application/json", `${answer.json}\n`);
+    return null;
+  },
+};
+
+/** Writes the view in this format; what went wrong, or null. */
+export async function exported(format, view) {
+  const nothing = format === "json" ? view.questions().length === 0 : !view.model && format !== "csv";
+  if (nothing) return "there is nothing to export yet";
+  return (await EXPORTS[format](view)) ?? null;
+}
+
+/** The report of a run, as the officer files it. */
+export async function report(card, state) {
+  const {prior, fpr, baseline, delta} = state;
+  const answer = await ask("report", {kind: "report", text: card.text, prior, fpr, baseline, delta});
+  if (answer === null || answer.error) return answer?.error ?? "the server did not answer";
+  save("tightrope-report.html", "text/html", answer.html);
+  return null;
+}
