@@ -13,6 +13,7 @@ from .. import documents
 from ..errors import ExpressionError, InvalidParameter, TightropeError, WorkExhausted
 from ..expression.scan import has_unknown
 from ..mechanisms.base import Mechanism
+from ..mechanisms.data_file import GIVE_FILES
 from ..relation import neighbours
 from . import single, views
 from .asked import Asked
@@ -35,9 +36,9 @@ def answer(given: Mapping[str, Any], files: str | None = None) -> dict[str, Any]
     except WorkExhausted:
         return _refused("nothing could be proven in the time of a first picture", None)
     except ExpressionError as error:
-        return _refused(str(error), error.column)
+        return _refused(_with_hint(error), error.column)
     except TightropeError as error:
-        return _refused(str(error).replace("give files=, the folder it may read, or the numbers", FILES_HINT), None)
+        return _refused(_with_hint(error), None)
 
 
 def read(asked: Asked) -> dict[str, Any]:
@@ -81,6 +82,11 @@ def report(asked: Asked) -> dict[str, Any]:
 
 def _drawn(make: Callable[[Asked], View]) -> Callable[[Asked], dict[str, Any]]:
     return lambda asked: make(asked).drawn
+
+
+def _with_hint(error: TightropeError) -> str:
+    """Its line, with what to do here in place of what to do in Python."""
+    return str(error).replace(GIVE_FILES, FILES_HINT)
 
 
 def _refused(why: str, column: int | None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from ..errors import DataError, InvalidParameter
 
+GIVE_FILES = "give files=, the folder it may read"  # what callers other than Python say in their own words
 COUNTS_BYTES = 1 << 26  # a file of counts is read as a whole
 SAMPLES_BYTES = 1 << 34  # a file of samples is streamed
 
@@ -49,9 +50,7 @@ def data_file(source: Folder) -> DataFile:
 def allowed_file(name: str, files: Folder | None) -> DataFile:
     """The file of that name in the folder that the caller allows; no folder, no file."""
     if files is None:
-        raise InvalidParameter(
-            "an expression or a document opens no file by itself: give files=, the folder it may read, or the numbers"
-        )
+        raise InvalidParameter(f"an expression or a document opens no file by itself: {GIVE_FILES}, or the numbers")
     try:
         folder = Path(files).resolve(strict=True)
         path = (folder / name).resolve(strict=True)

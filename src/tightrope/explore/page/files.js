@@ -1,6 +1,6 @@
 // What leaves the page: pictures, tables and documents, as files that the browser saves.
 
-import {chartSvg, nodeSvg} from "./chart/svg.js";
+import {NODE_MARGIN, chartSvg, nodeSvg} from "./chart/svg.js";
 import {svgToPng} from "./chart/png.js";
 import {ask} from "./server.js";
 
@@ -24,9 +24,13 @@ function theme() {
 /** The picture of a view as SVG, and how large it is. */
 function picture(view) {
   const drawn = view.box.querySelector(".dots-box svg");
-  if (drawn === null) return {svg: chartSvg(view.model, theme(), SIZE), ...SIZE};
+  if (drawn === null) {
+    const series = view.model.series.map((each) => ({...each, label: each.title})); // nothing else says what ran
+    return {svg: chartSvg({...view.model, series}, theme(), SIZE), ...SIZE};
+  }
   const box = drawn.getBoundingClientRect();
-  return {svg: nodeSvg(drawn, theme()), width: Math.ceil(box.width), height: Math.ceil(box.height)};
+  const [width, height] = [box.width, box.height].map((each) => Math.ceil(each) + 2 * NODE_MARGIN);
+  return {svg: nodeSvg(drawn, theme()), width, height};
 }
 
 const cell = (value) => {

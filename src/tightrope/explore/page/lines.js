@@ -13,6 +13,7 @@ const NICE = [1, 1.5, 2, 3, 4, 6, 8, 10]; // of which 60 cells have short ends
 const BEYOND = 1.4; // times the largest epsilon that was asked for
 const DECADES_BELOW = 3; // the target
 const SMALLEST = 1e-320;
+const CELLS = 60; // of a fine curve
 
 const number = (value) => (value === "inf" ? Infinity : value);
 const drawn = (points) => points.map((point) => ({...point, low: number(point.low), high: number(point.high)}));
@@ -41,7 +42,7 @@ class Lines {
 
   open() {
     this.chart ??= makeChart(this.box, {
-      zoom: (range) => this.page.set({zoom: range === null ? "" : zoomText(range)}),
+      zoom: (range) => this.page.set({zoom: range === null ? "" : this.zoomed(range)}),
       pin: (point) => this.page.pin(point.xText),
       target: (target) => this.moved(target),
       hover: () => {},
@@ -55,6 +56,10 @@ class Lines {
 
   retheme() {
     this.chart?.retheme?.();
+  }
+
+  zoomed({min, max}) {
+    return `${min},${max}`;
   }
 
   moved({id, value}) {
@@ -95,7 +100,7 @@ class Lines {
     const answers = cards.map((card) => [card, this.answers.get(card.run.id)]).filter(([, answer]) => answer);
     const series = answers.flatMap(([card, answer]) => {
       const points = answer.error ? [] : this.points(answer);
-      return points.length ? [{id: card.run.id, label: card.title, short: card.short, number: card.run.colour, colour: this.page.colours[card.run.colour], points: drawn(points), dashed: card.run.text.includes("?")}] : [];
+      return points.length ? [{id: card.run.id, label: card.short, title: card.title, number: card.run.colour, colour: this.page.colours[card.run.colour], points: drawn(points), dashed: card.run.text.includes("?")}] : [];
     });
     const pins = this.page.pins(this.kind);
     this.model = {...this.axes(series, answers), id: this.kind, locale: LOCALE, series, pins: pins.map((text) => ({x: Number(text), text})),
@@ -148,6 +153,16 @@ export class CurveView extends Lines {
     const known = this.page.shown().map((card) => number((card.found ?? card.answer)?.high)).filter((high) => Number.isFinite(high) && ask !== "delta");
     const most = Math.max(0, ...asked, ...known);
     return {min: 0, max: nice(most * BEYOND)};
+  }
+
+  /** Ends on a grid of sixty cells, so that places between them are short. */
+  zoomed({min, max}) {
+    const cell = (max - min) / CELLS;
+    const power = 10 ** Math.floor(Math.log10(cell));
+    const step = [1, 2, 5, 10].find((each) => each * power >= cell * (1 - 1e-9)) * power;
+    const digits = Math.min(18, Math.max(0, -Math.floor(Math.log10(power)) + 1));
+    const first = Math.max(0, Math.floor(min / step)) * step;
+    return `${Number(first.toFixed(digits))},${Number((first + CELLS * step).toFixed(digits))}`;
   }
 
   question() {
@@ -316,9 +331,3 @@ export function tradeoffAxes(log, zoom, series, targets) {
 }
 
 const decade = (value, to) => Math.min(1, 10 ** to(Math.log10(value) + (to === Math.floor ? 1e-9 : -1e-9)));
-
-/** Ends with as many digits as the range needs, so that addresses and places stay short. */
-function zoomText({min, max}) {
-  const digits = Math.max(0, Math.min(15, Math.ceil(-Math.log10(max - min)) + 2));
-  return `${Number(min.toFixed(digits))},${Number(max.toFixed(digits))}`;
-}

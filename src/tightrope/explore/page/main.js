@@ -29,6 +29,7 @@ const NAMES = {
   budget: "Error budget",
 };
 const QUESTIONS = {epsilon: "ε at δ", delta: "δ at ε", calibrate: "calibrate"};
+const NOISE = ["sigma", "scale"];
 const TOAST = 2500;
 const WIDE = "(min-width: 900px)";
 const at = (id) => document.getElementById(id);
@@ -294,7 +295,7 @@ class Page {
 
   asked(value) {
     this.setAsk(value);
-    if (value === "calibrate" && !this.state.runs.some((run) => run.text.includes("?"))) this.find("0:0");
+    if (value === "calibrate" && !this.state.runs.some((run) => run.text.includes("?"))) this.find(this.usualUnknown());
   }
 
   drawAsk() {
@@ -326,6 +327,12 @@ class Page {
     fill(this.unknown, make("option", {value: ""}, "choose a number"),
       choices.map((each) => make("option", {value: each.value}, several ? `${each.label}, ${each.title.slice(0, 40)}` : each.label)));
     this.unknown.value = now?.value ?? "";
+  }
+
+  /** The noise of the chosen run, where it has one; else its first number. */
+  usualUnknown() {
+    const mine = this.unknownChoices().filter((each) => this.isCurrent(each.run));
+    return (mine.find((each) => NOISE.includes(each.argument.name)) ?? mine[0])?.value ?? "";
   }
 
   /** Puts ? in place of that number, and back what was looked for before. */

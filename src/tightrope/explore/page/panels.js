@@ -123,7 +123,7 @@ export class RiskView extends Panel {
     const points = this.rates && !this.rates.error ? this.rates.hits.filter((point) => point.x > 0) : [];
     const {fpr} = this.page.state;
     const targets = Number(fpr) > 0 ? [{id: "fpr", axis: "x", value: Number(fpr), label: "rate of wrong accusations", text: localised(fpr, LOCALE)}] : [];
-    const series = points.length ? [{id: card.run.id, label: card.title, number: card.run.colour, colour: this.page.colours[card.run.colour], points, dashed: false}] : [];
+    const series = points.length ? [{id: card.run.id, label: card.short, title: card.title, number: card.run.colour, colour: this.page.colours[card.run.colour], points, dashed: false}] : [];
     const axes = tradeoffAxes(true, null, series, targets);
     const [wrong, right] = this.answer.axes;
     this.model = {...axes, id: "risk", locale: LOCALE, title: "Attacker against guessing", x: {...axes.x, label: wrong}, y: {...axes.y, label: right}, series, pins: [], empty: "Nothing to draw yet"};
@@ -229,7 +229,7 @@ export class BudgetView extends Panel {
       const all = card.answer.budget.reduce((sum, line) => sum + line.above + line.below, 0);
       const side = (which) => card.answer.budget.filter((line) => line[which] > 0).map((line) => ({
         label: line.source, colour: this.page.colours[SOURCES.indexOf(line.source) % 8], share: line[which] / all, text: line[`${which}Text`]}));
-      return {label: card.title, above: all ? side("above") : [], below: all ? side("below") : []};
+      return {label: card.short, above: all ? side("above") : [], below: all ? side("below") : []};
     });
     this.model = {title: "Where the width of each answer comes from", answers, locale: LOCALE};
     const box = make("div", {class: "dots-box"});

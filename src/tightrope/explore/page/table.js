@@ -23,7 +23,7 @@ export function pointTable(caption, heading, series, pins) {
   return scrolled(caption, make("table", {},
     make("caption", {}, caption),
     make("thead", {}, make("tr", {}, make("th", {scope: "col"}, heading),
-      series.map((each) => make("th", {scope: "col"}, make("span", {class: `dot small-dot colour-${each.number}`, "aria-hidden": "true"}), each.short)))),
+      series.map((each) => make("th", {scope: "col"}, make("span", {class: `dot small-dot colour-${each.number}`, "aria-hidden": "true"}), each.label)))),
     make("tbody", {}, rows.map(([text]) => make("tr", {class: pins.includes(text) ? "pinned" : null},
       make("th", {scope: "row"}, `${localised(text, LOCALE)}${pins.includes(text) ? " (pinned)" : ""}`),
       known.map((points) => make("td", {}, points.has(text) ? intervalCell(points.get(text)) : "–")))))));

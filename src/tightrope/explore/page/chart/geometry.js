@@ -2,20 +2,9 @@
 
 import {placeOf, drawable} from "./scale.js";
 
-/** One end of a series as places [{x, y}]. On a logarithmic axis the line follows the lower edge where it is below. */
+/** One end of a series as places [{x, y}]; where it is below the axis, the line leaves the plot. */
 function endLine(points, end, x, y) {
-  const line = [];
-  let before = null;
-  for (const point of points) {
-    const here = {x: drawable(placeOf(x, point.x)), y: placeOf(y, point[end])};
-    if (y.scale === "log" && before && (before.y < 0) !== (here.y < 0) && Number.isFinite(before.y + here.y)) {
-      // The corner lies where the line meets the edge, else the part above the edge would be drawn too steep.
-      line.push({x: before.x + (here.x - before.x) * (before.y / (before.y - here.y)), y: 0});
-    }
-    line.push({x: here.x, y: y.scale === "log" ? Math.max(0, drawable(here.y)) : drawable(here.y)});
-    before = here;
-  }
-  return line;
+  return points.map((point) => ({x: drawable(placeOf(x, point.x)), y: drawable(placeOf(y, point[end]))}));
 }
 
 /** Both ends of a series as lines of places: {high, low}. */

@@ -5,6 +5,7 @@
 const FAR = 50;
 // Where an infinite end is drawn: just outside, so that its line is not taken for a value at the edge.
 const BEYOND = 1.05;
+const BENEATH = -0.05; // and zero on a logarithmic axis
 
 /** An axis that can be drawn: finite ends that rise, positive where it is logarithmic. */
 export function usable({label = "", scale = "linear", min, max}) {
@@ -44,6 +45,9 @@ export function valueAt(axis, place) {
 export function drawable(place) {
   if (place === Infinity) {
     return BEYOND;
+  }
+  if (place === -Infinity) {
+    return BENEATH;
   }
   return Math.min(FAR, Math.max(-FAR, place));
 }
