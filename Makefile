@@ -6,11 +6,14 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PEERS := .venv-peers
 INTEROP := .venv-interop
+BROWSER := .venv-browser
+AXE := build/axe/node_modules/axe-core/axe.min.js
+CHROMIUM ?= $(firstword $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome))
 MUTANTS := .venv-mutants
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-interop check house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources clean
+.PHONY: help demo test test-interop test-browser check house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +46,19 @@ $(INTEROP)/.stamp: pyproject.toml tests/interop/requirements.txt
 	@test -x $(INTEROP)/bin/python || $(PYTHON) -m venv $(INTEROP)
 	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --requirement tests/interop/requirements.txt
 	@touch $@
+
+test-browser: $(BROWSER)/.stamp $(AXE) ## the explorer in a real browser (Debian's Chromium, or CHROMIUM=path), in an environment of its own
+	@test -x "$(CHROMIUM)" || { echo "make test-browser needs a browser: apt-get install chromium, or CHROMIUM=path" >&2; exit 1; }
+	CHROMIUM="$(CHROMIUM)" AXE="$(AXE)" $(BROWSER)/bin/python -m pytest -q tests/browser
+
+$(BROWSER)/.stamp: pyproject.toml tests/browser/requirements.txt
+	@test -x $(BROWSER)/bin/python || $(PYTHON) -m venv $(BROWSER)
+	$(BROWSER)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[explore]' --requirement tests/browser/requirements.txt
+	@touch $@
+
+$(AXE):
+	@command -v npm >/dev/null || { echo "make test-browser takes axe-core from npm: apt-get install npm" >&2; exit 1; }
+	npm install --prefix build/axe --no-save --no-audit --no-fund --silent axe-core@4.14.0
 
 check: $(STAMP) ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check src tests benchmarks studies
@@ -100,4 +116,4 @@ sources: $(STAMP) ## every command of docs/from_paper_to_code.md, and what it gi
 	$(BIN)/python -m studies.sources
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(INTEROP) $(PEERS) $(PEERS)-autodp $(MUTANTS) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INTEROP) $(BROWSER) $(PEERS) $(PEERS)-autodp $(MUTANTS) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -7,7 +7,7 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parent
 PACKAGE = TESTS.parent / "src" / "tightrope"
 # What is about the package as a whole, or about no part of it.
-OWN = ("conformance", "mutations", "oracle", "properties", "reference", "studies")
+OWN = ("browser", "conformance", "mutations", "oracle", "properties", "reference", "studies")
 
 
 def mirrored() -> list[Path]:

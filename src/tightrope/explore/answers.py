@@ -16,10 +16,10 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.data_file import GIVE_FILES
 from ..relation import neighbours
 from . import single, views
-from .asked import Asked
+from .asked import PageQuestion
 from .form import form_of
 from .menu import menu
-from .views import View
+from .views import Chart
 
 RUNS_MOST = 8
 FILES_HINT = "start the explorer with --files FOLDER to let expressions name files in it"
@@ -27,7 +27,7 @@ FILES_HINT = "start the explorer with --files FOLDER to let expressions name fil
 
 def answer(given: Mapping[str, Any], files: str | None = None) -> dict[str, Any]:
     """The answer to a question, or why there is none."""
-    asked = Asked(given, files)
+    asked = PageQuestion(given, files)
     try:
         make = KINDS.get(asked.kind)
         if make is None:
@@ -41,7 +41,7 @@ def answer(given: Mapping[str, Any], files: str | None = None) -> dict[str, Any]
         return _refused(_with_hint(error), None)
 
 
-def read(asked: Asked) -> dict[str, Any]:
+def read(asked: PageQuestion) -> dict[str, Any]:
     """What a text says: its form, what it is called, and which data are neighbours."""
     text = asked.text
     unknown = has_unknown(text)
@@ -58,7 +58,7 @@ def _described(run: Mechanism) -> dict[str, Any]:
     return {"label": run.label, "neighbours": neighbours(run.relation), "tight": run.tight, "expression": repr(run)}
 
 
-def document(asked: Asked) -> dict[str, Any]:
+def document(asked: PageQuestion) -> dict[str, Any]:
     """The results of several questions as one document, which `tightrope verify` reads."""
     given = asked.given.get("questions")
     parts = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
@@ -66,21 +66,21 @@ def document(asked: Asked) -> dict[str, Any]:
         raise InvalidParameter(f"a document holds the answers to 1 to {RUNS_MOST} questions")
     found = []
     for part in parts:
-        each = Asked(part, asked.files)
+        each = PageQuestion(part, asked.files)
         if each.kind not in VIEWS:
             raise InvalidParameter(f"a document holds {', '.join(VIEWS)}, not {each.kind!r:.40}")
         found += VIEWS[each.kind](each).results
     return {"json": documents.write_dated({"results": [each.document() for each in found]})}
 
 
-def report(asked: Asked) -> dict[str, Any]:
+def report(asked: PageQuestion) -> dict[str, Any]:
     """The document that an officer files, as one HTML file."""
     prior, fpr, baseline, delta = (asked.number(name) for name in ("prior", "fpr", "baseline", "delta"))
-    found = asked.run().report(delta, prior=prior, fpr=fpr, baseline=baseline, seconds=REPORT_SECONDS)
+    found = asked.run().report(delta, prior=prior, fpr=fpr, baseline=baseline)
     return {"html": found.html(), "json": found.document()}
 
 
-def _drawn(make: Callable[[Asked], View]) -> Callable[[Asked], dict[str, Any]]:
+def _drawn(make: Callable[[PageQuestion], Chart]) -> Callable[[PageQuestion], dict[str, Any]]:
     return lambda asked: make(asked).drawn
 
 
@@ -93,8 +93,7 @@ def _refused(why: str, column: int | None) -> dict[str, Any]:
     return {"error": why, "column": column}
 
 
-REPORT_SECONDS = 30.0
-VIEWS: Mapping[str, Callable[[Asked], View]] = MappingProxyType(
+VIEWS: Mapping[str, Callable[[PageQuestion], Chart]] = MappingProxyType(
     {
         "epsilon": single.answer,
         "delta": single.answer,
@@ -105,7 +104,7 @@ VIEWS: Mapping[str, Callable[[Asked], View]] = MappingProxyType(
         "compare": views.compare,
     }
 )
-KINDS: Mapping[str, Callable[[Asked], dict[str, Any]]] = MappingProxyType(
+KINDS: Mapping[str, Callable[[PageQuestion], dict[str, Any]]] = MappingProxyType(
     {
         "menu": lambda asked: menu(),
         "read": read,

@@ -24,11 +24,10 @@ from starlette.types import ASGIApp
 
 from ..version import __version__
 from .guard import TOO_LONG, Guard, TooLong
-from .lanes import Busy, Lanes, Place
+from .lanes import Busy, Lanes, Spot
 from .process import CANCELLED
 
-NAME_MOST = 64  # characters of a client and of a spot
-DEPTH_MOST = 20  # of the JSON of a question
+ID_MOST = 64  # characters of a client and of a spot
 KINDS_OF_FILES: Mapping[str, str] = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -82,7 +81,7 @@ def application(lanes: Lanes, port: int, token: str) -> ASGIApp:
     return Guard(Starlette(routes=routes, lifespan=lifespan), port, token)
 
 
-async def _unless_gone(request: Request, lanes: Lanes, place: Place, question: dict[str, Any]) -> dict[str, Any]:
+async def _unless_gone(request: Request, lanes: Lanes, place: Spot, question: dict[str, Any]) -> dict[str, Any]:
     """The answer; where the page goes away meanwhile, its question is dropped."""
     asking = asyncio.ensure_future(lanes.ask(place, question))
     leaving = asyncio.ensure_future(request.receive())  # after the body, only the end of the connection comes
@@ -96,15 +95,15 @@ async def _unless_gone(request: Request, lanes: Lanes, place: Place, question: d
                 await task
 
 
-def _read(body: bytes) -> tuple[Place, dict[str, Any]]:
+def _read(body: bytes) -> tuple[Spot, dict[str, Any]]:
     """Who asks what; ValueError, TypeError or KeyError for anything else."""
     document = json.loads(body)
     client, spot, question = (document[name] for name in ("client", "spot", "question"))
-    if not all(isinstance(each, str) and 0 < len(each) <= NAME_MOST for each in (client, spot)):
+    if not all(isinstance(each, str) and 0 < len(each) <= ID_MOST for each in (client, spot)):
         raise TypeError
     if not isinstance(question, dict):
         raise TypeError
-    return Place(client, spot), question
+    return Spot(client, spot), question
 
 
 def _parts(folder: Traversable, above: str = "") -> Iterator[tuple[str, bytes]]:

@@ -24,7 +24,7 @@ FIRST = "first"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PageQuestion:
     """What is asked for; files is the folder that texts may name files of, None for none."""
 
     given: Mapping[str, Any]
@@ -102,4 +102,4 @@ class Asked:
         values = self.given.get(name, [])
         if not isinstance(values, list) or len(values) > most:
             raise InvalidParameter(f"{name} must be a list of at most {most} numbers")
-        return [Asked({name: each}).number(name) for each in values]
+        return [PageQuestion({name: each}).number(name) for each in values]

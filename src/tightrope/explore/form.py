@@ -22,10 +22,10 @@ from ..registry import JOINS, find_mechanism, find_transform, keywords
 
 def form_of(text: str) -> dict[str, Any]:
     """The form of a text that was parsed."""
-    return Outline(text).node(tree_of(text))
+    return FormReader(text).node(tree_of(text))
 
 
-class Outline:
+class FormReader:
     """Reads a syntax tree; knows the text to tell what stands where."""
 
     def __init__(self, text: str) -> None:

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-BODY_MOST = 1 << 16  # bytes
+QUESTION_BYTES = 1 << 16  # bytes
 TOKEN_HEADER = "x-tightrope-token"
 POLICY = "; ".join(
     (
@@ -45,7 +45,7 @@ SENT_ALONG: Mapping[str, str] = {
 WRONG_NAME = "this address is for 127.0.0.1 alone"
 WRONG_ORIGIN = "a page from elsewhere asked this; the explorer answers its own page alone"
 NO_TOKEN = "the token is missing or another one: open the address that tightrope explore printed"
-TOO_LONG = f"a question has at most {BODY_MOST:,} bytes"
+TOO_LONG = f"a question has at most {QUESTION_BYTES:,} bytes"
 
 
 class Guard:
@@ -89,7 +89,7 @@ class Guard:
         if not self._known(scope, headers):
             return 403, NO_TOKEN
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > BODY_MOST:
+        if not length.isdecimal() or int(length) > QUESTION_BYTES:
             return 413, TOO_LONG
         return None
 
@@ -113,7 +113,7 @@ class _Limited:
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
-        self._left = BODY_MOST
+        self._left = QUESTION_BYTES
 
     async def __call__(self) -> Any:
         message = await self._receive()

@@ -1,7 +1,7 @@
-"""Questions on their way to processes: the newest of a place wins, everybody gets a turn, nobody waits for the slow.
+"""Questions on their way to processes: the newest of a spot wins, everybody gets a turn, nobody waits for the slow.
 
-A place is one spot of one page: a newer question there takes the turn of the one that waits, and ends the one that is
-being answered. First pictures have processes of their own (the quick lane), so that no long question stands before
+A spot is one place of one page: a newer question there takes the turn of the one that waits, and ends the one that
+is being answered. First pictures have processes of their own (the quick lane), so that no long question stands before
 them; long ones run in the other lane, less urgently, and one page never has all of its processes.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple
 
-from .asked import Asked
+from .asked import PageQuestion
 from .process import CANCELLED, CANCELLED_SECONDS, Answering
 from .worker import allowed
 
@@ -28,8 +28,8 @@ class Busy(Exception):
     """There are too many questions already."""
 
 
-class Place(NamedTuple):
-    """One spot of one page."""
+class Spot(NamedTuple):
+    """One place of one page, by the names that the page gives both."""
 
     client: str
     spot: str
@@ -39,7 +39,7 @@ class Place(NamedTuple):
 class Turn:
     """A question that waits or is being answered."""
 
-    place: Place
+    spot: Spot
     question: dict[str, Any]
     order: int
     reply: asyncio.Future[dict[str, Any]] = field(repr=False)
@@ -57,8 +57,8 @@ class Lane:
     def __init__(self, make: Callable[[], Answering], processes: int, most_of_one: int) -> None:
         self._answering = [make() for _ in range(processes)]
         self._most_of_one = most_of_one
-        self._waiting: dict[Place, Turn] = {}
-        self._running: dict[Place, Turn] = {}
+        self._waiting: dict[Spot, Turn] = {}
+        self._running: dict[Spot, Turn] = {}
         self._served: dict[str, int] = {}  # clients, by when their last turn was
         self._numbers = count(1)
         self._changed = asyncio.Event()
@@ -81,26 +81,29 @@ class Lane:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await asyncio.gather(*(each.end() for each in self._answering))
 
-    async def ask(self, place: Place, question: dict[str, Any]) -> dict[str, Any]:
+    async def ask(self, spot: Spot, question: dict[str, Any]) -> dict[str, Any]:
         """The answer, or that a newer question came."""
-        turn = Turn(place, question, next(self._numbers), asyncio.get_running_loop().create_future())
-        older = self._waiting.get(place)
+        turn = Turn(spot, question, next(self._numbers), asyncio.get_running_loop().create_future())
+        older = self._waiting.get(spot)
         if older is not None:
             turn.order = older.order
-        self.drop(place)
+        self.drop(spot)
         if len(self._waiting) >= WAITING_MOST:
             raise Busy
-        self._waiting[place] = turn
+        self._waiting[spot] = turn
         self._changed.set()
         try:
             return await turn.reply
-        finally:
-            if self._waiting.get(place) is turn or self._running.get(place) is turn:  # whoever asked has gone
-                self.drop(place)
+        except asyncio.CancelledError:  # whoever asked has gone; a newer question of the spot stays
+            if self._waiting.get(spot) is turn:
+                del self._waiting[spot]
+            elif turn.by is not None:
+                turn.by.cancel()
+            raise
 
-    def drop(self, place: Place) -> None:
+    def drop(self, spot: Spot) -> None:
         """What was asked there is not wanted any more."""
-        waiting, running = self._waiting.pop(place, None), self._running.get(place)
+        waiting, running = self._waiting.pop(spot, None), self._running.get(spot)
         if waiting is not None:
             waiting.settle(CANCELLED)
         if running is not None and running.by is not None:
@@ -121,8 +124,8 @@ class Lane:
                 turn.settle({"error": str(error), "column": None})
             finally:
                 turn.by = None
-                if self._running.get(turn.place) is turn:
-                    del self._running[turn.place]
+                if self._running.get(turn.spot) is turn:
+                    del self._running[turn.spot]
                 self._changed.set()
 
     async def _answer(self, turn: Turn, answering: Answering) -> dict[str, Any]:
@@ -152,15 +155,15 @@ class Lane:
         free = [
             turn
             for turn in self._waiting.values()
-            if busy.get(turn.place.client, 0) < self._most_of_one and turn.place not in self._running
+            if busy.get(turn.spot.client, 0) < self._most_of_one and turn.spot not in self._running
         ]
         if not free:
             return None
-        turn = min(free, key=lambda each: (self._served.get(each.place.client, 0), each.order))
-        del self._waiting[turn.place]
-        self._running[turn.place] = turn
-        self._served.pop(turn.place.client, None)
-        self._served[turn.place.client] = next(self._numbers)
+        turn = min(free, key=lambda each: (self._served.get(each.spot.client, 0), each.order))
+        del self._waiting[turn.spot]
+        self._running[turn.spot] = turn
+        self._served.pop(turn.spot.client, None)
+        self._served[turn.spot.client] = next(self._numbers)
         while len(self._served) > CLIENTS_MOST:
             del self._served[next(iter(self._served))]
         return turn
@@ -183,9 +186,9 @@ class Lanes:
         """Ends every process."""
         await asyncio.gather(self._quick.close(), self._long.close())
 
-    async def ask(self, place: Place, question: dict[str, Any]) -> dict[str, Any]:
+    async def ask(self, spot: Spot, question: dict[str, Any]) -> dict[str, Any]:
         """The answer, or that a newer question came; raises Busy."""
-        quick = question.get("kind") in QUICK or Asked(question).rough
+        quick = question.get("kind") in QUICK or PageQuestion(question).rough
         lane, other = (self._quick, self._long) if quick else (self._long, self._quick)
-        other.drop(place)
-        return await lane.ask(place, question)
+        other.drop(spot)
+        return await lane.ask(spot, question)

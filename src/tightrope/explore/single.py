@@ -12,14 +12,14 @@ from ..digits import short
 from ..question import ARGUMENTS, SECONDS
 from ..result import Result
 from . import copies
-from .asked import Asked
+from .asked import PageQuestion
 from .shown import about, ends
-from .views import View
+from .views import Chart
 
 SEARCH_FIRST = 1.5  # seconds of a search while its target is dragged
 
 
-def answer(asked: Asked) -> View:
+def answer(asked: PageQuestion) -> Chart:
     """epsilon at delta, or delta at epsilon: the method that has the name of the question."""
     run, quantity = asked.run(), asked.kind
     (name,) = ARGUMENTS[quantity]
@@ -34,10 +34,10 @@ def answer(asked: Asked) -> View:
         "python": copies.question(asked.text, quantity, {name: given}),
         "json": result.write([found], several=False),
     }
-    return View(drawn, [found])
+    return Chart(drawn, [found])
 
 
-def calibrate(asked: Asked) -> dict[str, Any]:
+def calibrate(asked: PageQuestion) -> dict[str, Any]:
     """The least noise, or the most uses, that meet epsilon at delta; while a target is dragged, as far as it gets."""
     template = asked.template()
     epsilon, delta = asked.number("epsilon"), asked.number("delta")

@@ -24,12 +24,12 @@ from ..result import Result
 from ..tradeoffs import complement
 from ..transforms.composition import repeat
 from . import copies
-from .asked import Asked
+from .asked import PageQuestion
 from .shown import ends, point, wide
 
-POINTS_MOST = 240
-FIRST_POINTS, FINE_POINTS = 8, 61  # 60 cells: of a range such as [0, 3] the places are short decimals
-ROWS = 24  # of a chart by steps
+PLACES_MOST = 240
+ROUGH_PLACES, FINE_PLACES = 8, 61  # 60 cells: of a range such as [0, 3] the places are short decimals
+STEP_ROWS = 24  # of a chart by steps
 REPEATS = 10  # of a run that is not one thing many times
 PINS_MOST = 20
 # Of a trade-off: round ones, dense by their logarithm below a tenth and evenly above.
@@ -40,17 +40,17 @@ RATES = (
 )
 RATES_ROUGH = 4  # of them one
 BEND_DIGITS = 4
-SEEN = 1e-3  # the width that is worth a word, of a rate
+RATE_SEEN = 1e-3  # the width that is worth a word, of a rate
 
 
-class View(NamedTuple):
+class Chart(NamedTuple):
     """What is drawn, and the results that it rests on."""
 
     drawn: dict[str, Any]
     results: list[Result]
 
 
-def curve(asked: Asked) -> View:
+def curve(asked: PageQuestion) -> Chart:
     """delta at equally spaced epsilons, and at those that were pinned."""
     run, began = asked.run(), time.perf_counter()
     start, stop = asked.number("from", 0.0), asked.number("to", 4.0)
@@ -58,13 +58,13 @@ def curve(asked: Asked) -> View:
     places = sorted({*_grid(start, stop, _points(asked)), *pinned})
     found = run.curve(epsilons=places, seconds=asked.seconds)
     results = _results(run, "delta", "epsilon", list(found), began)
-    return View({**_points_of(found.epsilons, found.bounds), **_copied(asked, "curve", places)}, results)
+    return Chart({**_points_of(found.epsilons, found.bounds), **_copied(asked, "curve", places)}, results)
 
 
-def steps(asked: Asked) -> View:
+def steps(asked: PageQuestion) -> Chart:
     """epsilon at one delta as the run goes on: by steps, and by epochs where it is a training run."""
     run, delta, began = asked.run(), asked.number("delta"), time.perf_counter()
-    rows = asked.whole("points", FIRST_POINTS if asked.rough else ROWS, 1, POINTS_MOST)
+    rows = asked.whole("points", ROUGH_PLACES if asked.rough else STEP_ROWS, 1, PLACES_MOST)
     unit, found = _by_steps(run, delta, rows, asked.seconds)
     share = (time.perf_counter() - began) / max(len(found), 1)
     results = [
@@ -76,10 +76,10 @@ def steps(asked: Asked) -> View:
         for count, epoch, bound in zip(found.steps, found.epochs, found.bounds, strict=True)
     ]
     told = {"points": points, "unit": unit, "notes": list(found.notes), "wide": wide(found.bounds)}
-    return View({**told, **_questioned(asked, "epsilon", {"delta": delta})}, results)
+    return Chart({**told, **_questioned(asked, "epsilon", {"delta": delta})}, results)
 
 
-def tradeoff(asked: Asked) -> View:
+def tradeoff(asked: PageQuestion) -> Chart:
     """The least false negative rate, and the highest true positive rate, over false positive rates."""
     run, began = asked.run(), time.perf_counter()
     rates = RATES[::RATES_ROUGH] if asked.rough else RATES
@@ -91,15 +91,15 @@ def tradeoff(asked: Asked) -> View:
     hits = [complement(each) for each in bounds]
     drawn = {
         "points": [point(*each) for each in zip(places, bounds, strict=True)],
-        "wide": wide(each for each in found.bounds if each.width > SEEN),
+        "wide": wide(each for each in found.bounds if each.width > RATE_SEEN),
         "hits": [point(each, bound) for each, bound in zip(places, hits, strict=True)],
         "command": copies.command("tradeoff", asked.text, {}) + "".join(f" --fpr {short(each)}" for each in rates),
         "python": copies.question(asked.text, "tradeoff_curve", {"fprs": list(rates)}),
     }
-    return View(drawn, results)
+    return Chart(drawn, results)
 
 
-def risk(asked: Asked) -> View:
+def risk(asked: PageQuestion) -> Chart:
     """What a release may cost one person: numbers with a sentence each."""
     run, began = asked.run(), time.perf_counter()
     given = {name: asked.number(name) for name in ("prior", "fpr", "baseline", "delta")}
@@ -119,10 +119,10 @@ def risk(asked: Asked) -> View:
         "wide": wide(row.bound for row in found.rows),
         **_questioned(asked, "risk", given),
     }
-    return View(drawn, results)
+    return Chart(drawn, results)
 
 
-def compare(asked: Asked) -> View:
+def compare(asked: PageQuestion) -> Chart:
     """What every other method says of epsilon at one delta."""
     run, delta, began = asked.run(), asked.number("delta"), time.perf_counter()
     found = compared(run, delta=delta, seconds=asked.seconds)
@@ -146,7 +146,7 @@ def compare(asked: Asked) -> View:
         "command": copies.command("compare", asked.text, options),
         "python": copies.comparison(asked.text, delta),
     }
-    return View(drawn, results)
+    return Chart(drawn, results)
 
 
 def _grid(start: float, stop: float, points: int) -> list[float]:
@@ -156,8 +156,8 @@ def _grid(start: float, stop: float, points: int) -> list[float]:
     return [float(first + (last - first) * index / (points - 1)) for index in range(points)]
 
 
-def _points(asked: Asked) -> int:
-    return asked.whole("points", FIRST_POINTS if asked.rough else FINE_POINTS, 2, POINTS_MOST)
+def _points(asked: PageQuestion) -> int:
+    return asked.whole("points", ROUGH_PLACES if asked.rough else FINE_PLACES, 2, PLACES_MOST)
 
 
 def _points_of(places: Sequence[float], bounds: Sequence[Bound]) -> dict[str, Any]:
@@ -192,7 +192,7 @@ def _round_step(least: float) -> int:
     return next(each * power for each in (1, 2, 5, 10) if each * power >= least)
 
 
-def _copied(asked: Asked, verb: str, places: Sequence[float]) -> dict[str, str]:
+def _copied(asked: PageQuestion, verb: str, places: Sequence[float]) -> dict[str, str]:
     """The curve as a command and in Python, at the same epsilons."""
     start, stop, count = places[0], places[-1], len(places)
     if len({*places} - {*account.grid(start, stop, count, None)}):
@@ -204,7 +204,7 @@ def _copied(asked: Asked, verb: str, places: Sequence[float]) -> dict[str, str]:
     return {"command": line, "python": copies.question(asked.text, verb, told)}
 
 
-def _questioned(asked: Asked, method: str, given: dict[str, float]) -> dict[str, str]:
+def _questioned(asked: PageQuestion, method: str, given: dict[str, float]) -> dict[str, str]:
     return {
         "command": copies.command(method, asked.text, given),
         "python": copies.question(asked.text, method, given),

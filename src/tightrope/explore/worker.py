@@ -16,11 +16,12 @@ from queue import SimpleQueue
 from typing import Any
 
 from .. import work
-from .answers import REPORT_SECONDS, answer
-from .asked import Asked
+from ..report.request import REPORT_SECONDS
+from .answers import answer
+from .asked import PageQuestion
 from .single import SEARCH_FIRST
 
-MEMORY_MOST = 6 << 30  # bytes of addresses: a question that asks for more is refused
+ADDRESSES_MOST = 6 << 30  # bytes of addresses: a question that asks for more is refused
 WARM = {"kind": "curve", "text": "Gaussian(sigma=1).poisson(rate=0.01) * 100", "points": 3}
 FAULT = "this question met a fault in the explorer itself; the terminal says more"
 NO_MEMORY = "this takes more memory than the explorer gives a question"
@@ -78,7 +79,7 @@ class Worker:
 
 def allowed(question: dict[str, Any]) -> float:
     """Seconds of a question, of which the parts take theirs."""
-    asked, kind = Asked(question), question.get("kind")
+    asked, kind = PageQuestion(question), question.get("kind")
     if kind == "report":
         return REPORT_SECONDS
     if kind == "calibrate" and asked.rough:
@@ -102,7 +103,7 @@ def limited(nice: int) -> None:
         import resource
 
         os.nice(nice)
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MOST, MEMORY_MOST))
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES_MOST, ADDRESSES_MOST))
     except (ImportError, OSError, ValueError):
         return
 
