@@ -1,8 +1,12 @@
 // One spot of the page that shows the answer to a question: a first picture while somebody drags, then the fine one.
+//
+// While a first picture is on its way, newer questions wait here, and the newest of them is asked next: so the page
+// moves while one drags, however busy the server is. A fine question is dropped as soon as there is a newer one.
 
 import {ask, onAlive} from "./server.js";
 
 const BETWEEN = 250; // milliseconds: at most four questions a second while something is dragged
+const PATIENCE = 700; // with a first picture that is not wanted any more
 const QUIET = 180; // of rest, after which the fine question is asked
 
 const spots = new Set();
@@ -10,41 +14,39 @@ onAlive((alive) => {
   if (alive) for (const each of spots) each.again();
 });
 
-/** Asks for one spot. show(answer, question, fine) is called for each answer of the newest question. */
+/** Asks for one spot. show(answer, question, fine): fine says that it is the last word on what is asked now. */
 export class Spot {
   /** rough: whether a first picture is worth asking for; fine: whether there is more to ask for. */
   constructor(name, show, {rough = true, fine = true} = {}) {
     this.name = name;
     this.show = show;
-    this.rough = rough;
-    this.wantsFine = fine;
+    this.stages = [...(rough ? ["first"] : []), ...(fine ? ["fine"] : [])];
     this.question = null;
-    this.answered = "";
+    this.answered = null; // the stage of what is shown
     this.sent = -BETWEEN;
     this.timer = null;
     this.flight = null;
     spots.add(this);
   }
 
-  /** Wants the answer to this question; one that was answered is not asked again. */
+  /** Wants the answer to this question; one that is asked or answered already is not asked again. */
   want(question) {
-    const text = JSON.stringify(question);
-    if (this.question !== null && JSON.stringify(this.question) === text) return;
+    if (this.question !== null && JSON.stringify(this.question) === JSON.stringify(question)) return;
     this.question = question;
-    this.answered = "";
-    this.plan();
+    this.answered = null;
+    const waits = this.flight?.stage === "first" && this.stages[0] === "first";
+    if (!waits || performance.now() - this.sent > PATIENCE) this.plan(this.stages[0]);
   }
 
-  /** Forgets what was asked: nothing is shown any more. */
+  /** Forgets what was asked: nothing more is shown. */
   rest() {
     this.question = null;
-    clearTimeout(this.timer);
-    this.flight?.abort();
+    this.drop();
   }
 
   /** Asks once more, where the answer was lost. */
   again() {
-    if (this.question !== null && this.answered !== "fine") this.plan();
+    if (this.question !== null && this.answered !== this.stages.at(-1)) this.plan(this.stages[0]);
   }
 
   close() {
@@ -52,33 +54,32 @@ export class Spot {
     spots.delete(this);
   }
 
-  plan() {
+  drop() {
     clearTimeout(this.timer);
-    const wait = Math.max(0, this.sent + BETWEEN - performance.now());
-    this.timer = this.rough ? setTimeout(() => this.first(), wait) : setTimeout(() => this.fine(), QUIET);
+    this.flight?.control.abort();
+    this.flight = null;
   }
 
-  async first() {
-    const question = this.question;
-    if (!(await this.send({...question, stage: "first"}, question, this.wantsFine ? "first" : "fine"))) return;
-    if (!this.wantsFine) return;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.fine(), QUIET);
+  plan(stage) {
+    this.drop();
+    const paced = Math.max(0, this.sent + BETWEEN - performance.now());
+    this.timer = setTimeout(() => this.send(stage), stage === "first" ? paced : QUIET);
   }
 
-  async fine() {
-    await this.send(this.question, this.question, "fine");
-  }
-
-  /** Whether the answer came, and is still wanted. */
-  async send(asked, question, stage) {
-    this.flight?.abort();
-    const flight = (this.flight = new AbortController());
+  async send(stage) {
+    const {question} = this;
+    const flight = (this.flight = {stage, control: new AbortController()});
     this.sent = performance.now();
-    const answer = await ask(this.name, asked, flight.signal);
-    if (answer === null || this.question !== question) return false;
-    this.answered = stage;
-    this.show(answer, question, stage === "fine");
-    return true;
+    const asked = stage === "first" ? {...question, stage} : question;
+    const answer = await ask(this.name, asked, flight.control.signal);
+    if (this.flight !== flight) return;
+    this.flight = null;
+    if (answer === null) return;
+    const newest = this.question === question;
+    const last = stage === this.stages.at(-1);
+    if (newest) this.answered = stage;
+    this.show(answer, question, newest && last);
+    if (!newest) this.plan(this.stages[0]);
+    else if (!last) this.plan("fine");
   }
 }
