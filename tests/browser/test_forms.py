@@ -1,4 +1,4 @@
-"""The form of a run: chips come, change places and go, parts are composed, numbers are typed; the text says the same."""
+"""The form of a run: chips come, change places and go, parts are composed, numbers typed; the text says the same."""
 
 from __future__ import annotations
 

@@ -14,8 +14,11 @@ import tightrope as tr
 from .served import Served
 
 TIMEOUT = 20_000  # milliseconds: of a slow machine with something else to do
+FINE_ROWS = 11  # beside a curve, where runs share their places
 DELTA = 1e-5  # of the page, where nobody said another
-TOLD = "document.addEventListener('securitypolicyviolation', (event) => console.error('policy', event.violatedDirective))"
+TOLD = (
+    "document.addEventListener('securitypolicyviolation', (event) => console.error('policy', event.violatedDirective))"
+)
 
 
 class Question(NamedTuple):
@@ -58,7 +61,9 @@ class Visit:
     def check(self) -> None:
         """Nothing went wrong, and nobody but the server was asked."""
         assert not self.wrong, self.wrong
-        elsewhere = [each.url for each in self.requests if not each.url.startswith((self.server.origin + "/", "blob:", "data:"))]
+        elsewhere = [
+            each.url for each in self.requests if not each.url.startswith((self.server.origin + "/", "blob:", "data:"))
+        ]
         assert not elsewhere
 
     # Runs.
@@ -106,9 +111,9 @@ class Visit:
         """Until this holds on the page."""
         self.page.wait_for_function(condition, arg=argument)
 
-    def wait_for_table(self, rows: int = 11) -> list[list[str]]:
-        """Until a table beside the chart has so many rows."""
-        self.wait("rows => document.querySelectorAll('#view tbody tr').length >= rows", rows)
+    def wait_for_table(self, rows: int = FINE_ROWS) -> list[list[str]]:
+        """Until the table beside the chart has just so many rows: those of first pictures are others."""
+        self.wait("rows => document.querySelectorAll('#view table:first-of-type tbody tr').length === rows", rows)
         return self.rows()
 
     # What it says of itself, and what it asked.

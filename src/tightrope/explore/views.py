@@ -21,7 +21,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.training import training
 from ..question import Question
 from ..result import Result
-from ..tradeoffs import complement
+from ..tradeoffs import Tradeoffs, complement
 from ..transforms.composition import repeat
 from . import copies
 from .asked import PageQuestion
@@ -75,7 +75,7 @@ def steps(asked: PageQuestion) -> Chart:
         {**point(float(count), bound), "epoch": epoch, "epochText": rounded(epoch, 4, up=False) if epoch else "0"}
         for count, epoch, bound in zip(found.steps, found.epochs, found.bounds, strict=True)
     ]
-    told = {"points": points, "unit": unit, "notes": list(found.notes), "wide": wide(found.bounds)}
+    told = {"points": points, "unit": unit, "notes": list(found.notes)}
     return Chart({**told, **_questioned(asked, "epsilon", {"delta": delta})}, results)
 
 
@@ -90,9 +90,9 @@ def tradeoff(asked: PageQuestion) -> Chart:
     bounds = [found.at(each) for each in places]
     hits = [complement(each) for each in bounds]
     drawn = {
-        "points": [point(*each) for each in zip(places, bounds, strict=True)],
+        "points": [_rate(*each, found) for each in zip(places, bounds, strict=True)],
+        "hits": [_rate(*each, found) for each in zip(places, hits, strict=True)],
         "wide": wide(each for each in found.bounds if each.width > RATE_SEEN),
-        "hits": [point(each, bound) for each, bound in zip(places, hits, strict=True)],
         "command": copies.command("tradeoff", asked.text, {}) + "".join(f" --fpr {short(each)}" for each in rates),
         "python": copies.question(asked.text, "tradeoff_curve", {"fprs": list(rates)}),
     }
@@ -147,6 +147,11 @@ def compare(asked: PageQuestion) -> Chart:
         "python": copies.comparison(asked.text, delta),
     }
     return Chart(drawn, results)
+
+
+def _rate(place: float, bound: Bound, asked: Tradeoffs) -> dict[str, Any]:
+    """A point of a trade-off; what lies between the rates that were asked for says so."""
+    return point(place, bound) | ({} if place in asked.fprs else {"between": True})
 
 
 def _grid(start: float, stop: float, points: int) -> list[float]:

@@ -195,7 +195,7 @@ export class Card {
     return [
       make("p", {class: "big"}, make("span", {class: "symbol"}, `${symbol} in `), interval(answer)),
       make("p", {class: "quiet"}, `at ${delta ? "ε" : "δ"} = ${localised(answer.given, LOCALE)} · ${about.filter(Boolean).join(", ")}`),
-      notesOf(answer),
+      notesOf(answer, this.fine),
     ];
   }
 
@@ -245,7 +245,8 @@ export function intervalCell(ends) {
 
 const took = (seconds) => (seconds < 0.0005 ? "<1 ms" : seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`);
 
-function notesOf(answer) {
-  const told = [...(answer.notes ?? []), ...(answer.wide ? [`Wide: ${answer.wide}.`] : [])];
+function notesOf(answer, fine) {
+  const wide = answer.wide && (fine ? `Wide: ${answer.wide}.` : "A first answer; the fine one follows.");
+  const told = [...(answer.notes ?? []), ...(wide ? [wide] : [])];
   return told.length > 0 && make("ul", {class: "notes"}, told.map((note) => make("li", {}, note)));
 }

@@ -13,6 +13,7 @@ const NICE = [1, 1.5, 2, 3, 4, 6, 8, 10]; // of which 60 cells have short ends
 const BEYOND = 1.4; // times the largest epsilon that was asked for
 const DECADES_BELOW = 3; // the target
 const SMALLEST = 1e-320;
+const WIDE = 2; // times: a first answer
 const CELLS = 60; // of a fine curve
 
 const number = (value) => (value === "inf" ? Infinity : value);
@@ -80,8 +81,8 @@ class Lines {
     for (const card of cards) {
       const {id} = card.run;
       if (!this.spots.has(id)) {
-        this.spots.set(id, new Spot(`${id}.${this.kind}`, (answer) => {
-          this.answers.set(id, answer);
+        this.spots.set(id, new Spot(`${id}.${this.kind}`, (answer, question, fine) => {
+          this.answers.set(id, {...answer, fine});
           this.page.redraw();
         }));
       }
@@ -113,8 +114,9 @@ class Lines {
 
   said(answers) {
     const lines = answers.flatMap(([card, answer]) => {
-      const told = [answer.error, answer.wide && `wide: ${answer.wide}`, ...(answer.notes ?? [])].filter(Boolean);
-      return told.map((text) => make("li", {}, make("b", {}, `${card.title}: `), text));
+      const wide = answer.wide && (answer.fine ? `wide: ${answer.wide}` : "a first picture; the fine one follows");
+      const told = [answer.error, wide, ...(answer.notes ?? [])].filter(Boolean);
+      return told.map((text) => make("li", {}, make("b", {}, `${card.short}: `), text));
     });
     return lines.length ? make("ul", {class: "notes"}, lines) : null;
   }
@@ -134,6 +136,11 @@ class Lines {
     return this.page.shown().filter((card) => card.text !== null).map((card) => ({...this.question(card), text: card.text, kind: this.kind}));
   }
 
+  /** What the chosen run is drawn by, as others ask for it. */
+  copies() {
+    return this.answers.get(this.page.currentCard()?.run.id) ?? null;
+  }
+
   csv() {
     const rows = this.model.series.flatMap((each) => each.points.map((point) => [each.label, point.x, point.low, point.high]));
     return [["run", this.heading(), "lower", "upper"], ...rows];
@@ -150,8 +157,8 @@ export class CurveView extends Lines {
     if (zoom) return zoom;
     const {ask, epsilon} = this.page.state;
     const asked = ask === "epsilon" ? [] : [Number(epsilon)];
-    const known = this.page.shown().map((card) => number((card.found ?? card.answer)?.high)).filter((high) => Number.isFinite(high) && ask !== "delta");
-    const most = Math.max(0, ...asked, ...known);
+    const known = ask === "delta" ? [] : this.page.shown().map(reached);
+    const most = Math.max(0, ...asked, ...known.filter(Number.isFinite));
     return {min: 0, max: nice(most * BEYOND)};
   }
 
@@ -193,7 +200,7 @@ export class CurveView extends Lines {
     const {ask, delta} = this.page.state;
     const seen = series.flatMap((each) => each.points.filter((point) => point.x >= min && point.x <= max));
     const highs = seen.map((point) => point.high).filter((high) => high > 0);
-    const most = Math.min(1, Math.max(SMALLEST, ...highs));
+    const most = highs.length ? Math.min(1, Math.max(...highs)) : 1;
     if (zoomOf(this.page.state)) {
       const lows = seen.map((point) => point.low).filter((low) => low > 0);
       const least = Math.min(most, ...lows);
@@ -328,6 +335,13 @@ export function tradeoffAxes(log, zoom, series, targets) {
     guides: [{label: "guessing", points: [{x: least, y: least}, {x: 1, y: 1}]}],
     targets,
   };
+}
+
+/** The epsilon of a run that the axis makes room for: of a first answer that is wide, only what is certain. */
+function reached(card) {
+  const answer = card.found ?? card.answer;
+  const [low, high] = [number(answer?.low), number(answer?.high)];
+  return card.fine || high <= WIDE * low ? high : low;
 }
 
 const decade = (value, to) => Math.min(1, 10 ** to(Math.log10(value) + (to === Math.floor ? 1e-9 : -1e-9)));

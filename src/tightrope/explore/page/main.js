@@ -365,6 +365,8 @@ class Page {
     const menu = make("details", {class: "menu"}, make("summary", {class: "tool"}, icon(ICONS.export), make("span", {}, "Export")),
       make("div", {class: "menu-box", role: "group", "aria-label": "Export this view"},
         ["png", "svg", "csv", "json"].map((format) => button(format.toUpperCase(), `Export this view as ${format.toUpperCase()}`, () => this.export(format, menu))),
+        [["Command", "command"], ["Python", "python"]].map(([name, key]) =>
+          button(`Copy as ${name === "Command" ? "command" : name}`, `Copy this view of the chosen run as ${key}`, () => this.copyView(name, key, menu))),
         button("Report of the run", "The report of the chosen run, as HTML", () => this.report(menu))));
     addEventListener("pointerdown", (event) => {
       for (const open of document.querySelectorAll("details.menu[open], details.swatch[open]")) if (!open.contains(event.target)) open.open = false;
@@ -384,6 +386,13 @@ class Page {
     menu.open = false;
     const wrong = await exported(format, this.views[this.state.view]);
     this.toast(wrong ?? `${format.toUpperCase()} saved`);
+  }
+
+  copyView(name, key, menu) {
+    menu.open = false;
+    const text = this.views[this.state.view].copies()?.[key];
+    if (text) this.copy(name, text);
+    else this.toast("There is nothing to copy yet");
   }
 
   async report(menu) {

@@ -39,6 +39,11 @@ class Panel {
     return this.page.currentCard();
   }
 
+  /** What the chosen run is shown by, as others ask for it. */
+  copies() {
+    return this.answer;
+  }
+
   title() {
     return make("p", {class: "of-run"}, make("span", {class: `dot small-dot colour-${this.card.run.colour}`, "aria-hidden": "true"}), this.card.title);
   }
@@ -237,6 +242,10 @@ export class BudgetView extends Panel {
     barsChart(box, this.model);
     fill(this.side, cards.map((card) => plainTable(`${card.short}: ${interval(card.answer)}`, ["source", "above", "below"],
       card.answer.budget.filter((line) => line.above > 0 || line.below > 0).map((line) => [line.source, localised(line.aboveText, LOCALE), localised(line.belowText, LOCALE)]))));
+  }
+
+  copies() {
+    return this.card?.answer ?? null;
   }
 
   questions() {

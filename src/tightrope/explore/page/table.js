@@ -11,7 +11,10 @@ const LOCALE = navigator.language;
 export function pointTable(caption, heading, series, pins) {
   const known = series.map((each) => new Map(each.points.map((point) => [point.xText, point])));
   const places = new Map();
-  for (const {points} of series) {
+  const most = Math.max(...series.map((each) => each.points.length));
+  for (const each of series) {
+    if (each.points.length < most / 2) continue; // a first picture, whose places are others
+    const points = each.points.filter((point) => !point.between); // those that the server was asked for
     const rows = Math.min(ROWS, points.length);
     for (let row = 0; row < rows; row += 1) {
       const point = points[Math.round((row * (points.length - 1)) / Math.max(rows - 1, 1))];
