@@ -70,7 +70,7 @@ function clipped(from, to, width, height) {
 }
 
 /**
- * Where the label of a guide goes: along the line, near its visible end, on the side with room.
+ * Where the label of a guide goes: along the line, in the middle of what is seen of it, on the side without curves.
  * Takes pixels from the top left of the plot; gives {x, y, angle} of the middle of the text, or null.
  */
 export function guideLabel(pixels, textWidth, width, height) {
@@ -92,12 +92,13 @@ export function guideLabel(pixels, textWidth, width, height) {
     const share = Math.min(1, left / part.length);
     return {x: part.from.x + (part.to.x - part.from.x) * share, y: part.from.y + (part.to.y - part.from.y) * share};
   };
-  const end = along(Math.max(textWidth, total - Math.max(16, total * 0.06)));
-  const start = along(Math.max(0, total - Math.max(16, total * 0.06) - textWidth));
+  const start = along((total - textWidth) / 2);
+  const end = along((total + textWidth) / 2);
   const slope = Math.atan2(end.y - start.y, end.x - start.x);
   // Never upside down, whichever way the guide runs.
   const angle = Math.abs(slope) > Math.PI / 2 ? slope - Math.sign(slope) * Math.PI : slope;
   const middle = {x: (start.x + end.x) / 2, y: (start.y + end.y) / 2};
-  const side = middle.y < 22 ? 10 : -10;
+  // An attacker does better than guessing: below a falling line of misses, above a rising one of hits.
+  const side = angle < 0 ? 10 : -10;
   return {x: middle.x - Math.sin(angle) * side, y: middle.y + Math.cos(angle) * side, angle};
 }
