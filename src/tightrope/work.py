@@ -7,6 +7,7 @@ same question does the same work on every machine and under any load; the clock 
     with part(share): ...           what one attempt may take of what is left; another may follow
     with grace(): ...               what was kept for making an answer of what there is
     in_any_case(make)               what must be there: once more with that where time is up
+    meter.cancel()                  from another thread: whoever works under that meter ends at its next look
 Without an allowance nothing is counted: kernels can be used by themselves.
 The allowance belongs to the running thread or task, as a decimal context does.
 """
@@ -42,17 +43,27 @@ MEMORY_MOST = 1 << 30  # bytes that one array, or one list, may hold
 class Meter:
     """Units that are left; what is spent here is spent in the whole that it is a part of.
 
-    exhausted names what ran out, for the first time, here or in a part of this; late says that it was the clock, so
-    that another run may answer otherwise.
+    exhausted names what ran out, for the first time, here or in a part of this; late says that it was the clock, or
+    whoever cancelled, so that another run may answer otherwise. inside is what it came into force in: for a part the
+    whole, for what was kept whatever used up the rest.
     """
 
-    __slots__ = ("deadline", "exhausted", "grace", "late", "left", "whole")
+    __slots__ = ("cancelled", "deadline", "exhausted", "grace", "inside", "late", "left", "whole")
 
-    def __init__(self, units: float, deadline: float, whole: Meter | None = None, grace: Meter | None = None) -> None:
+    def __init__(
+        self,
+        units: float,
+        deadline: float,
+        whole: Meter | None = None,
+        grace: Meter | None = None,
+        inside: Meter | None = None,
+    ) -> None:
         self.left = units
         self.deadline = deadline
         self.whole = whole
         self.grace = grace
+        self.inside = whole if inside is None else inside
+        self.cancelled = False
         self.exhausted: str | None = None
         self.late = False
 
@@ -63,9 +74,22 @@ class Meter:
             yield each
             each = each.whole
 
+    def cancel(self) -> None:
+        """From any thread: whoever works under this, also in what was kept for an answer, ends at its next look."""
+        self.cancelled = True  # a flag that nobody takes back: units are written by the working thread alone
+
+    def stopped(self) -> bool:
+        """Whether this was cancelled, or what it is inside of."""
+        each: Meter | None = self
+        while each is not None:
+            if each.cancelled:
+                return True
+            each = each.inside
+        return False
+
     def over(self) -> bool:
-        """Whether the clock says that it is enough: whoever hears so answers otherwise than in another run."""
-        if monotonic() <= self.deadline:
+        """Whether the clock, or another thread, says that it is enough: who hears so answers otherwise another time."""
+        if monotonic() <= self.deadline and not self.stopped():
             return False
         for each in self.chain():
             each.late = True
@@ -122,7 +146,7 @@ def grace() -> Iterator[Meter]:
         yield Meter(math.inf, math.inf)
         return
     kept = next((each.grace for each in outer.chain() if each.grace is not None), outer)
-    yield from _in_force(kept)
+    yield from _in_force(Meter(kept.left, kept.deadline, kept, inside=outer))
 
 
 def in_any_case(make: Callable[[], T]) -> T:
@@ -162,7 +186,9 @@ def spend(units: float) -> None:
 def left() -> float:
     """Units of work that are left; inf without an allowance."""
     meter = _METER.get()
-    return math.inf if meter is None else max(min(each.left for each in meter.chain()), 0.0)
+    if meter is None:
+        return math.inf
+    return 0.0 if meter.stopped() else max(min(each.left for each in meter.chain()), 0.0)
 
 
 def over() -> bool:
