@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import tightrope as tr
-from tightrope.loss_law import LossAtom, LossSide, loss_atoms
+from tightrope import work
+from tightrope.loss_law import LossAtom, LossSide, loss_atoms, loss_edges
 
 
 def normal_below(t: float, sigma: float) -> float:
@@ -74,6 +75,14 @@ def test_time_that_ends_early_is_told_and_makes_no_atoms() -> None:
     assert not law.sides[0].atoms
 
 
+def test_a_run_that_makes_its_parts_anew_is_answered_when_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "UNITS_PER_SECOND", 1e3)
+    run = tr.training(records=60000, batch=256, epochs=15, sigma=1.1, sampling="with_replacement")
+    (side,) = run.loss_law(5, seconds=1.0).sides
+    assert side.direction is None
+    assert all(0.0 <= bound.lower <= bound.upper <= 1.0 for bound in side.below)
+
+
 def test_an_interval_that_tells_nothing_is_no_atom() -> None:
     known = [tr.Bound(0.0, 0.0), tr.Bound(0.0, 0.7), tr.Bound(0.9, 1.0), tr.Bound(1.0, 1.0)]
     found = loss_atoms(lambda places: [tr.Bound(0.0, 1.0) for _ in places], [0.0, 1.0, 2.0, 3.0], known)
@@ -97,6 +106,16 @@ def test_one_loss_and_none() -> None:
     for mechanism in (tr.PureDP(epsilon=0.0), tr.ApproximateDP(epsilon=0.5, delta=1.0)):
         (side, _) = mechanism.loss_law(5).sides
         assert side.edges[0] < side.edges[-1]
+
+
+def test_quantiles_a_few_doubles_apart_are_one_loss() -> None:
+    for end in (-9685632.0, 1e-12, 0.3, 9685632.0):
+        for other in (end, math.nextafter(end, math.inf), end * (1.0 + 2e-9)):
+            edges = loss_edges([end, other], 100_000)
+            assert all(low < high for low, high in pairwise(edges))
+            assert edges[0] < min(end, other) <= max(end, other) < edges[-1]
+    law = (tr.RandomizedResponse(epsilon=64.0) * 151338).loss_law(5, seconds=0.2)
+    assert all(side.edges[0] < 64.0 * 151338 < side.edges[-1] for side in law.sides)
 
 
 @pytest.mark.parametrize("direction", [None, "remove"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from itertools import count
 
 import pytest
 from click.testing import CliRunner
@@ -12,7 +13,11 @@ from click.testing import CliRunner
 import tightrope as tr
 from tests.search import FULL
 from tightrope import work
+from tightrope.account import Case
 from tightrope.cli.app import app
+from tightrope.engines.answer import Point
+from tightrope.engines.plan import Planner
+from tightrope.question import Question
 
 SLACK = 4.0  # seconds by the clock, for a machine with other work to do
 
@@ -37,6 +42,12 @@ HARD = (
     "DiscreteGaussian(sigma=1e5, sensitivity=100000) * 7",
     "Gaussian(sigma=1).poisson(rate=0.1).poisson(rate=0.3) * 3",
     "RandomizedResponse(epsilon=64) * 151338",
+)
+# Pairs that have simpler ones to fall back on.
+LONG = (
+    "Gaussian(sigma=1).random_allocation(steps=100)",
+    "training(records=60000, batch=256, epochs=15, sigma=1.1, sampling='allocated')",
+    "Laplace(scale=2).random_allocation(steps=50) * 2",
 )
 BY_NAME = (
     ("RandomizedResponse(epsilon=0.1) * 4", "buckets"),
@@ -100,6 +111,33 @@ def test_many_points_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         assert short.lower <= long.upper
         assert long.lower <= short.upper
+
+
+@pytest.mark.parametrize("looks", [1, 10, 30, 100, 300, 1000])
+@pytest.mark.parametrize("expression", LONG)
+def test_many_points_are_answered_where_the_first_take_all_the_time(
+    expression: str, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock that moves when it is looked at; not even simpler pairs can be asked for any more then."""
+    run, ticks = tr.parse(expression), count()
+    monkeypatch.setattr(work, "monotonic", lambda: next(ticks) / looks)
+    deltas = run.curve(epsilons=[-1.0, 0.0, 1.0, 3.0, 8.0], seconds=1.0).bounds
+    assert all(0.0 <= bound.lower <= bound.upper <= 1.0 for bound in deltas)
+    epsilons = run.epsilon([1e-3, 1e-5, 1e-8], seconds=1.0)
+    assert all(0.0 <= bound.lower <= bound.upper for bound in epsilons)
+    for found in (deltas, epsilons):
+        assert "time" in {bound.certificate.exhausted for bound in found if bound.certificate is not None}
+
+
+def test_nobody_asks_simpler_pairs_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many points each would take as long as all that was kept."""
+    monkeypatch.setattr(Planner, "_plain_sides", lambda planner: pytest.fail("they were asked"))
+    with work.allowance(1.0) as meter:
+        case = Case.of(tr.parse(LONG[0]), Question("delta"), several=True, aim=1e-4)
+        meter.cancel()
+        bound = case.bound(Point("delta", 1.0), meter)
+    assert case.planners
+    assert 0.0 <= bound.lower <= bound.upper < 1.0, "what needs no engine is known"
 
 
 def test_a_wide_answer_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

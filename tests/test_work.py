@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 
 import pytest
 
+import tightrope as tr
 from tightrope import work
 from tightrope.errors import WorkExhausted
 
@@ -90,3 +92,62 @@ def test_memory_is_asked_for_before_it_grows() -> None:
     for size in (float(1 << 31), float("nan"), float("inf")):
         with pytest.raises(WorkExhausted, match="memory"):
             work.hold(size)
+
+
+def test_what_is_cancelled_ends_at_its_next_look() -> None:
+    with work.allowance(1.0) as whole, work.part(0.5) as before:
+        whole.cancel()
+        assert whole.left > 0.0  # units are for the working thread to write
+        for made in (before, whole):
+            assert made.over()
+            with pytest.raises(WorkExhausted, match="time ran out"):
+                made.spend(0.0)
+        for later in (work.part(0.5), work.grace(), work.allowance(1.0)):
+            with later:
+                assert work.over()
+                assert work.left() == 0.0
+                with pytest.raises(WorkExhausted, match="time ran out"):
+                    work.spend(0.0)
+        assert whole.exhausted == "time"
+        assert whole.late
+
+
+def test_a_part_that_is_cancelled_has_no_grace_and_the_whole_goes_on() -> None:
+    with work.allowance(1.0) as whole:
+        with work.part(0.5) as part, work.grace():
+            work.spend(1.0)
+            part.cancel()
+            assert work.over()
+            with work.part(0.5), pytest.raises(WorkExhausted):
+                work.spend(1.0)
+        assert not whole.over()
+        work.spend(1.0)
+        with work.grace():
+            work.spend(1.0)
+
+
+def test_another_thread_ends_a_long_call() -> None:
+    """It ends with most of its minute left, and gives what it has."""
+    run = tr.training(records=60000, batch=256, epochs=15, sigma=1.1, sampling="allocated")
+    minute = (1.0 - work.GRACE) * 60.0 * work.UNITS_PER_SECOND
+    meters: queue.SimpleQueue[work.Meter] = queue.SimpleQueue()
+    answers: list[tr.Bound] = []
+
+    def call() -> None:
+        with work.allowance(60.0) as meter:
+            meters.put(meter)
+            answers.append(run.epsilon(1e-5))
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    meter = meters.get()
+    while meter.left > 0.99 * minute and thread.is_alive():
+        time.sleep(0.001)
+    meter.cancel()
+    thread.join()
+    (bound,) = answers
+    assert bound.lower <= 1.092225
+    assert bound.upper >= 1.092223
+    assert bound.certificate is not None
+    assert bound.certificate.exhausted == "time"
+    assert meter.left > 0.5 * minute

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
@@ -288,16 +289,18 @@ class Case:
         if not self.planners:
             return {parsed(self.question.direction) or Direction.REMOVE: nothing_known(point)}
         aim, every = self._aim(point), tuple(self.planners)
-        if (
-            len(every) == 1
-            or aim >= COARSE_AIM
-            or not any(isinstance(each, Planner) and each.takes_long() for each in self.planners.values())
-        ):
+        if len(every) == 1 or aim >= COARSE_AIM or not self._takes_long():
             return self._refined(point, aim, every)
         with work.part(work.COARSE_SHARE, clock=True):
             coarse = self._refined(point, COARSE_AIM, every)
         fine = self._refined(point, aim, tuple(coarse))
         return {each: fine[each].common(coarse[each]) if each in fine else coarse[each] for each in coarse}
+
+    def _takes_long(self) -> bool:
+        """Whether a direction may, and there is time for a coarse answer before."""
+        with suppress(WorkExhausted):
+            return any(isinstance(each, Planner) and each.takes_long() for each in self.planners.values())
+        return False
 
     def _refined(self, point: Point, aim: float, directions: Sequence[Direction]) -> dict[Direction, Answer]:
         """One answer per direction; a direction that is proven not to be the worse is not refined."""

@@ -29,6 +29,7 @@ ATOM_LEAST, PEAK, STEEP, KEPT = 1e-3, 1.2, 2.5, 0.3
 ATOM_WIDTH = 1e-9  # of the range
 PARTS_MOST = 300
 MARGIN_SHARE = 0.04
+ONE_LOSS = 1e-9  # of their size: ends that are no further apart leave no room for bins between doubles
 STEM_SHARE = 0.03  # of the range: how far the bar of infinite losses stands from the others
 
 
@@ -87,7 +88,8 @@ class LossSide:
 def loss_edges(quantiles: Sequence[float], count: int) -> tuple[float, ...]:
     """Of so many bins from the lowest to the highest finite one, with a margin; around one loss a width of its size."""
     ends = [end for end in quantiles if math.isfinite(end)] or [-1.0, 1.0]
-    margin = MARGIN_SHARE * (max(ends) - min(ends)) or max(abs(ends[0]), 1.0) * MARGIN_SHARE
+    size, apart = max(map(abs, ends)), max(ends) - min(ends)
+    margin = MARGIN_SHARE * (apart if apart > ONE_LOSS * size else max(size, 1.0))
     low, high = min(ends) - margin, max(ends) + margin
     return *(low + (high - low) * index / count for index in range(count)), high
 

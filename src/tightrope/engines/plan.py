@@ -258,7 +258,7 @@ class Planner:
     def _within(self, wide: Answer, point: Point) -> Answer:
         """Cut to what simpler pairs above and below say; from what was kept for that."""
         with suppress(WorkExhausted), work.grace():
-            for index, planner in enumerate(self._plain_sides()):
+            for index, planner in enumerate(() if work.over() else self._plain_sides()):
                 with (
                     suppress(WorkExhausted, UnsupportedMechanism, OverflowError),
                     work.part(PLAIN_SHARE, clock=True),

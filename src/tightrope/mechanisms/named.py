@@ -7,6 +7,7 @@ from dataclasses import fields
 from inspect import Parameter, Signature, cleandoc, signature
 from typing import Any
 
+from .. import work
 from ..calls import check_keywords, check_needed, known_keywords
 from .parameters import one_line
 
@@ -47,7 +48,8 @@ class NamedType(ABCMeta):
             check_keywords(cls.__name__, known, keywords)
             check_needed(cls.__name__, own.__init__, known, 1 + len(arguments), keywords)
         given = None if name is None else one_line("name", name)
-        made = super().__call__(*arguments, **keywords)
+        with work.uncounted():  # a value is no question: it can be made when time is up
+            made = super().__call__(*arguments, **keywords)
         object.__setattr__(made, "name", given)
         return made
 

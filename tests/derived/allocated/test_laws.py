@@ -6,9 +6,13 @@ import random
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
+from tightrope import work
+from tightrope.derived.allocated import laws
 from tightrope.derived.allocated.grid import Fine, GradedRow
 from tightrope.derived.allocated.laws import Light, MergedLaw, SplitLaw
+from tightrope.errors import WorkExhausted
 from tightrope.kernels.ulps import UNIT
 
 Masses = dict[Fraction, Fraction]
@@ -79,3 +83,19 @@ def test_a_value_that_underflows_is_not_none() -> None:
     mass, value = found.columns
     assert not np.any((mass > 0.0) & (value == 0.0))
     assert found.zero.tolist() == [0.0625, 0.0]  # nothing is hidden where no factor has a value
+
+
+@pytest.mark.parametrize(("size", "other"), [(7, 5), (5, 7), (1, 9), (9, 1), (8, 8)])
+@pytest.mark.parametrize("at_once", [1.0, 10.0, 16.0, 1e3])
+def test_a_long_sum_is_made_in_blocks(size: int, other: int, at_once: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laws, "PRODUCTS_AT_ONCE", at_once)
+    first, second = np.arange(1.0, size + 1.0), np.arange(1.0, other + 1.0) ** 2
+    assert laws._convolved(first, second).tolist() == np.convolve(first, second).tolist()
+
+
+def test_a_long_sum_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laws, "PRODUCTS_AT_ONCE", 4.0)
+    with work.allowance(1.0) as meter:
+        meter.cancel()
+        with pytest.raises(WorkExhausted):
+            laws._convolved(np.ones(4), np.ones(4))

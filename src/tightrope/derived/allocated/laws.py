@@ -27,6 +27,7 @@ from ...kernels.fft import upper_sum
 from .grid import Block, Extent, Fine, GradedRow, Regridded, added, blocks, cut, halved, in_steps
 
 SUM_PRODUCT, SUM_ROW = 0.15, 5e4  # of work: one product of a direct sum, one piece of a grid
+PRODUCTS_AT_ONCE = 2e7  # between two looks at the clock; BLAS sums rows as short as these in one thread, always alike
 LEAST_MASS = 1e-280  # so many products of 5e-324 as there are do not change it
 QUANTILE = 0.16  # of the mass: what lies outside on either side says how wide a law is
 
@@ -147,7 +148,7 @@ class SplitLaw(SumLaw):
     def _product(one: FloatArray, other: FloatArray) -> FloatArray:
         work.spend(SUM_PRODUCT * one.size * other.size)
         with np.errstate(under="ignore"):
-            return np.convolve(one[0], other[0])[None, :]
+            return _convolved(one[0], other[0])[None, :]
 
 
 class MergedLaw(SumLaw):
@@ -161,12 +162,25 @@ class MergedLaw(SumLaw):
         work.spend(SUM_PRODUCT * one.size * other.size)
         (m, v), (n, w) = one, other
         with np.errstate(under="ignore"):
-            value = 2.0 * np.convolve(m, v) if one is other else np.convolve(m, w) + np.convolve(v, n)
-            found = np.stack([np.convolve(m, n), value])
+            value = 2.0 * _convolved(m, v) if one is other else _convolved(m, w) + _convolved(v, n)
+            found = np.stack([_convolved(m, n), value])
         # Without a value only where no factor has one: what a product hides would look like infinite loss.
         valued = v.any() or w.any()
         found[:, (found[0] < LEAST_MASS) | (valued & (found[1] < LEAST_MASS))] = 0.0
         return found
+
+
+def _convolved(one: FloatArray, other: FloatArray) -> FloatArray:
+    """The direct sum, in blocks of a row where it is long: no entry adds up more numbers than it would at once."""
+    rows = max(int(PRODUCTS_AT_ONCE / other.size), 1)
+    if rows >= one.size:
+        return np.convolve(one, other)
+    found = np.zeros(one.size + other.size - 1)
+    for at in range(0, one.size, rows):
+        work.spend(0.0)  # paid for already: a look at the clock
+        block = np.convolve(one[at : at + rows], other)
+        found[at : at + block.size] += block
+    return found
 
 
 def _sum_shape(one: SumLaw, other: SumLaw, left: bool, light: Light) -> Extent:
