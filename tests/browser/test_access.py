@@ -51,8 +51,8 @@ def expect_no_scrolling(visit: Visit) -> None:
     """The page is no wider than the screen."""
     wide: list[str] = visit.page.evaluate(
         "() => document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('body *')]"
-        ".filter((each) => each.getBoundingClientRect().right > innerWidth + 1)"
-        ".map((each) => `${each.tagName}.${each.getAttribute('class')}`)"
+        ".filter((each) => each.checkVisibility() && each.getBoundingClientRect().right > innerWidth)"
+        ".map((each) => `${each.tagName} ${each.className}: ${each.getBoundingClientRect().right}`)"
     )
     assert not wide
 
@@ -98,6 +98,23 @@ def test_the_share_dialog(visit: Visit, axe: str) -> None:
     drawn(visit, "curve", RUNS[0])
     visit.page.get_by_role("button", name="Share this page").click()
     expect(visit.page.get_by_role("dialog")).to_be_visible()
+    assert violations(visit, axe) == []
+
+
+def test_a_search(visit: Visit, axe: str) -> None:
+    """The third question, with its number to find and its button."""
+    visit.open("Gaussian(sigma=?) * 10", RUNS[1], ask="calibrate")
+    expect(visit.card(0).number).to_have_text("sigma = 11.797296")
+    visit.card(0).expect_done()
+    expect(visit.page.locator("#view table").first).to_be_visible()
+    assert violations(visit, axe) == []
+
+
+def test_a_form_with_parts_and_every_kind_of_field(visit: Visit, axe: str) -> None:
+    text = (
+        "Gaussian(sigma=2, sensitivity=1).poisson(rate=0.1) * 3 + parallel(Laplace(scale=2), PureDP(epsilon=0.1) * 2)"
+    )
+    visit.open(text, view="budget").card().expect_epsilon(text)
     assert violations(visit, axe) == []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 from playwright.sync_api import expect
 
@@ -66,13 +68,15 @@ def test_markup_as_a_name_is_a_name(visit: Visit) -> None:
 def test_an_address_with_anything_in_it(visit: Visit) -> None:
     """Whatever a link says, the page opens; what makes no sense is as usual, or refused in a line."""
     visit.go(
-        f"run={RUN.replace(' ', '+').replace('*', '%2A')}&view=nothing&ask=nothing&delta=nothing&zoom=3,1&pins=x,curve:y,"
-        "&current=99&colours=9,-1,x&hidden=7&axis=nothing&log=2&epsilon=-1&__proto__=1&constructor=2"
+        f"{urlencode({'run': RUN})}&view=nothing&ask=nothing&delta=nothing&zoom=3,1&pins=x,curve:y,&current=99"
+        "&colours=9,-1,x&hidden=7&axis=nothing&log=2&epsilon=-1&__proto__=1&constructor=2"
     )
     card = visit.card()
     expect(card.result.locator(".error")).to_contain_text("delta must be a number")
     visit.page.get_by_role("textbox", name="delta").fill("1e-5")
     card.expect_epsilon(RUN)
+    expect(visit.page.locator("#view .notes")).to_contain_text("pins must be a number")
+    visit.page.get_by_role("button", name="Clear pins").click()
     visit.wait_for_table()
 
 

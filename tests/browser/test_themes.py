@@ -39,8 +39,10 @@ def test_the_chart_follows_the_theme(visit: Visit) -> None:
     visit.open(RUN).card().expect_epsilon(RUN)
     visit.wait_for_table()
     painted = """colour => {
-        const canvas = document.querySelector('#view canvas');
-        const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        const shown = document.querySelector('#view canvas');
+        const copy = new OffscreenCanvas(shown.width, shown.height).getContext('2d', {willReadFrequently: true});
+        copy.drawImage(shown, 0, 0);
+        const {data} = copy.getImageData(0, 0, shown.width, shown.height);
         for (let at = 0; at < data.length; at += 4)
             if (colour.every((part, place) => data[at + place] === part)) return true;
         return false;
