@@ -1,10 +1,10 @@
-"""A text as a form: the same calls, each argument with the text that stands for it and its place.
+"""A text as a form: the same calls, each argument with the text that stands for it.
 
     NODE := {"kind": "leaf", "name": NAME, "arguments": [ARGUMENT, ...], "chips": [CHIP, ...]}
           | {"kind": "sum" or "parallel", "parts": [NODE, ...], "chips": [CHIP, ...]}
     CHIP := {"kind": "transformation", "name": NAME, "arguments": [ARGUMENT, ...]}
-          | {"kind": "count", "text": TEXT, "start": N, "end": N} | {"kind": "name", "text": NAME}
-    ARGUMENT := {"name": KEYWORD, "text": TEXT, "start": N, "end": N}
+          | {"kind": "count", "text": TEXT} | {"kind": "name", "text": NAME}
+    ARGUMENT := {"name": KEYWORD, "text": TEXT}
 Chips apply from the first to the last. The text of a number stays as it was typed (256/60000), so a form that is
 written down again is the text. Only texts that were parsed before come here.
 """
@@ -26,7 +26,7 @@ def form_of(text: str) -> dict[str, Any]:
 
 
 class FormReader:
-    """Reads a syntax tree; knows the text to tell what stands where."""
+    """Reads a syntax tree; knows the text to tell what was typed."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -40,7 +40,7 @@ class FormReader:
                 return _bare("sum", parts=[self.node(part) for part in _summed(tree)])
             case ast.BinOp(op=ast.Mult(), left=left, right=right):
                 base, count = (left, right) if _is_mechanism(left) else (right, left)
-                return self._with(base, {"kind": "count", **self._placed(count)})
+                return self._with(base, {"kind": "count", "text": self._typed(count)})
             case ast.Call(func=ast.Attribute(value=inner, attr="named")):
                 return self._with(inner, {"kind": "name", "text": _word(tree)})
             case ast.Call(func=ast.Attribute(value=inner, attr=name)):
@@ -61,12 +61,12 @@ class FormReader:
     def _arguments(self, make: type[Mechanism], call: ast.Call) -> dict[str, Any]:
         by_place = zip((each.name for each in keywords(make)), call.args, strict=False)
         by_name = ((str(each.arg), each.value) for each in call.keywords if each.arg != "name")
-        return {"arguments": [{"name": name, **self._placed(value)} for name, value in (*by_place, *by_name)]}
+        return {"arguments": [{"name": name, "text": self._typed(value)} for name, value in (*by_place, *by_name)]}
 
-    def _placed(self, tree: ast.expr) -> dict[str, Any]:
-        """What stands there, and where in the text."""
+    def _typed(self, tree: ast.expr) -> str:
+        """What stands there, as it was typed."""
         start, end = (self._start + len(self._line[:each].decode()) for each in _span(tree))
-        return {"text": self._text[start:end], "start": start, "end": end}
+        return self._text[start:end]
 
 
 def _bare(kind: str, **more: Any) -> dict[str, Any]:

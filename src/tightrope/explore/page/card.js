@@ -2,7 +2,7 @@
 
 import {localised} from "./chart/numbers.js";
 import {ICONS, button, fill, icon, make, say} from "./dom.js";
-import {nameOf, renamed, written} from "./expression.js";
+import {hasUnknown, nameOf, renamed, written} from "./expression.js";
 import {Form} from "./form.js";
 import {Spot} from "./spot.js";
 import {RUNS_MOST} from "./state.js";
@@ -31,8 +31,12 @@ export class Card {
   /** The text that everything is asked about: with a number in place of ?; null while there is none. */
   get text() {
     if (this.wrong !== null) return null;
-    if (this.run.text.includes("?") && this.found) return this.found.text ?? null;
-    return this.run.text.includes("?") ? null : this.run.text;
+    return this.open ? (this.found?.text ?? null) : this.run.text;
+  }
+
+  /** Whether a number of it is left open, to be found. */
+  get open() {
+    return hasUnknown(this.run.text);
   }
 
   get title() {
@@ -105,7 +109,7 @@ export class Card {
     this.grow();
     this.reading.want({kind: "read", text: run.text});
     const {ask, epsilon, delta} = this.page.state;
-    if (run.text.includes("?")) {
+    if (this.open) {
       this.asking.rest();
       this.searching.want({kind: "calibrate", text: run.text, epsilon, delta});
     } else {
@@ -214,9 +218,14 @@ export class Card {
     ];
   }
 
+  /** Takes over another text. */
+  take(text) {
+    this.run.text = text;
+    this.editor.value = text;
+  }
+
   use() {
-    this.wasEdited(this.found.text);
-    this.editor.value = this.run.text;
+    this.take(this.found.text);
     this.page.setAsk("epsilon");
   }
 

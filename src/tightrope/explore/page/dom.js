@@ -29,6 +29,18 @@ export function fill(element, ...children) {
   return element;
 }
 
+/** Puts one element in place of what is inside, where it says something else: what has the keyboard keeps it. */
+export function replace(element, child) {
+  const now = element.firstElementChild;
+  if (now?.isEqualNode(child)) return;
+  if (now?.matches(".scroll") && child.matches(".scroll")) {
+    now.setAttribute("aria-label", child.getAttribute("aria-label"));
+    now.replaceChildren(...child.childNodes);
+  } else {
+    element.replaceChildren(child);
+  }
+}
+
 /** Sets a text only where it differs, so that nothing is drawn or announced anew. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;

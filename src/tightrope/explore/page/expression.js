@@ -36,6 +36,9 @@ const given = (call) => call.arguments.map((each) => `${each.name}=${each.text}`
 /** A word between quotes, as the server reads it. */
 export const quoted = (word) => `'${word.replace(/[\\']/g, (sign) => `\\${sign}`)}'`;
 
+/** Whether a number is left open: a ? that stands in no name. */
+export const hasUnknown = (text) => text.replace(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g, "").includes("?");
+
 /** What a form is made of, without its values: where it is the same, only values changed. */
 export function shape(node) {
   const call = (each) => `${each.kind}:${each.name ?? ""}(${(each.arguments ?? []).map((one) => one.name)})`;

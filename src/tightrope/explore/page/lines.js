@@ -2,7 +2,7 @@
 
 import {makeChart} from "./chart/chart.js";
 import {localised} from "./chart/numbers.js";
-import {fill, make} from "./dom.js";
+import {fill, make, replace} from "./dom.js";
 import {chosen} from "./fields.js";
 import {Spot} from "./spot.js";
 import {pinsOf, zoomOf} from "./state.js";
@@ -42,7 +42,9 @@ class Lines {
   }
 
   open() {
-    this.chart ??= makeChart(this.box, {
+    if (this.chart !== null) return;
+    this.buildControls();
+    this.chart = makeChart(this.box, {
       zoom: (range) => this.page.set({zoom: range === null ? "" : this.zoomed(range)}),
       pin: (point) => this.page.pin(point.xText),
       target: (target) => this.moved(target),
@@ -101,15 +103,15 @@ class Lines {
     const answers = cards.map((card) => [card, this.answers.get(card.run.id)]).filter(([, answer]) => answer);
     const series = answers.flatMap(([card, answer]) => {
       const points = answer.error ? [] : this.points(answer);
-      return points.length ? [{id: card.run.id, label: card.short, title: card.title, number: card.run.colour, colour: this.page.colours[card.run.colour], points: drawn(points), dashed: card.run.text.includes("?")}] : [];
+      return points.length ? [{id: card.run.id, label: card.short, title: card.title, number: card.run.colour, colour: this.page.colours[card.run.colour], points: drawn(points), dashed: card.open}] : [];
     });
     const pins = this.page.pins(this.kind);
     this.model = {...this.axes(series, answers), id: this.kind, locale: LOCALE, series, pins: pins.map((text) => ({x: Number(text), text})),
       empty: cards.length ? "Nothing to draw yet" : "Add a run to see its curve"};
     this.chart.update(this.model);
-    fill(this.controls, ...this.buttons());
+    this.drawControls();
     fill(this.notes, this.said(answers));
-    fill(this.table, series.length ? pointTable(this.caption(), this.heading(), series, pins) : make("p", {class: "quiet"}, "The numbers of the chart will stand here."));
+    replace(this.table, series.length ? pointTable(this.caption(), this.heading(), series, pins) : make("p", {class: "quiet"}, "The numbers of the chart will stand here."));
   }
 
   said(answers) {
@@ -121,14 +123,25 @@ class Lines {
     return lines.length ? make("ul", {class: "notes"}, lines) : null;
   }
 
-  buttons() {
-    const zoomed = zoomOf(this.page.state) !== null;
-    const pinned = this.page.pins(this.kind).length > 0;
-    return [
-      zoomed && make("button", {type: "button", class: "link", onclick: () => this.page.set({zoom: ""})}, "Show all"),
-      pinned && make("button", {type: "button", class: "link", onclick: () => this.page.unpin(this.kind)}, "Clear pins"),
-      make("span", {class: "quiet hint"}, this.hint),
-    ];
+  /** Made once: what has the keyboard keeps it while numbers change. */
+  buildControls() {
+    const link = (name, act) => make("button", {type: "button", class: "link", onclick: () => {
+      act();
+      this.box.querySelector(".u-over")?.focus(); // the button goes away
+    }}, name);
+    this.showAll = link("Show all", () => this.page.set({zoom: ""}));
+    this.clearPins = link("Clear pins", () => this.page.unpin(this.kind));
+    fill(this.controls, ...this.choices(), this.showAll, this.clearPins, make("span", {class: "quiet hint"}, this.hint));
+  }
+
+  /** Switches of one view. */
+  choices() {
+    return [];
+  }
+
+  drawControls() {
+    this.showAll.hidden = zoomOf(this.page.state) === null;
+    this.clearPins.hidden = this.page.pins(this.kind).length === 0;
   }
 
   /** The questions that make the document of this view. */
@@ -165,9 +178,9 @@ export class CurveView extends Lines {
   /** Ends on a grid of sixty cells, so that places between them are short. */
   zoomed({min, max}) {
     const cell = (max - min) / CELLS;
-    const power = 10 ** Math.floor(Math.log10(cell));
-    const step = [1, 2, 5, 10].find((each) => each * power >= cell * (1 - 1e-9)) * power;
-    const digits = Math.min(18, Math.max(0, -Math.floor(Math.log10(power)) + 1));
+    const power = 10 ** (Math.floor(Math.log10(cell)) - 1);
+    const step = Math.ceil(cell / power - 1e-9) * power; // two digits
+    const digits = Math.min(18, Math.max(0, -Math.floor(Math.log10(power))));
     const first = Math.max(0, Math.floor(min / step)) * step;
     return `${Number(first.toFixed(digits))},${Number((first + CELLS * step).toFixed(digits))}`;
   }
@@ -257,10 +270,17 @@ export class StepsView extends Lines {
     };
   }
 
-  buttons() {
-    const choice = (value, name) => make("label", {class: "choice"},
-      make("input", {type: "radio", name: "axis", value, checked: this.page.state.axis === value, onchange: () => this.page.set({axis: value, zoom: ""})}), name);
-    return [make("span", {role: "radiogroup", "aria-label": "Counted in", class: "row"}, choice("steps", "steps"), choice("epochs", "epochs of training runs")), ...super.buttons()];
+  choices() {
+    const radio = (value) => make("input", {type: "radio", name: "axis", value, onchange: () => this.page.set({axis: value, zoom: ""})});
+    this.radios = [radio("steps"), radio("epochs")];
+    const [steps, epochs] = this.radios;
+    return [make("span", {role: "radiogroup", "aria-label": "Counted in", class: "row"},
+      make("label", {class: "choice"}, steps, "steps"), make("label", {class: "choice"}, epochs, "epochs of training runs"))];
+  }
+
+  drawControls() {
+    super.drawControls();
+    for (const each of this.radios) each.checked = each.value === this.page.state.axis;
   }
 
   caption() {
@@ -293,13 +313,14 @@ export class TradeoffView extends Lines {
     return tradeoffAxes(this.log, zoom, series, []);
   }
 
-  buttons() {
-    return [
-      make("label", {class: "choice"},
-        make("input", {type: "checkbox", checked: this.log, onchange: (event) => this.page.set({log: event.target.checked ? "1" : "", zoom: ""})}),
-        "Logarithmic axes, true positives"),
-      ...super.buttons(),
-    ];
+  choices() {
+    this.logBox = make("input", {type: "checkbox", onchange: () => this.page.set({log: this.logBox.checked ? "1" : "", zoom: ""})});
+    return [make("label", {class: "choice"}, this.logBox, "Logarithmic axes, true positives")];
+  }
+
+  drawControls() {
+    super.drawControls();
+    this.logBox.checked = this.log;
   }
 
   caption() {

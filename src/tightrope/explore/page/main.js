@@ -3,7 +3,7 @@
 import {Card} from "./card.js";
 import {localised, plain} from "./chart/numbers.js";
 import {ICONS, button, fill, icon, make, say} from "./dom.js";
-import {unknowns} from "./expression.js";
+import {unknowns, written} from "./expression.js";
 import {numberField} from "./fields.js";
 import {exported, report} from "./files.js";
 import {CurveView, StepsView, TradeoffView} from "./lines.js";
@@ -42,6 +42,7 @@ class Page {
     this.colours = [];
     this.views = {};
     this.pending = false;
+    this.rethemes = 0;
     this.said = "";
     const makers = {curve: CurveView, steps: StepsView, tradeoff: TradeoffView, risk: RiskView, compare: CompareView, budget: BudgetView};
     for (const [kind, View] of Object.entries(makers)) this.views[kind] = new View(this);
@@ -57,6 +58,8 @@ class Page {
       this.cards.clear();
       this.changed();
     });
+    const runs = new URLSearchParams(location.hash.slice(1)).getAll("run").length;
+    if (runs > RUNS_MOST) this.toast(`The address has ${runs} runs: the first ${RUNS_MOST} are here`);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.rethemed());
     this.changed();
   }
@@ -295,7 +298,7 @@ class Page {
 
   asked(value) {
     this.setAsk(value);
-    if (value === "calibrate" && !this.state.runs.some((run) => run.text.includes("?"))) this.find(this.usualUnknown());
+    if (value === "calibrate" && ![...this.cards.values()].some((card) => card.open)) this.find(this.usualUnknown());
   }
 
   drawAsk() {
@@ -312,7 +315,7 @@ class Page {
   unknownChoices() {
     return this.state.runs.flatMap((run, place) => {
       const card = this.cards.get(run.id);
-      const form = card?.form.form;
+      const form = card?.wrong === null ? card.form.form : null;
       return form ? unknowns(form).map((each, index) => ({...each, value: `${place}:${index}`, run, title: card.title})) : [];
     });
   }
@@ -339,16 +342,14 @@ class Page {
   find(value) {
     const chosen = this.unknownChoices().find((each) => each.value === value);
     if (!chosen) return;
-    for (const run of this.state.runs) {
-      const card = this.cards.get(run.id);
-      if (run.text.includes("?") && card.found?.text) run.text = card.found.text;
-    }
+    for (const card of this.cards.values()) if (card.open && card.found?.text && card.run !== chosen.run) card.take(card.found.text);
     const {run, argument} = chosen;
-    if (argument.text.trim() !== "?" && argument.start !== undefined) {
-      run.text = `${run.text.slice(0, argument.start)}?${run.text.slice(argument.end)}`;
-    }
     const card = this.cards.get(run.id);
-    card.editor.value = run.text;
+    for (const each of unknowns(card.form.form)) {
+      if (each.argument.text.trim() === "?" && card.found?.valueText) each.argument.text = card.found.valueText;
+    }
+    argument.text = "?";
+    card.take(written(card.form.form));
     this.state.current = this.place(run);
     this.changed();
   }
@@ -431,6 +432,7 @@ class Page {
 
   rethemed() {
     this.readColours();
+    this.rethemes += 1;
     fill(this.themeButton, icon(this.isDark() ? ICONS.sun : ICONS.moon));
     for (const view of Object.values(this.views)) view.retheme();
     this.redraw();

@@ -32,7 +32,15 @@ class Panel {
   }
 
   retheme() {
-    this.draw();
+    this.drawn = null;
+  }
+
+  /** Whether anything that is shown is other than it was: what is open or has the keyboard stays so otherwise. */
+  changed(...parts) {
+    const now = [this.page.rethemes, this.card?.title, this.card?.run.colour, this.card?.wrong, ...parts];
+    const same = this.drawn?.length === now.length && now.every((each, place) => each === this.drawn[place]);
+    this.drawn = now;
+    return !same;
   }
 
   get card() {
@@ -108,6 +116,8 @@ export class RiskView extends Panel {
 
   draw() {
     const {answer, card} = this;
+    if (card && this.answer && !this.answer.error) this.drawChart(card);
+    if (!this.changed(answer)) return;
     if (!card || card.text === null || answer === null || answer.error) {
       fill(this.heading, make("p", {class: answer?.error ? "error" : "quiet"}, answer?.error ?? EMPTY));
       fill(this.sentences);
@@ -116,7 +126,6 @@ export class RiskView extends Panel {
     }
     fill(this.heading, this.title());
     fill(this.sentences, make("dl", {}, answer.rows.flatMap((row) => [make("dt", {}, row.number), make("dd", {}, row.sentence)])));
-    this.drawChart(card);
     const list = (title, lines) => lines.length > 0 && make("details", {}, make("summary", {}, title), make("ul", {class: "notes"}, lines.map((line) => make("li", {}, line))));
     fill(this.side,
       plainTable("The same numbers, both ends", ["quantity", "lower and upper end"], answer.rows.map((row) => [row.quantity, intervalCell(row)])),
@@ -153,7 +162,6 @@ export class CompareView extends Panel {
       this.answer = answer;
       this.page.redraw();
     }, {rough: false})];
-    this.asked = "";
   }
 
   question() {
@@ -163,26 +171,20 @@ export class CompareView extends Panel {
   update() {
     const text = this.card?.text ?? null;
     if (text === null) this.close();
-    else {
-      const question = {...this.question(), text};
-      if (JSON.stringify(question) !== this.asked) {
-        this.asked = JSON.stringify(question);
-        this.box.classList.add("waiting");
-      }
-      this.spots[0].want(question);
-    }
+    else this.spots[0].want({...this.question(), text});
     this.draw();
   }
 
   draw() {
     const {answer, card} = this;
+    this.box.classList.toggle("waiting", this.spots[0].question !== null && this.spots[0].answered === null);
+    if (!this.changed(answer)) return;
     if (!card || card.text === null || answer === null || answer.error) {
       fill(this.box, make("p", {class: answer?.error ? "error" : "quiet"}, answer?.error ?? (card ? "Every method is asked in turn; this takes a second." : EMPTY)));
       fill(this.side);
       fill(this.controls);
       return;
     }
-    this.box.classList.toggle("waiting", JSON.stringify(this.spots[0].question) === this.asked && this.spots[0].answered !== "fine");
     fill(this.controls, this.title(), make("span", {class: "quiet"}, `epsilon at delta ${localised(this.page.state.delta, LOCALE)}`));
     const {truth} = answer;
     const rows = [
@@ -224,6 +226,7 @@ export class BudgetView extends Panel {
 
   draw() {
     const cards = this.cards();
+    if (!this.changed(...cards.flatMap((card) => [card.answer, card.short]))) return;
     fill(this.controls, make("span", {class: "quiet hint"}, "What each source of error added above and took away below, in units of delta: the whole width of an answer."));
     if (!cards.length) {
       fill(this.box, make("p", {class: "quiet"}, "Ask for epsilon or delta of a run: its answer has a budget."));
