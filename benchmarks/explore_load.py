@@ -3,7 +3,7 @@
 Usage: python -m benchmarks.explore_load [CLIENTS] [--seconds S] [--json FILE]
 Every client does what a page does: it drags sigma, sends at most four first pictures (8 points) a second and one at a
 time, rests, and asks for the fine curve. Every answer is held against the text that it was asked for, and a sample
-against the package itself. Printed: how many were asked and answered, the time to the first picture of the newest
+against the package itself. Printed: the seconds of one page alone, how many were asked and answered, the time to the first picture of the newest
 question of a drag, the time to its fine curve, and the memory of the server and its processes over time. Exit code 1
 where an answer was lost or mixed up.
 """
@@ -26,6 +26,7 @@ import tightrope as tr
 
 DRAG, REST = 2.0, 1.5  # seconds
 BETWEEN, TICK = 0.25, 0.05
+WARMED = 12  # questions
 FOLLOWED = 40  # answers that are held against the package
 
 
@@ -138,6 +139,21 @@ def checked(tally: Tally) -> None:
                 tally.wrong.append(f"{text} at {each['xText']}: {each} beside {bound}")
 
 
+async def alone(port: int, token: str) -> dict[str, float]:
+    """Seconds of one page on a quiet server: a first picture and 61 points of a DP-SGD curve, each of another sigma."""
+    page, found = Client(0, port, token, Tally()), {}
+    for stage in ("first", "fine"):
+        for _ in range(2 * WARMED):  # every process has answered before
+            await page.ask(page.moved(), stage)
+        taken = []
+        for _ in range(WARMED):
+            began = monotonic()
+            await page.ask(page.moved(), stage)
+            taken.append(monotonic() - began)
+        found[f"alone_{stage}_median"] = round(share(taken, 0.5), 4)
+    return found
+
+
 async def load(clients: int, seconds: float, port: int, token: str, process: int) -> Tally:
     """All of them at once."""
     tally, until = Tally(), monotonic() + seconds
@@ -157,13 +173,16 @@ def main() -> int:
         assert server.stdout is not None
         found = re.match(r"http://127\.0\.0\.1:(\d+)/\?token=([\w-]+)", server.stdout.readline())
         assert found is not None
-        tally = asyncio.run(load(given.clients, given.seconds, int(found[1]), found[2], server.pid))
+        port, token = int(found[1]), found[2]
+        quiet = asyncio.run(alone(port, token))
+        tally = asyncio.run(load(given.clients, given.seconds, port, token, server.pid))
         server.terminate()
     checked(tally)
     settled = [held for when, held in tally.memory if when > given.seconds / 3]
     told = {
         "clients": given.clients,
         "seconds": given.seconds,
+        **quiet,
         "asked": tally.asked,
         "answered": tally.answered,
         "superseded": tally.superseded,

@@ -62,7 +62,7 @@ class Answering:
         self._number += 1
         self._send(process, {"id": self._number, "question": question})
         reply = await self._line(process, patience)
-        if reply is None:
+        if reply is None or reply["id"] != self._number:  # no answer is ever taken for that of another question
             died = process.returncode is not None
             await self.end()
             return {"error": DIED if died else TOO_LONG, "column": None}
