@@ -3,9 +3,9 @@
 Usage: python -m benchmarks.explore_load [CLIENTS] [--seconds S] [--json FILE]
 Every client does what a page does: it drags sigma, sends at most four first pictures (8 points) a second and one at a
 time, rests, and asks for the fine curve. Every answer is held against the text that it was asked for, and a sample
-against the package itself. Printed: the seconds of one page alone, how many were asked and answered, the time to the first picture of the newest
-question of a drag, the time to its fine curve, and the memory of the server and its processes over time. Exit code 1
-where an answer was lost or mixed up.
+against the package itself. Printed: the seconds of one page alone, how many were asked and answered, the time to the
+first picture of the newest question of a drag, the time to its fine curve, and the memory of the server and its
+processes over time. Exit code 1 where an answer was lost or mixed up.
 """
 
 from __future__ import annotations
