@@ -280,7 +280,9 @@ class Page {
       const chosen = kind === this.state.view;
       tab.setAttribute("aria-selected", String(chosen));
       tab.tabIndex = chosen ? 0 : -1;
+      if (chosen && this.tabShown !== kind) tab.scrollIntoView({block: "nearest", inline: "nearest"});
     }
+    this.tabShown = this.state.view;
   }
 
   buildAsk() {
