@@ -1,4 +1,4 @@
-"""A browser, a server for each file of tests, and visits that end with a look at what went wrong."""
+"""A browser, a server, and visits that end with a look at what went wrong."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server() -> Iterator[Served]:
-    """An explorer, for the tests of one file."""
+    """An explorer for all tests: whatever one of them asked, it answers the next."""
     started = Served()
     yield started
     started.close()

@@ -92,3 +92,27 @@ def test_a_search_is_drawn_with_what_it_found(visit: Visit) -> None:
     rows = visit.wait_for_table()
     (row,) = [each for each in rows if each[0] == "0"]
     assert row[1] == str(tr.parse(f"Gaussian(sigma={value}) * 10").delta(epsilon=0.0))
+
+
+def test_a_search_can_be_left(visit: Visit) -> None:
+    """Who goes back to another question sees a number again, or the target that is still looked for."""
+    card = visit.open(RUN).card()
+    card.expect_epsilon(RUN)
+    visit.ask("calibrate")
+    expect_least(visit, "1", "1e-5")
+    visit.ask("ε at δ")
+    expect(visit.page.get_by_role("radio", name="ε at δ")).to_be_checked()
+    if "?" in card.editor.input_value():
+        expect(visit.page.get_by_role("textbox", name="epsilon")).to_be_visible()
+
+
+def test_a_question_mark_in_a_name_asks_nothing(visit: Visit) -> None:
+    text = "Gaussian(sigma=2).named('why?')"
+    card = visit.open(text).card()
+    card.expect_epsilon(text)
+    assert visit.wait_for_table()[0] == ["epsilon", "why?"]
+    visit.ask("calibrate")
+    card.expect_text("Gaussian(sigma=?).named('why?')")
+    expect(card.number).to_have_text("sigma = 3.7306326")
+    card.press("Put this value in place of ?")
+    card.expect_text("Gaussian(sigma=3.7306326).named('why?')")

@@ -79,6 +79,37 @@ def test_a_search_as_command_and_in_python(visit: Visit) -> None:
     assert copied(visit, "expression") == "Gaussian(sigma=11.797296) * 10"
 
 
+def copied_view(visit: Visit, kind: str) -> str:
+    """What is on the clipboard after that entry of the menu of exports."""
+    visit.page.locator("summary", has_text="Export").click()
+    visit.page.get_by_role("group", name="Export this view").get_by_role("button", name=f"as {kind}").click()
+    expect(visit.status).to_have_text(f"{NAMES[kind]} copied")
+    text: str = visit.page.evaluate("navigator.clipboard.readText()")
+    return text
+
+
+def test_the_curve_as_command_and_in_python(visit: Visit) -> None:
+    """Every number of the table beside the chart stands in what they print."""
+    visit.open(RUNS[0]).card().expect_epsilon(RUNS[0])
+    ends = {end for row in visit.wait_for_table()[1:] for end in row[1][1:-1].split(", ")}
+    assert len(ends) > 10
+    by_command = in_a_shell(copied_view(visit, "command"))
+    assert [end for end in ends if end not in by_command.stdout] == [], by_command.stdout + by_command.stderr
+    by_python = subprocess.run(
+        [sys.executable, "-c", copied_view(visit, "python")], capture_output=True, text=True, timeout=120
+    )
+    assert [end for end in ends if end not in by_python.stdout] == [], by_python.stdout + by_python.stderr
+
+
+def test_the_risk_as_command(visit: Visit) -> None:
+    visit.open(RUNS[0], view="risk", prior="0.2", fpr="0.01").card().expect_epsilon(RUNS[0])
+    expect(visit.page.locator("#view dd").first).to_be_visible()
+    visit.wait("() => document.querySelectorAll('#view dt').length >= 5")
+    numbers = visit.page.locator("#view dt").all_inner_texts()
+    done = in_a_shell(copied_view(visit, "command"))
+    assert [each for each in numbers if each not in done.stdout] == [], done.stdout + done.stderr
+
+
 def test_nothing_is_copied_where_the_browser_does_not_allow_it(visit: Visit) -> None:
     visit.open(RUNS[0]).card().expect_epsilon(RUNS[0])
     visit.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }")

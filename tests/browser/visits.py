@@ -116,7 +116,8 @@ class Visit:
     def wait_for_table(self, rows: int = FINE_ROWS) -> list[list[str]]:
         """Until the table beside the chart has just so many rows, and no gaps: those of first pictures are others."""
         self.wait(
-            "rows => { const table = document.querySelector('#view table'); return table?.tBodies[0].rows.length === rows"
+            "rows => { const table = document.querySelector('#view table');"
+            " return table?.tBodies[0].rows.length === rows"
             " && [...table.querySelectorAll('td')].every((cell) => cell.textContent !== '–'); }",
             rows,
         )

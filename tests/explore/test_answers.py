@@ -188,6 +188,9 @@ def test_a_report_is_a_whole_page() -> None:
         ({"kind": "curve", "text": SGD, "from": 3, "to": 1}, "start must lie below stop", None),
         ({"kind": "curve", "text": SGD, "to": "inf"}, "stop", None),
         ({"kind": "curve", "text": SGD, "points": 1000}, "points must be a whole number from 2 to 240", None),
+        ({"kind": "curve", "text": SGD, "points": "inf"}, "points must be a whole number", None),
+        ({"kind": "epsilon", "text": SGD, "delta": 10**400}, "delta must be a number", None),
+        ({"kind": "read", "text": "Gaussian(sigma=1)" + ".poisson(rate=0.9)" * 101}, "transformations in a row", 1),
         ({"kind": "curve", "text": SGD, "points": 2.5}, "points must be a whole number", None),
         ({"kind": "curve", "text": SGD, "pins": list(range(99))}, "pins must be a list of at most 20", None),
         ({"kind": "epsilon", "text": "Histograms(a='/etc/passwd', b=[1, 2])", "delta": 1e-5}, "--files FOLDER", None),
@@ -199,7 +202,7 @@ def test_a_report_is_a_whole_page() -> None:
         ({"kind": 3}, "kind must be a word", None),
         ({}, "the page asks for", None),
     ],
-    ids=str,
+    ids=lambda each: str(each)[:70],
 )
 def test_what_cannot_be_answered_is_refused_in_a_line(question: dict[str, Any], says: str, column: int | None) -> None:
     found = answer(question)

@@ -261,3 +261,11 @@ def test_parsing_leaves_no_warning_and_no_side_effect() -> None:
     # Python's own tokenizer would warn about a number that runs into a keyword.
     with pytest.raises(tr.ExpressionError):
         tr.parse("Gaussian(sigma=1if 1else 2)")
+
+
+def test_a_long_chain_of_transformations_is_refused() -> None:
+    """Its text would nest as deep, and Python's recursion ends before."""
+    chain = "Gaussian(sigma=1)" + ".poisson(rate=0.99)" * 100
+    assert tr.parse(repr(tr.parse(chain))) == tr.parse(chain)
+    with pytest.raises(tr.ExpressionError, match="more than 100 transformations in a row"):
+        tr.parse(f"{chain}.poisson(rate=0.99)")

@@ -15,6 +15,7 @@ from ..errors import InvalidParameter
 from ..expression import Template, parse, parse_template
 from ..expression.scan import has_unknown
 from ..mechanisms.base import Mechanism
+from ..mechanisms.parameters import WHOLE_MOST
 from ..question import SECONDS
 
 TEXT_MOST = 10_000  # characters of an expression on the page
@@ -79,7 +80,7 @@ class PageQuestion:
         """A number, as it was typed or as JSON has it."""
         value = self.given.get(name, default)
         number = math.nan
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if isinstance(value, float) or (type(value) is int and abs(value) <= WHOLE_MOST):
             number = float(value)
         elif isinstance(value, str) and len(value) <= NUMBER_MOST and value.isascii() and "_" not in value:
             try:
@@ -93,7 +94,7 @@ class PageQuestion:
     def whole(self, name: str, default: int, least: int, most: int) -> int:
         """A whole number between these."""
         number = self.number(name, default)
-        if number != math.floor(number) or not least <= number <= most:
+        if not least <= number <= most or number != math.floor(number):
             raise InvalidParameter(f"{name} must be a whole number from {least} to {most}, not {number:g}")
         return int(number)
 

@@ -17,7 +17,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.data_file import DataFile, Folder, allowed_file
 from ..registry import JOINS, check_arguments, find_mechanism, find_transform, is_matrix, keywords, usage
 from ..transforms.composition import compose
-from .scan import CHAIN, UNKNOWN, line_of
+from .scan import CHAIN, DEPTH_MOST, UNKNOWN, line_of
 
 POWER_BITS_MOST = 1023  # whole numbers stay within the range of a double
 
@@ -96,6 +96,8 @@ class Reader:
             case ast.Call(func=ast.Attribute(value=inner, attr="named")):
                 return self.named(inner, node)
             case ast.Call(func=ast.Attribute(value=inner, attr=name) as called):
+                if _calls_before(inner) >= DEPTH_MOST:  # what is written of it would nest as deep
+                    raise self.error(f"more than {DEPTH_MOST} transformations in a row", node)
                 with self.at(called):
                     transform = find_transform(name)
                 base = self.value(inner)
@@ -321,6 +323,14 @@ def _taken(annotation: str) -> str:
         if part in annotation:
             return words
     return "a number"
+
+
+def _calls_before(node: ast.expr) -> int:
+    """How many methods were called on what stands there, one after the other; no more than the limit are counted."""
+    count = 0
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and count < DEPTH_MOST:
+        node, count = node.func.value, count + 1
+    return count
 
 
 def _has_unknown(node: ast.expr) -> bool:
