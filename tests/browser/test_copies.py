@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -89,16 +92,20 @@ def copied_view(visit: Visit, kind: str) -> str:
 
 
 def test_the_curve_as_command_and_in_python(visit: Visit) -> None:
-    """Every number of the table beside the chart stands in what they print."""
+    """The command prints doubles, each inside of what stands in the table beside the chart; Python prints them too."""
     visit.open(RUNS[0]).card().expect_epsilon(RUNS[0])
-    ends = {end for row in visit.wait_for_table()[1:] for end in row[1][1:-1].split(", ")}
-    assert len(ends) > 10
-    by_command = in_a_shell(copied_view(visit, "command"))
-    assert [end for end in ends if end not in by_command.stdout] == [], by_command.stdout + by_command.stderr
-    by_python = subprocess.run(
-        [sys.executable, "-c", copied_view(visit, "python")], capture_output=True, text=True, timeout=120
-    )
-    assert [end for end in ends if end not in by_python.stdout] == [], by_python.stdout + by_python.stderr
+    table = {float(row[0]): row[1][1:-1].split(", ") for row in visit.wait_for_table()[1:]}
+    done = in_a_shell(copied_view(visit, "command"))
+    printed = {float(row["epsilon"]): row for row in csv.DictReader(io.StringIO(done.stdout))}
+    assert len(printed) == 61, done.stderr
+    for place, (low, high) in table.items():
+        row = printed[place]
+        assert Decimal(low) <= Decimal(row["lower"]) <= Decimal(row["upper"]) <= Decimal(high)
+        assert str(tr.Bound(float(row["lower"]), float(row["upper"]))) == f"[{low}, {high}]"
+    code = copied_view(visit, "python")
+    again = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert again.returncode == 0, again.stderr
+    assert [row["upper"] for row in printed.values() if row["upper"] not in again.stdout] == []
 
 
 def test_the_risk_as_command(visit: Visit) -> None:

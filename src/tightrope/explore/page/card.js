@@ -74,21 +74,44 @@ export class Card {
     this.form = new Form(this.formBox, this.page.menu, (text) => this.wasEdited(text));
     this.result = make("div", {class: "result"});
     this.swatch = this.buildSwatch();
-    this.details = make("details", {class: "form-box", open: this.page.wide()}, make("summary", {}, "Form"), this.formBox);
-    const card = make("section", {class: "card", "aria-label": "Run", onfocusin: () => this.page.choose(this.run)},
-      make("div", {class: "card-head"}, this.swatch, this.name, this.eye,
+    this.details = make(
+      "details",
+      {class: "form-box", open: this.page.wide()},
+      make("summary", {}, "Form"),
+      this.formBox,
+    );
+    const card = make(
+      "section",
+      {class: "card", "aria-label": "Run", onfocusin: () => this.page.choose(this.run)},
+      make(
+        "div",
+        {class: "card-head"},
+        this.swatch,
+        this.name,
+        this.eye,
         button(icon(ICONS.copy), "Duplicate this run", () => this.page.duplicate(this.run), {class: "small"}),
-        button(icon(ICONS.remove), "Remove this run", () => this.page.remove(this.run), {class: "small"})),
-      this.editor, this.error, this.result, this.details);
+        button(icon(ICONS.remove), "Remove this run", () => this.page.remove(this.run), {class: "small"}),
+      ),
+      this.editor,
+      this.error,
+      this.result,
+      this.details,
+    );
     return card;
   }
 
   buildSwatch() {
     const choices = COLOURS.slice(0, RUNS_MOST).map((name, colour) =>
-      button("", `Colour ${name}`, () => {
-        this.page.colour(this.run, colour);
-        box.open = false;
-      }, {class: `dot colour-${colour}`}));
+      button(
+        "",
+        `Colour ${name}`,
+        () => {
+          this.page.colour(this.run, colour);
+          box.open = false;
+        },
+        {class: `dot colour-${colour}`},
+      ),
+    );
     this.mark = make("summary", {"aria-label": "Colour of this run", title: "Colour of this run"});
     const box = make("details", {class: "swatch"}, this.mark, make("div", {class: "palette"}, choices));
     return box;
@@ -195,10 +218,19 @@ export class Card {
     const {answer} = this;
     const delta = this.asking.question?.kind === "delta";
     const symbol = SYMBOLS[delta ? "delta" : "epsilon"];
-    const about = [answer.engine, answer.arithmetic, answer.direction && `direction ${answer.direction}`, took(answer.seconds)];
+    const about = [
+      answer.engine,
+      answer.arithmetic,
+      answer.direction && `direction ${answer.direction}`,
+      took(answer.seconds),
+    ];
     return [
       make("p", {class: "big"}, make("span", {class: "symbol"}, `${symbol} in `), interval(answer)),
-      make("p", {class: "quiet"}, `at ${delta ? "ε" : "δ"} = ${localised(answer.given, LOCALE)} · ${about.filter(Boolean).join(", ")}`),
+      make(
+        "p",
+        {class: "quiet"},
+        `at ${delta ? "ε" : "δ"} = ${localised(answer.given, LOCALE)} · ${about.filter(Boolean).join(", ")}`,
+      ),
       notesOf(answer, this.fine),
     ];
   }
@@ -207,14 +239,28 @@ export class Card {
     const {found} = this;
     const {epsilon, delta} = this.page.state;
     const target = `ε ≤ ${localised(epsilon, LOCALE)} at δ = ${localised(delta, LOCALE)}`;
-    const missed = found.missed &&
-      make("p", {class: "quiet"}, `${found.parameter} = ${localised(found.missed.valueText, LOCALE)} misses it: ε in ${interval(found.missed)}`);
+    const missed =
+      found.missed &&
+      make(
+        "p",
+        {class: "quiet"},
+        `${found.parameter} = ${localised(found.missed.valueText, LOCALE)} misses it: ε in ${interval(found.missed)}`,
+      );
     return [
-      make("p", {class: "big"}, make("span", {class: "symbol"}, `${found.parameter} = `), localised(found.valueText, LOCALE)),
+      make(
+        "p",
+        {class: "big"},
+        make("span", {class: "symbol"}, `${found.parameter} = `),
+        localised(found.valueText, LOCALE),
+      ),
       make("p", {class: "quiet"}, `meets ${target}: ε in ${interval(found)}`),
       missed,
       found.ended && make("p", {class: "quiet"}, found.ended),
-      make("div", {class: "row"}, button("Use this value", "Put this value in place of ?", () => this.use(), {class: "link"})),
+      make(
+        "div",
+        {class: "row"},
+        button("Use this value", "Put this value in place of ?", () => this.use(), {class: "link"}),
+      ),
     ];
   }
 
@@ -230,11 +276,24 @@ export class Card {
   }
 
   copies(shown) {
-    const kinds = [["Expression", this.text ?? ""], ["Command", shown.command], ["Python", shown.python], ["JSON", shown.json]];
-    return make("div", {class: "copies", role: "group", "aria-label": "Copy this answer"},
+    const kinds = [
+      ["Expression", this.text ?? ""],
+      ["Command", shown.command],
+      ["Python", shown.python],
+      ["JSON", shown.json],
+    ];
+    return make(
+      "div",
+      {class: "copies", role: "group", "aria-label": "Copy this answer"},
       make("span", {class: "quiet"}, "Copy"),
       kinds.map(([name, text]) =>
-        button(name, `Copy as ${name.toLowerCase()}`, () => this.page.copy(name, text), {class: "link", disabled: !this.fine, "data-copy": name.toLowerCase()})));
+        button(name, `Copy as ${name.toLowerCase()}`, () => this.page.copy(name, text), {
+          class: "link",
+          disabled: !this.fine,
+          "data-copy": name.toLowerCase(),
+        }),
+      ),
+    );
   }
 
   close() {
@@ -252,10 +311,18 @@ export function intervalCell(ends) {
   return [make("span", {class: "end"}, low), " ", make("span", {class: "end"}, high)];
 }
 
-const took = (seconds) => (seconds < 0.0005 ? "<1 ms" : seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`);
+const took = (seconds) =>
+  seconds < 0.0005 ? "<1 ms" : seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`;
 
 function notesOf(answer, fine) {
   const wide = answer.wide && (fine ? `Wide: ${answer.wide}.` : "A first answer; the fine one follows.");
   const told = [...(answer.notes ?? []), ...(wide ? [wide] : [])];
-  return told.length > 0 && make("ul", {class: "notes"}, told.map((note) => make("li", {}, note)));
+  return (
+    told.length > 0 &&
+    make(
+      "ul",
+      {class: "notes"},
+      told.map((note) => make("li", {}, note)),
+    )
+  );
 }

@@ -39,10 +39,15 @@ export function chosen(value, whole) {
  * The element has set(text), which changes nothing while somebody is typing or dragging there.
  */
 export function numberField(label, text, change, {whole = false, most = Infinity, least = 0, fixed = null} = {}) {
-  const input = textField(label, text, (typed, done) => {
-    place(typed);
-    change(typed, done);
-  }, {inputmode: "decimal", class: "number"});
+  const input = textField(
+    label,
+    text,
+    (typed, done) => {
+      place(typed);
+      change(typed, done);
+    },
+    {inputmode: "decimal", class: "number"},
+  );
   const slider = make("input", {
     type: "range",
     min: "0",

@@ -47,7 +47,14 @@ const EXPORTS = {
     save(`tightrope-${view.kind}.svg`, "image/svg+xml", picture(view).svg);
   },
   csv(view) {
-    save(`tightrope-${view.kind}.csv`, "text/csv", `${view.csv().map((row) => row.map(cell).join(",")).join("\n")}\n`);
+    save(
+      `tightrope-${view.kind}.csv`,
+      "text/csv",
+      `${view
+        .csv()
+        .map((row) => row.map(cell).join(","))
+        .join("\n")}\n`,
+    );
   },
   async json(view) {
     const answer = await ask("export", {kind: "document", questions: view.questions()});

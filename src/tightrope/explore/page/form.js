@@ -31,7 +31,10 @@ export class Form {
     this.form = form;
     this.fields = [];
     const long = count(form) > PARTS_MOST;
-    fill(this.element, long ? make("p", {class: "quiet"}, "Too long for a form: edit the text.") : this.node(form, null));
+    fill(
+      this.element,
+      long ? make("p", {class: "quiet"}, "Too long for a form: edit the text.") : this.node(form, null),
+    );
     this.refocus(focused);
   }
 
@@ -94,14 +97,21 @@ export class Form {
     const label = `${argument.name} of ${call.name ?? "run"}`;
     let field;
     if (takes?.choices.length) {
-      field = select(label, takes.choices.map((each) => [`'${each}'`, each]), argument.text.replaceAll('"', "'"), (text) =>
-        change(text, true));
+      field = select(
+        label,
+        takes.choices.map((each) => [`'${each}'`, each]),
+        argument.text.replaceAll('"', "'"),
+        (text) => change(text, true),
+      );
     } else if (/^['"[(]|^True$|^False$/.test(argument.text)) {
       field = textField(label, argument.text, change);
       field.set ??= () => {};
       this.keep(field, argument);
     } else {
-      field = numberField(label, argument.text, change, {whole: takes?.whole, most: SHARES.has(argument.name) ? 1 : Infinity});
+      field = numberField(label, argument.text, change, {
+        whole: takes?.whole,
+        most: SHARES.has(argument.name) ? 1 : Infinity,
+      });
       this.fields.push([field, argument]);
     }
     const removable = takes && !takes.needed && argument.name !== "sampling" && call.name !== "training";
@@ -111,10 +121,15 @@ export class Form {
       make("span", {class: "argument-name"}, argument.name),
       field,
       removable &&
-        button(icon(ICONS.remove), `Leave out ${label}`, () => {
-          call.arguments.splice(call.arguments.indexOf(argument), 1);
-          this.rebuilt();
-        }, {class: "small"}),
+        button(
+          icon(ICONS.remove),
+          `Leave out ${label}`,
+          () => {
+            call.arguments.splice(call.arguments.indexOf(argument), 1);
+            this.rebuilt();
+          },
+          {class: "small"},
+        ),
     );
   }
 
@@ -167,15 +182,27 @@ export class Form {
     } else {
       inside = this.arguments(chip, this.transformation(chip.name));
     }
-    const handle = button(icon(ICONS.grip), `Move ${name}: drag, or left and right arrow keys`, () => {}, {class: "handle"});
+    const handle = button(icon(ICONS.grip), `Move ${name}: drag, or left and right arrow keys`, () => {}, {
+      class: "handle",
+    });
     const item = make(
       "li",
       {class: "chip"},
-      make("div", {class: "chip-head"}, handle, make("span", {class: "chip-name"}, name),
-        button(icon(ICONS.remove), `Remove ${name}`, () => {
-          node.chips.splice(node.chips.indexOf(chip), 1);
-          this.rebuilt();
-        }, {class: "small"})),
+      make(
+        "div",
+        {class: "chip-head"},
+        handle,
+        make("span", {class: "chip-name"}, name),
+        button(
+          icon(ICONS.remove),
+          `Remove ${name}`,
+          () => {
+            node.chips.splice(node.chips.indexOf(chip), 1);
+            this.rebuilt();
+          },
+          {class: "small"},
+        ),
+      ),
       inside,
     );
     handle.addEventListener("keydown", (event) => {
@@ -204,14 +231,17 @@ export class Form {
     const items = [...list.children];
     const from = items.indexOf(item);
     let to = from;
-    const mark = (place) => items.forEach((each, index) => {
-      each.classList.toggle("before", index === place && place < from);
-      each.classList.toggle("after", index === place && place > from);
-    });
+    const mark = (place) =>
+      items.forEach((each, index) => {
+        each.classList.toggle("before", index === place && place < from);
+        each.classList.toggle("after", index === place && place > from);
+      });
     const move = (now) => {
       const over = items.findIndex((each) => {
         const box = each.getBoundingClientRect();
-        return now.clientX >= box.left && now.clientX <= box.right && now.clientY >= box.top && now.clientY <= box.bottom;
+        return (
+          now.clientX >= box.left && now.clientX <= box.right && now.clientY >= box.top && now.clientY <= box.bottom
+        );
       });
       if (over >= 0) mark((to = over));
     };
@@ -228,33 +258,48 @@ export class Form {
   }
 
   addPart(node) {
-    return this.mechanisms("Compose with", "", (name) => {
-      const part = {kind: "leaf", name, arguments: starting(this.offered(name)), chips: []};
-      if (this.form.kind === "sum" && this.form.chips.length === 0) this.form.parts.push(part);
-      else this.form = {kind: "sum", parts: [node, part], chips: []};
-      this.rebuilt();
-    }, "+ mechanism");
+    return this.mechanisms(
+      "Compose with",
+      "",
+      (name) => {
+        const part = {kind: "leaf", name, arguments: starting(this.offered(name)), chips: []};
+        if (this.form.kind === "sum" && this.form.chips.length === 0) this.form.parts.push(part);
+        else this.form = {kind: "sum", parts: [node, part], chips: []};
+        this.rebuilt();
+      },
+      "+ mechanism",
+    );
   }
 
   removePart(node, above) {
-    return button("Remove this part", "Remove this part", () => {
-      above.parts.splice(above.parts.indexOf(node), 1);
-      if (above.parts.length === 1) {
-        const [only] = above.parts;
-        const chips = [...only.chips, ...above.chips];
-        for (const key of Object.keys(above)) delete above[key];
-        Object.assign(above, only, {chips});
-      }
-      this.rebuilt();
-    }, {class: "link", "aria-label": `Remove ${node.name ?? node.kind}`});
+    return button(
+      "Remove this part",
+      "Remove this part",
+      () => {
+        above.parts.splice(above.parts.indexOf(node), 1);
+        if (above.parts.length === 1) {
+          const [only] = above.parts;
+          const chips = [...only.chips, ...above.chips];
+          for (const key of Object.keys(above)) delete above[key];
+          Object.assign(above, only, {chips});
+        }
+        this.rebuilt();
+      },
+      {class: "link", "aria-label": `Remove ${node.name ?? node.kind}`},
+    );
   }
 
   mechanisms(label, now, change, empty = null) {
     const choice = make("select", {"aria-label": label, onchange: () => choice.value && change(choice.value)});
     if (empty) choice.append(make("option", {value: ""}, empty));
     for (const section of this.menu.sections) {
-      choice.append(make("optgroup", {label: section.title},
-        section.mechanisms.map((each) => make("option", {value: each.name, title: each.summary}, each.name))));
+      choice.append(
+        make(
+          "optgroup",
+          {label: section.title},
+          section.mechanisms.map((each) => make("option", {value: each.name, title: each.summary}, each.name)),
+        ),
+      );
     }
     choice.value = now;
     return choice;
@@ -275,7 +320,9 @@ export class Form {
 
   refocus(label) {
     if (label === null) return;
-    const same = [...this.element.querySelectorAll("[aria-label]")].find((each) => each.getAttribute("aria-label") === label);
+    const same = [...this.element.querySelectorAll("[aria-label]")].find(
+      (each) => each.getAttribute("aria-label") === label,
+    );
     same?.focus();
   }
 }
@@ -297,8 +344,11 @@ function adopt(mine, other) {
 }
 
 function select(label, options, now, change) {
-  const choice = make("select", {"aria-label": label, onchange: () => change(choice.value)},
-    options.map(([value, text]) => make("option", {value}, text)));
+  const choice = make(
+    "select",
+    {"aria-label": label, onchange: () => change(choice.value)},
+    options.map(([value, text]) => make("option", {value}, text)),
+  );
   choice.value = now;
   return choice;
 }

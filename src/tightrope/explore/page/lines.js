@@ -37,7 +37,12 @@ class Lines {
     this.box = make("div", {class: "chart-box"});
     this.notes = make("div", {class: "view-notes"});
     this.table = make("div", {class: "beside"});
-    this.element = make("div", {class: "two"}, make("div", {class: "chart-side"}, this.controls, this.box, this.notes), this.table);
+    this.element = make(
+      "div",
+      {class: "two"},
+      make("div", {class: "chart-side"}, this.controls, this.box, this.notes),
+      this.table,
+    );
     this.chart = null;
   }
 
@@ -83,10 +88,13 @@ class Lines {
     for (const card of cards) {
       const {id} = card.run;
       if (!this.spots.has(id)) {
-        this.spots.set(id, new Spot(`${id}.${this.kind}`, (answer, question, fine) => {
-          this.answers.set(id, {...answer, fine});
-          this.page.redraw();
-        }));
+        this.spots.set(
+          id,
+          new Spot(`${id}.${this.kind}`, (answer, question, fine) => {
+            this.answers.set(id, {...answer, fine});
+            this.page.redraw();
+          }),
+        );
       }
       const question = card.text === null ? null : this.question(card);
       if (question === null) {
@@ -103,15 +111,38 @@ class Lines {
     const answers = cards.map((card) => [card, this.answers.get(card.run.id)]).filter(([, answer]) => answer);
     const series = answers.flatMap(([card, answer]) => {
       const points = answer.error ? [] : this.points(answer);
-      return points.length ? [{id: card.run.id, label: card.short, title: card.title, number: card.run.colour, colour: this.page.colours[card.run.colour], points: drawn(points), dashed: card.open}] : [];
+      return points.length
+        ? [
+            {
+              id: card.run.id,
+              label: card.short,
+              title: card.title,
+              number: card.run.colour,
+              colour: this.page.colours[card.run.colour],
+              points: drawn(points),
+              dashed: card.open,
+            },
+          ]
+        : [];
     });
     const pins = this.page.pins(this.kind);
-    this.model = {...this.axes(series, answers), id: this.kind, locale: LOCALE, series, pins: pins.map((text) => ({x: Number(text), text})),
-      empty: cards.length ? "Nothing to draw yet" : "Add a run to see its curve"};
+    this.model = {
+      ...this.axes(series, answers),
+      id: this.kind,
+      locale: LOCALE,
+      series,
+      pins: pins.map((text) => ({x: Number(text), text})),
+      empty: cards.length ? "Nothing to draw yet" : "Add a run to see its curve",
+    };
     this.chart.update(this.model);
     this.drawControls();
     fill(this.notes, this.said(answers));
-    replace(this.table, series.length ? pointTable(this.caption(), this.heading(), series, pins) : make("p", {class: "quiet"}, "The numbers of the chart will stand here."));
+    replace(
+      this.table,
+      series.length
+        ? pointTable(this.caption(), this.heading(), series, pins)
+        : make("p", {class: "quiet"}, "The numbers of the chart will stand here."),
+    );
   }
 
   said(answers) {
@@ -125,13 +156,28 @@ class Lines {
 
   /** Made once: what has the keyboard keeps it while numbers change. */
   buildControls() {
-    const link = (name, act) => make("button", {type: "button", class: "link", onclick: () => {
-      act();
-      this.box.querySelector(".u-over")?.focus(); // the button goes away
-    }}, name);
+    const link = (name, act) =>
+      make(
+        "button",
+        {
+          type: "button",
+          class: "link",
+          onclick: () => {
+            act();
+            this.box.querySelector(".u-over")?.focus(); // the button goes away
+          },
+        },
+        name,
+      );
     this.showAll = link("Show all", () => this.page.set({zoom: ""}));
     this.clearPins = link("Clear pins", () => this.page.unpin(this.kind));
-    fill(this.controls, ...this.choices(), this.showAll, this.clearPins, make("span", {class: "quiet hint"}, this.hint));
+    fill(
+      this.controls,
+      ...this.choices(),
+      this.showAll,
+      this.clearPins,
+      make("span", {class: "quiet hint"}, this.hint),
+    );
   }
 
   /** Switches of one view. */
@@ -146,7 +192,10 @@ class Lines {
 
   /** The questions that make the document of this view. */
   questions() {
-    return this.page.shown().filter((card) => card.text !== null).map((card) => ({...this.question(card), text: card.text, kind: this.kind}));
+    return this.page
+      .shown()
+      .filter((card) => card.text !== null)
+      .map((card) => ({...this.question(card), text: card.text, kind: this.kind}));
   }
 
   /** What the chosen run is drawn by, as others ask for it. */
@@ -155,7 +204,9 @@ class Lines {
   }
 
   csv() {
-    const rows = this.model.series.flatMap((each) => each.points.map((point) => [each.label, point.x, point.low, point.high]));
+    const rows = this.model.series.flatMap((each) =>
+      each.points.map((point) => [each.label, point.x, point.low, point.high]),
+    );
     return [["run", this.heading(), "lower", "upper"], ...rows];
   }
 }
@@ -198,8 +249,22 @@ export class CurveView extends Lines {
     const {ask, delta, epsilon} = this.page.state;
     const {min, max} = this.range();
     const targets = [];
-    if (ask !== "delta") targets.push({id: "delta", axis: "y", value: Number(delta), label: "delta", text: `δ = ${localised(delta, LOCALE)}`});
-    if (ask !== "epsilon") targets.push({id: "epsilon", axis: "x", value: Number(epsilon), label: "epsilon", text: `ε = ${localised(epsilon, LOCALE)}`});
+    if (ask !== "delta")
+      targets.push({
+        id: "delta",
+        axis: "y",
+        value: Number(delta),
+        label: "delta",
+        text: `δ = ${localised(delta, LOCALE)}`,
+      });
+    if (ask !== "epsilon")
+      targets.push({
+        id: "epsilon",
+        axis: "x",
+        value: Number(epsilon),
+        label: "epsilon",
+        text: `ε = ${localised(epsilon, LOCALE)}`,
+      });
     return {
       title: "Privacy curve",
       x: {label: "epsilon", scale: "linear", min, max},
@@ -248,7 +313,9 @@ export class StepsView extends Lines {
 
   points(answer) {
     if (!this.byEpochs) return answer.points;
-    return answer.points.filter((point) => point.epoch > 0).map((point) => ({...point, x: point.epoch, xText: point.epochText}));
+    return answer.points
+      .filter((point) => point.epoch > 0)
+      .map((point) => ({...point, x: point.epoch, xText: point.epochText}));
   }
 
   axes(series, answers) {
@@ -257,25 +324,41 @@ export class StepsView extends Lines {
     const zoom = zoomOf(this.page.state);
     const xs = series.flatMap((each) => each.points.map((point) => point.x));
     const {min, max} = zoom ?? {min: 0, max: Math.max(1, ...xs)};
-    const highs = series.flatMap((each) => each.points.filter((point) => point.x >= min && point.x <= max).map((point) => point.high));
-    const lows = series.flatMap((each) => each.points.filter((point) => point.x >= min && point.x <= max).map((point) => point.low));
+    const highs = series.flatMap((each) =>
+      each.points.filter((point) => point.x >= min && point.x <= max).map((point) => point.high),
+    );
+    const lows = series.flatMap((each) =>
+      each.points.filter((point) => point.x >= min && point.x <= max).map((point) => point.low),
+    );
     const most = Math.max(0, ...highs.filter(Number.isFinite));
     const least = zoom ? Math.min(most, ...lows) : 0;
     return {
       title: `Epsilon at delta ${this.page.state.delta}`,
       x: {label: label.length > 60 ? `${label.slice(0, 60)} …` : label, scale: "linear", min, max},
-      y: {label: `epsilon at delta ${localised(this.page.state.delta, LOCALE)}`, scale: "linear", min: least, max: zoom && most > least ? most : nice(most * 1.05)},
+      y: {
+        label: `epsilon at delta ${localised(this.page.state.delta, LOCALE)}`,
+        scale: "linear",
+        min: least,
+        max: zoom && most > least ? most : nice(most * 1.05),
+      },
       guides: [],
       targets: [],
     };
   }
 
   choices() {
-    const radio = (value) => make("input", {type: "radio", name: "axis", value, onchange: () => this.page.set({axis: value, zoom: ""})});
+    const radio = (value) =>
+      make("input", {type: "radio", name: "axis", value, onchange: () => this.page.set({axis: value, zoom: ""})});
     this.radios = [radio("steps"), radio("epochs")];
     const [steps, epochs] = this.radios;
-    return [make("span", {role: "radiogroup", "aria-label": "Counted in", class: "row"},
-      make("label", {class: "choice"}, steps, "steps"), make("label", {class: "choice"}, epochs, "epochs of training runs"))];
+    return [
+      make(
+        "span",
+        {role: "radiogroup", "aria-label": "Counted in", class: "row"},
+        make("label", {class: "choice"}, steps, "steps"),
+        make("label", {class: "choice"}, epochs, "epochs of training runs"),
+      ),
+    ];
   }
 
   drawControls() {
@@ -314,7 +397,10 @@ export class TradeoffView extends Lines {
   }
 
   choices() {
-    this.logBox = make("input", {type: "checkbox", onchange: () => this.page.set({log: this.logBox.checked ? "1" : "", zoom: ""})});
+    this.logBox = make("input", {
+      type: "checkbox",
+      onchange: () => this.page.set({log: this.logBox.checked ? "1" : "", zoom: ""}),
+    });
     return [make("label", {class: "choice"}, this.logBox, "Logarithmic axes, true positives")];
   }
 
@@ -343,7 +429,15 @@ export function tradeoffAxes(log, zoom, series, targets) {
       title: "Trade-off",
       x: {label: "false positive rate", scale: "linear", min, max},
       y: {label: "false negative rate", scale: "linear", min: high > low ? low : 0, max: high > low ? high : 1},
-      guides: [{label: "guessing", points: [{x: 0, y: 1}, {x: 1, y: 0}]}],
+      guides: [
+        {
+          label: "guessing",
+          points: [
+            {x: 0, y: 1},
+            {x: 1, y: 0},
+          ],
+        },
+      ],
       targets,
     };
   }
@@ -353,7 +447,15 @@ export function tradeoffAxes(log, zoom, series, targets) {
     title: "Trade-off at small rates",
     x: {label: "false positive rate", scale: "log", min: least, max},
     y: {label: "true positive rate", scale: "log", min: least, max: 1},
-    guides: [{label: "guessing", points: [{x: least, y: least}, {x: 1, y: 1}]}],
+    guides: [
+      {
+        label: "guessing",
+        points: [
+          {x: least, y: least},
+          {x: 1, y: 1},
+        ],
+      },
+    ],
     targets,
   };
 }

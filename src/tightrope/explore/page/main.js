@@ -44,7 +44,14 @@ class Page {
     this.pending = false;
     this.rethemes = 0;
     this.said = "";
-    const makers = {curve: CurveView, steps: StepsView, tradeoff: TradeoffView, risk: RiskView, compare: CompareView, budget: BudgetView};
+    const makers = {
+      curve: CurveView,
+      steps: StepsView,
+      tradeoff: TradeoffView,
+      risk: RiskView,
+      compare: CompareView,
+      budget: BudgetView,
+    };
     for (const [kind, View] of Object.entries(makers)) this.views[kind] = new View(this);
     this.readColours();
     this.buildTools();
@@ -84,11 +91,19 @@ class Page {
 
   /** The cards of runs that are drawn. */
   shown() {
-    return this.state.runs.filter((run) => !run.hidden).map((run) => this.cards.get(run.id)).filter(Boolean);
+    return this.state.runs
+      .filter((run) => !run.hidden)
+      .map((run) => this.cards.get(run.id))
+      .filter(Boolean);
   }
 
   pins(kind) {
-    return this.state.pins ? this.state.pins.split(",").filter((each) => each.startsWith(`${kind}:`)).map((each) => each.slice(kind.length + 1)) : [];
+    return this.state.pins
+      ? this.state.pins
+          .split(",")
+          .filter((each) => each.startsWith(`${kind}:`))
+          .map((each) => each.slice(kind.length + 1))
+      : [];
   }
 
   pin(text) {
@@ -100,7 +115,12 @@ class Page {
   }
 
   unpin(kind) {
-    this.set({pins: this.state.pins.split(",").filter((each) => !each.startsWith(`${kind}:`)).join(",")});
+    this.set({
+      pins: this.state.pins
+        .split(",")
+        .filter((each) => !each.startsWith(`${kind}:`))
+        .join(","),
+    });
   }
 
   // What people do.
@@ -132,7 +152,10 @@ class Page {
   remove(run) {
     const place = this.place(run);
     this.state.runs.splice(place, 1);
-    this.state.current = Math.max(0, Math.min(this.state.current - (this.state.current > place ? 1 : 0), this.state.runs.length - 1));
+    this.state.current = Math.max(
+      0,
+      Math.min(this.state.current - (this.state.current > place ? 1 : 0), this.state.runs.length - 1),
+    );
     this.changed();
     (this.currentCard()?.editor ?? at("add").querySelector("select")).focus();
   }
@@ -208,15 +231,24 @@ class Page {
       return;
     }
     if (empty) return;
-    runs.append(make("div", {class: "empty"},
-      make("p", {}, "No run yet. Begin with one of these, or with a mechanism from the list:"),
-      this.menu.opening.map((text) => button(make("code", {}, text), `Add ${text}`, () => this.add(text), {class: "opening"}))));
+    runs.append(
+      make(
+        "div",
+        {class: "empty"},
+        make("p", {}, "No run yet. Begin with one of these, or with a mechanism from the list:"),
+        this.menu.opening.map((text) =>
+          button(make("code", {}, text), `Add ${text}`, () => this.add(text), {class: "opening"}),
+        ),
+      ),
+    );
   }
 
   answered(card) {
     const shown = card.found ?? card.answer;
     if (card.fine && !shown.error && this.isCurrent(card.run)) {
-      const what = card.found ? `${card.found.parameter} ${card.found.valueText}` : `${card.asking.question?.kind} between ${shown.lowText} and ${shown.highText}`;
+      const what = card.found
+        ? `${card.found.parameter} ${card.found.valueText}`
+        : `${card.asking.question?.kind} between ${shown.lowText} and ${shown.highText}`;
       this.announce(`${card.title}: ${what}`);
     }
     this.redraw();
@@ -246,22 +278,47 @@ class Page {
   // The parts of the page that are made once.
 
   buildAdd() {
-    const choice = make("select", {"aria-label": "Add a run", class: "add", onchange: () => {
-      const {value} = choice;
-      choice.value = "";
-      if (value) this.add(value);
-    }}, make("option", {value: ""}, "+ Add a run"));
+    const choice = make(
+      "select",
+      {
+        "aria-label": "Add a run",
+        class: "add",
+        onchange: () => {
+          const {value} = choice;
+          choice.value = "";
+          if (value) this.add(value);
+        },
+      },
+      make("option", {value: ""}, "+ Add a run"),
+    );
     choice.append(make("option", {value: this.menu.opening[0]}, "Training run"));
     for (const section of this.menu.sections) {
-      choice.append(make("optgroup", {label: section.title}, section.mechanisms.map((each) => make("option", {value: each.example, title: each.summary}, each.name))));
+      choice.append(
+        make(
+          "optgroup",
+          {label: section.title},
+          section.mechanisms.map((each) => make("option", {value: each.example, title: each.summary}, each.name)),
+        ),
+      );
     }
     fill(at("add"), choice);
   }
 
   buildTabs() {
-    const tabs = VIEWS.map((kind) => make("button", {
-      type: "button", role: "tab", id: `tab-${kind}`, "aria-controls": "view", title: NAMES[kind], onclick: () => this.set({view: kind, zoom: ""}),
-    }, TITLES[kind]));
+    const tabs = VIEWS.map((kind) =>
+      make(
+        "button",
+        {
+          type: "button",
+          role: "tab",
+          id: `tab-${kind}`,
+          "aria-controls": "view",
+          title: NAMES[kind],
+          onclick: () => this.set({view: kind, zoom: ""}),
+        },
+        TITLES[kind],
+      ),
+    );
     fill(at("tabs"), tabs);
     at("tabs").addEventListener("keydown", (event) => {
       const by = {ArrowLeft: -1, ArrowRight: 1, Home: -VIEWS.length, End: VIEWS.length}[event.key];
@@ -286,16 +343,36 @@ class Page {
   }
 
   buildAsk() {
-    const choice = (value) => make("label", {class: "segment"},
-      make("input", {type: "radio", name: "ask", value, onchange: () => this.asked(value)}), make("span", {}, QUESTIONS[value]));
-    const field = (name, label, most) => numberField(label, this.state[name], (text) => this.set({[name]: plain(text, LOCALE)}), {most, least: 0});
+    const choice = (value) =>
+      make(
+        "label",
+        {class: "segment"},
+        make("input", {type: "radio", name: "ask", value, onchange: () => this.asked(value)}),
+        make("span", {}, QUESTIONS[value]),
+      );
+    const field = (name, label, most) =>
+      numberField(label, this.state[name], (text) => this.set({[name]: plain(text, LOCALE)}), {most, least: 0});
     this.askFields = {delta: field("delta", "delta", 1), epsilon: field("epsilon", "epsilon", Infinity)};
-    const row = (name, symbol) => make("label", {class: "argument", id: `field-${name}`}, make("span", {class: "argument-name"}, symbol), this.askFields[name]);
+    const row = (name, symbol) =>
+      make(
+        "label",
+        {class: "argument", id: `field-${name}`},
+        make("span", {class: "argument-name"}, symbol),
+        this.askFields[name],
+      );
     this.unknown = make("select", {"aria-label": "The number to find", onchange: () => this.find(this.unknown.value)});
-    fill(at("ask"),
+    fill(
+      at("ask"),
       make("div", {class: "segments", role: "radiogroup", "aria-label": "Question"}, ASKS.map(choice)),
-      make("label", {class: "argument", id: "field-unknown"}, make("span", {class: "argument-name"}, "find"), this.unknown),
-      row("epsilon", "ε"), row("delta", "δ"));
+      make(
+        "label",
+        {class: "argument", id: "field-unknown"},
+        make("span", {class: "argument-name"}, "find"),
+        this.unknown,
+      ),
+      row("epsilon", "ε"),
+      row("delta", "δ"),
+    );
   }
 
   asked(value) {
@@ -318,7 +395,9 @@ class Page {
     return this.state.runs.flatMap((run, place) => {
       const card = this.cards.get(run.id);
       const form = card?.wrong === null ? card.form.form : null;
-      return form ? unknowns(form).map((each, index) => ({...each, value: `${place}:${index}`, run, title: card.title})) : [];
+      return form
+        ? unknowns(form).map((each, index) => ({...each, value: `${place}:${index}`, run, title: card.title}))
+        : [];
     });
   }
 
@@ -329,8 +408,13 @@ class Page {
     if (this.unknownsShown === text) return;
     this.unknownsShown = text;
     const several = this.state.runs.length > 1;
-    fill(this.unknown, make("option", {value: ""}, "choose a number"),
-      choices.map((each) => make("option", {value: each.value}, several ? `${each.label}, ${each.title.slice(0, 40)}` : each.label)));
+    fill(
+      this.unknown,
+      make("option", {value: ""}, "choose a number"),
+      choices.map((each) =>
+        make("option", {value: each.value}, several ? `${each.label}, ${each.title.slice(0, 40)}` : each.label),
+      ),
+    );
     this.unknown.value = now?.value ?? "";
   }
 
@@ -344,7 +428,8 @@ class Page {
   find(value) {
     const chosen = this.unknownChoices().find((each) => each.value === value);
     if (!chosen) return;
-    for (const card of this.cards.values()) if (card.open && card.found?.text && card.run !== chosen.run) card.take(card.found.text);
+    for (const card of this.cards.values())
+      if (card.open && card.found?.text && card.run !== chosen.run) card.take(card.found.text);
     const {run, argument} = chosen;
     const card = this.cards.get(run.id);
     for (const each of unknowns(card.form.form)) {
@@ -357,22 +442,43 @@ class Page {
   }
 
   buildTools() {
-    const theme = button("", "Dark or light", () => {
-      const dark = this.isDark();
-      document.documentElement.dataset.theme = dark ? "light" : "dark";
-      localStorage.setItem("tightrope-theme", document.documentElement.dataset.theme);
-      this.rethemed();
-    }, {class: "tool"});
+    const theme = button(
+      "",
+      "Dark or light",
+      () => {
+        const dark = this.isDark();
+        document.documentElement.dataset.theme = dark ? "light" : "dark";
+        localStorage.setItem("tightrope-theme", document.documentElement.dataset.theme);
+        this.rethemed();
+      },
+      {class: "tool"},
+    );
     document.documentElement.dataset.theme = localStorage.getItem("tightrope-theme") ?? "";
     this.themeButton = theme;
-    const menu = make("details", {class: "menu"}, make("summary", {class: "tool"}, icon(ICONS.export), make("span", {}, "Export")),
-      make("div", {class: "menu-box", role: "group", "aria-label": "Export this view"},
-        ["png", "svg", "csv", "json"].map((format) => button(format.toUpperCase(), `Export this view as ${format.toUpperCase()}`, () => this.export(format, menu))),
-        [["Command", "command"], ["Python", "python"]].map(([name, key]) =>
-          button(`Copy as ${name === "Command" ? "command" : name}`, `Copy this view of the chosen run as ${key}`, () => this.copyView(name, key, menu))),
-        button("Report of the run", "The report of the chosen run, as HTML", () => this.report(menu))));
+    const menu = make(
+      "details",
+      {class: "menu"},
+      make("summary", {class: "tool"}, icon(ICONS.export), make("span", {}, "Export")),
+      make(
+        "div",
+        {class: "menu-box", role: "group", "aria-label": "Export this view"},
+        ["png", "svg", "csv", "json"].map((format) =>
+          button(format.toUpperCase(), `Export this view as ${format.toUpperCase()}`, () => this.export(format, menu)),
+        ),
+        [
+          ["Command", "command"],
+          ["Python", "python"],
+        ].map(([name, key]) =>
+          button(`Copy as ${name === "Command" ? "command" : name}`, `Copy this view of the chosen run as ${key}`, () =>
+            this.copyView(name, key, menu),
+          ),
+        ),
+        button("Report of the run", "The report of the chosen run, as HTML", () => this.report(menu)),
+      ),
+    );
     addEventListener("pointerdown", (event) => {
-      for (const open of document.querySelectorAll("details.menu[open], details.swatch[open]")) if (!open.contains(event.target)) open.open = false;
+      for (const open of document.querySelectorAll("details.menu[open], details.swatch[open]"))
+        if (!open.contains(event.target)) open.open = false;
     });
     addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
@@ -381,7 +487,12 @@ class Page {
         open.querySelector("summary").focus();
       }
     });
-    fill(at("tools"), button([icon(ICONS.share), make("span", {}, "Share")], "Share this page", () => this.share(), {class: "tool"}), menu, theme);
+    fill(
+      at("tools"),
+      button([icon(ICONS.share), make("span", {}, "Share")], "Share this page", () => this.share(), {class: "tool"}),
+      menu,
+      theme,
+    );
     this.rethemed();
   }
 
@@ -410,14 +521,26 @@ class Page {
   share() {
     const link = location.href;
     const command = `tightrope explore '#${this.said.replaceAll("'", "%27")}'`;
-    const row = (label, text) => make("div", {class: "share-row"},
-      make("label", {}, label, make("input", {type: "text", readonly: true, value: text, onfocus: (event) => event.target.select()})),
-      button("Copy", `Copy: ${label}`, () => this.copy("Link", text), {class: "tool"}));
-    const dialog = make("dialog", {"aria-label": "Share this page", onclose: () => dialog.remove()},
+    const row = (label, text) =>
+      make(
+        "div",
+        {class: "share-row"},
+        make(
+          "label",
+          {},
+          label,
+          make("input", {type: "text", readonly: true, value: text, onfocus: (event) => event.target.select()}),
+        ),
+        button("Copy", `Copy: ${label}`, () => this.copy("Link", text), {class: "tool"}),
+      );
+    const dialog = make(
+      "dialog",
+      {"aria-label": "Share this page", onclose: () => dialog.remove()},
       make("h2", {}, "Share this page"),
       row("On this machine, while the explorer runs: an address with its token", link),
       row("Anywhere else: a command that opens the same page", command),
-      make("form", {method: "dialog"}, make("button", {class: "tool"}, "Close")));
+      make("form", {method: "dialog"}, make("button", {class: "tool"}, "Close")),
+    );
     document.body.append(dialog);
     dialog.showModal();
   }
@@ -444,14 +567,23 @@ class Page {
 onAlive((alive) => {
   const box = at("gone");
   box.hidden = alive;
-  fill(box, alive ? null : [
-    make("b", {}, "The explorer has stopped. "),
-    "What you see is still here; start it again, and the page goes on: ",
-    make("code", {}, restart()),
-  ]);
+  fill(
+    box,
+    alive
+      ? null
+      : [
+          make("b", {}, "The explorer has stopped. "),
+          "What you see is still here; start it again, and the page goes on: ",
+          make("code", {}, restart()),
+        ],
+  );
 });
 
 const menu = await ask("menu", {kind: "menu"});
 if (menu?.sections) new Page(menu);
-else fill(at("view"), make("p", {class: "error"}, menu?.error ?? "The explorer does not answer: start it again, and reload this page."));
+else
+  fill(
+    at("view"),
+    make("p", {class: "error"}, menu?.error ?? "The explorer does not answer: start it again, and reload this page."),
+  );
 watch();

@@ -53,7 +53,12 @@ class Panel {
   }
 
   title() {
-    return make("p", {class: "of-run"}, make("span", {class: `dot small-dot colour-${this.card.run.colour}`, "aria-hidden": "true"}), this.card.title);
+    return make(
+      "p",
+      {class: "of-run"},
+      make("span", {class: `dot small-dot colour-${this.card.run.colour}`, "aria-hidden": "true"}),
+      this.card.title,
+    );
   }
 }
 
@@ -84,7 +89,10 @@ export class RiskView extends Panel {
     this.chartBox = make("div", {class: "chart-box low"});
     this.sentences = make("div", {class: "sentences"});
     this.heading = make("div");
-    fill(this.controls, this.fields.map(([, , row]) => row));
+    fill(
+      this.controls,
+      this.fields.map(([, , row]) => row),
+    );
     fill(this.box, this.heading, this.sentences, this.chartBox);
   }
 
@@ -125,22 +133,73 @@ export class RiskView extends Panel {
       return;
     }
     fill(this.heading, this.title());
-    fill(this.sentences, make("dl", {}, answer.rows.flatMap((row) => [make("dt", {}, row.number), make("dd", {}, row.sentence)])));
-    const list = (title, lines) => lines.length > 0 && make("details", {}, make("summary", {}, title), make("ul", {class: "notes"}, lines.map((line) => make("li", {}, line))));
-    fill(this.side,
-      plainTable("The same numbers, both ends", ["quantity", "lower and upper end"], answer.rows.map((row) => [row.quantity, intervalCell(row)])),
+    fill(
+      this.sentences,
+      make(
+        "dl",
+        {},
+        answer.rows.flatMap((row) => [make("dt", {}, row.number), make("dd", {}, row.sentence)]),
+      ),
+    );
+    const list = (title, lines) =>
+      lines.length > 0 &&
+      make(
+        "details",
+        {},
+        make("summary", {}, title),
+        make(
+          "ul",
+          {class: "notes"},
+          lines.map((line) => make("li", {}, line)),
+        ),
+      );
+    fill(
+      this.side,
+      plainTable(
+        "The same numbers, both ends",
+        ["quantity", "lower and upper end"],
+        answer.rows.map((row) => [row.quantity, intervalCell(row)]),
+      ),
       answer.wide && make("p", {class: "quiet"}, `Wide: ${answer.wide}`),
-      list("How to read it", answer.meant), list("What is assumed", answer.assumed), list("What is not covered", answer.notCovered));
+      list("How to read it", answer.meant),
+      list("What is assumed", answer.assumed),
+      list("What is not covered", answer.notCovered),
+    );
   }
 
   drawChart(card) {
     const points = this.rates && !this.rates.error ? this.rates.hits.filter((point) => point.x > 0) : [];
     const {fpr} = this.page.state;
-    const targets = Number(fpr) > 0 ? [{id: "fpr", axis: "x", value: Number(fpr), label: "rate of wrong accusations", text: localised(fpr, LOCALE)}] : [];
-    const series = points.length ? [{id: card.run.id, label: card.short, title: card.title, number: card.run.colour, colour: this.page.colours[card.run.colour], points, dashed: false}] : [];
+    const targets =
+      Number(fpr) > 0
+        ? [{id: "fpr", axis: "x", value: Number(fpr), label: "rate of wrong accusations", text: localised(fpr, LOCALE)}]
+        : [];
+    const series = points.length
+      ? [
+          {
+            id: card.run.id,
+            label: card.short,
+            title: card.title,
+            number: card.run.colour,
+            colour: this.page.colours[card.run.colour],
+            points,
+            dashed: false,
+          },
+        ]
+      : [];
     const axes = tradeoffAxes(true, null, series, targets);
     const [wrong, right] = this.answer.axes;
-    this.model = {...axes, id: "risk", locale: LOCALE, title: "Attacker against guessing", x: {...axes.x, label: wrong}, y: {...axes.y, label: right}, series, pins: [], empty: "Nothing to draw yet"};
+    this.model = {
+      ...axes,
+      id: "risk",
+      locale: LOCALE,
+      title: "Attacker against guessing",
+      x: {...axes.x, label: wrong},
+      y: {...axes.y, label: right},
+      series,
+      pins: [],
+      empty: "Nothing to draw yet",
+    };
     this.chart?.update(this.model);
   }
 
@@ -149,7 +208,10 @@ export class RiskView extends Panel {
   }
 
   csv() {
-    return [["quantity", "lower", "upper", "sentence"], ...(this.answer?.rows ?? []).map((row) => [row.quantity, row.low, row.high, row.sentence])];
+    return [
+      ["quantity", "lower", "upper", "sentence"],
+      ...(this.answer?.rows ?? []).map((row) => [row.quantity, row.low, row.high, row.sentence]),
+    ];
   }
 }
 
@@ -158,10 +220,16 @@ export class CompareView extends Panel {
 
   constructor(page) {
     super(page);
-    this.spots = [new Spot("compare", (answer) => {
-      this.answer = answer;
-      this.page.redraw();
-    }, {rough: false})];
+    this.spots = [
+      new Spot(
+        "compare",
+        (answer) => {
+          this.answer = answer;
+          this.page.redraw();
+        },
+        {rough: false},
+      ),
+    ];
   }
 
   question() {
@@ -180,16 +248,41 @@ export class CompareView extends Panel {
     this.box.classList.toggle("waiting", this.spots[0].question !== null && this.spots[0].answered === null);
     if (!this.changed(answer)) return;
     if (!card || card.text === null || answer === null || answer.error) {
-      fill(this.box, make("p", {class: answer?.error ? "error" : "quiet"}, answer?.error ?? (card ? "Every method is asked in turn; this takes a second." : EMPTY)));
+      fill(
+        this.box,
+        make(
+          "p",
+          {class: answer?.error ? "error" : "quiet"},
+          answer?.error ?? (card ? "Every method is asked in turn; this takes a second." : EMPTY),
+        ),
+      );
       fill(this.side);
       fill(this.controls);
       return;
     }
-    fill(this.controls, this.title(), make("span", {class: "quiet"}, `epsilon at delta ${localised(this.page.state.delta, LOCALE)}`));
+    fill(
+      this.controls,
+      this.title(),
+      make("span", {class: "quiet"}, `epsilon at delta ${localised(this.page.state.delta, LOCALE)}`),
+    );
     const {truth} = answer;
     const rows = [
-      {label: "Tightrope", value: null, text: `[${truth.lowText}, ${truth.highText}]`, kind: "certified", low: value(truth.low), high: value(truth.high), note: ""},
-      ...answer.rows.map((row) => ({label: row.method, value: row.value === null ? null : value(row.value), text: row.text, kind: row.kind === "upper bound" ? "bound" : "approximation", note: row.distance})),
+      {
+        label: "Tightrope",
+        value: null,
+        text: `[${truth.lowText}, ${truth.highText}]`,
+        kind: "certified",
+        low: value(truth.low),
+        high: value(truth.high),
+        note: "",
+      },
+      ...answer.rows.map((row) => ({
+        label: row.method,
+        value: row.value === null ? null : value(row.value),
+        text: row.text,
+        kind: row.kind === "upper bound" ? "bound" : "approximation",
+        note: row.distance,
+      })),
     ];
     const finite = rows.flatMap((row) => [row.value, row.high]).filter((each) => Number.isFinite(each) && each > 0);
     const scale = Math.max(...finite) > 20 * Math.min(...finite) ? "log" : "linear";
@@ -197,10 +290,21 @@ export class CompareView extends Panel {
     const box = make("div", {class: "dots-box"});
     fill(this.box, box);
     dotsChart(box, this.model);
-    fill(this.side, plainTable("What every method says", ["method", "epsilon", "distance"], [
-      [said("Tightrope", "certified interval", answer.why), intervalCell(truth), ""],
-      ...answer.rows.map((row) => [said(row.method, row.kind, row.why), row.value === null ? "–" : localised(row.text, LOCALE), row.distance]),
-    ]));
+    fill(
+      this.side,
+      plainTable(
+        "What every method says",
+        ["method", "epsilon", "distance"],
+        [
+          [said("Tightrope", "certified interval", answer.why), intervalCell(truth), ""],
+          ...answer.rows.map((row) => [
+            said(row.method, row.kind, row.why),
+            row.value === null ? "–" : localised(row.text, LOCALE),
+            row.distance,
+          ]),
+        ],
+      ),
+    );
   }
 
   questions() {
@@ -209,7 +313,11 @@ export class CompareView extends Panel {
 
   csv() {
     const {truth, rows} = this.answer;
-    return [["method", "lower", "upper", "kind"], ["Tightrope", truth.low, truth.high, "certified interval"], ...rows.map((row) => [row.method, "", row.value ?? "", row.kind])];
+    return [
+      ["method", "lower", "upper", "kind"],
+      ["Tightrope", truth.low, truth.high, "certified interval"],
+      ...rows.map((row) => [row.method, "", row.value ?? "", row.kind]),
+    ];
   }
 }
 
@@ -227,7 +335,14 @@ export class BudgetView extends Panel {
   draw() {
     const cards = this.cards();
     if (!this.changed(...cards.flatMap((card) => [card.answer, card.short]))) return;
-    fill(this.controls, make("span", {class: "quiet hint"}, "What each source of error added above and took away below, in units of delta: the whole width of an answer."));
+    fill(
+      this.controls,
+      make(
+        "span",
+        {class: "quiet hint"},
+        "What each source of error added above and took away below, in units of delta: the whole width of an answer.",
+      ),
+    );
     if (!cards.length) {
       fill(this.box, make("p", {class: "quiet"}, "Ask for epsilon or delta of a run: its answer has a budget."));
       fill(this.side);
@@ -235,16 +350,33 @@ export class BudgetView extends Panel {
     }
     const answers = cards.map((card) => {
       const all = card.answer.budget.reduce((sum, line) => sum + line.above + line.below, 0);
-      const side = (which) => card.answer.budget.filter((line) => line[which] > 0).map((line) => ({
-        label: line.source, colour: this.page.colours[SOURCES.indexOf(line.source) % 8], share: line[which] / all, text: line[`${which}Text`]}));
+      const side = (which) =>
+        card.answer.budget
+          .filter((line) => line[which] > 0)
+          .map((line) => ({
+            label: line.source,
+            colour: this.page.colours[SOURCES.indexOf(line.source) % 8],
+            share: line[which] / all,
+            text: line[`${which}Text`],
+          }));
       return {label: card.short, above: all ? side("above") : [], below: all ? side("below") : []};
     });
     this.model = {title: "Where the width of each answer comes from", answers, locale: LOCALE};
     const box = make("div", {class: "dots-box"});
     fill(this.box, box);
     barsChart(box, this.model);
-    fill(this.side, cards.map((card) => plainTable(`${card.short}: ${interval(card.answer)}`, ["source", "above", "below"],
-      card.answer.budget.filter((line) => line.above > 0 || line.below > 0).map((line) => [line.source, localised(line.aboveText, LOCALE), localised(line.belowText, LOCALE)]))));
+    fill(
+      this.side,
+      cards.map((card) =>
+        plainTable(
+          `${card.short}: ${interval(card.answer)}`,
+          ["source", "above", "below"],
+          card.answer.budget
+            .filter((line) => line.above > 0 || line.below > 0)
+            .map((line) => [line.source, localised(line.aboveText, LOCALE), localised(line.belowText, LOCALE)]),
+        ),
+      ),
+    );
   }
 
   copies() {
@@ -256,7 +388,12 @@ export class BudgetView extends Panel {
   }
 
   csv() {
-    return [["run", "source", "above", "below"], ...this.cards().flatMap((card) => card.answer.budget.map((line) => [card.title, line.source, line.above, line.below]))];
+    return [
+      ["run", "source", "above", "below"],
+      ...this.cards().flatMap((card) =>
+        card.answer.budget.map((line) => [card.title, line.source, line.above, line.below]),
+      ),
+    ];
   }
 }
 

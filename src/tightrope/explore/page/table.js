@@ -23,22 +23,76 @@ export function pointTable(caption, heading, series, pins) {
   }
   for (const pin of pins) if (known.some((points) => points.has(pin))) places.set(pin, Number(pin));
   const rows = [...places].sort((one, two) => one[1] - two[1]);
-  return scrolled(caption, make("table", {},
-    make("caption", {}, caption),
-    make("thead", {}, make("tr", {}, make("th", {scope: "col"}, heading),
-      series.map((each) => make("th", {scope: "col"}, make("span", {class: `dot small-dot colour-${each.number}`, "aria-hidden": "true"}), each.label)))),
-    make("tbody", {}, rows.map(([text]) => make("tr", {class: pins.includes(text) ? "pinned" : null},
-      make("th", {scope: "row"}, `${localised(text, LOCALE)}${pins.includes(text) ? " (pinned)" : ""}`),
-      known.map((points) => make("td", {}, points.has(text) ? intervalCell(points.get(text)) : "–")))))));
+  return scrolled(
+    caption,
+    make(
+      "table",
+      {},
+      make("caption", {}, caption),
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          make("th", {scope: "col"}, heading),
+          series.map((each) =>
+            make(
+              "th",
+              {scope: "col"},
+              make("span", {class: `dot small-dot colour-${each.number}`, "aria-hidden": "true"}),
+              each.label,
+            ),
+          ),
+        ),
+      ),
+      make(
+        "tbody",
+        {},
+        rows.map(([text]) =>
+          make(
+            "tr",
+            {class: pins.includes(text) ? "pinned" : null},
+            make("th", {scope: "row"}, `${localised(text, LOCALE)}${pins.includes(text) ? " (pinned)" : ""}`),
+            known.map((points) => make("td", {}, points.has(text) ? intervalCell(points.get(text)) : "–")),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 /** A table of texts. */
 export function plainTable(caption, headings, rows) {
-  return scrolled(caption, make("table", {},
-    make("caption", {}, caption),
-    make("thead", {}, make("tr", {}, headings.map((each) => make("th", {scope: "col"}, each)))),
-    make("tbody", {}, rows.map(([first, ...rest]) =>
-      make("tr", {}, make("th", {scope: "row"}, first), rest.map((each) => make("td", {}, each)))))));
+  return scrolled(
+    caption,
+    make(
+      "table",
+      {},
+      make("caption", {}, caption),
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          headings.map((each) => make("th", {scope: "col"}, each)),
+        ),
+      ),
+      make(
+        "tbody",
+        {},
+        rows.map(([first, ...rest]) =>
+          make(
+            "tr",
+            {},
+            make("th", {scope: "row"}, first),
+            rest.map((each) => make("td", {}, each)),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 function scrolled(name, table) {

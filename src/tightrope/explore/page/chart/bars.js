@@ -62,9 +62,8 @@ function drawSegments(svg, segments, left, top, width, locale) {
 }
 
 function budgetText({label, above, below}, words, locale) {
-  const side = (name, segments) => (
-    `${words[name]} ${segments.map((one) => `${one.label} ${localised(one.text ?? "", locale)}`).join(", ")}`
-  );
+  const side = (name, segments) =>
+    `${words[name]} ${segments.map((one) => `${one.label} ${localised(one.text ?? "", locale)}`).join(", ")}`;
   return `${label}: ${side("above", above)}; ${side("below", below)}`;
 }
 
@@ -78,9 +77,10 @@ export function barsChart(container, model) {
   const label = [model.title, summary].filter(Boolean).join(". ");
 
   return drawToWidth(container, "tr-svg tr-bars-chart", label, (svg, width) => {
-    let top = keyRow(svg, [...key.values()], width, 0, ({colour}) => (
-      shape("rect", {class: "tr-svg-segment", x: 0, y: 0, width: 14, height: 10, rx: 2, fill: colour})
-    )) + 8;
+    let top =
+      keyRow(svg, [...key.values()], width, 0, ({colour}) =>
+        shape("rect", {class: "tr-svg-segment", x: 0, y: 0, width: 14, height: 10, rx: 2, fill: colour}),
+      ) + 8;
     for (const answer of model.answers) {
       const name = shape("text", {class: "tr-svg-row is-certified", x: 0, y: top + 13}, answer.label);
       svg.append(name);
@@ -88,9 +88,16 @@ export function barsChart(container, model) {
       top += 22;
       for (const side of SIDES) {
         svg.append(
-          shape("text", {
-            class: "tr-svg-side", x: SIDE_WIDTH - 8, y: top + BAR / 2 + 4, "text-anchor": "end",
-          }, words[side]),
+          shape(
+            "text",
+            {
+              class: "tr-svg-side",
+              x: SIDE_WIDTH - 8,
+              y: top + BAR / 2 + 4,
+              "text-anchor": "end",
+            },
+            words[side],
+          ),
           shape("rect", {class: "tr-svg-trough", x: SIDE_WIDTH, y: top, width: width - SIDE_WIDTH, height: BAR}),
         );
         drawSegments(svg, answer[side], SIDE_WIDTH, top, width - SIDE_WIDTH, locale);

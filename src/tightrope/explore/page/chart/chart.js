@@ -28,9 +28,12 @@ import {listenToPointer} from "./pointer.js";
 import {listenToKeys} from "./keys.js";
 
 const WORDS = {
-  role: "interactive chart", against: "against", to: "to",
-  keys: "Left and right arrow keys read along a curve, up and down change the curve, Enter pins a point, "
-    + "plus and minus zoom, 0 shows everything.",
+  role: "interactive chart",
+  against: "against",
+  to: "to",
+  keys:
+    "Left and right arrow keys read along a curve, up and down change the curve, Enter pins a point, " +
+    "plus and minus zoom, 0 shows everything.",
 };
 const EMPTY = {title: "", x: {min: 0, max: 1}, y: {min: 0, max: 1}};
 const AXIS_FONT = 12;
@@ -80,33 +83,48 @@ export function makeChart(container, handlers = {}) {
   }
 
   const axisLook = () => ({
-    font: `${AXIS_FONT}px ${theme.font}`, stroke: () => theme.quiet, gap: 6,
-    grid: {stroke: () => theme.line, width: 1}, ticks: {show: false},
+    font: `${AXIS_FONT}px ${theme.font}`,
+    stroke: () => theme.quiet,
+    gap: 6,
+    grid: {stroke: () => theme.line, width: 1},
+    ticks: {show: false},
     border: {show: true, stroke: () => theme.quiet, width: 1},
   });
 
   const sheet = (plot) => ({ctx: plot.ctx, box: plot.bbox, ratio: uPlot.pxRatio, theme});
 
-  const plot = new uPlot({
-    width: Math.max(1, element.clientWidth), height: Math.max(1, element.clientHeight),
-    padding: [LABEL_ROOM, RIGHT_ROOM, 0, 0],
-    legend: {show: false}, cursor: {show: false}, select: {show: false},
-    scales: {x: {time: false, auto: false, range: [0, 1]}, y: {auto: false, range: [0, 1]}},
-    series: [{}, {paths: () => null, points: {show: false}}],
-    axes: [
-      {...axisLook(), size: X_AXIS_HEIGHT, splits: gridlines("x", levelTicks), values: labels("x")},
-      {...axisLook(), size: widthOfLabels, splits: gridlines("y", uprightTicks), values: labels("y")},
-    ],
-    hooks: {
-      drawClear: [(drawn) => paintMinorGrid(sheet(drawn), view.x, view.y, grids.x.minor, grids.y.minor)],
-      draw: [(drawn) => {
-        paintGuides(sheet(drawn), view.guides, view.guideLines);
-        paintSeries(sheet(drawn), view.series, view.outlines);
-        paintPins(sheet(drawn), view.pins, view.x, view.series, view.outlines);
-        arrange();
-      }],
+  const plot = new uPlot(
+    {
+      width: Math.max(1, element.clientWidth),
+      height: Math.max(1, element.clientHeight),
+      padding: [LABEL_ROOM, RIGHT_ROOM, 0, 0],
+      legend: {show: false},
+      cursor: {show: false},
+      select: {show: false},
+      scales: {x: {time: false, auto: false, range: [0, 1]}, y: {auto: false, range: [0, 1]}},
+      series: [{}, {paths: () => null, points: {show: false}}],
+      axes: [
+        {...axisLook(), size: X_AXIS_HEIGHT, splits: gridlines("x", levelTicks), values: labels("x")},
+        {...axisLook(), size: widthOfLabels, splits: gridlines("y", uprightTicks), values: labels("y")},
+      ],
+      hooks: {
+        drawClear: [(drawn) => paintMinorGrid(sheet(drawn), view.x, view.y, grids.x.minor, grids.y.minor)],
+        draw: [
+          (drawn) => {
+            paintGuides(sheet(drawn), view.guides, view.guideLines);
+            paintSeries(sheet(drawn), view.series, view.outlines);
+            paintPins(sheet(drawn), view.pins, view.x, view.series, view.outlines);
+            arrange();
+          },
+        ],
+      },
     },
-  }, [[0, 1], [0, 1]], element);
+    [
+      [0, 1],
+      [0, 1],
+    ],
+    element,
+  );
 
   const layer = part("tr-chart-layer", plot.over.parentNode);
   const hover = makeHover(layer);
@@ -145,18 +163,25 @@ export function makeChart(container, handlers = {}) {
     refreshReading();
     if (next) {
       const hits = snapped(view, next.place());
-      call("hover", hits.map(({series, point}) => ({id: series.id, label: series.label, ...point})));
+      call(
+        "hover",
+        hits.map(({series, point}) => ({id: series.id, label: series.label, ...point})),
+      );
     } else if (was) {
       call("hover", null);
     }
   }
 
   const byPointer = (pointer) => ({
-    pointer, place: () => pointer.left / view.width, lead: (hits) => leading(view, hits, pointer),
+    pointer,
+    place: () => pointer.left / view.width,
+    lead: (hits) => leading(view, hits, pointer),
   });
 
   const byValue = (x, id) => ({
-    pointer: null, place: () => placeOf(view.x, x), lead: (hits) => hits.find(({series}) => series.id === id),
+    pointer: null,
+    place: () => placeOf(view.x, x),
+    lead: (hits) => hits.find(({series}) => series.id === id),
   });
 
   function announce({label}, point) {
@@ -193,7 +218,11 @@ export function makeChart(container, handlers = {}) {
     const names = view.series.map(({label}) => label).join(", ");
     const axes = `${view.y.label} ${words.against} ${view.x.label}`;
     const summary = [view.title, axes, names, words.keys].filter((text) => text !== "").join(". ");
-    for (const [target, text] of [[yLabel, view.y.label], [xLabel, view.x.label], [emptyText, view.empty ?? ""]]) {
+    for (const [target, text] of [
+      [yLabel, view.y.label],
+      [xLabel, view.x.label],
+      [emptyText, view.empty ?? ""],
+    ]) {
       if (target.textContent !== text) {
         target.textContent = text;
       }

@@ -21,7 +21,8 @@ const EDGE = 14;
 
 /** The axis: as given, or wide enough for every dot, from zero where it is linear. */
 function dotsAxis({label, scale, min, max, rows}) {
-  const values = rows.flatMap(({value, low, high}) => [value, low, high])
+  const values = rows
+    .flatMap(({value, low, high}) => [value, low, high])
     .filter((value) => Number.isFinite(value) && (scale !== "log" || value > 0));
   const least = Math.min(...values, scale === "log" ? Infinity : 0);
   const most = Math.max(...values);
@@ -69,9 +70,15 @@ function drawBand(svg, axis, frame, certified) {
     const from = frame.left + inside(placeOf(axis, low)) * frame.width;
     const to = frame.left + inside(drawable(placeOf(axis, high))) * frame.width;
     const width = Math.max(2, to - from);
-    svg.append(shape("rect", {
-      class: "tr-svg-band", x: (from + to - width) / 2, y: frame.top, width, height: frame.bottom - frame.top,
-    }));
+    svg.append(
+      shape("rect", {
+        class: "tr-svg-band",
+        x: (from + to - width) / 2,
+        y: frame.top,
+        width,
+        height: frame.bottom - frame.top,
+      }),
+    );
   }
 }
 
@@ -111,8 +118,10 @@ export function dotsChart(container, model) {
   const locale = model.locale ?? document.documentElement.lang;
   const axis = dotsAxis(model);
   const certified = model.rows.filter(({kind, low}) => kind === "certified" && Number.isFinite(low));
-  const kinds = KINDS.filter((kind) => model.rows.some((row) => row.kind === kind))
-    .map((kind) => ({kind, label: words[kind]}));
+  const kinds = KINDS.filter((kind) => model.rows.some((row) => row.kind === kind)).map((kind) => ({
+    kind,
+    label: words[kind],
+  }));
   const said = model.rows.map(({label, text, note}) => `${label}: ${localised(text || note || "", locale)}`);
   const summary = [model.title, said.join("; ")].filter(Boolean).join(". ");
 
@@ -122,17 +131,25 @@ export function dotsChart(container, model) {
     const labels = narrow ? 0 : Math.min(260, width * 0.34);
     const top = keyRow(svg, kinds, width, 0, ({kind}) => mark(kind, 7, 5, 4)) + 8;
     const frame = {
-      left: labels + (narrow ? EDGE : 16), top, width: width - labels - (narrow ? 2 * EDGE : 16 + EDGE),
+      left: labels + (narrow ? EDGE : 16),
+      top,
+      width: width - labels - (narrow ? 2 * EDGE : 16 + EDGE),
       bottom: top + rowHeight * model.rows.length,
     };
     drawGrid(svg, axis, frame, locale);
     drawBand(svg, axis, frame, certified);
     model.rows.forEach((row, index) => {
       const middle = top + rowHeight * (index + (narrow ? 0.68 : 0.5));
-      const label = shape("text", {
-        class: `tr-svg-row is-${row.kind}`, x: narrow ? EDGE : labels, y: narrow ? middle - 17 : middle + 4,
-        "text-anchor": narrow ? "start" : "end",
-      }, row.label);
+      const label = shape(
+        "text",
+        {
+          class: `tr-svg-row is-${row.kind}`,
+          x: narrow ? EDGE : labels,
+          y: narrow ? middle - 17 : middle + 4,
+          "text-anchor": narrow ? "start" : "end",
+        },
+        row.label,
+      );
       svg.append(label);
       shorten(label, narrow ? width - 2 * EDGE : labels);
       drawValue(svg, row, axis, frame, middle, locale);

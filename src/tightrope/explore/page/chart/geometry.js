@@ -55,7 +55,12 @@ function clipped(from, to, width, height) {
   let leave = 1;
   const dx = to.x - from.x;
   const dy = to.y - from.y;
-  for (const [step, room] of [[-dx, from.x], [dx, width - from.x], [-dy, from.y], [dy, height - from.y]]) {
+  for (const [step, room] of [
+    [-dx, from.x],
+    [dx, width - from.x],
+    [-dy, from.y],
+    [dy, height - from.y],
+  ]) {
     if (step === 0 && room < 0) {
       return null;
     }
@@ -87,8 +92,9 @@ export function guideLabel(pixels, textWidth, width, height) {
   }
   const along = (distance) => {
     let left = distance;
-    const part = visible.find((candidate) => (left <= candidate.length ? true : ((left -= candidate.length), false)))
-      ?? visible[visible.length - 1];
+    const part =
+      visible.find((candidate) => (left <= candidate.length ? true : ((left -= candidate.length), false))) ??
+      visible[visible.length - 1];
     const share = Math.min(1, left / part.length);
     return {x: part.from.x + (part.to.x - part.from.x) * share, y: part.from.y + (part.to.y - part.from.y) * share};
   };

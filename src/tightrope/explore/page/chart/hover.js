@@ -71,11 +71,13 @@ export function makeHover(layer) {
     mark.style.backgroundColor = hit.series.colour;
     const value = part("tr-tip-value");
     // Numbers in pieces that do not break: a browser would else end a line after the minus of an exponent.
-    pointText(hit.point, view.locale).split(" ").forEach((piece) => {
-      const span = document.createElement("span");
-      span.textContent = piece;
-      value.append(value.hasChildNodes() ? " " : "", span);
-    });
+    pointText(hit.point, view.locale)
+      .split(" ")
+      .forEach((piece) => {
+        const span = document.createElement("span");
+        span.textContent = piece;
+        value.append(value.hasChildNodes() ? " " : "", span);
+      });
     element.append(mark, part("tr-tip-label", hit.series.label), value);
     return element;
   }
@@ -89,8 +91,9 @@ export function makeHover(layer) {
     const away = top > view.height / 2 ? 4 : view.height - offsetHeight - 4;
     const level = fitsRight || fitsLeft ? top - offsetHeight / 2 : away;
     const held = (position, size, room) => Math.max(0, Math.min(position, room - size));
-    box.style.transform = `translate(${Math.round(held(start, offsetWidth, view.width))}px, ${
-      Math.round(held(level, offsetHeight, view.height))}px)`;
+    box.style.transform = `translate(${Math.round(held(start, offsetWidth, view.width))}px, ${Math.round(
+      held(level, offsetHeight, view.height),
+    )}px)`;
   }
 
   return {
@@ -99,11 +102,13 @@ export function makeHover(layer) {
       const visible = (left) => left >= -0.5 && left <= view.width + 0.5;
       cross.hidden = !visible(spot.left);
       cross.style.transform = `translateX(${Math.round(spot.left)}px)`;
-      dots.replaceChildren(...hits.flatMap((hit) => {
-        const {left, high, low} = hitPixels(view, hit);
-        const ends = low - high > 3 ? [high, low] : [high];
-        return visible(left) ? ends.map((top) => dot(hit.series.colour, left, top)) : [];
-      }));
+      dots.replaceChildren(
+        ...hits.flatMap((hit) => {
+          const {left, high, low} = hitPixels(view, hit);
+          const ends = low - high > 3 ? [high, low] : [high];
+          return visible(left) ? ends.map((top) => dot(hit.series.colour, left, top)) : [];
+        }),
+      );
       box.replaceChildren(...hits.map((hit) => row(view, hit, hits.length > 1 && hit === lead)));
       box.classList.toggle("is-narrow", view.width < 480);
       dots.hidden = false;
@@ -111,7 +116,9 @@ export function makeHover(layer) {
       placeBox(view, inside(spot.left / view.width) * view.width, pointer ? pointer.top : spot.high);
     },
     hide() {
-      parts.forEach((element) => { element.hidden = true; });
+      parts.forEach((element) => {
+        element.hidden = true;
+      });
     },
   };
 }

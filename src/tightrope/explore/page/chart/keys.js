@@ -12,7 +12,10 @@ export function listenToKeys(plot, getView, act) {
   function current() {
     const {series, x} = getView();
     const drawn = series.filter(({points}) => points.length > 0);
-    const row = Math.max(0, drawn.findIndex(({id}) => at && id === at.id));
+    const row = Math.max(
+      0,
+      drawn.findIndex(({id}) => at && id === at.id),
+    );
     if (drawn.length === 0) {
       return null;
     }
@@ -65,14 +68,18 @@ export function listenToKeys(plot, getView, act) {
     act.leave();
   }
 
-  plot.addEventListener("keydown", (event) => {
-    const command = commands[event.key];
-    const here = current();
-    if (command && here && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      event.preventDefault();
-      command(here, event);
-    }
-  }, {signal: stop.signal});
+  plot.addEventListener(
+    "keydown",
+    (event) => {
+      const command = commands[event.key];
+      const here = current();
+      if (command && here && !event.ctrlKey && !event.metaKey && !event.altKey) {
+        event.preventDefault();
+        command(here, event);
+      }
+    },
+    {signal: stop.signal},
+  );
   plot.addEventListener("blur", leave, {signal: stop.signal});
 
   return () => stop.abort();

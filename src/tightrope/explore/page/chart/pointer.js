@@ -40,59 +40,83 @@ export function listenToPointer(plot, layer, getView, act) {
     selection.hidden = true;
   }
 
-  plot.addEventListener("pointerdown", (event) => {
-    if (event.button === 0 && event.isPrimary) {
-      start = {...spot(event), touch: event.pointerType === "touch"};
-      plot.setPointerCapture(event.pointerId);
-      act.hover(start);
-    }
-  }, options);
+  plot.addEventListener(
+    "pointerdown",
+    (event) => {
+      if (event.button === 0 && event.isPrimary) {
+        start = {...spot(event), touch: event.pointerType === "touch"};
+        plot.setPointerCapture(event.pointerId);
+        act.hover(start);
+      }
+    },
+    options,
+  );
 
-  plot.addEventListener("pointermove", (event) => {
-    const here = spot(event);
-    dragging ||= start !== null && Math.abs(here.left - start.left) >= DRAG_FROM;
-    if (dragging && !start.touch) {
-      act.leave();
-      select(here);
-    } else {
-      act.hover({left: heldLeft(here), top: here.top});
-    }
-  }, options);
+  plot.addEventListener(
+    "pointermove",
+    (event) => {
+      const here = spot(event);
+      dragging ||= start !== null && Math.abs(here.left - start.left) >= DRAG_FROM;
+      if (dragging && !start.touch) {
+        act.leave();
+        select(here);
+      } else {
+        act.hover({left: heldLeft(here), top: here.top});
+      }
+    },
+    options,
+  );
 
-  plot.addEventListener("pointerup", (event) => {
-    if (start === null) {
-      return;
-    }
-    const here = spot(event);
-    const wasTouch = start.touch;
-    const wasDrag = dragging;
-    const ends = wasDrag && !wasTouch ? select(here) : null;
-    release();
-    if (ends) {
-      const {x, width} = getView();
-      act.zoom(rangeBetween(x, inside(ends[0] / width), inside(ends[1] / width)));
-    } else if (!wasDrag) {
-      clearTimeout(waiting);
-      waiting = setTimeout(() => act.click(here), DOUBLE_CLICK);
-    }
-  }, options);
+  plot.addEventListener(
+    "pointerup",
+    (event) => {
+      if (start === null) {
+        return;
+      }
+      const here = spot(event);
+      const wasTouch = start.touch;
+      const wasDrag = dragging;
+      const ends = wasDrag && !wasTouch ? select(here) : null;
+      release();
+      if (ends) {
+        const {x, width} = getView();
+        act.zoom(rangeBetween(x, inside(ends[0] / width), inside(ends[1] / width)));
+      } else if (!wasDrag) {
+        clearTimeout(waiting);
+        waiting = setTimeout(() => act.click(here), DOUBLE_CLICK);
+      }
+    },
+    options,
+  );
 
   plot.addEventListener("pointercancel", release, options);
-  plot.addEventListener("pointerleave", (event) => {
-    // A finger always leaves when it is lifted; what it read stays until the next touch elsewhere.
-    if (!dragging && event.pointerType !== "touch") {
-      act.leave();
-    }
-  }, options);
-  document.addEventListener("pointerdown", (event) => {
-    if (event.pointerType === "touch" && event.target !== plot) {
-      act.leave();
-    }
-  }, options);
-  plot.addEventListener("dblclick", () => {
-    clearTimeout(waiting);
-    act.zoom(null);
-  }, options);
+  plot.addEventListener(
+    "pointerleave",
+    (event) => {
+      // A finger always leaves when it is lifted; what it read stays until the next touch elsewhere.
+      if (!dragging && event.pointerType !== "touch") {
+        act.leave();
+      }
+    },
+    options,
+  );
+  document.addEventListener(
+    "pointerdown",
+    (event) => {
+      if (event.pointerType === "touch" && event.target !== plot) {
+        act.leave();
+      }
+    },
+    options,
+  );
+  plot.addEventListener(
+    "dblclick",
+    () => {
+      clearTimeout(waiting);
+      act.zoom(null);
+    },
+    options,
+  );
 
   return () => {
     clearTimeout(waiting);

@@ -29,27 +29,54 @@ function keyOf(series, width, theme) {
   });
   return {
     height: series.length ? (line + 1) * LINE : 0,
-    draw: (start, top) => spots.map(({one, label, left: x, line: row}) => {
-      const y = top + row * LINE;
-      return element("rect", {
-        x: start + x, y: y + 4, width: 20, height: 8, fill: one.colour, "fill-opacity": BAND_OPACITY,
-      }) + element("line", {
-        x1: start + x, x2: start + x + 20, y1: y + 4, y2: y + 4, stroke: one.colour, "stroke-width": HIGH_WIDTH,
-        ...dashes(one.dashed),
-      }) + text(label, start + x + 26, y + 12, 12, theme.ink);
-    }).join(""),
+    draw: (start, top) =>
+      spots
+        .map(({one, label, left: x, line: row}) => {
+          const y = top + row * LINE;
+          return (
+            element("rect", {
+              x: start + x,
+              y: y + 4,
+              width: 20,
+              height: 8,
+              fill: one.colour,
+              "fill-opacity": BAND_OPACITY,
+            }) +
+            element("line", {
+              x1: start + x,
+              x2: start + x + 20,
+              y1: y + 4,
+              y2: y + 4,
+              stroke: one.colour,
+              "stroke-width": HIGH_WIDTH,
+              ...dashes(one.dashed),
+            }) +
+            text(label, start + x + 26, y + 12, 12, theme.ink)
+          );
+        })
+        .join(""),
   };
 }
 
 function drawAxes(frame, x, y, theme, locale) {
-  const level = (value, more) => element("line", {
-    x1: frame.left, x2: frame.left + frame.width, y1: upwards(frame, placeOf(y, value)),
-    y2: upwards(frame, placeOf(y, value)), stroke: theme.line, ...more,
-  });
-  const upright = (value, more) => element("line", {
-    x1: across(frame, placeOf(x, value)), x2: across(frame, placeOf(x, value)), y1: frame.top,
-    y2: frame.top + frame.height, stroke: theme.line, ...more,
-  });
+  const level = (value, more) =>
+    element("line", {
+      x1: frame.left,
+      x2: frame.left + frame.width,
+      y1: upwards(frame, placeOf(y, value)),
+      y2: upwards(frame, placeOf(y, value)),
+      stroke: theme.line,
+      ...more,
+    });
+  const upright = (value, more) =>
+    element("line", {
+      x1: across(frame, placeOf(x, value)),
+      x2: across(frame, placeOf(x, value)),
+      y1: frame.top,
+      y2: frame.top + frame.height,
+      stroke: theme.line,
+      ...more,
+    });
   const faint = {"stroke-opacity": 0.4};
   const foot = frame.top + frame.height;
   const says = (value) => localised(tick(value), locale);
@@ -58,12 +85,17 @@ function drawAxes(frame, x, y, theme, locale) {
     ...frame.yTicks.minor.map((value) => level(value, faint)),
     ...frame.xTicks.major.map((value) => upright(value)),
     ...frame.yTicks.major.map((value) => level(value)),
-    ...frame.xTicks.major.map((value) => (
-      text(says(value), across(frame, placeOf(x, value)), foot + 17, 12, theme.quiet, CENTRED))),
-    ...frame.yTicks.major.map((value) => (
-      text(says(value), frame.left - 7, upwards(frame, placeOf(y, value)) + 4, 12, theme.quiet, TO_THE_LEFT))),
-    element("path", {d: `M${short(frame.left)},${short(frame.top)}V${short(foot)}H${short(frame.left + frame.width)}`,
-      fill: "none", stroke: theme.quiet}),
+    ...frame.xTicks.major.map((value) =>
+      text(says(value), across(frame, placeOf(x, value)), foot + 17, 12, theme.quiet, CENTRED),
+    ),
+    ...frame.yTicks.major.map((value) =>
+      text(says(value), frame.left - 7, upwards(frame, placeOf(y, value)) + 4, 12, theme.quiet, TO_THE_LEFT),
+    ),
+    element("path", {
+      d: `M${short(frame.left)},${short(frame.top)}V${short(foot)}H${short(frame.left + frame.width)}`,
+      fill: "none",
+      stroke: theme.quiet,
+    }),
     text(x.label, frame.left + frame.width / 2, foot + 37, 13, theme.ink, CENTRED),
     text(y.label, 12, frame.top - 10, 13, theme.ink),
   ].join("");
@@ -93,9 +125,16 @@ export function chartSvg(model, theme, size) {
   frame.left = 18 + Math.max(22, ...frame.yTicks.major.map((value) => guessed(tick(value), 12) + 6));
   frame.width = Math.max(40, width - frame.left - 22);
   frame.xTicks = levelTicks(axes.x, frame.width);
-  const clip = element("clipPath", {id: "plot"}, element("rect", {
-    x: frame.left, y: frame.top - 2, width: frame.width, height: frame.height + 4,
-  }));
+  const clip = element(
+    "clipPath",
+    {id: "plot"},
+    element("rect", {
+      x: frame.left,
+      y: frame.top - 2,
+      width: frame.width,
+      height: frame.height + 4,
+    }),
+  );
   const nothing = !series.some(({points}) => points.length > 0) && model.empty;
   const inner = [
     drawGuides(frame, model.guides ?? [], axes.x, axes.y, theme),
@@ -103,16 +142,24 @@ export function chartSvg(model, theme, size) {
     drawPins(frame, model.pins ?? [], axes.x, outlines, series, theme),
     drawTargets(frame, model.targets ?? [], axes, theme),
   ].join("");
-  return element("svg", {
-    xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`, "font-family": FONT,
-  }, [
-    element("title", {}, escaped(model.title ?? "")),
-    element("rect", {width, height, fill: theme.surface}),
-    element("defs", {}, clip),
-    model.title ? text(cut(model.title, 16, width - 24), 12, 24, 16, theme.ink, {"font-weight": 600}) : "",
-    drawAxes(frame, axes.x, axes.y, theme, locale),
-    element("g", {"clip-path": "url(#plot)"}, inner),
-    emptyText(frame, nothing || "", theme),
-    key.draw(12, height - key.height - 4),
-  ].join(""));
+  return element(
+    "svg",
+    {
+      xmlns: "http://www.w3.org/2000/svg",
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      "font-family": FONT,
+    },
+    [
+      element("title", {}, escaped(model.title ?? "")),
+      element("rect", {width, height, fill: theme.surface}),
+      element("defs", {}, clip),
+      model.title ? text(cut(model.title, 16, width - 24), 12, 24, 16, theme.ink, {"font-weight": 600}) : "",
+      drawAxes(frame, axes.x, axes.y, theme, locale),
+      element("g", {"clip-path": "url(#plot)"}, inner),
+      emptyText(frame, nothing || "", theme),
+      key.draw(12, height - key.height - 4),
+    ].join(""),
+  );
 }

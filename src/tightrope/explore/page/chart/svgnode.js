@@ -3,8 +3,21 @@
 import {shape} from "./svgdom.js";
 import {FONT} from "./svgtext.js";
 
-const COMPUTED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity",
-  "stroke-linejoin", "font-size", "font-weight", "font-style", "paint-order", "text-anchor"];
+const COMPUTED = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-opacity",
+  "stroke-dasharray",
+  "opacity",
+  "stroke-linejoin",
+  "font-size",
+  "font-weight",
+  "font-style",
+  "paint-order",
+  "text-anchor",
+];
 
 /** Ground left on every side of a copied chart: its file is this much larger than the element, twice. */
 export const NODE_MARGIN = 16;

@@ -4,9 +4,11 @@ export const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Ne
 export const TO_THE_LEFT = {"text-anchor": "end"};
 export const CENTRED = {"text-anchor": "middle"};
 
-export const escaped = (text) => String(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-  // Characters that no XML file may hold.
-  .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "");
+export const escaped = (text) =>
+  String(text)
+    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+    // Characters that no XML file may hold.
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "");
 
 export const short = (number) => String(Number(number.toFixed(2)));
 
@@ -21,23 +23,34 @@ export const cut = (text, size, room) => {
 
 export function element(name, attributes, inner = "") {
   const written = Object.entries(attributes)
-    .map(([key, value]) => ` ${key}="${typeof value === "number" ? short(value) : escaped(value)}"`).join("");
+    .map(([key, value]) => ` ${key}="${typeof value === "number" ? short(value) : escaped(value)}"`)
+    .join("");
   return inner === "" ? `<${name}${written}/>` : `<${name}${written}>${inner}</${name}>`;
 }
 
-export const text = (said, x, y, size, fill, more = {}) => (
-  said === "" ? "" : element("text", {x, y, "font-size": size, fill, ...more}, escaped(said))
-);
+export const text = (said, x, y, size, fill, more = {}) =>
+  said === "" ? "" : element("text", {x, y, "font-size": size, fill, ...more}, escaped(said));
 
 /** Text with a border in the colour of the ground, so that it can be read across lines. */
-export const haloed = (said, x, y, size, fill, theme, more = {}) => text(said, x, y, size, fill, {
-  stroke: theme.surface, "stroke-width": 4, "stroke-linejoin": "round", "paint-order": "stroke", ...more,
-});
+export const haloed = (said, x, y, size, fill, theme, more = {}) =>
+  text(said, x, y, size, fill, {
+    stroke: theme.surface,
+    "stroke-width": 4,
+    "stroke-linejoin": "round",
+    "paint-order": "stroke",
+    ...more,
+  });
 
 /** Words in lines of at most this many pixels. */
 export function wrapped(said, size, room) {
-  return said.split(" ").reduce((lines, word) => {
-    const longer = `${lines.at(-1)} ${word}`.trim();
-    return guessed(longer, size) <= room ? [...lines.slice(0, -1), longer] : [...lines, word];
-  }, [""]).filter((line) => line !== "");
+  return said
+    .split(" ")
+    .reduce(
+      (lines, word) => {
+        const longer = `${lines.at(-1)} ${word}`.trim();
+        return guessed(longer, size) <= room ? [...lines.slice(0, -1), longer] : [...lines, word];
+      },
+      [""],
+    )
+    .filter((line) => line !== "");
 }

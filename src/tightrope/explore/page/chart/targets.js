@@ -7,8 +7,14 @@ const HALF_HANDLE = 12;
 const CHIP_HEIGHT = 22;
 const CHIP_GAP = 4;
 const KEY_STEPS = {
-  ArrowRight: 0.01, ArrowUp: 0.01, ArrowLeft: -0.01, ArrowDown: -0.01, PageUp: 0.1, PageDown: -0.1,
-  Home: -Infinity, End: Infinity,
+  ArrowRight: 0.01,
+  ArrowUp: 0.01,
+  ArrowLeft: -0.01,
+  ArrowDown: -0.01,
+  PageUp: 0.1,
+  PageDown: -0.1,
+  Home: -Infinity,
+  End: Infinity,
 };
 
 function part(className) {
@@ -17,10 +23,11 @@ function part(className) {
   return element;
 }
 
-const overlaps = (one, other) => (
-  one.left < other.left + other.width && other.left < one.left + one.width
-  && one.top < other.top + other.height && other.top < one.top + one.height
-);
+const overlaps = (one, other) =>
+  one.left < other.left + other.width &&
+  other.left < one.left + one.width &&
+  one.top < other.top + other.height &&
+  other.top < one.top + one.height;
 
 /** Makes the targets in a layer that covers the plot: {update(view), destroy()}; `onTarget({id, value, done})`. */
 export function makeTargets(layer, onTarget) {
@@ -29,8 +36,14 @@ export function makeTargets(layer, onTarget) {
 
   function make(id) {
     const entry = {
-      id, target: null, line: part("tr-target-line"), handle: part("tr-target-handle"), chip: part("tr-target-chip"),
-      held: null, text: null, chipWidth: 0,
+      id,
+      target: null,
+      line: part("tr-target-line"),
+      handle: part("tr-target-handle"),
+      chip: part("tr-target-chip"),
+      held: null,
+      text: null,
+      chipWidth: 0,
     };
     entry.handle.tabIndex = 0;
     entry.handle.setAttribute("role", "slider");
@@ -128,8 +141,11 @@ export function makeTargets(layer, onTarget) {
     // In hundredths of the axis, since ARIA knows no exponents: 1e-300 could not be written. The text says the value.
     const now = (inside(placeOf(axis, entry.held ?? target.value)) * 100).toFixed(1);
     const attributes = {
-      "aria-label": target.label, "aria-valuetext": target.text, "aria-valuenow": now,
-      "aria-valuemin": 0, "aria-valuemax": 100,
+      "aria-label": target.label,
+      "aria-valuetext": target.text,
+      "aria-valuenow": now,
+      "aria-valuemin": 0,
+      "aria-valuemax": 100,
       "aria-orientation": target.axis === "x" ? "horizontal" : "vertical",
     };
     for (const [name, value] of Object.entries(attributes)) {
@@ -185,11 +201,16 @@ export function makeTargets(layer, onTarget) {
       const room = upright ? view.width : view.height;
       const along = (upright ? inside(place) : 1 - inside(place)) * room;
       const middle = Math.max(HALF_HANDLE, Math.min(along, room - HALF_HANDLE));
-      const handle = freeAlong({
-        left: (upright ? middle : view.width - HALF_HANDLE) - HALF_HANDLE,
-        top: (upright ? HALF_HANDLE : middle) - HALF_HANDLE,
-        width: 2 * HALF_HANDLE, height: 2 * HALF_HANDLE,
-      }, upright, taken);
+      const handle = freeAlong(
+        {
+          left: (upright ? middle : view.width - HALF_HANDLE) - HALF_HANDLE,
+          top: (upright ? HALF_HANDLE : middle) - HALF_HANDLE,
+          width: 2 * HALF_HANDLE,
+          height: 2 * HALF_HANDLE,
+        },
+        upright,
+        taken,
+      );
       taken.push(handle);
       for (const element of [entry.line, entry.handle, entry.chip]) {
         element.classList.toggle("is-upright", upright);

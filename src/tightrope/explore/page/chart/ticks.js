@@ -9,16 +9,20 @@ const UPRIGHT_GAP = 40;
 const LEVEL_GAP = 56;
 const CHARACTER = 6.7;
 const STRIDES = [1, 2, 3, 5, 10, 20, 30, 50, 100, 200];
-const MANTISSAS = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3]];
+const MANTISSAS = [
+  [1, 2, 3, 4, 5, 6, 7, 8, 9],
+  [1, 2, 5],
+  [1, 3],
+];
 
 /** Multiples of mantissa * 10^exponent within the axis. */
 function multiples(axis, mantissa, exponent) {
   const step = Number(`${mantissa}e${exponent}`);
   const first = Math.ceil(axis.min / step - 1e-9);
   const last = Math.floor(axis.max / step + 1e-9);
-  return Array.from({length: Math.max(0, last - first + 1)}, (_, index) => (
-    Number(`${(first + index) * mantissa}e${exponent}`)
-  ));
+  return Array.from({length: Math.max(0, last - first + 1)}, (_, index) =>
+    Number(`${(first + index) * mantissa}e${exponent}`),
+  );
 }
 
 /** The finest step of 1, 2 or 5 times a power of ten that is at least this long. */
@@ -70,9 +74,10 @@ function apart(axis, values, pixels, gap) {
 
 /** The fullest of the candidates whose gridlines keep the gap; the first of equals. */
 function fullest(axis, candidates, pixels, gap) {
-  return candidates.reduce((best, values) => (
-    values.length > best.length && apart(axis, values, pixels, gap) ? values : best
-  ), []);
+  return candidates.reduce(
+    (best, values) => (values.length > best.length && apart(axis, values, pixels, gap) ? values : best),
+    [],
+  );
 }
 
 function logTicks(axis, pixels, gap) {

@@ -10,10 +10,18 @@ export function makeView(model) {
   const series = model.series ?? [];
   const guides = model.guides ?? [];
   return {
-    title: model.title ?? "", x, y, series, guides, targets: model.targets ?? [], pins: model.pins ?? [],
+    title: model.title ?? "",
+    x,
+    y,
+    series,
+    guides,
+    targets: model.targets ?? [],
+    pins: model.pins ?? [],
     outlines: series.map((one) => outline(one, x, y)),
     guideLines: guides.map((guide) => guideLine(guide, x, y)),
-    empty: series.some(({points}) => points.length > 0) ? null : model.empty ?? null,
-    locale: model.locale ?? document.documentElement.lang, width: 1, height: 1,
+    empty: series.some(({points}) => points.length > 0) ? null : (model.empty ?? null),
+    locale: model.locale ?? document.documentElement.lang,
+    width: 1,
+    height: 1,
   };
 }
