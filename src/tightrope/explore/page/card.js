@@ -1,13 +1,12 @@
 // A run: its text, its form, its answer. The text is the value; form and address say the same.
 
-import {localised} from "./chart/numbers.js";
 import {ICONS, button, fill, icon, make, say} from "./dom.js";
 import {hasUnknown, nameOf, renamed, written} from "./expression.js";
 import {Form} from "./form.js";
+import {interval, spelt} from "./spelling.js";
 import {Spot} from "./spot.js";
 import {RUNS_MOST} from "./state.js";
 
-const LOCALE = navigator.language;
 const COLOURS = ["blue", "orange", "green", "magenta", "sky", "brown", "violet", "grey"];
 const SYMBOLS = {epsilon: "ε", delta: "δ"};
 
@@ -17,13 +16,12 @@ export class Card {
     this.run = run;
     this.page = page;
     this.answer = null; // of what is asked of every run, or why there is none
-    this.fine = false;
     this.found = null; // of a search for ?
     this.label = "";
     this.wrong = null;
     this.reading = new Spot(`${run.id}.read`, (answer) => this.wasRead(answer), {fine: false});
-    this.asking = new Spot(`${run.id}.answer`, (answer, question, fine) => this.wasAnswered(answer, fine));
-    this.searching = new Spot(`${run.id}.search`, (answer, question, fine) => this.wasFound(answer, fine));
+    this.asking = new Spot(`${run.id}.answer`, (answer) => this.wasAnswered(answer));
+    this.searching = new Spot(`${run.id}.search`, (answer) => this.wasFound(answer));
     this.element = this.build();
     this.refresh();
   }
@@ -32,6 +30,12 @@ export class Card {
   get text() {
     if (this.wrong !== null) return null;
     return this.open ? (this.found?.text ?? null) : this.run.text;
+  }
+
+  /** Whether its answer is the last word on what its text says now. */
+  get fine() {
+    const spot = this.open ? this.searching : this.asking;
+    return spot.question !== null && spot.settled;
   }
 
   /** Whether a number of it is left open, to be found. */
@@ -112,15 +116,15 @@ export class Card {
         {class: `dot colour-${colour}`},
       ),
     );
-    this.mark = make("summary", {"aria-label": "Colour of this run", title: "Colour of this run"});
-    const box = make("details", {class: "swatch"}, this.mark, make("div", {class: "palette"}, choices));
+    this.dot = make("summary", {"aria-label": "Colour of this run", title: "Colour of this run"});
+    const box = make("details", {class: "swatch"}, this.dot, make("div", {class: "palette"}, choices));
     return box;
   }
 
   /** What the run itself says, and whatever is asked of all runs. */
   refresh() {
     const {run} = this;
-    this.mark.className = `dot colour-${run.colour}`;
+    this.dot.className = `dot colour-${run.colour}`;
     this.name.placeholder = `Run ${this.page.place(run) + 1}`;
     this.element.classList.toggle("current", this.page.isCurrent(run));
     this.element.classList.toggle("hidden-run", run.hidden);
@@ -141,6 +145,7 @@ export class Card {
       const question = ask === "delta" ? {kind: "delta", epsilon} : {kind: "epsilon", delta};
       this.asking.want({...question, text: run.text});
     }
+    this.mark();
   }
 
   grow() {
@@ -182,17 +187,15 @@ export class Card {
     this.page.redraw();
   }
 
-  wasAnswered(answer, fine) {
+  wasAnswered(answer) {
     this.answer = answer;
-    this.fine = fine;
     this.found = null;
     this.show();
     this.page.answered(this);
   }
 
-  wasFound(answer, fine) {
+  wasFound(answer) {
     this.found = answer;
-    this.fine = fine;
     this.answer = null;
     this.show();
     this.page.answered(this);
@@ -205,13 +208,19 @@ export class Card {
       return;
     }
     const shown = this.found ?? this.answer;
-    this.result.setAttribute("aria-busy", String(!this.fine));
+    this.mark();
     if (shown === null) return;
     if (shown.error) {
       fill(this.result, make("p", {class: "error"}, shown.error));
       return;
     }
     fill(this.result, ...(this.found ? this.search() : this.number()), this.copies(shown));
+  }
+
+  /** Says whether what is shown is about what stands in the text now: it is dimmed, and not to be copied, until so. */
+  mark() {
+    this.result.setAttribute("aria-busy", String(!this.fine));
+    for (const each of this.result.querySelectorAll("[data-copy]")) each.disabled = !this.fine;
   }
 
   number() {
@@ -229,7 +238,7 @@ export class Card {
       make(
         "p",
         {class: "quiet"},
-        `at ${delta ? "ε" : "δ"} = ${localised(answer.given, LOCALE)} · ${about.filter(Boolean).join(", ")}`,
+        `at ${delta ? "ε" : "δ"} = ${spelt(answer.given)} · ${about.filter(Boolean).join(", ")}`,
       ),
       notesOf(answer, this.fine),
     ];
@@ -238,21 +247,16 @@ export class Card {
   search() {
     const {found} = this;
     const {epsilon, delta} = this.page.state;
-    const target = `ε ≤ ${localised(epsilon, LOCALE)} at δ = ${localised(delta, LOCALE)}`;
+    const target = `ε ≤ ${spelt(epsilon)} at δ = ${spelt(delta)}`;
     const missed =
       found.missed &&
       make(
         "p",
         {class: "quiet"},
-        `${found.parameter} = ${localised(found.missed.valueText, LOCALE)} misses it: ε in ${interval(found.missed)}`,
+        `${found.parameter} = ${spelt(found.missed.valueText)} misses it: ε in ${interval(found.missed)}`,
       );
     return [
-      make(
-        "p",
-        {class: "big"},
-        make("span", {class: "symbol"}, `${found.parameter} = `),
-        localised(found.valueText, LOCALE),
-      ),
+      make("p", {class: "big"}, make("span", {class: "symbol"}, `${found.parameter} = `), spelt(found.valueText)),
       make("p", {class: "quiet"}, `meets ${target}: ε in ${interval(found)}`),
       missed,
       found.ended && make("p", {class: "quiet"}, found.ended),
@@ -272,7 +276,7 @@ export class Card {
 
   use() {
     this.take(this.found.text);
-    this.page.setAsk("epsilon");
+    this.page.set({ask: "epsilon"});
   }
 
   copies(shown) {
@@ -300,15 +304,6 @@ export class Card {
     for (const spot of [this.reading, this.asking, this.searching]) spot.close();
     this.element.remove();
   }
-}
-
-/** Both ends, as the server rounded them. */
-export const interval = (ends) => localised(`[${ends.lowText}, ${ends.highText}]`, LOCALE);
-
-/** The same on one line, or on two where there is no room: no end is broken. */
-export function intervalCell(ends) {
-  const [low, high] = interval(ends).split(" ");
-  return [make("span", {class: "end"}, low), " ", make("span", {class: "end"}, high)];
 }
 
 const took = (seconds) =>

@@ -1,13 +1,11 @@
 // A number with a slider: the text is what counts, and the slider writes it.
 
 import {make} from "./dom.js";
-import {plain} from "./chart/numbers.js";
+import {typed} from "./spelling.js";
 
 const REACH = 20; // times as much, and as little, at the ends of a slider
 const FINENESS = 1000;
 const LETTERS_LEAST = 6;
-
-const LOCALE = navigator.language;
 
 /** A field of text in which numbers are typed; change(text, done) is told plain numbers. */
 export function textField(label, text, change, more = {}) {
@@ -17,8 +15,8 @@ export function textField(label, text, change, more = {}) {
     "aria-label": label,
     autocomplete: "off",
     spellcheck: "false",
-    oninput: () => change(plain(input.value, LOCALE), false),
-    onchange: () => change(plain(input.value, LOCALE), true),
+    oninput: () => change(typed(input.value), false),
+    onchange: () => change(typed(input.value), true),
     ...more,
   });
   return input;
@@ -42,9 +40,9 @@ export function numberField(label, text, change, {whole = false, most = Infinity
   const input = textField(
     label,
     text,
-    (typed, done) => {
-      place(typed);
-      change(typed, done);
+    (text, done) => {
+      place(text);
+      change(text, done);
     },
     {inputmode: "decimal", class: "number"},
   );
@@ -70,16 +68,16 @@ export function numberField(label, text, change, {whole = false, most = Infinity
     change(input.value, done);
   }
 
-  function place(typed) {
-    const known = slidable(typed);
+  function place(text) {
+    const known = slidable(text);
     slider.hidden = !known;
     ends = null;
     if (!known) return;
-    const value = Number(typed);
+    const value = Number(text);
     const [low, high] = fixed ?? [Math.max(value / REACH, whole ? 1 : least), Math.min(value * REACH, most)];
     ends = {low: Math.log(low), high: Math.log(Math.max(high, low * 1.000001))};
     slider.value = String(Math.round(((Math.log(value) - ends.low) / (ends.high - ends.low)) * FINENESS));
-    slider.setAttribute("aria-valuetext", typed);
+    slider.setAttribute("aria-valuetext", text);
     grow();
   }
 

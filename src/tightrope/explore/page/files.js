@@ -4,6 +4,9 @@ import {NODE_MARGIN, chartSvg, nodeSvg} from "./chart/svg.js";
 import {svgToPng} from "./chart/png.js";
 import {ask} from "./server.js";
 
+export const UNSETTLED = "The answers are not there yet: try again in a moment";
+const PATIENCE = 30_000; // milliseconds
+const LOOKED_EVERY = 50;
 const SIZE = {width: 960, height: 600};
 const NAMES = {ink: "--ink", quiet: "--quiet", line: "--line", surface: "--surface", accent: "--accent"};
 
@@ -64,8 +67,17 @@ const EXPORTS = {
   },
 };
 
+/** Until all that a view shows is the last word; what it shows meanwhile leaves the page in no form. */
+export async function settled(view) {
+  for (let waited = 0; !view.settled && waited < PATIENCE; waited += LOOKED_EVERY) {
+    await new Promise((resolve) => setTimeout(resolve, LOOKED_EVERY));
+  }
+  return view.settled;
+}
+
 /** Writes the view in this format; what went wrong, or null. */
 export async function exported(format, view) {
+  if (!(await settled(view))) return UNSETTLED;
   const nothing = format === "json" ? view.questions().length === 0 : !view.model && format !== "csv";
   if (nothing) return "there is nothing to export yet";
   return (await EXPORTS[format](view)) ?? null;

@@ -1,17 +1,19 @@
 // The page: one value (state.js), the cards of its runs, one view, and what is asked of all runs.
 
 import {Card} from "./card.js";
-import {localised, plain} from "./chart/numbers.js";
-import {ICONS, button, fill, icon, make, say} from "./dom.js";
-import {unknowns, written} from "./expression.js";
-import {numberField} from "./fields.js";
-import {exported, report} from "./files.js";
-import {CurveView, StepsView, TradeoffView} from "./lines.js";
-import {BudgetView, CompareView, RiskView} from "./panels.js";
+import {AskBar} from "./asking.js";
+import {button, fill, make, say} from "./dom.js";
 import {ask, onAlive, restart, watch} from "./server.js";
-import {ASKS, RUNS_MOST, VIEWS, freeColour, newRun, read, write} from "./state.js";
+import {spelt} from "./spelling.js";
+import {RUNS_MOST, VIEWS, freeColour, newRun, read, write} from "./state.js";
+import {Tools} from "./tools.js";
+import {BudgetView} from "./views/budget.js";
+import {CompareView} from "./views/compare.js";
+import {CurveView} from "./views/curve.js";
+import {RiskView} from "./views/risk.js";
+import {StepsView} from "./views/steps.js";
+import {TradeoffView} from "./views/tradeoff.js";
 
-const LOCALE = navigator.language;
 const TITLES = {
   curve: "δ over ε",
   steps: "ε over steps",
@@ -28,8 +30,6 @@ const NAMES = {
   compare: "Comparison with classic bounds",
   budget: "Error budget",
 };
-const QUESTIONS = {epsilon: "ε at δ", delta: "δ at ε", calibrate: "calibrate"};
-const NOISE = ["sigma", "scale"];
 const TOAST = 2500;
 const WIDE = "(min-width: 900px)";
 const at = (id) => document.getElementById(id);
@@ -53,10 +53,9 @@ class Page {
       budget: BudgetView,
     };
     for (const [kind, View] of Object.entries(makers)) this.views[kind] = new View(this);
-    this.readColours();
-    this.buildTools();
+    this.tools = new Tools(at("tools"), this);
+    this.asking = new AskBar(at("ask"), this);
     this.buildTabs();
-    this.buildAsk();
     this.buildAdd();
     addEventListener("hashchange", () => {
       if (location.hash.slice(1) === this.said) return;
@@ -68,6 +67,7 @@ class Page {
     const runs = new URLSearchParams(location.hash.slice(1)).getAll("run").length;
     if (runs > RUNS_MOST) this.toast(`The address has ${runs} runs: the first ${RUNS_MOST} are here`);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.rethemed());
+    this.rethemed();
     this.changed();
   }
 
@@ -111,7 +111,7 @@ class Page {
     const mine = `${kind}:${text}`;
     const all = this.state.pins ? this.state.pins.split(",") : [];
     this.set({pins: (all.includes(mine) ? all.filter((each) => each !== mine) : [...all, mine].slice(-20)).join(",")});
-    this.announce(all.includes(mine) ? "Pin removed" : `Pinned ${localised(text, LOCALE)}`);
+    this.announce(all.includes(mine) ? "Pin removed" : `Pinned ${spelt(text)}`);
   }
 
   unpin(kind) {
@@ -128,10 +128,6 @@ class Page {
   set(change) {
     Object.assign(this.state, change);
     this.changed();
-  }
-
-  setAsk(asked) {
-    this.set({ask: asked});
   }
 
   add(text) {
@@ -211,15 +207,15 @@ class Page {
 
   draw() {
     this.drawTabs();
-    this.drawAsk();
-    const view = this.views[this.state.view];
+    this.asking.draw();
+    const {view} = this;
     const panel = at("view");
     if (panel.firstChild !== view.element) {
-      this.open?.close();
+      this.opened?.close();
       fill(panel, view.element);
       panel.setAttribute("aria-labelledby", `tab-${this.state.view}`);
       view.open();
-      this.open = view;
+      this.opened = view;
     }
     view.update();
   }
@@ -342,223 +338,20 @@ class Page {
     this.tabShown = this.state.view;
   }
 
-  buildAsk() {
-    const choice = (value) =>
-      make(
-        "label",
-        {class: "segment"},
-        make("input", {type: "radio", name: "ask", value, onchange: () => this.asked(value)}),
-        make("span", {}, QUESTIONS[value]),
-      );
-    const field = (name, label, most) =>
-      numberField(label, this.state[name], (text) => this.set({[name]: plain(text, LOCALE)}), {most, least: 0});
-    this.askFields = {delta: field("delta", "delta", 1), epsilon: field("epsilon", "epsilon", Infinity)};
-    const row = (name, symbol) =>
-      make(
-        "label",
-        {class: "argument", id: `field-${name}`},
-        make("span", {class: "argument-name"}, symbol),
-        this.askFields[name],
-      );
-    this.unknown = make("select", {"aria-label": "The number to find", onchange: () => this.find(this.unknown.value)});
-    fill(
-      at("ask"),
-      make("div", {class: "segments", role: "radiogroup", "aria-label": "Question"}, ASKS.map(choice)),
-      make(
-        "label",
-        {class: "argument", id: "field-unknown"},
-        make("span", {class: "argument-name"}, "find"),
-        this.unknown,
-      ),
-      row("epsilon", "ε"),
-      row("delta", "δ"),
-    );
-  }
-
-  asked(value) {
-    this.setAsk(value);
-    if (value === "calibrate" && ![...this.cards.values()].some((card) => card.open)) this.find(this.usualUnknown());
-  }
-
-  drawAsk() {
-    const {ask: asked} = this.state;
-    for (const input of at("ask").querySelectorAll("input[name=ask]")) input.checked = input.value === asked;
-    at("field-epsilon").hidden = asked === "epsilon";
-    at("field-delta").hidden = asked === "delta";
-    at("field-unknown").hidden = asked !== "calibrate";
-    for (const [name, field] of Object.entries(this.askFields)) field.set(this.state[name]);
-    if (asked === "calibrate") this.drawUnknowns();
-  }
-
-  /** Every number of every run that could be looked for. */
-  unknownChoices() {
-    return this.state.runs.flatMap((run, place) => {
-      const card = this.cards.get(run.id);
-      const form = card?.wrong === null ? card.form.form : null;
-      return form
-        ? unknowns(form).map((each, index) => ({...each, value: `${place}:${index}`, run, title: card.title}))
-        : [];
-    });
-  }
-
-  drawUnknowns() {
-    const choices = this.unknownChoices();
-    const now = choices.find((each) => each.argument.text.trim() === "?");
-    const text = JSON.stringify([choices.map((each) => [each.value, each.label, each.title]), now?.value]);
-    if (this.unknownsShown === text) return;
-    this.unknownsShown = text;
-    const several = this.state.runs.length > 1;
-    fill(
-      this.unknown,
-      make("option", {value: ""}, "choose a number"),
-      choices.map((each) =>
-        make("option", {value: each.value}, several ? `${each.label}, ${each.title.slice(0, 40)}` : each.label),
-      ),
-    );
-    this.unknown.value = now?.value ?? "";
-  }
-
-  /** The noise of the chosen run, where it has one; else its first number. */
-  usualUnknown() {
-    const mine = this.unknownChoices().filter((each) => this.isCurrent(each.run));
-    return (mine.find((each) => NOISE.includes(each.argument.name)) ?? mine[0])?.value ?? "";
-  }
-
-  /** Puts ? in place of that number, and back what was looked for before. */
-  find(value) {
-    const chosen = this.unknownChoices().find((each) => each.value === value);
-    if (!chosen) return;
-    for (const card of this.cards.values())
-      if (card.open && card.found?.text && card.run !== chosen.run) card.take(card.found.text);
-    const {run, argument} = chosen;
-    const card = this.cards.get(run.id);
-    for (const each of unknowns(card.form.form)) {
-      if (each.argument.text.trim() === "?" && card.found?.valueText) each.argument.text = card.found.valueText;
-    }
-    argument.text = "?";
-    card.take(written(card.form.form));
-    this.state.current = this.place(run);
-    this.changed();
-  }
-
-  buildTools() {
-    const theme = button(
-      "",
-      "Dark or light",
-      () => {
-        const dark = this.isDark();
-        document.documentElement.dataset.theme = dark ? "light" : "dark";
-        localStorage.setItem("tightrope-theme", document.documentElement.dataset.theme);
-        this.rethemed();
-      },
-      {class: "tool"},
-    );
-    document.documentElement.dataset.theme = localStorage.getItem("tightrope-theme") ?? "";
-    this.themeButton = theme;
-    const menu = make(
-      "details",
-      {class: "menu"},
-      make("summary", {class: "tool"}, icon(ICONS.export), make("span", {}, "Export")),
-      make(
-        "div",
-        {class: "menu-box", role: "group", "aria-label": "Export this view"},
-        ["png", "svg", "csv", "json"].map((format) =>
-          button(format.toUpperCase(), `Export this view as ${format.toUpperCase()}`, () => this.export(format, menu)),
-        ),
-        [
-          ["Command", "command"],
-          ["Python", "python"],
-        ].map(([name, key]) =>
-          button(`Copy as ${name === "Command" ? "command" : name}`, `Copy this view of the chosen run as ${key}`, () =>
-            this.copyView(name, key, menu),
-          ),
-        ),
-        button("Report of the run", "The report of the chosen run, as HTML", () => this.report(menu)),
-      ),
-    );
-    addEventListener("pointerdown", (event) => {
-      for (const open of document.querySelectorAll("details.menu[open], details.swatch[open]"))
-        if (!open.contains(event.target)) open.open = false;
-    });
-    addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
-      for (const open of document.querySelectorAll("details.menu[open], details.swatch[open]")) {
-        open.open = false;
-        open.querySelector("summary").focus();
-      }
-    });
-    fill(
-      at("tools"),
-      button([icon(ICONS.share), make("span", {}, "Share")], "Share this page", () => this.share(), {class: "tool"}),
-      menu,
-      theme,
-    );
-    this.rethemed();
-  }
-
-  async export(format, menu) {
-    menu.open = false;
-    const wrong = await exported(format, this.views[this.state.view]);
-    this.toast(wrong ?? `${format.toUpperCase()} saved`);
-  }
-
-  copyView(name, key, menu) {
-    menu.open = false;
-    const text = this.views[this.state.view].copies()?.[key];
-    if (text) this.copy(name, text);
-    else this.toast("There is nothing to copy yet");
-  }
-
-  async report(menu) {
-    menu.open = false;
-    const card = this.currentCard();
-    if (!card?.text) return this.toast("Choose a run first");
-    this.toast("The report is being made");
-    const wrong = await report(card, this.state);
-    return this.toast(wrong ?? "Report saved");
-  }
-
-  share() {
-    const link = location.href;
-    const command = `tightrope explore '#${this.said.replaceAll("'", "%27")}'`;
-    const row = (label, text) =>
-      make(
-        "div",
-        {class: "share-row"},
-        make(
-          "label",
-          {},
-          label,
-          make("input", {type: "text", readonly: true, value: text, onfocus: (event) => event.target.select()}),
-        ),
-        button("Copy", `Copy: ${label}`, () => this.copy("Link", text), {class: "tool"}),
-      );
-    const dialog = make(
-      "dialog",
-      {"aria-label": "Share this page", onclose: () => dialog.remove()},
-      make("h2", {}, "Share this page"),
-      row("On this machine, while the explorer runs: an address with its token", link),
-      row("Anywhere else: a command that opens the same page", command),
-      make("form", {method: "dialog"}, make("button", {class: "tool"}, "Close")),
-    );
-    document.body.append(dialog);
-    dialog.showModal();
-  }
-
-  isDark() {
-    const said = document.documentElement.dataset.theme;
-    return said ? said === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  }
-
   readColours() {
     const style = getComputedStyle(document.documentElement);
     this.colours = Array.from({length: RUNS_MOST}, (_, colour) => style.getPropertyValue(`--run-${colour}`).trim());
   }
 
+  /** The view that is looked at. */
+  get view() {
+    return this.views[this.state.view];
+  }
+
   rethemed() {
     this.readColours();
     this.rethemes += 1;
-    fill(this.themeButton, icon(this.isDark() ? ICONS.sun : ICONS.moon));
+    this.tools.draw();
     for (const view of Object.values(this.views)) view.retheme();
     this.redraw();
   }

@@ -14,7 +14,7 @@ onAlive((alive) => {
   if (alive) for (const each of spots) each.again();
 });
 
-/** Asks for one spot. show(answer, question, fine): fine says that it is the last word on what is asked now. */
+/** Asks for one spot; show(answer, question) is called for each answer, and `settled` says whether another follows. */
 export class Spot {
   /** rough: whether a first picture is worth asking for; fine: whether there is more to ask for. */
   constructor(name, show, {rough = true, fine = true} = {}) {
@@ -38,6 +38,11 @@ export class Spot {
     if (!waits || performance.now() - this.sent > PATIENCE) this.plan(this.stages[0]);
   }
 
+  /** Whether what is shown is the last word on what is asked now. */
+  get settled() {
+    return this.question === null || this.answered === this.stages.at(-1);
+  }
+
   /** Forgets what was asked: nothing more is shown. */
   rest() {
     this.question = null;
@@ -46,7 +51,7 @@ export class Spot {
 
   /** Asks once more, where the answer was lost. */
   again() {
-    if (this.question !== null && this.answered !== this.stages.at(-1)) this.plan(this.stages[0]);
+    if (!this.settled) this.plan(this.stages[0]);
   }
 
   close() {
@@ -78,7 +83,7 @@ export class Spot {
     const newest = this.question === question;
     const last = stage === this.stages.at(-1);
     if (newest) this.answered = stage;
-    this.show(answer, question, newest && last);
+    this.show(answer, question);
     if (!newest) this.plan(this.stages[0]);
     else if (!last) this.plan("fine");
   }

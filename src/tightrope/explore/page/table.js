@@ -1,11 +1,9 @@
 // The table beside a chart: some of its places, all of its runs, both ends as they were rounded.
 
-import {localised} from "./chart/numbers.js";
-import {intervalCell} from "./card.js";
 import {make} from "./dom.js";
+import {intervalCell, spelt} from "./spelling.js";
 
 const ROWS = 11;
-const LOCALE = navigator.language;
 
 /** series: those of the chart; pins: places that are always shown. */
 export function pointTable(caption, heading, series, pins) {
@@ -53,7 +51,7 @@ export function pointTable(caption, heading, series, pins) {
           make(
             "tr",
             {class: pins.includes(text) ? "pinned" : null},
-            make("th", {scope: "row"}, `${localised(text, LOCALE)}${pins.includes(text) ? " (pinned)" : ""}`),
+            make("th", {scope: "row"}, `${spelt(text)}${pins.includes(text) ? " (pinned)" : ""}`),
             known.map((points) => make("td", {}, points.has(text) ? intervalCell(points.get(text)) : "–")),
           ),
         ),

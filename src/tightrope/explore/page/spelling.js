@@ -1,0 +1,24 @@
+// Numbers as the reader's locale writes them. Certified ones are texts of the server, and stay what they are.
+
+import {localised, plain} from "./chart/numbers.js";
+import {make} from "./dom.js";
+
+export const LOCALE = navigator.language;
+
+/** A number of the server, in the characters of the reader. */
+export const spelt = (text) => localised(text, LOCALE);
+
+/** What the reader typed, as the server reads it. */
+export const typed = (text) => plain(text, LOCALE);
+
+/** A double of the server, to draw by. */
+export const double = (value) => (value === "inf" ? Infinity : value);
+
+/** Both ends, as the server rounded them. */
+export const interval = (ends) => spelt(`[${ends.lowText}, ${ends.highText}]`);
+
+/** The same on one line, or on two where there is no room: no end is broken. */
+export function intervalCell(ends) {
+  const [low, high] = interval(ends).split(" ");
+  return [make("span", {class: "end"}, low), " ", make("span", {class: "end"}, high)];
+}
