@@ -43,7 +43,11 @@ export class AskBar {
     );
   }
 
+  /** To leave a search is to keep what was found. */
   asked(value) {
+    if (value !== "calibrate") {
+      for (const card of this.page.cards.values()) if (card.found?.text && card.fine) card.take(card.found.text);
+    }
     this.page.set({ask: value});
     if (value === "calibrate" && ![...this.page.cards.values()].some((card) => card.open))
       this.find(this.usualUnknown());
@@ -52,8 +56,9 @@ export class AskBar {
   draw() {
     const {ask: asked} = this.page.state;
     for (const input of this.element.querySelectorAll("input[name=ask]")) input.checked = input.value === asked;
-    this.rows.epsilon.hidden = asked === "epsilon";
-    this.rows.delta.hidden = asked === "delta";
+    const searching = [...this.page.cards.values()].some((card) => card.open);
+    this.rows.epsilon.hidden = asked === "epsilon" && !searching;
+    this.rows.delta.hidden = asked === "delta" && !searching;
     this.rows.unknown.hidden = asked !== "calibrate";
     for (const [name, field] of Object.entries(this.fields)) field.set(this.page.state[name]);
     if (asked === "calibrate") this.drawUnknowns();

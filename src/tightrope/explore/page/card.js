@@ -15,13 +15,12 @@ export class Card {
   constructor(run, page) {
     this.run = run;
     this.page = page;
-    this.answer = null; // of what is asked of every run, or why there is none
-    this.found = null; // of a search for ?
+    this.shown = null; // the answer, with what was asked
     this.label = "";
     this.wrong = null;
     this.reading = new Spot(`${run.id}.read`, (answer) => this.wasRead(answer), {fine: false});
     this.asking = new Spot(`${run.id}.answer`, (answer) => this.wasAnswered(answer));
-    this.searching = new Spot(`${run.id}.search`, (answer) => this.wasFound(answer));
+    this.searching = new Spot(`${run.id}.search`, (answer) => this.wasAnswered(answer));
     this.element = this.build();
     this.refresh();
   }
@@ -32,10 +31,25 @@ export class Card {
     return this.open ? (this.found?.text ?? null) : this.run.text;
   }
 
+  /** What was answered to epsilon or delta; null where that is not what is shown. */
+  get answer() {
+    return this.shown?.asked.kind === "calibrate" ? null : this.shown;
+  }
+
+  /** What was found for ?; null where nothing was looked for. */
+  get found() {
+    return this.shown?.asked.kind === "calibrate" ? this.shown : null;
+  }
+
+  /** Whether there is nothing to draw of it, and nothing follows. */
+  get failed() {
+    return this.wrong !== null || Boolean(this.fine && this.shown?.error);
+  }
+
   /** Whether its answer is the last word on what its text says now. */
   get fine() {
     const spot = this.open ? this.searching : this.asking;
-    return spot.question !== null && spot.settled;
+    return spot.settled;
   }
 
   /** Whether a number of it is left open, to be found. */
@@ -77,6 +91,7 @@ export class Card {
     this.formBox = make("div", {class: "form"});
     this.form = new Form(this.formBox, this.page.menu, (text) => this.wasEdited(text));
     this.result = make("div", {class: "result"});
+    this.about = make("p", {class: "quiet about"});
     this.swatch = this.buildSwatch();
     this.details = make(
       "details",
@@ -100,6 +115,7 @@ export class Card {
       this.error,
       this.result,
       this.details,
+      this.about,
     );
     return card;
   }
@@ -112,6 +128,7 @@ export class Card {
         () => {
           this.page.colour(this.run, colour);
           box.open = false;
+          this.dot.focus();
         },
         {class: `dot colour-${colour}`},
       ),
@@ -141,7 +158,6 @@ export class Card {
       this.searching.want({kind: "calibrate", text: run.text, epsilon, delta});
     } else {
       this.searching.rest();
-      this.found = null;
       const question = ask === "delta" ? {kind: "delta", epsilon} : {kind: "epsilon", delta};
       this.asking.want({...question, text: run.text});
     }
@@ -155,6 +171,7 @@ export class Card {
 
   typed() {
     this.run.text = this.editor.value;
+    this.formBox.inert = true; // until the text is read: the form would write what was there before
     this.page.changed();
   }
 
@@ -165,13 +182,18 @@ export class Card {
   }
 
   rename(name) {
-    if (this.form.form === null) return;
+    if (this.form.form === null || this.formBox.inert || this.wrong !== null) {
+      this.name.value = this.form.form === null ? "" : nameOf(this.form.form);
+      this.page.toast("Mend the text first: the name becomes a part of it");
+      return;
+    }
     this.form.shape = "";
     this.form.show(renamed(this.form.form, name));
     this.wasEdited(written(this.form.form));
   }
 
   wasRead(answer) {
+    if (answer.asked.text !== this.run.text) return; // a newer one is being read
     this.wrong = answer.error ?? null;
     say(this.error, answer.error ?? "");
     this.editor.setAttribute("aria-invalid", String(Boolean(answer.error)));
@@ -179,7 +201,9 @@ export class Card {
       this.show();
     } else {
       this.form.show(answer.form);
+      this.formBox.inert = false;
       this.label = answer.label ?? this.run.text;
+      say(this.about, answer.neighbours ? `Neighbours: ${answer.neighbours}` : "");
       const name = nameOf(answer.form);
       if (this.name !== document.activeElement) this.name.value = name;
       this.element.setAttribute("aria-label", `Run ${this.page.place(this.run) + 1}: ${this.title}`);
@@ -188,15 +212,7 @@ export class Card {
   }
 
   wasAnswered(answer) {
-    this.answer = answer;
-    this.found = null;
-    this.show();
-    this.page.answered(this);
-  }
-
-  wasFound(answer) {
-    this.found = answer;
-    this.answer = null;
+    this.shown = answer;
     this.show();
     this.page.answered(this);
   }
@@ -207,25 +223,21 @@ export class Card {
       fill(this.result);
       return;
     }
-    const shown = this.found ?? this.answer;
+    const {shown} = this;
+    if (shown?.error) fill(this.result, make("p", {class: "error"}, shown.error));
+    else if (shown) fill(this.result, ...(this.found ? this.search() : this.number()), this.copies(shown));
     this.mark();
-    if (shown === null) return;
-    if (shown.error) {
-      fill(this.result, make("p", {class: "error"}, shown.error));
-      return;
-    }
-    fill(this.result, ...(this.found ? this.search() : this.number()), this.copies(shown));
   }
 
   /** Says whether what is shown is about what stands in the text now: it is dimmed, and not to be copied, until so. */
   mark() {
     this.result.setAttribute("aria-busy", String(!this.fine));
-    for (const each of this.result.querySelectorAll("[data-copy]")) each.disabled = !this.fine;
+    for (const each of this.result.querySelectorAll("button")) each.disabled = !this.fine;
   }
 
   number() {
     const {answer} = this;
-    const delta = this.asking.question?.kind === "delta";
+    const delta = answer.asked.kind === "delta";
     const symbol = SYMBOLS[delta ? "delta" : "epsilon"];
     const about = [
       answer.engine,
@@ -246,7 +258,7 @@ export class Card {
 
   search() {
     const {found} = this;
-    const {epsilon, delta} = this.page.state;
+    const {epsilon, delta} = found.asked;
     const target = `ε ≤ ${spelt(epsilon)} at δ = ${spelt(delta)}`;
     const missed =
       found.missed &&
@@ -263,7 +275,7 @@ export class Card {
       make(
         "div",
         {class: "row"},
-        button("Use this value", "Put this value in place of ?", () => this.use(), {class: "link"}),
+        button("Use this value", "Use this value in place of ?", () => this.use(), {class: "link"}),
       ),
     ];
   }
@@ -275,13 +287,15 @@ export class Card {
   }
 
   use() {
+    if (!this.found?.text) return;
     this.take(this.found.text);
     this.page.set({ask: "epsilon"});
+    this.editor.focus();
   }
 
   copies(shown) {
     const kinds = [
-      ["Expression", this.text ?? ""],
+      ["Expression", shown.text ?? shown.asked.text],
       ["Command", shown.command],
       ["Python", shown.python],
       ["JSON", shown.json],
@@ -293,7 +307,6 @@ export class Card {
       kinds.map(([name, text]) =>
         button(name, `Copy as ${name.toLowerCase()}`, () => this.page.copy(name, text), {
           class: "link",
-          disabled: !this.fine,
           "data-copy": name.toLowerCase(),
         }),
       ),

@@ -17,7 +17,7 @@ export function make(name, attributes = {}, ...children) {
 
 /** Puts children at the end. */
 export function add(element, children) {
-  for (const child of children.flat()) {
+  for (const child of children.flat(Infinity)) {
     if (child !== null && child !== undefined && child !== false) element.append(child);
   }
 }

@@ -1,22 +1,28 @@
 // A number with a slider: the text is what counts, and the slider writes it.
 
 import {make} from "./dom.js";
-import {typed} from "./spelling.js";
+import {grouped, typed} from "./spelling.js";
 
 const REACH = 20; // times as much, and as little, at the ends of a slider
 const FINENESS = 1000;
 const LETTERS_LEAST = 6;
 
-/** A field of text in which numbers are typed; change(text, done) is told plain numbers. */
+/** A field of text in which numbers are typed; change(text) is told plain numbers, and nothing that can be misread. */
 export function textField(label, text, change, more = {}) {
+  const read = () => {
+    const wrong = grouped(input.value) ? `${input.value} can be read in two ways: write it without a point` : "";
+    input.setCustomValidity(wrong);
+    input.setAttribute("aria-invalid", String(Boolean(wrong)));
+    if (wrong) input.reportValidity();
+    else change(typed(input.value));
+  };
   const input = make("input", {
     type: "text",
     value: text,
     "aria-label": label,
     autocomplete: "off",
     spellcheck: "false",
-    oninput: () => change(typed(input.value), false),
-    onchange: () => change(typed(input.value), true),
+    oninput: read,
     ...more,
   });
   return input;
@@ -26,58 +32,54 @@ export function textField(label, text, change, more = {}) {
 const slidable = (text) => /^[0-9.]+(e[+-]?[0-9]+)?$/i.test(text) && Number(text) > 0 && Number.isFinite(Number(text));
 
 /** Three digits of a chosen number: it is what somebody asks for, no result. */
-export function chosen(value, whole) {
-  if (whole) return String(Math.max(1, Math.round(value)));
-  const short = Number(value.toPrecision(3));
-  return short < 1e-4 || short >= 1e6 ? short.toExponential().replace("e+", "e") : String(short);
+function chosen(value, whole) {
+  return whole ? String(Math.max(1, Math.round(value))) : numeral(Number(value.toPrecision(3)));
+}
+
+/** A number as people write it, with all its digits. */
+export function numeral(value) {
+  return value !== 0 && (value < 1e-4 || value >= 1e6) ? value.toExponential().replace("e+", "e") : String(value);
 }
 
 /**
- * A field and its slider. between: ends of what makes sense, if known; whole: only whole numbers.
+ * A field and its slider. most, least, fixed: ends of what makes sense; whole: only whole numbers.
  * The element has set(text), which changes nothing while somebody is typing or dragging there.
  */
 export function numberField(label, text, change, {whole = false, most = Infinity, least = 0, fixed = null} = {}) {
-  const input = textField(
-    label,
-    text,
-    (text, done) => {
-      place(text);
-      change(text, done);
-    },
-    {inputmode: "decimal", class: "number"},
-  );
+  const told = (now) => {
+    place(now);
+    change(now);
+  };
+  const input = textField(label, text, told, {inputmode: "decimal", class: "number"});
   const slider = make("input", {
     type: "range",
     min: "0",
     max: String(FINENESS),
     "aria-label": `${label}, slider`,
-    oninput: () => slide(false),
-    onchange: () => {
-      slide(true);
-      place(input.value);
-    },
+    oninput: () => slide(),
+    onchange: () => place(input.value), // its ends lie around the new value
   });
   let ends = null;
 
-  function slide(done) {
+  function slide() {
     if (ends === null) return;
     const value = Math.exp(ends.low + ((ends.high - ends.low) * Number(slider.value)) / FINENESS);
     input.value = chosen(Math.min(value, most), whole);
     grow();
     slider.setAttribute("aria-valuetext", input.value);
-    change(input.value, done);
+    change(input.value);
   }
 
-  function place(text) {
-    const known = slidable(text);
+  function place(now) {
+    const known = slidable(now);
     slider.hidden = !known;
     ends = null;
     if (!known) return;
-    const value = Number(text);
+    const value = Number(now);
     const [low, high] = fixed ?? [Math.max(value / REACH, whole ? 1 : least), Math.min(value * REACH, most)];
     ends = {low: Math.log(low), high: Math.log(Math.max(high, low * 1.000001))};
     slider.value = String(Math.round(((Math.log(value) - ends.low) / (ends.high - ends.low)) * FINENESS));
-    slider.setAttribute("aria-valuetext", text);
+    slider.setAttribute("aria-valuetext", now);
     grow();
   }
 

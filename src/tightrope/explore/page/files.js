@@ -37,7 +37,9 @@ function picture(view) {
 }
 
 const cell = (value) => {
-  const text = value === Infinity ? "inf" : String(value);
+  // What somebody called a run must not become a formula in a spreadsheet.
+  const safe = typeof value === "string" && /^[=+@\t]/.test(value) ? `'${value}` : value;
+  const text = safe === Infinity ? "inf" : String(safe);
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
@@ -78,8 +80,7 @@ export async function settled(view) {
 /** Writes the view in this format; what went wrong, or null. */
 export async function exported(format, view) {
   if (!(await settled(view))) return UNSETTLED;
-  const nothing = format === "json" ? view.questions().length === 0 : !view.model && format !== "csv";
-  if (nothing) return "there is nothing to export yet";
+  if (view.nothing) return "There is nothing to export yet";
   return (await EXPORTS[format](view)) ?? null;
 }
 

@@ -7,7 +7,7 @@ import {numberField, textField} from "./fields.js";
 const PARTS_MOST = 12; // of a form: longer ones are for the text
 const SHARES = new Set(["rate", "p", "prior", "delta", "fpr"]);
 
-/** Shows a form; edited(text, done) is told the text that it stands for after each change. */
+/** Shows a form; edited(text) is told the text that it stands for after each change. */
 export class Form {
   constructor(element, menu, edited) {
     this.element = element;
@@ -38,8 +38,8 @@ export class Form {
     this.refocus(focused);
   }
 
-  changed(done = true) {
-    this.edited(written(this.form), done);
+  changed() {
+    this.edited(written(this.form));
   }
 
   /** Draws anew what was changed by adding, moving or removing. */
@@ -90,9 +90,9 @@ export class Form {
   }
 
   argument(call, argument, takes) {
-    const change = (text, done) => {
+    const change = (text) => {
       argument.text = text;
-      this.changed(done);
+      this.changed();
     };
     const label = `${argument.name} of ${call.name ?? "run"}`;
     let field;
@@ -101,11 +101,10 @@ export class Form {
         label,
         takes.choices.map((each) => [`'${each}'`, each]),
         argument.text.replaceAll('"', "'"),
-        (text) => change(text, true),
+        change,
       );
     } else if (/^['"[(]|^True$|^False$/.test(argument.text)) {
       field = textField(label, argument.text, change);
-      field.set ??= () => {};
       this.keep(field, argument);
     } else {
       field = numberField(label, argument.text, change, {
@@ -159,7 +158,10 @@ export class Form {
       ...this.menu.transformations.map((each) => [each.name, each.name.replaceAll("_", " ")]),
     ];
     const choice = select("Add a transformation", options, "", (name) => {
-      node.chips.push(
+      const named = node.chips.at(-1)?.kind === "name" ? 1 : 0; // the name is that of the whole
+      node.chips.splice(
+        node.chips.length - named,
+        0,
         name === "* count"
           ? {kind: "count", text: "10"}
           : {kind: "transformation", name, arguments: starting(this.transformation(name))},
@@ -171,9 +173,9 @@ export class Form {
 
   chip(node, chip, list) {
     const name = chip.kind === "count" ? "× count" : `.${chip.name}`;
-    const change = (text, done) => {
+    const change = (text) => {
       chip.text = text;
-      this.changed(done);
+      this.changed();
     };
     let inside;
     if (chip.kind === "count") {
@@ -323,7 +325,7 @@ export class Form {
     const same = [...this.element.querySelectorAll("[aria-label]")].find(
       (each) => each.getAttribute("aria-label") === label,
     );
-    same?.focus();
+    (same ?? this.element.querySelector(".chips-row > select") ?? this.element.querySelector("select"))?.focus();
   }
 }
 

@@ -5,7 +5,7 @@ import {AskBar} from "./asking.js";
 import {button, fill, make, say} from "./dom.js";
 import {ask, onAlive, restart, watch} from "./server.js";
 import {spelt} from "./spelling.js";
-import {RUNS_MOST, VIEWS, freeColour, newRun, read, write} from "./state.js";
+import {RUNS_MOST, VIEWS, freeColour, newRun, read, saysState, write} from "./state.js";
 import {Tools} from "./tools.js";
 import {BudgetView} from "./views/budget.js";
 import {CompareView} from "./views/compare.js";
@@ -59,10 +59,16 @@ class Page {
     this.buildAdd();
     addEventListener("hashchange", () => {
       if (location.hash.slice(1) === this.said) return;
+      if (!saysState(location.hash)) return this.changed();
+      document.activeElement?.blur(); // a field that is being edited would keep what it says
       this.state = read(location.hash);
       for (const card of this.cards.values()) card.close();
       this.cards.clear();
-      this.changed();
+      return this.changed();
+    });
+    document.querySelector(".skip").addEventListener("click", (event) => {
+      event.preventDefault(); // the address says what the page shows
+      at("views").focus();
     });
     const runs = new URLSearchParams(location.hash.slice(1)).getAll("run").length;
     if (runs > RUNS_MOST) this.toast(`The address has ${runs} runs: the first ${RUNS_MOST} are here`);
@@ -106,8 +112,7 @@ class Page {
       : [];
   }
 
-  pin(text) {
-    const kind = this.state.view;
+  pin(kind, text) {
     const mine = `${kind}:${text}`;
     const all = this.state.pins ? this.state.pins.split(",") : [];
     this.set({pins: (all.includes(mine) ? all.filter((each) => each !== mine) : [...all, mine].slice(-20)).join(",")});
@@ -240,11 +245,11 @@ class Page {
   }
 
   answered(card) {
-    const shown = card.found ?? card.answer;
+    const {shown} = card;
     if (card.fine && !shown.error && this.isCurrent(card.run)) {
       const what = card.found
-        ? `${card.found.parameter} ${card.found.valueText}`
-        : `${card.asking.question?.kind} between ${shown.lowText} and ${shown.highText}`;
+        ? `${card.found.parameter} ${spelt(card.found.valueText)}`
+        : `${shown.asked.kind} between ${spelt(shown.lowText)} and ${spelt(shown.highText)}`;
       this.announce(`${card.title}: ${what}`);
     }
     this.redraw();

@@ -40,7 +40,8 @@ export async function ask(spot, question, signal) {
       if (error.name !== "AbortError") tell(false);
       return null;
     }
-    tell(true);
+    tell(reply.status !== 403); // another explorer, with another token, is not the one this page belongs to
+    if (reply.status === 403) return null;
     if (reply.status === 503) {
       await new Promise((resolve) => setTimeout(resolve, BUSY_WAIT));
       if (signal?.aborted) return null;

@@ -11,6 +11,9 @@ export const spelt = (text) => localised(text, LOCALE);
 /** What the reader typed, as the server reads it. */
 export const typed = (text) => plain(text, LOCALE);
 
+/** Whether a point groups thousands where a comma is the decimal sign, and would be read as one here. */
+export const grouped = (text) => localised("1.5", LOCALE).includes(",") && /^\s*\d{1,3}(\.\d{3})+\s*$/.test(text);
+
 /** A double of the server, to draw by. */
 export const double = (value) => (value === "inf" ? Infinity : value);
 

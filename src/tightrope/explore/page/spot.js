@@ -3,7 +3,7 @@
 // While a first picture is on its way, newer questions wait here, and the newest of them is asked next: so the page
 // moves while one drags, however busy the server is. A fine question is dropped as soon as there is a newer one.
 
-import {ask, onAlive} from "./server.js";
+import {ask, isAlive, onAlive} from "./server.js";
 
 const BETWEEN = 250; // milliseconds: at most four questions a second while something is dragged
 const PATIENCE = 700; // with a first picture that is not wanted any more
@@ -14,7 +14,8 @@ onAlive((alive) => {
   if (alive) for (const each of spots) each.again();
 });
 
-/** Asks for one spot; show(answer, question) is called for each answer, and `settled` says whether another follows. */
+/** Asks for one spot. show(answer) is told each answer with its question, `asked`: what is shown beside a number is
+ * read off that, never off what is asked by now. `settled` says whether another answer follows. */
 export class Spot {
   /** rough: whether a first picture is worth asking for; fine: whether there is more to ask for. */
   constructor(name, show, {rough = true, fine = true} = {}) {
@@ -38,9 +39,9 @@ export class Spot {
     if (!waits || performance.now() - this.sent > PATIENCE) this.plan(this.stages[0]);
   }
 
-  /** Whether what is shown is the last word on what is asked now. */
+  /** Whether something is asked, and what was shown is the last word on it. */
   get settled() {
-    return this.question === null || this.answered === this.stages.at(-1);
+    return this.question !== null && this.answered === this.stages.at(-1);
   }
 
   /** Forgets what was asked: nothing more is shown. */
@@ -51,7 +52,7 @@ export class Spot {
 
   /** Asks once more, where the answer was lost. */
   again() {
-    if (!this.settled) this.plan(this.stages[0]);
+    if (this.question !== null && !this.settled) this.plan(this.stages[0]);
   }
 
   close() {
@@ -79,11 +80,14 @@ export class Spot {
     const answer = await ask(this.name, asked, flight.control.signal);
     if (this.flight !== flight) return;
     this.flight = null;
-    if (answer === null) return;
+    if (answer === null) {
+      if (isAlive()) this.timer = setTimeout(() => this.again(), PATIENCE); // lost on the way
+      return;
+    }
     const newest = this.question === question;
     const last = stage === this.stages.at(-1);
     if (newest) this.answered = stage;
-    this.show(answer, question);
+    this.show({...answer, asked: question});
     if (!newest) this.plan(this.stages[0]);
     else if (!last) this.plan("fine");
   }

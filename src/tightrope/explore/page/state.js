@@ -71,8 +71,9 @@ export function write(state) {
   return said.toString();
 }
 
-/** The places that were pinned, as they were read off. */
-export const pinsOf = (state) => (state.pins ? state.pins.split(",") : []);
+/** Whether an address says anything about the page. */
+export const saysState = (fragment) =>
+  [...new URLSearchParams(fragment.replace(/^#/, "")).keys()].some((key) => key === "run" || key in USUAL);
 
 /** The part of the axis that is looked at, or null for all of it. */
 export function zoomOf(state) {

@@ -11,6 +11,12 @@ export function isDark() {
   return said ? said === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
+/** Closes a menu; the keyboard goes back to where it was opened. */
+function shut(menu) {
+  menu.open = false;
+  menu.querySelector("summary").focus();
+}
+
 /** The row of tools. */
 export class Tools {
   constructor(element, page) {
@@ -31,7 +37,6 @@ export class Tools {
       },
       {class: "tool"},
     );
-    document.documentElement.dataset.theme = localStorage.getItem(STORED) ?? "";
     this.theme = theme;
     const menu = make(
       "details",
@@ -41,17 +46,19 @@ export class Tools {
         "div",
         {class: "menu-box", role: "group", "aria-label": "Export this view"},
         ["png", "svg", "csv", "json"].map((format) =>
-          button(format.toUpperCase(), `Export this view as ${format.toUpperCase()}`, () => this.export(format, menu)),
+          button(format.toUpperCase(), `${format.toUpperCase()}: export this view`, () => this.export(format, menu)),
         ),
         [
           ["Command", "command"],
           ["Python", "python"],
         ].map(([name, key]) =>
-          button(`Copy as ${name === "Command" ? "command" : name}`, `Copy this view of the chosen run as ${key}`, () =>
-            this.copyView(name, key, menu),
+          button(
+            `Copy as ${name === "Command" ? "command" : name}`,
+            `Copy as ${name === "Command" ? "command" : name}: this view of the chosen run`,
+            () => this.copyView(name, key, menu),
           ),
         ),
-        button("Report of the run", "The report of the chosen run, as HTML", () => this.report(menu)),
+        button("Report of the run", "Report of the run that is chosen, as HTML", () => this.report(menu)),
       ),
     );
     addEventListener("pointerdown", (event) => {
@@ -79,20 +86,20 @@ export class Tools {
   }
 
   async export(format, menu) {
-    menu.open = false;
+    shut(menu);
     const wrong = await exported(format, this.page.view);
     this.page.toast(wrong ?? `${format.toUpperCase()} saved`);
   }
 
   async copyView(name, key, menu) {
-    menu.open = false;
+    shut(menu);
     if (!(await settled(this.page.view))) return this.page.toast(UNSETTLED);
     const text = this.page.view.copies()?.[key];
     return text ? this.page.copy(name, text) : this.page.toast("There is nothing to copy yet");
   }
 
   async report(menu) {
-    menu.open = false;
+    shut(menu);
     const card = this.page.currentCard();
     if (!card?.text) return this.page.toast("Choose a run first");
     this.page.toast("The report is being made");

@@ -21,6 +21,7 @@ export class BudgetView extends Panel {
 
   draw() {
     const cards = this.cards();
+    this.element.classList.toggle("unsettled", !this.settled);
     if (!this.changed(...cards.flatMap((card) => [card.answer, card.short]))) return;
     fill(
       this.controls,
@@ -67,7 +68,11 @@ export class BudgetView extends Panel {
   }
 
   get settled() {
-    return this.cards().every((card) => card.fine);
+    return this.page.shown().every((card) => card.fine || card.failed);
+  }
+
+  get nothing() {
+    return this.cards().length === 0;
   }
 
   copies() {
@@ -75,14 +80,21 @@ export class BudgetView extends Panel {
   }
 
   questions() {
-    return this.cards().map((card) => card.asking.question);
+    return this.cards().map((card) => card.answer.asked);
   }
 
   csv() {
     return [
-      ["run", "source", "above", "below"],
+      ["run", "quantity", "given", "source", "delta_above", "delta_below"],
       ...this.cards().flatMap((card) =>
-        card.answer.budget.map((line) => [card.title, line.source, line.above, line.below]),
+        card.answer.budget.map((line) => [
+          card.title,
+          card.answer.asked.kind,
+          card.answer.given,
+          line.source,
+          line.above,
+          line.below,
+        ]),
       ),
     ];
   }

@@ -29,17 +29,16 @@ export class CompareView extends Panel {
   }
 
   update() {
-    const text = this.card?.text ?? null;
-    if (text === null) this.close();
-    else this.spots[0].want({...this.question(), text});
+    const text = this.own();
+    if (text !== null) this.spots[0].want({...this.question(), text});
     this.draw();
   }
 
   draw() {
     const {answer, card} = this;
-    this.box.classList.toggle("waiting", this.spots[0].question !== null && this.spots[0].answered === null);
+    this.element.classList.toggle("unsettled", !this.settled);
     if (!this.changed(answer)) return;
-    if (!card || card.text === null || answer === null || answer.error) {
+    if (this.nothing) {
       fill(
         this.box,
         make(
@@ -52,11 +51,7 @@ export class CompareView extends Panel {
       fill(this.controls);
       return;
     }
-    fill(
-      this.controls,
-      this.title(),
-      make("span", {class: "quiet"}, `epsilon at delta ${spelt(this.page.state.delta)}`),
-    );
+    fill(this.controls, this.title(), make("span", {class: "quiet"}, `epsilon at delta ${spelt(answer.asked.delta)}`));
     const {truth} = answer;
     const rows = [
       {
@@ -78,7 +73,13 @@ export class CompareView extends Panel {
     ];
     const finite = rows.flatMap((row) => [row.value, row.high]).filter((each) => Number.isFinite(each) && each > 0);
     const scale = Math.max(...finite) > 20 * Math.min(...finite) ? "log" : "linear";
-    this.model = {title: `Epsilon at delta ${this.page.state.delta}`, rows, scale, label: "epsilon", locale: LOCALE};
+    this.model = {
+      title: `Epsilon at delta ${answer.asked.delta}, ${card.title}`,
+      rows,
+      scale,
+      label: "epsilon",
+      locale: LOCALE,
+    };
     const box = make("div", {class: "dots-box"});
     fill(this.box, box);
     dotsChart(box, this.model);
@@ -104,11 +105,12 @@ export class CompareView extends Panel {
   }
 
   csv() {
-    const {truth, rows} = this.answer;
+    const {truth, rows, asked} = this.answer;
+    const about = [this.card.title, asked.delta];
     return [
-      ["method", "lower", "upper", "kind"],
-      ["Tightrope", truth.low, truth.high, "certified interval"],
-      ...rows.map((row) => [row.method, "", row.value ?? "", row.kind]),
+      ["run", "delta", "method", "epsilon_lower", "epsilon_upper", "kind"],
+      [...about, "Tightrope", truth.low, truth.high, "certified interval"],
+      ...rows.map((row) => [...about, row.method, "", row.value ?? "", row.kind]),
     ];
   }
 }

@@ -65,7 +65,7 @@ export class CurveView extends Lines {
         text: `ε = ${spelt(epsilon)}`,
       });
     return {
-      title: "Privacy curve",
+      title: "Delta over epsilon, both ends",
       x: {label: "epsilon", scale: "linear", min, max},
       y: {label: "delta", scale: "log", ...this.heights(series, min, max)},
       guides: [],
@@ -89,8 +89,8 @@ export class CurveView extends Lines {
     return {min: decade(Math.min(least, most), Math.floor), max: decade(Math.max(most, aim * 2), Math.ceil)};
   }
 
-  caption() {
-    return "Delta at some epsilons, both ends";
+  columns() {
+    return ["epsilon", "delta_lower", "delta_upper"];
   }
 
   heading() {
@@ -100,8 +100,9 @@ export class CurveView extends Lines {
 
 /** The epsilon of a run that the axis makes room for: of a first answer that is wide, only what is certain. */
 function reached(card) {
-  const answer = card.found ?? card.answer;
-  const [low, high] = [double(answer?.low), double(answer?.high)];
+  const answer = card.shown;
+  if (!answer || answer.error || answer.asked.kind === "delta") return 0;
+  const [low, high] = [double(answer.low), double(answer.high)];
   return card.fine || high <= WIDE * low ? high : low;
 }
 

@@ -2,7 +2,7 @@
 
 import {makeChart} from "../chart/chart.js";
 import {fill, make, replace} from "../dom.js";
-import {chosen} from "../fields.js";
+import {numeral} from "../fields.js";
 import {LOCALE, double} from "../spelling.js";
 import {Spot} from "../spot.js";
 import {zoomOf} from "../state.js";
@@ -44,9 +44,8 @@ export class Lines {
     this.buildControls();
     this.chart = makeChart(this.box, {
       zoom: (range) => this.page.set({zoom: range === null ? "" : this.zoomed(range)}),
-      pin: (point) => this.page.pin(point.xText),
+      pin: (point) => this.page.pin(this.axis, point.xText),
       target: (target) => this.moved(target),
-      hover: () => {},
       announce: (text) => this.page.announce(text),
     });
   }
@@ -64,7 +63,7 @@ export class Lines {
   }
 
   moved({id, value}) {
-    this.page.set({[id]: chosen(value, false)});
+    this.page.set({[id]: numeral(value)});
   }
 
   /** Asks what is not known, and draws what is. */
@@ -92,7 +91,7 @@ export class Lines {
       const question = card.text === null ? null : this.question(card);
       if (question === null) {
         this.spots.get(id).rest();
-        if (card.wrong !== null) this.answers.delete(id);
+        if (card.failed) this.answers.delete(id); // else it is looked for, and what was there stays, dimmed
       } else {
         this.spots.get(id).want({...question, text: card.text});
       }
@@ -101,7 +100,9 @@ export class Lines {
   }
 
   draw(cards) {
-    const answers = cards.map((card) => [card, this.answers.get(card.run.id)]).filter(([, answer]) => answer);
+    const known = cards.map((card) => [card, this.answers.get(card.run.id)]).filter(([, answer]) => answer);
+    const answers = known.filter(([, answer]) => this.fits(answer, known[0][1]));
+    this.element.classList.toggle("unsettled", !this.settled);
     const series = answers.flatMap(([card, answer]) => {
       const points = answer.error ? [] : this.points(answer);
       return points.length
@@ -114,11 +115,12 @@ export class Lines {
               colour: this.page.colours[card.run.colour],
               points: drawn(points),
               dashed: card.open,
+              answer,
             },
           ]
         : [];
     });
-    const pins = this.page.pins(this.kind);
+    const pins = this.page.pins(this.axis);
     this.model = {
       ...this.axes(series, answers),
       id: this.kind,
@@ -133,9 +135,19 @@ export class Lines {
     replace(
       this.table,
       series.length
-        ? pointTable(this.caption(), this.heading(), series, pins)
+        ? pointTable(this.model.title, this.heading(), series, pins)
         : make("p", {class: "quiet"}, "The numbers of the chart will stand here."),
     );
+  }
+
+  /** Whether two answers can stand on one axis; where not, one of them waits for its next answer. */
+  fits() {
+    return true;
+  }
+
+  /** What pins are about: places of one axis. */
+  get axis() {
+    return this.kind;
   }
 
   said(answers) {
@@ -165,7 +177,7 @@ export class Lines {
         name,
       );
     this.showAll = link("Show all", () => this.page.set({zoom: ""}));
-    this.clearPins = link("Clear pins", () => this.page.unpin(this.kind));
+    this.clearPins = link("Clear pins", () => this.page.unpin(this.axis));
     fill(
       this.controls,
       ...this.choices(),
@@ -182,7 +194,7 @@ export class Lines {
 
   drawControls() {
     this.showAll.hidden = zoomOf(this.page.state) === null;
-    this.clearPins.hidden = this.page.pins(this.kind).length === 0;
+    this.clearPins.hidden = this.page.pins(this.axis).length === 0;
   }
 
   /** The questions that make the document of this view. */
@@ -195,7 +207,14 @@ export class Lines {
 
   /** Whether all that is drawn is the last word on what is asked now. */
   get settled() {
-    return [...this.spots.values()].every((spot) => spot.settled);
+    return this.page
+      .shown()
+      .every((card) => (card.text === null ? card.failed : card.fine && this.spots.get(card.run.id)?.settled));
+  }
+
+  /** Whether nothing is drawn. */
+  get nothing() {
+    return !this.model?.series.length;
   }
 
   /** What the chosen run is drawn by, as others ask for it. */
@@ -203,10 +222,15 @@ export class Lines {
     return this.answers.get(this.page.currentCard()?.run.id) ?? null;
   }
 
+  /** One row per point; `columns` says what its numbers are. */
   csv() {
     const rows = this.model.series.flatMap((each) =>
-      each.points.map((point) => [each.label, point.x, point.low, point.high]),
+      each.points.map((point) => [each.title, ...this.row(point, each)]),
     );
-    return [["run", this.heading(), "lower", "upper"], ...rows];
+    return [["run", ...this.columns()], ...rows];
+  }
+
+  row(point) {
+    return [point.x, point.low, point.high];
   }
 }

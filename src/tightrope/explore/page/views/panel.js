@@ -2,13 +2,15 @@
 
 import {make} from "../dom.js";
 
+export const ASKING = "This is being asked.";
 export const NO_RUN = "Choose a run: its card is the one with the frame.";
 
 /** A view of the run that is chosen. */
 export class Panel {
   constructor(page) {
     this.page = page;
-    this.answer = null;
+    this.answer = null; // with what was asked, and of the run that owns it
+    this.owner = null;
     this.spots = [];
     this.controls = make("div", {class: "controls row"});
     this.box = make("div", {class: "panel-box"});
@@ -20,6 +22,18 @@ export class Panel {
 
   close() {
     for (const spot of this.spots) spot.rest();
+  }
+
+  /** Forgets what is another run's; the text to ask about, or null. */
+  own() {
+    const {card} = this;
+    const text = card?.text ?? null;
+    if (card?.run.id !== this.owner || (text === null && (!card || card.failed))) {
+      this.close();
+      this.answer = this.rates = this.model = null;
+    }
+    this.owner = card?.run.id ?? null;
+    return text;
   }
 
   retheme() {
@@ -40,7 +54,14 @@ export class Panel {
 
   /** Whether all that is shown is the last word on what is asked now. */
   get settled() {
-    return this.spots.every((spot) => spot.settled);
+    const {card} = this;
+    if (!card || card.text === null) return !card || card.failed;
+    return card.fine && this.spots.every((spot) => spot.settled);
+  }
+
+  /** Whether there is nothing to show. */
+  get nothing() {
+    return this.answer === null || Boolean(this.answer.error);
   }
 
   /** What the chosen run is shown by, as others ask for it. */

@@ -2,12 +2,14 @@
 
 import {makeChart} from "../chart/chart.js";
 import {fill, make} from "../dom.js";
-import {chosen, numberField} from "../fields.js";
+import {numberField, numeral} from "../fields.js";
 import {LOCALE, intervalCell, spelt} from "../spelling.js";
 import {Spot} from "../spot.js";
 import {plainTable} from "../table.js";
-import {NO_RUN, Panel} from "./panel.js";
+import {ASKING, NO_RUN, Panel} from "./panel.js";
 import {tradeoffAxes} from "./tradeoff.js";
+
+const FIRST = "A first answer; the fine one follows.";
 
 export class RiskView extends Panel {
   kind = "risk";
@@ -45,10 +47,7 @@ export class RiskView extends Panel {
 
   open() {
     this.chart ??= makeChart(this.chartBox, {
-      zoom: () => {},
-      pin: () => {},
-      hover: () => {},
-      target: ({id, value}) => this.page.set({[id]: chosen(Math.min(value, 0.5), false)}),
+      target: ({id, value}) => this.page.set({[id]: numeral(Math.min(value, 0.5))}),
       announce: (text) => this.page.announce(text),
     });
   }
@@ -60,9 +59,8 @@ export class RiskView extends Panel {
 
   update() {
     for (const [name, field] of this.fields) field.set(this.page.state[name]);
-    const text = this.card?.text ?? null;
-    if (text === null) this.close();
-    else {
+    const text = this.own();
+    if (text !== null) {
       this.spots[0].want({...this.question(), text});
       this.spots[1].want({kind: "tradeoff", text});
     }
@@ -71,10 +69,15 @@ export class RiskView extends Panel {
 
   draw() {
     const {answer, card} = this;
-    if (card && this.answer && !this.answer.error) this.drawChart(card);
-    if (!this.changed(answer)) return;
-    if (!card || card.text === null || answer === null || answer.error) {
-      fill(this.heading, make("p", {class: answer?.error ? "error" : "quiet"}, answer?.error ?? NO_RUN));
+    this.element.classList.toggle("unsettled", !this.settled);
+    this.chartBox.hidden = this.nothing;
+    if (!this.nothing) this.drawChart(card);
+    if (!this.changed(answer, this.settled)) return;
+    if (this.nothing) {
+      fill(
+        this.heading,
+        make("p", {class: answer?.error ? "error" : "quiet"}, answer?.error ?? (card ? ASKING : NO_RUN)),
+      );
       fill(this.sentences);
       fill(this.side);
       return;
@@ -88,11 +91,12 @@ export class RiskView extends Panel {
         answer.rows.flatMap((row) => [make("dt", {}, row.number), make("dd", {}, row.sentence)]),
       ),
     );
+    const unfolded = [...this.side.querySelectorAll("details[open] > summary")].map((each) => each.textContent);
     const list = (title, lines) =>
       lines.length > 0 &&
       make(
         "details",
-        {},
+        {open: unfolded.includes(title)},
         make("summary", {}, title),
         make(
           "ul",
@@ -107,7 +111,7 @@ export class RiskView extends Panel {
         ["quantity", "lower and upper end"],
         answer.rows.map((row) => [row.quantity, intervalCell(row)]),
       ),
-      answer.wide && make("p", {class: "quiet"}, `Wide: ${answer.wide}`),
+      answer.wide && make("p", {class: "quiet"}, this.settled ? `Wide: ${answer.wide}` : FIRST),
       list("How to read it", answer.meant),
       list("What is assumed", answer.assumed),
       list("What is not covered", answer.notCovered),
@@ -116,7 +120,7 @@ export class RiskView extends Panel {
 
   drawChart(card) {
     const points = this.rates && !this.rates.error ? this.rates.hits.filter((point) => point.x > 0) : [];
-    const {fpr} = this.page.state;
+    const {fpr} = this.page.state; // where the line is: it follows the hand
     const targets =
       Number(fpr) > 0
         ? [{id: "fpr", axis: "x", value: Number(fpr), label: "rate of wrong accusations", text: spelt(fpr)}]
@@ -156,8 +160,15 @@ export class RiskView extends Panel {
 
   csv() {
     return [
-      ["quantity", "lower", "upper", "sentence"],
-      ...(this.answer?.rows ?? []).map((row) => [row.quantity, row.low, row.high, row.sentence]),
+      ["run", "quantity", "prior", "fpr", "baseline", "delta", "lower", "upper", "sentence"],
+      ...this.answer.rows.map((row) => [
+        this.card.title,
+        row.quantity,
+        ...["prior", "fpr", "baseline", "delta"].map((name) => this.answer.asked[name]),
+        row.low,
+        row.high,
+        row.sentence,
+      ]),
     ];
   }
 }

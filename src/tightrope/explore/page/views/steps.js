@@ -5,6 +5,8 @@ import {spelt} from "../spelling.js";
 import {zoomOf} from "../state.js";
 import {Lines, nice} from "./lines.js";
 
+const LABEL_MOST = 60; // characters
+
 export class StepsView extends Lines {
   kind = "steps";
   hint = "Between two points epsilon lies between their ends.";
@@ -18,31 +20,36 @@ export class StepsView extends Lines {
   }
 
   points(answer) {
-    if (!this.byEpochs) return answer.points;
-    return answer.points
+    const points = answer.points.map((point) => ({...point, steps: point.x}));
+    if (!this.byEpochs) return points;
+    return points
       .filter((point) => point.epoch > 0)
       .map((point) => ({...point, x: point.epoch, xText: point.epochText}));
   }
 
+  /** Epsilons at one delta only: while it is dragged, some runs are ahead of others. */
+  fits(answer, first) {
+    return answer.asked.delta === first.asked.delta;
+  }
+
+  get axis() {
+    return this.byEpochs ? "epochs" : "steps";
+  }
+
   axes(series, answers) {
-    const units = new Set(answers.map(([, answer]) => answer.unit).filter(Boolean));
-    const label = this.byEpochs ? "epochs" : units.size === 1 ? [...units][0] : "steps, or uses";
+    const delta = answers[0]?.[1].asked.delta ?? this.page.state.delta;
     const zoom = zoomOf(this.page.state);
-    const xs = series.flatMap((each) => each.points.map((point) => point.x));
-    const {min, max} = zoom ?? {min: 0, max: Math.max(1, ...xs)};
-    const highs = series.flatMap((each) =>
-      each.points.filter((point) => point.x >= min && point.x <= max).map((point) => point.high),
-    );
-    const lows = series.flatMap((each) =>
-      each.points.filter((point) => point.x >= min && point.x <= max).map((point) => point.low),
-    );
-    const most = Math.max(0, ...highs.filter(Number.isFinite));
-    const least = zoom ? Math.min(most, ...lows) : 0;
+    const places = series.flatMap((each) => each.points.map((point) => point.x));
+    const {min, max} = zoom ?? {min: 0, max: Math.max(1, ...places)};
+    const seen = series.flatMap((each) => each.points.filter((point) => point.x >= min && point.x <= max));
+    const most = Math.max(0, ...seen.map((point) => point.high).filter(Number.isFinite));
+    const least = zoom ? Math.min(most, ...seen.map((point) => point.low)) : 0;
+    const label = this.unitOf(series);
     return {
-      title: `Epsilon at delta ${this.page.state.delta}`,
-      x: {label: label.length > 60 ? `${label.slice(0, 60)} …` : label, scale: "linear", min, max},
+      title: `Epsilon at delta ${spelt(delta)}, both ends`,
+      x: {label: label.length > LABEL_MOST ? `${label.slice(0, LABEL_MOST)} …` : label, scale: "linear", min, max},
       y: {
-        label: `epsilon at delta ${spelt(this.page.state.delta)}`,
+        label: `epsilon at delta ${spelt(delta)}`,
         scale: "linear",
         min: least,
         max: zoom && most > least ? most : nice(most * 1.05),
@@ -50,6 +57,14 @@ export class StepsView extends Lines {
       guides: [],
       targets: [],
     };
+  }
+
+  /** What is counted; of runs that count other things, each says its own beside its name. */
+  unitOf(series) {
+    if (this.byEpochs) return "epochs";
+    const units = new Set(series.map((each) => each.answer.unit));
+    if (units.size > 1) for (const each of series) each.label = `${each.label}, ${each.answer.unit}`;
+    return units.size === 1 ? [...units][0] : "steps, uses or times, as each run says";
   }
 
   choices() {
@@ -72,11 +87,19 @@ export class StepsView extends Lines {
     for (const each of this.radios) each.checked = each.value === this.page.state.axis;
   }
 
-  caption() {
-    return `Epsilon at delta ${spelt(this.page.state.delta)}, both ends`;
+  copies() {
+    return null; // many runs, of which no command asks at once
+  }
+
+  columns() {
+    return ["counted_in", "count", "epochs", "delta", "epsilon_lower", "epsilon_upper"];
+  }
+
+  row(point, {answer}) {
+    return [answer.unit, point.steps, point.epoch || "", answer.asked.delta, point.low, point.high];
   }
 
   heading() {
-    return this.byEpochs ? "epochs" : "steps";
+    return this.byEpochs ? "epochs" : "count";
   }
 }

@@ -38,8 +38,9 @@ export class TradeoffView extends Lines {
     this.logBox.checked = this.log;
   }
 
-  caption() {
-    return this.log ? "The highest true positive rate, both ends" : "The least false negative rate, both ends";
+  columns() {
+    const rate = this.log ? "true_positive_rate" : "false_negative_rate";
+    return ["false_positive_rate", `${rate}_lower`, `${rate}_upper`];
   }
 
   heading() {
@@ -55,7 +56,7 @@ export function tradeoffAxes(log, zoom, series, targets) {
     const high = zoom && seen.length ? Math.max(...seen.map((point) => point.high)) : 1;
     const low = zoom && seen.length ? Math.min(...seen.map((point) => point.low)) : 0;
     return {
-      title: "Trade-off",
+      title: "The least false negative rate, both ends",
       x: {label: "false positive rate", scale: "linear", min, max},
       y: {label: "false negative rate", scale: "linear", min: high > low ? low : 0, max: high > low ? high : 1},
       guides: [
@@ -73,7 +74,7 @@ export function tradeoffAxes(log, zoom, series, targets) {
   const {min, max} = zoom ?? {min: 1e-6, max: 1};
   const least = Math.max(min, 1e-300);
   return {
-    title: "Trade-off at small rates",
+    title: "The highest true positive rate, both ends",
     x: {label: "false positive rate", scale: "log", min: least, max},
     y: {label: "true positive rate", scale: "log", min: least, max: 1},
     guides: [
