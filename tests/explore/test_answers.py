@@ -104,7 +104,9 @@ def test_a_training_run_goes_by_epochs_and_others_by_uses() -> None:
     [
         {"kind": "epsilon", "text": SGD, "delta": "1e-5"},
         {"kind": "delta", "text": " Laplace(scale=2,\n name='it\\'s') ", "epsilon": "0.25"},
+        {"kind": "epsilon", "text": "--1 * Gaussian(sigma=1)", "delta": "1e-5"},
         {"kind": "curve", "text": SGD, "from": 0, "to": 3},
+        {"kind": "curve", "text": "+1 * Gaussian(sigma=1)", "from": 0.1, "to": 0.4, "pins": [0.2]},
         {"kind": "curve", "text": SGD, "from": 0.1, "to": 0.4, "pins": ["0.2345"]},
         {"kind": "tradeoff", "text": "Gaussian(sigma=2)"},
         {"kind": "risk", "text": "Laplace(scale=2)", **RISK},
@@ -158,6 +160,14 @@ def test_a_document_holds_the_answers_and_is_read_again() -> None:
     assert len(results) == 3 + 3 + 6
     assert [each.bound for each in results[:3]] == list(tr.parse(SGD).curve(start=0, stop=1, points=3).bounds)
     assert all(each.quantity in ARGUMENTS for each in results)
+
+
+def test_every_part_of_a_document_has_the_time_of_a_call() -> None:
+    """A hard run leaves the others what they would have alone."""
+    hard = {"kind": "epsilon", "text": "training(records=600, batch=60, epochs=4, sigma=1.1, sampling='allocated')"}
+    found = result.read(answer({"kind": "document", "questions": [{**hard, "delta": 1e-5}] * 3})["json"])
+    alone = tr.parse(hard["text"]).epsilon(1e-5)
+    assert [each.bound for each in found] == [alone] * 3
 
 
 def test_a_report_is_a_whole_page() -> None:
@@ -228,4 +238,4 @@ def test_infinite_ends_are_words() -> None:
 
 
 def test_every_kind_is_asked_here() -> None:
-    assert {*KINDS} == {"menu", "read", *ASKED, "calibrate", "document", "report"}
+    assert {*KINDS} == {"menu", "read", *ASKED, "calibrate", "report"}

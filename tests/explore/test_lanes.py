@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tightrope.explore import lanes as module
+from tightrope.explore.asked import PageQuestion
 from tightrope.explore.lanes import Busy, Lane, Spot
 from tightrope.explore.process import CANCELLED
 
@@ -181,6 +182,34 @@ def test_what_nobody_waits_for_is_dropped() -> None:
         assert await after == {"answer": 3}
 
     in_lane(scene)
+
+
+def test_a_lane_outlives_whatever_its_process_does() -> None:
+    """One question that ends in an exception costs its own answer, and nobody else's."""
+
+    class Faulty(Told):
+        async def ask(self, question: dict[str, Any], patience: float) -> dict[str, Any]:
+            if question["n"] == 1:
+                raise RuntimeError("a fault")
+            return {"answer": question["n"]}
+
+    async def play() -> None:
+        told = Faulty()
+        lane = Lane(lambda: told, 1, 1)  # type: ignore[arg-type,return-value]
+        lane.open()
+        assert "RuntimeError" in (await ask(lane, "a", "x", 1))["error"]
+        assert told.ended == 1
+        assert await ask(lane, "a", "x", 2) == {"answer": 2}
+        await lane.close()
+
+    asyncio.run(asyncio.wait_for(play(), 20))
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"kind": 7}, {"kind": "document", "questions": 5}, {"kind": "document", "questions": [5, None]}]
+)
+def test_anything_has_a_time(given: dict[str, Any]) -> None:
+    assert 0.0 < PageQuestion(given).seconds <= 90.0
 
 
 def test_too_many_questions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,6 +237,14 @@ def test_a_page_that_goes_away_takes_its_question_along(explorer: Open) -> None:
     assert time.monotonic() - began < 15.0  # six of them would take a minute
 
 
+@pytest.mark.parametrize("stage", ["first", "fine"])
+def test_malformed_questions_stop_nobody(explorer: Open, stage: str) -> None:
+    for _ in range(8):  # more than there are processes
+        assert "error" in explorer.ask({"kind": "document", "questions": 5, "stage": stage})
+        assert "error" in explorer.ask({"kind": [], "stage": stage})
+    assert "low" in explorer.ask({"kind": "epsilon", "text": SGD, "delta": 1e-5, "stage": stage})
+
+
 def test_a_process_that_dies_costs_one_answer(explorer: Open) -> None:
     children = subprocess.run(
         ["ps", "-o", "pid=", "--ppid", str(explorer.process.pid)], capture_output=True, text=True, check=True

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import click
 
 from ..errors import InvalidParameter
 from ..expression import parse, parse_template
 from ..expression.scan import has_unknown
-from .output import say
 
-RUNS_MOST = 8
 MISSING = "the explorer needs starlette and uvicorn: pip install 'tightrope-dp[explore]'"
 
 
@@ -39,6 +39,7 @@ def explore(
     tightrope explore --port 8765 --token my-own-token --no-browser
     """
     try:
+        from ..explore.asked import RUNS_MOST
         from ..explore.server import serve, shared_state
     except ImportError as error:
         if error.name not in ("starlette", "uvicorn"):
@@ -52,7 +53,8 @@ def explore(
             (parse_template if has_unknown(each) else parse)(each, files)
 
     def ready(address: str) -> None:
-        say(f"{address}\nThe explorer is open on this machine alone; Ctrl+C ends it.")
+        with suppress(OSError):  # whoever closed the output still has the page
+            click.echo(f"{address}\nThe explorer is open on this machine alone; Ctrl+C ends it.")
 
     serve(expressions, port=port, token=token, files=files, processes=processes, browser=not no_browser, ready=ready)
     return 0

@@ -6,33 +6,38 @@ A refusal is an answer too: {"error": one line, "column": where in the text, or 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
 
-from .. import documents
+from .. import documents, work
 from ..errors import ExpressionError, InvalidParameter, TightropeError, WorkExhausted
 from ..expression.scan import has_unknown
 from ..mechanisms.base import Mechanism
 from ..mechanisms.data_file import GIVE_FILES
 from ..relation import neighbours
+from ..result import Result
 from . import single, views
-from .asked import PageQuestion
+from .asked import RUNS_MOST, PageQuestion
 from .form import form_of
 from .menu import menu
 from .views import Chart
 
-RUNS_MOST = 8
+Allowing = Callable[[float], AbstractContextManager[object]]
 FILES_HINT = "start the explorer with --files FOLDER to let expressions name files in it"
 
 
-def answer(given: Mapping[str, Any], files: str | None = None) -> dict[str, Any]:
-    """The answer to a question, or why there is none."""
+def answer(given: Mapping[str, Any], files: str | None = None, allowing: Allowing = work.allowance) -> dict[str, Any]:
+    """The answer to a question, or why there is none; allowing gives each call its time."""
     asked = PageQuestion(given, files)
     try:
         make = KINDS.get(asked.kind)
+        if asked.kind == "document":
+            return document(asked, allowing)
         if make is None:
-            raise InvalidParameter(f"the page asks for {', '.join(KINDS)}, not for {asked.kind!r:.40}")
-        return make(asked)
+            raise InvalidParameter(f"the page asks for document, {', '.join(KINDS)}, not for {asked.kind!r:.40}")
+        with allowing(asked.seconds):
+            return make(asked)
     except WorkExhausted:
         return _refused("nothing could be proven in the time of a first picture", None)
     except ExpressionError as error:
@@ -55,22 +60,25 @@ def read(asked: PageQuestion) -> dict[str, Any]:
 
 
 def _described(run: Mechanism) -> dict[str, Any]:
-    return {"label": run.label, "neighbours": neighbours(run.relation), "tight": run.tight, "expression": repr(run)}
+    return {"label": run.label, "neighbours": neighbours(run.relation)}
 
 
-def document(asked: PageQuestion) -> dict[str, Any]:
-    """The results of several questions as one document, which `tightrope verify` reads."""
-    given = asked.given.get("questions")
-    parts = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
-    if parts != given or not 0 < len(parts) <= RUNS_MOST:
+def results(asked: PageQuestion) -> list[Result]:
+    """What a question of a document rests on."""
+    if asked.kind not in VIEWS:
+        raise InvalidParameter(f"a document holds {', '.join(VIEWS)}, not {asked.kind!r:.40}")
+    return VIEWS[asked.kind](asked).results
+
+
+def document(asked: PageQuestion, allowing: Allowing) -> dict[str, Any]:
+    """The results of several questions as one document, which `tightrope verify` reads; each is a call of its own."""
+    if len(asked.parts) != len(asked.given.get("questions") or ()) or not 0 < len(asked.parts) <= RUNS_MOST:
         raise InvalidParameter(f"a document holds the answers to 1 to {RUNS_MOST} questions")
     found = []
-    for part in parts:
-        each = PageQuestion(part, asked.files)
-        if each.kind not in VIEWS:
-            raise InvalidParameter(f"a document holds {', '.join(VIEWS)}, not {each.kind!r:.40}")
-        found += VIEWS[each.kind](each).results
-    return {"json": documents.write_dated({"results": [each.document() for each in found]})}
+    for part in asked.parts:
+        with allowing(part.seconds):
+            found += [result.document() for result in results(part)]
+    return {"json": documents.write_dated({"results": found})}
 
 
 def report(asked: PageQuestion) -> dict[str, Any]:
@@ -110,7 +118,6 @@ KINDS: Mapping[str, Callable[[PageQuestion], dict[str, Any]]] = MappingProxyType
         "read": read,
         **{name: _drawn(make) for name, make in VIEWS.items()},
         "calibrate": single.calibrate,
-        "document": document,
         "report": report,
     }
 )

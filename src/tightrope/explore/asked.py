@@ -17,9 +17,12 @@ from ..expression.scan import has_unknown
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import WHOLE_MOST
 from ..question import SECONDS
+from ..report.request import REPORT_SECONDS
 
+RUNS_MOST = 8  # of the page
 TEXT_MOST = 10_000  # characters of an expression on the page
 FIRST_SECONDS = 0.4  # of a first picture, which another one follows
+SEARCH_FIRST = 1.5  # seconds of a search while its target is dragged
 NUMBER_MOST = 60  # characters of a number
 FIRST = "first"
 
@@ -56,8 +59,21 @@ class PageQuestion:
 
     @property
     def seconds(self) -> float:
-        """What it may take: as long as a command has, so that it says the same."""
-        return FIRST_SECONDS if self.rough else SECONDS
+        """What it may take: as long as a command has, so that it says the same; of anything that is no question too."""
+        kind = self.given.get("kind")
+        if kind == "report":
+            return REPORT_SECONDS
+        if self.rough:
+            return SEARCH_FIRST if kind == "calibrate" else FIRST_SECONDS
+        return SECONDS * max(len(self.parts), 1)
+
+    @property
+    def parts(self) -> list[PageQuestion]:
+        """The questions of a document; none of any other."""
+        given = self.given.get("questions") if self.given.get("kind") == "document" else None
+        if not isinstance(given, list):
+            return []
+        return [PageQuestion(each, self.files) for each in given[: RUNS_MOST + 1] if isinstance(each, dict)]
 
     def run(self) -> Mechanism:
         """The mechanism that the text describes."""

@@ -18,11 +18,14 @@ _QUOTED = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[?{}]""")
 
 
 def command(verb: str, text: str, options: Mapping[str, object]) -> str:
-    """A line for a shell, such as tightrope epsilon 'Gaussian(sigma=1)' --delta 1e-05."""
-    told = (
-        f"--{name.replace('_', '-')}" + ("" if value is True else f" {_word(value)}") for name, value in options.items()
+    """A line for a shell, such as tightrope epsilon 'Gaussian(sigma=1)' --delta 1e-05; a list repeats its option."""
+    given = (
+        (name, each) for name, value in options.items() for each in (value if isinstance(value, list) else [value])
     )
-    return " ".join(["tightrope", verb, shlex.quote(_line(text)), *told])
+    told, line = [f"--{name} {_word(value)}" for name, value in given], _line(text)
+    if line.startswith("-"):  # or it would be taken for an option
+        return " ".join(["tightrope", verb, *told, "--", shlex.quote(line)])
+    return " ".join(["tightrope", verb, shlex.quote(line), *told])
 
 
 def question(text: str, method: str, arguments: Mapping[str, object]) -> str:

@@ -2,7 +2,7 @@
 
 A spot is one place of one page: a newer question there takes the turn of the one that waits, and ends the one that
 is being answered. First pictures have processes of their own (the quick lane), so that no long question stands before
-them; long ones run in the other lane, less urgently, and one page never has all of its processes.
+them; long ones run in the other lane, less urgently. One page never has all processes of a lane.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from .asked import PageQuestion
 from .process import CANCELLED, CANCELLED_SECONDS, Answering
-from .worker import allowed
 
 WAITING_MOST = 400  # questions in a lane: then it is busy
 CLIENTS_MOST = 1000  # whose last turn is remembered
-SLACK_FACTOR, SLACK_SECONDS = 2.0, 3.0  # of its seconds, and so many more: then a process is ended
+SLACK_FACTOR, SLACK_SECONDS = 2.0, 1.5  # of its seconds, and so many more: then a process is ended
+FAULT = "the process that answers this could not be asked; it is started again"
 QUICK = ("read", "menu")  # what takes no time worth mentioning
 
 
@@ -120,8 +120,9 @@ class Lane:
                 continue
             try:
                 turn.settle(await self._answer(turn, answering))
-            except OSError as error:
-                turn.settle({"error": str(error), "column": None})
+            except Exception as error:  # this loop must not end: nobody else would take a turn of this process
+                turn.settle({"error": f"{FAULT} ({type(error).__name__})", "column": None})
+                await answering.end()
             finally:
                 turn.by = None
                 if self._running.get(turn.spot) is turn:
@@ -131,7 +132,7 @@ class Lane:
     async def _answer(self, turn: Turn, answering: Answering) -> dict[str, Any]:
         """What the process says; where it is not wanted any more and goes on all the same, the process is ended."""
         turn.by = answering
-        patience = SLACK_FACTOR * allowed(turn.question) + SLACK_SECONDS
+        patience = SLACK_FACTOR * PageQuestion(turn.question).seconds + SLACK_SECONDS
         asking = asyncio.ensure_future(answering.ask(turn.question, patience))
         try:
             await asyncio.wait({asking, turn.reply}, return_when=asyncio.FIRST_COMPLETED)
@@ -173,7 +174,7 @@ class Lanes:
     """The quick lane and the other one."""
 
     def __init__(self, processes: int, files: str | None = None) -> None:
-        self._quick = Lane(lambda: Answering(0, files), max(processes, 2), max(processes, 2))
+        self._quick = Lane(lambda: Answering(0, files), processes + 1, processes)
         self._long = Lane(lambda: Answering(5, files), processes + 1, processes)
 
     async def open(self) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 from ..expression import parse
 from ..mechanisms.base import Mechanism
 from ..mechanisms.loaders import LOADERS
-from ..registry import JOINS, MECHANISMS, SECTIONS, TRANSFORMS, keywords
-from ..version import __version__
+from ..registry import MECHANISMS, SECTIONS, TRANSFORMS, keywords
 from .form import form_of
 
 CHOICES = {"sampling": tuple(LOADERS)}  # words of which one is chosen, by their keyword
@@ -26,13 +25,11 @@ OPENING = (
 def menu() -> dict[str, Any]:
     """As JSON: mechanisms by section, transformations, and runs for an empty page."""
     return {
-        "version": __version__,
         "sections": [
             {"title": title, "mechanisms": [_offered(name, make) for name, make in _of(section)]}
             for section, title in SECTIONS.items()
         ],
         "transformations": [_offered(name, make) for name, make in TRANSFORMS.items()],
-        "joins": [{"name": name, "example": make.example} for name, make in JOINS.items()],
         "opening": list(OPENING),
     }
 
@@ -46,7 +43,6 @@ def _offered(name: str, make: Any) -> dict[str, Any]:
     return {
         "name": name,
         "summary": str(getdoc(make)).splitlines()[0],
-        "relations": make.relations,
         "example": make.example,
         "takes": [_keyword(each) for each in keywords(make)],
         "starts": _starting(name, make.example),

@@ -58,8 +58,8 @@ class Answering:
 
     async def ask(self, question: dict[str, Any], patience: float) -> dict[str, Any]:
         """The answer; after so many seconds the process is ended, and another one started for the next question."""
+        self._number += 1  # before it starts: who cancels meanwhile means this question
         process = await self.start()
-        self._number += 1
         self._send(process, {"id": self._number, "question": question})
         reply = await self._line(process, patience)
         if reply is None or reply["id"] != self._number:  # no answer is ever taken for that of another question
@@ -99,7 +99,7 @@ class Answering:
             line = await asyncio.wait_for(process.stdout.readline(), patience)
         except (TimeoutError, ValueError):
             return None
-        if not line:
+        if not line.endswith(b"\n"):  # it ended, perhaps in the middle of a line
             await process.wait()
             return None
         found: dict[str, Any] = json.loads(line)

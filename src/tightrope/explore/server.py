@@ -44,7 +44,7 @@ def serve(
         lanes = Lanes(processes or cores(), files)
         config = uvicorn.Config(
             application(lanes, used, secret),
-            log_level="error",
+            log_config=None,  # what goes wrong is told by those who ask; a closed terminal is no fault
             access_log=False,
             server_header=False,
             limit_concurrency=CONNECTIONS_MOST,
@@ -101,7 +101,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self.started:
+        if self.started and not self.should_exit:
             self._ready()
 
 

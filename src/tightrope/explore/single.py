@@ -9,14 +9,12 @@ from .. import result
 from ..calibrate import Calibration, Target
 from ..calibrate import calibrate as best
 from ..digits import short
-from ..question import ARGUMENTS, SECONDS
+from ..question import ARGUMENTS
 from ..result import Result
 from . import copies
 from .asked import PageQuestion
 from .shown import about, ends
 from .views import Chart
-
-SEARCH_FIRST = 1.5  # seconds of a search while its target is dragged
 
 
 def answer(asked: PageQuestion) -> Chart:
@@ -41,14 +39,13 @@ def calibrate(asked: PageQuestion) -> dict[str, Any]:
     """The least noise, or the most uses, that meet epsilon at delta; while a target is dragged, as far as it gets."""
     template = asked.template()
     epsilon, delta = asked.number("epsilon"), asked.number("delta")
-    seconds = SEARCH_FIRST if asked.rough else SECONDS
     began = time.perf_counter()
     found = best(
         template,
         target=Target(epsilon=epsilon, delta=delta),
         parameter=template.parameter,
         integer=template.integer,
-        seconds=seconds,
+        seconds=asked.seconds,
     )
     taken = time.perf_counter() - began
     return {

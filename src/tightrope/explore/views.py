@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from .. import account
 from ..bound import Bound
 from ..compare import compare as compared
-from ..digits import rounded, short
+from ..digits import rounded
 from ..documents import plain
 from ..epochs import Epochs
 from ..mechanisms.base import Mechanism
@@ -72,11 +72,10 @@ def steps(asked: PageQuestion) -> Chart:
         for part, bound in zip(found.runs, found.bounds, strict=True)
     ]
     points = [
-        {**point(float(count), bound), "epoch": epoch, "epochText": rounded(epoch, 4, up=False) if epoch else "0"}
+        {**point(float(count), bound), "epoch": epoch, "epochText": rounded(epoch, 6, up=False) if epoch else "0"}
         for count, epoch, bound in zip(found.steps, found.epochs, found.bounds, strict=True)
     ]
-    told = {"points": points, "unit": unit, "notes": list(found.notes)}
-    return Chart({**told, **_questioned(asked, "epsilon", {"delta": delta})}, results)
+    return Chart({"points": points, "unit": unit, "notes": list(found.notes)}, results)
 
 
 def tradeoff(asked: PageQuestion) -> Chart:
@@ -93,7 +92,7 @@ def tradeoff(asked: PageQuestion) -> Chart:
         "points": [_rate(*each, found) for each in zip(places, bounds, strict=True)],
         "hits": [_rate(*each, found) for each in zip(places, hits, strict=True)],
         "wide": wide(each for each in found.bounds if each.width > RATE_SEEN),
-        "command": copies.command("tradeoff", asked.text, {}) + "".join(f" --fpr {short(each)}" for each in rates),
+        "command": copies.command("tradeoff", asked.text, {"fpr": list(rates)}),
         "python": copies.question(asked.text, "tradeoff_curve", {"fprs": list(rates)}),
     }
     return Chart(drawn, results)
@@ -202,7 +201,7 @@ def _copied(asked: PageQuestion, verb: str, places: Sequence[float]) -> dict[str
     start, stop, count = places[0], places[-1], len(places)
     if len({*places} - {*account.grid(start, stop, count, None)}):
         told: dict[str, object] = {"epsilons": list(places)}
-        line = copies.command(verb, asked.text, {}) + "".join(f" --epsilon {short(each)}" for each in places)
+        line = copies.command(verb, asked.text, {"epsilon": list(places)})
     else:
         told = {"start": start, "stop": stop, "points": count}
         line = copies.command(verb, asked.text, {"from": start, "to": stop, "points": count})

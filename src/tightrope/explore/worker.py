@@ -12,16 +12,15 @@ import os
 import sys
 import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any
 
 from .. import work
-from ..report.request import REPORT_SECONDS
 from .answers import answer
-from .asked import PageQuestion
-from .single import SEARCH_FIRST
 
-ADDRESSES_MOST = 6 << 30  # bytes of addresses: a question that asks for more is refused
+ADDRESSES_MOST = 4 << 30  # bytes of addresses: a question that asks for more is refused
 WARM = {"kind": "curve", "text": "Gaussian(sigma=1).poisson(rate=0.01) * 100", "points": 3}
 FAULT = "this question met a fault in the explorer itself; the terminal says more"
 NO_MEMORY = "this takes more memory than the explorer gives a question"
@@ -49,20 +48,26 @@ class Worker:
             _write(out, {"id": order["id"], "answer": found, "held": held()})
 
     def answered(self, number: int, question: dict[str, Any]) -> dict[str, Any]:
-        """The answer, in one allowance that can be taken away."""
-        with work.allowance(allowed(question)) as meter:
-            self._current = number, meter
-            if self._cancelled == number:  # it was heard before the question began
-                meter.cancel()
-            try:
-                return answer(question, self._files)
-            except MemoryError:
-                return {"error": NO_MEMORY, "column": None}
-            except Exception:  # whatever one question meets, the next one is answered
-                traceback.print_exc()
-                return {"error": FAULT, "column": None}
-            finally:
-                self._current = None
+        """The answer, in allowances that can be taken away."""
+
+        @contextmanager
+        def allowing(seconds: float) -> Iterator[None]:
+            with work.allowance(seconds) as meter:
+                self._current = number, meter
+                if self._cancelled == number:  # it was heard before this began
+                    meter.cancel()
+                try:
+                    yield
+                finally:
+                    self._current = None
+
+        try:
+            return answer(question, self._files, allowing)
+        except MemoryError:
+            return {"error": NO_MEMORY, "column": None}
+        except Exception:  # whatever one question meets, the next one is answered
+            traceback.print_exc()
+            return {"error": FAULT, "column": None}
 
     def _listen(self) -> None:
         for line in sys.stdin.buffer:
@@ -75,16 +80,6 @@ class Worker:
             else:
                 self._waiting.put(order)
         os._exit(0)
-
-
-def allowed(question: dict[str, Any]) -> float:
-    """Seconds of a question, of which the parts take theirs."""
-    asked, kind = PageQuestion(question), question.get("kind")
-    if kind == "report":
-        return REPORT_SECONDS
-    if kind == "calibrate" and asked.rough:
-        return SEARCH_FIRST
-    return asked.seconds * max(len(question.get("questions") or ()), 1) if kind == "document" else asked.seconds
 
 
 def held() -> int:
