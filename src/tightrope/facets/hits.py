@@ -9,7 +9,6 @@ of Gaussians mechanisms.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -74,8 +73,11 @@ class BinomialHits(HitLaw):
         return self.size
 
     def weights(self) -> list[arb]:
-        rate = arb(self.rate)
-        return [math.comb(self.size, j) * rate**j * (1 - rate) ** (self.size - j) for j in range(self.size + 1)]
+        rate, ways, found = arb(self.rate), 1, []
+        for j in range(self.size + 1):
+            found.append(ways * rate**j * (1 - rate) ** (self.size - j))
+            ways = ways * (self.size - j) // (j + 1)  # exact, and cheaper than each of them anew
+        return found
 
     def log_none(self) -> arb:
         return self.size * (-arb(self.rate)).log1p()

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import arb
 
+from ... import work
 from ...errors import UnsupportedMechanism
 from ...facets.hits import UnevenHits, quotient
 from ...kernels.ball import erfc, least_known
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 CONTOUR_MOST = 64  # hits: a cgf with more is slower than a lattice
 COST = 8  # of a term of a profile, in evaluations of a Gaussian's
+BALL_TERM = 4e4  # units of a term, in balls: its weight, its place and its tails
 SUMMED_AT_ONCE = 32  # terms of a sum
 
 
@@ -148,6 +150,7 @@ class GaussianMixturePair(Pair):
 
     def ball_place(self, t: arb) -> arb | None:
         """x with log g(x) = t, -inf where t is below log w_0; None where that cannot be told."""
+        work.spend(BALL_TERM * len(self.hits.counts()))
         return ball_root(self.base.ball_mu(), self.hits, t)
 
     def reversed(self) -> GaussianMixturePair:
