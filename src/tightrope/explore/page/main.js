@@ -1,7 +1,15 @@
-// The page: one value (state.js), the cards of its runs, one view, and what is asked of all runs.
+// The page: one value, the cards of its runs, one view, and what is asked of all runs. The modules around it:
+//
+//   state.js       the value, and the address that says it      server.js    questions to the server
+//   spot.js        one spot: first picture, then the fine one   spelling.js  numbers in the reader's locale
+//   card.js        a run: text, form, answer                    form.js      its form; fields.js: numbers with sliders
+//   expression.js  a form as text                               asking.js    what is asked of all runs
+//   views/         one file per view                            table.js     the table beside a chart
+//   tools.js       share, export, theme                         files.js     what leaves the page
+//   chart/         drawing, knows nothing of privacy            dom.js       elements
 
-import {Card} from "./card.js";
 import {AskBar} from "./asking.js";
+import {Card} from "./card.js";
 import {button, fill, make, say} from "./dom.js";
 import {ask, onAlive, restart, watch} from "./server.js";
 import {spelt} from "./spelling.js";
