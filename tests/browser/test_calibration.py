@@ -44,7 +44,7 @@ def test_the_target_is_dragged_with_the_mouse(visit: Visit) -> None:
     assert 0 < float(epsilon) < 1
     visit.wait_said("epsilon", [epsilon])
     value = expect_least(visit, epsilon, "1e-5")
-    card.press("Put this value in place of ?")
+    card.press("Use this value in place of ?")
     card.expect_text(f"Gaussian(sigma={value}) * 10")
     card.expect_epsilon(f"Gaussian(sigma={value}) * 10")
     visit.wait_said("ask", [])
@@ -114,5 +114,5 @@ def test_a_question_mark_in_a_name_asks_nothing(visit: Visit) -> None:
     visit.ask("calibrate")
     card.expect_text("Gaussian(sigma=?).named('why?')")
     expect(card.number).to_have_text("sigma = 3.7306326")
-    card.press("Put this value in place of ?")
+    card.press("Use this value in place of ?")
     card.expect_text("Gaussian(sigma=3.7306326).named('why?')")

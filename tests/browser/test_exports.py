@@ -102,21 +102,24 @@ def test_the_curve_as_csv(visit: Visit) -> None:
     """Doubles, not the rounded texts: those that the package computes at the same epsilons."""
     visit = drawn(opened(visit), "δ over ε")
     rows = list(csv.DictReader(io.StringIO(export(visit, "CSV").decode())))
-    for place, text in enumerate((RUN, OTHER), 1):
-        mine = [each for each in rows if each["run"] == f"Run {place}"]
+    for text in (RUN, OTHER):
+        mine = [each for each in rows if each["run"] == tr.parse(text).label]
         assert len(mine) == 61
         epsilons = [float(each["epsilon"]) for each in mine]
         curve = tr.parse(text).curve(epsilons=epsilons)
-        assert [float(each["lower"]) for each in mine] == [bound.lower for bound in curve.bounds]
-        assert [float(each["upper"]) for each in mine] == [bound.upper for bound in curve.bounds]
-        assert all(float(each["lower"]) <= float(each["upper"]) for each in mine)
+        assert [float(each["delta_lower"]) for each in mine] == [bound.lower for bound in curve.bounds]
+        assert [float(each["delta_upper"]) for each in mine] == [bound.upper for bound in curve.bounds]
+        assert all(float(each["delta_lower"]) <= float(each["delta_upper"]) for each in mine)
 
 
 def test_classic_bounds_as_csv(visit: Visit) -> None:
     rows = list(csv.DictReader(io.StringIO(export(drawn(opened(visit), "Classic bounds"), "CSV").decode())))
     compared = tr.compare(tr.parse(RUN), delta=1e-5)
-    assert (float(rows[0]["lower"]), float(rows[0]["upper"])) == (compared.truth.lower, compared.truth.upper)
-    said = {each["method"]: float(each["upper"]) for each in rows[1:] if each["upper"]}
+    assert (float(rows[0]["epsilon_lower"]), float(rows[0]["epsilon_upper"])) == (
+        compared.truth.lower,
+        compared.truth.upper,
+    )
+    said = {each["method"]: float(each["epsilon_upper"]) for each in rows[1:] if each["epsilon_upper"]}
     assert said == pytest.approx({row.method: row.value for row in compared.rows if not row.silent}, rel=1e-12)
 
 
@@ -124,9 +127,7 @@ def test_the_budget_as_csv(visit: Visit) -> None:
     rows = list(csv.DictReader(io.StringIO(export(drawn(opened(visit), "Error budget"), "CSV").decode())))
     certificate = tr.parse(RUN).epsilon(delta=1e-5).certificate
     assert certificate is not None
-    mine = {
-        each["source"]: float(each["above"]) for each in rows if "Gaussian" in each["run"] or each["run"] == "Run 1"
-    }
+    mine = {each["source"]: float(each["delta_above"]) for each in rows if each["run"] == tr.parse(RUN).label}
     assert mine == {name.replace("_", " "): value for name, value in certificate.budget.upper.items()}
 
 
@@ -152,7 +153,7 @@ def test_other_views_have_a_document(visit: Visit) -> None:
 
 def test_the_report(visit: Visit) -> None:
     visit = drawn(opened(visit), "δ over ε")
-    html = export(visit, "The report of the chosen run, as HTML").decode()
+    html = export(visit, "Report of the run that is chosen, as HTML").decode()
     assert html.lower().startswith("<!doctype html>")
     assert "Gaussian(sigma=2.0) * 3" in html
     assert str(tr.parse(RUN).epsilon(delta=1e-5))[1:-1].split(", ")[1] in html
@@ -170,4 +171,4 @@ def test_there_is_nothing_to_export_yet(visit: Visit) -> None:
             visit.page.get_by_role("group", name="Export this view").get_by_role("button", name=name).click()
             visit.page.evaluate("() => new Promise((done) => setTimeout(done))")
             told[f"{view}, {name}"] = visit.status.inner_text()
-    assert set(told.values()) == {"there is nothing to export yet"}, told
+    assert set(told.values()) == {"There is nothing to export yet"}, told

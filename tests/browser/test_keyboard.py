@@ -115,7 +115,7 @@ def test_the_menu_of_exports(visit: Visit) -> None:
     summary = visit.page.locator("summary", has_text="Export")
     tab_to(visit, summary)
     press(visit, "Enter")
-    svg = visit.page.get_by_role("button", name="Export this view as SVG")
+    svg = visit.page.get_by_role("button", name="SVG: export this view")
     expect(svg).to_be_visible()
     press(visit, "Tab", "Tab")
     expect(svg).to_be_focused()
@@ -194,12 +194,12 @@ def test_buttons_beside_the_chart_leave_the_focus_somewhere(visit: Visit) -> Non
 def test_reading_the_table_goes_on_while_answers_come(visit: Visit) -> None:
     """The region that scrolls keeps the focus, and what is unfolded stays so, when the page draws anew."""
     opened(visit, RUN, OTHER)
-    tab_to(visit, visit.page.get_by_role("region", name="Delta at some epsilons"))
+    tab_to(visit, visit.page.get_by_role("region", name="Delta over epsilon"))
     visit.page.evaluate("() => matchMedia('(prefers-color-scheme: dark)')")
     visit.page.emulate_media(color_scheme="dark")
     visit.page.wait_for_function("() => getComputedStyle(document.body).backgroundColor === 'rgb(15, 23, 30)'")
     visit.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    assert visit.focus.startswith("Delta at some epsilons")
+    assert visit.focus.startswith("Delta over epsilon")
     visit.view("Risk")
     unfolded = visit.page.locator("#view details").first
     expect(unfolded).to_be_visible()
