@@ -92,7 +92,7 @@ def test_another_mechanism_is_composed_and_removed(visit: Visit) -> None:
     card.field("scale of Laplace").fill("10")
     card.expect_text("Gaussian(sigma=4) * 3 + Laplace(scale=10)")
     card.expect_epsilon("Gaussian(sigma=4) * 3 + Laplace(scale=10)")
-    card.press("Remove Gaussian")
+    card.press("Remove this part: Gaussian")
     card.expect_text("Laplace(scale=10)")
     card.expect_epsilon("Laplace(scale=10)")
     assert visit.focus != "body"
