@@ -61,13 +61,16 @@ def test_the_targets_move_by_keys(visit: Visit) -> None:
     before = float(handle.get_attribute("aria-valuenow") or "nan")
     for _ in range(3):
         visit.page.keyboard.press("ArrowRight")
+    visit.page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
     epsilon = visit.page.get_by_role("textbox", name="epsilon").input_value()
     assert float(epsilon) > 1
     expect(handle).to_have_attribute("aria-valuetext", f"ε = {epsilon}")
     assert float(handle.get_attribute("aria-valuenow") or "nan") > before
     visit.handle("delta").focus()
     visit.page.keyboard.press("PageDown")
-    delta = visit.page.get_by_role("textbox", name="delta").input_value()
+    field = visit.page.get_by_role("textbox", name="delta")
+    expect(field).not_to_have_value("1e-5")
+    delta = field.input_value()
     assert float(delta) < 1e-5
     expect_least(visit, epsilon, delta)
     assert visit.focus == "delta"

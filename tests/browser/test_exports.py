@@ -24,7 +24,7 @@ def export(visit: Visit, name: str) -> bytes:
     visit.page.locator("summary", has_text="Export").click()
     with visit.page.expect_download() as saved:
         visit.page.get_by_role("group", name="Export this view").get_by_role("button", name=name).click()
-    expect(visit.status).to_have_text(f"{'Report' if 'report' in name else name} saved")
+    expect(visit.status).to_have_text(f"{name.split()[0]} saved")
     return Path(saved.value.path()).read_bytes()
 
 

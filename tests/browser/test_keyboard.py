@@ -203,6 +203,7 @@ def test_reading_the_table_goes_on_while_answers_come(visit: Visit) -> None:
     visit.view("Risk")
     unfolded = visit.page.locator("#view details").first
     expect(unfolded).to_be_visible()
+    expect(visit.page.locator(".unsettled")).to_have_count(0)
     unfolded.locator("summary").click()
     visit.card(0).name.fill("mine")
     visit.card(0).name.press("Enter")

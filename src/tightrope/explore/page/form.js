@@ -287,7 +287,7 @@ export class Form {
         }
         this.rebuilt();
       },
-      {class: "link", "aria-label": `Remove ${node.name ?? node.kind}`},
+      {class: "link", "aria-label": `Remove this part: ${node.name ?? node.kind}`},
     );
   }
 
