@@ -17,6 +17,7 @@ export class RiskView extends Panel {
   constructor(page) {
     super(page);
     this.rates = null;
+    this.unfolded = [];
     this.spots = [
       new Spot("risk", (answer) => {
         this.answer = answer;
@@ -73,6 +74,10 @@ export class RiskView extends Panel {
     this.chartBox.hidden = this.nothing;
     if (!this.nothing) this.drawChart(card);
     if (!this.changed(answer, this.settled)) return;
+    if (this.side.querySelector("details")) {
+      // What somebody unfolded stays so, of this run and of the next one.
+      this.unfolded = [...this.side.querySelectorAll("details[open] > summary")].map((each) => each.textContent);
+    }
     if (this.nothing) {
       fill(
         this.heading,
@@ -91,12 +96,11 @@ export class RiskView extends Panel {
         answer.rows.flatMap((row) => [make("dt", {}, row.number), make("dd", {}, row.sentence)]),
       ),
     );
-    const unfolded = [...this.side.querySelectorAll("details[open] > summary")].map((each) => each.textContent);
     const list = (title, lines) =>
       lines.length > 0 &&
       make(
         "details",
-        {open: unfolded.includes(title)},
+        {open: this.unfolded.includes(title)},
         make("summary", {}, title),
         make(
           "ul",
