@@ -29,7 +29,7 @@ def axe() -> str:
 def violations(visit: Visit, axe: str) -> list[str]:
     """Every rule that is broken, and where."""
     visit.page.evaluate(axe)
-    visit.page.evaluate("() => Promise.all(document.getAnimations().map((each) => each.finished))")
+    visit.page.evaluate("() => Promise.allSettled(document.getAnimations().map((each) => each.finished))")
     found: list[str] = visit.page.evaluate(
         "async () => (await axe.run(document, {resultTypes: ['violations']})).violations.flatMap((rule) =>"
         " rule.nodes.map((node) => `${rule.id}: ${node.target.join(' ')}: ${node.any.concat(node.all, node.none)"
