@@ -23,7 +23,7 @@ import tightrope
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "tightrope"
-EXTRAS = ("dask", "distributed", "matplotlib", "pyarrow", "pytest", "weasyprint")
+EXTRAS = ("dask", "distributed", "matplotlib", "pyarrow", "pytest", "starlette", "uvicorn", "weasyprint")
 EVERY_MODULE = """
 import importlib, pkgutil, tightrope
 for module in pkgutil.walk_packages(tightrope.__path__, "tightrope."):
@@ -32,7 +32,8 @@ for module in pkgutil.walk_packages(tightrope.__path__, "tightrope."):
     try:
         importlib.import_module(module.name)
     except ImportError as error:
-        if ".interop." not in module.name or "pip install" not in str(error):
+        adapter = ".interop." in module.name and "pip install" in str(error)
+        if not adapter and not (".explore." in module.name and error.name in ("starlette", "uvicorn")):
             raise
 print(tightrope.__version__)
 """
@@ -71,6 +72,11 @@ def runs(bin_folder: Path, folder: Path) -> None:
     assert answer.stdout.startswith("epsilon in [2.12451517111, 2.12451517113] at delta 1e-06\n")
     document = json.loads(run("tightrope", "epsilon", "Laplace(scale=2) * 3", "--delta", "1e-6", "--json").stdout)
     assert document["lower"] < document["upper"]
+    refused = run("tightrope", "explore", "--no-browser")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        "tightrope: the explorer needs starlette and uvicorn: pip install 'tightrope-dp[explore]'\n"
+    )
     refused = run("tightrope", "curve", "Gaussian(sigma=1)", "--plot", "curve.png")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == "tightrope: plots need matplotlib: pip install 'tightrope-dp[plot]'\n"
