@@ -13,7 +13,7 @@ MUTANTS := .venv-mutants
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-interop test-browser check house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources clean
+.PHONY: help demo test test-interop test-browser pictures check house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ $(BROWSER)/.stamp: pyproject.toml tests/browser/requirements.txt
 $(AXE):
 	@command -v npm >/dev/null || { echo "make test-browser takes axe-core from npm: apt-get install npm" >&2; exit 1; }
 	npm install --prefix build/axe --no-save --no-audit --no-fund --silent axe-core@4.14.0
+
+pictures: $(BROWSER)/.stamp ## the page as it is, into the figures of docs/explore.md
+	CHROMIUM="$(CHROMIUM)" $(BROWSER)/bin/python -m benchmarks.explore_pictures
 
 check: $(STAMP) ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check src tests benchmarks studies

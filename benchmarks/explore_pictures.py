@@ -1,6 +1,6 @@
-"""The pictures of docs/explore.md: the page as it is, in both themes and on a phone.
+"""The pictures of docs/explore.md: the page as it is, in both themes.
 
-Usage: .venv-browser/bin/python -m benchmarks.explore_pictures   (after make test-browser; make pictures does both)
+Usage: make pictures
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ RUNS = (
 PICTURES = (
     ("explore_light", 1440, 900, "light", "curve"),
     ("explore_dark", 1440, 900, "dark", "tradeoff"),
-    ("explore_phone", 390, 844, "light", "curve"),
 )
 
 
@@ -31,8 +30,6 @@ def shot(page: Page, address: str, view: str, path: Path) -> None:
     expect(page.locator(".result[aria-busy=false]")).to_have_count(len(RUNS), timeout=60_000)
     expect(page.locator(".beside tbody tr").nth(8)).to_be_attached(timeout=60_000)
     page.wait_for_load_state("networkidle")
-    if page.viewport_size and page.viewport_size["width"] < 600:
-        page.locator("#ask").evaluate("part => { part.scrollIntoView(); scrollBy(0, -70); }")
     page.screenshot(path=path)
 
 
