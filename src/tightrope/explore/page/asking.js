@@ -68,7 +68,7 @@ export class AskBar {
   choices() {
     return this.page.state.runs.flatMap((run, place) => {
       const card = this.page.cards.get(run.id);
-      const form = card?.wrong === null ? card.form.form : null;
+      const form = card?.synced ? card.form.form : null;
       return form
         ? unknowns(form).map((each, index) => ({...each, value: `${place}:${index}`, run, title: card.title}))
         : [];
@@ -98,20 +98,26 @@ export class AskBar {
     return (mine.find((each) => NOISE.includes(each.argument.name)) ?? mine[0])?.value ?? "";
   }
 
-  /** Puts ? in place of that number, and back what was looked for before. */
+  /** Puts ? in place of that number; what was looked for before becomes what was found, or what it was. */
   find(value) {
     const chosen = this.choices().find((each) => each.value === value);
-    if (!chosen) return;
-    for (const card of this.page.cards.values())
-      if (card.open && card.found?.text && card.run !== chosen.run) card.take(card.found.text);
+    if (!chosen) return null;
     const {run, argument} = chosen;
     const card = this.page.cards.get(run.id);
-    for (const each of unknowns(card.form.form)) {
-      if (each.argument.text.trim() === "?" && card.found?.valueText) each.argument.text = card.found.valueText;
+    const open = unknowns(card.form.form).filter((each) => each.argument.text.trim() === "?");
+    const found = card.fine ? card.found?.valueText : undefined;
+    if (open.some((each) => (found ?? each.argument.before) === undefined)) {
+      this.page.toast("Put a number in place of ? first, or wait until one is found");
+      this.shown = "";
+      return this.draw();
     }
+    for (const other of this.page.cards.values()) {
+      if (other !== card && other.open && other.fine && other.found?.text) other.take(other.found.text);
+    }
+    for (const each of open) each.argument.text = found ?? each.argument.before;
+    argument.before = argument.text;
     argument.text = "?";
-    card.take(written(card.form.form));
-    this.page.choose(run);
-    this.page.changed();
+    card.wasEdited(written(card.form.form));
+    return this.page.choose(run);
   }
 }

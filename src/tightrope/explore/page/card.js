@@ -43,13 +43,18 @@ export class Card {
 
   /** Whether there is nothing to draw of it, and nothing follows. */
   get failed() {
-    return this.wrong !== null || Boolean(this.fine && this.shown?.error);
+    return this.reading.settled && (this.wrong !== null || Boolean(this.fine && this.shown?.error));
   }
 
   /** Whether its answer is the last word on what its text says now. */
   get fine() {
     const spot = this.open ? this.searching : this.asking;
-    return spot.settled;
+    return this.reading.settled && spot.settled; // its label too is that of the text
+  }
+
+  /** Whether the form says what the text says: only then may it write the text. */
+  get synced() {
+    return this.form.form !== null && !this.formBox.inert && this.wrong === null;
   }
 
   /** Whether a number of it is left open, to be found. */
@@ -170,8 +175,8 @@ export class Card {
   }
 
   typed() {
-    this.run.text = this.editor.value;
-    this.formBox.inert = true; // until the text is read: the form would write what was there before
+    if (this.editor.value === this.run.text) return;
+    this.take(this.editor.value);
     this.page.changed();
   }
 
@@ -182,7 +187,7 @@ export class Card {
   }
 
   rename(name) {
-    if (this.form.form === null || this.formBox.inert || this.wrong !== null) {
+    if (!this.synced) {
       this.name.value = this.form.form === null ? "" : nameOf(this.form.form);
       this.page.toast("Mend the text first: the name becomes a part of it");
       return;
@@ -197,9 +202,7 @@ export class Card {
     this.wrong = answer.error ?? null;
     say(this.error, answer.error ?? "");
     this.editor.setAttribute("aria-invalid", String(Boolean(answer.error)));
-    if (answer.error) {
-      this.show();
-    } else {
+    if (!answer.error) {
       this.form.show(answer.form);
       this.formBox.inert = false;
       this.label = answer.label ?? this.run.text;
@@ -208,7 +211,8 @@ export class Card {
       if (this.name !== document.activeElement) this.name.value = name;
       this.element.setAttribute("aria-label", `Run ${this.page.place(this.run) + 1}: ${this.title}`);
     }
-    this.page.redraw();
+    this.show();
+    this.page.answered(this);
   }
 
   wasAnswered(answer) {
@@ -280,10 +284,11 @@ export class Card {
     ];
   }
 
-  /** Takes over another text. */
+  /** Takes over another text; until that is read, the form would write what was there before. */
   take(text) {
     this.run.text = text;
-    this.editor.value = text;
+    if (this.editor.value !== text) this.editor.value = text;
+    this.formBox.inert = true;
   }
 
   use() {

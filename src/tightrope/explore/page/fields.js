@@ -9,12 +9,16 @@ const LETTERS_LEAST = 6;
 
 /** A field of text in which numbers are typed; change(text) is told plain numbers, and nothing that can be misread. */
 export function textField(label, text, change, more = {}) {
-  const read = () => {
-    const wrong = grouped(input.value) ? `${input.value} can be read in two ways: write it without a point` : "";
+  let before = text; // what it was when somebody began to type
+  const judge = (wrong) => {
     input.setCustomValidity(wrong);
     input.setAttribute("aria-invalid", String(Boolean(wrong)));
     if (wrong) input.reportValidity();
-    else change(typed(input.value));
+    return !wrong;
+  };
+  const read = () => {
+    const wrong = grouped(input.value) ? `${input.value} can be read in two ways: write it without a point` : "";
+    change(judge(wrong) ? typed(input.value) : before);
   };
   const input = make("input", {
     type: "text",
@@ -23,8 +27,18 @@ export function textField(label, text, change, more = {}) {
     autocomplete: "off",
     spellcheck: "false",
     oninput: read,
+    onfocus: () => {
+      before = typed(input.value);
+    },
+    onblur: () => {
+      if (!input.validity.valid) input.put(before); // what was refused does not stand beside another answer
+    },
     ...more,
   });
+  input.put = (value) => {
+    input.value = value;
+    judge("");
+  };
   return input;
 }
 
@@ -64,7 +78,7 @@ export function numberField(label, text, change, {whole = false, most = Infinity
   function slide() {
     if (ends === null) return;
     const value = Math.exp(ends.low + ((ends.high - ends.low) * Number(slider.value)) / FINENESS);
-    input.value = chosen(Math.min(value, most), whole);
+    input.put(chosen(Math.min(value, most), whole));
     grow();
     slider.setAttribute("aria-valuetext", input.value);
     change(input.value);
@@ -91,7 +105,7 @@ export function numberField(label, text, change, {whole = false, most = Infinity
   const element = make("span", {class: "number-field"}, input, slider);
   element.set = (value) => {
     if (element.contains(document.activeElement) || input.value === value) return;
-    input.value = value;
+    input.put(value);
     place(value);
   };
   return element;

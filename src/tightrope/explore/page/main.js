@@ -51,6 +51,7 @@ class Page {
     this.views = {};
     this.pending = false;
     this.rethemes = 0;
+    this.following = false;
     this.said = "";
     const makers = {
       curve: CurveView,
@@ -68,8 +69,11 @@ class Page {
     addEventListener("hashchange", () => {
       if (location.hash.slice(1) === this.said) return;
       if (!saysState(location.hash)) return this.changed();
+      const {hash} = location;
+      this.following = true;
       document.activeElement?.blur(); // a field that is being edited would keep what it says
-      this.state = read(location.hash);
+      this.following = false;
+      this.state = read(hash);
       for (const card of this.cards.values()) card.close();
       this.cards.clear();
       return this.changed();
@@ -189,6 +193,7 @@ class Page {
   // Everything follows from the value.
 
   changed() {
+    if (this.following) return; // what was half typed belongs to the page that is left
     this.said = write(this.state);
     history.replaceState(null, "", `${location.pathname}${location.search}#${this.said}`);
     for (const [id, card] of this.cards) {
@@ -254,7 +259,7 @@ class Page {
 
   answered(card) {
     const {shown} = card;
-    if (card.fine && !shown.error && this.isCurrent(card.run)) {
+    if (card.fine && shown && !shown.error && this.isCurrent(card.run)) {
       const what = card.found
         ? `${card.found.parameter} ${spelt(card.found.valueText)}`
         : `${shown.asked.kind} between ${spelt(shown.lowText)} and ${spelt(shown.highText)}`;

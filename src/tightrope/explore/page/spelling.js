@@ -12,7 +12,7 @@ export const spelt = (text) => localised(text, LOCALE);
 export const typed = (text) => plain(text, LOCALE);
 
 /** Whether a point groups thousands where a comma is the decimal sign, and would be read as one here. */
-export const grouped = (text) => localised("1.5", LOCALE).includes(",") && /^\s*\d{1,3}(\.\d{3})+\s*$/.test(text);
+export const grouped = (text) => localised("1.5", LOCALE).includes(",") && /^\s*[1-9]\d{0,2}(\.\d{3})+\s*$/.test(text);
 
 /** A double of the server, to draw by. */
 export const double = (value) => (value === "inf" ? Infinity : value);

@@ -101,7 +101,16 @@ export class Tools {
   async report(menu) {
     shut(menu);
     const card = this.page.currentCard();
-    if (!card?.text) return this.page.toast("Choose a run first");
+    if (!card) return this.page.toast("Choose a run first");
+    if (
+      !(await settled({
+        get settled() {
+          return card.fine;
+        },
+      })) ||
+      !card.text
+    )
+      return this.page.toast(UNSETTLED);
     this.page.toast("The report is being made");
     const wrong = await report(card, this.page.state);
     return this.page.toast(wrong ?? "Report saved");

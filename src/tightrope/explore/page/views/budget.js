@@ -16,7 +16,7 @@ export class BudgetView extends Panel {
   }
 
   cards() {
-    return this.page.shown().filter((card) => card.answer && !card.answer.error);
+    return this.page.shown().filter((card) => card.wrong === null && card.answer && !card.answer.error);
   }
 
   draw() {
@@ -76,7 +76,7 @@ export class BudgetView extends Panel {
   }
 
   copies() {
-    return this.card?.answer ?? null;
+    return this.card?.fine ? this.card.answer : null;
   }
 
   questions() {
