@@ -103,7 +103,7 @@ def test_a_target(visit: Visit) -> None:
     card = opened(visit, RUN).card()
     tab_to(visit, visit.handle("delta"))
     press(visit, "ArrowUp", "ArrowUp")
-    delta = visit.page.get_by_role("textbox", name="delta").input_value()
+    delta = visit.given("delta")
     assert float(delta) > 1e-5
     card.expect_epsilon(RUN, float(delta))
     assert visit.focus == "delta"

@@ -93,6 +93,11 @@ class Visit:
         self.page.get_by_role("tab", name=name).click()
         expect(self.page.get_by_role("tabpanel", name=name)).to_be_visible()
 
+    def given(self, name: str) -> str:
+        """What a field beside the question says, when the page has drawn what was moved last."""
+        self.page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+        return self.page.get_by_role("textbox", name=name).input_value()
+
     @property
     def plot(self) -> Locator:
         """The chart, as the keyboard and the mouse meet it."""
