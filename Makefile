@@ -49,7 +49,7 @@ $(INTEROP)/.stamp: pyproject.toml tests/interop/requirements.txt
 
 test-browser: $(BROWSER)/.stamp $(AXE) ## the explorer in a real browser (Debian's Chromium, or CHROMIUM=path), in an environment of its own
 	@test -x "$(CHROMIUM)" || { echo "make test-browser needs a browser: apt-get install chromium, or CHROMIUM=path" >&2; exit 1; }
-	CHROMIUM="$(CHROMIUM)" AXE="$(AXE)" $(BROWSER)/bin/python -m pytest -q tests/browser
+	CHROMIUM="$(CHROMIUM)" AXE="$(AXE)" $(BROWSER)/bin/python -m pytest -q tests/browser $(BROWSER_OPTIONS)
 
 $(BROWSER)/.stamp: pyproject.toml tests/browser/requirements.txt
 	@test -x $(BROWSER)/bin/python || $(PYTHON) -m venv $(BROWSER)
