@@ -3,21 +3,29 @@
 A pair is two arrays of masses over the same outputs. V_0(a) = (1 - a)_+, and over all pairs that step j may show
 V_k(a) = max sum_y P(y) V_{k-1}(a Q(y) / P(y)): the observer's best choice at every step, given what was seen.
 No number has an error above `ERROR`: 64 bits, sums of a few hundred terms of at most 1, three steps at most.
+
+With a rule that says, after what was spent, which pairs may still be shown (`filtered`):
+V(state, a) = max((1 - a)_+, max over accepted pairs of sum_y P(y) V(state', a Q(y) / P(y))), and V(state, 0) = 1 where
+Q(y) = 0. The largest of all strategies, stopping included. A rule looks at the state alone, so the best rest is a
+function of state and a. `exceeded` is the largest probability that the loss is ever above what the state says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from math import comb
+from math import comb, inf, log
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.longdouble]
 ERROR = 1e-15
+State = tuple[Any, ...]
+Rule = Callable[[State], Iterable[tuple[int, State]]]  # the pairs that may be shown next, and the state after each
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,3 +164,98 @@ def mirrored(profile: Array, alpha: Array) -> Array:
 def alphas(points: int, reach: float = 4.0) -> Array:
     """From e^-reach to e^reach, equally spaced on a log scale."""
     return np.exp(np.linspace(-np.longdouble(reach), np.longdouble(reach), points))
+
+
+@dataclass(frozen=True, eq=False)
+class Shelf:
+    """Pairs of which the next step shows one, stacked; missing outputs have no mass."""
+
+    pairs: Sequence[Neighbours]
+
+    @cached_property
+    def laws(self) -> tuple[Array, Array]:
+        width = max(len(pair.p) for pair in self.pairs)
+        return tuple(np.array([np.pad(law, (0, width - len(law))) for law in laws]) for laws in self._both())
+
+    def _both(self) -> tuple[list[Array], list[Array]]:
+        return [pair.p for pair in self.pairs], [pair.q for pair in self.pairs]
+
+    @cached_property
+    def ratios(self) -> list[tuple[Array, Array]]:
+        """Q(y) / P(y) and P(y) of each pair, where P(y) > 0."""
+        return [(pair.q[pair.p > 0] / pair.p[pair.p > 0], pair.p[pair.p > 0]) for pair in self.pairs]
+
+    def highest(self, chosen: Sequence[int], alpha: Array) -> Array:
+        """The largest profile of these pairs."""
+        p, q = (law[list(chosen)] for law in self.laws)
+        shape = (len(chosen),) + (1,) * alpha.ndim
+        found = np.zeros(shape[:1] + alpha.shape, dtype=np.longdouble)
+        for y in range(p.shape[1]):
+            found += np.maximum(p[:, y].reshape(shape) - alpha * q[:, y].reshape(shape), 0)
+        return np.max(found, axis=0)
+
+
+def everywhere(state: State) -> bool:
+    """Every transcript counts."""
+    return True
+
+
+def filtered(
+    shelf: Shelf,
+    rule: Rule,
+    state: State,
+    alpha: npt.ArrayLike,
+    rounds: int,
+    good: Callable[[State], bool] = everywhere,
+) -> Array:
+    """The largest P(A) - alpha Q(A) over strategies of at most so many rounds and events of runs that end well.
+
+    good: of states; a state that comes before a good one is good.
+    """
+    at = np.asarray(alpha, dtype=np.longdouble)
+    if not good(state):
+        return np.zeros_like(at)
+    found = np.maximum(1 - at, 0)
+    if rounds == 0:
+        return found
+    offered = [(index, after) for index, after in rule(state) if good(after)]
+    if not offered:
+        return found
+    if rounds == 1:
+        return np.maximum(found, shelf.highest([index for index, _ in offered], at))
+    for index, after in offered:
+        ratio, weight = shelf.ratios[index]
+        later = filtered(shelf, rule, after, np.multiply.outer(at, ratio), rounds - 1, good)
+        found = np.maximum(found, later @ weight)
+    return found
+
+
+def exceeded(
+    shelf: Shelf, rule: Rule, state: State, level: Callable[[State], float], rounds: int, loss: float = 0.0
+) -> float:
+    """The largest P[log P/Q of what was seen > level(state), after some round] over strategies of so many rounds."""
+    if loss > level(state):
+        return 1.0
+    if rounds == 0:
+        return 0.0
+    found = 0.0
+    for index, after in rule(state):
+        chance = 0.0
+        for ratio, weight in zip(*shelf.ratios[index], strict=True):
+            gained = -log(ratio) if ratio > 0 else inf
+            chance += float(weight) * exceeded(shelf, rule, after, level, rounds - 1, loss + gained)
+        found = max(found, chance)
+    return found
+
+
+def played(first: tuple[Sequence[Any], Sequence[Any]], then: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """The profile of one strategy: a pair, and for each of its outputs the profile of what follows; of any numbers."""
+
+    def profile(alpha: Any) -> Any:
+        found: Any = 0
+        for p, q, rest in zip(*first, then, strict=True):
+            if p > 0:
+                found += p * rest(alpha * q / p)
+        return found
+
+    return profile

@@ -1,0 +1,124 @@
+"""A privacy budget that many people spend, over months, and nobody can overspend.
+
+    ledger = tr.ledger.init("sqlite:///budget.db")
+    ledger.create("census", epsilon=1.0, delta=1e-6, relation="add_remove", unit="one person")
+    with ledger.spend("census", "Gaussian(sigma=10)", key="table-7"):
+        ...
+Proofs: docs/proofs/ledger.md. The database's libraries are in the extra `ledger`, and are loaded when one is opened.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidParameter
+from .errors import BudgetExhausted as BudgetExhausted
+from .errors import Cancelled as Cancelled
+from .errors import Claimed as Claimed
+from .errors import Conflict as Conflict
+from .errors import Denied as Denied
+from .errors import Frozen as Frozen
+from .errors import KeyReused as KeyReused
+from .errors import LedgerError as LedgerError
+from .errors import NotAdditive as NotAdditive
+from .errors import NotFound as NotFound
+from .errors import RelationMismatch as RelationMismatch
+from .errors import Unavailable as Unavailable
+from .errors import VerificationFailed as VerificationFailed
+from .errors import WentBack as WentBack
+from .errors import WrongState as WrongState
+
+if TYPE_CHECKING:
+    from .desk import LocalDesk
+    from .ledger import Ledger
+
+MISSING = "a ledger needs SQLAlchemy (and psycopg for PostgreSQL): pip install 'tightrope-dp[ledger]'"
+SECRET_LEAST = 16  # bytes
+
+
+def open(
+    url: str,
+    *,
+    token: str | None = None,
+    principal: str | None = None,
+    key_file: str | Path | None = None,
+    anchor: str | Path | Mapping[str, Any] | None = None,
+    receipts: Iterable[str] = (),
+) -> Ledger:
+    """The ledger at sqlite:///FILE, postgresql://... or https://... .
+
+    token: for a server. principal: in whose name, for a database; the user of this process unless given. key_file: the
+    ledger's key, which makes receipts and anchors authentic. anchor, receipts: from before: a ledger that lacks what
+    they witness is not opened (WentBack).
+    """
+    if url.startswith(("http://", "https://")):
+        from .remote import open_remote
+
+        return open_remote(url, token)
+    desk = _desk(url, principal, key_file)
+    from . import keeping
+    from .ledger import Ledger, read_anchor
+
+    keeping.current(desk.database)
+    found = Ledger(desk)
+    found.compare(read_anchor(anchor) if isinstance(anchor, (str, Path)) else anchor, receipts)
+    return found
+
+
+def init(url: str, *, principal: str | None = None, key_file: str | Path | None = None) -> Ledger:
+    """A new ledger, opened; Conflict where there is one."""
+    desk = _desk(url, principal, key_file)
+    from . import keeping
+    from .ledger import Ledger
+
+    keeping.begin(desk)
+    return Ledger(desk)
+
+
+def import_file(url: str, path: str | Path, *, key_file: str | Path | None = None) -> Ledger:
+    """A ledger rebuilt from what `Ledger.export` wrote, in an empty place; every line is verified."""
+    desk = _desk(url, None, key_file)
+    from . import keeping
+    from .ledger import Ledger
+
+    with Path(path).open(encoding="utf-8") as file:
+        keeping.imported(desk.database, iter(file))
+    return Ledger(desk)
+
+
+def _desk(url: str, principal: str | None, key_file: str | Path | None) -> LocalDesk:
+    try:
+        from .book.entry import Actor
+        from .database import Database
+        from .desk import LocalDesk
+    except ImportError as error:
+        if error.name not in ("sqlalchemy", "psycopg"):
+            raise
+        raise InvalidParameter(MISSING) from None
+    return LocalDesk(Database(url), Actor(principal or _user()), secret=_secret(key_file))
+
+
+def _user() -> str:
+    from getpass import getuser
+
+    try:
+        return getuser()
+    except (KeyError, OSError):
+        return f"uid-{os.getuid()}"
+
+
+def _secret(path: str | Path | None) -> bytes | None:
+    if path is None:
+        return None
+    try:
+        found = Path(path).read_bytes().strip()
+    except OSError as error:
+        raise InvalidParameter(f"the key file {path} cannot be read: {error.strerror}") from None
+    if len(found) < SECRET_LEAST:
+        raise InvalidParameter(
+            f"the key in {path} has fewer than {SECRET_LEAST} bytes: tightrope ledger init makes one"
+        )
+    return found

@@ -1,0 +1,245 @@
+"""Budgets: made, renewed up to their ceiling, frozen, recovered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from ...errors import InvalidParameter
+from .. import chain, tables
+from ..chain import canonical
+from ..errors import BudgetExhausted, Conflict, WrongState
+from ..kinds.base import Axis, Design
+from .entry import Asking, Written, text
+from .fit import Fit, Place, amount, fit, left
+from .jobs import SETTLE, charge, kill
+from .tree import Counter, Node, Path, counters, moving, node, path
+
+WANTED = ("epsilon", "delta", "ceiling", "slack", "floor", "rho", "plan", "orders")  # kept as it was said, for renewals
+FAR = 1 << 60  # milliseconds: a charge that no time ends
+
+
+def create(asking: Asking) -> Written:
+    """A root, or a part of another budget; prepared: its design."""
+    connection, body = asking.connection, asking.body
+    design: Design = asking.prepared
+    name, above = body["name"], body["parent"]
+    if connection.execute(select(tables.budget.c.id).where(tables.budget.c.id == name)).scalar() is not None:
+        raise Conflict(f"there is a budget {name!r} already: a promise is made once")
+    parent = None if above is None else node(connection, above)
+    root = name if parent is None else parent.root
+    if parent is None:
+        chain.begin(connection, root)
+    else:
+        moving(connection, [root])
+        _expect_same(parent, design, body)
+    row = {
+        "id": name,
+        "root": root,
+        "parent": above,
+        "kind": design.kind,
+        "relation": body["relation"],
+        "privacy_unit": body["unit"],
+        "shared": canonical(design.shared),
+        "promise": canonical({**design.promise, "wanted": {each: body[each] for each in WANTED}}),
+        "state": "open",
+        "compose": "parallel" if body["parallel"] else "sum",
+        "made": asking.now,
+    }
+    axes = [_axis_row(name, position, each) for position, each in enumerate(design.axes)]
+    event: dict[str, Any] = {"event": "create", "budget": row, "axes": axes}
+    connection.execute(tables.budget.insert().values(**row))
+    connection.execute(tables.axis.insert().values(axes))
+    if parent is not None and parent.parallel:
+        event["kills"] = _partition(connection, name, parent, design)
+    if body["parallel"]:
+        event |= _block(asking, row, design)
+    return Written({"name": name, "root": root}, {root: event})
+
+
+def _axis_row(budget: str, position: int, each: Axis) -> dict[str, Any]:
+    return {
+        "budget": budget,
+        "name": each.name,
+        "position": position,
+        "need": each.need,
+        "unit": each.unit,
+        "total": each.total,
+        "ceiling": each.ceiling,
+        "held": 0,
+        "spent": 0,
+        "dead": int(each.dead),
+    }
+
+
+def _expect_same(parent: Node, design: Design, body: Mapping[str, Any]) -> None:
+    """One price serves the whole tree, so what it depends on is the same everywhere in it."""
+    mine = (design.kind, body["relation"], body["unit"], canonical(design.shared))
+    its = (parent.kind, parent.relation, parent.privacy_unit, canonical(parent.shared))
+    for what, one, other in zip(("kind", "relation", "unit", "terms"), mine, its, strict=True):
+        if one != other:
+            raise InvalidParameter(f"a part of {parent.id!r} has the same {what}: {other:.200}, not {one:.200}")
+
+
+def _partition(connection: Connection, name: str, block: Node, design: Design) -> list[list[str]]:
+    """A partition promises no more than its block was charged for; orders that it lacks end above it."""
+    of_block = {each.name: each for each in counters(connection, [block.id])[block.id]}
+    for each in design.axes:
+        if each.ceiling > of_block[each.name].ceiling and not each.dead:
+            raise InvalidParameter(
+                f"a partition of {block.id!r} promises at most what the block does: {each.name} up to "
+                f"{amount(of_block[each.name].ceiling, each.unit)}, not {amount(each.ceiling, each.unit)}"
+            )
+    ended = {(name, each.name) for each in design.axes if each.dead}
+    return _end_above(connection, path(connection, name), ended)
+
+
+def _end_above(connection: Connection, way: Path, ended: set[Place]) -> list[list[str]]:
+    places = {(above.id, axis) for above in way.beyond for _, axis in ended}
+    axes = counters(connection, [above.id for above in way.beyond])
+    for above in way.beyond:
+        if not left(axes[above.id], {}, places):
+            raise BudgetExhausted(f"the orders that this lacks are all that {above.id!r} has left: promise more here")
+    living = [each for each in sorted(places) if not _dead(axes[each[0]], each[1])]
+    kill(connection, living)
+    return [list(each) for each in living]
+
+
+def _dead(axes: list[Counter], name: str) -> bool:
+    return next(each.dead for each in axes if each.name == name)
+
+
+def _block(asking: Asking, row: Mapping[str, Any], design: Design) -> dict[str, Any]:
+    """A parallel block charges its ceiling to what stands above, once: other partitions lose nothing on a record."""
+    if row["relation"] == "replace":
+        raise InvalidParameter(
+            "partitions need relation add_remove: a record that is replaced may move between them, and lose in both"
+        )
+    if row["parent"] is None:
+        return {}
+    way = path(asking.connection, row["parent"])
+    cost: dict[str, int | None] = {each.name: None if each.dead else each.ceiling for each in design.axes}
+    axes = counters(asking.connection, [each.id for each in (*way.charged, *way.beyond)])
+    found: Fit = fit([way], axes, {each.id: cost for each in way.charged})
+    if found.why:
+        raise BudgetExhausted(f"the block does not fit: {found.why}")
+    return write_off(asking, found, {row["id"]: f"parallel block {row['id']}"}, [row["root"]], "block")
+
+
+def write_off(asking: Asking, found: Fit, jobs: Mapping[str, str], roots: list[str], note: str) -> dict[str, Any]:
+    """A charge that is spent at once, with a reservation of its own; as an event says it."""
+    identity = uuid4().hex
+    row = {
+        "id": identity,
+        "principal": asking.actor.name,
+        "state": "committed",
+        "claimant": None,
+        "made": asking.now,
+        "expires": FAR,
+        "jobs": canonical(jobs),
+        "roots": canonical(roots),
+        "additive": 0,
+        "evidence": "{}",
+        "note": note,
+    }
+    asking.connection.execute(tables.reservation.insert().values(**row))
+    charge(asking.connection, identity, found)
+    asking.connection.execute(SETTLE, {"id": identity})
+    return {
+        "reservation": row,
+        "charges": [list(each) for each in found.charges],
+        "kills": [list(each) for each in found.kills],
+    }
+
+
+def renew(asking: Asking) -> Written:
+    """Raises what may be spent, up to the ceiling, which is the promise; prepared: the totals by axis."""
+    connection = asking.connection
+    found = node(connection, asking.body["name"])
+    moving(connection, [found.root])
+    totals: Mapping[str, int] = asking.prepared
+    changes: dict[str, int] = {}
+    for each in counters(connection, [found.id])[found.id]:
+        wanted = totals[each.name]
+        if wanted > each.ceiling:
+            raise InvalidParameter(
+                f"the promise of {found.id!r} ends at its ceiling: {each.name} up to "
+                f"{amount(each.ceiling, each.unit)}, not {amount(wanted, each.unit)}; a new budget promises anew"
+            )
+        if wanted < each.total:
+            raise InvalidParameter(f"a renewal raises totals: {each.name} has {amount(each.total, each.unit)}")
+        changes[each.name] = wanted
+    _set_totals(connection, found.id, changes)
+    event = {"event": "renew", "totals": {found.id: changes}}
+    return Written({"name": found.id, "root": found.root}, {found.root: event})
+
+
+def _set_totals(connection: Connection, name: str, totals: Mapping[str, int]) -> None:
+    axis = tables.axis.c
+    of_axis = axis.budget == name, axis.name == bindparam("n")
+    statement = update(tables.axis).where(*of_axis).values(total=bindparam("t"))
+    connection.execute(statement, [{"n": each, "t": total} for each, total in totals.items()])
+
+
+def freeze(asking: Asking) -> Written:
+    """Nothing more is answered for this root until it is recovered."""
+    root = node(asking.connection, asking.body["root"])
+    if root.id != root.root:
+        raise InvalidParameter(f"a whole tree is frozen: its root is {root.root!r}")
+    if root.state != "open":  # what went on elsewhere never opens here again
+        return Written({"name": root.id, "state": root.state}, {})
+    why = text(asking.body["why"], "why")
+    _state(asking.connection, root.id, "frozen")
+    return Written({"name": root.id, "state": "frozen"}, {root.id: {"event": "freeze", "why": why}})
+
+
+def recover(asking: Asking) -> Written:
+    """Opens a frozen root: counters are raised to what witnesses say, and what is left is burnt unless all is known.
+
+    body: root; spent: units used, by budget and axis; dead: axes, by budget; witnessed: the number of the last line
+    that these speak of; burn: whether all that is left goes, since nobody knows what later lines had spent.
+    """
+    body, connection = asking.body, asking.connection
+    root = node(connection, body["root"])
+    if root.id != root.root or root.state != "frozen":
+        raise WrongState(f"{root.id!r} is {root.state}, and what is recovered is a frozen root")
+    why = text(body["why"], "why")
+    last = connection.execute(select(tables.head.c.seq).where(tables.head.c.root == root.id)).scalar_one()
+    _state(connection, root.id, "open")
+    of = tables.budget.c
+    names = [row.id for row in connection.execute(select(of.id).where(of.root == root.id))]
+    found, totals = _raised(counters(connection, names), body)
+    event: dict[str, Any] = {"event": "recover", "why": why, "from": last, "totals": totals}
+    for name, raised in totals.items():
+        _set_totals(connection, name, raised)
+    event |= {name: body[name] for name in ("witnessed", "burn")}
+    event |= write_off(asking, found, {root.id: "recovery"}, [root.id], "recovery")
+    return Written({"name": root.id, "state": "open", "burnt": body["burn"]}, {root.id: event})
+
+
+def _raised(axes: Mapping[str, list[Counter]], body: Mapping[str, Any]) -> tuple[Fit, dict[str, dict[str, int]]]:
+    """What is missing up to what was witnessed, or up to the ceiling; and totals, since a renewal may be lost too."""
+    charges: list[tuple[str, str, int]] = []
+    kills: list[Place] = []
+    totals: dict[str, dict[str, int]] = {}
+    for name, counted in axes.items():
+        for each in counted:
+            seen = body["spent"].get(name, {}).get(each.name, 0)
+            wanted = each.ceiling if body["burn"] else min(seen, each.ceiling)
+            if each.dead:
+                continue
+            if each.need == "any" and (each.name in body["dead"].get(name, ()) or seen > each.ceiling):
+                kills.append((name, each.name))
+                continue
+            if wanted > each.total:
+                totals.setdefault(name, {})[each.name] = wanted
+            if wanted > each.used:
+                charges.append((name, each.name, wanted - each.used))
+    return Fit(tuple(charges), tuple(kills)), totals
+
+
+def _state(connection: Connection, root: str, state: str) -> None:
+    connection.execute(update(tables.budget).where(tables.budget.c.id == root).values(state=state))

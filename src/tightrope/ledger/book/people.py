@@ -1,0 +1,75 @@
+"""Tokens: who may ask a server what. A token is shown once; the ledger keeps its hash.
+
+viewer    budgets of a root        auditor   and its audit, anchors and reservations
+analyst   and jobs of one's own    job       one reservation, and nothing else
+admin     everything, of one root or of all
+"""
+
+from __future__ import annotations
+
+from secrets import token_urlsafe
+
+from sqlalchemy import Connection, select, update
+
+from ...errors import InvalidParameter
+from .. import tables
+from ..chain import SYSTEM, hashed
+from ..errors import Conflict, NotFound, Unauthenticated
+from .entry import Actor, Asking, Written
+from .jobs import found_row
+from .tree import node
+
+PREFIX = "trl_"
+SECRET_BYTES = 32
+ROLES = ("viewer", "analyst", "job", "auditor", "admin")
+
+
+def new_secret() -> str:
+    """A token that nobody guesses."""
+    return PREFIX + token_urlsafe(SECRET_BYTES)
+
+
+def grant(asking: Asking) -> Written:
+    """A token for somebody: the ledger is told the hash of its secret, and never the secret."""
+    body, connection = asking.body, asking.connection
+    if body["role"] not in ROLES:
+        raise InvalidParameter(f"role is one of {', '.join(ROLES)}, not {body['role']!r:.40}")
+    if body["role"] not in ("admin", "job") and body["root"] is None:
+        raise InvalidParameter(f"a token for a {body['role']} is for one root: say which")
+    if body["root"] is not None and node(connection, body["root"]).root != body["root"]:
+        raise InvalidParameter(f"{body['root']!r} is a part of another budget: a token is for a root")
+    if (body["role"] == "job") != (body["reservation"] is not None):
+        raise InvalidParameter("a token for a job, and no other, names its reservation")
+    if body["reservation"] is not None:
+        found_row(connection, body["reservation"])
+    if connection.execute(select(tables.token.c.id).where(tables.token.c.id == body["name"])).scalar() is not None:
+        raise Conflict(f"there is a token for {body['name']!r} already, perhaps revoked: take another name")
+    row = {
+        "id": body["name"],
+        "sha256": body["sha256"],
+        "role": body["role"],
+        "root": body["root"],
+        "reservation": body["reservation"],
+        "expires": asking.now + round(1000 * body["seconds"]),
+        "revoked": 0,
+    }
+    connection.execute(tables.token.insert().values(**row))
+    reply = {name: row[name] for name in ("role", "root", "reservation", "expires")} | {"name": row["id"]}
+    return Written(reply, {SYSTEM: {"event": "token", "token": row}})
+
+
+def revoke(asking: Asking) -> Written:
+    """The token is worth nothing from now on."""
+    name = asking.body["name"]
+    of = tables.token
+    if asking.connection.execute(update(of).where(of.c.id == name).values(revoked=1)).rowcount == 0:
+        raise NotFound(f"there is no token for {name!r:.120}")
+    return Written({"name": name, "revoked": True}, {SYSTEM: {"event": "revoke", "token": name}})
+
+
+def known(connection: Connection, now: int, secret: str) -> Actor:
+    """Whose token this is; Unauthenticated where it is nobody's, over or revoked, without saying which."""
+    row = connection.execute(select(tables.token).where(tables.token.c.sha256 == hashed(secret))).one_or_none()
+    if row is None or row.revoked or row.expires <= now:
+        raise Unauthenticated("this token is not known, or its time is over: ask whoever runs the ledger for one")
+    return Actor(row.id, row.role, row.root, row.reservation)

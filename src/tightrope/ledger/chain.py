@@ -1,0 +1,132 @@
+"""One chain of lines per root budget: what happened, each line holding the hash of the one before.
+
+    hash = sha256(canonical JSON of [root, seq, at, actor, body, prev])
+A receipt names a line, root:seq:hash, and who knows the ledger's key can tell that the ledger gave it (its last part).
+Guarantee: a line that was changed, cut out of the middle or moved is noticed by whoever reads the chain; lines cut
+off its end are noticed by whoever has a receipt or an anchor from after them.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from ..errors import DataError
+from . import tables
+
+SYSTEM = "_ledger"  # the chain of what concerns all roots: tokens, the beginning
+GENESIS = "0" * 64
+MAC_LENGTH = 32
+EPOCH = 10**12  # a recovery begins a new one: no line after it has a number that a lost line had
+
+
+def canonical(value: object) -> str:
+    """The one text of a JSON value: keys in order, no spaces, ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def hashed(text: str) -> str:
+    """SHA-256 of a text, in hexadecimal digits."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a chain; body is canonical JSON."""
+
+    root: str
+    seq: int
+    at: int
+    actor: str
+    body: str
+    prev: str
+    hash: str
+
+    @property
+    def right(self) -> bool:
+        """Whether its hash is that of what it says."""
+        return self.hash == line_hash(self.root, self.seq, self.at, self.actor, self.body, self.prev)
+
+    def document(self) -> dict[str, Any]:
+        """As an export or an answer holds it."""
+        return {name: getattr(self, name) for name in ("root", "seq", "at", "actor", "body", "prev", "hash")}
+
+
+def line_hash(*parts: object) -> str:
+    """Of root, seq, at, actor, body and prev."""
+    return hashed(canonical(list(parts)))
+
+
+def begin(connection: Connection, root: str) -> None:
+    """A chain without lines."""
+    connection.execute(tables.head.insert().values(root=root, seq=0, hash=GENESIS, at=0))
+
+
+def follows(seq: int, body: Mapping[str, Any]) -> int:
+    """The number of the line after this one."""
+    return (seq // EPOCH + 1) * EPOCH + 1 if body["event"] == "recover" else seq + 1
+
+
+def append(connection: Connection, root: str, at: int, actor: str, body: Mapping[str, Any]) -> Line:
+    """Writes one more line; whoever calls this holds the lock of the chain."""
+    head = connection.execute(select(tables.head).where(tables.head.c.root == root)).one()
+    written = canonical(body)
+    seq, moment = follows(head.seq, body), max(at, head.at)
+    line = Line(root, seq, moment, actor, written, head.hash, line_hash(root, seq, moment, actor, written, head.hash))
+    connection.execute(tables.audit.insert().values(**line.document()))
+    connection.execute(update(tables.head).where(tables.head.c.root == root).values(seq=seq, hash=line.hash, at=moment))
+    return line
+
+
+def receipt(root: str, seq: int, digest: str, secret: bytes | None) -> str:
+    """What proves that the ledger once had this line; without a secret, to nobody but who trusts the bearer."""
+    named = f"{root}:{seq}:{digest}"
+    return named if secret is None else f"{named}:{mac(secret, named)}"
+
+
+def mac(secret: bytes, text: str) -> str:
+    """That the ledger's key was there when the text was written."""
+    return hmac.new(secret, text.encode(), sha256).hexdigest()[:MAC_LENGTH]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A receipt that somebody shows; authentic where its fourth part is the ledger's own."""
+
+    root: str
+    seq: int
+    hash: str
+    authentic: bool
+
+    @staticmethod
+    def of(text: str, secret: bytes | None) -> Receipt:
+        """DataError where the text is none."""
+        parts = text.split(":")
+        if len(parts) not in (3, 4) or not parts[1].isdecimal() or len(parts[1]) > 18 or len(parts[2]) != 64:
+            raise DataError("a receipt is root:number:hash, as the ledger gave it")
+        named = ":".join(parts[:3])
+        proven = (
+            secret is not None
+            and len(parts) == 4
+            and hmac.compare_digest(mac(secret, named).encode(), parts[3].encode("utf-8", "surrogatepass"))
+        )
+        return Receipt(parts[0], int(parts[1]), parts[2], proven)
+
+    def stands(self, connection: Connection) -> bool:
+        """Whether the ledger still has the line, or a recovery has made up for its loss."""
+        of = tables.audit.c
+        query = select(of.hash).where(of.root == self.root, of.seq == self.seq)
+        if connection.execute(query).scalar() == self.hash:
+            return True
+        recovery = select(of.body).where(of.root == self.root, of.seq == (self.seq // EPOCH + 1) * EPOCH + 1)
+        body = connection.execute(recovery).scalar()
+        if body is None:
+            return False
+        made_up = json.loads(body)
+        return bool(self.seq > made_up["from"] and (made_up["burn"] or self.seq <= made_up["witnessed"]))

@@ -1,0 +1,287 @@
+"""One storage for both databases: SQLite in one file, PostgreSQL for many machines.
+
+SQLite: WAL, every commit on disk before it is answered (synchronous=FULL), writers one after the other in the order in
+which they came (a lock beside the file, then BEGIN IMMEDIATE, which is what forbids overspending).
+PostgreSQL: READ COMMITTED; a writer first locks the heads of all chains that it will write to, in order of their names,
+and every write goes to a chain: so what it reads of these budgets stays true until it commits.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, create_engine, event, func, make_url, select, text, update
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+
+from ..errors import InvalidParameter
+from . import tables
+from .errors import NotFound, Unavailable
+from .steps import STEPS
+
+BUSY_SECONDS = 30.0
+AGAIN_SECONDS = 15.0  # for which a database that went away is asked again
+REMOTE_FILES = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.sshfs", "ncpfs", "beegfs")
+COLLISIONS_MOST, DUPLICATE = 5, "23505"  # and PostgreSQL's word for it
+CONFLICTS = ("40001", "40P01")  # PostgreSQL's serialisation failure and deadlock
+NOW = {
+    "sqlite": "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+    "postgresql": "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
+}
+SAFE = ("fsync", "full_page_writes")  # of PostgreSQL: what was answered is lost without them
+
+Clock = Callable[[int], int]
+Fault = Callable[[str], None]
+
+
+class Database:
+    """Where a ledger is kept. clock and fault are for tests: another time, and a place to be killed at."""
+
+    def __init__(self, url: str, *, clock: Clock | None = None, fault: Fault | None = None) -> None:
+        self.url = url
+        self._parsed = make_url(url)
+        kind = self._parsed.get_backend_name()
+        if kind not in NOW:
+            raise InvalidParameter(f"a ledger is at sqlite:///FILE, postgresql://... or https://..., not {kind}://")
+        self.dialect = kind
+        self._clock, self._fault = clock, fault
+        self._engine: Engine | None = None
+        self._process = 0
+        self._making = threading.Lock()
+        if kind == "sqlite":
+            self.path = Path(self._parsed.database or "").absolute()
+            if not self._parsed.database or self._parsed.database == ":memory:":
+                raise InvalidParameter("a ledger in memory would be lost: give a file, as in sqlite:///budget.db")
+            _refuse_remote(self.path)
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is anything to open."""
+        if self.dialect == "sqlite" and not self.path.exists():
+            return False
+        with self._connected() as connection:
+            return bool(connection.dialect.has_table(connection, tables.schema.name))
+
+    @property
+    def engine(self) -> Engine:
+        """Connections of this process: none is shared with the one that it was forked from."""
+        with self._making:
+            if self._engine is None or self._process != os.getpid():
+                self._engine, self._process = self._made(), os.getpid()
+            return self._engine
+
+    def close(self) -> None:
+        """Gives all connections back."""
+        if self._engine is not None and self._process == os.getpid():
+            self._engine.dispose()
+
+    def _made(self) -> Engine:
+        if self.dialect == "sqlite":
+            engine = create_engine(
+                self._parsed.set(drivername="sqlite+pysqlite"), connect_args={"timeout": BUSY_SECONDS}
+            )
+            event.listen(engine, "connect", _sqlite_connected)
+            return engine
+        wanted = self._parsed.set(drivername="postgresql+psycopg")
+        engine = create_engine(wanted, pool_pre_ping=True, pool_size=16, max_overflow=48, pool_use_lifo=True)
+        event.listen(engine, "connect", _postgresql_connected)
+        return engine
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        try:
+            with self.engine.connect() as connection:
+                yield connection
+        except OperationalError as error:
+            raise Unavailable(f"the ledger's database does not answer: {_reason(error)}") from None
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A view of one moment, which writes nothing."""
+        with self._connected() as connection:
+            if self.dialect == "postgresql":
+                connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+                connection.begin()
+            else:
+                connection.exec_driver_sql("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.rollback() if self.dialect == "postgresql" else connection.exec_driver_sql("ROLLBACK")
+
+    def write(self, work: Callable[[Connection], Any], roots: Iterable[str]) -> Any:
+        """What work gives, all of it kept or none, with the chains of these roots locked.
+
+        work may be called again where the database gave way to another writer or went away: it must begin anew each
+        time. Whether a commit whose answer was lost stands is found by its key.
+        """
+        until, collisions = monotonic() + AGAIN_SECONDS, 0
+        wanted = sorted(set(roots))
+        while True:
+            try:
+                with self._writing(wanted) as connection:
+                    found = work(connection)
+                self._at("after-commit")
+                return found
+            except IntegrityError as error:
+                collisions += 1  # somebody else wrote the same key or name: this finds it when it is tried again
+                if collisions > COLLISIONS_MOST or getattr(error.orig, "sqlstate", None) != DUPLICATE:
+                    raise
+            except OperationalError as error:
+                gone = error.connection_invalidated or getattr(error.orig, "sqlstate", None) in CONFLICTS
+                if monotonic() > until or not (gone or _is_closing(error)):
+                    raise Unavailable(f"the ledger's database does not answer: {_reason(error)}") from None
+            except DBAPIError as error:
+                if getattr(error.orig, "sqlstate", None) not in CONFLICTS or monotonic() > until:
+                    raise
+            sleep(0.05)
+
+    @contextmanager
+    def _writing(self, roots: list[str]) -> Iterator[Connection]:
+        with self._in_turn(), self.engine.connect() as connection:
+            if self.dialect == "sqlite":
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                    self._at("before-commit")
+                    connection.exec_driver_sql("COMMIT")
+                except BaseException:
+                    if connection.connection.dbapi_connection.in_transaction:  # type: ignore[union-attr]
+                        connection.exec_driver_sql("ROLLBACK")
+                    raise
+            else:
+                with connection.begin():
+                    connection.execute(text("SET LOCAL synchronous_commit = on"))
+                    connection.execute(
+                        select(tables.head.c.root)
+                        .where(tables.head.c.root.in_(roots))
+                        .order_by(tables.head.c.root)
+                        .with_for_update()
+                    ).all()
+                    yield connection
+                    self._at("before-commit")
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Writers of one file wait in a line of the kernel's, so that none is passed over for long."""
+        if self.dialect != "sqlite":
+            yield
+            return
+        try:
+            import fcntl
+        except ImportError:  # elsewhere SQLite's own waiting serves, without a line
+            yield
+            return
+        descriptor = os.open(f"{self.path}-turn", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def now(self, connection: Connection) -> int:
+        """Milliseconds since 1970 by the database's clock, which never runs backwards: the latest seen is kept."""
+        found = int(connection.exec_driver_sql(NOW[self.dialect]).scalar_one())
+        if self._clock is not None:
+            found = self._clock(found)
+        latest = connection.execute(select(func.max(tables.head.c.at))).scalar()
+        return max(found, latest or 0)
+
+    def _at(self, point: str) -> None:
+        if self._fault is not None:
+            self._fault(point)
+
+    def prepare(self) -> int:
+        """Makes what is missing of the tables, step by step; the version reached."""
+        with self._in_turn(), self.engine.connect() as connection:
+            if self.dialect == "sqlite":
+                connection.exec_driver_sql("BEGIN EXCLUSIVE")
+            else:
+                connection.begin()
+                connection.execute(text("SELECT pg_advisory_xact_lock(7217841)"))
+            try:
+                version = _version(connection)
+                for number, step in enumerate(STEPS[version:], version + 1):
+                    for statement in step[self.dialect]:
+                        connection.exec_driver_sql(statement)
+                    _set_version(connection, number)
+                connection.exec_driver_sql("COMMIT") if self.dialect == "sqlite" else connection.commit()
+            except BaseException:
+                connection.exec_driver_sql("ROLLBACK") if self.dialect == "sqlite" else connection.rollback()
+                raise
+        return len(STEPS)
+
+    def version(self) -> int:
+        """How many steps this database has had; NotFound where there is no ledger."""
+        if not self.exists:
+            raise NotFound(f"there is no ledger at {self.shown}: tightrope ledger init makes one")
+        with self._connected() as connection:
+            return _version(connection)
+
+    @property
+    def shown(self) -> str:
+        """The address without any password."""
+        return self._parsed.render_as_string(hide_password=True)
+
+
+def _version(connection: Connection) -> int:
+    if not connection.dialect.has_table(connection, tables.schema.name):
+        return 0
+    return int(connection.execute(select(tables.schema.c.version)).scalar() or 0)
+
+
+def _set_version(connection: Connection, number: int) -> None:
+    if connection.execute(update(tables.schema).values(version=number)).rowcount == 0:
+        connection.execute(tables.schema.insert().values(version=number))
+
+
+def rows(connection: Connection, query: Any) -> list[Row[Any]]:
+    """All rows of a question."""
+    return list(connection.execute(query).all())
+
+
+def _sqlite_connected(connection: Any, _: object) -> None:
+    connection.isolation_level = None  # transactions are begun here, by name
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "recursive_triggers=ON",
+        "trusted_schema=OFF",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _postgresql_connected(connection: Any, _: object) -> None:
+    with connection.cursor() as cursor:
+        for name in SAFE:
+            if cursor.execute(f"SHOW {name}").fetchone()[0] != "on":
+                raise InvalidParameter(f"PostgreSQL runs with {name} = off, which loses what was answered: turn it on")
+    connection.commit()
+
+
+def _refuse_remote(path: Path) -> None:
+    """Locks of a network's file system are not what SQLite needs."""
+    try:
+        mounts = [line.split()[1:3] for line in Path("/proc/mounts").read_text("utf-8").splitlines()]
+    except OSError:
+        return
+    place = str(path.parent.resolve())
+    holding = [(where, kind) for where, kind in mounts if place == where or place.startswith(where.rstrip("/") + "/")]
+    if holding and (kind := max(holding, key=lambda each: len(each[0]))[1]).startswith(REMOTE_FILES):
+        raise InvalidParameter(f"{path} is on a network's file system ({kind}): use a local disk, or PostgreSQL")
+
+
+def _is_closing(error: OperationalError) -> bool:
+    """Whether the server is starting, stopping or gone: it may be back in a moment."""
+    state = getattr(error.orig, "sqlstate", None)
+    return (state is None and "locked" not in str(error.orig)) or str(state).startswith(("57P", "08"))
+
+
+def _reason(error: DBAPIError) -> str:
+    return str(error.orig).strip().splitlines()[0][:200] if str(error.orig).strip() else type(error.orig).__name__

@@ -1,0 +1,140 @@
+"""The Gaussian that pays for a job: the least c with M x E <= E x G_sqrt(c) x ApproximateDP(0, d).
+
+E = G_mu0 is the floor, which may be nothing. The right side has the profile R(a) = d + (1 - d) H_mu(a), with
+mu^2 = mu0^2 + c.
+For any t, the test that accepts where the loss of the Gaussian exceeds t gives a line below it,
+    R(a) >= d + (1 - d) (Phi(mu/2 - t/mu) - a Phi(-mu/2 - t/mu)),   the tangent at a = e^t.
+The profile of the left side is convex in a = e^epsilon, so between two epsilons it lies below the chord of upper ends.
+Where such a line lies above the chord at both ends of a cell, R is above the left side on all of the cell; beyond the
+last epsilon the left side is at most d. To compare at the ends alone would prove nothing: R dips between them.
+For a < 1 both sides follow from those of the other direction at 1/a, as R is that of a symmetric pair: so the worse of
+both directions is looked at, from a = 1 on.
+Guarantee: upper; all comparisons in balls. Proof: docs/proofs/ledger.md, Theorem D and its check.
+Reference: Dong, Roth, Su 2022, Cor. 2.13 (the profile of a Gaussian); Zhu, Dong, Wang 2021, Lemma 9 (convexity).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import pairwise
+from typing import NamedTuple
+
+from flint import arb
+
+from .. import work
+from ..calls import shortened
+from ..errors import UnsupportedMechanism, WorkExhausted
+from ..kernels.ball import BITS_START, upper_float, working_precision
+from ..kernels.normal_shift import level, normal_above, shift_above
+from ..mechanisms.base import Mechanism
+from ..mechanisms.gaussian import GDP
+
+CELLS_FIRST, CELLS = 48, 512  # roughly first, and finely where that is cheap
+FINE_SHARE = 0.125  # of the work that is left
+OUTLINE_SECONDS = 5.0  # where nobody else has said how long it may take
+NEAR_FIRST, NEAR_GROWTH = 2.0**-12, 1.25  # of c above what single points ask for: the first try, and the next ones
+NEAR_TRIES = 80
+LINE_PLACES = (0.5, 0.25, 0.75, 0.0, 1.0)  # where in a cell a tangent may touch
+CHECK_BITS = 2 * BITS_START  # next to mu = 0 half of them cancel
+LEAST_SQUARE = 2.0**-80  # far below a unit
+
+
+class Corner(NamedTuple):
+    """An epsilon, and a number at or above delta there."""
+
+    epsilon: float
+    delta: float
+
+
+def least_square(job: Mechanism, floor: float, slack: float) -> float:
+    """At or above the least c; floor is mu0, slack is d > 0. UnsupportedMechanism where none is found."""
+    with work.allowance(OUTLINE_SECONDS):
+        corners = outline(job, floor, slack)
+    asked = max((_asked(corner, slack) for corner in corners), default=0.0)
+    if not math.isfinite(asked):
+        raise UnsupportedMechanism("no Gaussian is known that pays for it", mechanism=shortened(str(job)))
+    base = max(asked * asked - floor * floor, 0.0)
+    more = max(base * NEAR_FIRST, LEAST_SQUARE)
+    for _ in range(NEAR_TRIES):
+        if dominated(corners, floor, slack, base + more):
+            return base + more
+        more *= NEAR_GROWTH if base > more else 2.0
+    raise UnsupportedMechanism("no Gaussian that pays for it was found", mechanism=shortened(str(job)))
+
+
+def outline(job: Mechanism, floor: float, slack: float) -> tuple[Corner, ...]:
+    """Upper ends of delta of the left side at rising epsilons from 0 on, the last at most the slack."""
+    run = job + GDP(mu=floor) if floor > 0.0 else job
+    last = run.epsilon(slack).upper
+    if not math.isfinite(last):
+        raise UnsupportedMechanism(
+            f"no epsilon is known beyond which its delta is at most the slack {slack!r}; give a larger one",
+            mechanism=shortened(str(job)),
+        )
+    if last == 0.0:
+        return (Corner(0.0, slack),)
+    before = work.left()
+    found = _sampled(run, last, CELLS_FIRST)
+    if (before - work.left()) * CELLS / CELLS_FIRST <= FINE_SHARE * work.left():
+        with suppress(WorkExhausted):
+            found += _sampled(run, last, CELLS)
+    return _hull([*found, Corner(last, slack)])
+
+
+def _sampled(run: Mechanism, last: float, cells: int) -> list[Corner]:
+    """At so many epsilons below the last; what time does not allow is at most 1."""
+    curve = run.curve(epsilons=[last * index / cells for index in range(cells)])
+    return [Corner(place, bound.upper) for place, bound in curve]
+
+
+def _hull(corners: list[Corner]) -> tuple[Corner, ...]:
+    """Those on the lower convex hull in alpha: a corner above the chord of two others only makes the bound worse.
+
+    It only chooses: chords of any corners hold, and the first and the last are kept.
+    """
+    kept: list[Corner] = []
+    for each in sorted(corners):
+        if kept and kept[-1].epsilon == each.epsilon:  # the lowest came first
+            continue
+        while len(kept) > 1 and _above(kept[-2], kept[-1], each):
+            kept.pop()
+        kept.append(each)
+    return tuple(kept)
+
+
+def _above(first: Corner, middle: Corner, second: Corner) -> bool:
+    """Whether the middle is above the chord, about."""
+    start, place, stop = (math.exp(each.epsilon - second.epsilon) for each in (first, middle, second))
+    share = (place - start) / (stop - start) if stop > start else 0.0
+    return middle.delta > first.delta + share * (second.delta - first.delta)
+
+
+def dominated(corners: Sequence[Corner], floor: float, slack: float, square: float) -> bool:
+    """Whether the right side with this c is certainly above the chords of all cells, and beyond them."""
+    if not corners or corners[0].epsilon != 0.0 or corners[-1].delta > slack:
+        return False
+    with working_precision(CHECK_BITS):
+        mu = (arb(floor) ** 2 + arb(square)).sqrt()
+        return all(_covered(first, second, mu, slack) for first, second in pairwise(corners))
+
+
+def _covered(first: Corner, second: Corner, mu: arb, slack: float) -> bool:
+    """Whether some line below the right side is above both corners."""
+    if max(first.delta, second.delta) <= slack:
+        return True
+    for place in LINE_PLACES:
+        t = arb(first.epsilon) * (1 - place) + arb(second.epsilon) * place
+        above, below = normal_above(t / mu - mu / 2), normal_above(t / mu + mu / 2)
+        lines = (arb(slack) + (1 - arb(slack)) * (above - arb(each.epsilon).exp() * below) for each in (first, second))
+        if all(line >= each.delta for line, each in zip(lines, (first, second), strict=True)):
+            return True
+    return False
+
+
+def _asked(corner: Corner, slack: float) -> float:
+    """About the mu that this point alone asks for; it only chooses where to look."""
+    with working_precision(CHECK_BITS):
+        share = upper_float((arb(corner.delta) - arb(slack)) / (1 - arb(slack)))
+    return shift_above(corner.epsilon, level(share)) if share > 0.0 else 0.0

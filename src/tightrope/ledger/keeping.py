@@ -1,0 +1,225 @@
+"""Keeping a ledger: beginning, verifying, backing up, carrying to another place, comparing with what was anchored.
+
+`verify` reads every chain from its beginning and rebuilds every table from it; nothing else is trusted.
+A backup is made by the database itself (VACUUM INTO, in one transaction): a copy of the file without its -wal file
+would lack what was committed last. A ledger that comes back from a backup has forgotten charges: anchors and receipts
+notice.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from ..errors import DataError, InvalidParameter
+from . import chain, tables
+from .chain import SYSTEM, Line, canonical
+from .database import Database
+from .desk import LocalDesk
+from .errors import Conflict, VerificationFailed, WentBack
+from .reading import read_lines
+from .replay import KEYS, Replay, broken, differences
+from .steps import STEPS
+
+FORMAT = "tightrope-ledger"
+CHUNK = 5000  # rows that are written at a time
+
+
+def begin(desk: LocalDesk) -> None:
+    """Makes the tables and the first line of a new ledger; Conflict where there is one."""
+    database = desk.database
+    if database.exists:
+        raise Conflict(f"there is a ledger at {database.shown} already")
+    database.prepare()
+
+    def work(connection: Connection) -> None:
+        if connection.execute(select(tables.head.c.root).where(tables.head.c.root == SYSTEM)).scalar() is not None:
+            return
+        chain.begin(connection, SYSTEM)
+        event = {"event": "begin", "version": len(STEPS), "ledger": os.urandom(16).hex()}
+        chain.append(connection, SYSTEM, database.now(connection), desk.actor.name, event)
+
+    database.write(work, [SYSTEM])
+
+
+def current(database: Database) -> None:
+    """NotFound without a ledger, Conflict where its tables are of another version than this program."""
+    version = database.version()
+    if version < len(STEPS):
+        raise Conflict(f"the ledger is of version {version} and this program of {len(STEPS)}: tightrope ledger migrate")
+    if version > len(STEPS):
+        raise Conflict(f"the ledger is of version {version}, newer than this program ({len(STEPS)}): update Tightrope")
+
+
+def verify(connection: Connection) -> dict[str, Any]:
+    """Rebuilds everything from the chains and compares; VerificationFailed with what differs."""
+    replay = Replay()
+    roots = list(connection.execute(select(tables.head.c.root).order_by(tables.head.c.root)).scalars())
+    count = 0
+    for root in roots:
+        lines = read_lines(connection, root)
+        replay.chain(root, lines)
+        count += len(lines)
+    strays = connection.execute(select(tables.audit.c.root).where(tables.audit.c.root.not_in(roots)).distinct())
+    findings = replay.findings + [f"{root}: there are lines and no head" for root in strays.scalars()]
+    for table in tables.REBUILT:
+        stand = {
+            tuple(row[name] for name in KEYS[table.name]): dict(row)
+            for row in connection.execute(select(table)).mappings()
+        }
+        findings += differences(replay.tables[table.name], stand, table.name)
+    findings += broken(replay.tables["axis"].values())
+    if findings:
+        raise VerificationFailed(tuple(findings))
+    reservations = connection.execute(select(func.count()).select_from(tables.reservation)).scalar_one()
+    return {"lines": count, "roots": len(roots) - 1, "reservations": reservations}
+
+
+def compare(connection: Connection, anchor: Mapping[str, Any]) -> None:
+    """WentBack where the ledger lacks a line that the anchor names, unless a recovery has made up for it."""
+    for root, known in anchored(anchor)["roots"].items():
+        if known["seq"] and not chain.Receipt(root, known["seq"], known["hash"], True).stands(connection):
+            raise WentBack(
+                f"the anchor of {anchor['at']} names line {known['seq']} of {root!r}, which the ledger does not have: "
+                "an old backup was restored, or its audit was cut"
+            )
+
+
+def anchored(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An anchor that was read from somewhere; DataError where it is none."""
+    try:
+        for known in document["roots"].values():
+            int(known["seq"]), str(known["hash"]), dict(known["used"]), dict(known["dead"])
+        int(document["at"])
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise DataError("this is not an anchor, as tightrope ledger anchor writes it") from None
+    return document
+
+
+def signed(anchor: Mapping[str, Any], secret: bytes | None) -> dict[str, Any]:
+    """The anchor with proof that the ledger's key was there."""
+    found = {name: value for name, value in anchor.items() if name != "mac"}
+    return found if secret is None else {**found, "mac": chain.mac(secret, canonical(found))}
+
+
+def authentic(anchor: Mapping[str, Any], secret: bytes | None) -> bool:
+    """Whether this ledger's key made the anchor."""
+    given = anchor.get("mac")
+    if secret is None or not isinstance(given, str):
+        return False
+    return hmac.compare_digest(str(signed(anchor, secret)["mac"]).encode(), given.encode("utf-8", "surrogatepass"))
+
+
+def backup(database: Database, target: str | Path) -> None:
+    """A copy of one moment, whole; for SQLite. PostgreSQL has pg_dump and pg_basebackup."""
+    place = Path(target)
+    if database.dialect != "sqlite":
+        raise InvalidParameter("a PostgreSQL ledger is backed up by pg_basebackup or pg_dump --serializable-deferrable")
+    if place.exists():
+        raise InvalidParameter(f"{place} exists: a backup is a new file")
+    try:
+        with database.engine.connect() as connection:
+            connection.exec_driver_sql("VACUUM INTO ?", (str(place),))
+    except BaseException:
+        with suppress(OSError):
+            place.unlink()
+        raise
+    descriptor = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def migrate(database: Database, target: str | Path | None) -> int:
+    """Verifies, makes a backup, takes the steps that are missing, and verifies again; the version reached."""
+    version = database.version()
+    if version > len(STEPS):
+        raise Conflict(f"the ledger is of version {version}, newer than this program ({len(STEPS)}): update Tightrope")
+    with database.read() as connection:
+        verify(connection)
+    if version == len(STEPS):
+        return version
+    if database.dialect == "sqlite":
+        backup(database, target or f"{database.path}.before-{len(STEPS)}")
+    database.prepare()
+    with database.read() as connection:
+        verify(connection)
+    return len(STEPS)
+
+
+def exported(connection: Connection) -> Iterator[str]:
+    """The chains as lines of JSON, the first of which says what they are."""
+    roots = list(connection.execute(select(tables.head.c.root).order_by(tables.head.c.root)).scalars())
+    yield canonical({"format": FORMAT, "version": len(STEPS), "roots": roots})
+    for root in roots:
+        for line in read_lines(connection, root):
+            yield canonical(line.document())
+
+
+def imported(database: Database, lines: Iterator[str]) -> int:
+    """Rebuilds a ledger from its chains, in an empty place; what was exported for good is open here again."""
+    first = _document(next(lines, ""))
+    if first.get("format") != FORMAT or first.get("version") != len(STEPS):
+        raise DataError(f"this is not an export of a ledger of version {len(STEPS)}")
+    replay, read = Replay(), []
+    for root in first["roots"]:
+        replay.begin(str(root))
+    for each in lines:
+        found = _document(each)
+        try:
+            line = Line(**found)
+            replay.line(line)
+        except (KeyError, TypeError):
+            raise DataError("a line of the export is no line of an audit") from None
+        read.append(line)
+    findings = [*replay.findings, *broken(replay.tables["axis"].values())]
+    if findings:
+        raise VerificationFailed(tuple(findings))
+    if database.exists:
+        raise Conflict(f"there is a ledger at {database.shown} already: an import is for an empty place")
+    database.prepare()
+    database.write(lambda connection: _written(connection, replay, read), [])
+    return len(read)
+
+
+def _document(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise DataError("an export holds one JSON object on each line")
+    return found
+
+
+def _written(connection: Connection, replay: Replay, lines: list[Line]) -> None:
+    """All tables; a root whose last line here is its export goes on at this place, as the chain says next."""
+    if connection.execute(select(func.count()).select_from(tables.head)).scalar_one():
+        raise Conflict("somebody began a ledger here at the same time")
+    order = [*tables.REBUILT]
+    parents = {row["id"]: row["parent"] for row in replay.tables["budget"].values()}
+
+    def depth(name: str) -> int:
+        above = parents[name]
+        return 0 if above is None else 1 + depth(above)
+
+    for table in order:
+        found = list(replay.tables[table.name].values())
+        if table.name == "budget":
+            found.sort(key=lambda row: depth(row["id"]))
+        for start in range(0, len(found), CHUNK):
+            connection.execute(table.insert(), found[start : start + CHUNK])
+    for start in range(0, len(lines), CHUNK):
+        connection.execute(tables.audit.insert(), [line.document() for line in lines[start : start + CHUNK]])
+    for name, row in replay.tables["budget"].items():
+        if row["state"] == "exported" and row["parent"] is None:
+            connection.execute(tables.budget.update().where(tables.budget.c.id == name[0]).values(state="open"))
+            chain.append(connection, name[0], 0, "import", {"event": "arrive"})

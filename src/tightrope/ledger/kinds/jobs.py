@@ -1,0 +1,93 @@
+"""What a job is to every kind of budget: whether it may be charged at all, and the uses that it is made of.
+
+Under replacing a record a part that leaves the relation open may meet either order of its two laws, anew at each use.
+Where these differ, the worse of two whole runs bounds nothing, and each use is charged by itself.
+An infinite loss of probability w+ under P and w- under Q: P = (1 - d) P* + d P', Q alike, d = max(w+, w-), with P*, Q*
+the laws where both live. Proof: docs/proofs/ledger.md, Theorem Slack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+from ...calls import shortened
+from ...engines.edges import EDGE_BITS
+from ...errors import UnsupportedMechanism
+from ...kernels.ball import upper_float, working_precision
+from ...mechanisms.base import Mechanism, confidence, leaves
+from ...mechanisms.histograms import Histograms
+from ...mechanisms.renyi_only import GaussianSparseVector
+from ...mechanisms.sparse_vector import SparseVector
+from ...pair import Pair
+from ...relation import Direction, Relation
+from ...transforms.composition import settled
+from ...transforms.terms import terms_of
+from .. import units
+from ..errors import RelationMismatch
+
+INTERACTIVE = (SparseVector, GaussianSparseVector)  # hidden state: a whole job, whose slack no step bounds
+
+
+class Use(NamedTuple):
+    """So many uses of one pair; leak bounds its infinite losses in either law."""
+
+    pair: Pair
+    times: int
+    leak: Fraction
+
+
+def check_relation(job: Mechanism, relation: Relation) -> None:
+    """Refuses a job about other neighbours, and one whose loss is known with some confidence only."""
+    if job.relation is not None and job.relation is not relation:
+        raise RelationMismatch(
+            f"{shortened(str(job))} is about neighbours of the relation {job.relation.value}, and the budget about "
+            f"{relation.value}: charge it to a budget of its own relation"
+        )
+    if confidence(job) is not None or any(isinstance(each, Histograms) for each in leaves(job.nameless)):
+        raise refused(job, "its loss was measured, so that a bound holds with some confidence only; a budget promises")
+
+
+def refused(job: Mechanism, why: str) -> UnsupportedMechanism:
+    """The error that says why this job has no price."""
+    return UnsupportedMechanism(why, mechanism=shortened(str(job)))
+
+
+def pieces(job: Mechanism, relation: Relation) -> tuple[tuple[Mechanism, int], ...]:
+    """What is charged as one: the job, or each use where a part may meet either order of its laws."""
+    open_parts = relation is Relation.REPLACE and job.relation is None
+    return job.terms if open_parts and not all(settled(part) for part, _ in job.terms) else ((job.nameless, 1),)
+
+
+def uses(part: Mechanism, direction: Direction) -> tuple[Use, ...]:
+    """The pairs of one part of a job, and what leaks."""
+    with working_precision(EDGE_BITS):
+        return tuple(
+            Use(pair, count, max(_mass(pair), _mass(pair.reversed())))
+            for pair, count in terms_of(part.nameless, direction)
+        )
+
+
+def leak(part: Mechanism) -> Fraction:
+    """At or above the slack that one use of a part takes, in either direction; 0 where no loss is infinite."""
+    found = max(sum((use.leak * use.times for use in uses(part, each)), Fraction(0)) for each in Direction)
+    if found and any(isinstance(each, INTERACTIVE) for each in leaves(part)):
+        raise refused(part, "an interactive job with infinite losses cannot be charged as slack: this is not proven")
+    return found
+
+
+def all_costs(job: Mechanism, amounts: Mapping[str, tuple[Fraction, int]]) -> dict[str, int]:
+    """Units of axes that must all hold, by (amount, unit); refuses a job that one of them can never hold."""
+    found = {name: units.cost(amount, unit) for name, (amount, unit) in amounts.items()}
+    known = {name: number for name, number in found.items() if number is not None}
+    if len(known) < len(found):
+        first = next(name for name in found if name not in known)
+        raise refused(job, f"it costs more than the axis {first} of any budget holds")
+    return known
+
+
+def _mass(pair: Pair) -> Fraction:
+    """At or above; exactly 0 where it is."""
+    mass = pair.infinite_mass()
+    return Fraction(0) if mass.is_zero() else Fraction(min(upper_float(mass), 1.0))

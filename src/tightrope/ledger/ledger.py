@@ -1,0 +1,322 @@
+"""A ledger as Python sees it: budgets that many people spend, and nobody can overspend.
+
+    ledger = tr.ledger.open("sqlite:///budget.db")
+    with ledger.spend("census", "Gaussian(sigma=10)", key="table-7"):
+        ...                                         # runs only if it is paid for
+Everything here is a request to a desk, on this machine's database or behind a server; the answers are the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+from uuid import uuid4
+
+from ..errors import InvalidParameter
+from ..mechanisms.base import Mechanism
+from . import keeping
+from .book.people import new_secret
+from .chain import SYSTEM, hashed
+from .desk import Desk, LocalDesk, Reply
+from .errors import Claimed, LedgerError
+from .values import Job, Quote, Reservation, Status
+
+HOUR = 3600.0
+
+
+class Ledger:
+    """Opened by `tightrope.ledger.open`. It may be used by threads, survives a fork, and can be pickled for workers."""
+
+    def __init__(self, desk: Desk, claimant: str | None = None) -> None:
+        self._desk, self._claimant = desk, claimant
+        self._seen: dict[str, str] = {}  # the last receipt of each root
+        self._nonce, self._process = token_hex(16), os.getpid()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self._desk, self._claimant)
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._desk!r})"
+
+    def close(self) -> None:
+        """Gives all connections back."""
+        self._desk.close()
+
+    @property
+    def nonce(self) -> str:
+        """Of this process: what it claimed, no other process runs. A claimant that was given stands for it: a job of a
+        shell claims in one process and commits in another."""
+        if self._claimant is not None:
+            return self._claimant
+        if self._process != os.getpid():
+            self._nonce, self._process = token_hex(16), os.getpid()
+        return self._nonce
+
+    def _ask(self, name: str, body: Mapping[str, Any], key: str | None = None) -> Reply:
+        reply = self._desk.ask(name, body, key, self.nonce)
+        for each in reply.receipts:
+            self._seen[each.split(":", 1)[0]] = each
+        return reply
+
+    def as_claimant(self, claimant: str) -> Ledger:
+        """The same ledger, on which this text claims and commits, in whatever process: one text for one run of a job."""
+        if not isinstance(claimant, str) or not 0 < len(claimant) <= 200 or not claimant.isprintable():
+            raise InvalidParameter(f"claimant is a text of one line, at most 200 letters, not {claimant!r:.60}")
+        return type(self)(self._desk, claimant)
+
+    @property
+    def receipts(self) -> tuple[str, ...]:
+        """The last receipt of each root that this object wrote to: shown again, they notice a ledger that went back."""
+        return tuple(self._seen.values())
+
+    def create(
+        self,
+        name: str,
+        *,
+        relation: str,
+        unit: str,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        kind: str = "rdp",
+        key: str | None = None,
+        **options: Any,
+    ) -> Status:
+        """A budget, which promises (epsilon, delta) to every `unit` under the relation, whatever is asked of it.
+
+        kind: rdp, plan, gdp, zcdp, basic or odometer. parent: the budget that it is a part of. ceiling: epsilon up to
+        which `renew` may go, and what is promised. slack: the part of delta that jobs may use up. plan: {job: count}.
+        floor: mu^2 that gdp promises from the start. rho: for zcdp instead of epsilon and delta. orders: {order:
+        weight} for rdp and odometer. parallel: a block of partitions, its children.
+        """
+        body = {"name": name, "relation": relation, "unit": unit, "epsilon": epsilon, "delta": delta, "kind": kind}
+        if options.get("plan") is not None:
+            options["plan"] = {_text(job): count for job, count in options["plan"].items()}
+        if options.get("orders") is not None:
+            options["orders"] = {str(order): weight for order, weight in options["orders"].items()}
+        self._ask("create", {**body, **options}, key)
+        return self.status(name)
+
+    def renew(self, name: str, *, epsilon: float, key: str | None = None) -> Status:
+        """Raises what may be spent up to this epsilon, at most the ceiling."""
+        self._ask("renew", {"name": name, "epsilon": epsilon}, key)
+        return self.status(name)
+
+    def budgets(self) -> tuple[Mapping[str, Any], ...]:
+        """All budgets that may be seen."""
+        return tuple(self._ask("budgets", {}).content["budgets"])
+
+    def quote(self, budget: str, job: Job, *, slack: float | None = None) -> Quote:
+        """What a job would cost now, whether it fits, and how many like it; nothing is held."""
+        return Quote.of(self._ask("quote", {"budget": budget, "job": _text(job), "slack": slack}).content)
+
+    def reserve(
+        self,
+        jobs: Mapping[str, Job],
+        key: str,
+        *,
+        ttl: float = HOUR,
+        start: bool = False,
+        slack: float | None = None,
+        note: str = "",
+    ) -> Reservation:
+        """Holds what these jobs cost, each on its budget and all above it, all or none; BudgetExhausted is final.
+
+        The same key always has the same answer. start: the job is claimed by this process at once. ttl: seconds after
+        which it ends by itself: given back where it was never claimed, else committed.
+        """
+        if not isinstance(jobs, Mapping):
+            raise InvalidParameter('jobs says which budget pays for what, as in {"census": "Gaussian(sigma=10)"}')
+        body = {
+            "jobs": {name: _text(job) for name, job in jobs.items()},
+            "ttl": ttl,
+            "start": start,
+            "slack": slack,
+            "note": note,
+        }
+        reply = self._ask("reserve", body, _key(key))
+        return Reservation(self, reply.content, reply.replayed)
+
+    def reservation(self, identity: str) -> Reservation:
+        """One that was made before, as it stands."""
+        return Reservation(self, self._ask("reservation", {"reservation": identity}).content, True)
+
+    def reservations(self, name: str) -> tuple[Mapping[str, Any], ...]:
+        """Those of a budget, the newest first."""
+        return tuple(self._ask("reservations", {"name": name}).content["reservations"])
+
+    @contextmanager
+    def spend(
+        self, budget: str, job: Job, key: str, *, ttl: float = HOUR, slack: float | None = None, note: str = ""
+    ) -> Iterator[Reservation]:
+        """Runs its body once, if it is paid for, and commits; an exception leaves it running, which counts as spent.
+
+        With a key that was used before, the body does not run: Claimed.
+        """
+        spending = self.reserve({budget: job}, key, ttl=ttl, start=True, slack=slack, note=note)
+        if spending.replayed:
+            raise Claimed(
+                f"the job of key {key!r:.100} was begun before, and runs once: take a new key for another run"
+            )
+        yield spending
+        if spending.state == "running":
+            spending.commit()
+
+    def status(self, name: str, job: Job | None = None, *, slack: float | None = None) -> Status:
+        """Promise, counters and odometer; with a job, how many more like it fit."""
+        body: dict[str, Any] = {"name": name}
+        if job is not None:
+            body |= {"job": _text(job), "slack": slack}
+        return Status(self._ask("status", body).content)
+
+    def history(self, name: str) -> Mapping[str, Any]:
+        """What was held and spent after each move."""
+        return self._ask("history", {"name": name}).content
+
+    def audit(self, root: str, after: int = 0) -> Iterator[Mapping[str, Any]]:
+        """The lines of a root's chain, from the one after this number."""
+        while True:
+            found = self._ask("audit", {"root": root, "after": after}).content
+            yield from found["lines"]
+            if not found["more"]:
+                return
+            after = found["lines"][-1]["seq"]
+
+    def freeze(self, root: str, why: str) -> None:
+        """Nothing more is answered for this root until it is recovered."""
+        self._ask("freeze", {"root": root, "why": why})
+
+    def token(
+        self,
+        name: str,
+        *,
+        role: str,
+        root: str | None = None,
+        reservation: str | None = None,
+        seconds: float = 90 * 86_400.0,
+    ) -> str:
+        """A new token for a server's users; it is shown here once, and its hash is kept."""
+        secret = new_secret()
+        body = {"name": name, "role": role, "root": root, "reservation": reservation, "seconds": seconds}
+        self._ask("token", {**body, "sha256": hashed(secret)})
+        return secret
+
+    def revoke(self, name: str) -> None:
+        """The token of this name is worth nothing from now on."""
+        self._ask("revoke", {"name": name})
+
+    def anchor(self) -> dict[str, Any]:
+        """The heads of all chains with what was used, to be kept elsewhere: it notices a ledger that went back."""
+        found = self._ask("anchor", {}).content
+        return keeping.signed(found, self._desk.secret) if isinstance(self._desk, LocalDesk) else found
+
+    def _local(self) -> LocalDesk:
+        if not isinstance(self._desk, LocalDesk):
+            raise LedgerError("this is for whoever has the database: open it by its own address")
+        return self._desk
+
+    def verify(self, anchor: Mapping[str, Any] | None = None, receipts: Iterable[str] = ()) -> Mapping[str, Any]:
+        """Rebuilds all tables from the audit and compares them; VerificationFailed, or WentBack against an anchor.
+
+        An authentic anchor or receipt that the ledger lacks freezes its root.
+        """
+        desk = self._local()
+        with desk.database.read() as connection:
+            found = keeping.verify(connection)
+        self.compare(anchor, receipts)
+        return found
+
+    def compare(self, anchor: Mapping[str, Any] | None = None, receipts: Iterable[str] = ()) -> None:
+        """WentBack where the ledger lacks a line that these witness."""
+        desk = self._local()
+        if anchor is not None:
+            known = keeping.anchored(anchor)["roots"]
+            if keeping.authentic(anchor, desk.secret):
+                desk.witness(desk.named(root, each) for root, each in known.items() if each["seq"])
+            with desk.database.read() as connection:
+                keeping.compare(connection, anchor)
+        desk.witness(receipts)
+
+    def recover(
+        self, root: str, why: str, *, anchor: Mapping[str, Any] | None = None, complete: bool = False
+    ) -> Mapping[str, Any]:
+        """Opens a frozen root after a restore: counters are raised to the anchor's, and all that is left is burnt.
+
+        complete: the anchor is from after the last charge that anybody made, so that nothing needs to be burnt.
+        """
+        if complete and anchor is None:
+            raise InvalidParameter("complete is said of an anchor: give the one that was made after the last charge")
+        known: Mapping[str, Any] = {}
+        if anchor is not None:
+            known = keeping.anchored(anchor)["roots"].get(root, {})
+        body = {
+            "root": root,
+            "why": why,
+            "spent": known.get("used", {}),
+            "dead": known.get("dead", {}),
+            "witnessed": known.get("seq", 0),
+            "burn": not complete,
+        }
+        return self._ask("recover", body).content
+
+    def backup(self, path: str | Path) -> None:
+        """A copy of one moment, made by the database itself."""
+        keeping.backup(self._local().database, path)
+
+    def export(self, path: str | Path) -> int:
+        """Writes all chains to a new file, and freezes all roots here for good; the number of lines."""
+        desk, place = self._local(), Path(path)
+        with place.open("x", encoding="utf-8") as file:
+            for each in self.budgets():
+                if each["parent"] is None and each["state"] == "open":
+                    self._ask("export", {"root": each["name"], "why": f"exported to {place.name}"})
+            count = 0
+            with desk.database.read() as connection:
+                for line in keeping.exported(connection):
+                    file.write(line + "\n")
+                    count += 1
+            file.flush()
+            os.fsync(file.fileno())
+        return count - 1
+
+    def migrate(self, backup: str | Path | None = None) -> int:
+        """Takes the steps that a newer program brings, between two verifications, with a backup before."""
+        return keeping.migrate(self._local().database, backup)
+
+    @staticmethod
+    def system() -> str:
+        """The name of the chain that all roots share."""
+        return SYSTEM
+
+
+def read_anchor(path: str | Path) -> Mapping[str, Any]:
+    """An anchor from its file."""
+    try:
+        found = json.loads(Path(path).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidParameter(f"{path} cannot be read as an anchor: {error!s:.100}") from None
+    if not isinstance(found, Mapping):
+        raise InvalidParameter(f"{path} is no anchor")
+    return keeping.anchored(found)
+
+
+def _text(job: Job) -> str:
+    return repr(job) if isinstance(job, Mechanism) else job
+
+
+def _key(key: object) -> str:
+    if key is None:
+        return uuid4().hex
+    if not isinstance(key, str) or not key or len(key) > 200 or not key.isprintable():
+        raise InvalidParameter(f"key is a text of at most 200 letters that names this request, not {key!r:.60}")
+    return key

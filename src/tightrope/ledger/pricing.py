@@ -1,0 +1,86 @@
+"""What a job costs, worked out before any transaction begins, and kept: the same job costs the same."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from .. import work
+from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
+from ..expression import parse
+from ..mechanisms.base import Mechanism
+from .chain import canonical
+from .kinds import kind_of
+from .kinds.base import Price
+
+PRICE_SECONDS = 5.0
+PRICES_KEPT = 1000
+JOB_LETTERS_MOST = 20_000
+LATE = f"what it costs could not be worked out in {PRICE_SECONDS:g} seconds: a simpler job may do"
+
+
+class Pricer(ABC):
+    """Gives prices; those that were found are kept."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Price] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def price(self, kind: str, shared: Mapping[str, Any], expression: str, slack: float | None) -> Price:
+        """What one run of the job costs in a tree of budgets with these terms."""
+        name = canonical([kind, shared, expression, slack])
+        with self._guard:
+            if name in self._kept:
+                self._kept.move_to_end(name)
+                return self._kept[name]
+        found = self._found(kind, shared, expression, slack)
+        with self._guard:
+            self._kept[name] = found
+            while len(self._kept) > PRICES_KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+    @abstractmethod
+    def _found(self, kind: str, shared: Mapping[str, Any], expression: str, slack: float | None) -> Price:
+        """Works it out."""
+
+    def close(self) -> None:  # noqa: B027  # most have nothing to give back
+        """Ends what was started."""
+
+
+class PriceHere(Pricer):
+    """In this process, one job at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._one = threading.Lock()
+
+    def _found(self, kind: str, shared: Mapping[str, Any], expression: str, slack: float | None) -> Price:
+        with self._one:
+            return priced(kind, shared, expression, slack)
+
+
+def priced(kind: str, shared: Mapping[str, Any], expression: str, slack: float | None) -> Price:
+    """The price, within its seconds; UnsupportedMechanism where none can be proven in time."""
+    job = read_job(expression)
+    try:
+        with work.allowance(PRICE_SECONDS):
+            return kind_of(kind).price(shared, job, slack)
+    except WorkExhausted:
+        raise UnsupportedMechanism(LATE, mechanism=str(job)) from None
+
+
+def read_job(expression: str) -> Mechanism:
+    """The job of an expression, which names no file."""
+    if len(expression) > JOB_LETTERS_MOST:
+        raise InvalidParameter(f"a job has at most {JOB_LETTERS_MOST:,} letters, not {len(expression):,}")
+    return parse(expression)
+
+
+def price_document(price: Price) -> dict[str, Any]:
+    """A price as JSON."""
+    return asdict(price) | {"units": dict(price.units), "evidence": dict(price.evidence)}

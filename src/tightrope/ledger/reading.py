@@ -1,0 +1,269 @@
+"""What is read of a ledger, and for whose eyes: what is not visible is answered as if it were not there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+
+from ..errors import InvalidParameter
+from . import tables
+from .book import jobs
+from .book.entry import Asking
+from .book.fit import fit, more, spread
+from .book.tree import Counter, Node, counters, node, path
+from .chain import SYSTEM, Line
+from .errors import Denied, NotFound
+from .kinds import kind_of
+from .pricing import Pricer, read_job
+from .replay import Replay
+
+LINES_MOST = 1000  # of the audit in one answer
+LISTED_MOST = 1000  # reservations in one answer
+STEPS_MOST = 2000  # moments of a history
+Later = Callable[[], Mapping[str, Any]]
+
+
+def visible(asking: Asking, name: str) -> Node:
+    """The budget, if these eyes may see it."""
+    found = node(asking.connection, name)
+    if asking.actor.root not in (None, found.root) or asking.actor.role == "job":
+        raise NotFound(f"there is no budget {name!r:.120}")
+    return found
+
+
+def administer(asking: Asking, root: str | None) -> None:
+    """For whoever administers this root; None: everything."""
+    if asking.actor.role != "admin" or asking.actor.root not in (None, root):
+        raise Denied(f"{asking.actor.name!r} does not administer this: ask whoever does")
+
+
+def audits(asking: Asking, root: str) -> None:
+    """For auditors and administrators of this root."""
+    if asking.actor.root not in (None, root):
+        raise NotFound(f"there is no budget {root!r:.120}")
+    if asking.actor.role not in ("auditor", "admin"):
+        raise Denied(f"a token for a {asking.actor.role} cannot read the audit: ask for one for an auditor")
+
+
+def seen(asking: Asking, identity: object) -> Row[Any]:
+    """A reservation, if these eyes may see it."""
+    row = jobs.found_row(asking.connection, identity)
+    actor = asking.actor
+    inside = actor.root is None or actor.root in jobs.roots_of(row)
+    whole = inside and actor.role in ("admin", "auditor")
+    own = actor.role == "analyst" and inside and row.principal == actor.name
+    if not (whole or own or (actor.role == "job" and actor.reservation == row.id)):
+        raise NotFound(f"there is no reservation {identity!r:.80}")
+    return row
+
+
+def owned(asking: Asking, identity: object) -> None:
+    """For whoever reserved it, the job itself, and administrators of all its roots."""
+    row = seen(asking, identity)
+    if asking.actor.role == "auditor":
+        raise Denied("a token for an auditor reads, and moves nothing")
+    if asking.actor.role == "admin" and asking.actor.root is not None and jobs.roots_of(row) != [asking.actor.root]:
+        raise Denied("the reservation is for other budgets too, which this token does not administer")
+
+
+def jobs_of(asking: Asking, identity: object) -> dict[str, str]:
+    """The jobs of a reservation, by budget."""
+    return dict(json.loads(jobs.found_row(asking.connection, identity).jobs))
+
+
+def expect_part(part: str, whole: str) -> None:
+    """Steps of the job, no more of each than were reserved."""
+    reserved = dict(read_job(whole).terms)
+    for step, count in read_job(part).terms:
+        if count > reserved.get(step, 0):
+            raise InvalidParameter(
+                f"a part runs steps of the job that was reserved, and no more of them: {reserved.get(step, 0)} of "
+                f"{step!s:.100}, not {count}"
+            )
+
+
+def budgets(asking: Asking, pricer: Pricer) -> Later:
+    """All budgets that these eyes may see, by name."""
+    of = tables.budget.c
+    query = select(of.id, of.root, of.parent, of.kind, of.state).order_by(of.root, of.id)
+    if asking.actor.root is not None:
+        query = query.where(of.root == asking.actor.root)
+    rows = [] if asking.actor.role == "job" else asking.connection.execute(query).all()
+    found = [
+        {"name": row.id, "root": row.root, "parent": row.parent, "kind": row.kind, "state": row.state} for row in rows
+    ]
+    return lambda: {"budgets": found}
+
+
+def status(asking: Asking, pricer: Pricer) -> Later:
+    """One budget: promise, counters, odometer, and how many more of a job fit."""
+    found = visible(asking, str(asking.body.get("name")))
+    axes = counters(asking.connection, [found.id])[found.id]
+    of = tables.budget.c
+    state = asking.connection.execute(select(of.state).where(of.id == found.root)).scalar_one()
+    children = list(asking.connection.execute(select(of.id).where(of.parent == found.id).order_by(of.id)).scalars())
+    counted = _states(asking.connection, found.id)
+    job = asking.body.get("job")
+    further = _further(asking, found, pricer) if job is not None else None
+
+    def later() -> dict[str, Any]:
+        kind = kind_of(found.kind)
+        used = {each.name: each.used for each in axes}
+        dead = frozenset(each.name for each in axes if each.dead)
+        answer: dict[str, Any] = {
+            "name": found.id,
+            "root": found.root,
+            "parent": found.parent,
+            "children": children,
+            "kind": found.kind,
+            "relation": found.relation,
+            "unit": found.privacy_unit,
+            "parallel": found.parallel,
+            "state": state,
+            "made": found.made,
+            "shared": dict(found.shared),
+            "promise": {name: value for name, value in found.promise.items() if name != "wanted"},
+            "axes": [_axis(each) for each in axes],
+            "jobs": counted,
+            "odometer": dict(kind.odometer(found.shared, found.promise, used, dead)),
+        }
+        if further is not None:
+            answer["more"] = further()
+        return answer
+
+    return later
+
+
+def _axis(each: Counter) -> dict[str, Any]:
+    names = ("name", "need", "unit", "total", "ceiling", "held", "spent", "dead")
+    return {name: getattr(each, name) for name in names} | {"left": max(each.total - each.used, 0)}
+
+
+def _states(connection: Connection, budget: str) -> dict[str, int]:
+    """How many reservations of each state were charged to a budget."""
+    of, charge = tables.reservation.c, tables.charge.c
+    mine = select(charge.reservation).where(charge.budget == budget).distinct()
+    rows = connection.execute(select(of.state, func.count()).where(of.id.in_(mine)).group_by(of.state))
+    return {row[0]: row[1] for row in rows}
+
+
+def _further(asking: Asking, found: Node, pricer: Pricer) -> Later:
+    """What one job costs, whether it fits, and how many fit one after the other."""
+    job, slack = asking.body.get("job"), asking.body.get("slack")
+    if slack is not None and (isinstance(slack, bool) or not isinstance(slack, (int, float))):
+        raise InvalidParameter(f"slack is a number, not {slack!r:.40}")
+    if not isinstance(job, str):
+        raise InvalidParameter(f"a job is an expression, as in 'Gaussian(sigma=2) * 10', not {job!r:.60}")
+    if found.parallel:
+        raise InvalidParameter(f"{found.id!r} is a parallel block: jobs are for its partitions")
+    way = path(asking.connection, found.id)
+    axes = counters(asking.connection, [each.id for each in (*way.charged, *way.beyond)])
+
+    def later() -> dict[str, Any]:
+        expression = repr(read_job(job))
+        price = pricer.price(found.kind, found.shared, expression, slack)
+        verdict = fit([way], axes, spread([way], {found.id: price.units}))
+        return {
+            "job": expression,
+            "fits": not verdict.why,
+            "why": verdict.why,
+            "more": 0 if verdict.why else more(way, axes, price.units),
+            "units": dict(price.units),
+            "additive": price.additive,
+            "evidence": dict(price.evidence),
+        }
+
+    return later
+
+
+def quote(asking: Asking, pricer: Pricer) -> Later:
+    """What a job would cost now; nothing is held."""
+    return _further(asking, visible(asking, str(asking.body.get("budget"))), pricer)
+
+
+def history(asking: Asking, pricer: Pricer) -> Later:
+    """What was held and spent of a budget after each line of its chain that moved it."""
+    found = visible(asking, str(asking.body.get("name")))
+    lines = list(read_lines(asking.connection, found.root))
+
+    def later() -> dict[str, Any]:
+        replay, moments, last = Replay(), [], None
+        replay.begin(found.root)
+        for line in lines:
+            replay.line(line)
+            axes = [row for (budget, _), row in replay.tables["axis"].items() if budget == found.id]
+            now = {row["name"]: [row["held"], row["spent"], row["total"], row["dead"]] for row in axes}
+            if axes and now != last:
+                moments.append({"at": line.at, "axes": now})
+                last = now
+        step = -(-len(moments) // STEPS_MOST) or 1
+        kept = moments[::step] if step == 1 or not moments else [*moments[:-1:step], moments[-1]]
+        return {"name": found.id, "moments": kept}
+
+    return later
+
+
+def read_lines(connection: Connection, root: str, after: int = 0, most: int | None = None) -> list[Line]:
+    """Lines of a chain, in order."""
+    of = tables.audit.c
+    query = select(tables.audit).where(of.root == root, of.seq > after).order_by(of.seq)
+    rows = connection.execute(query if most is None else query.limit(most))
+    return [Line(row.root, row.seq, row.at, row.actor, row.body, row.prev, row.hash) for row in rows]
+
+
+def reservation(asking: Asking, pricer: Pricer) -> Later:
+    """One reservation as it stands."""
+    row = seen(asking, asking.body.get("reservation"))
+    found = jobs.shown(row._asdict(), jobs.charges_of(asking.connection, row.id))
+    return lambda: found
+
+
+def reservations(asking: Asking, pricer: Pricer) -> Later:
+    """Reservations of a budget, the newest first, as far as these eyes may see them."""
+    found = visible(asking, str(asking.body.get("name")))
+    of, charge = tables.reservation.c, tables.charge.c
+    mine = select(charge.reservation).where(charge.budget == found.id).distinct()
+    query = select(tables.reservation).where(of.id.in_(mine)).order_by(of.made.desc(), of.id).limit(LISTED_MOST)
+    if asking.actor.role not in ("admin", "auditor"):
+        query = query.where(of.principal == asking.actor.name)
+    rows = asking.connection.execute(query).all()
+    listed = [jobs.shown(row._asdict(), jobs.charges_of(asking.connection, row.id)) for row in rows]
+    return lambda: {"reservations": listed}
+
+
+def audit(asking: Asking, pricer: Pricer) -> Later:
+    """Lines of a chain after one of them."""
+    root, after = str(asking.body.get("root")), asking.body.get("after", 0)
+    if isinstance(after, bool) or not isinstance(after, int) or not 0 <= after < 1 << 62:
+        raise InvalidParameter(f"after is the number of a line, not {after!r:.40}")
+    audits(asking, root)
+    if root != SYSTEM and node(asking.connection, root).root != root:
+        raise InvalidParameter(f"a chain is that of a root, not of {root!r:.120}")
+    if root == SYSTEM:
+        administer(asking, None)
+    lines = [line.document() for line in read_lines(asking.connection, root, after, LINES_MOST)]
+    return lambda: {"root": root, "lines": lines, "more": len(lines) == LINES_MOST}
+
+
+def anchor(asking: Asking, pricer: Pricer) -> Later:
+    """The heads of all chains that these eyes may see, with what was used: to be kept elsewhere."""
+    if asking.actor.role not in ("auditor", "admin"):
+        raise Denied(f"a token for a {asking.actor.role} cannot make anchors: ask for one for an auditor")
+    heads = asking.connection.execute(select(tables.head).order_by(tables.head.c.root)).all()
+    of = tables.budget.c
+    roots = {}
+    for row in heads:
+        if asking.actor.root not in (None, row.root):
+            continue
+        names = list(asking.connection.execute(select(of.id).where(of.root == row.root)).scalars())
+        counted = counters(asking.connection, names)
+        roots[row.root] = {
+            "seq": row.seq,
+            "hash": row.hash,
+            "used": {name: {each.name: each.used for each in axes} for name, axes in counted.items()},
+            "dead": {name: [each.name for each in axes if each.dead] for name, axes in counted.items()},
+        }
+    return lambda: {"at": asking.now, "roots": roots}

@@ -1,0 +1,196 @@
+"""The state of a budget as people read it: the promise in a sentence, counters in a table, what is left of each.
+
+Units are whole numbers, and are rounded as they are printed: what is left, and what there is in all, down; what is held
+and spent, up. So no line says that there is more than there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from ..digits import FIXED_FROM, FIXED_TO, rounded, short
+from ..relation import Relation, neighbours
+from .values import moment
+
+UNITS_DIGITS = 6
+PROMISE_LETTERS_MOST = 10  # of a number; a longer one is rounded up
+ENDLESS = "odometer"  # the kind without totals
+GAP = "  "
+
+Axis = Mapping[str, Any]
+
+
+def amount(units: int, unit: int, *, up: bool, digits: int = UNITS_DIGITS) -> str:
+    """So many units as a decimal number, exact or rounded up or down."""
+    context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    found = context.divide(Decimal(units), Decimal(unit)).normalize(Context(prec=digits))
+    if not found:
+        return "0"
+    return f"{found:f}" if FIXED_FROM <= abs(float(found)) < FIXED_TO else f"{found:e}"
+
+
+def percent(share: Fraction) -> str:
+    """A share that was used, rounded up, as in 47.2 %."""
+    tenths = -(-share.numerator * 1000 // share.denominator)
+    return f"{tenths // 10}.{tenths % 10} %" if tenths % 10 else f"{tenths // 10} %"
+
+
+def number(value: float) -> str:
+    """A number of a promise: as it was given, or rounded up where it is long."""
+    exact = short(value)
+    return exact if len(exact) <= PROMISE_LETTERS_MOST else rounded(value, UNITS_DIGITS, up=True)
+
+
+def promised(status: Mapping[str, Any]) -> str:
+    """The promise in one sentence; the ceiling is what it speaks of."""
+    promise = status["promise"]
+    whom = f"for {status['unit']}, when {neighbours(Relation(status['relation']))}"
+    if status["kind"] == ENDLESS:
+        return f"no total: what was used is told at any time, at delta {number(promise['delta'])}, {whom}"
+    if "rho" in promise:
+        slack = f"{number(promise['slack'])}-approximate " if promise["slack"] else ""
+        return f"{slack}{number(promise['rho'])}-zCDP {whom}"
+    return f"({number(promise['ceiling'])}, {number(promise['delta'])})-DP {whom}"
+
+
+def used_share(axis: Axis) -> Fraction:
+    """What is held and spent, as a share of the total; 1 where there is no total."""
+    return Fraction(axis["held"] + axis["spent"], axis["total"]) if axis["total"] else Fraction(1)
+
+
+def roomiest(axes: Iterable[Axis]) -> Axis | None:
+    """The living `any` axis of which the smallest share is used: the one that further jobs can go by."""
+    living = [axis for axis in axes if axis["need"] == "any" and not axis["dead"]]
+    return min(living, key=used_share, default=None)
+
+
+def telling(status: Mapping[str, Any]) -> list[Axis]:
+    """The axes that say how much of a budget is gone: the roomiest order, and all that every job must fit."""
+    every = [axis for axis in status["axes"] if axis["need"] == "all" and axis["ceiling"]]
+    best = None if status["kind"] == ENDLESS else roomiest(status["axes"])
+    return every if best is None else [best, *every]
+
+
+def used_words(status: Mapping[str, Any]) -> str:
+    """How much of each is gone, held included."""
+    return ", ".join(f"{percent(used_share(axis))} of {axis['name']}" for axis in telling(status)) or "nothing"
+
+
+def odometer_words(status: Mapping[str, Any]) -> str:
+    """What was used, at any stopping time; or why that is not known."""
+    found = status["odometer"]
+    if "reason" in found:
+        return f"not known: {found['reason']}"
+    epsilon = rounded(float(found["epsilon"]), UNITS_DIGITS, up=True)
+    return f"epsilon at most {epsilon} at delta {rounded(float(found['delta']), UNITS_DIGITS, up=True)}, whenever one stops"
+
+
+def columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Rows as lines: the first columns begin at the left, the others, numbers, end at the right."""
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if at < left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append(GAP.join(cells).rstrip())
+    return lines
+
+
+def axis_cells(axis: Axis, endless: bool = False) -> tuple[str, ...]:
+    """need, total, held, spent, left and whether it is dead; each number rounded to the safe side."""
+    unit, open_ended = axis["unit"], endless and axis["need"] == "any"
+    return (
+        axis["need"],
+        "no end" if open_ended else amount(axis["total"], unit, up=False),
+        amount(axis["held"], unit, up=True),
+        amount(axis["spent"], unit, up=True),
+        "no end" if open_ended else "0" if axis["dead"] else amount(axis["left"], unit, up=False),
+        "dead" if axis["dead"] else "",
+    )
+
+
+AXIS_HEADINGS = ("need", "total", "held", "spent", "left", "")
+
+
+def axes_table(status: Mapping[str, Any]) -> list[str]:
+    """All counters; those that are dead last, and the one to go by marked."""
+    best, endless = roomiest(status["axes"]), status["kind"] == ENDLESS
+    axes = sorted(status["axes"], key=lambda axis: bool(axis["dead"]))
+    rows = [("axis", *AXIS_HEADINGS)]
+    for axis in axes:
+        *cells, dead = axis_cells(axis, endless)
+        mark = "most room" if best is not None and not endless and axis["name"] == best["name"] else dead
+        rows.append((axis["name"], *cells, mark))
+    return columns(rows, left=2)
+
+
+def axes_notes(status: Mapping[str, Any]) -> list[str]:
+    """What the words of the table mean, as far as it has them."""
+    axes, notes = status["axes"], []
+    if any(axis["need"] == "any" for axis in axes):
+        notes.append("any: one order that was never exceeded must have room. all: every job must fit.")
+    if any(axis["total"] < axis["ceiling"] for axis in axes):
+        notes.append("The promise allows more than these totals: tightrope ledger renew raises them.")
+    slots = status["shared"].get("slots", ())
+    notes += [f"slot {at}: {job}" for at, job in enumerate(slots, 1)]
+    return notes
+
+
+def state_words(jobs: Mapping[str, int]) -> str:
+    """Reservations by state."""
+    order = ("reserved", "running", "committed", "cancelled", "refused")
+    return ", ".join(f"{jobs[state]:,} {state}" for state in order if jobs.get(state)) or "none"
+
+
+def more_words(more: Mapping[str, Any]) -> list[str]:
+    """How many more of a job fit, and why none does."""
+    if not more["fits"]:
+        return [f"how many more like this: 0 ({more['job']})", f"  {more['why']}"]
+    count = "without end" if more["more"] is None else f"{more['more']:,}"
+    return [f"how many more like this: {count} ({more['job']})"]
+
+
+def status_text(status: Mapping[str, Any]) -> str:
+    """A budget, for people."""
+    about = [f"kind {status['kind']}", status["state"], f"made {moment(status['made'])}"]
+    if status["parent"] is not None:
+        about.append(f"a part of {status['parent']}")
+    if status["parallel"]:
+        about.append("a block of partitions")
+    lines = [f"{status['name']}: {promised(status)}", f"  {', '.join(about)}", ""]
+    lines += [f"  {line}" for line in axes_table(status)]
+    lines += [f"  {note}" for note in axes_notes(status)]
+    lines += [
+        "",
+        f"  used      {used_words(status)}; what is held counts",
+        f"  odometer  {odometer_words(status)}",
+        f"  jobs      {state_words(status['jobs'])}",
+    ]
+    if status["children"]:
+        lines.append(f"  parts     {', '.join(status['children'])}")
+    if "more" in status:
+        lines += ["", *(f"  {line}" for line in more_words(status["more"]))]
+    return "\n".join(lines)
+
+
+def budgets_text(budgets: Sequence[Mapping[str, Any]], used: Mapping[str, str]) -> str:
+    """All budgets as a tree, with how much of each is gone."""
+    if not budgets:
+        return "there are no budgets yet: tightrope ledger create makes one"
+    children: dict[str | None, list[Mapping[str, Any]]] = {}
+    for each in budgets:
+        children.setdefault(each["parent"], []).append(each)
+    rows = [("budget", "kind", "state", "used")]
+
+    def add(parent: str | None, depth: int) -> None:
+        for each in children.get(parent, ()):
+            rows.append((GAP * depth + each["name"], each["kind"], each["state"], used.get(each["name"], "")))
+            add(each["name"], depth + 1)
+
+    add(None, 0)
+    return "\n".join(columns(rows, left=4))

@@ -1,0 +1,45 @@
+"""Whole units of an axis: what a job costs is rounded up, what a budget may hold is rounded down.
+
+A unit is 2^-50 of epsilon, rho, mu^2 and Renyi divergences, 2^-62 of delta and slack, and 1 of slots. No axis has more
+than 2^62 units, so that two of them fit a signed 64-bit integer together with their sum.
+Guarantee: exact, by fractions: cost(x) units are at least x, total(x) units at most x.
+Proof: docs/proofs/ledger.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+LOSS_UNIT = 2**50
+DELTA_UNIT = 2**62
+SLOT_UNIT = 1
+UNITS_MOST = 2**62
+LOSS_MOST = UNITS_MOST // LOSS_UNIT
+
+
+def cost(upper: float | Fraction, unit: int) -> int | None:
+    """The least number of units at or above; None where it is not finite, or more than an axis can hold."""
+    if isinstance(upper, float) and not math.isfinite(upper):
+        return None
+    found = math.ceil(max(Fraction(upper), Fraction(0)) * unit)
+    return found if found <= UNITS_MOST else None
+
+
+def total(lower: float | Fraction, unit: int) -> int:
+    """The largest number of units at or below, no less than 0 and no more than an axis can hold."""
+    if isinstance(lower, float) and not math.isfinite(lower):
+        return UNITS_MOST if lower == math.inf else 0
+    return min(max(math.floor(Fraction(lower) * unit), 0), UNITS_MOST)
+
+
+def value(units: int, unit: int) -> Fraction:
+    """What so many units are."""
+    return Fraction(units, unit)
+
+
+def at_least_one(units: Mapping[str, int], first: str) -> dict[str, int | None]:
+    """The same costs, that of the axis `first` raised to 1 where all of them are 0: no job is free, so none is asked
+    for without end."""
+    return {name: 1 if name == first and not any(units.values()) else number for name, number in units.items()}
