@@ -23,9 +23,21 @@ import tightrope
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "tightrope"
-EXTRAS = ("dask", "distributed", "matplotlib", "pyarrow", "pytest", "starlette", "uvicorn", "weasyprint")
+EXTRAS = (
+    "dask",
+    "distributed",
+    "matplotlib",
+    "psycopg",
+    "pyarrow",
+    "pytest",
+    "sqlalchemy",
+    "starlette",
+    "uvicorn",
+    "weasyprint",
+)
 EVERY_MODULE = """
 import importlib, pkgutil, tightrope
+EXTRA = ("psycopg", "sqlalchemy", "starlette", "uvicorn")
 for module in pkgutil.walk_packages(tightrope.__path__, "tightrope."):
     if module.name.endswith(".__main__"):
         continue
@@ -33,7 +45,8 @@ for module in pkgutil.walk_packages(tightrope.__path__, "tightrope."):
         importlib.import_module(module.name)
     except ImportError as error:
         adapter = ".interop." in module.name and "pip install" in str(error)
-        if not adapter and not (".explore." in module.name and error.name in ("starlette", "uvicorn")):
+        extra = any(each in module.name for each in (".explore.", ".ledger.")) and error.name in EXTRA
+        if not adapter and not extra:
             raise
 print(tightrope.__version__)
 """

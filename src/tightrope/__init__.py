@@ -7,6 +7,7 @@ run.epsilon(delta=1e-6)
 
 from __future__ import annotations
 
+from . import ledger as ledger
 from .bound import Bound as Bound
 from .bound import Budget as Budget
 from .bound import Certificate as Certificate

@@ -87,8 +87,20 @@ def read(text: str, about: str, changed: bool = False) -> dict[str, Any]:
 
     changed: one that does not agree with its digest is read all the same.
     """
+    document = read_value(text)
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA or isinstance(document["schema"], bool):
+        raise DataError(f'this is not {about} of schema {SCHEMA}: {{"schema": {SCHEMA}, ...}} is needed')
+    if not changed and digest_agrees(document) is False:
+        raise DataError(
+            "this was changed after it was written: its digest does not agree; tightrope verify says what of it holds"
+        )
+    return document
+
+
+def read_value(text: str) -> Any:
+    """Any JSON value, strictly: no key twice, no number beyond a double, none of JavaScript's other constants."""
     try:
-        document = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant, parse_float=_finite)
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant, parse_float=_finite)
     except DataError:
         raise
     except json.JSONDecodeError as error:
@@ -97,13 +109,6 @@ def read(text: str, about: str, changed: bool = False) -> dict[str, Any]:
         raise DataError(f"nested more than {DEPTH_MOST} deep") from None
     except (TypeError, ValueError):
         raise DataError("not JSON: a text, with numbers within the range of a double, is needed") from None
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA or isinstance(document["schema"], bool):
-        raise DataError(f'this is not {about} of schema {SCHEMA}: {{"schema": {SCHEMA}, ...}} is needed')
-    if not changed and digest_agrees(document) is False:
-        raise DataError(
-            "this was changed after it was written: its digest does not agree; tightrope verify says what of it holds"
-        )
-    return document
 
 
 def plain(value: object) -> Any:

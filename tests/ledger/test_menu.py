@@ -50,7 +50,7 @@ def test_kappa_is_the_largest_factor() -> None:
     for order in (1.5, 2.0, 8.0, 64.0):
         kappa = (1.0 - 1.0 / order) ** (order - 1.0) / order
         top = max(-math.expm1(-x) * math.exp(-(order - 1.0) * x) for x in (i / 10000.0 for i in range(1, 40000)))
-        assert top == pytest.approx(kappa, rel=1e-6)
+        assert kappa * (1.0 - 1e-4) <= top <= kappa * (1.0 + 1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 8.0, 100.0, 4096.0])

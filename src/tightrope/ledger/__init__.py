@@ -57,7 +57,7 @@ def open(
     if url.startswith(("http://", "https://")):
         from .remote import open_remote
 
-        return open_remote(url, token)
+        return open_remote(url, token, receipts, anchor)
     desk = _desk(url, principal, key_file)
     from . import keeping
     from .ledger import Ledger, read_anchor
@@ -98,7 +98,7 @@ def _desk(url: str, principal: str | None, key_file: str | Path | None) -> Local
         if error.name not in ("sqlalchemy", "psycopg"):
             raise
         raise InvalidParameter(MISSING) from None
-    return LocalDesk(Database(url), Actor(principal or _user()), secret=_secret(key_file))
+    return LocalDesk(Database(url), Actor(principal or _user()), secret=secret_of(key_file))
 
 
 def _user() -> str:
@@ -110,7 +110,8 @@ def _user() -> str:
         return f"uid-{os.getuid()}"
 
 
-def _secret(path: str | Path | None) -> bytes | None:
+def secret_of(path: str | Path | None) -> bytes | None:
+    """The key in a file; None where none is given."""
     if path is None:
         return None
     try:

@@ -22,6 +22,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from ..errors import InvalidParameter
 from . import tables
 from .errors import NotFound, Unavailable
+from .forking import GATE
 from .steps import STEPS
 
 BUSY_SECONDS = 30.0
@@ -73,6 +74,7 @@ class Database:
         with self._making:
             if self._engine is None or self._process != os.getpid():
                 self._engine, self._process = self._made(), os.getpid()
+                GATE.watch(self._engine)
             return self._engine
 
     def close(self) -> None:
@@ -95,7 +97,7 @@ class Database:
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
         try:
-            with self.engine.connect() as connection:
+            with GATE.using(), self.engine.connect() as connection:
                 yield connection
         except OperationalError as error:
             raise Unavailable(f"the ledger's database does not answer: {_reason(error)}") from None
@@ -169,20 +171,21 @@ class Database:
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
         """Writers of one file wait in a line of the kernel's, so that none is passed over for long."""
-        if self.dialect != "sqlite":
-            yield
-            return
-        try:
-            import fcntl
-        except ImportError:  # elsewhere SQLite's own waiting serves, without a line
-            yield
-            return
-        descriptor = os.open(f"{self.path}-turn", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
+        with GATE.using():
+            if self.dialect != "sqlite":
+                yield
+                return
+            try:
+                import fcntl
+            except ImportError:  # elsewhere SQLite's own waiting serves, without a line
+                yield
+                return
+            descriptor = os.open(f"{self.path}-turn", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(descriptor)
 
     def now(self, connection: Connection) -> int:
         """Milliseconds since 1970 by the database's clock, which never runs backwards: the latest seen is kept."""

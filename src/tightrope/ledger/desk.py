@@ -200,7 +200,7 @@ class LocalDesk(Desk):
     def _freeze(self, root: str, why: str) -> None:
         try:
             self.as_actor(Actor("witness")).ask("freeze", {"root": root, "why": why}, f"witness-{uuid4().hex}")
-        except ledger_errors.NotFound:  # not even the budget is left
+        except (ledger_errors.NotFound, ledger_errors.Frozen):  # not even the budget is left, or it is still already
             return
 
 

@@ -50,8 +50,7 @@ class Corner(NamedTuple):
 
 def least_square(job: Mechanism, floor: float, slack: float) -> float:
     """At or above the least c; floor is mu0, slack is d > 0. UnsupportedMechanism where none is found."""
-    with work.allowance(OUTLINE_SECONDS):
-        corners = outline(job, floor, slack)
+    corners = outline(job, floor, slack)
     asked = max((_asked(corner, slack) for corner in corners), default=0.0)
     if not math.isfinite(asked):
         raise UnsupportedMechanism("no Gaussian is known that pays for it", mechanism=shortened(str(job)))
@@ -67,20 +66,24 @@ def least_square(job: Mechanism, floor: float, slack: float) -> float:
 def outline(job: Mechanism, floor: float, slack: float) -> tuple[Corner, ...]:
     """Upper ends of delta of the left side at rising epsilons from 0 on, the last at most the slack."""
     run = job + GDP(mu=floor) if floor > 0.0 else job
-    last = run.epsilon(slack).upper
-    if not math.isfinite(last):
-        raise UnsupportedMechanism(
-            f"no epsilon is known beyond which its delta is at most the slack {slack!r}; give a larger one",
-            mechanism=shortened(str(job)),
-        )
-    if last == 0.0:
-        return (Corner(0.0, slack),)
+    with work.allowance(OUTLINE_SECONDS):
+        last = run.epsilon(slack).upper
+        if not math.isfinite(last):
+            raise UnsupportedMechanism(
+                f"no epsilon is known beyond which its delta is at most the slack {slack!r}; give a larger one",
+                mechanism=shortened(str(job)),
+            )
+        return (Corner(0.0, slack),) if last == 0.0 else _hull([*_corners(run, last), Corner(last, slack)])
+
+
+def _corners(run: Mechanism, last: float) -> list[Corner]:
+    """Roughly, and where that took little of the work, finely too."""
     before = work.left()
     found = _sampled(run, last, CELLS_FIRST)
     if (before - work.left()) * CELLS / CELLS_FIRST <= FINE_SHARE * work.left():
         with suppress(WorkExhausted):
             found += _sampled(run, last, CELLS)
-    return _hull([*found, Corner(last, slack)])
+    return found
 
 
 def _sampled(run: Mechanism, last: float, cells: int) -> list[Corner]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hmac
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from .chain import SYSTEM, Line, canonical
 from .database import Database
 from .desk import LocalDesk
 from .errors import Conflict, VerificationFailed, WentBack
+from .forking import GATE
 from .reading import read_lines
 from .replay import KEYS, Replay, broken, differences
 from .steps import STEPS
@@ -82,6 +83,29 @@ def verify(connection: Connection) -> dict[str, Any]:
     return {"lines": count, "roots": len(roots) - 1, "reservations": reservations}
 
 
+def verify_chains(
+    chains: Mapping[str, Iterable[Mapping[str, Any]]], anchor: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The same as far as the lines alone tell; heads of an anchor must be among them."""
+    replay, count = Replay(), 0
+    known = {} if anchor is None else dict(anchored(anchor)["roots"])
+    for root, lines in chains.items():
+        replay.begin(root)
+        wanted = known.get(root, {"seq": 0})
+        for each in lines:
+            line = Line(**each)
+            replay.line(line)
+            count += 1
+            if line.seq == wanted["seq"] and line.hash != wanted["hash"]:
+                replay.findings.append(f"{root}: line {line.seq} is not the one that the anchor names")
+        if replay.tables["head"][(root,)]["seq"] < wanted["seq"]:
+            raise WentBack(f"the anchor names line {wanted['seq']} of {root!r}, which the ledger does not have")
+    findings = [*replay.findings, *broken(replay.tables["axis"].values())]
+    if findings:
+        raise VerificationFailed(tuple(findings))
+    return {"lines": count, "roots": len(chains), "reservations": len(replay.tables["reservation"])}
+
+
 def compare(connection: Connection, anchor: Mapping[str, Any]) -> None:
     """WentBack where the ledger lacks a line that the anchor names, unless a recovery has made up for it."""
     for root, known in anchored(anchor)["roots"].items():
@@ -125,7 +149,7 @@ def backup(database: Database, target: str | Path) -> None:
     if place.exists():
         raise InvalidParameter(f"{place} exists: a backup is a new file")
     try:
-        with database.engine.connect() as connection:
+        with GATE.using(), database.engine.connect() as connection:
             connection.exec_driver_sql("VACUUM INTO ?", (str(place),))
     except BaseException:
         with suppress(OSError):

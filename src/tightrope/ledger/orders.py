@@ -104,17 +104,17 @@ def _create_allow(asking: Asking) -> None:
 def _create_prepare(asking: Asking, pricer: Pricer) -> Later:
     above = asking.body["parent"]
     if above is None:
-        return lambda: designed(asking.body, None)
+        return lambda: designed(asking.body, None, pricer)
     parent = node(asking.connection, above)
     if parent.kind != asking.body["kind"]:
         raise InvalidParameter(f"a part of {parent.id!r} has the same kind: {parent.kind}, not {asking.body['kind']}")
-    return lambda: designed(asking.body, parent.shared)
+    return lambda: designed(asking.body, parent.shared, pricer)
 
 
-def designed(body: Body, inherited: Mapping[str, Any] | None) -> Design:
+def designed(body: Body, inherited: Mapping[str, Any] | None, pricer: Pricer) -> Design:
     """The budget that a request describes."""
     given = {name: body[name] for name in (*NUMBERS, "plan", "orders")}
-    return kind_of(body["kind"]).design(Wanted(Relation(body["relation"]), **given), inherited)
+    return pricer.design(body["kind"], Wanted(Relation(body["relation"]), **given), inherited)
 
 
 def _create_roots(asking: Asking) -> Iterable[str]:
@@ -131,7 +131,7 @@ def _renew_prepare(asking: Asking, pricer: Pricer) -> Later:
     wanted |= {"epsilon": asking.body["epsilon"], "ceiling": ceiling}
     if ceiling is None or asking.body["epsilon"] > ceiling:
         raise InvalidParameter(f"the promise of {found.id!r} ends at epsilon {ceiling}: a new budget promises anew")
-    return lambda: {each.name: each.total for each in designed(wanted, found.shared).axes}
+    return lambda: {each.name: each.total for each in designed(wanted, found.shared, pricer).axes}
 
 
 def _renew_checked(body: Body) -> dict[str, Any]:
@@ -309,6 +309,12 @@ WRITES: Mapping[str, Write] = {
         lambda asking: reading.administer(asking, None),
         lambda asking: (SYSTEM,),
         people.revoke,
+    ),
+    "expire": Write(  # what is due ends before any request is answered: this asks for nothing more
+        lambda body: {},
+        lambda asking: reading.administer(asking, None),
+        lambda asking: (),
+        lambda asking: Written({}, {}),
     ),
 }
 

@@ -15,7 +15,7 @@ from ..expression import parse
 from ..mechanisms.base import Mechanism
 from .chain import canonical
 from .kinds import kind_of
-from .kinds.base import Price
+from .kinds.base import Design, Price, Wanted
 
 PRICE_SECONDS = 5.0
 PRICES_KEPT = 1000
@@ -47,6 +47,10 @@ class Pricer(ABC):
     @abstractmethod
     def _found(self, kind: str, shared: Mapping[str, Any], expression: str, slack: float | None) -> Price:
         """Works it out."""
+
+    def design(self, kind: str, wanted: Wanted, inherited: Mapping[str, Any] | None) -> Design:
+        """The budget that was asked for: a plan takes as much work as a price."""
+        return kind_of(kind).design(wanted, inherited)
 
     def close(self) -> None:  # noqa: B027  # most have nothing to give back
         """Ends what was started."""

@@ -23,6 +23,7 @@ from .replay import Replay
 LINES_MOST = 1000  # of the audit in one answer
 LISTED_MOST = 1000  # reservations in one answer
 STEPS_MOST = 2000  # moments of a history
+IN_PARTITIONS = "each partition has its own: a block was charged to what stands above it when it was made"
 Later = Callable[[], Mapping[str, Any]]
 
 
@@ -128,7 +129,9 @@ def status(asking: Asking, pricer: Pricer) -> Later:
             "promise": {name: value for name, value in found.promise.items() if name != "wanted"},
             "axes": [_axis(each) for each in axes],
             "jobs": counted,
-            "odometer": dict(kind.odometer(found.shared, found.promise, used, dead)),
+            "odometer": {"reason": IN_PARTITIONS}
+            if found.parallel
+            else dict(kind.odometer(found.shared, found.promise, used, dead)),
         }
         if further is not None:
             answer["more"] = further()

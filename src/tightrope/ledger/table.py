@@ -6,21 +6,22 @@ and spent, up. So no line says that there is more than there is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 from ..digits import FIXED_FROM, FIXED_TO, rounded, short
 from ..relation import Relation, neighbours
+from .menu import axis_name
 from .values import moment
 
 UNITS_DIGITS = 6
 PROMISE_LETTERS_MOST = 10  # of a number; a longer one is rounded up
 ENDLESS = "odometer"  # the kind without totals
-GAP = "  "
+BETWEEN_COLUMNS = "  "
 
-Axis = Mapping[str, Any]
+AxisRow = Mapping[str, Any]
 
 
 def amount(units: int, unit: int, *, up: bool, digits: int = UNITS_DIGITS) -> str:
@@ -56,21 +57,22 @@ def promised(status: Mapping[str, Any]) -> str:
     return f"({number(promise['ceiling'])}, {number(promise['delta'])})-DP {whom}"
 
 
-def used_share(axis: Axis) -> Fraction:
+def used_share(axis: AxisRow) -> Fraction:
     """What is held and spent, as a share of the total; 1 where there is no total."""
     return Fraction(axis["held"] + axis["spent"], axis["total"]) if axis["total"] else Fraction(1)
 
 
-def roomiest(axes: Iterable[Axis]) -> Axis | None:
-    """The living `any` axis of which the smallest share is used: the one that further jobs can go by."""
-    living = [axis for axis in axes if axis["need"] == "any" and not axis["dead"]]
-    return min(living, key=used_share, default=None)
+def roomiest(status: Mapping[str, Any]) -> AxisRow | None:
+    """The living `any` axis of which the smallest share is used, which further jobs can go by; of several the heaviest."""
+    weights = {axis_name(float(order)): weight for order, weight in status["shared"].get("orders", {}).items()}
+    living = [axis for axis in status["axes"] if axis["need"] == "any" and not axis["dead"]]
+    return min(living, key=lambda axis: (used_share(axis), -weights.get(axis["name"], 0.0)), default=None)
 
 
-def telling(status: Mapping[str, Any]) -> list[Axis]:
+def telling(status: Mapping[str, Any]) -> list[AxisRow]:
     """The axes that say how much of a budget is gone: the roomiest order, and all that every job must fit."""
     every = [axis for axis in status["axes"] if axis["need"] == "all" and axis["ceiling"]]
-    best = None if status["kind"] == ENDLESS else roomiest(status["axes"])
+    best = None if status["kind"] == ENDLESS else roomiest(status)
     return every if best is None else [best, *every]
 
 
@@ -84,8 +86,7 @@ def odometer_words(status: Mapping[str, Any]) -> str:
     found = status["odometer"]
     if "reason" in found:
         return f"not known: {found['reason']}"
-    epsilon = rounded(float(found["epsilon"]), UNITS_DIGITS, up=True)
-    return f"epsilon at most {epsilon} at delta {rounded(float(found['delta']), UNITS_DIGITS, up=True)}, whenever one stops"
+    return f"epsilon at most {number(found['epsilon'])} at delta {number(found['delta'])}, whenever one stops"
 
 
 def columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
@@ -97,11 +98,11 @@ def columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
             cell.ljust(width) if at < left else cell.rjust(width)
             for at, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
-        lines.append(GAP.join(cells).rstrip())
+        lines.append(BETWEEN_COLUMNS.join(cells).rstrip())
     return lines
 
 
-def axis_cells(axis: Axis, endless: bool = False) -> tuple[str, ...]:
+def axis_cells(axis: AxisRow, endless: bool = False) -> tuple[str, ...]:
     """need, total, held, spent, left and whether it is dead; each number rounded to the safe side."""
     unit, open_ended = axis["unit"], endless and axis["need"] == "any"
     return (
@@ -119,7 +120,7 @@ AXIS_HEADINGS = ("need", "total", "held", "spent", "left", "")
 
 def axes_table(status: Mapping[str, Any]) -> list[str]:
     """All counters; those that are dead last, and the one to go by marked."""
-    best, endless = roomiest(status["axes"]), status["kind"] == ENDLESS
+    best, endless = roomiest(status), status["kind"] == ENDLESS
     axes = sorted(status["axes"], key=lambda axis: bool(axis["dead"]))
     rows = [("axis", *AXIS_HEADINGS)]
     for axis in axes:
@@ -189,8 +190,20 @@ def budgets_text(budgets: Sequence[Mapping[str, Any]], used: Mapping[str, str]) 
 
     def add(parent: str | None, depth: int) -> None:
         for each in children.get(parent, ()):
-            rows.append((GAP * depth + each["name"], each["kind"], each["state"], used.get(each["name"], "")))
+            rows.append(
+                (BETWEEN_COLUMNS * depth + each["name"], each["kind"], each["state"], used.get(each["name"], ""))
+            )
             add(each["name"], depth + 1)
 
     add(None, 0)
     return "\n".join(columns(rows, left=4))
+
+
+def cost_lines(status: Mapping[str, Any], units: Mapping[str, int | None]) -> list[str]:
+    """What a job takes of the axes that say how much is gone, rounded up, beside what is left, rounded down."""
+    rows = [("axis", "needs", "left")]
+    for axis in telling(status) or status["axes"]:
+        needs = units.get(axis["name"], 0)
+        left = amount(axis["left"], axis["unit"], up=False)
+        rows.append((axis["name"], "no finite amount" if needs is None else amount(needs, axis["unit"], up=True), left))
+    return columns(rows)

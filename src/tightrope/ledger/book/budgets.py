@@ -191,6 +191,7 @@ def freeze(asking: Asking) -> Written:
         raise InvalidParameter(f"a whole tree is frozen: its root is {root.root!r}")
     if root.state != "open":  # what went on elsewhere never opens here again
         return Written({"name": root.id, "state": root.state}, {})
+    moving(asking.connection, [root.id])  # what was exported stays so for good
     why = text(asking.body["why"], "why")
     _state(asking.connection, root.id, "frozen")
     return Written({"name": root.id, "state": "frozen"}, {root.id: {"event": "freeze", "why": why}})

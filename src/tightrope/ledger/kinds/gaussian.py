@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from flint import acb, arb
 
+from ...errors import UnsupportedMechanism, WorkExhausted
 from ...kernels.ball import BITS_START, upper_float, working_precision
 from ...mechanisms.base import Mechanism
 from ...pair import Pair
@@ -54,7 +56,7 @@ def gaussian_cost(
     charged = pieces(compose(others), relation) if others else ()
     share = slack / max(sum(count for _, count in charged), 1)
     for piece, count in charged:
-        own = _bare_square(piece) if share == 0.0 else least_square(piece, floor, share)
+        own = _bare_square(piece) if share == 0.0 else _square_with(piece, floor, share)
         square, lost = square + count * Fraction(own), lost + count * Fraction(share)
         evidence.append({"mechanism": repr(piece), "count": count, MU2: repr(own), SLACK: repr(share)})
     return GaussianCost(square, lost, not charged, evidence)
@@ -81,6 +83,15 @@ def _square(pair: Pair) -> arb | None:
     if above is None or limit is None or not above.overlaps(limit) or pair.log_moment(acb(1)) is None:
         return None
     return above * above
+
+
+def _square_with(piece: Mechanism, floor: float, slack: float) -> float:
+    """By itself, or beside the floor where that is less: what holds without a floor holds beside it."""
+    alone = least_square(piece, 0.0, slack)
+    if floor > 0.0:
+        with suppress(WorkExhausted, UnsupportedMechanism):
+            return min(alone, least_square(piece, floor, slack))
+    return alone
 
 
 def _bare_square(piece: Mechanism) -> float:

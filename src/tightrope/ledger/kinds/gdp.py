@@ -38,8 +38,7 @@ class GaussianKind(Kind):
         refuse_others(self.name, wanted, ("epsilon", "delta", "ceiling", "slack", "floor"))
         check_inherited(wanted, inherited)
         goal, floor = aim(wanted), nonnegative("floor", wanted.floor or 0.0)
-        if inherited is not None and wanted.floor is not None and floor != inherited["floor"]:
-            raise InvalidParameter(f"floor must be that of the parent, {inherited['floor']!r}, not {floor!r}")
+        check_floor(wanted, inherited)
         shared = inherited or {
             "relation": wanted.relation.value,
             "floor": floor,
@@ -73,6 +72,12 @@ class GaussianKind(Kind):
         square = units.value(used.get(MU2, 0), units.LOSS_UNIT)
         weights = default_weights(promise["ceiling"], promise["delta"])
         return odometer_of(weights, {order: Fraction(order) * square / 2 for order in weights}, promise)
+
+
+def check_floor(wanted: Wanted, inherited: Mapping[str, Any] | None) -> None:
+    """A child has the floor of its parent."""
+    if inherited is not None and wanted.floor not in (None, inherited["floor"]):
+        raise InvalidParameter(f"floor must be that of the parent, {inherited['floor']!r}, not {wanted.floor!r}")
 
 
 def gaussian_units(job: Mechanism, found: GaussianCost) -> dict[str, int]:

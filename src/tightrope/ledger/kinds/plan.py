@@ -1,6 +1,6 @@
 """Budgets of planned jobs: so many of each, by name, and, where epsilon leaves room, a Gaussian axis for all others.
 
-The interaction is dominated by the product of the planned jobs, each as often as planned, of G_sqrt(mu2) and of
+The interaction is dominated by the product of the planned jobs, each as often as planned, of G_sqrt(floor + mu2) and of
 ApproximateDP(0, S) (Theorem D): what the product promises is exact. A job that is part of n copies of a planned one
 costs n of it, as steps that are left out are post-processing; jobs that are sums of planned ones cost each of them;
 all else is priced on the Gaussian axis.
@@ -19,13 +19,13 @@ from ...expression import parse
 from ...kernels.normal_shift import level, shift_below
 from ...mechanisms.base import Mechanism
 from ...mechanisms.gaussian import GDP
-from ...mechanisms.parameters import whole
+from ...mechanisms.parameters import nonnegative, whole
 from ...relation import Relation
 from ...transforms.composition import compose, settled
 from .. import units
 from .base import Axis, Design, Kind, Price, Wanted
 from .gaussian import MU2, gaussian_cost
-from .gdp import gaussian_units
+from .gdp import check_floor, floor_of, gaussian_units
 from .jobs import check_relation, refused
 from .terms import (
     JOB_SHARE,
@@ -52,8 +52,9 @@ class PlanKind(Kind):
     name = "plan"
 
     def design(self, wanted: Wanted, inherited: Mapping[str, Any] | None) -> Design:
-        refuse_others(self.name, wanted, ("epsilon", "delta", "ceiling", "slack", "plan"))
+        refuse_others(self.name, wanted, ("epsilon", "delta", "ceiling", "slack", "floor", "plan"))
         check_inherited(wanted, inherited)
+        check_floor(wanted, inherited)
         planned = _planned(wanted)
         slots = tuple(planned) if inherited is None else tuple(inherited["slots"])
         for text in planned:
@@ -62,7 +63,13 @@ class PlanKind(Kind):
         run = compose([parse(text) * count for text, count in planned.items()])
         counts = [planned.get(text, 0) for text in slots]
         named = tuple(Axis(slot_name(at), "all", n, n, units.SLOT_UNIT) for at, n in enumerate(counts))
-        shared: dict[str, Any] = {"relation": wanted.relation.value, "slots": list(slots), "job_slack": None}
+        floor = nonnegative("floor", wanted.floor or 0.0) if inherited is None else inherited["floor"]
+        shared: dict[str, Any] = {
+            "relation": wanted.relation.value,
+            "slots": list(slots),
+            "floor": floor,
+            "job_slack": None,
+        }
         promise: dict[str, Any] = {"plan": planned}
         if wanted.epsilon is None:
             refuse_others(f"{self.name} without an epsilon", wanted, ("delta", "plan"))
@@ -74,8 +81,8 @@ class PlanKind(Kind):
             goal = aim(wanted)
             first = _room(run, goal.epsilon, goal.rest)
             last = first if goal.ceiling == goal.epsilon else _room(run, goal.ceiling, goal.rest)
-            promise |= goal.document()
-            axes = (*named, *_rest_axes(first, last, goal))
+            promise |= goal.document() | {"floor": floor}
+            axes = (*named, *_rest_axes(first - Fraction(floor), last - Fraction(floor), goal))
             shared["job_slack"] = JOB_SHARE * goal.slack if len(axes) > len(named) else None
         if inherited is not None:
             shared, axes = _joined(inherited, shared, axes)
@@ -95,7 +102,7 @@ class PlanKind(Kind):
             return Price(dict(costs), True, evidence)
         if not left:
             return Price({**costs, MU2: 0, SLACK: 0}, True, evidence)
-        found = gaussian_cost(tuple(left.items()), relation, 0.0, job_slack(shared, slack))
+        found = gaussian_cost(tuple(left.items()), relation, floor_of(shared["floor"]), job_slack(shared, slack))
         costs |= gaussian_units(job, found)
         return Price(units.at_least_one(costs, MU2), found.additive, evidence | {"uses": found.evidence})
 

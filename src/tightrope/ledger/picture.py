@@ -1,0 +1,207 @@
+"""A budget over time: the share of its promise that was spent, what was held above it, and where the total lies.
+
+Of the `any` axes the living one that has the most room now is drawn, which has lived all the time; each `all` axis has a
+line of its own. A budget without a total is drawn by its odometer. Shares are of the ceiling, which never changes, so that a
+renewal raises the line of the total and leaves what was used where it was. A picture is no proof: its numbers are
+rounded as pictures are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from ..plot import COLOURS, DASHES, MARKED_MOST, TITLE_WIDTH, figure_of, sheet, verbatim, wrapped
+from .table import ENDLESS, number, promised, roomiest, used_share
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SERIES_MOST = 5  # axes that are drawn, the most used first
+SPENT_SHADE, HELD_SHADE = 0.38, 0.15
+HIGHEST_SPARE = 1.08  # of the axis, above the promise
+TIME_LEAST = 60_000  # milliseconds that the axis of time spans at least
+DEAD_NAMED_MOST = 6
+
+Moments = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """One line of the picture: at each time what was spent, what was held above it, and what might be."""
+
+    label: str
+    spent: tuple[float, ...]
+    used: tuple[float, ...]
+    total: tuple[float, ...]
+
+
+def draw_history(
+    status: Mapping[str, Any],
+    history: Mapping[str, Any],
+    path: str | PathLike[str] | None = None,
+    *,
+    now: int | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """The picture of `Ledger.history` with the words of `Ledger.status`; now: milliseconds, where it ends at the right."""
+    moments: Moments = history["moments"]
+    times = [each["at"] for each in moments]
+    until = max([time.time_ns() // 1_000_000 if now is None else now, *times])
+    with sheet(path, ax) as axes:
+        if status["kind"] == ENDLESS:
+            _draw_odometer(axes, status, moments, [*times, until])
+        else:
+            _draw_shares(axes, status, moments, [*times, until])
+        _date_axis(axes, min(times, default=until), until)
+        if ax is None:
+            axes.set_title(wrapped(verbatim(f"{status['name']}: {promised(status)}"), TITLE_WIDTH))
+            said = "; ".join(filter(None, (_dead_words(status), "times in UTC")))
+            figure_of(axes).supxlabel(said, x=0.99, ha="right", color="#555555", fontsize=8)
+        return figure_of(axes)
+
+
+def tracks(status: Mapping[str, Any], moments: Moments) -> list[Track]:
+    """The lines of a budget: the order with the most room first, then what every job must fit, the most used of them."""
+    every = [axis for axis in status["axes"] if axis["need"] == "all" and axis["ceiling"]]
+    every = sorted(every, key=used_share, reverse=True)[:SERIES_MOST]
+    best = roomiest(status)
+    return [_track(axis, moments) for axis in ([] if best is None else [best]) + every]
+
+
+def _track(axis: Mapping[str, Any], moments: Moments) -> Track:
+    rows = [each["axes"][axis["name"]] for each in moments]
+    shares = [[units / axis["ceiling"] for units in (spent, held + spent, total)] for held, spent, total, _ in rows]
+    spent, used, total = (tuple(each[at] for each in shares) for at in range(3))
+    return Track(axis["name"], spent, used, total)
+
+
+def _draw_shares(axes: Axes, status: Mapping[str, Any], moments: Moments, times: Sequence[int]) -> None:
+    from matplotlib.ticker import PercentFormatter
+
+    found = tracks(status, moments)
+    moved = [_day(each) for each in times]
+    for index, track in enumerate(found):
+        _draw_track(axes, moved, track, index)
+    if found:
+        _draw_totals(axes, moved, found[0])
+    axes.set_ylim(0.0, HIGHEST_SPARE)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.set_ylabel("share of the promise used")
+    left_out = sum(1 for axis in status["axes"] if axis["need"] == "all" and axis["ceiling"]) - SERIES_MOST
+    if left_out > 0:
+        axes.plot([], [], " ", label=f"{left_out} more, less used")
+    if not any(used for track in found for used in track.used):
+        axes.text(0.5, 0.5, "no jobs yet", transform=axes.transAxes, ha="center", color="#555555")
+    _named(axes, found)
+
+
+def _draw_track(axes: Axes, times: Sequence[Any], track: Track, index: int) -> None:
+    """Steps that hold until the next one; the last holds until now. Only the first is filled: shades would mix."""
+    colour, dash = COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)]
+    spent, used = ([*each, each[-1]] if each else [] for each in (track.spent, track.used))
+    if index == 0:
+        axes.fill_between(times, spent, step="post", color=colour, alpha=SPENT_SHADE, linewidth=0)
+        axes.step(times, spent, where="post", color=colour, linestyle=dash, linewidth=0.8)
+    axes.fill_between(times, spent, used, step="post", color=colour, alpha=HELD_SHADE, linewidth=0)
+    label = verbatim(track.label)
+    axes.step(times, used, where="post", color=colour, linestyle=dash, linewidth=1.6, label=label, **_marks(track.used))
+
+
+def _marks(values: Sequence[float]) -> Any:
+    """Where a line with few steps moved."""
+    moved = [at for at, value in enumerate(values) if at == 0 or value != values[at - 1]]
+    if len(moved) > MARKED_MOST:
+        return {}
+    return {"marker": "o", "markersize": 3.5, "markevery": moved, "clip_on": False}
+
+
+def _draw_totals(axes: Axes, times: Sequence[Any], track: Track) -> None:
+    """The promise, and what may be used where that is less.
+
+    Of an order only the present total is drawn, from where it holds: before, another order had room, and this one may
+    have been above its own.
+    """
+    raised = any(total < 1.0 for total in track.total)
+    axes.axhline(1.0, color="#333333", linewidth=1.0, label="the promise" if raised else "total")
+    if raised:
+        totals = [*track.total, track.total[-1]]
+        first = 0
+        if any(used > total for used, total in zip(track.used, track.total, strict=True)):
+            first = 1 + max((at for at, total in enumerate(totals) if total != totals[-1]), default=-1)
+        axes.step(
+            times[first:],
+            totals[first:],
+            where="post",
+            color="#333333",
+            linestyle=DASHES[2],
+            linewidth=1.2,
+            label="total so far",
+        )
+
+
+def _named(axes: Axes, found: Sequence[Track]) -> None:
+    """Names beside the picture, where they cover nothing, and what the shades mean."""
+    from matplotlib.patches import Patch
+
+    handles, _ = axes.get_legend_handles_labels()
+    colour = COLOURS[0]
+    shades = [Patch(color=colour, alpha=SPENT_SHADE, linewidth=0, label="spent")]
+    if any(high > low for track in found for low, high in zip(track.spent, track.used, strict=True)):
+        shades.append(Patch(color=colour, alpha=HELD_SHADE, linewidth=0, label="held: counts as used"))
+    place: Any = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
+    axes.legend(handles=[*handles, *shades], frameon=False, fontsize=8, handlelength=3.4, **place)
+
+
+def _draw_odometer(axes: Axes, status: Mapping[str, Any], moments: Moments, times: Sequence[int]) -> None:
+    """Upper ends of epsilon at the delta of the budget, held included; without end, and without a total."""
+    told = odometers(status, moments)
+    epsilons = [*told, told[-1]] if told else []
+    moved = [_day(each) for each in times]
+    axes.fill_between(moved, epsilons, step="post", color=COLOURS[0], alpha=0.3, linewidth=0)
+    axes.step(moved, epsilons, where="post", color=COLOURS[0], linewidth=1.6, **_marks(told))
+    axes.set_ylim(0.0, HIGHEST_SPARE * max([*epsilons, 0.0]) or 1.0)
+    axes.set_ylabel(f"epsilon used, at most, at delta {number(status['promise']['delta'])}")
+
+
+def odometers(status: Mapping[str, Any], moments: Moments) -> list[float]:
+    """What the odometer said at each time."""
+    from .kinds import kind_of
+
+    tell: Callable[..., Mapping[str, Any]] = kind_of(status["kind"]).odometer
+    found = []
+    for each in moments:
+        used = {name: held + spent for name, (held, spent, _, _) in each["axes"].items()}
+        dead = frozenset(name for name, (_, _, _, ended) in each["axes"].items() if ended)
+        found.append(float(tell(status["shared"], status["promise"], used, dead)["epsilon"]))
+    return found
+
+
+def _dead_words(status: Mapping[str, Any]) -> str:
+    """Orders that counted once, and do no more."""
+    dead = [axis["name"] for axis in status["axes"] if axis["dead"] and axis["ceiling"]]
+    if not dead:
+        return ""
+    orders = [name.removeprefix("order ") for name in dead[:DEAD_NAMED_MOST]]
+    more = f" and {len(dead) - DEAD_NAMED_MOST} more" if len(dead) > DEAD_NAMED_MOST else ""
+    return f"orders that are dead: {', '.join(orders)}{more}"
+
+
+def _date_axis(axes: Axes, first: int, last: int) -> None:
+    """Dates as short as they can be; a moment alone has a little room."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(tz=UTC, minticks=3, maxticks=8)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=UTC))
+    spare = max((last - first) // 60, (TIME_LEAST - (last - first)) // 2, 1)
+    axes.set_xlim(_day(first - spare), _day(last + spare))  # type: ignore[arg-type]
+
+
+def _day(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -1,0 +1,108 @@
+"""A process that works out prices and designs: lines of JSON in, lines of JSON out, one at a time.
+
+    {"id": 7, "price": [kind, shared, expression, slack]}     ->  {"id": 7, "found": {...}, "held": bytes}
+    {"id": 8, "design": [kind, wanted, inherited]}            ->  {"id": 8, "refused": {"kind": .., "message": ..}, ..}
+When the input ends, whoever asked is gone, and so is this process, whatever it is doing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Mapping
+from dataclasses import asdict
+from queue import SimpleQueue
+from typing import Any
+
+from ..errors import TightropeError
+from ..relation import Relation
+from .kinds import kind_of
+from .kinds.base import Design, Wanted
+from .pricing import price_document, priced
+
+ADDRESSES_MOST = 4 << 30  # bytes of addresses: a job that asks for more is refused
+NICE = 5  # the server answers first
+WARM = ["rdp", {"relation": "add_remove", "orders": {"8.0": 1.0}}, "Gaussian(sigma=1.0).poisson(rate=0.01)", None]
+NO_PRICE = "UnsupportedMechanism"
+LARGE = "this takes more memory than the ledger gives a job: a simpler one may do"
+FAULTY = "this met a fault of the ledger's: write it in another way, and tell whoever runs the ledger"
+
+
+def answered(order: Mapping[str, Any]) -> dict[str, Any]:
+    """What was asked for, or one line that says why not."""
+    try:
+        if "price" in order:
+            return {"found": price_document(priced(*order["price"]))}
+        return {"found": design_document(*order["design"])}
+    except TightropeError as error:
+        return {"refused": {"kind": type(error).__name__, "message": str(error)}}
+    except MemoryError:
+        return {"refused": {"kind": NO_PRICE, "message": LARGE}}
+    except Exception:  # whatever one job meets, the next one is answered
+        traceback.print_exc()
+        return {"refused": {"kind": NO_PRICE, "message": FAULTY}}
+
+
+def design_document(kind: str, wanted: Mapping[str, Any], inherited: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A design as JSON."""
+    asked = Wanted(**{**wanted, "relation": Relation(wanted["relation"])})
+    found: Design = kind_of(kind).design(asked, inherited)
+    return {
+        "kind": found.kind,
+        "shared": dict(found.shared),
+        "promise": dict(found.promise),
+        "axes": [asdict(each) for each in found.axes],
+    }
+
+
+def limited() -> None:
+    """Less urgent than the server, and with no more memory than a job may have."""
+    try:
+        import resource
+
+        os.nice(NICE)
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES_MOST, ADDRESSES_MOST))
+    except (ImportError, OSError, ValueError):
+        return
+
+
+def held() -> int:
+    """The most memory that this process has held so far; 0 where nobody knows."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _listen(waiting: SimpleQueue[dict[str, Any]]) -> None:
+    """In a thread of its own, so that the end of the input is noticed in the middle of a job."""
+    for line in sys.stdin.buffer:
+        waiting.put(json.loads(line))
+    os._exit(0)
+
+
+def _write(out: Any, item: object) -> None:
+    try:
+        out.write(json.dumps(item, allow_nan=False).encode() + b"\n")
+        out.flush()
+    except OSError:
+        os._exit(0)
+
+
+def main() -> None:
+    """Entry point of the process: until its input ends."""
+    limited()
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what is printed by accident is no answer
+    waiting: SimpleQueue[dict[str, Any]] = SimpleQueue()
+    threading.Thread(target=_listen, args=(waiting,), daemon=True).start()
+    answered({"price": WARM})
+    _write(out, {"id": 0})
+    while True:
+        order = waiting.get()
+        _write(out, {"id": order["id"], **answered(order), "held": held()})

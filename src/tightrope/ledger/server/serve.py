@@ -1,0 +1,179 @@
+"""Runs a server until it is interrupted.
+
+For tests that end a server at the worst moment, a script starts one with a hook:
+    def fault(point):                       # before-commit, after-commit, before-reply
+        if point == "after-commit" and os.path.exists("now"):
+            os.kill(os.getpid(), signal.SIGKILL)
+    serve("sqlite:///x.db", port=0, key_file="x.key", fault=fault, ready=print)
+or mounts `application(desk, fault=fault)` on a server of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+import uvicorn
+
+from ...errors import InvalidParameter
+from ...sweep.local import cores
+from .. import keeping, secret_of
+from ..book import jobs
+from ..book.entry import Actor
+from ..database import Database, Fault
+from ..desk import LocalDesk
+from ..errors import LedgerError
+from ..ledger import Ledger, read_anchor
+from ..process_pricing import ProcessPricer
+from .app import application
+from .problems import LOG
+
+LEDGER_PORT = 8765
+LEDGER_HOST = "127.0.0.1"
+CONNECTIONS = 1000
+SHUTDOWN_SECONDS = 10
+LINE_BYTES = 1 << 16  # of an address with its headers
+DUE_SECONDS = 10.0  # between two looks for reservations whose time is over
+SERVER = Actor("server")  # in whose name they end
+
+
+class Checks(TypedDict, total=False):
+    """verify: reads the whole audit before the first answer (unless False). anchor: what the ledger must still have."""
+
+    verify: bool
+    anchor: str | Path | Mapping[str, Any] | None
+
+
+def serve(
+    url: str,
+    *,
+    port: int = LEDGER_PORT,
+    host: str = LEDGER_HOST,
+    key_file: str | Path | None = None,
+    processes: int | None = None,
+    ready: Callable[[str], None] = lambda address: None,
+    fault: Fault | None = None,
+    **checks: Unpack[Checks],
+) -> None:
+    """Answers for the ledger at url until it is interrupted; ready is told the address.
+
+    host: this machine alone, unless given; TLS is for a proxy in front. processes: that work out prices. A ledger that
+    cannot be verified, or lacks what its anchor names, is not served: VerificationFailed, WentBack.
+    """
+    with listening_at(host, port) as sock, opened(url, key_file, processes, fault) as desk:
+        checked_ledger(desk, **checks)
+        used: int = sock.getsockname()[1]
+        config = uvicorn.Config(
+            application(desk, fault=fault),
+            log_config=None,
+            access_log=False,  # addresses and headers are nobody's business
+            server_header=False,
+            proxy_headers=False,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            limit_concurrency=CONNECTIONS,
+            h11_max_incomplete_event_size=LINE_BYTES,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
+        with suppress(KeyboardInterrupt), expiring(desk):  # an interrupt is the way to end it
+            shown = f"[{host}]" if ":" in host else host
+            asyncio.run(_LedgerServer(config, lambda: ready(f"http://{shown}:{used}")).serve([sock]))
+
+
+@contextmanager
+def opened(
+    url: str, key_file: str | Path | None, processes: int | None, fault: Fault | None = None
+) -> Iterator[LocalDesk]:
+    """The desk of a server: prices in processes of their own."""
+    if processes is not None and processes < 1:
+        raise InvalidParameter(f"processes is a number above 0, not {processes}")
+    secret = secret_of(key_file)
+    pricer = ProcessPricer(processes or cores())
+    desk = LocalDesk(Database(url, fault=fault), SERVER, secret=secret, pricer=pricer)
+    try:
+        keeping.current(desk.database)
+        pricer.start()
+        yield desk
+    finally:
+        desk.close()
+
+
+def checked_ledger(desk: LocalDesk, **checks: Unpack[Checks]) -> None:
+    """Nothing is answered from a ledger that does not hold together, or that has forgotten something."""
+    anchor = checks.get("anchor")
+    ledger = Ledger(desk)
+    ledger.compare(read_anchor(anchor) if isinstance(anchor, (str, Path)) else anchor)
+    if checks.get("verify", True):
+        ledger.verify()
+
+
+@contextmanager
+def expiring(desk: LocalDesk, every: float = DUE_SECONDS) -> Iterator[None]:
+    """Reservations whose time is over end soon, also where nobody writes."""
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(every):
+            try:
+                expire_due(desk)
+            except LedgerError:  # busy, or the database is away: next time
+                continue
+            except Exception as error:
+                LOG.error("reservations could not be expired: %s", type(error).__name__)
+
+    thread = threading.Thread(target=look, name="expiring", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(SHUTDOWN_SECONDS)
+
+
+def expire_due(desk: LocalDesk) -> None:
+    """Ends what is over."""
+    with desk.database.read() as connection:
+        due = jobs.due(connection, desk.database.now(connection))
+    if due:
+        desk.ask("expire", {})
+
+
+def listening_at(host: str, port: int) -> socket.socket:
+    """A socket at this address; port 0 is any that is free."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        sock = socket.socket(family, kind, protocol)
+    except (OSError, OverflowError) as error:
+        raise InvalidParameter(f"{host:.100} cannot be listened at: {_why(error)}") from None
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind(address)
+    except (OSError, OverflowError) as error:
+        sock.close()
+        raise InvalidParameter(f"port {port} of {host:.100} cannot be used ({_why(error)}): take another") from None
+    return sock
+
+
+def _why(error: Exception) -> object:
+    return getattr(error, "strerror", None) or error
+
+
+class _LedgerServer(uvicorn.Server):
+    """Tells when it can be asked."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started and not self.should_exit:
+            self._ready()
