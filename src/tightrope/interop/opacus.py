@@ -11,7 +11,8 @@ Reference: opacus.accountants.accountant.IAccountant (1.6.0), whose source this 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import InvalidParameter
@@ -19,8 +20,10 @@ from ..mechanisms.approximate_dp import ApproximateDP
 from ..mechanisms.gaussian import Gaussian
 from ..mechanisms.parameters import nonnegative, probability, whole
 from ..question import SECONDS
+from ..relation import Relation
 from ..transforms.composition import compose
 from .missing import missing
+from .spending import StepSpending, counted, relation_of
 
 try:
     from opacus.accountants import IAccountant, register_accountant
@@ -29,6 +32,7 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from ..bound import Bound
+    from ..ledger.ledger import Ledger
     from ..mechanisms.base import Mechanism
 
 NAME = "tightrope"
@@ -127,6 +131,35 @@ class OpacusAccountant(IAccountant):  # type: ignore[misc]  # Opacus has no type
         known = [Steps.read(entry).entry for entry in (state_dict or {}).get("history", ())]
         super().load_state_dict(state_dict)
         self.history = known
+
+
+@contextmanager
+def spending(
+    ledger: Ledger, budget: str, optimizer: Any, *, sample_rate: float, steps: int, key: str, **options: Any
+) -> Iterator[StepSpending]:
+    """Pays for a training loop: reserves its steps, counts each before the model moves, commits those that were taken.
+
+    optimizer: what make_private gave, with the noise that it has now. sample_rate: 1/len(data_loader). steps: the most
+    that may be taken. options: batches, where a step sums several; ttl, slack and note, as `Ledger.spend` has them.
+    A step beyond these, or with other noise, raises BudgetExhausted and leaves the model as it was. A hook that the
+    optimizer had before, such as an accountant's, is called after ours.
+    """
+    relation_of(ledger, budget, Relation.ADD_REMOVE.value)
+    reserved = Steps.read((optimizer.noise_multiplier, sample_rate, steps, options.pop("batches", 1)))
+    before = optimizer.step_hook
+    with counted(ledger, budget, reserved.mechanism * reserved.steps, key, **options) as found:
+
+        def hook(stepping: Any) -> None:
+            now = (stepping.noise_multiplier, sample_rate, 1, stepping.accumulated_iterations)
+            found.step(Steps.read(now).mechanism)
+            if before is not None:
+                before(stepping)
+
+        optimizer.attach_step_hook(hook)
+        try:
+            yield found
+        finally:
+            optimizer.attach_step_hook(before)
 
 
 register_accountant(NAME, OpacusAccountant, force=True)
