@@ -36,6 +36,10 @@ def create(asking: Asking) -> Written:
     else:
         moving(connection, [root])
         _expect_same(parent, design, body)
+        if parent.parallel and body["parallel"]:
+            raise InvalidParameter(
+                f"{above!r} is a block, and its parts are partitions: make one, and the block {name!r} a part of that"
+            )
     row = {
         "id": name,
         "root": root,
