@@ -1,4 +1,4 @@
-"""Commands, options and exit codes: 0 answered, 2 bad input, 3 accuracy not reached."""
+"""Commands, options and exit codes: 0 answered, 2 bad input, 3 accuracy not reached; a ledger has its own (4 to 6)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..bound import Bound, why_wide
 from ..calls import check_folder
 from ..errors import AccuracyNotReached, TightropeError
 from ..expression import LENGTH_MOST, parse
+from ..ledger.errors import LedgerError
 from ..mechanisms.base import Mechanism
 from ..question import ARGUMENTS, Options, parsed, stated
 from ..result import Result
@@ -23,6 +24,7 @@ from .calibrate import calibrate
 from .compare import compare
 from .convert import convert
 from .explore import explore
+from .ledger import ledger
 from .mechanisms import listing
 from .options import DIRECTION, EXPRESSION, WITH_JSON, given_date, question_options
 from .output import INTERRUPTED, as_option, as_text, assured, complain, say, spinner
@@ -61,7 +63,7 @@ def run(arguments: Sequence[str]) -> int:
         return BAD_INPUT
     except TightropeError as error:
         complain(str(error))
-        return BAD_INPUT
+        return error.exit if isinstance(error, LedgerError) else BAD_INPUT
     except OSError as error:
         complain(": ".join(str(each) for each in (error.filename, error.strerror or error) if each))
         return BAD_INPUT
@@ -88,7 +90,7 @@ def app(context: click.Context) -> None:
       Gaussian(sigma=3).poisson(rate=0.01) * 10
 
     Exit codes: 0 answered, 1 verify or selftest found something false, 2 bad input, 3 accuracy not reached (the bound
-    is printed), or verify could not decide.
+    is printed), or verify could not decide; those of a ledger: tightrope ledger --help.
     """
     if context.invoked_subcommand is None:
         say(context.get_help())
@@ -206,6 +208,7 @@ app.add_command(calibrate)
 app.add_command(compare)
 app.add_command(convert)
 app.add_command(explore)
+app.add_command(ledger)
 app.add_command(listing)
 app.add_command(report)
 app.add_command(risk)

@@ -13,7 +13,7 @@ import click
 
 from ..errors import InvalidParameter
 from ..relation import Relation
-from .ledger_options import Access, ledger_options, receipt_lines, with_receipts
+from .ledger_options import SLACK_OPTION, Access, ledger_options, receipt_lines, with_receipts
 from .output import say, spinner
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ KEY_BYTES = 32
 LISTED_USED_MOST = 100  # budgets of which a list says how much is gone
 FITS_NOT = 4
 REPORT_FAILED = 6
-SLACK_OPTION = click.option(
-    "--slack", type=float, help="The part of delta that this job may use, where it has a choice."
-)
 
 
 @click.command("init", short_help="A new ledger, and the key that makes its receipts authentic.")
@@ -41,11 +38,10 @@ def begin(access: Access) -> int:
     """
     from .. import ledger
 
-    if access.url.startswith(("http://", "https://")):
-        raise InvalidParameter("a ledger is made where its database is: give sqlite:///FILE or postgresql://...")
+    place = access.local
     made = _key_made(access.key_file)
     try:
-        with ledger.init(access.url, key_file=access.key_file) as found:
+        with ledger.init(place, key_file=access.key_file) as found:
             shown = repr(found).removeprefix("Ledger(").removesuffix(")").strip("'")
     except BaseException:
         if made is not None:

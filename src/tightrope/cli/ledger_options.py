@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 URL_VARIABLE, KEY_VARIABLE, TOKEN_VARIABLE = "TIGHTROPE_LEDGER", "TIGHTROPE_LEDGER_KEY", "TIGHTROPE_LEDGER_TOKEN"
+SLACK_OPTION = click.option(
+    "--slack", type=float, help="The part of delta that this job may use, where it has a choice."
+)
 NO_ADDRESS = f"where is the ledger? give --ledger budget.db, or set {URL_VARIABLE}"
 
 
@@ -45,6 +48,14 @@ class Access:
         if "?" in found or not found.isprintable():
             raise InvalidParameter(f"the file {found!r:.80} cannot be written as an address: take a name without ?")
         return f"sqlite:///{found}"
+
+    @property
+    def local(self) -> str:
+        """The same, for what is done where the database is."""
+        found = self.url
+        if found.startswith(("http://", "https://")):
+            raise InvalidParameter("this is done where the database is: give sqlite:///FILE or postgresql://...")
+        return found
 
     @property
     def token(self) -> str | None:

@@ -89,6 +89,17 @@ def import_file(url: str, path: str | Path, *, key_file: str | Path | None = Non
     return Ledger(desk)
 
 
+def migrate(url: str, *, backup: str | Path | None = None) -> int:
+    """Takes the steps that a newer program brings, between two verifications, with a backup before; the version reached.
+
+    A ledger of an older version is not opened: this is how it becomes one of this version.
+    """
+    desk = _desk(url, None, None)
+    from . import keeping
+
+    return keeping.migrate(desk.database, backup)
+
+
 def _desk(url: str, principal: str | None, key_file: str | Path | None) -> LocalDesk:
     try:
         from .book.entry import Actor
