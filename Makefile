@@ -53,7 +53,7 @@ test-browser: $(BROWSER)/.stamp $(AXE) ## the explorer in a real browser (Debian
 
 $(BROWSER)/.stamp: pyproject.toml tests/browser/requirements.txt
 	@test -x $(BROWSER)/bin/python || $(PYTHON) -m venv $(BROWSER)
-	$(BROWSER)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[explore]' --requirement tests/browser/requirements.txt
+	$(BROWSER)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[explore,ledger]' --requirement tests/browser/requirements.txt
 	@touch $@
 
 $(AXE):

@@ -9,6 +9,7 @@ import click
 from ..errors import InvalidParameter
 from ..expression import parse, parse_template
 from ..expression.scan import has_unknown
+from .ledger_options import TOKEN_VARIABLE, Access
 
 MISSING = "the explorer needs starlette and uvicorn: pip install 'tightrope-dp[explore]'"
 
@@ -18,6 +19,12 @@ MISSING = "the explorer needs starlette and uvicorn: pip install 'tightrope-dp[e
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Of 127.0.0.1; default: any that is free.")
 @click.option("--token", metavar="TEXT", help="That the address must have; default: a new one each time.")
 @click.option("--files", metavar="FOLDER", help="Expressions may name files of this folder; default: none.")
+@click.option(
+    "--ledger", metavar="URL", help="Shows this ledger too: a file, sqlite:///FILE, postgresql://... or https://..."
+)
+@click.option(
+    "--token-file", metavar="FILE", help=f"The token for the ledger's server; default: that in {TOKEN_VARIABLE}."
+)
 @click.option("--processes", type=click.IntRange(1, 64), help="That answer at a time; default: one per core.")
 @click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
 def explore(
@@ -25,18 +32,22 @@ def explore(
     port: int,
     token: str | None,
     files: str | None,
+    ledger: str | None,
+    token_file: str | None,
     processes: int | None,
     no_browser: bool,
 ) -> int:
     """A page in the browser: drag a number and see epsilon, delta and what an attacker can do; both ends, always.
 
     Up to eight runs as expressions, or one link that somebody shared. The page is for this machine alone (127.0.0.1),
-    and asks nothing of any other. Ctrl+C ends it.
+    and asks nothing of any other, unless --ledger names one whose ledger is to be shown; that is read, and never
+    written to. Ctrl+C ends it.
 
     \b
     tightrope explore
     tightrope explore "Gaussian(sigma=1).poisson(rate=0.01) * 1000" "Laplace(scale=10) * 10"
     tightrope explore --port 8765 --token my-own-token --no-browser
+    tightrope explore --ledger budget.db
     """
     try:
         from ..explore.asked import RUNS_MOST
@@ -52,9 +63,34 @@ def explore(
         for each in expressions:
             (parse_template if has_unknown(each) else parse)(each, files)
 
+    shown = _shown(ledger, token_file)
+
     def ready(address: str) -> None:
         with suppress(OSError):  # whoever closed the output still has the page
             click.echo(f"{address}\nThe explorer is open on this machine alone; Ctrl+C ends it.")
 
-    serve(expressions, port=port, token=token, files=files, processes=processes, browser=not no_browser, ready=ready)
+    serve(
+        expressions,
+        port=port,
+        token=token,
+        files=files,
+        ledger=shown,
+        processes=processes,
+        browser=not no_browser,
+        ready=ready,
+    )
     return 0
+
+
+def _shown(ledger: str | None, token_file: str | None) -> tuple[str, str | None] | None:
+    """The ledger to show: one that was never made is told now, for one that is away the page waits."""
+    if ledger is None:
+        if token_file is not None:
+            raise InvalidParameter("--token-file is for the server of a ledger: give --ledger too, or --token")
+        return None
+    from ..ledger import Unavailable
+
+    access = Access(ledger, None, token_file, False)
+    with suppress(Unavailable), access.opened():
+        pass
+    return access.url, access.token

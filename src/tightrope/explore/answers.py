@@ -17,9 +17,10 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.data_file import GIVE_FILES
 from ..relation import neighbours
 from ..result import Result
-from . import single, views
+from . import ledger_views, single, views
 from .asked import RUNS_MOST, PageQuestion
 from .form import form_of
+from .ledger import LedgerReader
 from .menu import menu
 from .views import Chart
 
@@ -27,15 +28,23 @@ Allowing = Callable[[float], AbstractContextManager[object]]
 FILES_HINT = "start the explorer with --files FOLDER to let expressions name files in it"
 
 
-def answer(given: Mapping[str, Any], files: str | None = None, allowing: Allowing = work.allowance) -> dict[str, Any]:
+def answer(
+    given: Mapping[str, Any],
+    files: str | None = None,
+    allowing: Allowing = work.allowance,
+    ledger: LedgerReader | None = None,
+) -> dict[str, Any]:
     """The answer to a question, or why there is none; allowing gives each call its time."""
-    asked = PageQuestion(given, files)
+    asked = PageQuestion(given, files, ledger)
     try:
         make = KINDS.get(asked.kind)
         if asked.kind == "document":
             return document(asked, allowing)
+        if asked.kind in LEDGER_KINDS:  # a price has its own time, as when it is paid: another would make it another
+            return LEDGER_KINDS[asked.kind](asked)
         if make is None:
-            raise InvalidParameter(f"the page asks for document, {', '.join(KINDS)}, not for {asked.kind!r:.40}")
+            known = ", ".join((*KINDS, *LEDGER_KINDS))
+            raise InvalidParameter(f"the page asks for document, {known}, not for {asked.kind!r:.40}")
         with allowing(asked.seconds):
             return make(asked)
     except WorkExhausted:
@@ -114,10 +123,14 @@ VIEWS: Mapping[str, Callable[[PageQuestion], Chart]] = MappingProxyType(
 )
 KINDS: Mapping[str, Callable[[PageQuestion], dict[str, Any]]] = MappingProxyType(
     {
-        "menu": lambda asked: menu(),
+        "menu": lambda asked: {**menu(), "ledger": None if asked.ledger is None else asked.ledger.shown},
         "read": read,
         **{name: _drawn(make) for name, make in VIEWS.items()},
         "calibrate": single.calibrate,
         "report": report,
     }
+)
+# What is asked of a ledger: all of it reads.
+LEDGER_KINDS: Mapping[str, Callable[[PageQuestion], dict[str, Any]]] = MappingProxyType(
+    {"ledger": ledger_views.overview, "ledger-past": ledger_views.past, "ledger-more": ledger_views.further}
 )

@@ -18,6 +18,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import WHOLE_MOST
 from ..question import SECONDS
 from ..report.request import REPORT_SECONDS
+from .ledger import LedgerReader
 
 RUNS_MOST = 8  # of the page
 TEXT_MOST = 10_000  # characters of an expression on the page
@@ -29,10 +30,11 @@ FIRST = "first"
 
 @dataclass(frozen=True, slots=True)
 class PageQuestion:
-    """What is asked for; files is the folder that texts may name files of, None for none."""
+    """What is asked for; files: the folder that texts may name files of, ledger: the one of the page; None for none."""
 
     given: Mapping[str, Any]
     files: str | None = None
+    ledger: LedgerReader | None = None
 
     @property
     def kind(self) -> str:

@@ -15,13 +15,16 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from .asked import PageQuestion
-from .process import CANCELLED, CANCELLED_SECONDS, Answering
+from .process import CANCELLED, CANCELLED_SECONDS, TOO_LONG, Address, Answering
 
 WAITING_MOST = 400  # questions in a lane: then it is busy
 CLIENTS_MOST = 1000  # whose last turn is remembered
 SLACK_FACTOR, SLACK_SECONDS = 2.0, 1.5  # of its seconds, and so many more: then a process is ended
 FAULT = "the process that answers this could not be asked; it is started again"
+LEDGER_PROCESSES = 2  # of one page too: a price takes seconds, and the counters move on meanwhile
+LEDGER_LATE = "the ledger did not answer in time; it is asked again"
 QUICK = ("read", "menu")  # what takes no time worth mentioning
+OF_LEDGER = ("ledger", "ledger-past", "ledger-more")
 
 
 class Busy(Exception):
@@ -171,24 +174,30 @@ class Lane:
 
 
 class Lanes:
-    """The quick lane and the other one."""
+    """The quick lane, the other one, and that of the ledger, whose database may be away: nobody else waits for it."""
 
-    def __init__(self, processes: int, files: str | None = None) -> None:
-        self._quick = Lane(lambda: Answering(0, files), processes + 1, processes)
-        self._long = Lane(lambda: Answering(5, files), processes + 1, processes)
+    def __init__(self, processes: int, files: str | None = None, ledger: Address | None = None) -> None:
+        def lane(nice: int, count: int, most_of_one: int, late: str = TOO_LONG) -> Lane:
+            return Lane(lambda: Answering(nice, files, ledger, late), count, most_of_one)
+
+        self._quick, self._long = lane(0, processes + 1, processes), lane(5, processes + 1, processes)
+        self._ledger = lane(0, LEDGER_PROCESSES, LEDGER_PROCESSES, LEDGER_LATE)
 
     async def open(self) -> None:
         """Begins to answer; the quick lane is warm when the first page comes."""
         self._quick.open()
         self._long.open()
+        self._ledger.open()
         await self._quick.warm()
 
     async def close(self) -> None:
         """Ends every process."""
-        await asyncio.gather(self._quick.close(), self._long.close())
+        await asyncio.gather(self._quick.close(), self._long.close(), self._ledger.close())
 
     async def ask(self, spot: Spot, question: dict[str, Any]) -> dict[str, Any]:
         """The answer, or that a newer question came; raises Busy."""
+        if question.get("kind") in OF_LEDGER:
+            return await self._ledger.ask(spot, question)
         quick = question.get("kind") in QUICK or PageQuestion(question).rough
         lane, other = (self._quick, self._long) if quick else (self._long, self._quick)
         other.drop(spot)

@@ -1,7 +1,7 @@
 """One process that answers, and what is done when it dies or does not come to an end.
 
 A process is started by a command of its own, not forked, with one thread of numpy; it ends when its input does, so that
-none is left behind, whatever happens to this one.
+none is left behind, whatever happens to this one. Its orders come on that input, which nobody else sees.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from tightrope.explore.worker import main; main()"
 TOO_LONG = "this took longer than its time and was ended; a simpler run or fewer points may do"
 DIED = "the process that answered this ended unexpectedly; it was started again"
+Address = tuple[str, str | None]  # of a ledger: its url, and the token for it
 CANCELLED: dict[str, Any] = {"superseded": True}
 
 
 class Answering:
     """A process, started when it is first needed and again when it is gone."""
 
-    def __init__(self, nice: int, files: str | None) -> None:
-        self._order = json.dumps([nice, files])
+    def __init__(self, nice: int, files: str | None, ledger: Address | None = None, late: str = TOO_LONG) -> None:
+        self._order = [nice, files, ledger]
+        self._late = late
         self._process: Process | None = None
         self._number = 0
 
@@ -42,7 +44,6 @@ class Answering:
             sys.executable,
             "-c",
             START,
-            self._order,
             json.dumps(sys.path),
             stdin=PIPE,
             stdout=PIPE,
@@ -50,6 +51,7 @@ class Answering:
             env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
             start_new_session=True,  # an interrupt from the keyboard is for the server alone
         )
+        self._send(process, self._order)
         ready = await self._line(process, READY_SECONDS)
         if ready is None:
             await self.end()
@@ -65,7 +67,7 @@ class Answering:
         if reply is None or reply["id"] != self._number:  # no answer is ever taken for that of another question
             died = process.returncode is not None
             await self.end()
-            return {"error": DIED if died else TOO_LONG, "column": None}
+            return {"error": DIED if died else self._late, "column": None}
         if reply["held"] > HELD_MOST:
             await self.end()
         answer: dict[str, Any] = reply["answer"]

@@ -18,6 +18,7 @@ from ..sweep.local import cores
 from .app import application
 from .asked import TEXT_MOST
 from .lanes import Lanes
+from .process import Address
 
 ADDRESS = "127.0.0.1"
 CONNECTIONS_MOST = 1000
@@ -32,16 +33,17 @@ def serve(
     port: int = 0,
     token: str | None = None,
     files: str | None = None,
+    ledger: Address | None = None,
     processes: int | None = None,
     browser: bool = True,
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serves the page until it is interrupted; ready is told its address."""
+    """Serves the page until it is interrupted; ready is told its address. ledger: what its last view shows."""
     secret = token_urlsafe(TOKEN_BYTES) if token is None else checked_token(token)
     with listening(port) as sock:
         used: int = sock.getsockname()[1]
         address = f"http://{ADDRESS}:{used}/?{urlencode({'token': secret})}{state(expressions)}"
-        lanes = Lanes(processes or cores(), files)
+        lanes = Lanes(processes or cores(), files, ledger)
         config = uvicorn.Config(
             application(lanes, used, secret),
             log_config=None,  # what goes wrong is told by those who ask; a closed terminal is no fault

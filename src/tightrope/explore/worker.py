@@ -1,5 +1,6 @@
 """A process that answers the page's questions: lines of JSON in, lines of JSON out, one question at a time.
 
+    [nice, files, ledger]             at first
     {"id": 7, "question": {...}}  ->  {"id": 7, "answer": {...}, "held": bytes}
     {"cancel": 7}                     the question is not wanted any more: it ends at its next look at its allowance
 When the input ends, whoever asked is gone, and so is this process, whatever it is doing.
@@ -19,8 +20,10 @@ from typing import Any
 
 from .. import work
 from .answers import answer
+from .ledger import LedgerReader
 
 ADDRESSES_MOST = 4 << 30  # bytes of addresses: a question that asks for more is refused
+CONNECT_SECONDS = "5"  # for which a PostgreSQL that does not answer is waited for
 WARM = {"kind": "curve", "text": "Gaussian(sigma=1).poisson(rate=0.01) * 100", "points": 3}
 FAULT = "this question met a fault in the explorer itself; the terminal says more"
 NO_MEMORY = "this takes more memory than the explorer gives a question"
@@ -29,8 +32,8 @@ NO_MEMORY = "this takes more memory than the explorer gives a question"
 class Worker:
     """Reads orders in one thread and answers in another, so that an order to stop is heard."""
 
-    def __init__(self, files: str | None) -> None:
-        self._files = files
+    def __init__(self, files: str | None, ledger: LedgerReader | None = None) -> None:
+        self._files, self._ledger = files, ledger
         self._waiting: SimpleQueue[dict[str, Any]] = SimpleQueue()
         self._current: tuple[int, work.Meter] | None = None
         self._cancelled: int | None = None
@@ -62,7 +65,7 @@ class Worker:
                     self._current = None
 
         try:
-            return answer(question, self._files, allowing)
+            return answer(question, self._files, allowing, self._ledger)
         except MemoryError:
             return {"error": NO_MEMORY, "column": None}
         except Exception:  # whatever one question meets, the next one is answered
@@ -112,10 +115,11 @@ def _write(out: Any, item: object) -> None:
 
 
 def main() -> None:
-    """Entry point of the process: how nice it is to others, and the folder whose files may be named."""
-    nice, files = json.loads(sys.argv[1])
+    """Entry point of the process; its first line: how nice it is to others, whose files may be named, which ledger."""
+    nice, files, ledger = json.loads(sys.stdin.buffer.readline())
     limited(nice)
-    Worker(files).serve()
+    os.environ.setdefault("PGCONNECT_TIMEOUT", CONNECT_SECONDS)
+    Worker(files, None if ledger is None else LedgerReader(*ledger)).serve()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,71 @@
+"""The ledger that the page shows: opened when it is first asked for, and read only.
+
+No request that writes has a way through here: what can be asked are the methods below, each of which reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+from ..errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from ..ledger.ledger import Ledger
+    from ..ledger.values import Quote, Status
+
+NO_LEDGER = "the explorer was started without a ledger: tightrope explore --ledger budget.db shows one"
+
+
+class LedgerReader:
+    """What is read of a ledger, by whoever opened the explorer; url and token are those of `tightrope.ledger.open`."""
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        self._url, self._token = url, token
+        self._opened: Ledger | None = None
+
+    def _ledger(self) -> Ledger:
+        """Opened, unless it is; one that is away is looked for again by the next question."""
+        if self._opened is None:
+            from .. import ledger
+
+            self._opened = ledger.open(self._url, token=self._token)
+        return self._opened
+
+    @property
+    def shown(self) -> str:
+        """The address as --ledger takes it, without any password."""
+        if self._url.startswith("sqlite:///"):
+            return self._url.removeprefix("sqlite:///")
+        parts = urlsplit(self._url)
+        user, at, host = parts.netloc.rpartition("@")
+        name, colon, _ = user.partition(":")
+        return urlunsplit(parts._replace(netloc=f"{name}{':***' if colon else ''}{at}{host}"))
+
+    def budgets(self) -> tuple[Mapping[str, Any], ...]:
+        """All budgets that may be seen."""
+        return self._ledger().budgets()
+
+    def status(self, name: str) -> Status:
+        """Promise, counters and odometer of one."""
+        return self._ledger().status(name)
+
+    def history(self, name: str) -> Mapping[str, Any]:
+        """What was held and spent of it after each move."""
+        return self._ledger().history(name)
+
+    def reservations(self, name: str) -> tuple[Mapping[str, Any], ...]:
+        """Its jobs, the newest first."""
+        return self._ledger().reservations(name)
+
+    def quote(self, name: str, job: str) -> Quote:
+        """What a job would cost now; nothing is held."""
+        return self._ledger().quote(name, job)
+
+
+def shown_by(reader: LedgerReader | None) -> LedgerReader:
+    """The ledger of the page; InvalidParameter where it has none."""
+    if reader is None:
+        raise InvalidParameter(NO_LEDGER)
+    return reader
