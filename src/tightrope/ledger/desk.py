@@ -46,6 +46,10 @@ class Desk(ABC):
         """The answer; LedgerError and the errors of the package where there is none."""
 
     @abstractmethod
+    def witness(self, receipts: Iterable[str]) -> None:
+        """WentBack where the ledger lacks a line that it once gave a receipt for; an authentic one freezes the root."""
+
+    @abstractmethod
     def close(self) -> None:
         """Gives back what was opened."""
 
@@ -187,7 +191,6 @@ class LocalDesk(Desk):
         return Reply(reply, tuple(chain.receipt(line.root, line.seq, line.hash, self.secret) for line in lines))
 
     def witness(self, receipts: Iterable[str]) -> None:
-        """WentBack where the ledger lacks a line that it once gave a receipt for; an authentic one freezes the root."""
         shown = [Receipt.of(each, self.secret) for each in receipts]
         with self.database.read() as connection:
             missing = [each for each in shown if not each.stands(connection)]
@@ -222,7 +225,9 @@ def again(found: Mapping[str, Any]) -> Exception:
     """The error that a problem tells of."""
     kind: Callable[..., Exception] = ledger_errors.LedgerError
     for module in (ledger_errors, plain_errors):
-        kind = getattr(module, str(found["kind"]), kind)
+        named = getattr(module, str(found["kind"]), None)
+        if isinstance(named, type) and issubclass(named, plain_errors.TightropeError):
+            kind = named
     if kind is ledger_errors.BudgetExhausted:
         return kind(found["message"], found.get("reservation", ""))
     if kind is plain_errors.UnsupportedMechanism:

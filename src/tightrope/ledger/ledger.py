@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
-from . import keeping
+from . import chain, keeping
 from .book.people import new_secret
 from .chain import SYSTEM, hashed
 from .desk import Desk, LocalDesk, Reply
@@ -27,6 +27,7 @@ from .errors import Claimed, LedgerError
 from .values import Job, Quote, Reservation, Status
 
 HOUR = 3600.0
+HOLDERS_ONLY = "this is for whoever has the database: open it by its own address"
 
 
 class Ledger:
@@ -35,6 +36,7 @@ class Ledger:
     def __init__(self, desk: Desk, claimant: str | None = None) -> None:
         self._desk, self._claimant = desk, claimant
         self._seen: dict[str, str] = {}  # the last receipt of each root
+        self._begun: dict[str, object] = {}  # keys of jobs that were begun here, and whose call that was
         self._nonce, self._process = token_hex(16), os.getpid()
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -70,7 +72,7 @@ class Ledger:
         return reply
 
     def as_claimant(self, claimant: str) -> Ledger:
-        """The same ledger, on which this text claims and commits, in whatever process: one text for one run of a job."""
+        """The same ledger, on which this text claims and commits, in whatever process: one for each run of a job."""
         if not isinstance(claimant, str) or not 0 < len(claimant) <= 200 or not claimant.isprintable():
             raise InvalidParameter(f"claimant is a text of one line, at most 200 letters, not {claimant!r:.60}")
         return type(self)(self._desk, claimant)
@@ -132,8 +134,9 @@ class Ledger:
     ) -> Reservation:
         """Holds what these jobs cost, each on its budget and all above it, all or none; BudgetExhausted is final.
 
-        The same key always has the same answer. start: the job is claimed by this process at once. ttl: seconds after
-        which it ends by itself: given back where it was never claimed, else committed.
+        The same key always has the same answer. start: the job is claimed by this process at once; who gets that answer
+        first may run it (replayed is False), also where it was asked for again because the first answer was lost.
+        ttl: seconds after which it ends by itself: given back where it was never claimed, else committed.
         """
         if not isinstance(jobs, Mapping):
             raise InvalidParameter('jobs says which budget pays for what, as in {"census": "Gaussian(sigma=10)"}')
@@ -144,8 +147,16 @@ class Ledger:
             "slack": slack,
             "note": note,
         }
-        reply = self._ask("reserve", body, _key(key))
-        return Reservation(self, reply.content, reply.replayed)
+        key, mine = _key(key), object()
+        first = start and self._begun.setdefault(key, mine) is mine
+        try:
+            reply = self._ask("reserve", body, key)
+        except BaseException:
+            if first:  # nobody was told that it may run
+                del self._begun[key]
+            raise
+        own = start and self._claimant is None  # to another process such a replay is not given: Claimed
+        return Reservation(self, reply.content, (start and not first) or (reply.replayed and not own))
 
     def reservation(self, identity: str) -> Reservation:
         """One that was made before, as it stands."""
@@ -222,7 +233,7 @@ class Ledger:
 
     def _local(self) -> LocalDesk:
         if not isinstance(self._desk, LocalDesk):
-            raise LedgerError("this is for whoever has the database: open it by its own address")
+            raise LedgerError(HOLDERS_ONLY)
         return self._desk
 
     def verify(self, anchor: Mapping[str, Any] | None = None, receipts: Iterable[str] = ()) -> Mapping[str, Any]:
@@ -233,23 +244,26 @@ class Ledger:
         """
         if not isinstance(self._desk, LocalDesk):
             roots = [str(each["name"]) for each in self.budgets() if each["parent"] is None]
-            return keeping.verify_chains({root: self.audit(root) for root in roots}, anchor)
-        desk = self._local()
-        with desk.database.read() as connection:
-            found = keeping.verify(connection)
+            found = keeping.verify_chains({root: self.audit(root) for root in roots}, anchor)
+        else:
+            with self._desk.database.read() as connection:
+                found = keeping.verify(connection)
         self.compare(anchor, receipts)
         return found
 
     def compare(self, anchor: Mapping[str, Any] | None = None, receipts: Iterable[str] = ()) -> None:
         """WentBack where the ledger lacks a line that these witness."""
-        desk = self._local()
+        desk, shown = self._desk, list(receipts)
         if anchor is not None:
-            known = keeping.anchored(anchor)["roots"]
-            if keeping.authentic(anchor, desk.secret):
-                desk.witness(desk.named(root, each) for root, each in known.items() if each["seq"])
-            with desk.database.read() as connection:
-                keeping.compare(connection, anchor)
-        desk.witness(receipts)
+            heads = {root: each for root, each in keeping.anchored(anchor)["roots"].items() if each["seq"]}
+            if not isinstance(desk, LocalDesk):  # a server is shown the heads as receipts
+                shown += [chain.receipt(root, each["seq"], each["hash"], None) for root, each in heads.items()]
+            else:
+                if keeping.authentic(anchor, desk.secret):
+                    desk.witness(desk.named(root, each) for root, each in heads.items())
+                with desk.database.read() as connection:
+                    keeping.compare(connection, anchor)
+        desk.witness(shown)
 
     def recover(
         self, root: str, why: str, *, anchor: Mapping[str, Any] | None = None, complete: bool = False

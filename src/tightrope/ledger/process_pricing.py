@@ -31,7 +31,10 @@ PRICING_HELD_MOST = 700 << 20  # bytes: a process that held more is replaced by 
 TURN_SECONDS = 15.0  # for which a job waits for a process
 WAITING_MOST = 8  # jobs that wait: the server's other threads go on with what needs no price
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-BEGIN = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from tightrope.ledger.pricing_worker import main; main()"
+BEGIN = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "
+    "from tightrope.ledger.pricing_worker import main; main()"
+)
 PROCESS_DIED = "the process that worked out what it costs ended (too much memory, perhaps): a simpler job may do"
 PROCESS_LATE = (
     f"what it costs was not found in {PRICE_SECONDS:g} seconds, and the attempt was ended: a simpler job may do"
@@ -158,7 +161,7 @@ class _Pricing:
 
 
 class _Watched:
-    """One exchange with a process that is killed when its time is over: then its output ends, and so does the waiting."""
+    """One exchange with a process that is killed when its time is over: then its output ends, and so the waiting."""
 
     def __init__(self, process: subprocess.Popen[bytes], patience: float) -> None:
         self._process = process

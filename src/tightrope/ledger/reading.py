@@ -156,8 +156,8 @@ def _states(connection: Connection, budget: str) -> dict[str, int]:
 def _further(asking: Asking, found: Node, pricer: Pricer) -> Later:
     """What one job costs, whether it fits, and how many fit one after the other."""
     job, slack = asking.body.get("job"), asking.body.get("slack")
-    if slack is not None and (isinstance(slack, bool) or not isinstance(slack, (int, float))):
-        raise InvalidParameter(f"slack is a number, not {slack!r:.40}")
+    if slack is not None and (isinstance(slack, bool) or not isinstance(slack, (int, float)) or not 0 <= slack <= 1):
+        raise InvalidParameter(f"slack is a number from 0 to 1, not {slack!r:.40}")
     if not isinstance(job, str):
         raise InvalidParameter(f"a job is an expression, as in 'Gaussian(sigma=2) * 10', not {job!r:.60}")
     if found.parallel:

@@ -8,7 +8,8 @@ GET   /v1/budgets/NAME/reservations              POST  /v1/reservations         
 GET   /v1/reservations/ID                        POST  /v1/reservations/ID/claim|commit|cancel
 GET   /v1/audit?root=&after=                     GET   /v1/anchor
 A name with a slash is sent with %2F. Headers: Authorization: Bearer trl_..., Idempotency-Key for all that writes,
-Ledger-Process (a random name of the process) for what begins a job, Ledger-At-Least for receipts from before.
+Ledger-Process (a random name of the process) for what begins a job, Ledger-At-Least for receipts from before. A key
+that is no plain ASCII is sent as UTF-8'' and percent signs (RFC 8187).
 Answers: 201 for what is new, 200 for what was answered before and for all that is read; Ledger-Receipt.
 """
 
@@ -33,7 +34,7 @@ from starlette.types import ASGIApp
 from ...documents import read_value
 from ...errors import DataError, InvalidParameter
 from ...version import __version__
-from .. import orders
+from .. import keeping, orders
 from ..book import jobs
 from ..book.entry import Actor
 from ..chain import Receipt
@@ -44,7 +45,8 @@ from .guard import HEALTH, SECRET_STATE, LedgerGuard
 from .problems import HttpProblem, told
 
 THREADS = 16  # that work on the database at a time
-KEY_MOST = 2400  # letters
+KEY_MOST = 200  # letters
+KEY_WRITTEN_MOST = 7 + 12 * KEY_MOST  # letters of its header: each at most four bytes in percent signs
 RECEIPTS_MOST = 64
 NESTED_MOST = 8
 AFTER_MOST = 18  # digits
@@ -52,6 +54,7 @@ KEY = "idempotency-key"
 PROCESS = "ledger-process"
 AT_LEAST = "ledger-at-least"
 RECEIPT = "ledger-receipt"
+ENCODED = "UTF-8''"  # begins a key in percent signs
 MOVES = ("claim", "commit", "cancel")
 _PROCESS = re.compile(r"[A-Za-z0-9_-]{16,128}")
 
@@ -155,7 +158,10 @@ def answered(desk: LocalDesk, asked: Asked, fault: Fault | None) -> Response:
         actor = desk.token(asked.secret)
         mine = desk.as_actor(actor)
         mine.witness(visible_receipts(desk, actor, asked.receipts))
-        found = sent(mine.ask(asked.name, asked.body, asked.key, asked.nonce), asked.writes)
+        reply = mine.ask(asked.name, asked.body, asked.key, asked.nonce)
+        if asked.name == "anchor":
+            reply = reply._replace(content=keeping.signed(reply.content, desk.secret))
+        found = sent(reply, asked.writes)
     except Exception as error:
         found = told(error)
     if fault is not None:
@@ -186,13 +192,7 @@ def visible_receipts(desk: LocalDesk, actor: Actor, receipts: tuple[str, ...]) -
 def read(request: Request, name: str, body: Mapping[str, Any]) -> Asked:
     """The request with what its headers say; InvalidParameter where one is missing or wrong."""
     writes = name in orders.WRITES
-    key = _header(request, KEY)
-    if writes and key is None:
-        raise InvalidParameter(
-            "what writes needs a header Idempotency-Key, a text of your own: with the same one it is done once"
-        )
-    if key is not None and not (0 < len(key) <= KEY_MOST and key.isascii() and key.isprintable()):
-        raise InvalidParameter(f"Idempotency-Key has 1 to {KEY_MOST:,} printable letters of ASCII")
+    key = _key(request) if writes else None
     nonce = _header(request, PROCESS) or ""
     if nonce and not _PROCESS.fullmatch(nonce):
         raise InvalidParameter("Ledger-Process has 16 to 128 letters, digits, - or _, drawn anew by each process")
@@ -203,9 +203,25 @@ def read(request: Request, name: str, body: Mapping[str, Any]) -> Asked:
     shown = [each.strip() for line in request.headers.getlist(AT_LEAST) for each in line.split(",")]
     if len(shown) > RECEIPTS_MOST:
         raise InvalidParameter(f"Ledger-At-Least has at most {RECEIPTS_MOST} receipts: the last of each root will do")
-    return Asked(
-        name, body, request.scope[SECRET_STATE], key if writes else None, nonce, tuple(each for each in shown if each)
-    )
+    return Asked(name, body, request.scope[SECRET_STATE], key, nonce, tuple(each for each in shown if each))
+
+
+def _key(request: Request) -> str:
+    """What names the request, as its sender wrote it."""
+    given = _header(request, KEY)
+    if given is None:
+        raise InvalidParameter(
+            "what writes needs a header Idempotency-Key, a text of your own: with the same one it is done once"
+        )
+    found = given
+    if given.startswith(ENCODED) and len(given) <= KEY_WRITTEN_MOST:
+        try:
+            found = unquote(given.removeprefix(ENCODED), errors="strict")
+        except UnicodeDecodeError:
+            found = ""
+    if not (0 < len(found) <= KEY_MOST and given.isascii() and found.isprintable()):
+        raise InvalidParameter(f"Idempotency-Key has 1 to {KEY_MOST} printable letters, in ASCII or after {ENCODED}")
+    return found
 
 
 def _header(request: Request, name: str) -> str | None:
@@ -285,13 +301,13 @@ def _reservation(request: Request) -> dict[str, Any]:
 
 
 def _status(request: Request) -> dict[str, Any]:
-    found = _query("job", "slack")(request)
+    found = {**_query("job", "slack")(request), "name": unquoted(request, "name")}
     if "slack" in found:
         try:
             found["slack"] = float(found["slack"])
         except ValueError:
             raise InvalidParameter(f"slack is a number, not {found['slack']!r:.40}") from None
-    return {**found, "name": unquoted(request, "name")}
+    return found
 
 
 def _audit(request: Request) -> dict[str, Any]:

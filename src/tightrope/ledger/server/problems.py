@@ -1,4 +1,4 @@
-"""Refusals as HTTP says them: application/problem+json (RFC 9457), one line each, from which a client makes the same error.
+"""Refusals as HTTP says them: application/problem+json (RFC 9457), one line each; a client makes the same error of it.
 
 {"type": "urn:tightrope:budget-exhausted", "title": .., "status": 409, "detail": .., "kind": "BudgetExhausted", ..}
 """

@@ -1,0 +1,310 @@
+"""A ledger behind a server: the same requests by HTTP, and the same answers and errors.
+
+    ledger = tr.ledger.open("https://ledger.example.org", token="trl_...")
+Every write has a key, so that what got no answer is asked again with the same one and is done once. Each request shows
+the last receipt of every root, so that a server which forgot something is noticed (WentBack).
+The token goes to the address that was given and nowhere else: certificates are verified, no redirect is followed, and
+without TLS it goes to this machine only. SSL_CERT_FILE names the certificates of an authority of one's own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import ssl
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from ipaddress import ip_address
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode, urlsplit
+from uuid import uuid4
+
+from ..errors import DataError, InvalidParameter
+from . import orders
+from .chain import Receipt, hashed
+from .desk import Desk, Reply, again
+from .errors import LedgerError, Unavailable
+from .ledger import HOLDERS_ONLY, Ledger, read_anchor
+
+ADDRESSES: Mapping[str, tuple[str, str]] = {
+    "budgets": ("GET", "/v1/budgets"),
+    "create": ("POST", "/v1/budgets"),
+    "status": ("GET", "/v1/budgets/{name}"),
+    "renew": ("POST", "/v1/budgets/{name}/renew"),
+    "history": ("GET", "/v1/budgets/{name}/history"),
+    "reservations": ("GET", "/v1/budgets/{name}/reservations"),
+    "quote": ("POST", "/v1/quotes"),
+    "reserve": ("POST", "/v1/reservations"),
+    "reservation": ("GET", "/v1/reservations/{reservation}"),
+    "claim": ("POST", "/v1/reservations/{reservation}/claim"),
+    "commit": ("POST", "/v1/reservations/{reservation}/commit"),
+    "cancel": ("POST", "/v1/reservations/{reservation}/cancel"),
+    "audit": ("GET", "/v1/audit"),
+    "anchor": ("GET", "/v1/anchor"),
+}
+CONNECT_SECONDS = 10.0
+ANSWER_SECONDS = 120.0  # a server waits for its processes and its database, and then says so
+REACH_SECONDS = 30.0  # for which a server that went away or is busy is asked again
+PAUSE_FIRST, PAUSE_MOST = 0.05, 2.0  # seconds between two attempts
+ANSWER_BYTES_MOST = 1 << 28
+RECEIPTS_SHOWN = 64  # at a time
+LATER = frozenset((408, 429, 502, 503, 504))  # what is asked again: of a server that is busy, or of a proxy before it
+ENCODED = "UTF-8''"  # begins a key in percent signs, as RFC 8187 has it
+_PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+_TOKEN = re.compile(r"[!-~]{1,200}")
+_PLACE = re.compile(r"\{(\w+)\}")
+_HOST = re.compile(r"[A-Za-z0-9._:-]+")
+
+
+def open_remote(
+    url: str, token: str | None, receipts: Iterable[str], anchor: str | Path | Mapping[str, Any] | None
+) -> Ledger:
+    """The ledger of a server; the token is tried at once. WentBack where it lacks what receipts and anchor witness."""
+    found = Ledger(RemoteDesk(url, token))
+    known = read_anchor(anchor) if isinstance(anchor, (str, Path)) else anchor
+    try:
+        found.compare(known, receipts)
+    except BaseException:
+        found.close()
+        raise
+    return found
+
+
+class Place(NamedTuple):
+    """Where a server is."""
+
+    secure: bool
+    host: str
+    port: int | None
+    path: str
+
+    @property
+    def shown(self) -> str:
+        """As an address."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = "" if self.port is None else f":{self.port}"
+        return f"{'https' if self.secure else 'http'}://{host}{port}{self.path}"
+
+
+def place(url: str) -> Place:
+    """The parts of an address; InvalidParameter where a token should not be sent there."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if not host or not _HOST.fullmatch(host):
+        raise InvalidParameter("a server's address is https://HOST or https://HOST:PORT")
+    if "@" in parts.netloc or "?" in url or "#" in url:
+        raise InvalidParameter("a server's address holds no name, password, ? or #: a token is given by token=")
+    secure = parts.scheme == "https"
+    if not secure and not _is_here(host):
+        raise InvalidParameter(f"http://{host:.100} would show the token to whoever listens on the way: use https://")
+    return Place(secure, host, port, quote(parts.path.rstrip("/"), safe="/%"))
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class RemoteDesk(Desk):
+    """Asks a server. Connections are kept between requests, none is used by two threads or shared with a fork."""
+
+    def __init__(
+        self, url: str, token: str | None, seen: Iterable[str] = (), *, patience: float = REACH_SECONDS
+    ) -> None:
+        if token is None:
+            raise InvalidParameter("a server is asked with a token: open(url, token=...)")
+        if not _TOKEN.fullmatch(token):
+            raise InvalidParameter("a token is one word, as whoever runs the ledger gave it: without spaces around it")
+        self._place, self._token, self._patience = place(url), token, patience
+        self._seen: dict[str, tuple[int, str]] = {}  # the last receipt of each root, the latest ones last
+        self._idle: deque[HTTPConnection] = deque()  # taken and put back without a lock, which a fork could leave held
+        self._process = os.getpid()
+        self._note(seen)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _same, (self._place.shown, self._token, self._shown(), self._patience)
+
+    def __repr__(self) -> str:
+        return f"{self._place.shown!r}"
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    def ask(self, name: str, body: Mapping[str, Any], key: str | None = None, nonce: str = "") -> Reply:
+        if name not in ADDRESSES:
+            raise LedgerError(HOLDERS_ONLY)
+        writes = name in orders.WRITES
+        method, path, content = addressed(name, body)
+        headers = self._bearing(self._shown())
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        if writes:
+            headers["Idempotency-Key"] = written_key(key or f"once-{uuid4().hex}")
+            headers["Ledger-Process"] = hashed(nonce)
+        found, new = self._answered(method, path, content, headers)
+        receipts = tuple(map(str, found.pop("receipts", ()))) if writes else ()
+        self._note(receipts)
+        return Reply(found, receipts, writes and not new)
+
+    def witness(self, receipts: Iterable[str]) -> None:
+        """WentBack where the server lacks a line that it once gave a receipt for; with none, the token is tried."""
+        shown = list(receipts)
+        for each in shown:
+            if not _PLAIN.fullmatch(each) or "," in each:
+                raise DataError("a receipt is root:number:hash, as the ledger gave it")
+            Receipt.of(each, None)
+        for start in range(0, max(len(shown), 1), RECEIPTS_SHOWN):
+            these = shown[start : start + RECEIPTS_SHOWN]
+            self._answered("GET", ADDRESSES["budgets"][1], None, self._bearing(these))
+        self._note(shown)
+
+    def _bearing(self, receipts: Sequence[str]) -> dict[str, str]:
+        """Who asks, and what was answered before."""
+        shown = {"Ledger-At-Least": ", ".join(receipts)} if receipts else {}
+        return {"Authorization": f"Bearer {self._token}", **shown}
+
+    def _note(self, receipts: Iterable[str]) -> None:
+        """Answers come in any order, and a replay brings an old receipt again: the highest number is the last."""
+        for each in receipts:
+            try:
+                known = Receipt.of(each, None)
+            except DataError:  # what was done is done, whatever a server writes beside it
+                continue
+            if known.seq >= self._seen.get(known.root, (0, ""))[0]:
+                self._seen.pop(known.root, None)
+                self._seen[known.root] = (known.seq, each)
+
+    def _shown(self) -> tuple[str, ...]:
+        return tuple(each for _, each in list(self._seen.values())[-RECEIPTS_SHOWN:])
+
+    def _answered(
+        self, method: str, path: str, content: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[dict[str, Any], bool]:
+        """The answer, and whether it is new. Asked until there is one: a write has its key, and a read does nothing."""
+        until, pause = monotonic() + self._patience, PAUSE_FIRST
+        while True:
+            kept, wait = bool(self._idle), pause
+            try:
+                status, response, data = self._exchanged(method, path, content, headers)
+            except ssl.SSLCertVerificationError as error:
+                raise LedgerError(f"{self._place.host} does not prove who it is: {error.verify_message}") from None
+            except (OSError, HTTPException) as error:
+                lost: Exception = Unavailable(f"{self._place.shown} does not answer: {_reason(error)}")
+                if kept:  # its end was closed while it was not used
+                    self.close()
+                    wait = 0.0
+            else:
+                if status in (200, 201):
+                    return self._document(data), status == 201
+                lost = self._problem(status, response, data)
+                if status not in LATER:
+                    raise lost
+                wait = max(pause, _seconds(response.getheader("Retry-After")))
+            if monotonic() + wait > until:
+                raise lost
+            sleep(wait)
+            pause = min(2 * pause, PAUSE_MOST)
+
+    def _exchanged(
+        self, method: str, path: str, content: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[int, HTTPResponse, bytes]:
+        """One attempt; a connection that had any trouble is not used again."""
+        connection = self._connection()
+        try:
+            connection.request(method, self._place.path + path, content, {**headers})
+            response = connection.getresponse()
+            data = response.read(ANSWER_BYTES_MOST + 1)
+            if len(data) > ANSWER_BYTES_MOST:
+                raise LedgerError(f"{self._place.shown} answers with more than {ANSWER_BYTES_MOST:,} bytes")
+        except BaseException:
+            connection.close()
+            raise
+        if response.will_close:
+            connection.close()
+        else:
+            self._idle.append(connection)
+        return response.status, response, data
+
+    def _connection(self) -> HTTPConnection:
+        """One that nobody uses; what a process had before it was forked belongs to the other one."""
+        if self._process != os.getpid():
+            self.close()
+            self._process = os.getpid()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
+        where, port = self._place.host, self._place.port
+        made = (
+            HTTPSConnection(where, port, timeout=CONNECT_SECONDS, context=ssl.create_default_context())
+            if self._place.secure
+            else HTTPConnection(where, port, timeout=CONNECT_SECONDS)
+        )
+        made.connect()
+        made.sock.settimeout(ANSWER_SECONDS)
+        return made
+
+    def _document(self, data: bytes) -> dict[str, Any]:
+        try:
+            found = json.loads(data)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise LedgerError(f"{self._place.shown} is no ledger: what it answers is no JSON object")
+        return found
+
+    def _problem(self, status: int, response: HTTPResponse, data: bytes) -> Exception:
+        """What a refusal tells; who is no ledger tells nothing that is believed."""
+        if 300 <= status < 400:
+            return LedgerError(
+                f"{self._place.shown} sends on to another address, to which the token does not follow: open that one"
+            )
+        if response.getheader("Content-Type", "").startswith("application/problem+json"):
+            found = self._document(data)
+            if isinstance(found.get("kind"), str) and isinstance(found.get("detail"), str):
+                return again({**found, "message": found["detail"]})
+        return Unavailable(f"{self._place.shown} answers {status}, and not as a ledger does: what stands before it?")
+
+
+def addressed(name: str, body: Mapping[str, Any]) -> tuple[str, str, bytes | None]:
+    """Method, path and content of a request."""
+    method, template = ADDRESSES[name]
+    rest = dict(body)
+    try:
+        path = _PLACE.sub(lambda found: quote(str(rest.pop(found[1], "")), safe=""), template)
+        if method == "POST":
+            return method, path, json.dumps(rest, allow_nan=False).encode()
+        asked = {each: value for each, value in rest.items() if value is not None}
+        return method, path + (f"?{urlencode(asked, quote_via=quote, safe='()=*,')}" if asked else ""), None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidParameter(f"this cannot be sent to a server: {error!s:.100}") from None
+
+
+def written_key(key: str) -> str:
+    """A key as a header holds it: as it is, or in percent signs where it is no plain ASCII."""
+    if _PLAIN.fullmatch(key) and not key.startswith(ENCODED):
+        return key
+    return ENCODED + quote(key, safe="", errors="surrogatepass")
+
+
+def _same(url: str, token: str, seen: tuple[str, ...], patience: float) -> RemoteDesk:
+    """The same desk in another process."""
+    return RemoteDesk(url, token, seen, patience=patience)
+
+
+def _seconds(after: str | None) -> float:
+    return float(after) if after is not None and after.isdecimal() and len(after) < 6 else 0.0
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error or type(error).__name__)[:200]
