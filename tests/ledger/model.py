@@ -278,6 +278,8 @@ class Model:
     def _freeze(self, body: Mapping[str, Any], actor: str, nonce: str, now: int) -> tuple[None, bool]:
         if self._budget(body["root"]).parent is not None:
             raise No("InvalidParameter")
+        if body["root"] in self.world.frozen:
+            return None, False
         self.world.frozen.add(body["root"])
         return None, True
 
@@ -285,13 +287,13 @@ class Model:
         if body["root"] not in self.world.frozen:
             raise No("WrongState")
         self.world.frozen.discard(body["root"])
-        burnt = {
-            (each.name, name): axis.total - self._used((each.name, name))
-            for each in self.world.budgets.values()
-            for name, axis in each.axes.items()
-            if body["burn"] and each.root == body["root"] and axis.ended is None
-        }
-        charges = {place: units for place, units in burnt.items() if units > 0}
+        charges: dict[Place, int] = {}
+        for each in self.world.budgets.values():
+            for name, axis in each.axes.items():
+                if body["burn"] and each.root == body["root"] and axis.ended is None:
+                    axis.total = axis.ceiling  # a renewal that is forgotten may have been spent too
+                    charges[each.name, name] = axis.ceiling - self._used((each.name, name))
+        charges = {place: units for place, units in charges.items() if units > 0}
         self._charge(Job("-", "committed", None, 1 << 60, {}, [body["root"]], {}), (charges, set()))
         return None, True
 
