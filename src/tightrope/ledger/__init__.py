@@ -90,9 +90,9 @@ def import_file(url: str, path: str | Path, *, key_file: str | Path | None = Non
 
 
 def migrate(url: str, *, backup: str | Path | None = None) -> int:
-    """Takes the steps that a newer program brings, between two verifications, with a backup before; the version reached.
+    """Takes the steps that a newer program brings, between two verifications, with a backup before.
 
-    A ledger of an older version is not opened: this is how it becomes one of this version.
+    A ledger of an older version is not opened: this makes it one of this version, whose number is given.
     """
     desk = _desk(url, None, None)
     from . import keeping

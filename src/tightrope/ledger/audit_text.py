@@ -19,7 +19,7 @@ def audit_line(line: Mapping[str, Any]) -> str:
     """One line of a chain, whatever it holds, on one line."""
     body = json.loads(line["body"])
     event = str(body["event"])
-    what = WHAT.get(event, lambda _: "")(body)
+    what = WHAT[event](body) if event in WHAT else ""
     shown = what if len(what) <= WHAT_MOST else f"{what[:WHAT_MOST]} ..."
     cells = (
         f"{line['seq']:>{NUMBER_WIDTH}}",

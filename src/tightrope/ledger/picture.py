@@ -1,9 +1,9 @@
 """A budget over time: the share of its promise that was spent, what was held above it, and where the total lies.
 
-Of the `any` axes the living one that has the most room now is drawn, which has lived all the time; each `all` axis has a
-line of its own. A budget without a total is drawn by its odometer. Shares are of the ceiling, which never changes, so that a
-renewal raises the line of the total and leaves what was used where it was. A picture is no proof: its numbers are
-rounded as pictures are.
+Of the `any` axes the living one that has the most room now is drawn, which has lived all the time; each `all` axis has
+a line of its own. A budget without a total is drawn by its odometer. Shares are of the ceiling, which never changes, so
+that a renewal raises the line of the total and leaves what was used where it was. A picture is no proof: its numbers
+are rounded as pictures are.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
+from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from ..plot import COLOURS, DASHES, MARKED_MOST, TITLE_WIDTH, figure_of, sheet, verbatim, wrapped
-from .table import ENDLESS, number, promised, roomiest, used_share
+from ..plot import COLOURS, DASHES, LABEL_WIDTH, MARKED_MOST, TITLE_WIDTH, figure_of, sheet, verbatim, wrapped
+from .table import ENDLESS, more_words, number, odometer_words, promised, roomiest, slot_job, used_share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +27,9 @@ SERIES_MOST = 5  # axes that are drawn, the most used first
 SPENT_SHADE, HELD_SHADE = 0.38, 0.15
 HIGHEST_SPARE = 1.08  # of the axis, above the promise
 TIME_LEAST = 60_000  # milliseconds that the axis of time spans at least
+DAY_MILLISECONDS = 86_400_000
 DEAD_NAMED_MOST = 6
+BENEATH_WIDTH = 120  # letters
 
 Moments = Sequence[Mapping[str, Any]]
 
@@ -49,7 +52,7 @@ def draw_history(
     now: int | None = None,
     ax: Axes | None = None,
 ) -> Figure:
-    """The picture of `Ledger.history` with the words of `Ledger.status`; now: milliseconds, where it ends at the right."""
+    """The picture of `Ledger.history` with the words of `Ledger.status`; now: milliseconds, at its right end."""
     moments: Moments = history["moments"]
     times = [each["at"] for each in moments]
     until = max([time.time_ns() // 1_000_000 if now is None else now, *times])
@@ -61,24 +64,23 @@ def draw_history(
         _date_axis(axes, min(times, default=until), until)
         if ax is None:
             axes.set_title(wrapped(verbatim(f"{status['name']}: {promised(status)}"), TITLE_WIDTH))
-            said = "; ".join(filter(None, (_dead_words(status), "times in UTC")))
-            figure_of(axes).supxlabel(said, x=0.99, ha="right", color="#555555", fontsize=8)
+            figure_of(axes).supxlabel(verbatim(_beneath(status)), x=0.01, ha="left", color="#555555", fontsize=8)
         return figure_of(axes)
 
 
 def tracks(status: Mapping[str, Any], moments: Moments) -> list[Track]:
-    """The lines of a budget: the order with the most room first, then what every job must fit, the most used of them."""
+    """The lines of a budget: the order with the most room first, then what every job must fit, the most used first."""
     every = [axis for axis in status["axes"] if axis["need"] == "all" and axis["ceiling"]]
     every = sorted(every, key=used_share, reverse=True)[:SERIES_MOST]
     best = roomiest(status)
-    return [_track(axis, moments) for axis in ([] if best is None else [best]) + every]
+    return [_track(status, axis, moments) for axis in ([] if best is None else [best]) + every]
 
 
-def _track(axis: Mapping[str, Any], moments: Moments) -> Track:
+def _track(status: Mapping[str, Any], axis: Mapping[str, Any], moments: Moments) -> Track:
     rows = [each["axes"][axis["name"]] for each in moments]
     shares = [[units / axis["ceiling"] for units in (spent, held + spent, total)] for held, spent, total, _ in rows]
     spent, used, total = (tuple(each[at] for each in shares) for at in range(3))
-    return Track(axis["name"], spent, used, total)
+    return Track(": ".join(filter(None, (axis["name"], slot_job(status, axis["name"])))), spent, used, total)
 
 
 def _draw_shares(axes: Axes, status: Mapping[str, Any], moments: Moments, times: Sequence[int]) -> None:
@@ -90,6 +92,7 @@ def _draw_shares(axes: Axes, status: Mapping[str, Any], moments: Moments, times:
         _draw_track(axes, moved, track, index)
     if found:
         _draw_totals(axes, moved, found[0])
+    _draw_renewals(axes, moments)
     axes.set_ylim(0.0, HIGHEST_SPARE)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_ylabel("share of the promise used")
@@ -97,11 +100,12 @@ def _draw_shares(axes: Axes, status: Mapping[str, Any], moments: Moments, times:
     if left_out > 0:
         axes.plot([], [], " ", label=f"{left_out} more, less used")
     if not any(used for track in found for used in track.used):
-        axes.text(0.5, 0.5, "no jobs yet", transform=axes.transAxes, ha="center", color="#555555")
+        none = "jobs are those of its partitions" if status["parallel"] else "no jobs yet"
+        axes.text(0.5, 0.5, none, transform=axes.transAxes, ha="center", color="#555555")
     _named(axes, found)
 
 
-def _draw_track(axes: Axes, times: Sequence[Any], track: Track, index: int) -> None:
+def _draw_track(axes: Axes, times: Sequence[float], track: Track, index: int) -> None:
     """Steps that hold until the next one; the last holds until now. Only the first is filled: shades would mix."""
     colour, dash = COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)]
     spent, used = ([*each, each[-1]] if each else [] for each in (track.spent, track.used))
@@ -109,7 +113,7 @@ def _draw_track(axes: Axes, times: Sequence[Any], track: Track, index: int) -> N
         axes.fill_between(times, spent, step="post", color=colour, alpha=SPENT_SHADE, linewidth=0)
         axes.step(times, spent, where="post", color=colour, linestyle=dash, linewidth=0.8)
     axes.fill_between(times, spent, used, step="post", color=colour, alpha=HELD_SHADE, linewidth=0)
-    label = verbatim(track.label)
+    label = wrapped(verbatim(track.label), LABEL_WIDTH)
     axes.step(times, used, where="post", color=colour, linestyle=dash, linewidth=1.6, label=label, **_marks(track.used))
 
 
@@ -121,19 +125,18 @@ def _marks(values: Sequence[float]) -> Any:
     return {"marker": "o", "markersize": 3.5, "markevery": moved, "clip_on": False}
 
 
-def _draw_totals(axes: Axes, times: Sequence[Any], track: Track) -> None:
+def _draw_totals(axes: Axes, times: Sequence[float], track: Track) -> None:
     """The promise, and what may be used where that is less.
 
     Of an order only the present total is drawn, from where it holds: before, another order had room, and this one may
     have been above its own.
     """
-    raised = any(total < 1.0 for total in track.total)
-    axes.axhline(1.0, color="#333333", linewidth=1.0, label="the promise" if raised else "total")
-    if raised:
-        totals = [*track.total, track.total[-1]]
-        first = 0
-        if any(used > total for used, total in zip(track.used, track.total, strict=True)):
-            first = 1 + max((at for at, total in enumerate(totals) if total != totals[-1]), default=-1)
+    totals = [*track.total, track.total[-1]]
+    axes.axhline(1.0, color="#333333", linewidth=1.0, label="the promise")
+    first = 0
+    if any(used > total for used, total in zip(track.used, track.total, strict=True)):
+        first = 1 + max((at for at, total in enumerate(totals) if total != totals[-1]), default=-1)
+    if any(total < 1.0 for total in totals[first:]):
         axes.step(
             times[first:],
             totals[first:],
@@ -143,6 +146,15 @@ def _draw_totals(axes: Axes, times: Sequence[Any], track: Track) -> None:
             linewidth=1.2,
             label="total so far",
         )
+
+
+def _draw_renewals(axes: Axes, moments: Moments) -> None:
+    """When totals were raised: of whichever axis, as a renewal raises several at once."""
+    label: str | None = "renewed"
+    for before, after in pairwise(moments):
+        if any(after["axes"][name][2] != total for name, (_, _, total, _) in before["axes"].items()):
+            axes.axvline(_day(after["at"]), color="#777777", linestyle=DASHES[3], linewidth=0.9, label=label)
+            label = None
 
 
 def _named(axes: Axes, found: Sequence[Track]) -> None:
@@ -182,6 +194,14 @@ def odometers(status: Mapping[str, Any], moments: Moments) -> list[float]:
     return found
 
 
+def _beneath(status: Mapping[str, Any]) -> str:
+    """What a line cannot show: the odometer, how many more of a job fit, the orders that are dead."""
+    said = [f"odometer: {odometer_words(status)}"]
+    said += [line.strip() for line in more_words(status["more"])] if "more" in status else []
+    said.append("; ".join(filter(None, (_dead_words(status), "times in UTC"))))
+    return "\n".join(wrapped(line, BENEATH_WIDTH) for line in said)
+
+
 def _dead_words(status: Mapping[str, Any]) -> str:
     """Orders that counted once, and do no more."""
     dead = [axis["name"] for axis in status["axes"] if axis["dead"] and axis["ceiling"]]
@@ -194,14 +214,16 @@ def _dead_words(status: Mapping[str, Any]) -> str:
 
 def _date_axis(axes: Axes, first: int, last: int) -> None:
     """Dates as short as they can be; a moment alone has a little room."""
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+    from matplotlib import dates
 
-    locator = AutoDateLocator(tz=UTC, minticks=3, maxticks=8)
+    made: Any = dates  # its classes have no types
+    locator = made.AutoDateLocator(tz=UTC, minticks=3, maxticks=8)
     axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=UTC))
+    axes.xaxis.set_major_formatter(made.ConciseDateFormatter(locator, tz=UTC))
     spare = max((last - first) // 60, (TIME_LEAST - (last - first)) // 2, 1)
-    axes.set_xlim(_day(first - spare), _day(last + spare))  # type: ignore[arg-type]
+    axes.set_xlim(_day(first - spare), _day(last + spare))
 
 
-def _day(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+def _day(milliseconds: int) -> float:
+    """As matplotlib counts time: days since 1970."""
+    return milliseconds / DAY_MILLISECONDS

@@ -63,7 +63,7 @@ def used_share(axis: AxisRow) -> Fraction:
 
 
 def roomiest(status: Mapping[str, Any]) -> AxisRow | None:
-    """The living `any` axis of which the smallest share is used, which further jobs can go by; of several the heaviest."""
+    """The living `any` axis of which the smallest share is used: further jobs can go by it. Of several the heaviest."""
     weights = {axis_name(float(order)): weight for order, weight in status["shared"].get("orders", {}).items()}
     living = [axis for axis in status["axes"] if axis["need"] == "any" and not axis["dead"]]
     return min(living, key=lambda axis: (used_share(axis), -weights.get(axis["name"], 0.0)), default=None)
@@ -119,9 +119,9 @@ AXIS_HEADINGS = ("need", "total", "held", "spent", "left", "")
 
 
 def axes_table(status: Mapping[str, Any]) -> list[str]:
-    """All counters; those that are dead last, and the one to go by marked."""
+    """All counters that ever counted; those that are dead last, and the one to go by marked."""
     best, endless = roomiest(status), status["kind"] == ENDLESS
-    axes = sorted(status["axes"], key=lambda axis: bool(axis["dead"]))
+    axes = sorted((each for each in status["axes"] if not _never_lived(each)), key=lambda axis: bool(axis["dead"]))
     rows = [("axis", *AXIS_HEADINGS)]
     for axis in axes:
         *cells, dead = axis_cells(axis, endless)
@@ -137,9 +137,20 @@ def axes_notes(status: Mapping[str, Any]) -> list[str]:
         notes.append("any: one order that was never exceeded must have room. all: every job must fit.")
     if any(axis["total"] < axis["ceiling"] for axis in axes):
         notes.append("The promise allows more than these totals: tightrope ledger renew raises them.")
-    slots = status["shared"].get("slots", ())
-    notes += [f"slot {at}: {job}" for at, job in enumerate(slots, 1)]
+    if unlived := [axis["name"].removeprefix("order ") for axis in axes if _never_lived(axis)]:
+        notes.append(f"Orders at which this promise allows nothing, not even at first: {', '.join(unlived)}.")
+    notes += [f"{axis['name']}: {job}" for axis in axes if (job := slot_job(status, axis["name"]))]
     return notes
+
+
+def _never_lived(axis: AxisRow) -> bool:
+    return bool(axis["dead"]) and not axis["ceiling"]
+
+
+def slot_job(status: Mapping[str, Any], name: str) -> str:
+    """The job that a slot of a plan is for; nothing for another axis."""
+    slots = status["shared"].get("slots", ())
+    return next((str(job) for at, job in enumerate(slots, 1) if name == f"slot {at}"), "")
 
 
 def state_words(jobs: Mapping[str, int]) -> str:
