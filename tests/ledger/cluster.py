@@ -20,6 +20,7 @@ from typing import Any
 from uuid import uuid4
 
 import psycopg
+from psycopg.sql import SQL, Identifier
 
 ADDRESS = "TIGHTROPE_POSTGRESQL"
 MISSING = "PostgreSQL is not installed: apt-get install postgresql"
@@ -134,7 +135,7 @@ def fresh(url: str) -> str:
     """The address of a new, empty database beside this one."""
     name = f"t{uuid4().hex}"
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
+        connection.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
     return url.replace("/postgres?", f"/{name}?")
 
 
@@ -142,7 +143,7 @@ def drop(url: str, database: str) -> None:
     """The database is gone, whoever has it open."""
     name = database.partition("@/")[2].partition("?")[0]
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")  # type: ignore[call-overload]
+        connection.execute(SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(name)))
 
 
 def main() -> int:
