@@ -247,10 +247,15 @@ def report(access: Access, name: str, output: str | None, **texts: str | None) -
     tightrope ledger report census -o census.html
     tightrope ledger report census -o census.pdf --organisation "Statistics Office" --author "A. Ngo"
     """
-    from ..ledger.filing import gather
+    from ..report.pdf import check_pdf
+    from ..report.value import check_report_path
 
     place = output or f"{name.replace('/', '-')}.html"
+    if check_report_path(place) == ".pdf":
+        check_pdf()
     with access.opened() as ledger, spinner("reading the chain"):
+        from ..ledger.filing import gather
+
         found = gather(ledger, name, texts)
     if output is not None or not access.as_document:
         with spinner("writing the report"):

@@ -118,16 +118,16 @@ def axis_cells(axis: AxisRow, endless: bool = False) -> tuple[str, ...]:
 AXIS_HEADINGS = ("need", "total", "held", "spent", "left", "")
 
 
-def axes_table(status: Mapping[str, Any]) -> list[str]:
-    """All counters that ever counted; those that are dead last, and the one to go by marked."""
+def axes_rows(status: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Headings, and all counters that ever counted; those that are dead last, and the one to go by marked."""
     best, endless = roomiest(status), status["kind"] == ENDLESS
     axes = sorted((each for each in status["axes"] if not _never_lived(each)), key=lambda axis: bool(axis["dead"]))
-    rows = [("axis", *AXIS_HEADINGS)]
+    rows: list[tuple[str, ...]] = [("axis", *AXIS_HEADINGS)]
     for axis in axes:
         *cells, dead = axis_cells(axis, endless)
         mark = "most room" if best is not None and not endless and axis["name"] == best["name"] else dead
         rows.append((axis["name"], *cells, mark))
-    return columns(rows, left=2)
+    return rows
 
 
 def axes_notes(status: Mapping[str, Any]) -> list[str]:
@@ -175,7 +175,7 @@ def status_text(status: Mapping[str, Any]) -> str:
     if status["parallel"]:
         about.append("a block of partitions")
     lines = [f"{status['name']}: {promised(status)}", f"  {', '.join(about)}", ""]
-    lines += [f"  {line}" for line in axes_table(status)]
+    lines += [f"  {line}" for line in columns(axes_rows(status), left=2)]
     lines += [f"  {note}" for note in axes_notes(status)]
     lines += [
         "",

@@ -41,7 +41,7 @@ def _curve(report: Report, drawn: bool) -> list[Markup]:
     curve = report.curve
     if curve is None:
         return [_left_out(report, "curve", "There is no curve")]
-    found = _pictured(drawn, lambda: [curve_picture(curve, report.results)], "Delta at every epsilon")
+    found = pictured(drawn, lambda: [curve_picture(curve, report.results)], "Delta at every epsilon")
     rows = [(short(epsilon), *both_ends(bound)) for epsilon, bound in curve[::CURVE_STRIDE]]
     headings = ("Epsilon", "Delta at least", "Delta at most")
     return [*found, table("Delta at some epsilons", headings, rows, class_="numbers")]
@@ -52,7 +52,7 @@ def _tradeoffs(report: Report, drawn: bool) -> list[Markup]:
     if tradeoffs is None or risk is None:
         return [_left_out(report, "trade-off", "There is no trade-off")]
     said = "The best attacker at all rates of wrong accusations, and at small ones"
-    found = _pictured(drawn, lambda: list(tradeoff_pictures(tradeoffs, risk)), said)
+    found = pictured(drawn, lambda: list(tradeoff_pictures(tradeoffs, risk)), said)
     asked = {*RATES_SHOWN, risk.rows[0].arguments["fpr"]}
     rows = [
         (short(rate), _at_most(bound))
@@ -77,11 +77,11 @@ def by_epoch(report: Report) -> Markup:
     headings = ("Epoch", "Steps", "Epsilon at least", "Epsilon at most")
     caption = f"Epsilon at delta {short(epochs.delta)} after each epoch"
     drawn = report.drawn and len(epochs) > 1
-    found = _pictured(drawn, lambda: [epochs_picture(epochs)], caption)
+    found = pictured(drawn, lambda: [epochs_picture(epochs)], caption)
     return joined([*found, table(caption, headings, rows, class_="numbers"), listing(epochs.notes)])
 
 
-def _pictured(drawn: bool, make: Callable[[], list[Picture]], caption: str) -> list[Markup]:
+def pictured(drawn: bool, make: Callable[[], list[Picture]], caption: str) -> list[Markup]:
     """A figure with its caption; where there is nothing to draw, why."""
     if not drawn:
         return []

@@ -1,4 +1,4 @@
-"""The report as one HTML file: its frame, and its sections in the order in which they are read.
+"""The report as one HTML file: its frame, which other documents that are filed share, and its sections in order.
 
 Guarantee: no script runs and nothing is fetched (the policy in its head allows neither), every text that somebody typed
 is escaped, and the same report at the same date is the same file.
@@ -7,10 +7,12 @@ is escaped, and the same report at the same date is the same file.
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterable
 from hashlib import sha256
 from importlib.resources import files
 
 from ..version import __version__
+from .filing import Filing
 from .from_file import embedded
 from .markup import Markup, element, joined, listing, marked, void
 from .meaning import by_epoch, pictures, what_it_means
@@ -23,12 +25,20 @@ from .words import leaves_out, rests_on
 
 def page(report: Report) -> str:
     """The whole file."""
+    return framed(report.filing, head(report), _sections(report), report.document())
+
+
+def framed(filing: Filing, about: Markup, sections: Iterable[tuple[str, str, str]], document: str) -> str:
+    """A whole file: what it is about, its sections (name, title, inside; those with nothing inside are left out), and
+    the document that it holds as data."""
     style = files(__package__).joinpath("page.css").read_text("utf-8")
-    body = element("body", _header(report), _main(report), _footer(report))
-    return f"<!DOCTYPE html>\n{element('html', _head(report, style), body, lang='en-GB')}\n"
+    told = [section(name, title, inside) for name, title, inside in sections if inside]
+    main = element("main", *told, Markup(embedded(document)))
+    body = element("body", _header(filing, about), main, _footer(filing))
+    return f"<!DOCTYPE html>\n{element('html', _head(filing, style), body, lang='en-GB')}\n"
 
 
-def _head(report: Report, style: str) -> Markup:
+def _head(filing: Filing, style: str) -> Markup:
     """The one style sheet is known by its digest, so that no other one is obeyed."""
     known = b64encode(sha256(style.encode("utf-8")).digest()).decode("ascii")
     policy = f"default-src 'none'; style-src 'sha256-{known}'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -38,22 +48,21 @@ def _head(report: Report, style: str) -> Markup:
         void("meta", http_equiv="Content-Security-Policy", content=policy),
         void("meta", name="viewport", content="width=device-width, initial-scale=1"),
         void("meta", name="generator", content=f"Tightrope {__version__}"),
-        void("meta", name="author", content=report.filing.author or report.filing.organisation),
-        void("meta", name="dcterms.created", content=report.filing.date),
-        element("title", " - ".join(filter(None, (report.filing.title, report.filing.system)))),
+        void("meta", name="author", content=filing.author or filing.organisation),
+        void("meta", name="dcterms.created", content=filing.date),
+        element("title", " - ".join(filter(None, (filing.title, filing.system)))),
         element("style", Markup(style)),
     )
 
 
-def _header(report: Report) -> Markup:
-    filing = report.filing
+def _header(filing: Filing, about: Markup) -> Markup:
     names = ", ".join(filter(None, (filing.system, filing.organisation)))
     subtitle = [element("p", names, class_="subtitle")] if names else []
-    return element("header", element("h1", filing.title), *subtitle, head(report))
+    return element("header", element("h1", filing.title), *subtitle, about)
 
 
-def _main(report: Report) -> Markup:
-    sections = [
+def _sections(report: Report) -> list[tuple[str, str, str]]:
+    return [
         ("summary", "Summary", summary(report)),
         ("ran", "What ran", what_ran(report.mechanism)),
         ("neighbours", "Who counts as a neighbour", neighbours(report.mechanism)),
@@ -66,10 +75,8 @@ def _main(report: Report) -> Markup:
         ("errors", "How sure the digits are", errors(report)),
         ("certificate", "The certificate, and how to check it", certificate(report)),
         ("signatures", "Filed", signatures()),
-        ("document", "Appendix: the document", listed(report)),
+        ("document", "Appendix: the document", listed(report.document())),
     ]
-    told = [section(name, title, inside) for name, title, inside in sections if inside]
-    return element("main", *told, Markup(embedded(report.document())))
 
 
 def section(name: str, title: str, inside: str) -> Markup:
@@ -77,13 +84,13 @@ def section(name: str, title: str, inside: str) -> Markup:
     return element("section", element("h2", title, id=f"{name}-title"), marked(inside), id=name)
 
 
-def _footer(report: Report) -> Markup:
+def _footer(filing: Filing) -> Markup:
     return element(
         "footer",
-        joined([f"Made with Tightrope {__version__}, certified differential-privacy accounting, on ", _time(report)]),
+        joined([f"Made with Tightrope {__version__}, certified differential-privacy accounting, on ", _time(filing)]),
         ".",
     )
 
 
-def _time(report: Report) -> Markup:
-    return element("time", report.filing.day, datetime=report.filing.date)
+def _time(filing: Filing) -> Markup:
+    return element("time", filing.day, datetime=filing.date)

@@ -51,7 +51,7 @@ def curve_picture(curve: Curve, results: tuple[Result, ...]) -> Picture:
         tick(axes.yaxis, low, high)
         return figure
 
-    return _made(draw, PICTURE_SIZE, "A falling curve: delta over epsilon. Its numbers are in the table below.")
+    return made_picture(draw, PICTURE_SIZE, "A falling curve: delta over epsilon. Its numbers are in the table below.")
 
 
 def tradeoff_pictures(tradeoffs: Tradeoffs, risk: Risk) -> tuple[Picture, Picture]:
@@ -61,7 +61,7 @@ def tradeoff_pictures(tradeoffs: Tradeoffs, risk: Risk) -> tuple[Picture, Pictur
     series, names = tradeoffs._series(""), risk.axis_names
     shows = "Correct over wrong accusations: the best attacker lies above guessing. Its numbers are in the table below."
     first, second = (
-        _made(lambda log=log: one_panel(series, mark, names, log), SQUARE_SIZE, shows)  # type: ignore[misc]
+        made_picture(lambda log=log: one_panel(series, mark, names, log), SQUARE_SIZE, shows)  # type: ignore[misc]
         for log in (False, True)
     )
     return first, second
@@ -70,10 +70,10 @@ def tradeoff_pictures(tradeoffs: Tradeoffs, risk: Risk) -> tuple[Picture, Pictur
 def epochs_picture(epochs: Epochs) -> Picture:
     """epsilon over the epochs."""
     shows = "A rising curve: epsilon by epoch. Its numbers are in the table below."
-    return _made(epochs.plot, PICTURE_SIZE, shows)
+    return made_picture(epochs.plot, PICTURE_SIZE, shows)
 
 
-def _made(plot: Callable[[], Figure], size: tuple[float, float], shows: str) -> Picture:
+def made_picture(plot: Callable[[], Figure], size: tuple[float, float], shows: str) -> Picture:
     """Drawn without a title and without words beneath, which the page has."""
     told: list[str] = []
 

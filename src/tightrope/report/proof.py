@@ -130,9 +130,9 @@ def _readable(text: str) -> bool:
     return True
 
 
-def listed(report: Report) -> Markup:
+def listed(document: str) -> Markup:
     """The document, so that it is on paper too."""
-    lines = json.dumps(json.loads(report.document()), indent=1, ensure_ascii=False)
+    lines = json.dumps(json.loads(document), indent=1, ensure_ascii=False)
     return element("pre", element("code", shortened(lines, LETTERS_LISTED_MOST)), class_="document")
 
 

@@ -8,6 +8,7 @@ from ..calls import shortened
 from ..digits import short
 from ..result import Result
 from ..version import __version__
+from .filing import Filing
 from .markup import Markup, element, facts, joined, listing, table
 from .value import Report
 from .words import at_most, both_ends, chance, ends, gathered, promise
@@ -17,10 +18,14 @@ LABEL_MOST = 160  # characters
 
 
 def head(report: Report) -> Markup:
-    """Names and dates; what was not given has no row."""
-    filing = report.filing
+    """Names and dates, with the run first."""
+    return about(report.filing, ("Run", shortened(report.mechanism.label, LABEL_MOST)))
+
+
+def about(filing: Filing, subject: tuple[str, str]) -> Markup:
+    """What a report is of, names and dates; what was not given has no row."""
     rows = [
-        ("Run", shortened(report.mechanism.label, LABEL_MOST)),
+        subject,
         ("System", filing.system),
         ("Organisation", filing.organisation),
         ("Prepared by", filing.author),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -27,8 +28,60 @@ PAPERS = ("a4", "letter")
 SUFFIXES = (".html", ".pdf", ".json")
 
 
+class Filed(ABC):
+    """What is filed: a page, the document that it holds as data, and the files that are made of them."""
+
+    __slots__ = ()
+    filing: Filing
+
+    @abstractmethod
+    def document(self) -> str:
+        """All of it as JSON, with a date and a digest."""
+
+    @abstractmethod
+    def html(self) -> str:
+        """One file that needs no other."""
+
+    @property
+    def drawn(self) -> bool:
+        """Whether there are pictures: they need matplotlib."""
+        return find_spec("matplotlib") is not None
+
+    @checked
+    def pdf(self, paper: str = "a4") -> bytes:
+        """The same on paper, a4 or letter, with the document attached; needs WeasyPrint."""
+        from .pdf import printed
+
+        if paper not in PAPERS:
+            raise InvalidParameter(f"paper must be {' or '.join(PAPERS)}, not {paper!r:.40}")
+        return printed(self.html(), self.document(), self.filing.date, paper)
+
+    def text(self, kind: str) -> str:
+        """As html, or as json: the document alone."""
+        return self.html() if kind == "html" else self.document() + "\n"
+
+    @checked
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the file whose format its name ends with: .html, .pdf or .json (the document alone)."""
+        suffix = check_report_path(path)
+        content = self.pdf() if suffix == ".pdf" else self.text(suffix[1:]).encode("utf-8")
+        with open(path, "wb") as file:
+            file.write(content)
+
+
+def check_report_path(path: str | PathLike[str]) -> str:
+    """The suffix of a file that a report can be written to; InvalidParameter for another, or without its folder."""
+    suffix = splitext(fspath(path))[1].lower()
+    if suffix not in SUFFIXES:
+        raise InvalidParameter(
+            f"a report is written as {', '.join(SUFFIXES)}; the name must end so, not as {fspath(path)!r:.60}"
+        )
+    check_folder(path)
+    return suffix
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Report:
+class Report(Filed):
     """A run with its epsilons, what they mean, and all that was asked for pictures and tables.
 
     left_out says why a part is None that could not be answered. `save` writes it; the certificate is `document`.
@@ -66,34 +119,3 @@ class Report:
         from .page import page
 
         return page(self)
-
-    @property
-    def drawn(self) -> bool:
-        """Whether there are pictures: they need matplotlib."""
-        return find_spec("matplotlib") is not None
-
-    @checked
-    def pdf(self, paper: str = "a4") -> bytes:
-        """The same on paper, a4 or letter, with the certificate attached; needs WeasyPrint."""
-        from .pdf import printed
-
-        if paper not in PAPERS:
-            raise InvalidParameter(f"paper must be {' or '.join(PAPERS)}, not {paper!r:.40}")
-        return printed(self.html(), self.document(), self.filing.date, paper)
-
-    def text(self, kind: str) -> str:
-        """As html, or as json: the certificate alone."""
-        return self.html() if kind == "html" else self.document() + "\n"
-
-    @checked
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes the file whose format its name ends with: .html, .pdf or .json (the certificate alone)."""
-        suffix = splitext(fspath(path))[1].lower()
-        if suffix not in SUFFIXES:
-            raise InvalidParameter(
-                f"a report is written as {', '.join(SUFFIXES)}; the name must end so, not as {fspath(path)!r:.60}"
-            )
-        check_folder(path)
-        content = self.pdf() if suffix == ".pdf" else self.text(suffix[1:]).encode("utf-8")
-        with open(path, "wb") as file:
-            file.write(content)
