@@ -88,9 +88,10 @@ def _shown(ledger: str | None, token_file: str | None) -> tuple[str, str | None]
         if token_file is not None:
             raise InvalidParameter("--token-file is for the server of a ledger: give --ledger too, or --token")
         return None
+    from ..explore.ledger import LedgerReader
     from ..ledger import Unavailable
 
     access = Access(ledger, None, token_file, False)
-    with suppress(Unavailable), access.opened():
-        pass
+    with suppress(Unavailable):
+        LedgerReader(access.url, access.token).find()
     return access.url, access.token

@@ -5,6 +5,7 @@ No request that writes has a way through here: what can be asked are the methods
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from ..ledger.ledger import Ledger
     from ..ledger.values import Quote, Status
 
+CONNECT_SECONDS = 5  # for which a PostgreSQL that does not answer is waited for
 NO_LEDGER = "the explorer was started without a ledger: tightrope explore --ledger budget.db shows one"
 
 
@@ -30,8 +32,13 @@ class LedgerReader:
         if self._opened is None:
             from .. import ledger
 
-            self._opened = ledger.open(self._url, token=self._token)
+            self._opened = ledger.open(_patient(self._url), token=self._token)
         return self._opened
+
+    def find(self) -> None:
+        """Opens it, and closes it again; LedgerError where that is not possible."""
+        self._ledger().close()
+        self._opened = None
 
     @property
     def shown(self) -> str:
@@ -41,7 +48,8 @@ class LedgerReader:
         parts = urlsplit(self._url)
         user, at, host = parts.netloc.rpartition("@")
         name, colon, _ = user.partition(":")
-        return urlunsplit(parts._replace(netloc=f"{name}{':***' if colon else ''}{at}{host}"))
+        query = re.sub("password=[^&]*", "password=***", parts.query)
+        return urlunsplit(parts._replace(netloc=f"{name}{':***' if colon else ''}{at}{host}", query=query))
 
     def budgets(self) -> tuple[Mapping[str, Any], ...]:
         """All budgets that may be seen."""
@@ -62,6 +70,13 @@ class LedgerReader:
     def quote(self, name: str, job: str) -> Quote:
         """What a job would cost now; nothing is held."""
         return self._ledger().quote(name, job)
+
+
+def _patient(url: str) -> str:
+    """The same address; of PostgreSQL with a limit on the time that it takes to connect, unless it has one."""
+    if not url.startswith("postgresql") or "connect_timeout=" in url:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}connect_timeout={CONNECT_SECONDS}"
 
 
 def shown_by(reader: LedgerReader | None) -> LedgerReader:

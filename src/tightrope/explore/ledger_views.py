@@ -155,7 +155,7 @@ def _budget(reader: LedgerReader, name: str, status: Told | None) -> dict[str, A
         "used": "" if endless else f"{used_words(found)}; what is held counts",
         "odometer": odometer_words(found),
         "jobs": state_words(found["jobs"]),
-        "headings": ["axis", *AXIS_HEADINGS],
+        "headings": ["axis", *AXIS_HEADINGS[:-1], "note"],
         "axes": axes,
         "notes": axes_notes(found),
         "block": bool(found["parallel"]),

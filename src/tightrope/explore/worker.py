@@ -23,7 +23,6 @@ from .answers import answer
 from .ledger import LedgerReader
 
 ADDRESSES_MOST = 4 << 30  # bytes of addresses: a question that asks for more is refused
-CONNECT_SECONDS = "5"  # for which a PostgreSQL that does not answer is waited for
 WARM = {"kind": "curve", "text": "Gaussian(sigma=1).poisson(rate=0.01) * 100", "points": 3}
 FAULT = "this question met a fault in the explorer itself; the terminal says more"
 NO_MEMORY = "this takes more memory than the explorer gives a question"
@@ -118,7 +117,6 @@ def main() -> None:
     """Entry point of the process; its first line: how nice it is to others, whose files may be named, which ledger."""
     nice, files, ledger = json.loads(sys.stdin.buffer.readline())
     limited(nice)
-    os.environ.setdefault("PGCONNECT_TIMEOUT", CONNECT_SECONDS)
     Worker(files, None if ledger is None else LedgerReader(*ledger)).serve()
 
 

@@ -62,7 +62,7 @@ const EXPORTS = {
     );
   },
   async json(view) {
-    const answer = await ask("export", {kind: "document", questions: view.questions()});
+    const answer = view.document?.() ?? (await ask("export", {kind: "document", questions: view.questions()}));
     if (answer === null || answer.error) return answer?.error ?? "the server did not answer";
     save(`tightrope-${view.kind}.json`, "application/json", `${answer.json}\n`);
     return null;

@@ -15,29 +15,8 @@ import {ask, onAlive, restart, watch} from "./server.js";
 import {spelt} from "./spelling.js";
 import {RUNS_MOST, VIEWS, freeColour, newRun, read, saysState, write} from "./state.js";
 import {Tools} from "./tools.js";
-import {BudgetView} from "./views/budget.js";
-import {CompareView} from "./views/compare.js";
-import {CurveView} from "./views/curve.js";
-import {RiskView} from "./views/risk.js";
-import {StepsView} from "./views/steps.js";
-import {TradeoffView} from "./views/tradeoff.js";
+import {SHOWN} from "./views/index.js";
 
-const TITLES = {
-  curve: "δ over ε",
-  steps: "ε over steps",
-  tradeoff: "Trade-off",
-  risk: "Risk",
-  compare: "Classic bounds",
-  budget: "Error budget",
-};
-const NAMES = {
-  curve: "Delta over epsilon",
-  steps: "Epsilon over steps",
-  tradeoff: "Trade-off of an attacker",
-  risk: "Risk of one person",
-  compare: "Comparison with classic bounds",
-  budget: "Error budget",
-};
 const TOAST = 2500;
 const WIDE = "(min-width: 900px)";
 const at = (id) => document.getElementById(id);
@@ -45,7 +24,8 @@ const at = (id) => document.getElementById(id);
 class Page {
   constructor(menu) {
     this.menu = menu;
-    this.state = read(location.hash);
+    this.kinds = VIEWS.filter((kind) => kind !== "ledger" || menu.ledger !== null);
+    this.state = this.readState(location.hash);
     this.cards = new Map();
     this.colours = [];
     this.views = {};
@@ -53,15 +33,7 @@ class Page {
     this.rethemes = 0;
     this.following = false;
     this.said = "";
-    const makers = {
-      curve: CurveView,
-      steps: StepsView,
-      tradeoff: TradeoffView,
-      risk: RiskView,
-      compare: CompareView,
-      budget: BudgetView,
-    };
-    for (const [kind, View] of Object.entries(makers)) this.views[kind] = new View(this);
+    for (const kind of this.kinds) this.views[kind] = new SHOWN[kind].View(this);
     this.tools = new Tools(at("tools"), this);
     this.asking = new AskBar(at("ask"), this);
     this.buildTabs();
@@ -73,7 +45,7 @@ class Page {
       this.following = true;
       document.activeElement?.blur(); // a field that is being edited would keep what it says
       this.following = false;
-      this.state = read(hash);
+      this.state = this.readState(hash);
       for (const card of this.cards.values()) card.close();
       this.cards.clear();
       return this.changed();
@@ -87,6 +59,12 @@ class Page {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.rethemed());
     this.rethemed();
     this.changed();
+  }
+
+  /** What an address says; a view that this page has not is the first one. */
+  readState(hash) {
+    const state = read(hash);
+    return this.kinds.includes(state.view) ? state : {...state, view: this.kinds[0]};
   }
 
   // What cards and views ask of the page.
@@ -319,7 +297,8 @@ class Page {
   }
 
   buildTabs() {
-    const tabs = VIEWS.map((kind) =>
+    const {kinds} = this;
+    const tabs = kinds.map((kind) =>
       make(
         "button",
         {
@@ -327,26 +306,26 @@ class Page {
           role: "tab",
           id: `tab-${kind}`,
           "aria-controls": "view",
-          title: NAMES[kind],
+          title: SHOWN[kind].name,
           onclick: () => this.set({view: kind, zoom: ""}),
         },
-        TITLES[kind],
+        SHOWN[kind].title,
       ),
     );
     fill(at("tabs"), tabs);
     at("tabs").addEventListener("keydown", (event) => {
-      const by = {ArrowLeft: -1, ArrowRight: 1, Home: -VIEWS.length, End: VIEWS.length}[event.key];
+      const by = {ArrowLeft: -1, ArrowRight: 1, Home: -kinds.length, End: kinds.length}[event.key];
       if (!by) return;
       event.preventDefault();
-      const now = VIEWS.indexOf(this.state.view);
-      const next = Math.abs(by) > 1 ? (by < 0 ? 0 : VIEWS.length - 1) : (now + by + VIEWS.length) % VIEWS.length;
-      this.set({view: VIEWS[next], zoom: ""});
+      const now = kinds.indexOf(this.state.view);
+      const next = Math.abs(by) > 1 ? (by < 0 ? 0 : kinds.length - 1) : (now + by + kinds.length) % kinds.length;
+      this.set({view: kinds[next], zoom: ""});
       tabs[next].focus();
     });
   }
 
   drawTabs() {
-    for (const kind of VIEWS) {
+    for (const kind of this.kinds) {
       const tab = at(`tab-${kind}`);
       const chosen = kind === this.state.view;
       tab.setAttribute("aria-selected", String(chosen));
@@ -375,6 +354,8 @@ class Page {
   }
 }
 
+let ledger = null; // what the explorer shows of one
+
 onAlive((alive) => {
   const box = at("gone");
   box.hidden = alive;
@@ -385,14 +366,16 @@ onAlive((alive) => {
       : [
           make("b", {}, "The explorer has stopped. "),
           "What you see is still here; start it again, and the page goes on: ",
-          make("code", {}, restart()),
+          make("code", {}, restart(ledger)),
         ],
   );
 });
 
 const menu = await ask("menu", {kind: "menu"});
-if (menu?.sections) new Page(menu);
-else
+if (menu?.sections) {
+  ({ledger} = menu);
+  new Page(menu);
+} else
   fill(
     at("view"),
     make("p", {class: "error"}, menu?.error ?? "The explorer does not answer: start it again, and reload this page."),

@@ -22,8 +22,11 @@ function tell(now) {
 
 export const isAlive = () => alive;
 
-/** The command that starts the explorer again at this address. */
-export const restart = () => `tightrope explore --port ${location.port} --token ${token} --no-browser`;
+/** The command that starts the explorer again at this address; ledger: the one that it shows, or null. */
+export function restart(ledger) {
+  const shown = ledger === null ? "" : ` --ledger '${ledger.replaceAll("'", "'\\''")}'`;
+  return `tightrope explore --port ${location.port} --token ${token}${shown} --no-browser`;
+}
 
 /** The answer to a question; null where a newer one took its place, or the server is gone. */
 export async function ask(spot, question, signal) {

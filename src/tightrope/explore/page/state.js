@@ -1,10 +1,11 @@
 // What the page shows, as one value; its address says the same, so that a link is the whole page.
 //
 //   #run=EXPR&run=EXPR&colours=0,3&hidden=1&current=0&view=curve&ask=epsilon&delta=1e-5&epsilon=1&...
+// `of` is the budget of a ledger that is looked at.
 // What equals the usual value is left out.
 
 export const RUNS_MOST = 8;
-export const VIEWS = ["curve", "steps", "tradeoff", "risk", "compare", "budget"];
+export const VIEWS = ["curve", "steps", "tradeoff", "risk", "compare", "budget", "ledger"];
 export const ASKS = ["epsilon", "delta", "calibrate"];
 
 const USUAL = {
@@ -19,6 +20,7 @@ const USUAL = {
   log: "",
   zoom: "",
   pins: "",
+  of: "",
 };
 
 let counter = 0;

@@ -2,8 +2,8 @@
 //
 // model = {
 //   id: "curve", title: "...", locale: "de" (optional; else the language of the document),
-//   x: {label, scale: "linear" | "log", min, max}, y: the same,
-//   series: [{id, label, colour, dashed, points: [{x, low, high, xText, lowText, highText}]}],
+//   x: {label, scale: "linear" | "log" | "time" (milliseconds, UTC), min, max}, y: the same,
+//   series: [{id, label, colour, dashed, stepped (each point holds until the next), points: [{x, low, high, xText, lowText, highText}]}],
 //     x rises; low <= high are doubles for drawing only, high may be Infinity; every series has its own grid of x;
 //     the texts are the server's, rounded outward, and are the only numbers shown
 //   guides: [{label, points: [{x, y}]}],
@@ -17,8 +17,8 @@
 
 import uPlot from "../vendor/uplot/uPlot.esm.js";
 import {placeOf} from "./scale.js";
-import {uprightTicks, levelTicks} from "./ticks.js";
-import {localised, tick} from "./numbers.js";
+import {uprightTicks, levelTicks, tickText} from "./ticks.js";
+import {localised} from "./numbers.js";
 import {makeView} from "./view.js";
 import {readTheme} from "./theme.js";
 import {paintMinorGrid, paintGuides, paintSeries, paintPins} from "./paint.js";
@@ -73,7 +73,7 @@ export function makeChart(container, handlers = {}) {
     };
   }
 
-  const labels = (name) => () => grids[name].major.map((value) => localised(tick(value), view.locale));
+  const labels = (name) => () => grids[name].major.map((value) => tickText(view[name], value, view.locale));
 
   /** Room for the longest label so far: it only grows, and in steps, so that the plot does not jump while dragging. */
   function widthOfLabels(plot, values) {

@@ -7,9 +7,15 @@ function endLine(points, end, x, y) {
   return points.map((point) => ({x: drawable(placeOf(x, point.x)), y: drawable(placeOf(y, point[end]))}));
 }
 
+/** The same line in steps: what was there holds until the next point. */
+function stepped(line) {
+  return line.flatMap((place, index) => (index ? [{x: place.x, y: line[index - 1].y}, place] : [place]));
+}
+
 /** Both ends of a series as lines of places: {high, low}. */
 export function outline(series, x, y) {
-  return {high: endLine(series.points, "high", x, y), low: endLine(series.points, "low", x, y)};
+  const [high, low] = ["high", "low"].map((end) => endLine(series.points, end, x, y));
+  return series.stepped ? {high: stepped(high), low: stepped(low)} : {high, low};
 }
 
 /** A guide as places. */

@@ -7,7 +7,7 @@ const FAR = 50;
 const BEYOND = 1.05;
 const BENEATH = -0.05; // and zero on a logarithmic axis
 
-/** An axis that can be drawn: finite ends that rise, positive where it is logarithmic. */
+/** An axis that can be drawn, linear, logarithmic or of time: finite ends that rise, positive where it is logarithmic. */
 export function usable({label = "", scale = "linear", min, max}) {
   const log = scale === "log";
   let low = Number.isFinite(min) ? min : 0;
@@ -24,7 +24,7 @@ export function usable({label = "", scale = "linear", min, max}) {
   }
   const start = log ? Math.log10(low) : low;
   const span = (log ? Math.log10(high) : high) - start;
-  return {label, scale: log ? "log" : "linear", min: low, max: high, start, span};
+  return {label, scale, min: low, max: high, start, span};
 }
 
 /** Where on the axis a value lies: 0 to 1 inside, less or more outside, -Infinity for zero on a logarithmic axis. */

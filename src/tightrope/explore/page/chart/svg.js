@@ -1,8 +1,7 @@
 // Charts as standalone SVG files: the line chart drawn anew from its model, the others copied from the page.
 
 import {usable, placeOf} from "./scale.js";
-import {uprightTicks, levelTicks} from "./ticks.js";
-import {localised, tick} from "./numbers.js";
+import {uprightTicks, levelTicks, tickText} from "./ticks.js";
 import {outline} from "./geometry.js";
 import {BAND_OPACITY, HIGH_WIDTH} from "./paint.js";
 import {element, text, escaped, guessed, cut, short, wrapped, FONT, CENTRED, TO_THE_LEFT} from "./svgtext.js";
@@ -79,17 +78,16 @@ function drawAxes(frame, x, y, theme, locale) {
     });
   const faint = {"stroke-opacity": 0.4};
   const foot = frame.top + frame.height;
-  const says = (value) => localised(tick(value), locale);
   return [
     ...frame.xTicks.minor.map((value) => upright(value, faint)),
     ...frame.yTicks.minor.map((value) => level(value, faint)),
     ...frame.xTicks.major.map((value) => upright(value)),
     ...frame.yTicks.major.map((value) => level(value)),
     ...frame.xTicks.major.map((value) =>
-      text(says(value), across(frame, placeOf(x, value)), foot + 17, 12, theme.quiet, CENTRED),
+      text(tickText(x, value, locale), across(frame, placeOf(x, value)), foot + 17, 12, theme.quiet, CENTRED),
     ),
     ...frame.yTicks.major.map((value) =>
-      text(says(value), frame.left - 7, upwards(frame, placeOf(y, value)) + 4, 12, theme.quiet, TO_THE_LEFT),
+      text(tickText(y, value, locale), frame.left - 7, upwards(frame, placeOf(y, value)) + 4, 12, theme.quiet, TO_THE_LEFT),
     ),
     element("path", {
       d: `M${short(frame.left)},${short(frame.top)}V${short(foot)}H${short(frame.left + frame.width)}`,
@@ -122,7 +120,7 @@ export function chartSvg(model, theme, size) {
   const frame = {top: titleHeight + 32};
   frame.height = Math.max(40, height - frame.top - 50 - key.height - 6);
   frame.yTicks = uprightTicks(axes.y, frame.height);
-  frame.left = 18 + Math.max(22, ...frame.yTicks.major.map((value) => guessed(tick(value), 12) + 6));
+  frame.left = 18 + Math.max(22, ...frame.yTicks.major.map((value) => guessed(tickText(axes.y, value), 12) + 6));
   frame.width = Math.max(40, width - frame.left - 22);
   frame.xTicks = levelTicks(axes.x, frame.width);
   const clip = element(

@@ -2,7 +2,8 @@
 // fainter ones between them. Every value is made from a short decimal text, so that it is what its label says.
 
 import {placeOf} from "./scale.js";
-import {tick} from "./numbers.js";
+import {localised, tick} from "./numbers.js";
+import {timeTick, timeTicks} from "./times.js";
 
 const MINOR_GAP = 6;
 const UPRIGHT_GAP = 40;
@@ -94,8 +95,14 @@ function logTicks(axis, pixels, gap) {
   };
 }
 
+const FINDERS = {linear: linearTicks, log: logTicks, time: timeTicks};
+
+/** What a gridline says, in the characters of the locale. */
+export const tickText = (axis, value, locale) =>
+  axis.scale === "time" ? timeTick(value, locale) : localised(tick(value), locale);
+
 function spaced(axis, pixels, gap) {
-  const {major, minor} = axis.scale === "log" ? logTicks(axis, pixels, gap) : linearTicks(axis, pixels, gap);
+  const {major, minor} = FINDERS[axis.scale](axis, pixels, gap);
   const labelled = new Set(major);
   return {major, minor: minor.filter((value) => !labelled.has(value))};
 }
@@ -108,7 +115,7 @@ export function uprightTicks(axis, pixels) {
 /** Gridlines of a level axis, whose labels stand side by side: the gap grows with the longest label. */
 export function levelTicks(axis, pixels) {
   const found = spaced(axis, pixels, LEVEL_GAP);
-  const longest = Math.max(0, ...found.major.map((value) => tick(value).length));
+  const longest = Math.max(0, ...found.major.map((value) => tickText(axis, value).length));
   const needed = longest * CHARACTER + 16;
   return needed > LEVEL_GAP ? spaced(axis, pixels, needed) : found;
 }
