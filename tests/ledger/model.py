@@ -287,6 +287,9 @@ class Model:
         if body["root"] not in self.world.frozen:
             raise No("WrongState")
         self.world.frozen.discard(body["root"])
+        for job in self.world.jobs:
+            if job.state in HELD and body["root"] in job.roots:
+                job.state = "committed"
         charges: dict[Place, int] = {}
         for each in self.world.budgets.values():
             for name, axis in each.axes.items():

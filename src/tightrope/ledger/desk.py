@@ -13,7 +13,7 @@ from time import monotonic, sleep
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from .. import errors as plain_errors
 from ..errors import InvalidParameter
@@ -27,6 +27,11 @@ from .database import AGAIN_SECONDS, Database
 from .errors import Claimed, KeyReused, LedgerError, Unavailable, WentBack
 from .pricing import PriceHere, Pricer
 
+REQUEST_BYTES = 1 << 16  # of one that is sent to a server
+TOO_LARGE = f"a request has at most {REQUEST_BYTES:,} bytes"
+_ANSWER = select(tables.answer).where(
+    tables.answer.c.principal == bindparam("of"), tables.answer.c.key == bindparam("known")
+)
 WITNESSED = "the ledger does not have line {seq} of {root!r}, which it once answered with: an old backup was restored"
 
 
@@ -134,9 +139,7 @@ class LocalDesk(Desk):
 
     def _before(self, asking: Asking, key: str, digest: str, starting: bool) -> Reply | None:
         """What was answered to this key; KeyReused where it was another request."""
-        of = tables.answer
-        query = select(of).where(of.c.principal == asking.actor.name, of.c.key == key)
-        row = asking.connection.execute(query).one_or_none()
+        row = asking.connection.execute(_ANSWER, {"of": asking.actor.name, "known": key}).one_or_none()
         if row is None:
             return None
         if row.body_hash != digest:
@@ -185,7 +188,7 @@ class LocalDesk(Desk):
         if lines:
             events = canonical([[line.root, line.seq] for line in lines])
             row = {**keyed, "reply": canonical(reply), "events": events}
-            asking.connection.execute(tables.answer.insert().values(**row))
+            asking.connection.execute(tables.answer.insert(), row)
         if done.refused is not None:
             return done.refused
         return Reply(reply, tuple(chain.receipt(line.root, line.seq, line.hash, self.secret) for line in lines))
@@ -194,11 +197,11 @@ class LocalDesk(Desk):
         shown = [Receipt.of(each, self.secret) for each in receipts]
         with self.database.read() as connection:
             missing = [each for each in shown if not each.stands(connection)]
-        for each in missing:
-            why = WITNESSED.format(seq=each.seq, root=each.root)
+        for each in missing:  # all of them: none may go on because another was noticed first
             if each.authentic and each.root != SYSTEM:
-                self._freeze(each.root, why)
-            raise WentBack(why)
+                self._freeze(each.root, WITNESSED.format(seq=each.seq, root=each.root))
+        if missing:
+            raise WentBack(WITNESSED.format(seq=missing[0].seq, root=missing[0].root))
 
     def _freeze(self, root: str, why: str) -> None:
         try:

@@ -179,8 +179,15 @@ def migrate(database: Database, target: str | Path | None) -> int:
     return len(STEPS)
 
 
-def exported(connection: Connection) -> Iterator[str]:
-    """The chains as lines of JSON, the first of which says what they are."""
+def exported(connection: Connection) -> Iterator[str] | None:
+    """The chains as lines of JSON, the first of which says what they are; None while a root is still spent here."""
+    of = tables.budget.c
+    if connection.execute(select(of.id).where(of.parent.is_(None), of.state != "exported").limit(1)).scalar():
+        return None
+    return _lines(connection)
+
+
+def _lines(connection: Connection) -> Iterator[str]:
     roots = list(connection.execute(select(tables.head.c.root).order_by(tables.head.c.root)).scalars())
     yield canonical({"format": FORMAT, "version": len(STEPS), "roots": roots})
     for root in roots:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, TextIO
 from uuid import uuid4
 
 from ..errors import InvalidParameter
@@ -292,20 +292,30 @@ class Ledger:
         keeping.backup(self._local().database, path)
 
     def export(self, path: str | Path) -> int:
-        """Writes all chains to a new file, and freezes all roots here for good; the number of lines."""
+        """Writes all chains to a new file, and freezes all roots here for good; the number of lines.
+
+        Frozen where a root waits for recovery: it could be recovered in both places.
+        """
         desk, place = self._local(), Path(path)
         with place.open("x", encoding="utf-8") as file:
-            for each in self.budgets():
-                if each["parent"] is None and each["state"] == "open":
-                    self._ask("export", {"root": each["name"], "why": f"exported to {place.name}"})
-            count = 0
-            with desk.database.read() as connection:
-                for line in keeping.exported(connection):
-                    file.write(line + "\n")
-                    count += 1
+            try:
+                count = self._exported(desk, file)
+            except BaseException:
+                place.unlink()  # what was frozen stays so, and is exported when this is asked again
+                raise
             file.flush()
             os.fsync(file.fileno())
         return count - 1
+
+    def _exported(self, desk: LocalDesk, file: TextIO) -> int:
+        while True:
+            roots = [each for each in self.budgets() if each["parent"] is None and each["state"] != "exported"]
+            for each in sorted(roots, key=lambda root: root["state"]):  # frozen comes before open, and is refused
+                self._ask("export", {"root": each["name"], "why": f"exported to {Path(file.name).name}"})
+            with desk.database.read() as connection:
+                lines = keeping.exported(connection)
+                if lines is not None:  # else somebody began a root in between
+                    return sum(file.write(line + "\n") > 0 for line in lines)
 
     def migrate(self, backup: str | Path | None = None) -> int:
         """Takes the steps that a newer program brings, between two verifications, with a backup before."""

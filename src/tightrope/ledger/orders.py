@@ -277,13 +277,36 @@ def _recover_checked(body: Body) -> dict[str, Any]:
     except (AttributeError, TypeError, ValueError):
         raise InvalidParameter("spent holds units by budget and axis, dead the names of axes by budget") from None
     return {
-        "root": named(body.get("root"), "the name of a root"),
+        "root": SYSTEM if body.get("root") == SYSTEM else named(body.get("root"), "the name of a root"),
         "why": text(body.get("why"), "why"),
         "spent": counted,
         "dead": ended,
         "witnessed": number,
         "burn": bool(body.get("burn", True)),
     }
+
+
+def _recover_allow(asking: Asking) -> None:
+    root = asking.body["root"]
+    reading.administer(asking, None if root == SYSTEM else reading.visible(asking, root).root)
+
+
+def _recover_roots(asking: Asking) -> Iterable[str]:
+    """The root, and those of the jobs that it shares with others."""
+    root = asking.body["root"]
+    if root == SYSTEM:
+        return (SYSTEM,)
+    held = jobs.holding(asking.connection, node(asking.connection, root).root)
+    return {node(asking.connection, root).root, *(each for row in held for each in jobs.roots_of(row))}
+
+
+def _recover_prepare(asking: Asking, pricer: Pricer) -> Later:
+    locked = tuple(_recover_roots(asking))
+    return lambda: locked
+
+
+def _recover(asking: Asking) -> Written:
+    return people.recover(asking) if asking.body["root"] == SYSTEM else budgets.recover(asking)
 
 
 WRITES: Mapping[str, Write] = {
@@ -301,7 +324,7 @@ WRITES: Mapping[str, Write] = {
     "commit": Write(_one_checked("part", "attest"), _one_allow, _one_roots, jobs.commit, _commit_prepare),
     "cancel": Write(_one_checked("attest"), _one_allow, _one_roots, jobs.cancel),
     "freeze": Write(_freeze_checked, _admin_of("root"), _root_of("root"), budgets.freeze),
-    "recover": Write(_recover_checked, _admin_of("root"), _root_of("root"), budgets.recover),
+    "recover": Write(_recover_checked, _recover_allow, _recover_roots, _recover, _recover_prepare),
     "export": Write(_freeze_checked, _admin_of("root"), _root_of("root"), exchange.leave),
     "token": Write(_token_checked, _admin_of("root"), lambda asking: (SYSTEM,), people.grant),
     "revoke": Write(

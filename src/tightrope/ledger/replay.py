@@ -47,6 +47,7 @@ class Replay:
             "export": lambda root, body: self._budget(root, "exported"),
             "arrive": lambda root, body: self._budget(root, "open"),
             "recover": self._recover,
+            "settle": self._settle,
             "token": self._token,
             "revoke": self._revoke,
         }
@@ -154,7 +155,16 @@ class Replay:
     def _budget(self, root: str, state: str) -> None:
         self.tables["budget"][(root,)]["state"] = state
 
+    def _settle(self, root: str, body: Row) -> None:
+        for identity in body["settled"]:
+            self._end(root, identity, "committed")
+
     def _recover(self, root: str, body: Row) -> None:
+        if root == SYSTEM:
+            for row in self.tables["token"].values():
+                row["revoked"] = 1
+            return
+        self._settle(root, body)
         self._budget(root, "open")
         self._renew(root, body)
         self._reserve(root, body)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, Row, bindparam, select, update
 
 from ...errors import InvalidParameter
 from .. import chain, tables
@@ -15,7 +15,7 @@ from ..errors import BudgetExhausted, Conflict, WrongState
 from ..kinds.base import Axis, Design
 from .entry import Asking, Written, text
 from .fit import Fit, Place, amount, fit, left
-from .jobs import SETTLE, charge, kill
+from .jobs import SETTLE, charge, holding, kill, roots_of, settle
 from .tree import Counter, Node, Path, counters, moving, node, path
 
 WANTED = ("epsilon", "delta", "ceiling", "slack", "floor", "rho", "plan", "orders")  # kept as it was said, for renewals
@@ -206,23 +206,48 @@ def recover(asking: Asking) -> Written:
 
     body: root; spent: units used, by budget and axis; dead: axes, by budget; witnessed: the number of the last line
     that these speak of; burn: whether all that is left goes, since nobody knows what later lines had spent.
+    All that is held is spent: what the backup has as reserved may have run since, and nobody may run it again.
+    prepared: the chains that are locked.
     """
     body, connection = asking.body, asking.connection
     root = node(connection, body["root"])
     if root.id != root.root or root.state != "frozen":
         raise WrongState(f"{root.id!r} is {root.state}, and what is recovered is a frozen root")
+    held = holding(connection, root.id)
+    if not {each for row in held for each in roots_of(row)} <= set(asking.prepared):
+        raise WrongState(f"jobs of {root.id!r} moved in this moment: ask again")
     why = text(body["why"], "why")
     last = connection.execute(select(tables.head.c.seq).where(tables.head.c.root == root.id)).scalar_one()
     _state(connection, root.id, "open")
     of = tables.budget.c
     names = [row.id for row in connection.execute(select(of.id).where(of.root == root.id))]
+    unknown = sorted(set(body["spent"]) - set(names))
+    if unknown and not body["burn"]:
+        raise InvalidParameter(
+            f"the witnesses know of {unknown[0]!r:.120}, which is not here, and what it spent would be forgotten: burn"
+        )
+    for row in held:
+        settle(connection, row.id)
     found, totals = _raised(counters(connection, names), body)
     event: dict[str, Any] = {"event": "recover", "why": why, "from": last, "totals": totals}
+    event["settled"] = [row.id for row in held]
     for name, raised in totals.items():
         _set_totals(connection, name, raised)
     event |= {name: body[name] for name in ("witnessed", "burn")}
     event |= write_off(asking, found, {root.id: "recovery"}, [root.id], "recovery")
-    return Written({"name": root.id, "state": "open", "burnt": body["burn"]}, {root.id: event})
+    return Written(
+        {"name": root.id, "state": "open", "burnt": body["burn"]}, {**_elsewhere(root.id, held), root.id: event}
+    )
+
+
+def _elsewhere(root: str, held: Iterable[Row[Any]]) -> dict[str, dict[str, Any]]:
+    """What other chains are told of jobs that were theirs too."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in held:
+        for other in roots_of(row):
+            if other != root:
+                found.setdefault(other, {"event": "settle", "settled": []})["settled"].append(row.id)
+    return found
 
 
 def _raised(axes: Mapping[str, list[Counter]], body: Mapping[str, Any]) -> tuple[Fit, dict[str, dict[str, int]]]:

@@ -37,6 +37,19 @@ HOLD = text(f"UPDATE axis SET held = held + c.units {_LIVING}")
 RELEASE = text(f"UPDATE axis SET held = held - c.units {_LIVING}")
 SPEND = text(f"UPDATE axis SET spent = spent + c.units {_LIVING}")
 SETTLE = text(f"UPDATE axis SET held = held - c.units, spent = spent + c.units {_LIVING}")
+_RESERVATION, _CHARGE = tables.reservation.c, tables.charge.c
+_ONE = select(tables.reservation).where(_RESERVATION.id == bindparam("id"))
+_CHARGES = (
+    select(_CHARGE.budget, _CHARGE.name, _CHARGE.units)
+    .where(_CHARGE.reservation == bindparam("id"))
+    .order_by(_CHARGE.budget, _CHARGE.name)
+)
+_DUE = (
+    select(tables.reservation)
+    .where(_RESERVATION.state.in_(("reserved", "running")), _RESERVATION.expires < bindparam("now"))
+    .order_by(_RESERVATION.expires)
+    .limit(DUE_MOST)
+)
 
 
 def reserve(asking: Asking) -> Written:
@@ -62,7 +75,7 @@ def reserve(asking: Asking) -> Written:
         "evidence": canonical({name: price.evidence for name, price in prices.items()}),
         "note": body["note"],
     }
-    connection.execute(tables.reservation.insert().values(**row))
+    connection.execute(tables.reservation.insert(), row)
     charge(connection, identity, found)
     events = {
         root: {
@@ -93,12 +106,11 @@ def charge(connection: Connection, identity: str, found: Fit) -> None:
     kill(connection, found.kills)
     if found.charges:
         connection.execute(
-            tables.charge.insert().values(
-                [
-                    {"reservation": identity, "budget": budget, "name": name, "units": units}
-                    for budget, name, units in found.charges
-                ]
-            )
+            tables.charge.insert(),
+            [
+                {"reservation": identity, "budget": budget, "name": name, "units": units}
+                for budget, name, units in found.charges
+            ],
         )
         connection.execute(HOLD, {"id": identity})
 
@@ -142,7 +154,7 @@ def found_row(connection: Connection, identity: object) -> Row[Any]:
     """The reservation; NotFound."""
     row = None
     if isinstance(identity, str):
-        row = connection.execute(select(tables.reservation).where(tables.reservation.c.id == identity)).one_or_none()
+        row = connection.execute(_ONE, {"id": identity}).one_or_none()
     if row is None:
         raise NotFound(f"there is no reservation {identity!r:.80}")
     return row
@@ -150,11 +162,7 @@ def found_row(connection: Connection, identity: object) -> Row[Any]:
 
 def charges_of(connection: Connection, identity: str) -> list[tuple[str, str, int]]:
     """What it was charged, as it stands."""
-    of = tables.charge.c
-    rows = connection.execute(
-        select(of.budget, of.name, of.units).where(of.reservation == identity).order_by(of.budget, of.name)
-    )
-    return [(row.budget, row.name, row.units) for row in rows]
+    return [(row.budget, row.name, row.units) for row in connection.execute(_CHARGES, {"id": identity})]
 
 
 def document(connection: Connection, identity: object) -> dict[str, Any]:
@@ -265,11 +273,22 @@ def expired(connection: Connection, row: Row[Any]) -> dict[str, Any]:
     return {"event": "expire", "reservation": row.id, "to": to}
 
 
+def settle(connection: Connection, identity: str) -> None:
+    """What was held is spent, whoever holds it."""
+    connection.execute(SETTLE, {"id": identity})
+    _set(connection, identity, state="committed")
+
+
+def holding(connection: Connection, root: str) -> list[Row[Any]]:
+    """Reservations of a root that hold something."""
+    of = tables.reservation.c
+    rows = connection.execute(select(tables.reservation).where(of.state.in_(("reserved", "running"))).order_by(of.id))
+    return [row for row in rows if root in roots_of(row)]
+
+
 def due(connection: Connection, now: int) -> list[Row[Any]]:
     """Reservations whose time is over, the oldest first."""
-    of = tables.reservation.c
-    query = select(tables.reservation).where(of.state.in_(("reserved", "running")), of.expires < now)
-    return list(connection.execute(query.order_by(of.expires).limit(DUE_MOST)).all())
+    return list(connection.execute(_DUE, {"now": now}).all())
 
 
 def _settled(asking: Asking, row: Row[Any], event: Mapping[str, Any]) -> Written:

@@ -67,6 +67,14 @@ def revoke(asking: Asking) -> Written:
     return Written({"name": name, "revoked": True}, {SYSTEM: {"event": "revoke", "token": name}})
 
 
+def recover(asking: Asking) -> Written:
+    """After a restore nobody knows which tokens were revoked since: all are, and the chain begins a new epoch."""
+    last = asking.connection.execute(select(tables.head.c.seq).where(tables.head.c.root == SYSTEM)).scalar_one()
+    asking.connection.execute(update(tables.token).values(revoked=1))
+    event = {"event": "recover", "why": asking.body["why"], "from": last, "witnessed": 0, "burn": True}
+    return Written({"name": SYSTEM, "state": "open", "burnt": True}, {SYSTEM: event})
+
+
 def known(connection: Connection, now: int, secret: str) -> Actor:
     """Whose token this is; Unauthenticated where it is nobody's, over or revoked, without saying which."""
     row = connection.execute(select(tables.token).where(tables.token.c.sha256 == hashed(secret))).one_or_none()

@@ -12,10 +12,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from .. import tables
 from ..errors import Frozen, NotFound
+
+# Questions of every transaction, made once: to make one takes longer than to ask it.
+_NODE = select(tables.budget).where(tables.budget.c.id == bindparam("name"))
+_STATE = select(tables.budget.c.state).where(tables.budget.c.id == bindparam("name"))
+_AXES = (
+    select(tables.axis)
+    .where(tables.axis.c.budget.in_(bindparam("names", expanding=True)))
+    .order_by(tables.axis.c.position)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,7 @@ class Path:
 
 def node(connection: Connection, name: str) -> Node:
     """The budget of this name; NotFound."""
-    row = connection.execute(select(tables.budget).where(tables.budget.c.id == name)).one_or_none()
+    row = connection.execute(_NODE, {"name": name}).one_or_none()
     if row is None:
         raise NotFound(f"there is no budget {name!r:.120}")
     return Node(
@@ -104,10 +113,9 @@ def path(connection: Connection, name: str) -> Path:
 
 def counters(connection: Connection, names: Iterable[str]) -> dict[str, list[Counter]]:
     """The axes of these budgets, by budget, in their order."""
-    axis = tables.axis.c
     wanted = sorted(set(names))
     found: dict[str, list[Counter]] = {name: [] for name in wanted}
-    for row in connection.execute(select(tables.axis).where(axis.budget.in_(wanted)).order_by(axis.position)):
+    for row in connection.execute(_AXES, {"names": wanted}):
         found[row.budget].append(
             Counter(
                 row.budget, row.name, row.need, row.unit, row.total, row.ceiling, row.held, row.spent, bool(row.dead)
@@ -119,7 +127,7 @@ def counters(connection: Connection, names: Iterable[str]) -> dict[str, list[Cou
 def moving(connection: Connection, roots: Iterable[str]) -> None:
     """Frozen, unless all these roots may be written to."""
     for name in roots:
-        state = connection.execute(select(tables.budget.c.state).where(tables.budget.c.id == name)).scalar()
+        state = connection.execute(_STATE, {"name": name}).scalar()
         if state not in (None, "open"):
             how = "was exported and goes on elsewhere" if state == "exported" else "is frozen: it waits for recovery"
             raise Frozen(f"the budget {name!r:.120} {how}")
