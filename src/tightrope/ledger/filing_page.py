@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +99,8 @@ def _numbers(status: Mapping[str, Any]) -> list[tuple[str, str]]:
         most = max(axes, key=used_share) if axes[0]["need"] == "all" else axes[0]
         found.append((percent(used_share(most)), f"of {most['name']} used, held included"))
     if "epsilon" in status["odometer"]:
-        found.append((f"ε ≤ {number(status['odometer']['epsilon'])}", "used so far, whenever one stops"))
+        at = f"used so far, at δ = {number(status['odometer']['delta'])}, whenever one stops"
+        found.append((f"ε ≤ {number(status['odometer']['epsilon'])}", at))
     return found
 
 
@@ -169,18 +170,20 @@ def _jobs(report: BudgetReport) -> Markup:
     if not report.jobs:
         return joined([said])
     axis = (telling(report.status) or report.status["axes"])[0]
-    rows = [_job(at, each, axis) for at, each in enumerate(report.jobs[:JOBS_SHOWN_MOST], 1)]
-    headings = ("No.", "Reserved", "Ended", "By", "Job", "State", axis["name"][:1].upper() + axis["name"][1:])
-    found = [said, table("All jobs that were charged, with times in UTC; costs rounded up", headings, rows)]
+    rows = [_job(at, each, report.status["name"], axis) for at, each in enumerate(report.jobs[:JOBS_SHOWN_MOST], 1)]
+    headings = ("No.", "Reserved, ended", "By", "Job", "State", axis["name"][:1].upper() + axis["name"][1:])
+    caption = "All jobs that were charged, with times in UTC; costs rounded up"
+    found = [said, table(caption, headings, rows, class_="jobs")]
     if len(report.jobs) > JOBS_SHOWN_MOST:
         more = len(report.jobs) - JOBS_SHOWN_MOST
         found.append(element("p", f"{more:,} more jobs are in the document that this page holds as data."))
     return joined(found)
 
 
-def _job(at: int, job: Mapping[str, Any], axis: Mapping[str, Any]) -> tuple[str, ...]:
-    words = ", ".join(f"{text} ({name})" for name, text in job["jobs"].items())
-    said = [shortened(words, EXPRESSION_SHOWN)]
+def _job(at: int, job: Mapping[str, Any], budget: str, axis: Mapping[str, Any]) -> tuple[str, ...]:
+    """A row; who else paid for the job, or for which part it was, stands beside it."""
+    paid = [text if name == budget else f"{text} ({name})" for name, text in job["jobs"].items()]
+    said = [shortened(", ".join(paid), EXPRESSION_SHOWN)]
     said += [
         f"{name}: {job[key]}"
         for name, key in (("Note", "note"), ("Part", "part"), ("Attested", "attest"))
@@ -190,13 +193,16 @@ def _job(at: int, job: Mapping[str, Any], axis: Mapping[str, Any]) -> tuple[str,
     cost = "no finite amount" if units is None else amount(units, axis["unit"], up=True)
     return (
         str(at),
-        _minute(job["made"]),
-        _minute(job["ended"]) if "ended" in job else "",
+        _lines([_minute(job["made"]), *([_minute(job["ended"])] if "ended" in job else [])]),
         job["principal"],
-        joined(element("div", each) for each in said),
-        f"{job['state']} as its time was over" if job.get("by_expiry") else job["state"],
+        _lines(said),
+        _lines([job["state"], *(["time was over"] if job.get("by_expiry") else [])]),
         "given back" if job["state"] == "cancelled" else cost,
     )
+
+
+def _lines(texts: Iterable[str]) -> Markup:
+    return joined(element("div", each) for each in texts)
 
 
 def _minute(milliseconds: int) -> str:

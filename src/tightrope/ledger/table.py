@@ -135,6 +135,8 @@ def axes_notes(status: Mapping[str, Any]) -> list[str]:
     axes, notes = status["axes"], []
     if any(axis["need"] == "any" for axis in axes):
         notes.append("any: one order that was never exceeded must have room. all: every job must fit.")
+    if any(axis["dead"] and axis["ceiling"] for axis in axes):
+        notes.append("dead: a job went beyond it, it counts no more, and its counters stand where they were.")
     if any(axis["total"] < axis["ceiling"] for axis in axes):
         notes.append("The promise allows more than these totals: tightrope ledger renew raises them.")
     if unlived := [axis["name"].removeprefix("order ") for axis in axes if _never_lived(axis)]:
