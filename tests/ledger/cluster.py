@@ -1,7 +1,7 @@
 """A PostgreSQL cluster in a temporary folder: started, killed, started again, thrown away.
 
     python -m tests.ledger.cluster COMMAND...    runs the command with its address in TIGHTROPE_POSTGRESQL
-It listens on a socket in that folder, which only its owner can enter, and every commit is on disk before it is answered.
+It listens on a socket in that folder, which only its owner can enter; every commit is on disk before it is answered.
 PostgreSQL refuses to run as root: then it runs as the user of Debian's package.
 """
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from ..errors import DataError
 from . import tables
@@ -23,6 +23,8 @@ from . import tables
 SYSTEM = "_ledger"  # the chain of what concerns all roots: tokens, the beginning
 GENESIS = "0" * 64
 MAC_LENGTH = 32
+_HEAD = select(tables.head).where(tables.head.c.root == bindparam("of"))
+_MOVE = update(tables.head).where(tables.head.c.root == bindparam("of"))
 EPOCH = 10**12  # a recovery begins a new one: no line after it has a number that a lost line had
 
 
@@ -75,12 +77,12 @@ def follows(seq: int, body: Mapping[str, Any]) -> int:
 
 def append(connection: Connection, root: str, at: int, actor: str, body: Mapping[str, Any]) -> Line:
     """Writes one more line; whoever calls this holds the lock of the chain."""
-    head = connection.execute(select(tables.head).where(tables.head.c.root == root)).one()
+    head = connection.execute(_HEAD, {"of": root}).one()
     written = canonical(body)
     seq, moment = follows(head.seq, body), max(at, head.at)
     line = Line(root, seq, moment, actor, written, head.hash, line_hash(root, seq, moment, actor, written, head.hash))
-    connection.execute(tables.audit.insert().values(**line.document()))
-    connection.execute(update(tables.head).where(tables.head.c.root == root).values(seq=seq, hash=line.hash, at=moment))
+    connection.execute(tables.audit.insert(), line.document())
+    connection.execute(_MOVE, {"of": root, "seq": seq, "hash": line.hash, "at": moment})
     return line
 
 

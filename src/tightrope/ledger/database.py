@@ -16,24 +16,31 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, create_engine, event, func, make_url, select, text, update
-from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+from sqlalchemy import Connection, Engine, Row, bindparam, create_engine, event, make_url, select, text, update
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, IntegrityError, OperationalError
 
-from ..errors import InvalidParameter
+from ..errors import DataError, InvalidParameter
 from . import tables
 from .errors import NotFound, Unavailable
 from .forking import GATE
 from .steps import STEPS
 
+NO_LEDGER = "a ledger is at sqlite:///FILE, postgresql://... or https://..."
 BUSY_SECONDS = 30.0
 AGAIN_SECONDS = 15.0  # for which a database that went away is asked again
 REMOTE_FILES = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.sshfs", "ncpfs", "beegfs")
 COLLISIONS_MOST, DUPLICATE = 5, "23505"  # and PostgreSQL's word for it
 CONFLICTS = ("40001", "40P01")  # PostgreSQL's serialisation failure and deadlock
-NOW = {
-    "sqlite": "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
-    "postgresql": "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
+NOW = {  # and the latest that was seen
+    "sqlite": "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), (SELECT max(at) FROM head)",
+    "postgresql": "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), (SELECT max(at) FROM head)",
 }
+LOCK = (
+    select(tables.head.c.root)
+    .where(tables.head.c.root.in_(bindparam("roots", expanding=True)))
+    .order_by(tables.head.c.root)
+    .with_for_update()
+)
 SAFE = ("fsync", "full_page_writes")  # of PostgreSQL: what was answered is lost without them
 
 Clock = Callable[[int], int]
@@ -45,14 +52,18 @@ class Database:
 
     def __init__(self, url: str, *, clock: Clock | None = None, fault: Fault | None = None) -> None:
         self.url = url
-        self._parsed = make_url(url)
+        try:
+            self._parsed = make_url(url)
+        except (ArgumentError, ValueError):  # neither says more than the address itself, which may hold a password
+            raise InvalidParameter(f"{NO_LEDGER}, and this cannot be read as one of them") from None
         kind = self._parsed.get_backend_name()
         if kind not in NOW:
-            raise InvalidParameter(f"a ledger is at sqlite:///FILE, postgresql://... or https://..., not {kind}://")
+            raise InvalidParameter(f"{NO_LEDGER}, not {kind:.20}://")
         self.dialect = kind
         self._clock, self._fault = clock, fault
         self._engine: Engine | None = None
         self._process = 0
+        self._latest = 0
         self._making = threading.Lock()
         if kind == "sqlite":
             self.path = Path(self._parsed.database or "").absolute()
@@ -101,6 +112,10 @@ class Database:
                 yield connection
         except OperationalError as error:
             raise Unavailable(f"the ledger's database does not answer: {_reason(error)}") from None
+        except DatabaseError as error:
+            if type(error) is not DatabaseError:  # its kinds have their own meaning
+                raise
+            raise DataError(f"{self.shown} cannot be read as a ledger: {_reason(error)}") from None
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -158,13 +173,8 @@ class Database:
                     raise
             else:
                 with connection.begin():
-                    connection.execute(text("SET LOCAL synchronous_commit = on"))
-                    connection.execute(
-                        select(tables.head.c.root)
-                        .where(tables.head.c.root.in_(roots))
-                        .order_by(tables.head.c.root)
-                        .with_for_update()
-                    ).all()
+                    connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
+                    connection.execute(LOCK, {"roots": roots}).all()
                     yield connection
                     self._at("before-commit")
 
@@ -188,12 +198,17 @@ class Database:
                 os.close(descriptor)
 
     def now(self, connection: Connection) -> int:
-        """Milliseconds since 1970 by the database's clock, which never runs backwards: the latest seen is kept."""
-        found = int(connection.exec_driver_sql(NOW[self.dialect]).scalar_one())
+        """Milliseconds since 1970 by the database's clock, which never runs backwards.
+
+        The latest that was written is in the chains, the latest that this process has seen is kept here: a clock that
+        is set back makes no token good again, and nothing that was over.
+        """
+        found, latest = connection.exec_driver_sql(NOW[self.dialect]).one()
         if self._clock is not None:
             found = self._clock(found)
-        latest = connection.execute(select(func.max(tables.head.c.at))).scalar()
-        return max(found, latest or 0)
+        with self._making:
+            self._latest = max(int(found), latest or 0, self._latest)
+            return self._latest
 
     def _at(self, point: str) -> None:
         if self._fault is not None:

@@ -60,33 +60,38 @@ OLD.budget <> NEW.budget OR OLD.name <> NEW.name OR OLD.need <> NEW.need OR OLD.
 OR OLD.ceiling <> NEW.ceiling OR NEW.total < OLD.total
 OR (OLD.dead = 1 AND (NEW.dead = 0 OR NEW.held <> OLD.held OR NEW.spent <> OLD.spent))
 """
+_SPENT_UP = "NEW.need = 'any' AND (NEW.dead = 1 OR NEW.spent > NEW.total - NEW.held)"  # one that was the last, perhaps
 _NONE_LEFT = """
 EXISTS (SELECT 1 FROM axis WHERE budget = NEW.budget AND need = 'any') AND NOT EXISTS (
   SELECT 1 FROM axis WHERE budget = NEW.budget AND need = 'any' AND dead = 0 AND spent <= total - held)
 """
-_FORBIDDEN = (
-    ("audit_kept", "UPDATE", "audit", None, "the audit is written once"),
-    ("audit_whole", "DELETE", "audit", None, "the audit is written once"),
-    ("axis_kept", "UPDATE", "axis", _AXIS_CHANGED, "an axis keeps its ceiling, and stays dead"),
-    ("axis_whole", "DELETE", "axis", None, "an axis stays"),
-    ("axis_left", "UPDATE", "axis", _NONE_LEFT, "no axis of the budget is left"),
+_FORBIDDEN = (  # when, by the row alone, then by others too: few rows come so far
+    ("audit_kept", "UPDATE", "audit", None, None, "the audit is written once"),
+    ("audit_whole", "DELETE", "audit", None, None, "the audit is written once"),
+    ("axis_kept", "UPDATE", "axis", _AXIS_CHANGED, None, "an axis keeps its ceiling, and stays dead"),
+    ("axis_whole", "DELETE", "axis", None, None, "an axis stays"),
+    ("axis_left", "UPDATE", "axis", _SPENT_UP, _NONE_LEFT, "no axis of the budget is left"),
 )
 
 
-def _sqlite_trigger(name: str, action: str, table: str, when: str | None, why: str) -> str:
-    timing = "AFTER" if name == "axis_left" else "BEFORE"
-    condition = f"WHEN {when} " if when else ""
-    return f"CREATE TRIGGER {name} {timing} {action} ON {table} {condition}BEGIN SELECT RAISE(ABORT, '{why}'); END"
+def _sqlite_trigger(name: str, action: str, table: str, row: str | None, others: str | None, why: str) -> str:
+    timing = "BEFORE" if others is None else "AFTER"
+    conditions = " AND ".join(f"({each})" for each in (row, others) if each)
+    when = f"WHEN {conditions} " if conditions else ""
+    return f"CREATE TRIGGER {name} {timing} {action} ON {table} {when}BEGIN SELECT RAISE(ABORT, '{why}'); END"
 
 
-def _postgresql_trigger(name: str, action: str, table: str, when: str | None, why: str) -> tuple[str, str]:
-    timing = "AFTER" if name == "axis_left" else "BEFORE"
+def _postgresql_trigger(
+    name: str, action: str, table: str, row: str | None, others: str | None, why: str
+) -> tuple[str, str]:
+    timing = "BEFORE" if others is None else "AFTER"
     body = f"RAISE EXCEPTION '{why}';"
-    if when:
-        body = f"IF {when} THEN {body} END IF; RETURN NEW;"
+    if others:
+        body = f"IF {others} THEN {body} END IF; RETURN NEW;"
+    when = f"WHEN ({row}) " if row else ""
     return (
         f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN {body} END $body$",
-        f"CREATE TRIGGER {name} {timing} {action} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()",
+        f"CREATE TRIGGER {name} {timing} {action} ON {table} FOR EACH ROW {when}EXECUTE FUNCTION {name}()",
     )
 
 
