@@ -1,7 +1,8 @@
 """What a job is to every kind of budget: whether it may be charged at all, and the uses that it is made of.
 
 Under replacing a record a part that leaves the relation open may meet either order of its two laws, anew at each use.
-Where these differ, the worse of two whole runs bounds nothing, and each use is charged by itself.
+Where these differ, the worse of two whole runs bounds nothing, and each use is charged by itself. A transformation of
+such a part (a group of records, the best of several runs) meets both orders within one use, and is refused.
 An infinite loss of probability w+ under P and w- under Q: P = (1 - d) P* + d P', Q alike, d = max(w+, w-), with P*, Q*
 the laws where both live. Proof: docs/proofs/ledger.md, Theorem Slack.
 """
@@ -22,6 +23,7 @@ from ...mechanisms.renyi_only import GaussianSparseVector
 from ...mechanisms.sparse_vector import SparseVector
 from ...pair import Pair
 from ...relation import Direction, Relation
+from ...transforms.base import Transformation
 from ...transforms.composition import settled
 from ...transforms.terms import terms_of
 from .. import units
@@ -45,6 +47,14 @@ def check_relation(job: Mechanism, relation: Relation) -> None:
             f"{shortened(str(job))} is about neighbours of the relation {job.relation.value}, and the budget about "
             f"{relation.value}: charge it to a budget of its own relation"
         )
+    if relation is Relation.REPLACE:
+        for part, _ in job.terms:
+            if isinstance(part, Transformation) and not one_law(part):
+                raise refused(
+                    part,
+                    "its two laws differ, and where records are replaced both orders may be met within one use; say it "
+                    "of a part that is its own reverse, such as PureDP",
+                )
     if confidence(job) is not None or any(isinstance(each, Histograms) for each in leaves(job.nameless)):
         raise refused(job, "its loss was measured, so that a bound holds with some confidence only; a budget promises")
 
@@ -57,7 +67,14 @@ def refused(job: Mechanism, why: str) -> UnsupportedMechanism:
 def pieces(job: Mechanism, relation: Relation) -> tuple[tuple[Mechanism, int], ...]:
     """What is charged as one: the job, or each use where a part may meet either order of its laws."""
     open_parts = relation is Relation.REPLACE and job.relation is None
-    return job.terms if open_parts and not all(settled(part) for part, _ in job.terms) else ((job.nameless, 1),)
+    return job.terms if open_parts and not all(one_law(part) for part, _ in job.terms) else ((job.nameless, 1),)
+
+
+def one_law(part: Mechanism) -> bool:
+    """Whether both orders of its laws are one where a record is replaced, of all that it is made from."""
+    if isinstance(part, Transformation) and part.relation is None:
+        return all(one_law(each) for each, _ in part.base.terms)
+    return settled(part)
 
 
 def uses(part: Mechanism, direction: Direction) -> tuple[Use, ...]:

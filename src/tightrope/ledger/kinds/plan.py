@@ -21,12 +21,12 @@ from ...mechanisms.base import Mechanism
 from ...mechanisms.gaussian import GDP
 from ...mechanisms.parameters import nonnegative, whole
 from ...relation import Relation
-from ...transforms.composition import compose, settled
+from ...transforms.composition import compose
 from .. import units
 from .base import Axis, Design, Kind, Price, Wanted
 from .gaussian import MU2, gaussian_cost
 from .gdp import check_floor, floor_of, gaussian_units
-from .jobs import check_relation, refused
+from .jobs import check_relation, one_law, refused
 from .terms import (
     JOB_SHARE,
     SLACK,
@@ -125,7 +125,7 @@ def _planned(wanted: Wanted) -> dict[str, int]:
     for text, count in wanted.plan.items():
         job = parse(text).nameless
         check_relation(job, wanted.relation)
-        if wanted.relation is Relation.REPLACE and job.relation is None and not all(settled(p) for p, _ in job.terms):
+        if wanted.relation is Relation.REPLACE and job.relation is None and not all(one_law(p) for p, _ in job.terms):
             raise refused(job, "its two laws differ, and under replacing a record each use may meet either order")
         number = whole(f"the count of {text:.60}", count, least=1)
         if number > units.UNITS_MOST:
