@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..calls import check_folder
 from ..errors import InvalidParameter
 from ..relation import Relation
-from .ledger_options import SLACK_OPTION, Access, ledger_options, receipt_lines, with_receipts
+from .ledger_options import FILE_ADDRESS, SLACK_OPTION, Access, ledger_options, receipt_lines, with_receipts
 from .output import say, spinner
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def begin(access: Access) -> int:
     from .. import ledger
 
     place = access.local
+    if place.startswith(FILE_ADDRESS):
+        check_folder(place.removeprefix(FILE_ADDRESS))
     made = _key_made(access.key_file)
     try:
         with ledger.init(place, key_file=access.key_file) as found:

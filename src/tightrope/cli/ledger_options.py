@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 URL_VARIABLE, KEY_VARIABLE, TOKEN_VARIABLE = "TIGHTROPE_LEDGER", "TIGHTROPE_LEDGER_KEY", "TIGHTROPE_LEDGER_TOKEN"
+FILE_ADDRESS = "sqlite:///"
 SLACK_OPTION = click.option(
     "--slack", type=float, help="The part of delta that this job may use, where it has a choice."
 )
@@ -47,7 +48,7 @@ class Access:
             return found
         if "?" in found or not found.isprintable():
             raise InvalidParameter(f"the file {found!r:.80} cannot be written as an address: take a name without ?")
-        return f"sqlite:///{found}"
+        return f"{FILE_ADDRESS}{found}"
 
     @property
     def local(self) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter
+from ..errors import DataError, InvalidParameter
 from .errors import BudgetExhausted as BudgetExhausted
 from .errors import Cancelled as Cancelled
 from .errors import Claimed as Claimed
@@ -85,7 +85,10 @@ def import_file(url: str, path: str | Path, *, key_file: str | Path | None = Non
     from .ledger import Ledger
 
     with Path(path).open(encoding="utf-8") as file:
-        keeping.imported(desk.database, iter(file))
+        try:
+            keeping.imported(desk.database, iter(file))
+        except UnicodeDecodeError:
+            raise DataError(f"{path!s:.200} is not text in UTF-8, as an export is") from None
     return Ledger(desk)
 
 
