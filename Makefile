@@ -13,7 +13,7 @@ MUTANTS := .venv-mutants
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-interop test-browser pictures check house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources clean
+.PHONY: help demo test test-interop test-ledger test-browser pictures check house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,10 @@ test: $(STAMP) ## the test suite, warnings as errors
 
 test-interop: $(INTEROP)/.stamp ## the adapters to other libraries, in an environment of their own
 	$(INTEROP)/bin/python -m pytest -q tests/interop
+
+# A cluster of PostgreSQL lives as long as the tests do, in a temporary folder, as a user that is not root.
+test-ledger: $(STAMP) ## the ledger on SQLite and PostgreSQL (Debian's postgresql), killed for as long as it takes; about 10 minutes
+	env -u PYTHONDONTWRITEBYTECODE TIGHTROPE_LEDGER_TESTS=full $(BIN)/python -m tests.ledger.cluster $(BIN)/python -m pytest -q tests/ledger
 
 $(INTEROP)/.stamp: pyproject.toml tests/interop/requirements.txt
 	@test -x $(INTEROP)/bin/python || $(PYTHON) -m venv $(INTEROP)
