@@ -36,10 +36,16 @@ def test_python_blocks_run_and_print_what_they_say(page: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_commands_answer_what_they_say(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_answer_what_they_say(
+    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for body in blocks(page, "console"):
         for command, *expected in (part.splitlines() for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]):
             program, *arguments = shlex.split(command)
+            if program == "export":
+                for name, _, value in (each.partition("=") for each in arguments):
+                    monkeypatch.setenv(name, value)
+                continue
             assert program == "tightrope"
             assert run(arguments) == 0
             assert capsys.readouterr().out.splitlines()[: len(expected)] == expected

@@ -44,7 +44,7 @@ def ledger(ledger_url: str, key: Path) -> Iterator[Ledger]:
 
 def used(ledger: Ledger, budget: str = "b") -> float:
     axis = next(each for each in ledger.status(budget)["axes"] if each["name"] == "epsilon")
-    return round((axis["held"] + axis["spent"]) / axis["unit"], 6)
+    return float(round((axis["held"] + axis["spent"]) / axis["unit"], 6))
 
 
 def database_of(ledger: Ledger) -> Database:
