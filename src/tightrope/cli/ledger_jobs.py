@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InvalidParameter
+from ..ledger.errors import Claimed
 from .ledger_options import SLACK_OPTION, Access, ledger_options, receipt_lines, with_receipts
 from .output import spinner
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 IDENTITY = click.argument("identity", metavar="ID")
 CLAIMANT_HELP = "Of this run of the job, such as $HOSTNAME-$$: another run needs another."
+# Exit code 0 lets a script run the job: once, whatever the script claims it with.
+BEGUN = "the job {} was begun before, and runs once: reserve anew for another run, with a new key"
 TTL_HELP = "Seconds after which it ends by itself: given back if it was never claimed, else spent."
 
 
@@ -48,6 +51,8 @@ def reserve(access: Access, pairs: tuple[str, ...], key: str, claimant: str | No
     with access.opened(claimant) as ledger:
         with spinner("what it costs"):
             found = ledger.reserve(jobs, key, **settings)
+        if settings["start"] and found.replayed:
+            raise Claimed(BEGUN.format(found.id))
         access.tell(_told(ledger, found), found.id)
     return 0
 
@@ -79,13 +84,18 @@ def _tell(access: Access, ledger: Ledger, found: Reservation) -> int:
 @click.option("--ttl", type=float, help="Seconds from now after which it counts as done.")
 @ledger_options
 def claim(access: Access, identity: str, claimant: str, ttl: float | None) -> int:
-    """A job that was reserved begins. It runs once: exit code 5 for any other claimant, and after it was given back.
+    """A job that was reserved begins. It runs once: exit code 5 where it was claimed before, or was given back.
 
     \b
     tightrope ledger claim "$id" --claimant "$HOSTNAME-$$"
     """
     with access.opened(claimant) as ledger:
-        return _tell(access, ledger, ledger.reservation(identity).claim(ttl=ttl))
+        found = ledger.reservation(identity)
+        running = found.state == "running"
+        found.claim(ttl=ttl)
+        if running or found.replayed:
+            raise Claimed(BEGUN.format(found.id))
+        return _tell(access, ledger, found)
 
 
 @click.command("commit", short_help="A job ran: what was held is spent.")

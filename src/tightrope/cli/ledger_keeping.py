@@ -225,7 +225,7 @@ def recover(access: Access, root: str, why: str, anchored: str | None, complete:
     """Opens a frozen root after a restore: counters are raised to the anchor's, and all that is left is burnt.
 
     Nobody knows what was spent after the backup unless the anchor is from after the last charge: say --complete then,
-    and only then.
+    and only then. The root _ledger is that of tokens: all are revoked, as nobody knows which were.
 
     \b
     tightrope ledger recover census --why "disk of 16 November" --anchor anchors/2026-11-16.json --complete

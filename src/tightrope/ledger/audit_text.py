@@ -80,6 +80,7 @@ WHAT: Mapping[str, Callable[[Body], str]] = MappingProxyType(
         "cancel": _with("reservation", "attest"),
         "expire": _with("reservation", "to"),
         "renew": lambda body: ", ".join(body["totals"]),
+        "settle": lambda body: ", ".join(body["settled"]),
         "freeze": _with("why"),
         "recover": lambda body: f"{body['why']}; {'what was left is burnt' if body['burn'] else 'nothing is burnt'}",
         "export": _with("why"),

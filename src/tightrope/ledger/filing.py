@@ -159,6 +159,8 @@ def _told(bodies: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[str, dict[str
     found: dict[str, dict[str, Any]] = {}
     for at, body in bodies:
         event, about = body["event"], body.get("reservation")
+        for identity in body.get("settled", ()):  # a recovery spends all that is held
+            found.setdefault(str(identity), {})["ended"] = at
         if isinstance(about, Mapping):
             at_once = {"running": {"claimed": at}, "committed": {"ended": at}}
             found[str(about["id"])] = at_once.get(about["state"], {})
