@@ -1,0 +1,204 @@
+"""What the databases themselves forbid, whatever program writes; and who waits for whom."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sqlalchemy")
+
+from sqlalchemy import Connection, select, text, update
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+import tightrope.ledger as tl
+from tightrope.ledger import tables
+from tightrope.ledger.book.entry import Actor
+from tightrope.ledger.chain import SYSTEM
+from tightrope.ledger.database import Database
+from tightrope.ledger.desk import LocalDesk
+from tightrope.ledger.ledger import Ledger
+
+TERMS: dict[str, Any] = {"relation": "add_remove", "unit": "one person", "delta": 1e-6, "epsilon": 4.0}
+BASIC, MENU = "basic", "menu"
+
+
+@pytest.fixture
+def database(ledger_url: str) -> Iterator[Database]:
+    """A ledger with a budget of each need, some of it spent, one order dead."""
+    found = Database(ledger_url)
+    tl.init(ledger_url).close()
+    with Ledger(LocalDesk(found, Actor("ann"))) as ledger:
+        ledger.create(BASIC, kind="basic", **TERMS)
+        ledger.create(MENU, orders={"2": 0.3, "8": 0.3, "64": 0.3}, **{**TERMS, "epsilon": 18.0})
+        with ledger.spend(BASIC, "PureDP(epsilon=1.0)", "a"), ledger.spend(MENU, "Gaussian(sigma=1.0)", "b"):
+            pass
+        axes = ledger.status(MENU)["axes"]
+        assert [each["name"] for each in axes if each["dead"]] == ["order 64"]
+        yield found
+        ledger.verify()
+
+
+def expect_forbidden(database: Database, statement: str) -> None:
+    """The statement fails, and nothing of it stays."""
+
+    def work(connection: Connection) -> None:
+        connection.execute(text(statement))
+        raise AssertionError(f"the database allows it: {statement}")
+
+    with pytest.raises(DBAPIError):
+        database.write(work, [])
+
+
+BEYOND = (
+    "held = total - spent + 1 WHERE need = 'all' AND budget = 'basic'",
+    "spent = total + 1 WHERE need = 'all' AND budget = 'basic'",
+    "held = ceiling - spent + 1 WHERE name = 'order 2'",
+    "spent = ceiling - held + 1 WHERE name = 'order 2'",
+    "held = -1 WHERE name = 'epsilon'",
+    "spent = -1 WHERE name = 'epsilon'",
+    "total = total - 1 WHERE name = 'epsilon'",
+    "total = ceiling + 1 WHERE name = 'epsilon'",
+    "ceiling = ceiling + 1 WHERE name = 'epsilon'",
+    "unit = unit + 1 WHERE name = 'epsilon'",
+    "need = 'any' WHERE name = 'epsilon'",
+    "dead = 1 WHERE name = 'epsilon'",
+    "dead = 0 WHERE name = 'order 64'",
+    "held = held + 1 WHERE name = 'order 64'",
+    "spent = spent + 1 WHERE name = 'order 64'",
+    "dead = 1 WHERE budget = 'menu' AND need = 'any'",
+    "held = 9223372036854775807 WHERE name = 'epsilon'",
+    "held = held + 9223372036854775807 WHERE name = 'epsilon'",
+)
+
+
+def test_no_counter_goes_where_a_promise_ends(database: Database) -> None:
+    for change in BEYOND:
+        expect_forbidden(database, f"UPDATE axis SET {change}")
+
+
+def test_the_last_order_of_a_budget_is_kept(database: Database) -> None:
+    def work(connection: Connection) -> None:
+        connection.execute(text("UPDATE axis SET dead = 1 WHERE budget = 'menu' AND name = 'order 2'"))
+        with pytest.raises(DBAPIError, match="no axis of the budget is left"):
+            connection.execute(text("UPDATE axis SET dead = 1 WHERE budget = 'menu' AND name = 'order 8'"))
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        database.write(work, [MENU])
+
+
+KEPT = (
+    "UPDATE audit SET body = '{}'",
+    "DELETE FROM audit",
+    "DELETE FROM axis",
+    "DELETE FROM budget",
+    "UPDATE budget SET state = 'gone'",
+    "UPDATE reservation SET state = 'free'",
+    "UPDATE charge SET units = -1",
+    "UPDATE charge SET name = 'another'",
+    "INSERT INTO answer SELECT * FROM answer",
+)
+EMPTIED = {"sqlite": "INSERT OR REPLACE INTO {0} SELECT * FROM {0}", "postgresql": "TRUNCATE {0} CASCADE"}
+
+
+def test_what_was_written_down_stays(database: Database) -> None:
+    emptied = EMPTIED[database.dialect]
+    for statement in (*KEPT, *map(emptied.format, ("audit", "axis"))):
+        expect_forbidden(database, statement)
+
+
+def other(database: Database) -> Callable[[str], list[Any]]:
+    """Asks on a connection of its own, which waits for nobody."""
+    second = Database(database.url)
+
+    def asked(statement: str) -> list[Any]:
+        with closing(second), second.engine.connect() as connection:
+            return list(connection.execute(text(statement)).all())
+
+    return asked
+
+
+def test_a_writer_has_its_lock_before_it_reads(database: Database, tmp_path: Path) -> None:
+    """From its first question on nobody else writes to these chains: what it finds stays true until it is done."""
+    asked = other(database)
+
+    def work(connection: Connection) -> int:
+        if database.dialect == "sqlite":
+            with closing(sqlite3.connect(database.path, timeout=0.0)) as second:
+                with pytest.raises(sqlite3.OperationalError, match="locked"):
+                    second.execute("BEGIN IMMEDIATE")
+                assert second.execute("SELECT count(*) FROM head").fetchone() == (3,)  # reading goes on
+        else:
+            for root in (BASIC, MENU):
+                with pytest.raises(DBAPIError, match="could not obtain lock"):
+                    asked(f"SELECT root FROM head WHERE root = '{root}' FOR UPDATE NOWAIT")
+            assert asked(f"SELECT root FROM head WHERE root = '{SYSTEM}' FOR UPDATE NOWAIT")  # another chain is free
+        return len(connection.execute(select(tables.head)).all())
+
+    assert database.write(work, [MENU, BASIC]) == 3
+
+
+def test_writers_of_a_file_stand_in_a_line(database: Database) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def work(connection: Connection) -> None:
+        if database.dialect == "sqlite":
+            with Path(f"{database.path}-turn").open("rb") as turn, pytest.raises(BlockingIOError):
+                fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    database.write(work, [])
+
+
+def test_every_commit_is_on_disk_before_it_is_answered(database: Database) -> None:
+    def work(connection: Connection) -> list[Any]:
+        if database.dialect == "sqlite":
+            return [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("synchronous", "journal_mode")]
+        return [connection.exec_driver_sql(f"SHOW {name}").scalar() for name in ("synchronous_commit", "fsync")]
+
+    if database.dialect == "postgresql":  # whatever this user's sessions begin with
+        with database.engine.begin() as connection:
+            connection.execute(text("ALTER ROLE CURRENT_USER SET synchronous_commit = off"))
+        database.close()
+    try:
+        assert database.write(work, []) == ([2, "wal"] if database.dialect == "sqlite" else ["on", "on"])
+    finally:
+        if database.dialect == "postgresql":
+            with database.engine.begin() as connection:
+                connection.execute(text("ALTER ROLE CURRENT_USER RESET synchronous_commit"))
+
+
+def test_a_write_that_fails_leaves_nothing_and_the_next_goes_on(database: Database) -> None:
+    def half(connection: Connection) -> None:
+        connection.execute(update(tables.head).values(seq=999))
+        raise KeyError
+
+    def whole(connection: Connection) -> set[int]:
+        return set(connection.execute(select(tables.head.c.seq)).scalars())
+
+    for _ in range(3):
+        with pytest.raises(KeyError):
+            database.write(half, [BASIC])
+        assert 999 not in database.write(whole, [BASIC])
+
+
+def test_a_row_that_somebody_wrote_first_is_found_the_next_time(database: Database) -> None:
+    """On PostgreSQL a collision is tried again; on SQLite, where writers stand in a line, it is a fault."""
+    attempts: list[int] = []
+
+    def work(connection: Connection) -> str:
+        attempts.append(1)
+        if len(attempts) == 1:
+            connection.execute(tables.head.insert().values(root=BASIC, seq=0, hash="", at=0))
+        return "found"
+
+    if database.dialect == "postgresql":
+        assert database.write(work, []) == "found"
+        assert len(attempts) == 2
+    else:
+        with pytest.raises(IntegrityError):
+            database.write(work, [])
