@@ -18,7 +18,7 @@ COLUMNS = 120
 TABLE = re.compile(r"^\|.*\|$")
 STARTS = tuple(sorted(path.stem for path in PACKAGE.iterdir() if path.is_dir() and path.stem != "schema"))
 FILE = re.compile(r"(?<![\w./*])([\w-]+(?:/[\w-]+)*\.(?:py|md|json|toml))\b(?!\()")
-DOTTED = re.compile(rf"(?<![\w./])(?:tightrope\.)?((?:{'|'.join(STARTS)})(?:\.[a-z_]\w*)+)")
+DOTTED = re.compile(rf"(?<![\w./])(?:tightrope\.)?((?:{'|'.join(STARTS)})(?:\.(?!(?:md|py|jsonl)\b)[a-z_]\w*)+)")
 SLASHED = re.compile(r"`(?:tightrope/)?([a-z_]+(?:/[a-z_]+)+)(?:\.(?!py|md|json)(\w+))?`")
 BASES = (ROOT, PACKAGE, PACKAGE / "engines", ROOT / "docs", ROOT / "docs" / "proofs", ROOT / "tests", ROOT / "src")
 
@@ -71,7 +71,7 @@ def is_module(parts: list[str], base: Path) -> bool:
         rest = parts[length:]
         if place.is_dir() and not rest:
             return True
-        if place.with_suffix(".py").is_file():
-            text = place.with_suffix(".py").read_text("utf-8")
-            return not rest or re.search(rf"\b{rest[0]}\b", text) is not None
+        for module in (place.with_suffix(".py"), place / "__init__.py"):
+            if module.is_file():
+                return not rest or re.search(rf"\b{rest[0]}\b", module.read_text("utf-8")) is not None
     return False

@@ -37,7 +37,7 @@ EXTRAS = (
 )
 EVERY_MODULE = """
 import importlib, pkgutil, tightrope
-EXTRA = ("psycopg", "sqlalchemy", "starlette", "uvicorn")
+EXTRA = ("anyio", "psycopg", "sqlalchemy", "starlette", "uvicorn")
 for module in pkgutil.walk_packages(tightrope.__path__, "tightrope."):
     if module.name.endswith(".__main__"):
         continue
