@@ -26,7 +26,7 @@ from uuid import uuid4
 from ..errors import DataError, InvalidParameter
 from . import orders
 from .chain import Receipt, hashed
-from .desk import Desk, Reply, again
+from .desk import REQUEST_BYTES, TOO_LARGE, Desk, Reply, again
 from .errors import LedgerError, Unavailable
 from .ledger import HOLDERS_ONLY, Ledger, read_anchor
 
@@ -145,6 +145,8 @@ class RemoteDesk(Desk):
             raise LedgerError(HOLDERS_ONLY)
         writes = name in orders.WRITES
         method, path, content = addressed(name, body)
+        if len(path) + len(content or b"") > REQUEST_BYTES:
+            raise LedgerError(TOO_LARGE)
         headers = self._bearing(self._shown())
         if content is not None:
             headers["Content-Type"] = "application/json"

@@ -120,4 +120,4 @@ class Status(Mapping[str, Any]):
 
     def json(self) -> str:
         """On one line."""
-        return json.dumps(dict(self._content), allow_nan=False)
+        return json.dumps(dict(self._content), allow_nan=False, default=dict)

@@ -32,7 +32,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ...documents import read_value
-from ...errors import DataError, InvalidParameter
+from ...errors import DataError, InvalidParameter, TightropeError
 from ...version import __version__
 from .. import keeping, orders
 from ..book import jobs
@@ -128,7 +128,8 @@ def application(desk: LocalDesk, *, fault: Fault | None = None) -> ASGIApp:
         Route("/v1/audit", reading("audit", _audit), methods=["GET"]),
         Route("/v1/anchor", reading("anchor", _query()), methods=["GET"]),
     ]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: _elsewhere})
+    handlers = {HTTPException: _elsewhere, TightropeError: _refused, Exception: _refused}
+    app = Starlette(routes=routes, exception_handlers=handlers)  # without them it would answer in words of its own
     app.router.redirect_slashes = False
     return LedgerGuard(app)
 
@@ -150,6 +151,10 @@ async def _elsewhere(_: Request, error: Exception) -> Response:
         headers = dict(error.headers or {})
         return told(HttpProblem(405, "method-not-allowed", "this address is asked in another way", headers=headers))
     return told(NotFound("there is no such address: those of a ledger begin with /v1/"))
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    return told(error)
 
 
 def answered(desk: LocalDesk, asked: Asked, fault: Fault | None) -> Response:

@@ -16,10 +16,10 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..desk import REQUEST_BYTES, TOO_LARGE
 from ..errors import Unauthenticated
 from .problems import HttpProblem, told
 
-REQUEST_BYTES = 1 << 16
 BODY_SECONDS = 20.0  # for which a body is waited for
 AT_A_TIME = 32  # requests of one token
 AT_A_TIME_ALL = 256
@@ -31,7 +31,7 @@ ALWAYS: Mapping[str, str] = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "referrer-policy": "no-referrer",
 }
-TOO_LARGE = f"a request has at most {REQUEST_BYTES:,} bytes"
+TWO_LENGTHS = "Content-Length and Transfer-Encoding say two things of one body: send one of them"
 NO_BEARER = "a token is needed, in one header: Authorization: Bearer trl_..."
 TOO_MANY = f"{AT_A_TIME} requests of this token are under way: ask again when one is answered"
 ALL_BUSY = "the ledger has too many requests under way: ask again in a moment, with the same key"
@@ -64,9 +64,8 @@ class LedgerGuard:
         try:
             await self._passed(scope, _LimitedBody(receive), sending)
         except Exception as error:
-            answer = told(error)
             if not begun:
-                await answer(scope, receive, sending)
+                await told(error)(scope, receive, sending)
 
     async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
         """On to the application, if nothing stands against it."""
@@ -79,6 +78,8 @@ class LedgerGuard:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 10 or int(length) > REQUEST_BYTES:
             raise HttpProblem(413, "too-large", TOO_LARGE, headers={"connection": "close"})
+        if "content-length" in headers and "transfer-encoding" in headers:  # a proxy before this may read another end
+            raise HttpProblem(400, "invalid", TWO_LENGTHS, headers={"connection": "close"})
         whose = sha256(secret.encode()).hexdigest()
         if self._under_way[whose] >= AT_A_TIME:
             raise HttpProblem(429, "too-many-requests", TOO_MANY, "Unavailable")

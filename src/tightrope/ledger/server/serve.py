@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...errors import InvalidParameter
 from ...sweep.local import cores
@@ -68,22 +70,10 @@ def serve(
     with listening_at(host, port) as sock, opened(url, key_file, processes, fault) as desk:
         checked_ledger(desk, **checks)
         used: int = sock.getsockname()[1]
-        config = uvicorn.Config(
-            application(desk, fault=fault),
-            log_config=None,
-            access_log=False,  # addresses and headers are nobody's business
-            server_header=False,
-            proxy_headers=False,
-            http="h11",
-            ws="none",
-            lifespan="off",
-            limit_concurrency=CONNECTIONS,
-            h11_max_incomplete_event_size=LINE_BYTES,
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        )
         with suppress(KeyboardInterrupt), expiring(desk):  # an interrupt is the way to end it
             shown = f"[{host}]" if ":" in host else host
-            asyncio.run(_LedgerServer(config, lambda: ready(f"http://{shown}:{used}")).serve([sock]))
+            app = application(desk, fault=fault)
+            asyncio.run(LedgerServer(app, lambda: ready(f"http://{shown}:{used}")).serve([sock]))
 
 
 @contextmanager
@@ -166,10 +156,31 @@ def _why(error: Exception) -> object:
     return getattr(error, "strerror", None) or error
 
 
-class _LedgerServer(uvicorn.Server):
-    """Tells when it can be asked."""
+class QuietProtocol(H11Protocol):
+    """HTTP without a log of what is asked, whatever loggers there are."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.access_log = False
+
+
+class LedgerServer(uvicorn.Server):
+    """Tells when it can be asked, and nothing of what it is asked: addresses and headers are nobody's business."""
+
+    def __init__(self, app: ASGIApp, ready: Callable[[], None]) -> None:
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            http=QuietProtocol,
+            ws="none",
+            lifespan="off",
+            limit_concurrency=CONNECTIONS,
+            h11_max_incomplete_event_size=LINE_BYTES,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
         super().__init__(config)
         self._ready = ready
 
