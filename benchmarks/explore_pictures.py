@@ -8,9 +8,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Page, expect, sync_playwright
+
+from tightrope import ledger
 
 FIGURES = Path(__file__).resolve().parent.parent / "docs" / "figures"
 RUNS = (
@@ -22,7 +27,24 @@ RUNS = (
 PICTURES = (
     ("explore_light", 1440, 900, "light", "curve"),
     ("explore_dark", 1440, 900, "dark", "tradeoff"),
+    ("explore_ledger", 1440, 900, "light", "ledger"),
 )
+WHOLE: dict[str, Any] = {"relation": "add_remove", "unit": "one person", "delta": 1e-6}
+PAID = (("health", "ana", "Gaussian(sigma=9)", 9), ("income", "ben", "Laplace(scale=8)", 6))
+
+
+def keep(url: str) -> None:
+    """A ledger of a small team."""
+    with ledger.init(url, principal="officer") as kept:
+        kept.create("census", epsilon=3.0, **WHOLE)
+        kept.create("search-logs", kind="odometer", **WHOLE)
+        for name, who, job, count in PAID:
+            kept.create(f"census/{name}", epsilon=2.0, parent="census", **WHOLE)
+            with ledger.open(url, principal=who) as mine:
+                for at in range(count):
+                    with mine.spend(f"census/{name}", job, key=f"{name}-{at}"):
+                        time.sleep(0.5)
+                mine.reserve({f"census/{name}": job}, key=f"{name}-held")
 
 
 def shot(page: Page, address: str, view: str, path: Path) -> None:
@@ -34,10 +56,12 @@ def shot(page: Page, address: str, view: str, path: Path) -> None:
 
 
 def main() -> int:
-    command = [sys.executable, "-m", "tightrope", "explore", "--no-browser", *RUNS]
+    folder = tempfile.TemporaryDirectory()
+    keep(f"sqlite:///{folder.name}/budget.db")
+    command = [sys.executable, "-m", "tightrope", "explore", "--no-browser", "--ledger", "budget.db", *RUNS]
     chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
     flags = ["--disable-gpu", "--disable-background-networking", *(["--no-sandbox"] if os.getuid() == 0 else [])]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder.name)
     try:
         assert server.stdout is not None
         address = server.stdout.readline().strip()
@@ -50,6 +74,8 @@ def main() -> int:
             browser.close()
     finally:
         server.terminate()
+        server.wait()
+        folder.cleanup()
     print(*(f"{name}.png" for name, *_ in PICTURES))
     return 0
 

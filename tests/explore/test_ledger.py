@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.orders import READS, WRITES
 
 JOB = "Gaussian(sigma=20)"
-WHOLE = {"relation": "add_remove", "unit": "one person", "delta": 1e-6}
+WHOLE: dict[str, Any] = {"relation": "add_remove", "unit": "one person", "delta": 1e-6}
 
 
 def filled(url: str) -> Ledger:
@@ -51,8 +52,9 @@ def kept(tmp_path: Path) -> Iterator[Ledger]:
 
 
 @pytest.fixture
-def reader(kept: Ledger, tmp_path: Path) -> LedgerReader:
-    return LedgerReader(f"sqlite:///{tmp_path / 'budget.db'}")
+def reader(kept: Ledger, tmp_path: Path) -> Iterator[LedgerReader]:
+    with closing(LedgerReader(f"sqlite:///{tmp_path / 'budget.db'}")) as found:
+        yield found
 
 
 def lines(kept: Ledger) -> list[int]:
@@ -190,7 +192,7 @@ def test_only_what_reads_can_be_asked(kept: Ledger, reader: LedgerReader) -> Non
     for kind in LEDGER_KINDS:
         answer({**body, "kind": kind, "start": True, "key": "x", "commit": True}, ledger=reader)
     assert lines(kept) == before
-    reads = {name for name in vars(LedgerReader) if not name.startswith("_")} - {"shown", "find"}
+    reads = {name for name in vars(LedgerReader) if not name.startswith("_")} - {"shown", "find", "close"}
     assert reads <= set(READS)
     assert tuple(LEDGER_KINDS) == OF_LEDGER
 
@@ -215,20 +217,19 @@ def test_no_password_is_shown(url: str, shown: str) -> None:
 
 
 def test_one_that_is_away_is_told_in_one_line_and_found_when_it_is_back(tmp_path: Path) -> None:
-    reader = LedgerReader(f"sqlite:///{tmp_path / 'later.db'}")
-    found = answer({"kind": "ledger"}, ledger=reader)
-    assert "there is no ledger" in found["error"]
-    assert "\n" not in found["error"]
-    filled(f"sqlite:///{tmp_path / 'later.db'}").close()
-    assert len(answer({"kind": "ledger"}, ledger=reader)["tree"]) == 4
+    url = f"sqlite:///{tmp_path / 'later.db'}"
+    with closing(LedgerReader(url)) as reader:
+        found = answer({"kind": "ledger"}, ledger=reader)
+        assert "there is no ledger" in found["error"]
+        assert "\n" not in found["error"]
+        filled(url).close()
+        assert len(answer({"kind": "ledger"}, ledger=reader)["tree"]) == 4
 
 
 @pytest.mark.skipif(not os.environ.get(cluster.ADDRESS), reason="make test-ledger starts PostgreSQL")
 def test_a_postgresql_that_ends_and_begins_again() -> None:
-    with cluster.Cluster() as server:
-        url = server.fresh()
-        filled(url).close()
-        reader = LedgerReader(url)
+    with cluster.Cluster() as server, closing(LedgerReader(server.fresh())) as reader:
+        filled(reader._url).close()
         assert len(answer({"kind": "ledger"}, ledger=reader)["tree"]) == 4
         server.kill()
         away = answer({"kind": "ledger"}, ledger=reader)["error"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import click
 
@@ -92,6 +92,7 @@ def _shown(ledger: str | None, token_file: str | None) -> tuple[str, str | None]
     from ..ledger import Unavailable
 
     access = Access(ledger, None, token_file, False)
-    with suppress(Unavailable):
-        LedgerReader(access.url, access.token).find()
+    reader = LedgerReader(access.url, access.token)
+    with suppress(Unavailable), closing(reader):
+        reader.find()
     return access.url, access.token

@@ -36,9 +36,14 @@ class LedgerReader:
         return self._opened
 
     def find(self) -> None:
-        """Opens it, and closes it again; LedgerError where that is not possible."""
-        self._ledger().close()
-        self._opened = None
+        """Opens it; LedgerError where that is not possible."""
+        self._ledger()
+
+    def close(self) -> None:
+        """Gives all connections back, until it is asked again."""
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.close()
 
     @property
     def shown(self) -> str:

@@ -23,7 +23,14 @@ export class LedgerView {
     const fine = {rough: false};
     this.looking = new Spot("ledger", (answer) => this.looked(answer), fine);
     this.remembering = new Spot("ledger.past", (answer) => this.show("past", answer), fine);
-    this.pricing = new Spot("ledger.more", (answer) => this.show("more", answer), fine);
+    this.pricing = new Spot(
+      "ledger.more",
+      (answer) => {
+        this.page.announce(answer.error ?? answer.words.join(" "));
+        this.show("more", answer);
+      },
+      fine,
+    );
     this.build();
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden && this.waiting) this.look();
@@ -37,17 +44,17 @@ export class LedgerView {
       this.look();
     });
     this.when = make("span", {class: "quiet hint"});
-    this.trouble = make("p", {class: "error", role: "status"});
+    this.trouble = make("p", {class: "error"});
     this.tree = make("nav", {class: "tree", "aria-label": "Budgets"});
     this.head = make("div", {class: "ledger-head"});
     this.box = make("div", {class: "chart-box low"});
     this.notes = make("div", {class: "view-notes"});
     this.showAll = link("Show all", () => this.page.set({zoom: ""}));
     this.axes = make("div", {class: "cells"});
-    this.ask = button("How many more like this?", "How many more like the run that is chosen", () => this.price(), {
+    this.ask = button("How many more like this?", "How many more like this? Of the run that is chosen", () => this.price(), {
       class: "tool",
     });
-    this.fits = make("div", {role: "status"});
+    this.fits = make("div");
     this.jobs = make("div", {class: "cells"});
     this.closely = make(
       "div",
@@ -96,6 +103,7 @@ export class LedgerView {
 
   looked(answer) {
     if (!answer.error || this.overview === null) this.overview = answer;
+    if (answer.error && !this.away) this.page.announce(answer.error);
     this.away = answer.error ?? "";
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
