@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -24,7 +23,7 @@ def test_a_token_is_shown_once_and_alone(shell: LedgerShell) -> None:
     assert secret not in made.err
     told = "".join(shell.done(*each).out for each in (["audit", "_ledger"], ["list"], ["audit", "_ledger", "--json"]))
     assert secret not in told
-    assert secret.encode() not in Path("budget.db").read_bytes() + Path("budget.db-wal").read_bytes()
+    assert all(secret.encode() not in path.read_bytes() for path in Path().iterdir())
     assert "already" in shell.refused(5, "token", "create", "ana", "--role", "admin")
     found = shell("token", "create", "boss", "--role", "admin", "--days", "1", "--json").document
     assert (found["name"], found["role"], found["token"][:4]) == ("boss", "admin", "trl_")
@@ -85,9 +84,9 @@ def test_a_server_answers_command_lines(shell: LedgerShell, monkeypatch: pytest.
     shell.create()
     Path("boss.token").write_text(shell("token", "create", "boss", "--role", "admin").out, "utf-8")
     command = [sys.executable, "-m", "tightrope.cli", "ledger", "serve", "--port", "0", "--processes", "1", "--json"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ)
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
     try:
-        assert server.stdout is not None
         address = server.stdout.readline().split('"address": "')[1].split('"')[0]
         monkeypatch.setenv("TIGHTROPE_LEDGER", address)
         assert shell.refused(2, "list") != ""
@@ -101,4 +100,5 @@ def test_a_server_answers_command_lines(shell: LedgerShell, monkeypatch: pytest.
         assert shell.done("report", "census", "-o", "census.json", *token).out.endswith("written: census.json\n")
     finally:
         server.send_signal(signal.SIGINT)
+        server.stdout.close()
         assert server.wait(30) == 0
