@@ -233,12 +233,14 @@ def again(found: Mapping[str, Any]) -> Exception:
             kind = named
     if kind is ledger_errors.BudgetExhausted:
         return kind(found["message"], found.get("reservation", ""))
+    error: Exception | None = None
     if kind is plain_errors.UnsupportedMechanism:
-        error: Exception = plain_errors.UnsupportedMechanism("")
-        error.args = (found["message"],)
-        return error
+        error = plain_errors.UnsupportedMechanism("")
     if kind is plain_errors.ExpressionError:
-        return plain_errors.InvalidParameter(found["message"])
+        error = plain_errors.ExpressionError("", "", int(found.get("column", 1)))
+    if error is not None:
+        error.args = (found["message"],)  # in the words that were used there
+        return error
     if kind is ledger_errors.VerificationFailed:
         return ledger_errors.VerificationFailed(tuple(found.get("findings", (found["message"],))))
     return kind(found["message"])

@@ -53,7 +53,7 @@ def told(error: Exception) -> Response:
 def described(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]]:
     """Status, document and headers."""
     status, name, kind = _sorted(error)
-    document = {
+    document: dict[str, Any] = {
         "type": f"urn:tightrope:{name}",
         "title": name.replace("-", " "),
         "status": status,
@@ -62,6 +62,8 @@ def described(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]]:
     }
     if reservation := getattr(error, "reservation", ""):
         document["reservation"] = reservation
+    if isinstance(error, ExpressionError):
+        document["column"] = error.column
     if isinstance(error, VerificationFailed):
         document["findings"] = list(error.findings)
     headers: dict[str, str] = dict(getattr(error, "headers", {}))

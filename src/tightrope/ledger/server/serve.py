@@ -136,17 +136,19 @@ def expire_due(desk: LocalDesk) -> None:
 
 def listening_at(host: str, port: int) -> socket.socket:
     """A socket at this address; port 0 is any that is free."""
+    if not 0 <= port < 1 << 16:  # the system would take its last 16 bits
+        raise InvalidParameter(f"a port is a number from 0 to 65535, not {port}")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         sock = socket.socket(family, kind, protocol)
-    except (OSError, OverflowError) as error:
+    except (OSError, UnicodeError) as error:
         raise InvalidParameter(f"{host:.100} cannot be listened at: {_why(error)}") from None
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         sock.bind(address)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         sock.close()
         raise InvalidParameter(f"port {port} of {host:.100} cannot be used ({_why(error)}): take another") from None
     return sock
