@@ -50,7 +50,7 @@ def gather(ledger: Ledger, name: str, texts: Mapping[str, str | None]) -> Budget
         tree=tuple(_tree(replay, name)),
         jobs=tuple(jobs),
         prices=tuple(prices),
-        refused=_refused(replay, status, name),
+        refused=_refused(replay, name),
         renewed=tuple(at for at, body in bodies if name in body.get("totals", {})),
         moments=_moved(moments),
         chain={"root": root, "lines": len(lines), "seq": lines[-1].seq, "hash": lines[-1].hash, "at": lines[-1].at},
@@ -179,7 +179,7 @@ def _counted(jobs: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     return found
 
 
-def _refused(replay: Replay, status: Mapping[str, Any], name: str) -> int:
+def _refused(replay: Replay, name: str) -> int:
     """How many jobs for this budget, or for a part of it, did not fit somewhere."""
     beneath = {name, *(each["name"] for each in _tree(replay, name))}
     rows = (row for row in replay.tables["reservation"].values() if row["state"] == "refused")
