@@ -95,6 +95,22 @@ def test_slack_of_a_job_with_hidden_state_is_refused(kind: str, around: str, mon
         price(kind, job)
 
 
+@pytest.mark.parametrize(
+    "job",
+    [
+        "ApproximateDP(epsilon=1, delta=1e-6).random_allocation(steps=4)",
+        "(ApproximateDP(epsilon=1, delta=1e-6).random_allocation(steps=4)).group(size=1) * 3",
+        "parallel(PureDP(epsilon=1), ApproximateDP(epsilon=1, delta=1e-6).random_allocation(steps=4))",
+    ],
+)
+def test_slack_of_steps_that_share_a_secret_is_refused(job: str) -> None:
+    """The step that a record is in is drawn once, and other jobs may run between the steps."""
+    with pytest.raises(tr.UnsupportedMechanism, match="not proven"):
+        price("rdp", job)
+    assert price("rdp", job.replace("ApproximateDP(epsilon=1, delta=1e-6)", "PureDP(epsilon=1)")).units["slack"] == 0
+    assert (price("basic", job).units["delta"] or 0) > 0
+
+
 @pytest.mark.parametrize("kind", ["rdp", "odometer", "zcdp"])
 def test_slack_that_follows_from_a_job_is_not_chosen(kind: str) -> None:
     with pytest.raises(tr.InvalidParameter, match="infinite losses"):

@@ -10,6 +10,7 @@ the laws where both live. Proof: docs/proofs/ledger.md, Theorem Slack.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -25,11 +26,14 @@ from ...pair import Pair
 from ...relation import Direction, Relation
 from ...transforms.base import Transformation
 from ...transforms.composition import settled
+from ...transforms.random_allocation import RandomAllocation
+from ...transforms.shuffled_batches import ShuffledBatches
 from ...transforms.terms import terms_of
 from .. import units
 from ..errors import RelationMismatch
 
-INTERACTIVE = (SparseVector, GaussianSparseVector)  # hidden state: a whole job, whose slack no step bounds
+# A secret between answers, a threshold or the step of a record: a whole job, whose slack no step bounds.
+INTERACTIVE = (SparseVector, GaussianSparseVector, RandomAllocation, ShuffledBatches)
 
 
 class Use(NamedTuple):
@@ -89,7 +93,7 @@ def uses(part: Mechanism, direction: Direction) -> tuple[Use, ...]:
 def leak(part: Mechanism) -> Fraction:
     """At or above the slack that one use of a part takes, in either direction; 0 where no loss is infinite."""
     found = max(sum((use.leak * use.times for use in uses(part, each)), Fraction(0)) for each in Direction)
-    if found and any(isinstance(each, INTERACTIVE) for each in leaves(part)):
+    if found and _interactive(part):
         raise refused(part, "an interactive job with infinite losses cannot be charged as slack: this is not proven")
     return found
 
@@ -102,6 +106,15 @@ def all_costs(job: Mechanism, amounts: Mapping[str, tuple[Fraction, int]]) -> di
         first = next(name for name in found if name not in known)
         raise refused(job, f"it costs more than the axis {first} of any budget holds")
     return known
+
+
+def _interactive(part: object) -> bool:
+    """Whether it is, or is made from, what keeps a secret between its answers."""
+    if isinstance(part, tuple):
+        return any(map(_interactive, part))
+    if not isinstance(part, Mechanism):
+        return False
+    return isinstance(part, INTERACTIVE) or any(_interactive(getattr(part, each.name)) for each in fields(part))
 
 
 def _mass(pair: Pair) -> Fraction:

@@ -86,7 +86,7 @@ def _axis(first: float, last: float) -> Axis:
 
 def _rho_at(goal: Aim, epsilon: float) -> float:
     """At or below the largest rho that gives this epsilon at what is left of delta."""
-    order = gaussian_order(epsilon, goal.delta)
+    order = gaussian_order(epsilon, goal.delta - goal.slack)
     known = threshold(order, 1.0, epsilon, goal.left)
     if known == -math.inf:
         return 0.0
