@@ -51,10 +51,9 @@ def shot(page: Page, address: str, view: str, path: Path) -> None:
     page.goto(f"{address}&view={view}&log={1 if view == 'tradeoff' else ''}")
     expect(page.locator(".result[aria-busy=false]")).to_have_count(len(RUNS), timeout=60_000)
     expect(page.locator(".beside tbody tr").nth(8)).to_be_attached(timeout=60_000)
-    if view == "ledger":  # which looks again and again
+    expect(page.locator("#view .unsettled")).to_have_count(0, timeout=60_000)
+    if view == "ledger":
         expect(page.get_by_role("region", name="Newest jobs")).to_be_attached(timeout=60_000)
-    else:
-        page.wait_for_load_state("networkidle")
     page.screenshot(path=path)
 
 
