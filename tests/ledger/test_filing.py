@@ -23,7 +23,7 @@ from tightrope.ledger.ledger import Ledger
 from tightrope.report import value
 from tightrope.report.from_file import document_of
 
-WHO = {"relation": "add_remove", "unit": "one person"}
+WHO: dict[str, Any] = {"relation": "add_remove", "unit": "one person"}
 DATED = {"date": "2026-11-16", "author": "A. Ngo", "organisation": "Office <1>"}
 PROOFS = Path(__file__).resolve().parents[2] / "docs" / "proofs" / "ledger.md"
 

@@ -29,7 +29,7 @@ from tightrope.ledger.table import (
 )
 from tightrope.ledger.units import DELTA_UNIT, LOSS_UNIT, UNITS_MOST
 
-WHO = {"relation": "add_remove", "unit": "one person"}
+WHO: dict[str, Any] = {"relation": "add_remove", "unit": "one person"}
 
 
 @pytest.fixture
@@ -40,7 +40,16 @@ def ledger(sqlite_url: str) -> Iterator[Ledger]:
 
 def axis(name: str, **given: Any) -> dict[str, Any]:
     """A counter of a hundred units."""
-    found = {"name": name, "need": "any", "unit": 100, "total": 100, "ceiling": 100, "held": 0, "spent": 0, "dead": 0}
+    found: dict[str, Any] = {
+        "name": name,
+        "need": "any",
+        "unit": 100,
+        "total": 100,
+        "ceiling": 100,
+        "held": 0,
+        "spent": 0,
+        "dead": 0,
+    }
     found |= given
     return {**found, "left": max(found["total"] - found["held"] - found["spent"], 0)}
 

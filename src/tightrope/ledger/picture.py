@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SERIES_MOST = 5  # axes that are drawn, the most used first
+AXES_DRAWN_MOST = 5  # axes that are drawn, the most used first
 SPENT_SHADE, HELD_SHADE = 0.38, 0.15
 HIGHEST_SPARE = 1.08  # of the axis, above the promise
-TIME_LEAST = 60_000  # milliseconds that the axis of time spans at least
+PICTURED_LEAST = 60_000  # milliseconds that the axis of time spans at least
 DAY_MILLISECONDS = 86_400_000
 DEAD_NAMED_MOST = 6
 BENEATH_WIDTH = 120  # letters
@@ -71,7 +71,7 @@ def draw_history(
 def tracks(status: Mapping[str, Any], moments: Moments) -> list[Track]:
     """The lines of a budget: the order with the most room first, then what every job must fit, the most used first."""
     every = [axis for axis in status["axes"] if axis["need"] == "all" and axis["ceiling"]]
-    every = sorted(every, key=used_share, reverse=True)[:SERIES_MOST]
+    every = sorted(every, key=used_share, reverse=True)[:AXES_DRAWN_MOST]
     best = roomiest(status)
     return [_track(status, axis, moments) for axis in ([] if best is None else [best]) + every]
 
@@ -96,7 +96,7 @@ def _draw_shares(axes: Axes, status: Mapping[str, Any], moments: Moments, times:
     axes.set_ylim(0.0, HIGHEST_SPARE)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_ylabel("share of the promise used")
-    left_out = sum(1 for axis in status["axes"] if axis["need"] == "all" and axis["ceiling"]) - SERIES_MOST
+    left_out = sum(1 for axis in status["axes"] if axis["need"] == "all" and axis["ceiling"]) - AXES_DRAWN_MOST
     if left_out > 0:
         axes.plot([], [], " ", label=f"{left_out} more, less used")
     if not any(used for track in found for used in track.used):
@@ -220,7 +220,7 @@ def _date_axis(axes: Axes, first: int, last: int) -> None:
     locator = made.AutoDateLocator(tz=UTC, minticks=3, maxticks=8)
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(made.ConciseDateFormatter(locator, tz=UTC))
-    spare = max((last - first) // 60, (TIME_LEAST - (last - first)) // 2, 1)
+    spare = max((last - first) // 60, (PICTURED_LEAST - (last - first)) // 2, 1)
     axes.set_xlim(_day(first - spare), _day(last + spare))
 
 
