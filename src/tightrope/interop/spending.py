@@ -33,8 +33,8 @@ NO_STEP = "the run ended before its first step was counted"
 class StepSpending:
     """The steps of one reservation: those that were reserved, and those that were taken. Threads may share it."""
 
-    def __init__(self, ledger: Ledger, reservation: Reservation, run: Mechanism) -> None:
-        self._ledger, self.reservation = ledger, reservation
+    def __init__(self, reservation: Reservation, run: Mechanism) -> None:
+        self.reservation = reservation
         self._reserved = dict(run.terms)
         self._taken = dict.fromkeys(self._reserved, 0)
         self._guard = threading.Lock()
@@ -74,18 +74,15 @@ class StepSpending:
 
     def settle(self) -> None:
         """Commits what was counted; of a reservation whose time was over before, all is spent already."""
-        try:
-            if self.left and self.reservation.document["additive"]:
-                if self.taken:
-                    self.reservation.commit(part=self.part)
-                else:
-                    self.reservation.cancel(attest=NO_STEP)
-            else:
-                self.reservation.commit()
-        except WrongState:
-            self.reservation.document = self._ledger.reservation(self.reservation.id).document
-            if self.reservation.state != "committed":
-                raise
+        if not (self.left and self.reservation.document["additive"]):
+            self.reservation.end()
+        elif self.taken:
+            self.reservation.end(self.part)
+        else:
+            try:
+                self.reservation.cancel(attest=NO_STEP)
+            except WrongState:
+                self.reservation.end()
 
 
 def _refusal(part: Mechanism, reserved: int) -> str:
@@ -102,7 +99,7 @@ def counted(ledger: Ledger, budget: str, run: Mechanism | str, key: str, **optio
     """
     whole_run = parse(run) if isinstance(run, str) else run
     with ledger.spend(budget, whole_run, key, **options) as reservation:
-        found = StepSpending(ledger, reservation, whole_run)
+        found = StepSpending(reservation, whole_run)
         yield found
         if reservation.state == "running":
             found.settle()

@@ -172,7 +172,8 @@ class Ledger:
     ) -> Iterator[Reservation]:
         """Runs its body once, if it is paid for, and commits; an exception leaves it running, which counts as spent.
 
-        With a key that was used before, the body does not run: Claimed.
+        With a key that was used before, the body does not run: Claimed. A job that took longer than ttl is spent
+        already when it ends.
         """
         spending = self.reserve({budget: job}, key, ttl=ttl, start=True, slack=slack, note=note)
         if spending.replayed:
@@ -181,7 +182,7 @@ class Ledger:
             )
         yield spending
         if spending.state == "running":
-            spending.commit()
+            spending.end()
 
     def status(self, name: str, job: Job | None = None, *, slack: float | None = None) -> Status:
         """Promise, counters and odometer; with a job, how many more like it fit."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..bound import FrozenMapping
 from ..mechanisms.base import Mechanism
+from .errors import WrongState
 
 if TYPE_CHECKING:
     from .ledger import Ledger
@@ -90,6 +91,16 @@ class Reservation:
         else:
             written = None if part is None else _written(part)
         return self._move("commit", part=written, attest=attest)
+
+    def end(self, part: Job | None = None) -> Reservation:
+        """Commits; where its time was over before, all of it is spent already."""
+        try:
+            return self.commit(part)
+        except WrongState:
+            self.document = self._ledger.reservation(self.id).document
+            if self.state != "committed":
+                raise
+            return self
 
     def cancel(self, attest: str | None = None) -> Reservation:
         """The job does not run. attest: for one that was claimed, the statement that the data were never read."""

@@ -30,7 +30,7 @@ def axis(ledger: Ledger, budget: str, name: str = "epsilon") -> dict[str, Any]:
 
 def used(ledger: Ledger, budget: str) -> float:
     found = axis(ledger, budget)
-    return round((found["held"] + found["spent"]) / found["unit"], 6)
+    return float(round((found["held"] + found["spent"]) / found["unit"], 6))
 
 
 def living(ledger: Ledger, budget: str) -> set[str]:
@@ -214,5 +214,5 @@ def test_names_that_cannot_be_told_apart_are_refused(ledger: Ledger, name: objec
 )
 def test_nonsense_is_refused_in_one_line(ledger: Ledger, changed: dict[str, object]) -> None:
     with pytest.raises(InvalidParameter) as refused:
-        ledger.create("b", **{"epsilon": 1.0, **TERMS, **changed})  # type: ignore[arg-type]
+        ledger.create("b", **{"epsilon": 1.0, **TERMS, **changed})
     assert "\n" not in str(refused.value)

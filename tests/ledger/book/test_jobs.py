@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -216,3 +218,63 @@ def test_what_is_not_there_is_said_to_be(ledger: Ledger) -> None:
         ledger.reserve({"b": "Gaussian("}, "k")
     with pytest.raises(InvalidParameter):
         ledger.reserve({}, "k")
+
+
+def lost_replies(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The first answer to a request of this name is lost on its way back, and asked for again."""
+    desk = ledger._desk
+    ask = desk.ask
+    lost: list[object] = []
+
+    def losing(asked: str, body: Mapping[str, Any], key: str | None = None, nonce: str = "") -> Any:
+        reply = ask(asked, body, key, nonce)
+        if asked == name and not lost:
+            lost.append(reply)
+            return ask(asked, body, key, nonce)
+        return reply
+
+    monkeypatch.setattr(desk, "ask", losing)
+
+
+def test_a_job_whose_answer_was_lost_runs_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    lost_replies(ledger, monkeypatch, "reserve")
+    ran = []
+    with ledger.spend("b", ONE, "k"):
+        ran.append("k")
+    with pytest.raises(tl.Claimed), ledger.spend("b", ONE, "k"):
+        ran.append("again")
+    assert ran == ["k"]
+    assert used(ledger) == (0.0, 1.0)
+
+
+def test_a_job_that_was_started_by_hand_is_not_run_by_spend(ledger: Ledger) -> None:
+    ledger.reserve({"b": ONE}, "k", start=True)
+    with pytest.raises(tl.Claimed), ledger.spend("b", ONE, "k"):
+        raise AssertionError
+    named = ledger.as_claimant("run-1")
+    assert not named.reserve({"b": ONE}, "named", start=True).replayed
+    assert named.reserve({"b": ONE}, "named", start=True).replayed  # by whatever process has that name
+
+
+def test_threads_run_a_job_once(ledger: Ledger) -> None:
+    ran = []
+
+    def spends(_: int) -> str:
+        try:
+            with ledger.spend("b", ONE, "k"):
+                ran.append("k")
+        except tl.Claimed:
+            return "claimed"
+        return "ran"
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(spends, range(8))) == ["claimed"] * 7 + ["ran"]
+    assert ran == ["k"]
+
+
+def test_a_job_that_took_longer_than_its_time_is_spent(ledger: Ledger, clock: list[int]) -> None:
+    with ledger.spend("b", ONE, "k", ttl=10) as spending:
+        clock[0] += 60_000
+        ledger.reserve({"b": HALF}, "other").cancel()
+    assert spending.state == "committed"
+    assert used(ledger) == (0.0, 1.0)
