@@ -149,7 +149,7 @@ def test_writers_of_a_file_stand_in_a_line(database: Database) -> None:
     def work(connection: Connection) -> None:
         if database.dialect == "sqlite":
             with Path(f"{database.path}-turn").open("rb") as turn, pytest.raises(BlockingIOError):
-                fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(turn, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
     database.write(work, [])
 
