@@ -13,12 +13,26 @@ import pytest
 from tests.ledger.shell import LedgerShell
 from tightrope.cli.app import run
 from tightrope.cli.ledger import PARTS
+from tightrope.ledger import MISSING
 
 COMMANDS = (
     *("init", "create", "renew", "quote", "reserve", "claim", "commit", "cancel", "status", "list", "audit", "verify"),
     *("anchor", "backup", "export", "import", "migrate", "token", "freeze", "recover", "serve", "report"),
 )
 SECRET = "geheim-7"
+WITHOUT = """
+import sys
+from tightrope.cli.app import run
+print([each for each in sys.modules if "sqlalchemy" in each])
+sys.modules["sqlalchemy"] = None
+for words in (
+    "init --ledger x.db", "list --ledger x.db", "list --ledger https://x.invalid", "verify --anchor a --ledger x.db",
+    "import a --ledger x.db", "migrate --ledger x.db", "report a --ledger x.db",
+    "recover a --why b --anchor c --ledger x.db",
+):
+    print(run(["ledger", *words.split()]), end=" ")
+print()
+"""
 
 
 def test_help_lists_every_command_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,10 +48,11 @@ def test_help_lists_every_command_with_examples(capsys: pytest.CaptureFixture[st
         assert name == "token" or (f"tightrope ledger {name}" in page and "--json" in page), name
 
 
-def test_the_command_line_loads_no_database() -> None:
-    program = "import sys, tightrope.cli.app; print([each for each in sys.modules if 'sqlalchemy' in each])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+def test_the_command_line_loads_no_database_and_says_that_one_is_missing(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout == f"[]\n{'2 ' * 8}\n"
+    assert done.stderr == f"tightrope: {MISSING}\n" * 8
+    assert not list(tmp_path.iterdir())
 
 
 def test_init_makes_a_ledger_and_its_key_once(shell: LedgerShell) -> None:

@@ -72,8 +72,8 @@ def verify(access: Access, anchored: str | None, receipts: tuple[str, ...]) -> i
     tightrope ledger verify --anchor anchors/2026-11-16.json --key-file budget.key
     tightrope ledger verify --receipt census:12:5f0c... --json
     """
-    anchor = read_anchor_file(anchored)
     with access.opened() as ledger, spinner("reading the chains"):
+        anchor = read_anchor_file(anchored)
         try:
             found = ledger.verify(anchor, receipts)
         except VerificationFailed as failed:
@@ -231,8 +231,8 @@ def recover(access: Access, root: str, why: str, anchored: str | None, complete:
     tightrope ledger recover census --why "disk of 16 November" --anchor anchors/2026-11-16.json --complete
     tightrope ledger recover census --why "no anchor: what is left is given up"
     """
-    anchor = read_anchor_file(anchored)
     with access.opened() as ledger:
+        anchor = read_anchor_file(anchored)
         found = ledger.recover(root, why, anchor=anchor, complete=complete)
         rest = "all that was left is burnt" if found["burnt"] else "counters are the anchor's"
         lines = [f"{root} is {found['state']}: {rest}", *receipt_lines(ledger)]

@@ -10,7 +10,8 @@ Proofs: docs/proofs/ledger.md. The database's libraries are in the extra `ledger
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +56,8 @@ def open(
     they witness is not opened (WentBack).
     """
     if url.startswith(("http://", "https://")):
-        from .remote import open_remote
-
+        with _extra():
+            from .remote import open_remote
         return open_remote(url, token, receipts, anchor)
     desk = _desk(url, principal, key_file)
     from . import keeping
@@ -104,15 +105,22 @@ def migrate(url: str, *, backup: str | Path | None = None) -> int:
 
 
 def _desk(url: str, principal: str | None, key_file: str | Path | None) -> LocalDesk:
-    try:
+    with _extra():
         from .book.entry import Actor
         from .database import Database
         from .desk import LocalDesk
+    return LocalDesk(Database(url), Actor(principal or _user()), secret=secret_of(key_file))
+
+
+@contextmanager
+def _extra() -> Iterator[None]:
+    """Imports of what the extra brings: without it, one line says so."""
+    try:
+        yield
     except ImportError as error:
         if error.name not in ("sqlalchemy", "psycopg"):
             raise
         raise InvalidParameter(MISSING) from None
-    return LocalDesk(Database(url), Actor(principal or _user()), secret=secret_of(key_file))
 
 
 def _user() -> str:
