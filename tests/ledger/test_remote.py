@@ -31,8 +31,8 @@ from tightrope.ledger.remote import RemoteDesk, addressed, place, written_key
 
 JOB = tr.Gaussian(sigma=10.0)
 TOKEN = "trl_" + "t" * 43
-CHANGING = ("id", "made", "expires", "at", "hash", "prev", "mac", "principal", "actor", "reservation", "claimant", "key",
-            "body_hash")  # fmt: skip
+CHANGING = ("id", "made", "expires", "at", "hash", "prev", "mac", "principal", "actor", "reservation", "claimant",
+            "key", "body_hash")  # fmt: skip
 
 
 @pytest.fixture
@@ -117,6 +117,8 @@ def mistakes(ledger: Ledger) -> Iterator[Callable[[], object]]:
     yield lambda: ledger.status("nowhere")
     yield lambda: ledger.status("")
     yield lambda: ledger.status("../census")
+    yield lambda: ledger.status("census\0")
+    yield lambda: ledger.reservation("\0")
     yield lambda: ledger.history("nowhere")
     yield lambda: ledger.reservations("nowhere")
     yield lambda: ledger.reservation("nothing")

@@ -90,6 +90,11 @@ def test_addresses_are_read_as_they_are_written(house: House) -> None:
                  "/v1/reservations/%00"):  # fmt: skip
         found = raw(house.port, request(viewer, f"GET {path}"))
         assert found.startswith(b"HTTP/1.1 404 "), (path, found)
+    for name in ("\ud800", "\0", "é", "x" * 1000):
+        assert viewer.post("/v1/quotes", {"budget": name, "job": JOB}).status == 404
+    auditor = house.client("admin", None)
+    for query in ("%00", "%ED%A0%80", "%C3%A9"):
+        assert auditor.get(f"/v1/audit?root={query}").status == 404
 
 
 def test_answers_are_kept_by_nobody_and_shown_by_no_browser(house: House) -> None:

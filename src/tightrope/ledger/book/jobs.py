@@ -153,7 +153,7 @@ def shown(row: Mapping[str, Any], charges: Iterable[tuple[str, str, int]]) -> di
 def found_row(connection: Connection, identity: object) -> Row[Any]:
     """The reservation; NotFound."""
     row = None
-    if isinstance(identity, str):
+    if isinstance(identity, str) and identity.isalnum() and identity.isascii():
         row = connection.execute(_ONE, {"id": identity}).one_or_none()
     if row is None:
         raise NotFound(f"there is no reservation {identity!r:.80}")

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, bindparam, select
 
 from .. import tables
 from ..errors import Frozen, NotFound
+from .entry import NAME
 
 # Questions of every transaction, made once: to make one takes longer than to ask it.
 _NODE = select(tables.budget).where(tables.budget.c.id == bindparam("name"))
@@ -83,7 +84,9 @@ class Path:
 
 def node(connection: Connection, name: str) -> Node:
     """The budget of this name; NotFound."""
-    row = connection.execute(_NODE, {"name": name}).one_or_none()
+    row = None
+    if NAME.fullmatch(name):  # letters that no name has are not for a database either
+        row = connection.execute(_NODE, {"name": name}).one_or_none()
     if row is None:
         raise NotFound(f"there is no budget {name!r:.120}")
     return Node(
