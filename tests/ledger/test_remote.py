@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import multiprocessing
 import pickle
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -309,7 +312,7 @@ class Part:
 
 
 @contextmanager
-def playing(part: Part) -> Iterator[str]:
+def playing(part: Part, context: ssl.SSLContext | None = None) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -333,8 +336,17 @@ def playing(part: Part) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def get_request(self) -> tuple[socket.socket, Any]:
+            sock, address = super().get_request()
+            return sock if context is None else context.wrap_socket(sock, server_side=True), address
+
+        def handle_error(self, *_: object) -> None:
+            pass
+
+    server = Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -453,12 +465,34 @@ def test_a_connection_is_kept_and_a_closed_one_is_replaced() -> None:
     assert len(part.asked) == 3
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
-    """Before anything is sent: the token stays here."""
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
+def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is sent: the token stays here. SSL_CERT_FILE names who vouches."""
+    for folder, name in (("mine", "localhost"), ("other", "elsewhere.example")):
+        (tmp_path / folder).mkdir()
+        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key", "-out", "certificate",
+                   "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}"]  # fmt: skip
+        subprocess.run(command, cwd=tmp_path / folder, check=True, capture_output=True)
+    part = Part((200, {}, b'{"budgets": []}'))
+    for folder, trusted in (("mine", False), ("mine", True), ("other", True)):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(tmp_path / folder / "certificate", tmp_path / folder / "key")
+        if trusted:
+            monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / folder / "certificate"))
+        with playing(part, context) as url, behind(url.replace("http://127.0.0.1", "https://localhost")) as ledger:
+            if (folder, trusted) == ("mine", True):
+                assert ledger.budgets() == ()
+                continue
+            assert error_of(ledger.budgets)[0] is tl.LedgerError
+            assert "does not prove who it is" in error_of(ledger.budgets)[1]
+    assert len(part.asked) == 1
+
+
+def test_who_speaks_no_tls_is_told_nothing() -> None:
     part = Part((200, {}, b'{"budgets": []}'))
     with playing(part) as url, behind(url.replace("http://", "https://"), 0.1) as ledger:
-        assert error_of(ledger.budgets)[0] is tl.Unavailable  # it does not even speak TLS
-    assert not [asked for asked in part.asked if "authorization" in asked[2]]
+        assert error_of(ledger.budgets)[0] is tl.Unavailable
+    assert not part.asked
 
 
 @pytest.mark.parametrize("url", [

@@ -74,7 +74,7 @@ def open_remote(
     return found
 
 
-class Place(NamedTuple):
+class ServerPlace(NamedTuple):
     """Where a server is."""
 
     secure: bool
@@ -90,7 +90,7 @@ class Place(NamedTuple):
         return f"{'https' if self.secure else 'http'}://{host}{port}{self.path}"
 
 
-def place(url: str) -> Place:
+def place(url: str) -> ServerPlace:
     """The parts of an address; InvalidParameter where a token should not be sent there."""
     try:
         parts = urlsplit(url)
@@ -104,7 +104,7 @@ def place(url: str) -> Place:
     secure = parts.scheme == "https"
     if not secure and not _is_here(host):
         raise InvalidParameter(f"http://{host:.100} would show the token to whoever listens on the way: use https://")
-    return Place(secure, host, port, quote(parts.path.rstrip("/"), safe="/%"))
+    return ServerPlace(secure, host, port, quote(parts.path.rstrip("/"), safe="/%"))
 
 
 def _is_here(host: str) -> bool:
