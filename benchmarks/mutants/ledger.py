@@ -102,8 +102,13 @@ FAULTS = (
         "        if False:\n",
         "book/test_jobs.py test_executors.py",
     ),
+    Fault("two claimants", "book/jobs.py", " and row.claimant == mine:", ":", "book/test_claims.py"),
     Fault(
-        "two claimants", "book/jobs.py", 'if row.state in ("running", "committed"):', "if False:", "book/test_jobs.py"
+        "claimed after it ended",
+        "book/jobs.py",
+        'if row.state in ("running", "committed"):',
+        "if False:",
+        "book/test_claims.py",
     ),
     Fault(
         "no weights",
