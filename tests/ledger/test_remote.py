@@ -326,7 +326,8 @@ def playing(part: Part, context: ssl.SSLContext | None = None) -> Iterator[str]:
                 return
             status, headers, body = said
             self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+            length = {} if "Transfer-Encoding" in headers else {"Content-Length": str(len(body))}
+            for name, value in {**length, **headers}.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
@@ -369,9 +370,14 @@ def refusing(status: int, kind: str, **headers: str) -> tuple[int, Mapping[str, 
 BUSY = refusing(503, "Unavailable", **{"Retry-After": "0"})
 
 
-@pytest.mark.parametrize(
-    "first", [None, BUSY, refusing(429, "Unavailable"), (502, {}, b"<html>"), (504, {}, b""), (503, {}, b"x")]
-)
+CUT = {"Content-Length": "99", "Connection": "close"}  # the server ends in the middle of its answer
+
+
+@pytest.mark.parametrize("first", [
+    None, BUSY, refusing(429, "Unavailable"), (502, {}, b"<html>"), (504, {}, b""), (503, {}, b"x"), (201, CUT, b""),
+    (201, CUT, b'{"id": "y"}'), (409, {**PROBLEM, **CUT}, b'{"kind": "Claimed", "detail": ""}'),
+    (201, {"Transfer-Encoding": "chunked", "Connection": "close"}, b'b\r\n{"id": "y"}\r\n'),
+])  # fmt: skip
 def test_what_got_no_answer_is_asked_again_with_the_same_key(
     first: tuple[int, Mapping[str, str], bytes] | None,
 ) -> None:

@@ -15,7 +15,7 @@ import re
 import ssl
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from ipaddress import ip_address
 from pathlib import Path
 from time import monotonic, sleep
@@ -228,6 +228,8 @@ class RemoteDesk(Desk):
             data = response.read(ANSWER_BYTES_MOST + 1)
             if len(data) > ANSWER_BYTES_MOST:
                 raise LedgerError(f"{self._place.shown} answers with more than {ANSWER_BYTES_MOST:,} bytes")
+            if response.length:  # it ended in the middle, which the library does not say
+                raise IncompleteRead(data, response.length)
         except BaseException:
             connection.close()
             raise
