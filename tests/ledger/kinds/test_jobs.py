@@ -15,7 +15,8 @@ import tightrope as tr
 from tightrope.ledger.errors import RelationMismatch
 from tightrope.ledger.kinds import KINDS, kind_of
 from tightrope.ledger.kinds.base import Price, Wanted
-from tightrope.ledger.kinds.jobs import leak, one_law, pieces
+from tightrope.ledger.kinds.jobs import leak, one_law, pieces, uses
+from tightrope.relation import Direction
 
 ORDERS = {"1.5": 0.25, "2": 0.25, "8": 0.25, "32": 0.25}
 SHARED: Mapping[str, Mapping[str, Any]] = {
@@ -210,6 +211,8 @@ def test_the_larger_of_both_infinite_masses_is_slack() -> None:
     assert leak(one_sided) == Fraction(1, 8)
     assert leak(tr.Finite(p=[0.25, 0.625, 0.125], q=[0.5, 0.5, 0.0])) == Fraction(1, 8)
     assert leak(tr.Laplace(scale=3.0)) == 0
+    for direction in Direction:  # each by itself, as the pair of one direction need not be the reverse of the other's
+        assert [use.leak for use in uses(one_sided, direction)] == [Fraction(1, 8)]
     assert price("rdp", f"{one_sided!r} * 3").units["slack"] == 3 * 2**59
 
 
