@@ -86,10 +86,19 @@ def _create_checked(body: Body) -> dict[str, Any]:
         "unit": text(body.get("unit"), "unit (whose privacy it is, as in 'one person')", 200),
         "parent": None if body.get("parent") is None else named(body["parent"], "the name of a budget"),
         "parallel": bool(body.get("parallel")),
-        "plan": None if plan is None else {str(read_job(str(each))): count for each, count in plan.items()},
+        "plan": None if plan is None else _planned(plan),
         "orders": None if orders is None else {str(each): _number(orders, each) for each in orders},
         **{each: _number(body, each) for each in NUMBERS},
     }
+
+
+def _planned(plan: Body) -> dict[str, int]:
+    """By canonical expressions; equal jobs are counted together."""
+    found: dict[str, int] = {}
+    for each, count in plan.items():
+        job = written(str(each))
+        found[job] = found.get(job, 0) + count
+    return found
 
 
 def _count(value: object) -> bool:

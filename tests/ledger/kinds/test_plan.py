@@ -13,6 +13,7 @@ from tightrope.errors import InvalidParameter
 from tightrope.ledger.kinds import kind_of
 from tightrope.ledger.kinds.base import Design, Price, Wanted
 from tightrope.ledger.kinds.plan import _matched
+from tightrope.ledger.orders import WRITES
 from tightrope.mechanisms.base import Mechanism
 
 LETTERS = [tr.PureDP(epsilon=float(n)) for n in range(1, 5)]
@@ -98,3 +99,13 @@ def test_equal_jobs_are_counted_together(names: tuple[str, str]) -> None:
     plain = repr(tr.parse(names[0]).nameless)
     design = designed({names[0]: 1, f"({names[1]})": 2, plain: 4}, delta=1e-6)
     assert [axis.total for axis in design.axes] == [7 if names[0] != plain else 6]
+
+
+def test_a_request_loses_no_job_of_a_plan() -> None:
+    """Equal jobs are counted together, and many numbers are written out."""
+    many = f"Finite(p={[0.125] * 8 + [0.0]}, q={[0.125] * 7 + [0.0625] * 2})"
+    body = {"name": "a", "kind": "plan", "relation": "add_remove", "unit": "one person", "delta": 0.1}
+    plan = {"Gaussian(sigma=2)": 1, "Gaussian(sigma=2.0)": 5, many: 2}
+    checked = WRITES["create"].checked({**body, "plan": plan})["plan"]
+    assert checked == {"Gaussian(sigma=2.0)": 6, repr(tr.parse(many)): 2}
+    assert [axis.total for axis in designed(checked, delta=0.2).axes] == [6, 2]
