@@ -188,6 +188,7 @@ def test_basic(name: str) -> None:
         assert units["delta"] is not None
         epsilon, delta = epsilon + count * units["epsilon"], delta + count * units["delta"]
     check(epsilon / 2**50, TABLE[name].basic)
+    assert epsilon / 2**50 >= TABLE[name].plan
     assert delta / 2**62 <= DELTA * (1.0 + 1e-9)
 
 
@@ -199,6 +200,7 @@ def test_odometer(name: str) -> None:
     dead = frozenset(axis for axis, used in units.items() if used is None)
     found = kind.odometer(design.shared, design.promise, {axis: used or 0 for axis, used in units.items()}, dead)
     check(found["epsilon"], TABLE[name].odometer)
+    assert found["epsilon"] >= TABLE[name].plan
     assert found["delta"] == DELTA
 
 
