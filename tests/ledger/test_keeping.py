@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy")
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, event, text
 
 from tightrope import ledger as tl
 from tightrope.errors import DataError, InvalidParameter
@@ -155,6 +155,21 @@ def test_what_nobody_knows_is_burnt(restored: Restored) -> None:
         after.verify(receipts=[each for each in restored.receipts if not each.startswith("_ledger")])
 
 
+def test_what_was_spent_before_and_after_a_loss_is_not_mixed_up(restored: Restored) -> None:
+    """The anchor knows two that were spent, the ledger two as well, and together they are three."""
+    with restored.open() as unaware:
+        spend(unaware, "after")
+    with pytest.raises(tl.WentBack):
+        restored.open(anchor=restored.anchor)
+    with restored.open() as after:
+        with pytest.raises(tl.WrongState, match="burn"):
+            after.recover("b", "restored old.db", anchor=restored.anchor, complete=True)
+        after.recover("b", "restored old.db", anchor=restored.anchor)
+        assert used(after) == 4.0
+        after.recover("_ledger", "restored old.db")
+        after.verify(restored.anchor, restored.receipts)
+
+
 def test_tokens_that_a_restore_revived_are_revoked_by_a_recovery(restored: Restored) -> None:
     with restored.open() as after:
         desk = after._desk
@@ -220,7 +235,7 @@ def edited(ledger: Ledger, *statements: str) -> None:
     """By somebody who owns the database, and takes the triggers away first."""
     database = database_of(ledger)
     postgresql = database.dialect == "postgresql"
-    names = [(name, table) for name, _, table, _, _ in steps._FORBIDDEN]
+    names = [(name, table) for name, _, table, *_ in steps._FORBIDDEN]
     with database.engine.connect() as connection:
         connection.begin() if postgresql else connection.exec_driver_sql("BEGIN IMMEDIATE")
         for name, table in names:
@@ -475,6 +490,26 @@ def test_a_ledger_that_does_not_hold_together_is_not_migrated(
     with pytest.raises(tl.VerificationFailed):
         ledger.migrate(tmp_path / "before.db")
     assert database_of(ledger).version() == 1
+
+
+def test_a_file_that_cannot_be_written_to_is_said_so_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("tightrope.ledger.desk.sleep", waited.append)
+    with tl.init(f"sqlite:///{tmp_path / 'x.db'}") as ledger:
+        ledger.create("b", epsilon=4.0, **TERMS)
+        engine = database_of(ledger).engine
+        event.listen(engine, "checkout", lambda connection, *_: connection.execute("PRAGMA query_only=ON"))
+        with pytest.raises(tl.Unavailable, match="readonly"):
+            spend(ledger, "one")
+    assert waited == []
+
+
+def test_refusals_are_counted(ledger: Ledger) -> None:
+    ledger.create("b_", epsilon=1.0, **TERMS)
+    with pytest.raises(tl.BudgetExhausted):
+        spend(ledger, "large", "PureDP(epsilon=9.0)", "b_")
+    assert ledger.status("b_")["jobs"] == {"refused": 1}
+    assert ledger.status("b")["jobs"] == {}
 
 
 def test_a_receipt_is_read_strictly(ledger: Ledger) -> None:

@@ -121,7 +121,12 @@ class Receipt:
         return Receipt(parts[0], int(parts[1]), parts[2], proven)
 
     def stands(self, connection: Connection) -> bool:
-        """Whether the ledger still has the line, or a recovery has made up for its loss."""
+        """Whether the ledger still has the line, or a recovery has made up for its loss.
+
+        A recovery that burnt all that was left has made up for every line of its epoch, another one for those up to
+        the last that its anchor knew. Which of them were lost cannot be told by numbers: lines that were written after
+        a restore have those of the lost ones.
+        """
         of = tables.audit.c
         query = select(of.hash).where(of.root == self.root, of.seq == self.seq)
         if connection.execute(query).scalar() == self.hash:
@@ -131,4 +136,4 @@ class Receipt:
         if body is None:
             return False
         made_up = json.loads(body)
-        return bool(self.seq > made_up["from"] and (made_up["burn"] or self.seq <= made_up["witnessed"]))
+        return bool(made_up["burn"] or self.seq <= made_up["witnessed"])

@@ -9,6 +9,7 @@ and every write goes to a chain: so what it reads of these budgets stays true un
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -111,7 +112,7 @@ class Database:
             with GATE.using(), self.engine.connect() as connection:
                 yield connection
         except OperationalError as error:
-            raise Unavailable(f"the ledger's database does not answer: {_reason(error)}") from None
+            raise _unavailable(error) from None
         except DatabaseError as error:
             if type(error) is not DatabaseError:  # its kinds have their own meaning
                 raise
@@ -152,7 +153,7 @@ class Database:
             except OperationalError as error:
                 gone = error.connection_invalidated or getattr(error.orig, "sqlstate", None) in CONFLICTS
                 if monotonic() > until or not (gone or _is_closing(error)):
-                    raise Unavailable(f"the ledger's database does not answer: {_reason(error)}") from None
+                    raise _unavailable(error) from None
             except DBAPIError as error:
                 if getattr(error.orig, "sqlstate", None) not in CONFLICTS or monotonic() > until:
                     raise
@@ -296,9 +297,15 @@ def _refuse_remote(path: Path) -> None:
 
 
 def _is_closing(error: OperationalError) -> bool:
-    """Whether the server is starting, stopping or gone: it may be back in a moment."""
+    """Whether the server is starting, stopping or gone: it may be back in a moment. A file is there or is not."""
     state = getattr(error.orig, "sqlstate", None)
-    return (state is None and "locked" not in str(error.orig)) or str(state).startswith(("57P", "08"))
+    return not isinstance(error.orig, sqlite3.Error) and (state is None or str(state).startswith(("57P", "08")))
+
+
+def _unavailable(error: OperationalError) -> Unavailable:
+    """A file that cannot be written to will not be in a moment; one that somebody holds may."""
+    lasting = isinstance(error.orig, sqlite3.Error) and "locked" not in str(error.orig)
+    return Unavailable(f"the ledger's database does not answer: {_reason(error)}", passing=not lasting)
 
 
 def _reason(error: DBAPIError) -> str:

@@ -104,8 +104,8 @@ class LocalDesk(Desk):
         while True:
             try:
                 return self._write(order, name, body, once, nonce)
-            except Unavailable:  # it may be back in a moment; what was written is found by its key
-                if monotonic() > until:
+            except Unavailable as error:  # it may be back in a moment; what was written is found by its key
+                if not error.passing or monotonic() > until:
                     raise
                 sleep(0.1)
 

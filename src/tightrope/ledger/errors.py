@@ -117,9 +117,13 @@ class RelationMismatch(LedgerError):
 
 
 class Unavailable(LedgerError):
-    """Busy, or out of reach; what was asked may be asked again with the same key."""
+    """Busy, or out of reach; what was asked may be asked again with the same key. passing: it may be back soon."""
 
     code, exit, urn = 503, 5, "unavailable"
+
+    def __init__(self, message: str, *, passing: bool = True) -> None:
+        super().__init__(message)
+        self.passing = passing
 
 
 class VerificationFailed(LedgerError):

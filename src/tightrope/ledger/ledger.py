@@ -271,7 +271,8 @@ class Ledger:
     ) -> Mapping[str, Any]:
         """Opens a frozen root after a restore: counters are raised to the anchor's, and all that is left is burnt.
 
-        complete: the anchor is from after the last charge that anybody made, so that nothing needs to be burnt.
+        complete: the anchor is from after the last charge that anybody made, before the loss and since, so that nothing
+        needs to be burnt. root "_ledger": all tokens are revoked.
         """
         if complete and anchor is None:
             raise InvalidParameter("complete is said of an anchor: give the one that was made after the last charge")
@@ -284,6 +285,7 @@ class Ledger:
             "spent": known.get("used", {}),
             "dead": known.get("dead", {}),
             "witnessed": known.get("seq", 0),
+            "at": 0 if anchor is None else anchor["at"],
             "burn": not complete,
         }
         return self._ask("recover", body).content

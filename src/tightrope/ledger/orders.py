@@ -277,12 +277,12 @@ def _freeze_checked(body: Body) -> dict[str, Any]:
 
 
 def _recover_checked(body: Body) -> dict[str, Any]:
-    _known(body, ("root", "why", "spent", "dead", "witnessed", "burn"))
+    _known(body, ("root", "why", "spent", "dead", "witnessed", "at", "burn"))
     witnessed, spent, dead = body.get("witnessed", 0), body.get("spent") or {}, body.get("dead") or {}
     try:
         counted = {str(name): {str(axis): int(units) for axis, units in axes.items()} for name, axes in spent.items()}
         ended = {str(name): sorted(map(str, axes)) for name, axes in dead.items()}
-        number = int(witnessed)
+        number, at = int(witnessed), int(body.get("at", 0))
     except (AttributeError, TypeError, ValueError):
         raise InvalidParameter("spent holds units by budget and axis, dead the names of axes by budget") from None
     return {
@@ -291,6 +291,7 @@ def _recover_checked(body: Body) -> dict[str, Any]:
         "spent": counted,
         "dead": ended,
         "witnessed": number,
+        "at": at,
         "burn": bool(body.get("burn", True)),
     }
 

@@ -146,11 +146,13 @@ def _axis(each: Counter) -> dict[str, Any]:
 
 
 def _states(connection: Connection, budget: str) -> dict[str, int]:
-    """How many reservations of each state were charged to a budget."""
+    """How many reservations of each state were charged to a budget, and how many that named it were refused."""
     of, charge = tables.reservation.c, tables.charge.c
     mine = select(charge.reservation).where(charge.budget == budget).distinct()
     rows = connection.execute(select(of.state, func.count()).where(of.id.in_(mine)).group_by(of.state))
-    return {row[0]: row[1] for row in rows}
+    named = of.jobs.contains(f'"{budget}":', autoescape=True)
+    refused = connection.execute(select(func.count()).where(of.state == "refused", named)).scalar_one()
+    return {row[0]: row[1] for row in rows} | ({"refused": refused} if refused else {})
 
 
 def _further(asking: Asking, found: Node, pricer: Pricer) -> Later:

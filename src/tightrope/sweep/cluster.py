@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..calls import cut
 from ..errors import InvalidParameter
+from ..version import __version__
 from .executor import Executor, lost
 from .job import Chunk, Job, Rows, warm
 
@@ -138,8 +139,6 @@ def _turn() -> threading.Lock:
 @cache
 def stamp() -> Stamp:
     """The versions that decide whether rows are the same."""
-    from .. import __version__
-
     found = [("python", f"{version_info.major}.{version_info.minor}"), ("tightrope", __version__)]
     for name in PACKAGES:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
@@ -205,7 +206,9 @@ def recover(asking: Asking) -> Written:
     """Opens a frozen root: counters are raised to what witnesses say, and what is left is burnt unless all is known.
 
     body: root; spent: units used, by budget and axis; dead: axes, by budget; witnessed: the number of the last line
-    that these speak of; burn: whether all that is left goes, since nobody knows what later lines had spent.
+    that these speak of, and at: their time; burn: whether all that is left goes, since nobody knows what later lines
+    had spent. Without burning, nothing may have been written since that time but that it was frozen: what was spent
+    before the loss and after it would have to be added up.
     All that is held is spent: what the backup has as reserved may have run since, and nobody may run it again.
     prepared: the chains that are locked.
     """
@@ -226,6 +229,8 @@ def recover(asking: Asking) -> Written:
         raise InvalidParameter(
             f"the witnesses know of {unknown[0]!r:.120}, which is not here, and what it spent would be forgotten: burn"
         )
+    if not body["burn"]:
+        _expect_still(connection, root.id, body["at"])
     for row in held:
         settle(connection, row.id)
     found, totals = _raised(counters(connection, names), body)
@@ -238,6 +243,17 @@ def recover(asking: Asking) -> Written:
     return Written(
         {"name": root.id, "state": "open", "burnt": body["burn"]}, {**_elsewhere(root.id, held), root.id: event}
     )
+
+
+def _expect_still(connection: Connection, root: str, at: int) -> None:
+    of = tables.audit.c
+    since = connection.execute(select(of.seq, of.body).where(of.root == root, of.at > at).order_by(of.seq))
+    for row in since:
+        if json.loads(row.body)["event"] != "freeze":
+            raise WrongState(
+                f"{root!r} went on after the witnesses' last word (line {row.seq}), so that these do not know all that "
+                "was spent: burn what is left"
+            )
 
 
 def _elsewhere(root: str, held: Iterable[Row[Any]]) -> dict[str, dict[str, Any]]:
