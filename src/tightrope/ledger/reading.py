@@ -89,7 +89,8 @@ def expect_part(part: str, whole: str) -> None:
 def budgets(asking: Asking, pricer: Pricer) -> Later:
     """All budgets that these eyes may see, by name."""
     of = tables.budget.c
-    query = select(of.id, of.root, of.parent, of.kind, of.state).order_by(of.root, of.id)
+    top = tables.budget.alias()  # a part has the state of its root
+    query = select(of.id, of.root, of.parent, of.kind, top.c.state).where(top.c.id == of.root).order_by(of.root, of.id)
     if asking.actor.root is not None:
         query = query.where(of.root == asking.actor.root)
     rows = [] if asking.actor.role == "job" else asking.connection.execute(query).all()
@@ -235,7 +236,8 @@ def reservations(asking: Asking, pricer: Pricer) -> Later:
     if asking.actor.role not in ("admin", "auditor"):
         query = query.where(of.principal == asking.actor.name)
     rows = asking.connection.execute(query).all()
-    listed = [jobs.shown(row._asdict(), jobs.charges_of(asking.connection, row.id)) for row in rows]
+    charges = jobs.charges_of_all(asking.connection, [row.id for row in rows])
+    listed = [jobs.shown(row._asdict(), charges[row.id]) for row in rows]
     return lambda: {"reservations": listed}
 
 

@@ -165,6 +165,16 @@ def charges_of(connection: Connection, identity: str) -> list[tuple[str, str, in
     return [(row.budget, row.name, row.units) for row in connection.execute(_CHARGES, {"id": identity})]
 
 
+def charges_of_all(connection: Connection, identities: Sequence[str]) -> dict[str, list[tuple[str, str, int]]]:
+    """The same of several."""
+    of = tables.charge.c
+    found: dict[str, list[tuple[str, str, int]]] = {each: [] for each in identities}
+    query = select(of.reservation, of.budget, of.name, of.units).where(of.reservation.in_(identities))
+    for row in connection.execute(query.order_by(of.reservation, of.budget, of.name)):
+        found[row.reservation].append((row.budget, row.name, row.units))
+    return found
+
+
 def document(connection: Connection, identity: object) -> dict[str, Any]:
     """A reservation as it stands."""
     row = found_row(connection, identity)
