@@ -45,7 +45,7 @@ for module in pkgutil.walk_packages(tightrope.__path__, "tightrope."):
         importlib.import_module(module.name)
     except ImportError as error:
         adapter = ".interop." in module.name and "pip install" in str(error)
-        extra = any(each in module.name for each in (".explore.", ".ledger.")) and error.name in EXTRA
+        extra = any(each in module.name for each in (".explore.", ".ledger.", ".listening")) and error.name in EXTRA
         if not adapter and not extra:
             raise
 print(tightrope.__version__)

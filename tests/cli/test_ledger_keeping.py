@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.ledger.shell import LedgerShell
-from tightrope.ledger.chain import Line
+from tightrope.ledger.chain import AuditLine
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_audit_for_people_and_as_json_lines(shell: LedgerShell) -> None:
     assert f"{identity} reserved: PureDP(epsilon=0.1) on census (table 7)" in told[1]
     lines = [json.loads(line) for line in shell.done("audit", "census", "--json").out.splitlines()]
     assert [each.pop("schema") for each in lines] == [1, 1]
-    first, second = (Line(**each) for each in lines)
+    first, second = (AuditLine(**each) for each in lines)
     assert first.right
     assert second.right
     assert second.prev == first.hash

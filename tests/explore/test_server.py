@@ -20,6 +20,7 @@ import tightrope as tr
 from tightrope.cli.app import run as command_line
 from tightrope.explore import server
 from tightrope.explore.guard import QUESTION_BYTES
+from tightrope.listening import listening_at
 
 pytestmark = pytest.mark.clock
 SGD = "Gaussian(sigma=1).poisson(rate=0.01) * 1000"
@@ -306,5 +307,5 @@ def test_shared_links_are_read() -> None:
 
 
 def test_only_this_machine_is_listened_to() -> None:
-    with server.listening(0) as sock:
+    with listening_at(server.ADDRESS, 0) as sock:
         assert sock.getsockname()[0] == "127.0.0.1"

@@ -126,9 +126,9 @@ class Model:
                 raise No("NotFound")
             if name == "commit" and body["part"] is not None and any(body["part"] > n for _, n in job.wanted.values()):
                 raise No("InvalidParameter")
-        elif name == "create" and body["parent"] is not None and self._budget(body["parent"]).kind != body["kind"]:
-            raise No("InvalidParameter")
-        elif name == "renew" and body["epsilon"] > self._budget(body["name"]).ceiling:
+        elif (
+            name == "create" and body["parent"] is not None and self._budget(body["parent"]).kind != body["kind"]
+        ) or (name == "renew" and body["epsilon"] > self._budget(body["name"]).ceiling):
             raise No("InvalidParameter")
 
     def _budget(self, name: str) -> Budget:

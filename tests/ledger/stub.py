@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tightrope.ledger.kinds.base import Axis, Design, Price, Wanted
+from tightrope.ledger.kinds.base import BudgetAxis, Design, Price, Wanted
 from tightrope.ledger.pricing import Pricer
 
 # What one step of job i costs on the axes of a kind, in their order; None: no finite amount.
@@ -57,7 +57,9 @@ class Given(Pricer):
         epsilon = int(wanted.epsilon)
         most = epsilon if wanted.ceiling is None else int(wanted.ceiling)
         axes = tuple(
-            Axis(name, "any" if name.startswith("order") else "all", max(now, 0), max(ceiling, 0), 1, dead=ceiling < 0)
+            BudgetAxis(
+                name, "any" if name.startswith("order") else "all", max(now, 0), max(ceiling, 0), 1, dead=ceiling < 0
+            )
             for name, now, ceiling in zip(AXES[kind], totals(kind, epsilon), totals(kind, most), strict=True)
         )
         return Design(kind, {"relation": wanted.relation.value, "kind": kind}, {"epsilon": epsilon}, axes)

@@ -9,7 +9,7 @@ import mpmath
 import pytest
 
 import tightrope as tr
-from tightrope.ledger.domination import Corner, dominated, least_square, outline
+from tightrope.ledger.domination import ProfileCorner, dominated, least_square, outline
 
 SLACK = 1e-9
 
@@ -99,25 +99,31 @@ def test_the_cost_fits_hardly() -> None:
 def test_points_alone_prove_nothing() -> None:
     """Corners on the right side itself, far apart: it dips below their chord."""
     with mpmath.workdps(30):
-        on = [Corner(place, float(right(0.0, 1.0, SLACK, place)) * (1.0 - 1e-9)) for place in (0.0, 3.0)]
-    far = Corner(8.0, SLACK)
+        on = [ProfileCorner(place, float(right(0.0, 1.0, SLACK, place)) * (1.0 - 1e-9)) for place in (0.0, 3.0)]
+    far = ProfileCorner(8.0, SLACK)
     assert not dominated([*on, far], 0.0, SLACK, 1.0)
     assert dominated([*on, far], 0.0, SLACK, 36.0)
 
 
 def test_what_is_missing_is_not_dominated() -> None:
     assert not dominated([], 0.0, SLACK, 1.0)
-    assert not dominated([Corner(0.1, 0.0)], 0.0, SLACK, 1.0)  # nothing is said from 0 on
-    assert not dominated([Corner(0.0, 2e-9)], 0.0, SLACK, 1.0)  # beyond the last corner there is more than slack
-    assert dominated([Corner(0.0, 1e-9)], 0.0, SLACK, 1.0)
+    assert not dominated([ProfileCorner(0.1, 0.0)], 0.0, SLACK, 1.0)  # nothing is said from 0 on
+    assert not dominated([ProfileCorner(0.0, 2e-9)], 0.0, SLACK, 1.0)  # beyond the last corner there is more than slack
+    assert dominated([ProfileCorner(0.0, 1e-9)], 0.0, SLACK, 1.0)
 
 
 def test_corners_that_time_left_out_do_not_matter() -> None:
     from tightrope.ledger.domination import _hull
 
-    corners = [Corner(0.0, 0.5), Corner(1.0, 1.0), Corner(2.0, 0.1), Corner(2.0, 0.2), Corner(3.0, 0.0)]
-    assert _hull(corners) == (Corner(0.0, 0.5), Corner(2.0, 0.1), Corner(3.0, 0.0))
-    far = [Corner(0.0, 0.5), Corner(1e5, 0.4), Corner(2e5, 0.0)]
+    corners = [
+        ProfileCorner(0.0, 0.5),
+        ProfileCorner(1.0, 1.0),
+        ProfileCorner(2.0, 0.1),
+        ProfileCorner(2.0, 0.2),
+        ProfileCorner(3.0, 0.0),
+    ]
+    assert _hull(corners) == (ProfileCorner(0.0, 0.5), ProfileCorner(2.0, 0.1), ProfileCorner(3.0, 0.0))
+    far = [ProfileCorner(0.0, 0.5), ProfileCorner(1e5, 0.4), ProfileCorner(2e5, 0.0)]
     assert _hull(far)[0] == far[0]
     assert _hull(far)[-1] == far[-1]
 

@@ -35,7 +35,7 @@ from tests.oracle.adaptive import (
 )
 from tests.search import FULL, cases
 from tightrope.ledger.kinds import kind_of
-from tightrope.ledger.kinds.base import Axis, Design, Price, Wanted
+from tightrope.ledger.kinds.base import BudgetAxis, Design, Price, Wanted
 from tightrope.relation import Relation
 
 Law = tuple[tuple[float, ...], tuple[float, ...]]
@@ -124,7 +124,7 @@ def prices(design: Design, offers: Sequence[Offer]) -> list[Mapping[str, int | N
     return found
 
 
-def limited(axes: Sequence[Axis], costs: Sequence[Mapping[str, int | None]]) -> tuple[Rule, State]:
+def limited(axes: Sequence[BudgetAxis], costs: Sequence[Mapping[str, int | None]]) -> tuple[Rule, State]:
     """Every `all` axis holds, and one of the `any` axes was never exceeded; and where it begins."""
     limits = np.array([axis.ceiling for axis in axes], dtype=np.int64)
     every = np.array([axis.need == "all" for axis in axes])
@@ -147,7 +147,7 @@ def limited(axes: Sequence[Axis], costs: Sequence[Mapping[str, int | None]]) -> 
 
 
 def truth(
-    design: Design, offers: Sequence[Offer], alpha: np.ndarray, rounds: int, axes: Sequence[Axis] | None = None
+    design: Design, offers: Sequence[Offer], alpha: np.ndarray, rounds: int, axes: Sequence[BudgetAxis] | None = None
 ) -> np.ndarray:
     """The largest profile of what this budget accepts, of both directions."""
     rule, start = limited(design.axes if axes is None else axes, prices(design, offers))
@@ -422,8 +422,8 @@ def test_refunding_what_expired_while_it_ran_is_free() -> None:
 
 
 def test_a_menu_cap_of_one_analyst_reaches_another() -> None:
-    def axes(most: int) -> list[Axis]:
-        return [Axis(name, "any", most, most, 1) for name in ("low", "high")]
+    def axes(most: int) -> list[BudgetAxis]:
+        return [BudgetAxis(name, "any", most, most, 1) for name in ("low", "high")]
 
     jobs = [{"low": 1, "high": 1}, {"low": 4, "high": 100}, {"low": 100, "high": 5}]
     project, start = limited(axes(10), jobs)
@@ -592,13 +592,13 @@ def said(design: Design, used: Mapping[str, int], dead: Iterable[str] = ()) -> f
     return float(kind_of("odometer").odometer(design.shared, design.promise, used, frozenset(dead))["epsilon"])
 
 
-def allowed_at(design: Design, epsilon: float) -> list[Axis]:
+def allowed_at(design: Design, epsilon: float) -> list[BudgetAxis]:
     """The axes of the budget that is used up where the odometer exceeds epsilon: R + log(1/(w delta))/(a - 1) <= it."""
     found = []
     for order, weight in ORDERS.items():
         most = epsilon + math.log(weight * design.promise["delta"]) / (float(order) - 1)
         units = math.floor(max(most, 0.0) * 2**50)
-        found.append(Axis(f"order {order}", "any", units, units, 2**50, dead=most < 0))
+        found.append(BudgetAxis(f"order {order}", "any", units, units, 2**50, dead=most < 0))
     return found
 
 

@@ -15,15 +15,15 @@ import pytest
 
 from tests.oracle.adaptive import Neighbours, Rule, Shelf, State, filtered, neighbours
 from tightrope.ledger.book.fit import fit, spread
-from tightrope.ledger.book.tree import Counter, Node, Path
+from tightrope.ledger.book.tree import BudgetNode, Counter, Path
 
 EPSILON, DELTA = 20.0, 1e-6
 WEIGHTS = {2: 0.5, 64: 0.5}
 UNIT = 2**40
 
 
-def budget(name: str, parent: str | None = None, parallel: bool = False) -> Node:
-    return Node(name, "r", parent, "rdp", "add_remove", "one person", {}, {}, "open", parallel, 0)
+def budget(name: str, parent: str | None = None, parallel: bool = False) -> BudgetNode:
+    return BudgetNode(name, "r", parent, "rdp", "add_remove", "one person", {}, {}, "open", parallel, 0)
 
 
 def kappa(order: float) -> float:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import webbrowser
 from contextlib import closing, suppress
+from typing import Any
 
 import click
 
@@ -29,13 +32,11 @@ MISSING = "the explorer needs starlette and uvicorn: pip install 'tightrope-dp[e
 @click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
 def explore(
     expressions: tuple[str, ...],
-    port: int,
-    token: str | None,
     files: str | None,
     ledger: str | None,
     token_file: str | None,
-    processes: int | None,
     no_browser: bool,
+    **settings: Any,
 ) -> int:
     """A page in the browser: drag a number and see epsilon, delta and what an attacker can do; both ends, always.
 
@@ -68,17 +69,10 @@ def explore(
     def ready(address: str) -> None:
         with suppress(OSError):  # whoever closed the output still has the page
             click.echo(f"{address}\nThe explorer is open on this machine alone; Ctrl+C ends it.")
+        if not no_browser:  # in a thread: some browsers only come back when they are closed
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-    serve(
-        expressions,
-        port=port,
-        token=token,
-        files=files,
-        ledger=shown,
-        processes=processes,
-        browser=not no_browser,
-        ready=ready,
-    )
+    serve(expressions, files=files, ledger=shown, ready=ready, **settings)
     return 0
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..ledger.ledger import Ledger
     from ..ledger.values import Quote, Status
 
-CONNECT_SECONDS = 5  # for which a PostgreSQL that does not answer is waited for
+LEDGER_CONNECT_SECONDS = 5  # for which a PostgreSQL that does not answer is waited for
 NO_LEDGER = "the explorer was started without a ledger: tightrope explore --ledger budget.db shows one"
 
 
@@ -81,7 +81,7 @@ def _patient(url: str) -> str:
     """The same address; of PostgreSQL with a limit on the time that it takes to connect, unless it has one."""
     if not url.startswith("postgresql") or "connect_timeout=" in url:
         return url
-    return f"{url}{'&' if '?' in url else '?'}connect_timeout={CONNECT_SECONDS}"
+    return f"{url}{'&' if '?' in url else '?'}connect_timeout={LEDGER_CONNECT_SECONDS}"
 
 
 def shown_by(reader: LedgerReader | None) -> LedgerReader:

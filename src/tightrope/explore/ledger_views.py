@@ -38,11 +38,11 @@ from ..ledger.values import moment
 from .asked import PageQuestion
 from .ledger import LedgerReader, shown_by
 
-NAME_MOST = 200  # characters
+LEDGER_NAME_MOST = 200  # characters
 USED_MOST = 100  # budgets of which the tree says how much is gone
 JOBS_MOST = 20
 MOMENTS_MOST = 400  # of a chart
-LINES_MOST = 6
+PROMISE_LINES_MOST = 6
 LEFT = AXIS_HEADINGS.index("left")
 
 Told = Mapping[str, Any]
@@ -100,7 +100,7 @@ def further(asked: PageQuestion) -> dict[str, Any]:
 
 def _name(asked: PageQuestion) -> str:
     name = asked.given.get("budget", "")
-    if not isinstance(name, str) or len(name) > NAME_MOST:
+    if not isinstance(name, str) or len(name) > LEDGER_NAME_MOST:
         raise InvalidParameter(f"budget must be the name of one, not {name!r:.60}")
     return name
 
@@ -171,7 +171,7 @@ def _some(moments: Sequence[Told]) -> list[Told]:
 
 def _shares(status: Told, moments: Sequence[Told]) -> dict[str, Any]:
     """What was spent, and what was held above it, as shares of what is promised; texts are rounded up."""
-    axes = [axis for axis in telling(status) if axis["ceiling"]][:LINES_MOST]
+    axes = [axis for axis in telling(status) if axis["ceiling"]][:PROMISE_LINES_MOST]
     series = []
     for axis in axes:
         name, ceiling = axis["name"], axis["ceiling"]

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import threading
-import webbrowser
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from secrets import token_urlsafe
@@ -14,6 +11,7 @@ from urllib.parse import urlencode, urlsplit
 import uvicorn
 
 from ..errors import InvalidParameter
+from ..listening import TellingServer, listening_at
 from ..sweep.local import cores
 from .app import application
 from .asked import TEXT_MOST
@@ -35,12 +33,11 @@ def serve(
     files: str | None = None,
     ledger: Address | None = None,
     processes: int | None = None,
-    browser: bool = True,
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serves the page until it is interrupted; ready is told its address. ledger: what its last view shows."""
     secret = token_urlsafe(TOKEN_BYTES) if token is None else checked_token(token)
-    with listening(port) as sock:
+    with listening_at(ADDRESS, port) as sock:
         used: int = sock.getsockname()[1]
         address = f"http://{ADDRESS}:{used}/?{urlencode({'token': secret})}{state(expressions)}"
         lanes = Lanes(processes or cores(), files, ledger)
@@ -54,20 +51,7 @@ def serve(
             ws="none",
         )
         with suppress(KeyboardInterrupt):  # the way to end it
-            asyncio.run(_Server(config, lambda: _tell(ready, address, browser)).serve([sock]))
-
-
-def listening(port: int) -> socket.socket:
-    """A socket of this machine alone; port 0 is any that is free."""
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        sock.bind((ADDRESS, port))
-    except (OSError, OverflowError) as error:
-        sock.close()
-        why = getattr(error, "strerror", None) or error
-        raise InvalidParameter(f"port {port} cannot be used ({why}): leave --port out for any that is free") from None
-    return sock
+            asyncio.run(TellingServer(config, lambda: ready(address)).serve([sock]))
 
 
 def checked_token(token: str) -> str:
@@ -92,22 +76,3 @@ def shared_state(text: str) -> str | None:
     if text.startswith("#"):
         return text[1:]
     return urlsplit(text).fragment if text.startswith(("http://127.0.0.1:", "http://localhost:")) else None
-
-
-class _Server(uvicorn.Server):
-    """Tells when it can be asked."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started and not self.should_exit:
-            self._ready()
-
-
-def _tell(ready: Callable[[str], None], address: str, browser: bool) -> None:
-    ready(address)
-    if browser:  # in a thread: some browsers only come back when they are closed
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -39,7 +39,7 @@ def hashed(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AuditLine:
     """One line of a chain; body is canonical JSON."""
 
     root: str
@@ -75,12 +75,14 @@ def follows(seq: int, body: Mapping[str, Any]) -> int:
     return (seq // EPOCH + 1) * EPOCH + 1 if body["event"] == "recover" else seq + 1
 
 
-def append(connection: Connection, root: str, at: int, actor: str, body: Mapping[str, Any]) -> Line:
+def append(connection: Connection, root: str, at: int, actor: str, body: Mapping[str, Any]) -> AuditLine:
     """Writes one more line; whoever calls this holds the lock of the chain."""
     head = connection.execute(_HEAD, {"of": root}).one()
     written = canonical(body)
     seq, moment = follows(head.seq, body), max(at, head.at)
-    line = Line(root, seq, moment, actor, written, head.hash, line_hash(root, seq, moment, actor, written, head.hash))
+    line = AuditLine(
+        root, seq, moment, actor, written, head.hash, line_hash(root, seq, moment, actor, written, head.hash)
+    )
     connection.execute(tables.audit.insert(), line.document())
     connection.execute(_MOVE, {"of": root, "seq": seq, "hash": line.hash, "at": moment})
     return line

@@ -20,7 +20,7 @@ from ..errors import InvalidParameter
 from . import chain, orders, tables
 from . import errors as ledger_errors
 from .book import jobs
-from .book.entry import Actor, Asking, Written
+from .book.entry import Actor, LedgerRequest, Recorded
 from .book.people import known
 from .chain import SYSTEM, Receipt, canonical, hashed
 from .database import AGAIN_SECONDS, Database
@@ -94,7 +94,7 @@ class LocalDesk(Desk):
     def ask(self, name: str, body: Mapping[str, Any], key: str | None = None, nonce: str = "") -> Reply:
         if name in orders.READS:
             with self.database.read() as connection:
-                asking = Asking(connection, self.database.now(connection), self.actor, body)
+                asking = LedgerRequest(connection, self.database.now(connection), self.actor, body)
                 later = orders.READS[name].act(asking, self.pricer)
             return Reply(dict(later()))
         if name not in orders.WRITES:
@@ -113,7 +113,7 @@ class LocalDesk(Desk):
         content = order.checked(body)
         digest = hashed(canonical([name, content]))
         with self.database.read() as connection:
-            asking = Asking(connection, self.database.now(connection), self.actor, content, nonce=nonce)
+            asking = LedgerRequest(connection, self.database.now(connection), self.actor, content, nonce=nonce)
             before = self._before(asking, key, digest, order.claims(content))
             if before is not None:
                 return before
@@ -124,7 +124,7 @@ class LocalDesk(Desk):
         prepared = later()
 
         def work(connection: Connection) -> Reply | LedgerError:
-            inside = Asking(connection, self.database.now(connection), self.actor, content, prepared, nonce)
+            inside = LedgerRequest(connection, self.database.now(connection), self.actor, content, prepared, nonce)
             already = self._before(inside, key, digest, order.claims(content))
             if already is not None:
                 return already
@@ -137,7 +137,7 @@ class LocalDesk(Desk):
             raise found
         return found  # type: ignore[no-any-return]
 
-    def _before(self, asking: Asking, key: str, digest: str, starting: bool) -> Reply | None:
+    def _before(self, asking: LedgerRequest, key: str, digest: str, starting: bool) -> Reply | None:
         """What was answered to this key; KeyReused where it was another request."""
         row = asking.connection.execute(_ANSWER, {"of": asking.actor.name, "known": key}).one_or_none()
         if row is None:
@@ -153,7 +153,7 @@ class LocalDesk(Desk):
         return Reply(reply, receipts, True)
 
     @staticmethod
-    def _claimant(asking: Asking, identity: str) -> str | None:
+    def _claimant(asking: LedgerRequest, identity: str) -> str | None:
         return jobs.found_row(asking.connection, identity).claimant  # type: ignore[no-any-return]
 
     def _receipt(self, connection: Connection, root: str, seq: int) -> str:
@@ -161,7 +161,7 @@ class LocalDesk(Desk):
         digest = connection.execute(select(of.hash).where(of.root == root, of.seq == seq)).scalar_one()
         return chain.receipt(root, seq, digest, self.secret)
 
-    def _expire(self, asking: Asking, roots: Iterable[str]) -> None:
+    def _expire(self, asking: LedgerRequest, roots: Iterable[str]) -> None:
         """What is over ends before anything new begins; chains that are not locked here wait for their own turn."""
         locked = set(roots)
         for row in jobs.due(asking.connection, asking.now):
@@ -177,7 +177,7 @@ class LocalDesk(Desk):
         states = connection.execute(select(of.state).where(of.id.in_(list(roots)))).scalars()
         return all(state == "open" for state in states)
 
-    def _done(self, asking: Asking, done: Written, key: str, digest: str) -> Reply | LedgerError:
+    def _done(self, asking: LedgerRequest, done: Recorded, key: str, digest: str) -> Reply | LedgerError:
         """Writes the lines and the answer; a refusal is an answer too, and stays."""
         reply = dict(done.reply) if done.refused is None else {**done.reply, "error": problem(done.refused)}
         keyed = {"principal": asking.actor.name, "key": key, "body_hash": digest, "reply": reply}

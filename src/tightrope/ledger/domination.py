@@ -31,7 +31,7 @@ from ..kernels.normal_shift import level, normal_above, shift_above
 from ..mechanisms.base import Mechanism
 from ..mechanisms.gaussian import GDP
 
-CELLS_FIRST, CELLS = 48, 512  # roughly first, and finely where that is cheap
+CHECK_CELLS_FIRST, CHECK_CELLS = 48, 512  # roughly first, and finely where that is cheap
 FINE_SHARE = 0.125  # of the work that is left
 OUTLINE_SECONDS = 5.0  # where nobody else has said how long it may take
 NEAR_FIRST, NEAR_GROWTH = 2.0**-12, 1.25  # of c above what single points ask for: the first try, and the next ones
@@ -41,7 +41,7 @@ CHECK_BITS = 2 * BITS_START  # next to mu = 0 half of them cancel
 LEAST_SQUARE = 2.0**-80  # far below a unit
 
 
-class Corner(NamedTuple):
+class ProfileCorner(NamedTuple):
     """An epsilon, and a number at or above delta there."""
 
     epsilon: float
@@ -63,7 +63,7 @@ def least_square(job: Mechanism, floor: float, slack: float) -> float:
     raise UnsupportedMechanism("no Gaussian that pays for it was found", mechanism=shortened(str(job)))
 
 
-def outline(job: Mechanism, floor: float, slack: float) -> tuple[Corner, ...]:
+def outline(job: Mechanism, floor: float, slack: float) -> tuple[ProfileCorner, ...]:
     """Upper ends of delta of the left side at rising epsilons from 0 on, the last at most the slack."""
     run = job + GDP(mu=floor) if floor > 0.0 else job
     with work.allowance(OUTLINE_SECONDS):
@@ -73,31 +73,33 @@ def outline(job: Mechanism, floor: float, slack: float) -> tuple[Corner, ...]:
                 f"no epsilon is known beyond which its delta is at most the slack {slack!r}; give a larger one",
                 mechanism=shortened(str(job)),
             )
-        return (Corner(0.0, slack),) if last == 0.0 else _hull([*_corners(run, last), Corner(last, slack)])
+        return (
+            (ProfileCorner(0.0, slack),) if last == 0.0 else _hull([*_corners(run, last), ProfileCorner(last, slack)])
+        )
 
 
-def _corners(run: Mechanism, last: float) -> list[Corner]:
+def _corners(run: Mechanism, last: float) -> list[ProfileCorner]:
     """Roughly, and where that took little of the work, finely too."""
     before = work.left()
-    found = _sampled(run, last, CELLS_FIRST)
-    if (before - work.left()) * CELLS / CELLS_FIRST <= FINE_SHARE * work.left():
+    found = _sampled(run, last, CHECK_CELLS_FIRST)
+    if (before - work.left()) * CHECK_CELLS / CHECK_CELLS_FIRST <= FINE_SHARE * work.left():
         with suppress(WorkExhausted):
-            found += _sampled(run, last, CELLS)
+            found += _sampled(run, last, CHECK_CELLS)
     return found
 
 
-def _sampled(run: Mechanism, last: float, cells: int) -> list[Corner]:
+def _sampled(run: Mechanism, last: float, cells: int) -> list[ProfileCorner]:
     """At so many epsilons below the last; what time does not allow is at most 1."""
     curve = run.curve(epsilons=[last * index / cells for index in range(cells)])
-    return [Corner(place, bound.upper) for place, bound in curve]
+    return [ProfileCorner(place, bound.upper) for place, bound in curve]
 
 
-def _hull(corners: list[Corner]) -> tuple[Corner, ...]:
+def _hull(corners: list[ProfileCorner]) -> tuple[ProfileCorner, ...]:
     """Those on the lower convex hull in alpha: a corner above the chord of two others only makes the bound worse.
 
     It only chooses: chords of any corners hold, and the first and the last are kept.
     """
-    kept: list[Corner] = []
+    kept: list[ProfileCorner] = []
     for each in sorted(corners):
         if kept and kept[-1].epsilon == each.epsilon:  # the lowest came first
             continue
@@ -107,14 +109,14 @@ def _hull(corners: list[Corner]) -> tuple[Corner, ...]:
     return tuple(kept)
 
 
-def _above(first: Corner, middle: Corner, second: Corner) -> bool:
+def _above(first: ProfileCorner, middle: ProfileCorner, second: ProfileCorner) -> bool:
     """Whether the middle is above the chord, about."""
     start, place, stop = (math.exp(each.epsilon - second.epsilon) for each in (first, middle, second))
     share = (place - start) / (stop - start) if stop > start else 0.0
     return middle.delta > first.delta + share * (second.delta - first.delta)
 
 
-def dominated(corners: Sequence[Corner], floor: float, slack: float, square: float) -> bool:
+def dominated(corners: Sequence[ProfileCorner], floor: float, slack: float, square: float) -> bool:
     """Whether the right side with this c is certainly above the chords of all cells, and beyond them."""
     if not corners or corners[0].epsilon != 0.0 or corners[-1].delta > slack:
         return False
@@ -123,7 +125,7 @@ def dominated(corners: Sequence[Corner], floor: float, slack: float, square: flo
         return all(_covered(first, second, mu, slack) for first, second in pairwise(corners))
 
 
-def _covered(first: Corner, second: Corner, mu: arb, slack: float) -> bool:
+def _covered(first: ProfileCorner, second: ProfileCorner, mu: arb, slack: float) -> bool:
     """Whether some line below the right side is above both corners."""
     if max(first.delta, second.delta) <= slack:
         return True
@@ -136,7 +138,7 @@ def _covered(first: Corner, second: Corner, mu: arb, slack: float) -> bool:
     return False
 
 
-def _asked(corner: Corner, slack: float) -> float:
+def _asked(corner: ProfileCorner, slack: float) -> float:
     """About the mu that this point alone asks for; it only chooses where to look."""
     with working_precision(CHECK_BITS):
         share = upper_float((arb(corner.delta) - arb(slack)) / (1 - arb(slack)))

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..report.filing import Filing
-from .chain import Line
+from .chain import AuditLine
 from .errors import VerificationFailed
 from .filed import BudgetReport
 from .kinds import kind_of
-from .reading import IN_PARTITIONS, STEPS_MOST
+from .reading import IN_PARTITIONS, MOMENTS_MOST
 from .replay import Replay
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def gather(ledger: Ledger, name: str, texts: Mapping[str, str | None]) -> Budget
     """The report of one budget and what is beneath it; texts: title, system, organisation, author and date."""
     filing = Filing.of({**texts, "title": texts.get("title") or REPORT_TITLE}, texts.get("date"))
     root = str(ledger.status(name)["root"])
-    lines = [Line(**each) for each in ledger.audit(root)]
+    lines = [AuditLine(**each) for each in ledger.audit(root)]
     replay = Replay()
     replay.begin(root)
     moments = []
@@ -79,7 +79,7 @@ def _moved(moments: Iterable[tuple[int, dict[str, list[int]]]]) -> tuple[Mapping
     for at, axes in moments:
         if axes and (not found or axes != found[-1]["axes"]):
             found.append({"at": at, "axes": axes})
-    step = -(-len(found) // STEPS_MOST) or 1
+    step = -(-len(found) // MOMENTS_MOST) or 1
     return tuple(found[:-1:step] + found[-1:])
 
 

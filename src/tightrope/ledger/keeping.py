@@ -20,7 +20,7 @@ from sqlalchemy import Connection, func, select
 
 from ..errors import DataError, InvalidParameter
 from . import chain, tables
-from .chain import SYSTEM, Line, canonical
+from .chain import SYSTEM, AuditLine, canonical
 from .database import Database
 from .desk import LocalDesk
 from .errors import Conflict, VerificationFailed, WentBack
@@ -30,7 +30,7 @@ from .replay import KEYS, Replay, broken, differences
 from .steps import STEPS
 
 FORMAT = "tightrope-ledger"
-CHUNK = 5000  # rows that are written at a time
+ROWS_AT_A_TIME = 5000  # rows that are written at a time
 
 
 def begin(desk: LocalDesk) -> None:
@@ -93,7 +93,7 @@ def verify_chains(
         replay.begin(root)
         wanted = known.get(root, {"seq": 0})
         for each in lines:
-            line = Line(**each)
+            line = AuditLine(**each)
             replay.line(line)
             count += 1
             if line.seq == wanted["seq"] and line.hash != wanted["hash"]:
@@ -206,7 +206,7 @@ def imported(database: Database, lines: Iterator[str]) -> int:
     for each in lines:
         found = _document(each)
         try:
-            line = Line(**found)
+            line = AuditLine(**found)
             replay.line(line)
         except (KeyError, TypeError):
             raise DataError("a line of the export is no line of an audit") from None
@@ -231,7 +231,7 @@ def _document(text: str) -> dict[str, Any]:
     return found
 
 
-def _written(connection: Connection, replay: Replay, lines: list[Line]) -> None:
+def _written(connection: Connection, replay: Replay, lines: list[AuditLine]) -> None:
     """All tables; a root whose last line here is its export goes on at this place, as the chain says next."""
     if connection.execute(select(func.count()).select_from(tables.head)).scalar_one():
         raise Conflict("somebody began a ledger here at the same time")
@@ -246,10 +246,10 @@ def _written(connection: Connection, replay: Replay, lines: list[Line]) -> None:
         found = list(replay.tables[table.name].values())
         if table.name == "budget":
             found.sort(key=lambda row: depth(row["id"]))
-        for start in range(0, len(found), CHUNK):
-            connection.execute(table.insert(), found[start : start + CHUNK])
-    for start in range(0, len(lines), CHUNK):
-        connection.execute(tables.audit.insert(), [line.document() for line in lines[start : start + CHUNK]])
+        for start in range(0, len(found), ROWS_AT_A_TIME):
+            connection.execute(table.insert(), found[start : start + ROWS_AT_A_TIME])
+    for start in range(0, len(lines), ROWS_AT_A_TIME):
+        connection.execute(tables.audit.insert(), [line.document() for line in lines[start : start + ROWS_AT_A_TIME]])
     for name, row in replay.tables["budget"].items():
         if row["state"] == "exported" and row["parent"] is None:
             connection.execute(tables.budget.update().where(tables.budget.c.id == name[0]).values(state="open"))

@@ -28,7 +28,7 @@ DEFAULT_ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64
 HEAD_WEIGHT, TAIL_WEIGHT = 0.9, 0.0083  # 0.9 + 12 * 0.0083 is below 1, also as fractions of these doubles
 EVEN_ORDERS = tuple(sorted((*DEFAULT_ORDERS, 2.5, 5.0, 10.0, 20.0)))
 EVEN_WEIGHT = 2.0**-4  # sixteen orders
-ORDER_LEAST, MENU_ORDER_MOST = 1.0 + 2.0**-20, 2.0**20  # beyond, few divergences are known
+MENU_ORDER_LEAST, MENU_ORDER_MOST = 1.0 + 2.0**-20, 2.0**20  # beyond, few divergences are known
 ORDERS_MOST = 64
 SEARCHED_ORDERS = (1e-3, 1e6)  # less 1
 
@@ -87,7 +87,7 @@ def _order(text: object) -> float:
         order = float(text) if isinstance(text, (str, int, float)) and not isinstance(text, bool) else math.nan
     except (ValueError, OverflowError):
         order = math.nan
-    if not ORDER_LEAST <= order <= MENU_ORDER_MOST:
+    if not MENU_ORDER_LEAST <= order <= MENU_ORDER_MOST:
         raise InvalidParameter(f"an order must be a number from 1 + 2**-20 to 2**20, not {text!r:.40}")
     return order
 

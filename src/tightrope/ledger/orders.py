@@ -11,7 +11,7 @@ from ..errors import InvalidParameter
 from ..relation import Relation
 from . import reading
 from .book import budgets, exchange, jobs, people
-from .book.entry import Asking, Written, named, text
+from .book.entry import LedgerRequest, Recorded, named, text
 from .book.tree import node
 from .chain import SYSTEM
 from .errors import Denied
@@ -26,7 +26,7 @@ NUMBERS = ("epsilon", "delta", "ceiling", "slack", "floor", "rho")
 TOKEN_SECONDS_MOST = 10 * 366 * 86_400
 
 
-def _nothing(asking: Asking, pricer: Pricer) -> Later:
+def _nothing(asking: LedgerRequest, pricer: Pricer) -> Later:
     return lambda: None
 
 
@@ -35,10 +35,10 @@ class Write:
     """A request that is written down."""
 
     checked: Callable[[Body], dict[str, Any]]
-    allow: Callable[[Asking], None]
-    roots: Callable[[Asking], Iterable[str]]
-    act: Callable[[Asking], Written]
-    prepare: Callable[[Asking, Pricer], Later] = _nothing
+    allow: Callable[[LedgerRequest], None]
+    roots: Callable[[LedgerRequest], Iterable[str]]
+    act: Callable[[LedgerRequest], Recorded]
+    prepare: Callable[[LedgerRequest, Pricer], Later] = _nothing
     claims: Callable[[Body], bool] = lambda body: False  # whether a process begins its job with this
 
 
@@ -46,7 +46,7 @@ class Write:
 class Read:
     """A request that changes nothing; what takes long is done after the connection is given back."""
 
-    act: Callable[[Asking, Pricer], Later]
+    act: Callable[[LedgerRequest, Pricer], Later]
 
 
 def _known(body: Body, names: Iterable[str]) -> None:
@@ -105,12 +105,12 @@ def _count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10**9
 
 
-def _create_allow(asking: Asking) -> None:
+def _create_allow(asking: LedgerRequest) -> None:
     above = asking.body["parent"]
     reading.administer(asking, None if above is None else reading.visible(asking, above).root)
 
 
-def _create_prepare(asking: Asking, pricer: Pricer) -> Later:
+def _create_prepare(asking: LedgerRequest, pricer: Pricer) -> Later:
     above = asking.body["parent"]
     if above is None:
         return lambda: designed(asking.body, None, pricer)
@@ -126,12 +126,12 @@ def designed(body: Body, inherited: Mapping[str, Any] | None, pricer: Pricer) ->
     return pricer.design(body["kind"], Wanted(Relation(body["relation"]), **given), inherited)
 
 
-def _create_roots(asking: Asking) -> Iterable[str]:
+def _create_roots(asking: LedgerRequest) -> Iterable[str]:
     above = asking.body["parent"]
     return () if above is None else (node(asking.connection, above).root,)
 
 
-def _renew_prepare(asking: Asking, pricer: Pricer) -> Later:
+def _renew_prepare(asking: LedgerRequest, pricer: Pricer) -> Later:
     """The totals at the new epsilon, by the terms that the budget has."""
     found = node(asking.connection, asking.body["name"])
     wanted = {**dict.fromkeys((*NUMBERS, "plan", "orders")), **found.promise["wanted"]}
@@ -173,18 +173,18 @@ def written(job: object) -> str:
     return repr(read_job(job))
 
 
-def _reserve_allow(asking: Asking) -> None:
+def _reserve_allow(asking: LedgerRequest) -> None:
     for name in asking.body["jobs"]:
         reading.visible(asking, name)
     if asking.actor.role not in ("analyst", "admin"):
         raise Denied(f"a token for a {asking.actor.role} cannot reserve: ask for one for an analyst")
 
 
-def _reserve_prepare(asking: Asking, pricer: Pricer) -> Later:
+def _reserve_prepare(asking: LedgerRequest, pricer: Pricer) -> Later:
     return _prices(asking, asking.body["jobs"], asking.body["slack"], pricer)
 
 
-def _prices(asking: Asking, wanted: Mapping[str, str], slack: float | None, pricer: Pricer) -> Later:
+def _prices(asking: LedgerRequest, wanted: Mapping[str, str], slack: float | None, pricer: Pricer) -> Later:
     found = {name: node(asking.connection, name) for name in wanted}
     for each in found.values():
         if each.parallel:
@@ -196,7 +196,7 @@ def _prices(asking: Asking, wanted: Mapping[str, str], slack: float | None, pric
     return later
 
 
-def _reserve_roots(asking: Asking) -> Iterable[str]:
+def _reserve_roots(asking: LedgerRequest) -> Iterable[str]:
     return {node(asking.connection, name).root for name in asking.body["jobs"]}
 
 
@@ -220,15 +220,15 @@ def _one_checked(*optional: str) -> Callable[[Body], dict[str, Any]]:
     return checked
 
 
-def _one_allow(asking: Asking) -> None:
+def _one_allow(asking: LedgerRequest) -> None:
     reading.owned(asking, asking.body["reservation"])
 
 
-def _one_roots(asking: Asking) -> Iterable[str]:
+def _one_roots(asking: LedgerRequest) -> Iterable[str]:
     return jobs.roots_of(jobs.found_row(asking.connection, asking.body["reservation"]))
 
 
-def _commit_prepare(asking: Asking, pricer: Pricer) -> Later:
+def _commit_prepare(asking: LedgerRequest, pricer: Pricer) -> Later:
     """The prices of the parts that ran, each a part of the job that was reserved."""
     part = asking.body.get("part")
     if part is None:
@@ -257,17 +257,17 @@ def _token_checked(body: Body) -> dict[str, Any]:
     }
 
 
-def _admin_of(name: str) -> Callable[[Asking], None]:
+def _admin_of(name: str) -> Callable[[LedgerRequest], None]:
     """For who administers the root that the request names, or everything."""
 
-    def allow(asking: Asking) -> None:
+    def allow(asking: LedgerRequest) -> None:
         found = asking.body.get(name)
         reading.administer(asking, None if found is None else reading.visible(asking, str(found)).root)
 
     return allow
 
 
-def _root_of(name: str) -> Callable[[Asking], Iterable[str]]:
+def _root_of(name: str) -> Callable[[LedgerRequest], Iterable[str]]:
     return lambda asking: (node(asking.connection, asking.body[name]).root,)
 
 
@@ -296,12 +296,12 @@ def _recover_checked(body: Body) -> dict[str, Any]:
     }
 
 
-def _recover_allow(asking: Asking) -> None:
+def _recover_allow(asking: LedgerRequest) -> None:
     root = asking.body["root"]
     reading.administer(asking, None if root == SYSTEM else reading.visible(asking, root).root)
 
 
-def _recover_roots(asking: Asking) -> Iterable[str]:
+def _recover_roots(asking: LedgerRequest) -> Iterable[str]:
     """The root, and those of the jobs that it shares with others."""
     root = asking.body["root"]
     if root == SYSTEM:
@@ -310,12 +310,12 @@ def _recover_roots(asking: Asking) -> Iterable[str]:
     return {node(asking.connection, root).root, *(each for row in held for each in jobs.roots_of(row))}
 
 
-def _recover_prepare(asking: Asking, pricer: Pricer) -> Later:
+def _recover_prepare(asking: LedgerRequest, pricer: Pricer) -> Later:
     locked = tuple(_recover_roots(asking))
     return lambda: locked
 
 
-def _recover(asking: Asking) -> Written:
+def _recover(asking: LedgerRequest) -> Recorded:
     return people.recover(asking) if asking.body["root"] == SYSTEM else budgets.recover(asking)
 
 
@@ -347,7 +347,7 @@ WRITES: Mapping[str, Write] = {
         lambda body: {},
         lambda asking: reading.administer(asking, None),
         lambda asking: (),
-        lambda asking: Written({}, {}),
+        lambda asking: Recorded({}, {}),
     ),
 }
 

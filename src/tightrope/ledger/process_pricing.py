@@ -21,7 +21,7 @@ from typing import Any
 from ..errors import InvalidParameter, UnsupportedMechanism
 from .desk import again
 from .errors import Unavailable
-from .kinds.base import Axis, Design, Price, Wanted
+from .kinds.base import BudgetAxis, Design, Price, Wanted
 from .pricing import PRICE_SECONDS, Pricer
 
 PRICE_PATIENCE = PRICE_SECONDS + 2.0  # by which a price has said itself that it is late
@@ -29,7 +29,7 @@ DESIGN_SECONDS = 45.0
 PRICING_READY_SECONDS = 60.0
 PRICING_HELD_MOST = 700 << 20  # bytes: a process that held more is replaced by a new one
 TURN_SECONDS = 15.0  # for which a job waits for a process
-WAITING_MOST = 8  # jobs that wait: the server's other threads go on with what needs no price
+PRICES_WAITING_MOST = 8  # jobs that wait: the server's other threads go on with what needs no price
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 BEGIN = (
     "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "
@@ -52,7 +52,7 @@ class ProcessPricer(Pricer):
         self._free: LifoQueue[_Pricing] = LifoQueue()
         for each in self._all:
             self._free.put(each)
-        self._waiting = threading.BoundedSemaphore(WAITING_MOST)
+        self._waiting = threading.BoundedSemaphore(PRICES_WAITING_MOST)
 
     def start(self) -> None:
         """Starts all processes now, so that the first jobs need not wait for them."""
@@ -78,7 +78,7 @@ class ProcessPricer(Pricer):
         asked = {**asdict(wanted), "relation": wanted.relation.value}
         above = None if inherited is None else dict(inherited)
         found = self._asked({"design": [kind, asked, above]}, DESIGN_SECONDS, InvalidParameter(DESIGN_LATE))
-        axes = tuple(Axis(**each) for each in found["axes"])
+        axes = tuple(BudgetAxis(**each) for each in found["axes"])
         return Design(found["kind"], found["shared"], found["promise"], axes)
 
     def _asked(self, order: Mapping[str, Any], patience: float, late: Exception) -> dict[str, Any]:

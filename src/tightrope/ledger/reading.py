@@ -11,23 +11,23 @@ from sqlalchemy import Connection, Row, func, select
 from ..errors import InvalidParameter
 from . import tables
 from .book import jobs
-from .book.entry import Asking
+from .book.entry import LedgerRequest
 from .book.fit import fit, more, spread
-from .book.tree import Counter, Node, counters, node, path
-from .chain import SYSTEM, Line
+from .book.tree import BudgetNode, Counter, counters, node, path
+from .chain import SYSTEM, AuditLine
 from .errors import Denied, NotFound
 from .kinds import kind_of
 from .pricing import Pricer, read_job
 from .replay import Replay
 
-LINES_MOST = 1000  # of the audit in one answer
-LISTED_MOST = 1000  # reservations in one answer
-STEPS_MOST = 2000  # moments of a history
+AUDIT_LINES_MOST = 1000  # of the audit in one answer
+RESERVATIONS_MOST = 1000  # reservations in one answer
+MOMENTS_MOST = 2000  # moments of a history
 IN_PARTITIONS = "each partition has its own: a block was charged to what stands above it when it was made"
 Later = Callable[[], Mapping[str, Any]]
 
 
-def visible(asking: Asking, name: str) -> Node:
+def visible(asking: LedgerRequest, name: str) -> BudgetNode:
     """The budget, if these eyes may see it."""
     found = node(asking.connection, name)
     if asking.actor.root not in (None, found.root) or asking.actor.role == "job":
@@ -35,13 +35,13 @@ def visible(asking: Asking, name: str) -> Node:
     return found
 
 
-def administer(asking: Asking, root: str | None) -> None:
+def administer(asking: LedgerRequest, root: str | None) -> None:
     """For whoever administers this root; None: everything."""
     if asking.actor.role != "admin" or asking.actor.root not in (None, root):
         raise Denied(f"{asking.actor.name!r} does not administer this: ask whoever does")
 
 
-def audits(asking: Asking, root: str) -> None:
+def audits(asking: LedgerRequest, root: str) -> None:
     """For auditors and administrators of this root."""
     if asking.actor.root not in (None, root):
         raise NotFound(f"there is no budget {root!r:.120}")
@@ -49,7 +49,7 @@ def audits(asking: Asking, root: str) -> None:
         raise Denied(f"a token for a {asking.actor.role} cannot read the audit: ask for one for an auditor")
 
 
-def seen(asking: Asking, identity: object) -> Row[Any]:
+def seen(asking: LedgerRequest, identity: object) -> Row[Any]:
     """A reservation, if these eyes may see it."""
     row = jobs.found_row(asking.connection, identity)
     actor = asking.actor
@@ -61,7 +61,7 @@ def seen(asking: Asking, identity: object) -> Row[Any]:
     return row
 
 
-def owned(asking: Asking, identity: object) -> None:
+def owned(asking: LedgerRequest, identity: object) -> None:
     """For whoever reserved it, the job itself, and administrators of all its roots."""
     row = seen(asking, identity)
     if asking.actor.role == "auditor":
@@ -70,7 +70,7 @@ def owned(asking: Asking, identity: object) -> None:
         raise Denied("the reservation is for other budgets too, which this token does not administer")
 
 
-def jobs_of(asking: Asking, identity: object) -> dict[str, str]:
+def jobs_of(asking: LedgerRequest, identity: object) -> dict[str, str]:
     """The jobs of a reservation, by budget."""
     return dict(json.loads(jobs.found_row(asking.connection, identity).jobs))
 
@@ -86,7 +86,7 @@ def expect_part(part: str, whole: str) -> None:
             )
 
 
-def budgets(asking: Asking, pricer: Pricer) -> Later:
+def budgets(asking: LedgerRequest, pricer: Pricer) -> Later:
     """All budgets that these eyes may see, by name."""
     of = tables.budget.c
     top = tables.budget.alias()  # a part has the state of its root
@@ -100,7 +100,7 @@ def budgets(asking: Asking, pricer: Pricer) -> Later:
     return lambda: {"budgets": found}
 
 
-def status(asking: Asking, pricer: Pricer) -> Later:
+def status(asking: LedgerRequest, pricer: Pricer) -> Later:
     """One budget: promise, counters, odometer, and how many more of a job fit."""
     found = visible(asking, str(asking.body.get("name")))
     axes = counters(asking.connection, [found.id])[found.id]
@@ -156,7 +156,7 @@ def _states(connection: Connection, budget: str) -> dict[str, int]:
     return {row[0]: row[1] for row in rows} | ({"refused": refused} if refused else {})
 
 
-def _further(asking: Asking, found: Node, pricer: Pricer) -> Later:
+def _further(asking: LedgerRequest, found: BudgetNode, pricer: Pricer) -> Later:
     """What one job costs, whether it fits, and how many fit one after the other."""
     job, slack = asking.body.get("job"), asking.body.get("slack")
     if slack is not None and (isinstance(slack, bool) or not isinstance(slack, (int, float)) or not 0 <= slack <= 1):
@@ -185,12 +185,12 @@ def _further(asking: Asking, found: Node, pricer: Pricer) -> Later:
     return later
 
 
-def quote(asking: Asking, pricer: Pricer) -> Later:
+def quote(asking: LedgerRequest, pricer: Pricer) -> Later:
     """What a job would cost now; nothing is held."""
     return _further(asking, visible(asking, str(asking.body.get("budget"))), pricer)
 
 
-def history(asking: Asking, pricer: Pricer) -> Later:
+def history(asking: LedgerRequest, pricer: Pricer) -> Later:
     """What was held and spent of a budget after each line of its chain that moved it."""
     found = visible(asking, str(asking.body.get("name")))
     lines = list(read_lines(asking.connection, found.root))
@@ -205,34 +205,34 @@ def history(asking: Asking, pricer: Pricer) -> Later:
             if axes and now != last:
                 moments.append({"at": line.at, "axes": now})
                 last = now
-        step = -(-len(moments) // STEPS_MOST) or 1
+        step = -(-len(moments) // MOMENTS_MOST) or 1
         kept = moments[::step] if step == 1 or not moments else [*moments[:-1:step], moments[-1]]
         return {"name": found.id, "moments": kept}
 
     return later
 
 
-def read_lines(connection: Connection, root: str, after: int = 0, most: int | None = None) -> list[Line]:
+def read_lines(connection: Connection, root: str, after: int = 0, most: int | None = None) -> list[AuditLine]:
     """Lines of a chain, in order."""
     of = tables.audit.c
     query = select(tables.audit).where(of.root == root, of.seq > after).order_by(of.seq)
     rows = connection.execute(query if most is None else query.limit(most))
-    return [Line(row.root, row.seq, row.at, row.actor, row.body, row.prev, row.hash) for row in rows]
+    return [AuditLine(row.root, row.seq, row.at, row.actor, row.body, row.prev, row.hash) for row in rows]
 
 
-def reservation(asking: Asking, pricer: Pricer) -> Later:
+def reservation(asking: LedgerRequest, pricer: Pricer) -> Later:
     """One reservation as it stands."""
     row = seen(asking, asking.body.get("reservation"))
     found = jobs.shown(row._asdict(), jobs.charges_of(asking.connection, row.id))
     return lambda: found
 
 
-def reservations(asking: Asking, pricer: Pricer) -> Later:
+def reservations(asking: LedgerRequest, pricer: Pricer) -> Later:
     """Reservations of a budget, the newest first, as far as these eyes may see them."""
     found = visible(asking, str(asking.body.get("name")))
     of, charge = tables.reservation.c, tables.charge.c
     mine = select(charge.reservation).where(charge.budget == found.id).distinct()
-    query = select(tables.reservation).where(of.id.in_(mine)).order_by(of.made.desc(), of.id).limit(LISTED_MOST)
+    query = select(tables.reservation).where(of.id.in_(mine)).order_by(of.made.desc(), of.id).limit(RESERVATIONS_MOST)
     if asking.actor.role not in ("admin", "auditor"):
         query = query.where(of.principal == asking.actor.name)
     rows = asking.connection.execute(query).all()
@@ -241,7 +241,7 @@ def reservations(asking: Asking, pricer: Pricer) -> Later:
     return lambda: {"reservations": listed}
 
 
-def audit(asking: Asking, pricer: Pricer) -> Later:
+def audit(asking: LedgerRequest, pricer: Pricer) -> Later:
     """Lines of a chain after one of them."""
     root, after = str(asking.body.get("root")), asking.body.get("after", 0)
     if isinstance(after, bool) or not isinstance(after, int) or not 0 <= after < 1 << 62:
@@ -251,11 +251,11 @@ def audit(asking: Asking, pricer: Pricer) -> Later:
         raise InvalidParameter(f"a chain is that of a root, not of {root!r:.120}")
     if root == SYSTEM:
         administer(asking, None)
-    lines = [line.document() for line in read_lines(asking.connection, root, after, LINES_MOST)]
-    return lambda: {"root": root, "lines": lines, "more": len(lines) == LINES_MOST}
+    lines = [line.document() for line in read_lines(asking.connection, root, after, AUDIT_LINES_MOST)]
+    return lambda: {"root": root, "lines": lines, "more": len(lines) == AUDIT_LINES_MOST}
 
 
-def anchor(asking: Asking, pricer: Pricer) -> Later:
+def anchor(asking: LedgerRequest, pricer: Pricer) -> Later:
     """The heads of all chains that these eyes may see, with what was used: to be kept elsewhere."""
     if asking.actor.role not in ("auditor", "admin"):
         raise Denied(f"a token for a {asking.actor.role} cannot make anchors: ask for one for an auditor")

@@ -47,7 +47,7 @@ ADDRESSES: Mapping[str, tuple[str, str]] = {
     "anchor": ("GET", "/v1/anchor"),
 }
 CONNECT_SECONDS = 10.0
-ANSWER_SECONDS = 120.0  # a server waits for its processes and its database, and then says so
+REMOTE_ANSWER_SECONDS = 120.0  # a server waits for its processes and its database, and then says so
 REACH_SECONDS = 30.0  # for which a server that went away or is busy is asked again
 PAUSE_FIRST, PAUSE_MOST = 0.05, 2.0  # seconds between two attempts
 ANSWER_BYTES_MOST = 1 << 28
@@ -255,7 +255,7 @@ class RemoteDesk(Desk):
             else HTTPConnection(where, port, timeout=CONNECT_SECONDS)
         )
         made.connect()
-        made.sock.settimeout(ANSWER_SECONDS)
+        made.sock.settimeout(REMOTE_ANSWER_SECONDS)
         return made
 
     def _document(self, data: bytes) -> dict[str, Any]:

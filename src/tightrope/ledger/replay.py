@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .chain import GENESIS, SYSTEM, Line, canonical, follows
+from .chain import GENESIS, SYSTEM, AuditLine, canonical, follows
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
@@ -52,7 +52,7 @@ class Replay:
             "revoke": self._revoke,
         }
 
-    def chain(self, root: str, lines: Iterable[Line]) -> None:
+    def chain(self, root: str, lines: Iterable[AuditLine]) -> None:
         """One chain, from its beginning."""
         self.begin(root)
         for line in lines:
@@ -62,7 +62,7 @@ class Replay:
         """A chain without lines."""
         self.tables["head"][(root,)] = {"root": root, "seq": 0, "hash": GENESIS, "at": 0}
 
-    def line(self, line: Line) -> None:
+    def line(self, line: AuditLine) -> None:
         """The next line of its chain."""
         head = self.tables["head"][(line.root,)]
         try:
@@ -79,7 +79,7 @@ class Replay:
     def _put(self, table: str, row: Row) -> None:
         self.tables[table][tuple(row[name] for name in KEYS[table])] = dict(row)
 
-    def _answer(self, line: Line, body: Row) -> None:
+    def _answer(self, line: AuditLine, body: Row) -> None:
         """Each keyed request is answered again as it was; one that wrote several lines names them all."""
         if "key" not in body:
             return

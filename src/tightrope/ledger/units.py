@@ -16,7 +16,7 @@ LOSS_UNIT = 2**50
 DELTA_UNIT = 2**62
 SLOT_UNIT = 1
 UNITS_MOST = 2**62
-LOSS_MOST = UNITS_MOST // LOSS_UNIT
+AXIS_LOSS_MOST = UNITS_MOST // LOSS_UNIT
 
 
 def cost(upper: float | Fraction, unit: int) -> int | None:

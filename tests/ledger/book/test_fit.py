@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tightrope.ledger.book.fit import fit, more, spread
-from tightrope.ledger.book.tree import Counter, Node, Path
+from tightrope.ledger.book.tree import BudgetNode, Counter, Path
 
 
-def budget(name: str, parent: str | None = None, parallel: bool = False) -> Node:
-    return Node(name, "r", parent, "basic", "add_remove", "one person", {}, {}, "open", parallel, 0)
+def budget(name: str, parent: str | None = None, parallel: bool = False) -> BudgetNode:
+    return BudgetNode(name, "r", parent, "basic", "add_remove", "one person", {}, {}, "open", parallel, 0)
 
 
 def axis(of: str, name: str, need: str, total: int, used: int = 0, **more: object) -> Counter:

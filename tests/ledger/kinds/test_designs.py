@@ -9,7 +9,7 @@ import pytest
 
 import tightrope as tr
 from tightrope.ledger.kinds import kind_of
-from tightrope.ledger.kinds.base import Axis, Design, Wanted
+from tightrope.ledger.kinds.base import BudgetAxis, Design, Wanted
 
 TARGETS = [
     (1e-300, 0.5),
@@ -41,7 +41,7 @@ def designed(kind: str, **given: Any) -> Design | None:
         return None
 
 
-def axis(design: Design, name: str) -> Axis:
+def axis(design: Design, name: str) -> BudgetAxis:
     return next(each for each in design.axes if each.name == name)
 
 

@@ -12,6 +12,7 @@ import mpmath
 import pytest
 
 import tightrope as tr
+from tightrope.errors import UnsupportedMechanism
 from tightrope.ledger.errors import RelationMismatch
 from tightrope.ledger.kinds import KINDS, kind_of
 from tightrope.ledger.kinds.base import Price, Wanted
@@ -273,3 +274,14 @@ def test_a_name_changes_no_price(kind: str) -> None:
     job = "PureDP(epsilon=3) * 2"
     assert price(kind, f"({job}).named('weekly')").units == price(kind, job).units
     assert price(kind, "PureDP(epsilon=3).named('a') + PureDP(epsilon=3).named('b')").units == price(kind, job).units
+
+
+@every_kind
+@pytest.mark.parametrize("sigma", ["1e-300", "1e-160", "1e-9"])
+def test_noise_that_is_next_to_nothing_is_refused_in_one_line(kind: str, sigma: str) -> None:
+    try:
+        found = price(kind, f"Gaussian(sigma={sigma})")
+    except UnsupportedMechanism as refused:
+        assert "\n" not in str(refused)
+    else:
+        assert None in found.units.values()

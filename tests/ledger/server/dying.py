@@ -20,7 +20,8 @@ from tightrope.ledger.book.entry import Actor
 from tightrope.ledger.database import Database
 from tightrope.ledger.desk import LocalDesk
 from tightrope.ledger.server.app import application
-from tightrope.ledger.server.serve import LedgerServer, listening_at
+from tightrope.ledger.server.serve import LedgerServer
+from tightrope.listening import listening_at
 
 
 def say(word: str) -> None:

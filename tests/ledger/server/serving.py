@@ -19,7 +19,8 @@ from tightrope.ledger.desk import LocalDesk
 from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.pricing import Pricer
 from tightrope.ledger.server.app import application
-from tightrope.ledger.server.serve import LedgerServer, listening_at
+from tightrope.ledger.server.serve import LedgerServer
+from tightrope.listening import listening_at
 
 SECRET = b"the key of this ledger, in a test"
 NONCE = "a-process-of-the-tests"

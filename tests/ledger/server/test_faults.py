@@ -22,7 +22,7 @@ from tests.ledger.full import amount
 from tests.ledger.server.serving import JOB, Client
 from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.remote import RemoteDesk
-from tightrope.ledger.server.serve import listening_at
+from tightrope.listening import listening_at
 
 POINTS = ("before-commit", "after-commit", "before-reply")
 PATIENCE = 120.0

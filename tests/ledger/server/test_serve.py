@@ -21,7 +21,8 @@ from tightrope.ledger.book.entry import Actor
 from tightrope.ledger.database import Database
 from tightrope.ledger.desk import LocalDesk
 from tightrope.ledger.ledger import Ledger
-from tightrope.ledger.server.serve import checked_ledger, expire_due, expiring, listening_at, opened
+from tightrope.ledger.server.serve import checked_ledger, expire_due, expiring, opened
+from tightrope.listening import listening_at
 
 SCRIPT = """
 import logging, sys

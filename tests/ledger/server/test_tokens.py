@@ -12,7 +12,7 @@ from tightrope.ledger.book.entry import Actor
 from tightrope.ledger.database import Database
 from tightrope.ledger.desk import LocalDesk
 from tightrope.ledger.ledger import Ledger
-from tightrope.ledger.server.app import Asked
+from tightrope.ledger.server.app import AskedOverHttp
 
 CREATE = {"name": "new", "kind": "basic", "epsilon": 1.0, "delta": 1e-6, "unit": "one person", "relation": "replace"}
 
@@ -169,7 +169,7 @@ def test_no_token_is_ever_shown(house: House, caplog: pytest.LogCaptureFixture, 
         with pytest.raises(tl.NotFound) as info:
             ledger.status("nowhere")
         texts.append(str(info.value))
-    texts += [repr(Asked("status", {}, token, None, "", ())), caplog.text, *capfd.readouterr()]
+    texts += [repr(AskedOverHttp("status", {}, token, None, "", ())), caplog.text, *capfd.readouterr()]
     assert not [text for text in texts if token in text or SECRET.decode() in text]
     with house.desk.database.read() as connection:
         for table in ("audit", "token", "answer", "reservation", "budget"):

@@ -13,17 +13,17 @@ from ...errors import InvalidParameter
 from .. import chain, tables
 from ..chain import canonical
 from ..errors import BudgetExhausted, Conflict, WrongState
-from ..kinds.base import Axis, Design
-from .entry import Asking, Written, text
+from ..kinds.base import BudgetAxis, Design
+from .entry import LedgerRequest, Recorded, text
 from .fit import Fit, Place, amount, fit, left
 from .jobs import SETTLE, charge, holding, kill, roots_of, settle
-from .tree import Counter, Node, Path, counters, moving, node, path
+from .tree import BudgetNode, Counter, Path, counters, moving, node, path
 
 WANTED = ("epsilon", "delta", "ceiling", "slack", "floor", "rho", "plan", "orders")  # kept as it was said, for renewals
-FAR = 1 << 60  # milliseconds: a charge that no time ends
+NEVER = 1 << 60  # milliseconds: a charge that no time ends
 
 
-def create(asking: Asking) -> Written:
+def create(asking: LedgerRequest) -> Recorded:
     """A root, or a part of another budget; prepared: its design."""
     connection, body = asking.connection, asking.body
     design: Design = asking.prepared
@@ -62,10 +62,10 @@ def create(asking: Asking) -> Written:
         event["kills"] = _partition(connection, name, parent, design)
     if body["parallel"]:
         event |= _block(asking, row, design)
-    return Written({"name": name, "root": root}, {root: event})
+    return Recorded({"name": name, "root": root}, {root: event})
 
 
-def _axis_row(budget: str, position: int, each: Axis) -> dict[str, Any]:
+def _axis_row(budget: str, position: int, each: BudgetAxis) -> dict[str, Any]:
     return {
         "budget": budget,
         "name": each.name,
@@ -80,7 +80,7 @@ def _axis_row(budget: str, position: int, each: Axis) -> dict[str, Any]:
     }
 
 
-def _expect_same(parent: Node, design: Design, body: Mapping[str, Any]) -> None:
+def _expect_same(parent: BudgetNode, design: Design, body: Mapping[str, Any]) -> None:
     """One price serves the whole tree, so what it depends on is the same everywhere in it."""
     mine = (design.kind, body["relation"], body["unit"], canonical(design.shared))
     its = (parent.kind, parent.relation, parent.privacy_unit, canonical(parent.shared))
@@ -89,7 +89,7 @@ def _expect_same(parent: Node, design: Design, body: Mapping[str, Any]) -> None:
             raise InvalidParameter(f"a part of {parent.id!r} has the same {what}: {other:.200}, not {one:.200}")
 
 
-def _partition(connection: Connection, name: str, block: Node, design: Design) -> list[list[str]]:
+def _partition(connection: Connection, name: str, block: BudgetNode, design: Design) -> list[list[str]]:
     """A partition promises no more than its block was charged for; orders that it lacks end above it."""
     of_block = {each.name: each for each in counters(connection, [block.id])[block.id]}
     for each in design.axes:
@@ -117,7 +117,7 @@ def _dead(axes: list[Counter], name: str) -> bool:
     return next(each.dead for each in axes if each.name == name)
 
 
-def _block(asking: Asking, row: Mapping[str, Any], design: Design) -> dict[str, Any]:
+def _block(asking: LedgerRequest, row: Mapping[str, Any], design: Design) -> dict[str, Any]:
     """A parallel block charges its ceiling to what stands above, once: other partitions lose nothing on a record."""
     if row["relation"] == "replace":
         raise InvalidParameter(
@@ -134,7 +134,9 @@ def _block(asking: Asking, row: Mapping[str, Any], design: Design) -> dict[str, 
     return write_off(asking, found, {row["id"]: f"parallel block {row['id']}"}, [row["root"]], "block")
 
 
-def write_off(asking: Asking, found: Fit, jobs: Mapping[str, str], roots: list[str], note: str) -> dict[str, Any]:
+def write_off(
+    asking: LedgerRequest, found: Fit, jobs: Mapping[str, str], roots: list[str], note: str
+) -> dict[str, Any]:
     """A charge that is spent at once, with a reservation of its own; as an event says it."""
     identity = uuid4().hex
     row = {
@@ -143,7 +145,7 @@ def write_off(asking: Asking, found: Fit, jobs: Mapping[str, str], roots: list[s
         "state": "committed",
         "claimant": None,
         "made": asking.now,
-        "expires": FAR,
+        "expires": NEVER,
         "jobs": canonical(jobs),
         "roots": canonical(roots),
         "additive": 0,
@@ -160,7 +162,7 @@ def write_off(asking: Asking, found: Fit, jobs: Mapping[str, str], roots: list[s
     }
 
 
-def renew(asking: Asking) -> Written:
+def renew(asking: LedgerRequest) -> Recorded:
     """Raises what may be spent, up to the ceiling, which is the promise; prepared: the totals by axis."""
     connection = asking.connection
     found = node(connection, asking.body["name"])
@@ -179,7 +181,7 @@ def renew(asking: Asking) -> Written:
         changes[each.name] = wanted
     _set_totals(connection, found.id, changes)
     event = {"event": "renew", "totals": {found.id: changes}}
-    return Written({"name": found.id, "root": found.root}, {found.root: event})
+    return Recorded({"name": found.id, "root": found.root}, {found.root: event})
 
 
 def _set_totals(connection: Connection, name: str, totals: Mapping[str, int]) -> None:
@@ -189,20 +191,20 @@ def _set_totals(connection: Connection, name: str, totals: Mapping[str, int]) ->
     connection.execute(statement, [{"n": each, "t": total} for each, total in totals.items()])
 
 
-def freeze(asking: Asking) -> Written:
+def freeze(asking: LedgerRequest) -> Recorded:
     """Nothing more is answered for this root until it is recovered."""
     root = node(asking.connection, asking.body["root"])
     if root.id != root.root:
         raise InvalidParameter(f"a whole tree is frozen: its root is {root.root!r}")
     if root.state != "open":  # what went on elsewhere never opens here again
-        return Written({"name": root.id, "state": root.state}, {})
+        return Recorded({"name": root.id, "state": root.state}, {})
     moving(asking.connection, [root.id])  # what was exported stays so for good
     why = text(asking.body["why"], "why")
     _state(asking.connection, root.id, "frozen")
-    return Written({"name": root.id, "state": "frozen"}, {root.id: {"event": "freeze", "why": why}})
+    return Recorded({"name": root.id, "state": "frozen"}, {root.id: {"event": "freeze", "why": why}})
 
 
-def recover(asking: Asking) -> Written:
+def recover(asking: LedgerRequest) -> Recorded:
     """Opens a frozen root: counters are raised to what witnesses say, and what is left is burnt unless all is known.
 
     body: root; spent: units used, by budget and axis; dead: axes, by budget; witnessed: the number of the last line
@@ -240,7 +242,7 @@ def recover(asking: Asking) -> Written:
         _set_totals(connection, name, raised)
     event |= {name: body[name] for name in ("witnessed", "burn")}
     event |= write_off(asking, found, {root.id: "recovery"}, [root.id], "recovery")
-    return Written(
+    return Recorded(
         {"name": root.id, "state": "open", "burnt": body["burn"]}, {**_elsewhere(root.id, held), root.id: event}
     )
 

@@ -26,7 +26,7 @@ class Actor:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class LedgerRequest:
     """One request inside its transaction."""
 
     connection: Connection
@@ -38,7 +38,7 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Recorded:
     """What an operation did: the reply, one line for each chain, and the refusal where there is one."""
 
     reply: Mapping[str, Any]

@@ -6,11 +6,11 @@ from sqlalchemy import update
 
 from ...errors import InvalidParameter
 from .. import tables
-from .entry import Asking, Written
+from .entry import LedgerRequest, Recorded
 from .tree import moving, node
 
 
-def leave(asking: Asking) -> Written:
+def leave(asking: LedgerRequest) -> Recorded:
     """The last line of a root here."""
     root = node(asking.connection, asking.body["root"])
     if root.id != root.root:
@@ -18,4 +18,4 @@ def leave(asking: Asking) -> Written:
     moving(asking.connection, [root.id])
     asking.connection.execute(update(tables.budget).where(tables.budget.c.id == root.id).values(state="exported"))
     event = {"event": "export", "why": asking.body["why"]}
-    return Written({"name": root.id, "state": "exported"}, {root.id: event})
+    return Recorded({"name": root.id, "state": "exported"}, {root.id: event})

@@ -24,7 +24,7 @@ from .. import tables
 from ..chain import canonical, hashed
 from ..errors import BudgetExhausted, Cancelled, Claimed, NotAdditive, NotFound, WrongState
 from ..kinds.base import Price
-from .entry import Asking, Written
+from .entry import LedgerRequest, Recorded
 from .fit import Fit, fit, spread
 from .tree import Path, counters, moving, path
 
@@ -52,7 +52,7 @@ _DUE = (
 )
 
 
-def reserve(asking: Asking) -> Written:
+def reserve(asking: LedgerRequest) -> Recorded:
     """Holds what the jobs cost, on all budgets that they meet, or nothing; prepared: the price of each job."""
     connection, body = asking.connection, asking.body
     prices: Mapping[str, Price] = asking.prepared
@@ -89,9 +89,9 @@ def reserve(asking: Asking) -> Written:
     }
     reply = shown(row, found.charges)
     if not refused:
-        return Written(reply, events)
+        return Recorded(reply, events)
     why = f"{found.why}; the refusal is recorded as {identity}"
-    return Written(reply, events, BudgetExhausted(why, identity))
+    return Recorded(reply, events, BudgetExhausted(why, identity))
 
 
 def judged(connection: Connection, paths: Sequence[Path], prices: Mapping[str, Mapping[str, int | None]]) -> Fit:
@@ -186,7 +186,7 @@ def roots_of(row: Row[Any]) -> list[str]:
     return list(json.loads(row.roots))
 
 
-def claim(asking: Asking) -> Written:
+def claim(asking: LedgerRequest) -> Recorded:
     """reserved to running, for one process alone."""
     row = found_row(asking.connection, asking.body["reservation"])
     moving(asking.connection, roots_of(row))
@@ -194,7 +194,7 @@ def claim(asking: Asking) -> Written:
     if row.state == "cancelled":
         raise Cancelled("the reservation was cancelled or expired before it was claimed: reserve anew")
     if row.state == "running" and row.claimant == mine:
-        return Written(document(asking.connection, row.id), {})
+        return Recorded(document(asking.connection, row.id), {})
     if row.state in ("running", "committed"):
         raise Claimed("another process has claimed this job, which runs once: reserve anew for another run")
     _expect(row, "reserved")
@@ -205,7 +205,7 @@ def claim(asking: Asking) -> Written:
     return _settled(asking, row, event)
 
 
-def commit(asking: Asking) -> Written:
+def commit(asking: LedgerRequest) -> Recorded:
     """What was held is spent: all of it, or the part that ran; prepared: the prices of the parts."""
     row = found_row(asking.connection, asking.body["reservation"])
     moving(asking.connection, roots_of(row))
@@ -256,7 +256,7 @@ def _recharge(connection: Connection, identity: str, units: Iterable[Sequence[An
     connection.execute(SPEND, {"id": identity})
 
 
-def cancel(asking: Asking) -> Written:
+def cancel(asking: LedgerRequest) -> Recorded:
     """What was held is free again: before a claim, or with the statement that no data were read."""
     row = found_row(asking.connection, asking.body["reservation"])
     moving(asking.connection, roots_of(row))
@@ -301,8 +301,8 @@ def due(connection: Connection, now: int) -> list[Row[Any]]:
     return list(connection.execute(_DUE, {"now": now}).all())
 
 
-def _settled(asking: Asking, row: Row[Any], event: Mapping[str, Any]) -> Written:
-    return Written(document(asking.connection, row.id), dict.fromkeys(roots_of(row), event))
+def _settled(asking: LedgerRequest, row: Row[Any], event: Mapping[str, Any]) -> Recorded:
+    return Recorded(document(asking.connection, row.id), dict.fromkeys(roots_of(row), event))
 
 
 def _set(connection: Connection, identity: str, **values: Any) -> None:
@@ -314,7 +314,7 @@ def _expect(row: Row[Any], state: str) -> None:
         raise WrongState(f"the reservation is {row.state}, and this is for one that is {state}")
 
 
-def _own(asking: Asking, row: Row[Any]) -> None:
+def _own(asking: LedgerRequest, row: Row[Any]) -> None:
     """Only the process that runs a job knows how much of it ran."""
     if asking.actor.role != "admin" and row.claimant != hashed(asking.nonce):
         raise Claimed("another process has claimed this job, and only that one knows how much of it ran")

@@ -15,7 +15,7 @@ from ...errors import InvalidParameter
 from .. import tables
 from ..chain import SYSTEM, hashed
 from ..errors import Conflict, NotFound, Unauthenticated
-from .entry import Actor, Asking, Written
+from .entry import Actor, LedgerRequest, Recorded
 from .jobs import found_row
 from .tree import node
 
@@ -29,7 +29,7 @@ def new_secret() -> str:
     return PREFIX + token_urlsafe(SECRET_BYTES)
 
 
-def grant(asking: Asking) -> Written:
+def grant(asking: LedgerRequest) -> Recorded:
     """A token for somebody: the ledger is told the hash of its secret, and never the secret."""
     body, connection = asking.body, asking.connection
     if body["role"] not in ROLES:
@@ -55,24 +55,24 @@ def grant(asking: Asking) -> Written:
     }
     connection.execute(tables.token.insert().values(**row))
     reply = {name: row[name] for name in ("role", "root", "reservation", "expires")} | {"name": row["id"]}
-    return Written(reply, {SYSTEM: {"event": "token", "token": row}})
+    return Recorded(reply, {SYSTEM: {"event": "token", "token": row}})
 
 
-def revoke(asking: Asking) -> Written:
+def revoke(asking: LedgerRequest) -> Recorded:
     """The token is worth nothing from now on."""
     name = asking.body["name"]
     of = tables.token
     if asking.connection.execute(update(of).where(of.c.id == name).values(revoked=1)).rowcount == 0:
         raise NotFound(f"there is no token for {name!r:.120}")
-    return Written({"name": name, "revoked": True}, {SYSTEM: {"event": "revoke", "token": name}})
+    return Recorded({"name": name, "revoked": True}, {SYSTEM: {"event": "revoke", "token": name}})
 
 
-def recover(asking: Asking) -> Written:
+def recover(asking: LedgerRequest) -> Recorded:
     """After a restore nobody knows which tokens were revoked since: all are, and the chain begins a new epoch."""
     last = asking.connection.execute(select(tables.head.c.seq).where(tables.head.c.root == SYSTEM)).scalar_one()
     asking.connection.execute(update(tables.token).values(revoked=1))
     event = {"event": "recover", "why": asking.body["why"], "from": last, "witnessed": 0, "burn": True}
-    return Written({"name": SYSTEM, "state": "open", "burnt": True}, {SYSTEM: event})
+    return Recorded({"name": SYSTEM, "state": "open", "burnt": True}, {SYSTEM: event})
 
 
 def known(connection: Connection, now: int, secret: str) -> Actor:

@@ -29,7 +29,7 @@ _AXES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class BudgetNode:
     """A budget as its row says."""
 
     id: str
@@ -73,23 +73,23 @@ class Counter:
 class Path:
     """What a charge meets, from the budget up; beyond is what stands behind a parallel edge, block included."""
 
-    charged: tuple[Node, ...]
-    beyond: tuple[Node, ...]
+    charged: tuple[BudgetNode, ...]
+    beyond: tuple[BudgetNode, ...]
 
     @property
-    def top(self) -> Node:
+    def top(self) -> BudgetNode:
         """The last that is charged: a root, or a partition of a block."""
         return self.charged[-1]
 
 
-def node(connection: Connection, name: str) -> Node:
+def node(connection: Connection, name: str) -> BudgetNode:
     """The budget of this name; NotFound."""
     row = None
     if NAME.fullmatch(name):  # letters that no name has are not for a database either
         row = connection.execute(_NODE, {"name": name}).one_or_none()
     if row is None:
         raise NotFound(f"there is no budget {name!r:.120}")
-    return Node(
+    return BudgetNode(
         row.id,
         row.root,
         row.parent,
@@ -107,7 +107,7 @@ def node(connection: Connection, name: str) -> Node:
 def path(connection: Connection, name: str) -> Path:
     """From the budget up to its root."""
     charged = [node(connection, name)]
-    beyond: list[Node] = []
+    beyond: list[BudgetNode] = []
     while (above := (beyond or charged)[-1].parent) is not None:
         found = node(connection, above)
         (beyond if beyond or found.parallel else charged).append(found)

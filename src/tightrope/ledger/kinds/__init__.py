@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ...errors import InvalidParameter
-from .base import Kind
+from .base import BudgetKind
 from .basic import BasicKind
 from .gdp import GaussianKind
 from .jobs import check_relation as check_relation
@@ -15,7 +15,7 @@ from .plan import PlanKind
 from .rdp import RenyiKind
 from .zcdp import ConcentratedKind
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
+KINDS: Mapping[str, BudgetKind] = MappingProxyType(
     {
         kind.name: kind
         for kind in (RenyiKind(), PlanKind(), GaussianKind(), ConcentratedKind(), BasicKind(), OdometerKind())
@@ -23,7 +23,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 )
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> BudgetKind:
     """The kind by this name."""
     if not isinstance(name, str) or name not in KINDS:
         raise InvalidParameter(f"kind must be one of {', '.join(KINDS)}, not {name!r:.40}")

@@ -19,7 +19,7 @@ Need = Literal["all", "any"]
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class BudgetAxis:
     """One counter of a budget, in whole units.
 
     need all: every charge must fit its total. need any: of these, one that was never exceeded must be left.
@@ -61,7 +61,7 @@ class Design:
     kind: str
     shared: Mapping[str, Any]
     promise: Mapping[str, Any]
-    axes: tuple[Axis, ...]
+    axes: tuple[BudgetAxis, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Price:
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Kind(ABC):
+class BudgetKind(ABC):
     """How budgets of one kind are designed, what jobs cost there, and what can be said of what was used."""
 
     name: str

@@ -17,14 +17,14 @@ from ...errors import InvalidParameter
 from ...mechanisms.base import Mechanism
 from ...mechanisms.parameters import real
 from .. import units
-from .base import Axis, Design, Kind, Price, Wanted
+from .base import BudgetAxis, BudgetKind, Design, Price, Wanted
 from .jobs import all_costs, check_relation, pieces, refused
 from .terms import JOB_SHARE, check_inherited, checked_epsilon, job_slack, refuse_others, relation_of, shown
 
 EPSILON, DELTA = "epsilon", "delta"
 
 
-class BasicKind(Kind):
+class BasicKind(BudgetKind):
     """Sums of epsilon and delta."""
 
     name = "basic"
@@ -41,8 +41,8 @@ class BasicKind(Kind):
         first, last = units.total(epsilon, units.LOSS_UNIT), units.total(ceiling, units.LOSS_UNIT)
         most = units.total(delta, units.DELTA_UNIT)
         axes = (
-            Axis(EPSILON, "all", first, last, units.LOSS_UNIT),
-            Axis(DELTA, "all", most, most, units.DELTA_UNIT),
+            BudgetAxis(EPSILON, "all", first, last, units.LOSS_UNIT),
+            BudgetAxis(DELTA, "all", most, most, units.DELTA_UNIT),
         )
         own = JOB_SHARE * delta if inherited is None else float(inherited["job_slack"])
         shared = {"relation": wanted.relation.value, "job_slack": own}

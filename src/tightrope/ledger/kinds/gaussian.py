@@ -50,6 +50,8 @@ def gaussian_cost(
         own = noise_square(part)
         if own is None:
             others.append(part * count)
+        elif own == math.inf:
+            raise refused(part, "its noise is so small that no double holds its mu^2")
         else:
             square += count * Fraction(own)
             evidence.append({"mechanism": repr(part), "count": count, MU2: repr(own), SLACK: "0.0"})

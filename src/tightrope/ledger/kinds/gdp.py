@@ -22,14 +22,14 @@ from ...mechanisms.base import Mechanism
 from ...mechanisms.parameters import nonnegative
 from .. import units
 from ..menu import default_weights
-from .base import Axis, Design, Kind, Price, Wanted
+from .base import BudgetAxis, BudgetKind, Design, Price, Wanted
 from .gaussian import MU2, GaussianCost, gaussian_cost
 from .jobs import all_costs, check_relation
 from .rdp import odometer_of
 from .terms import JOB_SHARE, SLACK, aim, check_inherited, job_slack, refuse_others, relation_of, slack_axis
 
 
-class GaussianKind(Kind):
+class GaussianKind(BudgetKind):
     """One Gaussian above all that happens."""
 
     name = "gdp"
@@ -51,7 +51,7 @@ class GaussianKind(Kind):
                 f"the floor {shared['floor']!r} leaves nothing of epsilon {goal.ceiling!r} at delta {goal.delta!r}: "
                 "ask for more, or for a smaller floor"
             )
-        axis = Axis(
+        axis = BudgetAxis(
             MU2, "all", units.total(first, units.LOSS_UNIT), units.total(last, units.LOSS_UNIT), units.LOSS_UNIT
         )
         promise = goal.document() | {"floor": shared["floor"]}

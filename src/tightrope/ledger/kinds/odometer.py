@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import units
 from ..menu import axis_name, even_weights
-from .base import Axis, Design, Wanted
+from .base import BudgetAxis, Design, Wanted
 from .rdp import RenyiKind, chosen_weights, shared_menu
 from .terms import SLACK_SHARE, check_inherited, checked_delta, checked_slack, refuse_others, slack_axis
 
@@ -30,7 +30,7 @@ class OdometerKind(RenyiKind):
         slack = checked_slack(wanted.slack, delta, SLACK_SHARE)
         weights = chosen_weights(wanted, inherited) or even_weights()
         most, unit = units.UNITS_MOST, units.LOSS_UNIT
-        axes = [Axis(axis_name(order), "any", most, most, unit) for order in weights]
+        axes = [BudgetAxis(axis_name(order), "any", most, most, unit) for order in weights]
         return Design(
             self.name, shared_menu(wanted, weights), {"delta": delta, "slack": slack}, (*axes, slack_axis(slack))
         )

@@ -23,14 +23,14 @@ from ...mechanisms.parameters import nonnegative, whole
 from ...relation import Relation
 from ...transforms.composition import compose
 from .. import units
-from .base import Axis, Design, Kind, Price, Wanted
+from .base import BudgetAxis, BudgetKind, Design, Price, Wanted
 from .gaussian import MU2, gaussian_cost
 from .gdp import check_floor, floor_of, gaussian_units
 from .jobs import check_relation, one_law, refused
 from .terms import (
     JOB_SHARE,
     SLACK,
-    Aim,
+    BudgetAim,
     aim,
     check_inherited,
     checked_delta,
@@ -46,7 +46,7 @@ ROOM_STEPS = 16  # of the search for the Gaussian axis
 Counts = dict[Mechanism, int]
 
 
-class PlanKind(Kind):
+class PlanKind(BudgetKind):
     """Named jobs, and a Gaussian for the rest."""
 
     name = "plan"
@@ -62,7 +62,7 @@ class PlanKind(Kind):
                 raise InvalidParameter(f"the plan of the parent has no {text:.80}")
         run = compose([parse(text) * count for text, count in planned.items()])
         counts = [planned.get(text, 0) for text in slots]
-        named = tuple(Axis(slot_name(at), "all", n, n, units.SLOT_UNIT) for at, n in enumerate(counts))
+        named = tuple(BudgetAxis(slot_name(at), "all", n, n, units.SLOT_UNIT) for at, n in enumerate(counts))
         floor = nonnegative("floor", wanted.floor or 0.0) if inherited is None else inherited["floor"]
         shared: dict[str, Any] = {
             "relation": wanted.relation.value,
@@ -136,8 +136,10 @@ def _planned(wanted: Wanted) -> dict[str, int]:
 
 def _epsilon(run: Mechanism, delta: float) -> float:
     found = run.epsilon(delta).upper
-    if found > units.LOSS_MOST:
-        raise InvalidParameter(f"the plan has no epsilon up to {units.LOSS_MOST} at delta {delta!r}: give a larger one")
+    if found > units.AXIS_LOSS_MOST:
+        raise InvalidParameter(
+            f"the plan has no epsilon up to {units.AXIS_LOSS_MOST} at delta {delta!r}: give a larger one"
+        )
     return found
 
 
@@ -156,22 +158,22 @@ def _room(run: Mechanism, epsilon: float, delta: float) -> Fraction:
     return Fraction(low) ** 2
 
 
-def _rest_axes(first: Fraction, last: Fraction, goal: Aim) -> tuple[Axis, ...]:
+def _rest_axes(first: Fraction, last: Fraction, goal: BudgetAim) -> tuple[BudgetAxis, ...]:
     """For jobs that are not planned; none where there is no room."""
     now, most = units.total(first, units.LOSS_UNIT), units.total(last, units.LOSS_UNIT)
-    return (Axis(MU2, "all", now, most, units.LOSS_UNIT), slack_axis(goal.slack)) if most > 0 else ()
+    return (BudgetAxis(MU2, "all", now, most, units.LOSS_UNIT), slack_axis(goal.slack)) if most > 0 else ()
 
 
 def _joined(
-    inherited: Mapping[str, Any], shared: Mapping[str, Any], axes: tuple[Axis, ...]
-) -> tuple[dict[str, Any], tuple[Axis, ...]]:
+    inherited: Mapping[str, Any], shared: Mapping[str, Any], axes: tuple[BudgetAxis, ...]
+) -> tuple[dict[str, Any], tuple[BudgetAxis, ...]]:
     """A child has the axes of its tree: those that it has no room for hold nothing."""
     known = {axis.name for axis in axes}
     if inherited["job_slack"] is None:
         return dict(inherited), tuple(axis for axis in axes if axis.name not in (MU2, SLACK))
     empty = (
-        Axis(MU2, "all", 0, 0, units.LOSS_UNIT),
-        Axis(SLACK, "all", 0, 0, units.DELTA_UNIT),
+        BudgetAxis(MU2, "all", 0, 0, units.LOSS_UNIT),
+        BudgetAxis(SLACK, "all", 0, 0, units.DELTA_UNIT),
     )
     return dict(inherited), (*axes, *(axis for axis in empty if axis.name not in known))
 

@@ -26,15 +26,15 @@ from ...mechanisms.base import Mechanism
 from ...relation import Direction
 from .. import units
 from ..menu import axis_name, checked_weights, default_weights, spent_epsilon, threshold
-from .base import Axis, Design, Kind, Price, Wanted
+from .base import BudgetAxis, BudgetKind, Design, Price, Wanted
 from .jobs import Use, check_relation, leak, refused, uses
-from .terms import SLACK, Aim, aim, check_inherited, no_slack, refuse_others, relation_of, shown, slack_axis
+from .terms import SLACK, BudgetAim, aim, check_inherited, no_slack, refuse_others, relation_of, shown, slack_axis
 
-FINITE_BITS = 256  # of what is left where some losses are infinite
+RENYI_FINITE_BITS = 256  # of what is left where some losses are infinite
 NO_CHOICE = "what a job uses of delta follows from its infinite losses"
 
 
-class RenyiKind(Kind):
+class RenyiKind(BudgetKind):
     """One order of several must hold."""
 
     name = "rdp"
@@ -86,11 +86,11 @@ class RenyiKind(Kind):
         return odometer_of(living, spent, promise)
 
 
-def _axis(order: float, weight: float, goal: Aim) -> Axis:
+def _axis(order: float, weight: float, goal: BudgetAim) -> BudgetAxis:
     """What is below 0 at the ceiling allows nothing, ever."""
     now, most = (threshold(order, weight, epsilon, goal.left) for epsilon in (goal.epsilon, goal.ceiling))
     first, last = units.total(now, units.LOSS_UNIT), units.total(most, units.LOSS_UNIT)
-    return Axis(axis_name(order), "any", first, last, units.LOSS_UNIT, dead=most < 0.0)
+    return BudgetAxis(axis_name(order), "any", first, last, units.LOSS_UNIT, dead=most < 0.0)
 
 
 def chosen_weights(wanted: Wanted, inherited: Mapping[str, Any] | None) -> dict[float, float] | None:
@@ -116,7 +116,7 @@ def odometer_of(
     left = float(promise["delta"]), float(promise[SLACK])
     if not weights:
         return {"reason": "no order is left of which all that was used is known"}
-    with working_precision(FINITE_BITS):
+    with working_precision(RENYI_FINITE_BITS):
         found = min(upper_float(spent_epsilon(order, weights[order], spent[order], left)) for order in weights)
     if found == math.inf:
         return {"reason": "nothing is left of delta but slack"}
@@ -155,13 +155,13 @@ def _finite_part(parts: tuple[Use, ...], order: float) -> float:
     found, a = arb(0), arb(order)
     for use in parts:
         moment = cumulant_above(use.pair, order - 1.0)  # exact: order is a double above 1
-        with working_precision(FINITE_BITS):
+        with working_precision(RENYI_FINITE_BITS):
             above, below = use.pair.infinite_mass(), use.pair.reversed().infinite_mass()
             if not (math.isfinite(moment) and above < 1 and below < 1):
                 return math.inf
             one = (arb(moment) - a * (-above).log1p()) / (a - 1) + (-below).log1p()
             found += use.times * one.max(arb(0))
-    with working_precision(FINITE_BITS):
+    with working_precision(RENYI_FINITE_BITS):
         return upper_float(found)
 
 

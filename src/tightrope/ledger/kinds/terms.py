@@ -17,7 +17,7 @@ from ...kernels.ball import BITS_START, lower_float, upper_float, working_precis
 from ...mechanisms.parameters import nonnegative, real
 from ...relation import Relation
 from .. import units
-from .base import Axis, Wanted
+from .base import BudgetAxis, Wanted
 
 SLACK_SHARE = 0.1  # of delta, for jobs whose loss may be infinite
 JOB_SHARE = 0.01  # of the slack, for one job that says nothing
@@ -25,7 +25,7 @@ SLACK = "slack"
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class BudgetAim:
     """(epsilon, delta), the ceiling of epsilon, and the part of delta that jobs may use up."""
 
     epsilon: float
@@ -50,14 +50,14 @@ class Aim:
         return {"epsilon": self.epsilon, "delta": self.delta, "ceiling": self.ceiling, "slack": self.slack}
 
 
-def aim(wanted: Wanted, slack_share: float = SLACK_SHARE) -> Aim:
+def aim(wanted: Wanted, slack_share: float = SLACK_SHARE) -> BudgetAim:
     """From what was asked for; slack is this share of delta unless it was given."""
     epsilon = checked_epsilon("epsilon", wanted.epsilon)
     ceiling = epsilon if wanted.ceiling is None else checked_epsilon("ceiling", wanted.ceiling)
     if ceiling < epsilon:
         raise InvalidParameter(f"ceiling must be at least epsilon, {epsilon!r}, not {ceiling!r}")
     delta = checked_delta(wanted.delta)
-    return Aim(epsilon, ceiling, delta, checked_slack(wanted.slack, delta, slack_share))
+    return BudgetAim(epsilon, ceiling, delta, checked_slack(wanted.slack, delta, slack_share))
 
 
 def checked_epsilon(name: str, given: float | None) -> float:
@@ -65,8 +65,8 @@ def checked_epsilon(name: str, given: float | None) -> float:
     if given is None:
         raise InvalidParameter(f"{name} must be given for this kind of budget")
     found = nonnegative(name, given)
-    if found > units.LOSS_MOST:
-        raise InvalidParameter(f"{name} must be at most {units.LOSS_MOST}, not {given!r}: an axis holds no more")
+    if found > units.AXIS_LOSS_MOST:
+        raise InvalidParameter(f"{name} must be at most {units.AXIS_LOSS_MOST}, not {given!r}: an axis holds no more")
     return found
 
 
@@ -108,10 +108,10 @@ def check_inherited(wanted: Wanted, inherited: Mapping[str, Any] | None) -> None
         )
 
 
-def slack_axis(slack: float) -> Axis:
+def slack_axis(slack: float) -> BudgetAxis:
     """What jobs may use up of delta."""
     found = units.total(slack, units.DELTA_UNIT)
-    return Axis(SLACK, "all", found, found, units.DELTA_UNIT)
+    return BudgetAxis(SLACK, "all", found, found, units.DELTA_UNIT)
 
 
 def job_slack(shared: Mapping[str, Any], slack: float | None) -> float:

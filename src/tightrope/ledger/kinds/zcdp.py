@@ -25,15 +25,15 @@ from ...mechanisms.parameters import nonnegative
 from ...relation import Direction
 from .. import units
 from ..menu import default_weights, gaussian_order, threshold
-from .base import Axis, Design, Kind, Price, Wanted
+from .base import BudgetAxis, BudgetKind, Design, Price, Wanted
 from .jobs import all_costs, check_relation, leak, refused, uses
 from .rdp import NO_CHOICE, odometer_of
-from .terms import SLACK, Aim, aim, check_inherited, no_slack, refuse_others, relation_of, shown, slack_axis
+from .terms import SLACK, BudgetAim, aim, check_inherited, no_slack, refuse_others, relation_of, shown, slack_axis
 
 RHO = "rho"
 
 
-class ConcentratedKind(Kind):
+class ConcentratedKind(BudgetKind):
     """One line above the divergences of all orders."""
 
     name = "zcdp"
@@ -44,8 +44,8 @@ class ConcentratedKind(Kind):
         if wanted.rho is not None:
             refuse_others(f"{self.name} with a rho", wanted, ("rho", "slack"))
             rho, slack = nonnegative(RHO, wanted.rho), nonnegative("slack", wanted.slack or 0.0)
-            if rho > units.LOSS_MOST or not slack < 1.0:
-                raise InvalidParameter(f"rho must be at most {units.LOSS_MOST} and slack below 1")
+            if rho > units.AXIS_LOSS_MOST or not slack < 1.0:
+                raise InvalidParameter(f"rho must be at most {units.AXIS_LOSS_MOST} and slack below 1")
             axis = _axis(rho, rho)
             return Design(self.name, shared, {"rho": rho, "slack": slack}, (axis, slack_axis(slack)))
         refuse_others(self.name, wanted, ("epsilon", "delta", "ceiling", "slack"))
@@ -79,12 +79,12 @@ class ConcentratedKind(Kind):
         return odometer_of(weights, {order: Fraction(order) * rho for order in weights}, promise)
 
 
-def _axis(first: float, last: float) -> Axis:
+def _axis(first: float, last: float) -> BudgetAxis:
     total, ceiling = units.total(first, units.LOSS_UNIT), units.total(last, units.LOSS_UNIT)
-    return Axis(RHO, "all", total, ceiling, units.LOSS_UNIT)
+    return BudgetAxis(RHO, "all", total, ceiling, units.LOSS_UNIT)
 
 
-def _rho_at(goal: Aim, epsilon: float) -> float:
+def _rho_at(goal: BudgetAim, epsilon: float) -> float:
     """At or below the largest rho that gives this epsilon at what is left of delta."""
     order = gaussian_order(epsilon, goal.delta - goal.slack)
     known = threshold(order, 1.0, epsilon, goal.left)

@@ -63,7 +63,7 @@ Described = Callable[[Request], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedOverHttp:
     """One request, read and not yet judged."""
 
     name: str
@@ -79,7 +79,7 @@ class Asked:
         return self.name in orders.WRITES
 
     def __repr__(self) -> str:
-        return f"Asked({self.name!r})"  # no secret in whatever prints it
+        return f"AskedOverHttp({self.name!r})"  # no secret in whatever prints it
 
 
 def application(desk: LocalDesk, *, fault: Fault | None = None) -> ASGIApp:
@@ -89,7 +89,7 @@ def application(desk: LocalDesk, *, fault: Fault | None = None) -> ASGIApp:
     """
     threads = CapacityLimiter(THREADS)
 
-    async def answer(asked: Asked) -> Response:
+    async def answer(asked: AskedOverHttp) -> Response:
         return await run_sync(answered, desk, asked, fault, limiter=threads)
 
     def reading(name: str, described: Described) -> Endpoint:
@@ -157,7 +157,7 @@ async def _refused(_: Request, error: Exception) -> Response:
     return told(error)
 
 
-def answered(desk: LocalDesk, asked: Asked, fault: Fault | None) -> Response:
+def answered(desk: LocalDesk, asked: AskedOverHttp, fault: Fault | None) -> Response:
     """In a thread: who asks, what that token has seen before, and the answer; every error is one too."""
     try:
         actor = desk.token(asked.secret)
@@ -194,7 +194,7 @@ def visible_receipts(desk: LocalDesk, actor: Actor, receipts: tuple[str, ...]) -
     return [each for root, each in named if root in roots]
 
 
-def read(request: Request, name: str, body: Mapping[str, Any]) -> Asked:
+def read(request: Request, name: str, body: Mapping[str, Any]) -> AskedOverHttp:
     """The request with what its headers say; InvalidParameter where one is missing or wrong."""
     writes = name in orders.WRITES
     key = _key(request) if writes else None
@@ -208,7 +208,7 @@ def read(request: Request, name: str, body: Mapping[str, Any]) -> Asked:
     shown = [each.strip() for line in request.headers.getlist(AT_LEAST) for each in line.split(",")]
     if len(shown) > RECEIPTS_MOST:
         raise InvalidParameter(f"Ledger-At-Least has at most {RECEIPTS_MOST} receipts: the last of each root will do")
-    return Asked(name, body, request.scope[SECRET_STATE], key, nonce, tuple(each for each in shown if each))
+    return AskedOverHttp(name, body, request.scope[SECRET_STATE], key, nonce, tuple(each for each in shown if each))
 
 
 def _key(request: Request) -> str:

@@ -11,7 +11,6 @@ or mounts `application(desk, fault=fault)` on a server of its own.
 from __future__ import annotations
 
 import asyncio
-import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,6 +22,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...errors import InvalidParameter
+from ...listening import TellingServer, listening_at
 from ...sweep.local import cores
 from .. import keeping, secret_of
 from ..book import jobs
@@ -134,30 +134,6 @@ def expire_due(desk: LocalDesk) -> None:
         desk.ask("expire", {})
 
 
-def listening_at(host: str, port: int) -> socket.socket:
-    """A socket at this address; port 0 is any that is free."""
-    if not 0 <= port < 1 << 16:  # the system would take its last 16 bits
-        raise InvalidParameter(f"a port is a number from 0 to 65535, not {port}")
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        sock = socket.socket(family, kind, protocol)
-    except (OSError, UnicodeError) as error:
-        raise InvalidParameter(f"{host:.100} cannot be listened at: {_why(error)}") from None
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        sock.bind(address)
-    except OSError as error:
-        sock.close()
-        raise InvalidParameter(f"port {port} of {host:.100} cannot be used ({_why(error)}): take another") from None
-    return sock
-
-
-def _why(error: Exception) -> object:
-    return getattr(error, "strerror", None) or error
-
-
 class QuietProtocol(H11Protocol):
     """HTTP without a log of what is asked, whatever loggers there are."""
 
@@ -166,7 +142,7 @@ class QuietProtocol(H11Protocol):
         self.access_log = False
 
 
-class LedgerServer(uvicorn.Server):
+class LedgerServer(TellingServer):
     """Tells when it can be asked, and nothing of what it is asked: addresses and headers are nobody's business."""
 
     def __init__(self, app: ASGIApp, ready: Callable[[], None]) -> None:
@@ -183,10 +159,4 @@ class LedgerServer(uvicorn.Server):
             h11_max_incomplete_event_size=LINE_BYTES,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started and not self.should_exit:
-            self._ready()
+        super().__init__(config, ready)
