@@ -170,6 +170,16 @@ def test_what_was_spent_before_and_after_a_loss_is_not_mixed_up(restored: Restor
         after.verify(restored.anchor, restored.receipts)
 
 
+def test_no_odometer_speaks_of_what_was_lost(tmp_path: Path) -> None:
+    """An order that was exceeded in the lost lines lives again, and its counter understates."""
+    with tl.init(f"sqlite:///{tmp_path / 'x.db'}") as ledger:
+        ledger.create("b", epsilon=4.0, delta=1e-6, relation="add_remove", unit="one person")
+        assert "epsilon" in ledger.status("b")["odometer"]
+        ledger.freeze("b", "a test")
+        ledger.recover("b", "a test")
+        assert "recovered" in ledger.status("b")["odometer"]["reason"]
+
+
 def test_tokens_that_a_restore_revived_are_revoked_by_a_recovery(restored: Restored) -> None:
     with restored.open() as after:
         desk = after._desk

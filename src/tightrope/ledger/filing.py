@@ -16,7 +16,7 @@ from .chain import AuditLine
 from .errors import VerificationFailed
 from .filed import BudgetReport
 from .kinds import kind_of
-from .reading import IN_PARTITIONS, MOMENTS_MOST
+from .reading import MOMENTS_MOST, no_odometer
 from .replay import Replay
 
 if TYPE_CHECKING:
@@ -110,9 +110,10 @@ def standing(replay: Replay, name: str) -> dict[str, Any]:
         "shared": shared,
         "promise": {each: value for each, value in promise.items() if each != "wanted"},
         "axes": axes,
-        "odometer": {"reason": IN_PARTITIONS}
-        if parallel
-        else dict(kind_of(row["kind"]).odometer(shared, promise, used, dead)),
+        "odometer": dict(
+            no_odometer(parallel, replay.tables["head"][(row["root"],)]["seq"])
+            or kind_of(row["kind"]).odometer(shared, promise, used, dead)
+        ),
     }
 
 

@@ -14,7 +14,7 @@ from .book import jobs
 from .book.entry import LedgerRequest
 from .book.fit import fit, more, spread
 from .book.tree import BudgetNode, Counter, counters, node, path
-from .chain import SYSTEM, AuditLine
+from .chain import EPOCH, SYSTEM, AuditLine
 from .errors import Denied, NotFound
 from .kinds import kind_of
 from .pricing import Pricer, read_job
@@ -24,6 +24,7 @@ AUDIT_LINES_MOST = 1000  # of the audit in one answer
 RESERVATIONS_MOST = 1000  # reservations in one answer
 MOMENTS_MOST = 2000  # moments of a history
 IN_PARTITIONS = "each partition has its own: a block was charged to what stands above it when it was made"
+RECOVERED = "the budget was recovered: which orders were exceeded in what was lost is not known"
 Later = Callable[[], Mapping[str, Any]]
 
 
@@ -108,6 +109,7 @@ def status(asking: LedgerRequest, pricer: Pricer) -> Later:
     state = asking.connection.execute(select(of.state).where(of.id == found.root)).scalar_one()
     children = list(asking.connection.execute(select(of.id).where(of.parent == found.id).order_by(of.id)).scalars())
     counted = _states(asking.connection, found.id)
+    last = asking.connection.execute(select(tables.head.c.seq).where(tables.head.c.root == found.root)).scalar_one()
     job = asking.body.get("job")
     further = _further(asking, found, pricer) if job is not None else None
 
@@ -130,15 +132,22 @@ def status(asking: LedgerRequest, pricer: Pricer) -> Later:
             "promise": {name: value for name, value in found.promise.items() if name != "wanted"},
             "axes": [_axis(each) for each in axes],
             "jobs": counted,
-            "odometer": {"reason": IN_PARTITIONS}
-            if found.parallel
-            else dict(kind.odometer(found.shared, found.promise, used, dead)),
+            "odometer": dict(
+                no_odometer(found.parallel, last) or kind.odometer(found.shared, found.promise, used, dead)
+            ),
         }
         if further is not None:
             answer["more"] = further()
         return answer
 
     return later
+
+
+def no_odometer(parallel: bool, last: int) -> dict[str, Any] | None:
+    """Why nothing can be said of what was used; last is the number of the chain's last line."""
+    if parallel:
+        return {"reason": IN_PARTITIONS}
+    return {"reason": RECOVERED} if last >= EPOCH else None
 
 
 def _axis(each: Counter) -> dict[str, Any]:
