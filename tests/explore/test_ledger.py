@@ -151,9 +151,9 @@ def test_the_newest_jobs_stand_first(reader: LedgerReader) -> None:
 
 
 def test_a_chart_has_few_moments_and_the_last_one() -> None:
-    many = [{"at": at} for at in range(5 * ledger_views.MOMENTS_MOST + 3)]
+    many = [{"at": at} for at in range(5 * ledger_views.PAST_MOMENTS_MOST + 3)]
     some = ledger_views._some(many)
-    assert len(some) <= ledger_views.MOMENTS_MOST + 1
+    assert len(some) <= ledger_views.PAST_MOMENTS_MOST + 1
     assert (some[0], some[-1]) == (many[0], many[-1])
     assert ledger_views._some([]) == []
 

@@ -294,7 +294,7 @@ def test_bad_input_takes_one_line(arguments: list[str], says: str, capsys: pytes
 
 def test_a_port_that_is_taken_is_told(explorer: Open, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line(["explore", "--no-browser", "--port", str(explorer.port)]) == 2
-    assert "leave --port out" in capsys.readouterr().err
+    assert "0 for any that is free" in capsys.readouterr().err
 
 
 def test_shared_links_are_read() -> None:

@@ -69,7 +69,7 @@ def verify(access: Access, anchored: str | None, receipts: tuple[str, ...]) -> i
 
     \b
     tightrope ledger verify
-    tightrope ledger verify --anchor anchors/2026-11-16.json --key-file budget.key
+    tightrope ledger verify --anchor 2026-11-16.anchor --key-file budget.key
     tightrope ledger verify --receipt census:12:5f0c... --json
     """
     with access.opened() as ledger, spinner("reading the chains"):
@@ -102,7 +102,7 @@ def anchor(access: Access, output: str | None) -> int:
     """The heads of all chains with what was used, to be kept elsewhere: it notices a ledger that went back.
 
     \b
-    tightrope ledger anchor -o anchors/$(date +%F).json --key-file budget.key
+    tightrope ledger anchor -o $(date +%F).anchor --key-file budget.key
     """
     if output is not None:
         check_new(output, "an anchor")
@@ -228,7 +228,7 @@ def recover(access: Access, root: str, why: str, anchored: str | None, complete:
     and only then. The root _ledger is that of tokens: all are revoked, as nobody knows which were.
 
     \b
-    tightrope ledger recover census --why "disk of 16 November" --anchor anchors/2026-11-16.json --complete
+    tightrope ledger recover census --why "disk of 16 November" --anchor 2026-11-16.anchor --complete
     tightrope ledger recover census --why "no anchor: what is left is given up"
     """
     with access.opened() as ledger:

@@ -74,7 +74,7 @@ def serve(access: Access, anchored: str | None, no_verify: bool, **settings: Any
     A ledger that cannot be verified (exit code 6), or lacks what its anchor names (5), is not served.
 
     \b
-    tightrope ledger serve --ledger budget.db --key-file budget.key --anchor anchors/last.json
+    tightrope ledger serve --ledger budget.db --key-file budget.key --anchor last.anchor
     tightrope ledger serve --host 0.0.0.0 --port 8443 --processes 2
     """
     try:

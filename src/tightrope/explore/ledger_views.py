@@ -41,7 +41,7 @@ from .ledger import LedgerReader, shown_by
 LEDGER_NAME_MOST = 200  # characters
 USED_MOST = 100  # budgets of which the tree says how much is gone
 JOBS_MOST = 20
-MOMENTS_MOST = 400  # of a chart
+PAST_MOMENTS_MOST = 400  # of a chart
 PROMISE_LINES_MOST = 6
 LEFT = AXIS_HEADINGS.index("left")
 
@@ -165,7 +165,7 @@ def _budget(reader: LedgerReader, name: str, status: Told | None) -> dict[str, A
 
 def _some(moments: Sequence[Told]) -> list[Told]:
     """As many as a chart can show, the last among them."""
-    step = -(-len(moments) // MOMENTS_MOST) or 1
+    step = -(-len(moments) // PAST_MOMENTS_MOST) or 1
     return [*moments[:-1:step], *moments[-1:]]
 
 
