@@ -72,11 +72,14 @@ def test_serve_says_what_is_wrong_before_it_listens(shell: LedgerShell) -> None:
     shell.refused(6, "serve", "--port", "0", "--processes", "1")
 
 
-def test_a_missing_extra_takes_one_line(shell: LedgerShell, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [each for each in sys.modules if each.startswith("tightrope.ledger.server")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert shell.refused(2, "serve") == "the server needs starlette and uvicorn: pip install 'tightrope-dp[ledger]'"
+def test_a_missing_extra_takes_one_line() -> None:
+    code = (
+        "import sys; sys.modules['uvicorn'] = None; from tightrope.cli.app import run; "
+        "sys.exit(run(['ledger', 'serve', '--ledger', 'x.db']))"
+    )
+    refused = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    line = "tightrope: the server needs starlette and uvicorn: pip install 'tightrope-dp[ledger]'\n"
+    assert (refused.returncode, refused.stderr) == (2, line)
 
 
 def test_a_server_answers_command_lines(shell: LedgerShell, monkeypatch: pytest.MonkeyPatch) -> None:
