@@ -50,7 +50,7 @@ class Promise:
     whole: bool = False
 
 
-PROMISED = {"sqlite": Promise(100.0, True), "postgresql": Promise(100.0), "http": Promise(60.0)}
+PROMISED = {"sqlite": Promise(100.0, True), "postgresql": Promise(50.0), "http": Promise(60.0)}
 
 
 def client(pipe: Connection, url: str, token: str | None, name: str, job: str) -> None:
