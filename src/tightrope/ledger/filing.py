@@ -16,7 +16,8 @@ from .chain import AuditLine
 from .errors import VerificationFailed
 from .filed import BudgetReport
 from .kinds import kind_of
-from .reading import MOMENTS_MOST, no_odometer
+from .past import past
+from .reading import no_odometer
 from .replay import Replay
 
 if TYPE_CHECKING:
@@ -32,12 +33,7 @@ def gather(ledger: Ledger, name: str, texts: Mapping[str, str | None]) -> Budget
     filing = Filing.of({**texts, "title": texts.get("title") or REPORT_TITLE}, texts.get("date"))
     root = str(ledger.status(name)["root"])
     lines = [AuditLine(**each) for each in ledger.audit(root)]
-    replay = Replay()
-    replay.begin(root)
-    moments = []
-    for line in lines:
-        replay.line(line)
-        moments.append((line.at, _counters(replay, name)))
+    replay, moments = past(root, lines, name)
     verified, findings = _verified(ledger, replay)
     if (name,) not in replay.tables["budget"]:
         raise VerificationFailed((f"{root}: no line of the chain makes {name!r}", *findings))
@@ -52,7 +48,7 @@ def gather(ledger: Ledger, name: str, texts: Mapping[str, str | None]) -> Budget
         prices=tuple(prices),
         refused=_refused(replay, name),
         renewed=tuple(at for at, body in bodies if name in body.get("totals", {})),
-        moments=_moved(moments),
+        moments=tuple(moments),
         chain={"root": root, "lines": len(lines), "seq": lines[-1].seq, "hash": lines[-1].hash, "at": lines[-1].at},
         verified=verified,
         findings=findings,
@@ -65,22 +61,6 @@ def _verified(ledger: Ledger, replay: Replay) -> tuple[Mapping[str, Any], tuple[
         return dict(ledger.verify()), tuple(replay.findings)
     except VerificationFailed as failed:
         return {}, tuple(dict.fromkeys([*replay.findings, *failed.findings]))
-
-
-def _counters(replay: Replay, name: str) -> dict[str, list[int]]:
-    """held, spent, total and whether it is dead, by axis, as histories have them."""
-    rows = (row for (budget, _), row in replay.tables["axis"].items() if budget == name)
-    return {row["name"]: [row["held"], row["spent"], row["total"], row["dead"]] for row in rows}
-
-
-def _moved(moments: Iterable[tuple[int, dict[str, list[int]]]]) -> tuple[Mapping[str, Any], ...]:
-    """The moments at which a counter moved; of very many some, the last among them."""
-    found: list[Mapping[str, Any]] = []
-    for at, axes in moments:
-        if axes and (not found or axes != found[-1]["axes"]):
-            found.append({"at": at, "axes": axes})
-    step = -(-len(found) // MOMENTS_MOST) or 1
-    return tuple(found[:-1:step] + found[-1:])
 
 
 def standing(replay: Replay, name: str) -> dict[str, Any]:

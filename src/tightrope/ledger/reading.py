@@ -17,12 +17,11 @@ from .book.tree import BudgetNode, Counter, counters, node, path
 from .chain import EPOCH, SYSTEM, AuditLine
 from .errors import Denied, NotFound
 from .kinds import kind_of
+from .past import past
 from .pricing import Pricer, read_job
-from .replay import Replay
 
 AUDIT_LINES_MOST = 1000  # of the audit in one answer
 RESERVATIONS_MOST = 1000  # reservations in one answer
-MOMENTS_MOST = 2000  # moments of a history
 IN_PARTITIONS = "each partition has its own: a block was charged to what stands above it when it was made"
 RECOVERED = "the budget was recovered: which orders were exceeded in what was lost is not known"
 Later = Callable[[], Mapping[str, Any]]
@@ -202,23 +201,8 @@ def quote(asking: LedgerRequest, pricer: Pricer) -> Later:
 def history(asking: LedgerRequest, pricer: Pricer) -> Later:
     """What was held and spent of a budget after each line of its chain that moved it."""
     found = visible(asking, str(asking.body.get("name")))
-    lines = list(read_lines(asking.connection, found.root))
-
-    def later() -> dict[str, Any]:
-        replay, moments, last = Replay(), [], None
-        replay.begin(found.root)
-        for line in lines:
-            replay.line(line)
-            axes = [row for (budget, _), row in replay.tables["axis"].items() if budget == found.id]
-            now = {row["name"]: [row["held"], row["spent"], row["total"], row["dead"]] for row in axes}
-            if axes and now != last:
-                moments.append({"at": line.at, "axes": now})
-                last = now
-        step = -(-len(moments) // MOMENTS_MOST) or 1
-        kept = moments[::step] if step == 1 or not moments else [*moments[:-1:step], moments[-1]]
-        return {"name": found.id, "moments": kept}
-
-    return later
+    lines = read_lines(asking.connection, found.root)
+    return lambda: {"name": found.id, "moments": past(found.root, lines, found.id)[1]}
 
 
 def read_lines(connection: Connection, root: str, after: int = 0, most: int | None = None) -> list[AuditLine]:
