@@ -102,11 +102,35 @@ def test_a_budget_is_shown_as_the_ledger_says_it(look: Visitor, kept: Ledger, na
     assert said["promise"] == table.promised(status)
     assert said["odometer"] == table.odometer_words(status)
     assert said["jobs"] == table.state_words(status["jobs"])
-    endless = status["kind"] == table.ENDLESS
-    assert {row[0]: tuple(row[1:-1]) for row in cells(visit, f"Axes of {name}")[1:]} == {
-        axis["name"]: table.axis_cells(axis, endless)[:-1] for axis in status["axes"]
-    }
+    assert [tuple(row) for row in cells(visit, f"Axes of {name}")[1:]] == table.axes_rows(status)[1:]
     expect(visit.page.get_by_role("heading", name=name)).to_have_text(f"{name} {status['state']}")
+
+
+def test_it_opens_on_the_ledger_where_nothing_else_is_asked(look: Visitor, showing: Served) -> None:
+    visit = look()
+    visit.page.goto(showing.address)
+    expect(visit.page.get_by_role("tab", selected=True)).to_have_text("Ledger")
+    expect(visit.page.get_by_role("heading", name="census")).to_be_visible()
+    visit.view("δ over ε")
+    visit.page.reload()
+    expect(visit.page.get_by_role("tab", selected=True)).to_have_text("δ over ε")
+
+
+def test_a_recovery_is_said_once(look: Visitor, kept: Ledger) -> None:
+    kept.recover("old", "to see it again")
+    assert cells(shown(look(), "old"), "Newest jobs")[1][0] == "recovery"
+
+
+def test_a_narrow_page_shows_the_whole_tree(look: Visitor, kept: Ledger) -> None:
+    for number in range(8):
+        kept.create(f"census/part {number}", epsilon=0.5, parent="census", **WHOLE)
+    visit = shown(look(viewport=NARROW), "census")
+    tree = visit.page.get_by_role("navigation", name="Budgets")
+    expect(tree.get_by_role("listitem")).to_have_count(12)
+    assert tree.evaluate(
+        "tree => tree.scrollHeight <= tree.clientHeight && tree.scrollWidth <= tree.clientWidth"
+        " && tree.getBoundingClientRect().bottom >= tree.querySelector('li:last-child').getBoundingClientRect().bottom"
+    )
 
 
 def test_the_tree_leads_from_one_to_the_other(look: Visitor, kept: Ledger) -> None:

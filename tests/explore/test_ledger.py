@@ -22,9 +22,11 @@ from tightrope.explore import ledger_views
 from tightrope.explore.answers import LEDGER_KINDS, answer
 from tightrope.explore.lanes import OF_LEDGER
 from tightrope.explore.ledger import NO_LEDGER, LedgerReader
+from tightrope.explore.server import state
 from tightrope.ledger import table
 from tightrope.ledger.ledger import Ledger
 from tightrope.ledger.orders import READS, WRITES
+from tightrope.ledger.past import thinned
 
 JOB = "Gaussian(sigma=20)"
 WHOLE: dict[str, Any] = {"relation": "add_remove", "unit": "one person", "delta": 1e-6}
@@ -85,15 +87,29 @@ def test_a_budget_is_told_in_the_words_and_roundings_of_the_ledger(
     assert found["promise"] == table.promised(status)
     assert found["odometer"] == table.odometer_words(status)
     assert found["state"] == status["state"]
-    cells = {row[0]: tuple(row[1:-1]) for row in found["axes"]}
-    endless = status["kind"] == table.ENDLESS
-    assert cells == {axis["name"]: table.axis_cells(axis, endless)[:-1] for axis in status["axes"]}
+    assert found["axes"] == table.axes_rows(status)[1:]
+    assert found["notes"] == table.axes_notes(status)
     assert all(len(row) == len(found["headings"]) for row in found["axes"])
+    told = table.status_text(status)
+    assert all(each in told for each in found["about"].split(", "))
+
+
+def test_orders_that_never_lived_are_one_line(kept: Ledger, reader: LedgerReader) -> None:
+    never = [axis["name"] for axis in kept.status("census")["axes"] if axis["dead"] and not axis["ceiling"]]
+    found = answer({"kind": "ledger", "budget": "census"}, ledger=reader)["budget"]
+    assert never
+    assert not {row[0] for row in found["axes"]} & set(never)
+    (line,) = [each for each in found["notes"] if "not even at first" in each]
+    assert line.endswith(f": {', '.join(each.removeprefix('order ') for each in never)}.")
 
 
 def test_a_budget_whose_parent_is_not_seen_is_shown_as_a_root() -> None:
-    rows = [{"name": "b", "parent": "hidden"}, {"name": "c", "parent": "b"}]
-    assert [(each["name"], depth) for each, depth in ledger_views._tree(rows)] == [("b", 0), ("c", 1)]
+    rows = [
+        {"name": name, "parent": parent, "kind": "basic", "state": "open"}
+        for name, parent in (("b", "hidden"), ("c", "b"))
+    ]
+    assert [(each["name"], depth) for each, depth in table.budget_tree(rows)] == [("b", 0), ("c", 1)]
+    assert [line.split()[0] for line in table.budgets_text(rows, {}).splitlines()] == ["budget", "b", "c"]
 
 
 def test_a_name_that_is_not_there_leaves_the_tree(reader: LedgerReader) -> None:
@@ -152,10 +168,19 @@ def test_the_newest_jobs_stand_first(reader: LedgerReader) -> None:
 
 def test_a_chart_has_few_moments_and_the_last_one() -> None:
     many = [{"at": at} for at in range(5 * ledger_views.PAST_MOMENTS_MOST + 3)]
-    some = ledger_views._some(many)
+    some = thinned(many, ledger_views.PAST_MOMENTS_MOST)
     assert len(some) <= ledger_views.PAST_MOMENTS_MOST + 1
     assert (some[0], some[-1]) == (many[0], many[-1])
-    assert ledger_views._some([]) == []
+    assert thinned([], ledger_views.PAST_MOMENTS_MOST) == []
+    assert thinned(many[:7], ledger_views.PAST_MOMENTS_MOST) == many[:7]
+
+
+@pytest.mark.parametrize("root", ["census", "logs"])
+def test_a_recovery_is_said_once(kept: Ledger, reader: LedgerReader, root: str) -> None:
+    kept.freeze(root, "to see it")
+    kept.recover(root, "to see it again")
+    newest = answer({"kind": "ledger-past", "budget": root}, ledger=reader)["jobs"][0]
+    assert (newest["job"], newest["note"], newest["on"]) == ("recovery", "", "")
 
 
 def test_a_quote_says_how_many_more_and_holds_nothing(kept: Ledger, reader: LedgerReader) -> None:
@@ -163,7 +188,10 @@ def test_a_quote_says_how_many_more_and_holds_nothing(kept: Ledger, reader: Ledg
     found = answer({"kind": "ledger-more", "budget": "census/health", "text": JOB}, ledger=reader)
     more = kept.quote("census/health", JOB).more
     assert found["words"] == [f"how many more like this: {more} (Gaussian(sigma=20.0))"]
-    assert [row[0] for row in found["cost"]] == [axis["name"] for axis in table.telling(kept.status("census/health"))]
+    status = kept.status("census/health", JOB)
+    assert [found["headings"], *found["cost"]] == table.cost_rows(status, status["more"]["units"])
+    endless = answer({"kind": "ledger-more", "budget": "logs", "text": JOB}, ledger=reader)
+    assert [row[0] for row in endless["cost"]] == ["slack"]
     too_much = answer({"kind": "ledger-more", "budget": "census/health", "text": "Gaussian(sigma=0.1)"}, ledger=reader)
     assert too_much["words"][0].startswith("how many more like this: 0")
     assert lines(kept) == before
@@ -286,6 +314,21 @@ def test_nobody_waits_for_a_database_that_does_not_answer() -> None:
             assert "\n" not in away
         finally:
             opened.close()
+
+
+@pytest.mark.parametrize(
+    ("expressions", "ledger", "shown"),
+    [
+        ([], True, "#view=ledger"),
+        ([], False, ""),
+        (["PureDP(epsilon=1)"], True, "#run=PureDP%28epsilon%3D1%29"),
+        (["#run=x&view=risk"], True, "#run=x&view=risk"),
+    ],
+)
+def test_the_page_opens_on_the_ledger_where_nothing_else_is_asked(
+    expressions: list[str], ledger: bool, shown: str
+) -> None:
+    assert state(expressions, ledger) == shown
 
 
 def test_the_environment_alone_shows_no_ledger(

@@ -14,7 +14,7 @@ from ..errors import InvalidParameter
 
 if TYPE_CHECKING:
     from ..ledger.ledger import Ledger
-    from ..ledger.values import Quote, Status
+    from ..ledger.values import Status
 
 LEDGER_CONNECT_SECONDS = 5  # for which a PostgreSQL that does not answer is waited for
 NO_LEDGER = "the explorer was started without a ledger: tightrope explore --ledger budget.db shows one"
@@ -60,9 +60,9 @@ class LedgerReader:
         """All budgets that may be seen."""
         return self._ledger().budgets()
 
-    def status(self, name: str) -> Status:
-        """Promise, counters and odometer of one."""
-        return self._ledger().status(name)
+    def status(self, name: str, job: str | None = None) -> Status:
+        """Promise, counters and odometer of one; with a job, what it would cost now. Nothing is held."""
+        return self._ledger().status(name, job)
 
     def history(self, name: str) -> Mapping[str, Any]:
         """What was held and spent of it after each move."""
@@ -71,10 +71,6 @@ class LedgerReader:
     def reservations(self, name: str) -> tuple[Mapping[str, Any], ...]:
         """Its jobs, the newest first."""
         return self._ledger().reservations(name)
-
-    def quote(self, name: str, job: str) -> Quote:
-        """What a job would cost now; nothing is held."""
-        return self._ledger().quote(name, job)
 
 
 def _patient(url: str) -> str:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,17 +18,17 @@ from ..errors import InvalidParameter
 from ..ledger import NotFound
 from ..ledger.picture import odometers
 from ..ledger.table import (
-    AXIS_HEADINGS,
     ENDLESS,
-    amount,
+    about_words,
     axes_notes,
-    axis_cells,
+    axes_rows,
+    budget_tree,
+    cost_rows,
     more_words,
     number,
     odometer_words,
     percent,
     promised,
-    roomiest,
     state_words,
     telling,
     used_share,
@@ -43,7 +43,6 @@ USED_MOST = 100  # budgets of which the tree says how much is gone
 JOBS_MOST = 20
 PAST_MOMENTS_MOST = 400  # of a chart
 PROMISE_LINES_MOST = 6
-LEFT = AXIS_HEADINGS.index("left")
 
 Told = Mapping[str, Any]
 
@@ -51,7 +50,7 @@ Told = Mapping[str, Any]
 def overview(asked: PageQuestion) -> dict[str, Any]:
     """The tree, and the budget that is asked for, or the first; which is asked for again every few seconds."""
     reader, budgets = shown_by(asked.ledger), shown_by(asked.ledger).budgets()
-    rows = list(_tree(budgets))
+    rows = list(budget_tree(budgets))
     statuses = {each["name"]: reader.status(each["name"]) for each, _ in rows[:USED_MOST]}
     name = _name(asked) or (rows[0][0]["name"] if rows else "")
     return {
@@ -64,7 +63,9 @@ def overview(asked: PageQuestion) -> dict[str, Any]:
 def past(asked: PageQuestion) -> dict[str, Any]:
     """What was spent and held over time, and the newest jobs; asked for again when something moved."""
     reader, name = shown_by(asked.ledger), _name(asked)
-    status, moments = reader.status(name), _some(reader.history(name)["moments"])
+    from ..ledger.past import thinned  # needs what only those have who have a ledger
+
+    status, moments = reader.status(name), thinned(reader.history(name)["moments"], PAST_MOMENTS_MOST)
     until = max([time.time_ns() // 1_000_000, *(each["at"] for each in moments[-1:])])
     drawn = _epsilons(status, moments) if status["kind"] == ENDLESS else _shares(status, moments)
     return {
@@ -81,21 +82,9 @@ def past(asked: PageQuestion) -> dict[str, Any]:
 
 def further(asked: PageQuestion) -> dict[str, Any]:
     """How many more jobs like this one fit, and what one takes; nothing is held."""
-    reader, name = shown_by(asked.ledger), _name(asked)
-    status, quote = reader.status(name), reader.quote(name, asked.text)
-    told = {"job": quote.job, "fits": quote.fits, "why": quote.why, "more": quote.more}
-    return {
-        "words": more_words(told),
-        "cost": [
-            [
-                axis["name"],
-                "no finite amount" if units is None else amount(units, axis["unit"], up=True),
-                axis_cells(axis, status["kind"] == ENDLESS)[LEFT],
-            ]
-            for axis in telling(status) or status["axes"]
-            for units in [quote.units.get(axis["name"], 0)]
-        ],
-    }
+    status = shown_by(asked.ledger).status(_name(asked), asked.text)
+    heading, *cost = cost_rows(status, status["more"]["units"])
+    return {"words": more_words(status["more"]), "headings": heading, "cost": cost}
 
 
 def _name(asked: PageQuestion) -> str:
@@ -103,19 +92,6 @@ def _name(asked: PageQuestion) -> str:
     if not isinstance(name, str) or len(name) > LEDGER_NAME_MOST:
         raise InvalidParameter(f"budget must be the name of one, not {name!r:.60}")
     return name
-
-
-def _tree(budgets: Sequence[Told]) -> Iterator[tuple[Told, int]]:
-    """Each budget with its depth, children after their parents; one whose parent is not seen is a root."""
-    names = {each["name"] for each in budgets}
-    children: dict[str | None, list[Told]] = {}
-    for each in budgets:
-        children.setdefault(each["parent"] if each["parent"] in names else None, []).append(each)
-    waiting = [(each, 0) for each in reversed(children.get(None, []))]
-    while waiting:
-        each, depth = waiting.pop()
-        yield each, depth
-        waiting += [(child, depth + 1) for child in reversed(children.get(each["name"], []))]
 
 
 def _row(each: Told, depth: int, status: Told | None) -> dict[str, Any]:
@@ -137,36 +113,22 @@ def _budget(reader: LedgerReader, name: str, status: Told | None) -> dict[str, A
         found = reader.status(name) if status is None else status
     except NotFound as error:
         return {"name": name, "error": str(error)}
-    endless, best = found["kind"] == ENDLESS, roomiest(found)
-    axes = []
-    for axis in sorted(found["axes"], key=lambda each: bool(each["dead"])):
-        *cells, dead = axis_cells(axis, endless)
-        going = best is not None and not endless and axis["name"] == best["name"]
-        axes.append([axis["name"], *cells, "most room" if going else dead])
-    about = [f"kind {found['kind']}", f"made {moment(found['made'])}"]
-    about += [f"a part of {found['parent']}"] if found["parent"] is not None else []
-    about += ["a block of partitions"] if found["parallel"] else []
+    heading, *axes = axes_rows(found)
     moved = json.dumps(documents.plain([found["axes"], found["jobs"], found["state"]]), sort_keys=True)
     return {
         "name": name,
         "state": found["state"],
         "promise": promised(found),
-        "about": ", ".join(about),
-        "used": "" if endless else f"{used_words(found)}; what is held counts",
+        "about": ", ".join(about_words(found)),
+        "used": "" if found["kind"] == ENDLESS else f"{used_words(found)}; what is held counts",
         "odometer": odometer_words(found),
         "jobs": state_words(found["jobs"]),
-        "headings": ["axis", *AXIS_HEADINGS[:-1], "note"],
+        "headings": [*heading[:-1], "note"],
         "axes": axes,
         "notes": axes_notes(found),
         "block": bool(found["parallel"]),
         "version": hashlib.sha256(moved.encode()).hexdigest()[:16],
     }
-
-
-def _some(moments: Sequence[Told]) -> list[Told]:
-    """As many as a chart can show, the last among them."""
-    step = -(-len(moments) // PAST_MOMENTS_MOST) or 1
-    return [*moments[:-1:step], *moments[-1:]]
 
 
 def _shares(status: Told, moments: Sequence[Told]) -> dict[str, Any]:
@@ -208,15 +170,16 @@ def _epsilons(status: Told, moments: Sequence[Told]) -> dict[str, Any]:
 
 
 def _job(reservation: Told, budget: str) -> dict[str, str]:
-    """A job in words; on: the budgets below that it was asked of."""
+    """A job in words; on: the budgets below that it was asked of. A note that says the same says nothing."""
     jobs = reservation["jobs"]
+    job = "; ".join(dict.fromkeys(jobs.values()))
     return {
-        "job": "; ".join(dict.fromkeys(jobs.values())),
+        "job": job,
         "on": ", ".join(name for name in jobs if name != budget),
         "who": reservation["principal"],
         "state": reservation["state"],
         "made": moment(reservation["made"]),
-        "note": reservation["note"] or "",
+        "note": "" if reservation["note"] == job else reservation["note"] or "",
     }
 
 

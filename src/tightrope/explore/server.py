@@ -39,7 +39,7 @@ def serve(
     secret = token_urlsafe(TOKEN_BYTES) if token is None else checked_token(token)
     with listening_at(ADDRESS, port) as sock:
         used: int = sock.getsockname()[1]
-        address = f"http://{ADDRESS}:{used}/?{urlencode({'token': secret})}{state(expressions)}"
+        address = f"http://{ADDRESS}:{used}/?{urlencode({'token': secret})}{state(expressions, ledger is not None)}"
         lanes = Lanes(processes or cores(), files, ledger)
         config = uvicorn.Config(
             application(lanes, used, secret),
@@ -61,14 +61,16 @@ def checked_token(token: str) -> str:
     return token
 
 
-def state(expressions: Sequence[str]) -> str:
-    """What the page shows at first, as the end of its address: runs, or all that a shared link says."""
+def state(expressions: Sequence[str], of_ledger: bool = False) -> str:
+    """What the page shows at first, as the end of its address: runs, all that a shared link says, or the ledger."""
+    if not expressions:
+        return "#view=ledger" if of_ledger else ""
     if len(expressions) == 1 and (shared := shared_state(expressions[0])) is not None:
         return f"#{shared}"
     for each in expressions:
         if len(each) > TEXT_MOST:
             raise InvalidParameter(f"an expression on the page has at most {TEXT_MOST:,} characters, not {len(each):,}")
-    return f"#{urlencode([('run', each) for each in expressions])}" if expressions else ""
+    return f"#{urlencode([('run', each) for each in expressions])}"
 
 
 def shared_state(text: str) -> str | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .chain import AuditLine
 from .replay import Replay
 
-MOMENTS_MOST = 2000  # of very many some are kept, the last among them
+MOMENTS_MOST = 2000
 
 Moment = dict[str, Any]  # at, and axes: held, spent, total and whether it is dead, by name
 
@@ -31,5 +31,10 @@ def past(root: str, lines: Iterable[AuditLine], name: str) -> tuple[Replay, list
         }
         if now and (not found or now != found[-1]["axes"]):
             found.append({"at": line.at, "axes": now})
-    step = -(-len(found) // MOMENTS_MOST) or 1
-    return replay, found[:-1:step] + found[-1:]
+    return replay, thinned(found, MOMENTS_MOST)
+
+
+def thinned(moments: Sequence[Moment], most: int) -> list[Moment]:
+    """Of very many some, evenly: at most so many, and the last."""
+    step = -(-len(moments) // most) or 1
+    return [*moments[:-1:step], *moments[-1:]]

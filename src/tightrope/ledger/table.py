@@ -6,7 +6,7 @@ and spent, up. So no line says that there is more than there is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -169,14 +169,20 @@ def more_words(more: Mapping[str, Any]) -> list[str]:
     return [f"how many more like this: {count} ({more['job']})"]
 
 
-def status_text(status: Mapping[str, Any]) -> str:
-    """A budget, for people."""
-    about = [f"kind {status['kind']}", status["state"], f"made {moment(status['made'])}"]
+def about_words(status: Mapping[str, Any]) -> list[str]:
+    """What a budget is, the kind first; its state aside."""
+    about = [f"kind {status['kind']}", f"made {moment(status['made'])}"]
     if status["parent"] is not None:
         about.append(f"a part of {status['parent']}")
     if status["parallel"]:
         about.append("a block of partitions")
-    lines = [f"{status['name']}: {promised(status)}", f"  {', '.join(about)}", ""]
+    return about
+
+
+def status_text(status: Mapping[str, Any]) -> str:
+    """A budget, for people."""
+    kind, *about = about_words(status)
+    lines = [f"{status['name']}: {promised(status)}", f"  {', '.join([kind, status['state'], *about])}", ""]
     lines += [f"  {line}" for line in columns(axes_rows(status), left=2)]
     lines += [f"  {note}" for note in axes_notes(status)]
     lines += [
@@ -192,31 +198,40 @@ def status_text(status: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def budget_tree(budgets: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """Each budget with its depth, children after their parents; one whose parent is not seen is a root."""
+    names = {each["name"] for each in budgets}
+    children: dict[str | None, list[Mapping[str, Any]]] = {}
+    for each in budgets:
+        children.setdefault(each["parent"] if each["parent"] in names else None, []).append(each)
+    waiting = [(each, 0) for each in reversed(children.get(None, []))]
+    while waiting:
+        each, depth = waiting.pop()
+        yield each, depth
+        waiting += [(child, depth + 1) for child in reversed(children.get(each["name"], []))]
+
+
 def budgets_text(budgets: Sequence[Mapping[str, Any]], used: Mapping[str, str]) -> str:
     """All budgets as a tree, with how much of each is gone."""
     if not budgets:
         return "there are no budgets yet: tightrope ledger create makes one"
-    children: dict[str | None, list[Mapping[str, Any]]] = {}
-    for each in budgets:
-        children.setdefault(each["parent"], []).append(each)
     rows = [("budget", "kind", "state", "used")]
-
-    def add(parent: str | None, depth: int) -> None:
-        for each in children.get(parent, ()):
-            rows.append(
-                (BETWEEN_COLUMNS * depth + each["name"], each["kind"], each["state"], used.get(each["name"], ""))
-            )
-            add(each["name"], depth + 1)
-
-    add(None, 0)
+    for each, depth in budget_tree(budgets):
+        name = each["name"]
+        rows.append((BETWEEN_COLUMNS * depth + name, each["kind"], each["state"], used.get(name, "")))
     return "\n".join(columns(rows, left=4))
 
 
-def cost_lines(status: Mapping[str, Any], units: Mapping[str, int | None]) -> list[str]:
-    """What a job takes of the axes that say how much is gone, rounded up, beside what is left, rounded down."""
-    rows = [("axis", "needs", "left")]
+def cost_rows(status: Mapping[str, Any], units: Mapping[str, int | None]) -> list[tuple[str, ...]]:
+    """Headings; what a job takes of the axes that say how much is gone, rounded up, beside what is left of each."""
+    rows: list[tuple[str, ...]] = [("axis", "needs", "left")]
     for axis in telling(status) or status["axes"]:
         needs = units.get(axis["name"], 0)
-        left = amount(axis["left"], axis["unit"], up=False)
+        left = axis_cells(axis, status["kind"] == ENDLESS)[AXIS_HEADINGS.index("left")]
         rows.append((axis["name"], "no finite amount" if needs is None else amount(needs, axis["unit"], up=True), left))
-    return columns(rows)
+    return rows
+
+
+def cost_lines(status: Mapping[str, Any], units: Mapping[str, int | None]) -> list[str]:
+    """`cost_rows` as lines."""
+    return columns(cost_rows(status, units))

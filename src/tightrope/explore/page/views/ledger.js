@@ -194,7 +194,7 @@ export class LedgerView {
         "div",
         {},
         known.words.map((each) => make("p", {class: "of-run"}, each.trim())),
-        plainTable("What one of them takes", ["axis", "needs", "left"], known.cost.map((row) => row.map(spelt))),
+        plainTable("What one of them takes", known.headings, known.cost.map((row) => row.map(spelt))),
       ),
     );
   }
