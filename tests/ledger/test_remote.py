@@ -25,12 +25,12 @@ import tightrope as tr
 import tightrope.ledger as tl
 from tests.ledger.server.serving import SECRET, House, housed, serving
 from tightrope.errors import DataError, ExpressionError, InvalidParameter, UnsupportedMechanism
-from tightrope.ledger import chain, orders, remote
+from tightrope.ledger import chain, orders, remote, wire
 from tightrope.ledger.book.entry import Actor
 from tightrope.ledger.database import Database
 from tightrope.ledger.desk import LocalDesk
 from tightrope.ledger.ledger import HOLDERS_ONLY, Ledger
-from tightrope.ledger.remote import RemoteDesk, addressed, place, written_key
+from tightrope.ledger.remote import RemoteDesk, addressed, place
 
 JOB = tr.Gaussian(sigma=10.0)
 TOKEN = "trl_" + "t" * 43
@@ -414,6 +414,25 @@ def test_attempts_have_an_end() -> None:
         assert "does not answer" in error_of(ledger.budgets)[1]
 
 
+@pytest.mark.parametrize("first", [None, (502, {}, b""), (504, {}, b"")])
+def test_what_is_read_from_a_server_that_is_away_is_given_up_first(
+    first: tuple[int, Mapping[str, str], bytes] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A write goes on, and so does a read from a server that is there and busy."""
+    assert remote.READ_REACH_SECONDS < remote.REACH_SECONDS
+    monkeypatch.setattr(remote, "READ_REACH_SECONDS", 0.0)
+    for name in ("budgets", "quote"):
+        part = Part(first, NEW)
+        with playing(part) as url, behind(url) as ledger, pytest.raises(tl.Unavailable):
+            ledger._ask(name, {})
+        assert len(part.asked) == 1
+    part = Part(first, NEW, BUSY, (200, {}, b'{"budgets": []}'))
+    with playing(part) as url, behind(url) as ledger:
+        ledger.reserve({"census": JOB}, "k")
+        assert ledger.budgets() == ()
+    assert len(part.asked) == 4
+
+
 def test_a_body_that_did_not_begin_may_run_when_it_is_asked_for_again() -> None:
     """The first call got no answer to its end; the second one finds what the first one reserved."""
     part = Part(refusing(503, "Unavailable", **{"Retry-After": "99"}), OLD)
@@ -520,11 +539,18 @@ def test_addresses_that_one_does_go_to() -> None:
     assert place("http://127.0.0.2").shown == "http://127.0.0.2"
 
 
-@pytest.mark.parametrize("token", [None, "", "two words", "line\n", "é", "x" * 201])
+@pytest.mark.parametrize("token", [None, "", "two words", "two\nlines", " \n", "é", "x" * 201])
 def test_what_is_no_token_is_not_sent(token: str | None) -> None:
     with pytest.raises(InvalidParameter) as info:
         tl.open("http://127.0.0.1:1", token=token)
     assert token is None or not token.strip() or token not in str(info.value)
+
+
+def test_the_end_of_a_files_line_is_no_part_of_a_token() -> None:
+    part = Part((200, {}, b'{"budgets": []}'))
+    with playing(part) as url, tl.open(url, token=f" {TOKEN}\r\n"):
+        pass
+    assert [asked[2]["authorization"] for asked in part.asked] == [f"Bearer {TOKEN}"]
 
 
 def test_a_token_is_not_shown_and_goes_to_workers() -> None:
@@ -538,12 +564,22 @@ def test_a_token_is_not_shown_and_goes_to_workers() -> None:
 def test_requests_as_they_are_written() -> None:
     assert addressed("status", {"name": "a/b c", "job": "x+y", "slack": None})[1] == "/v1/budgets/a%2Fb%20c?job=x%2By"
     assert addressed("claim", {"reservation": "1", "ttl": 5})[1:] == ("/v1/reservations/1/claim", b'{"ttl": 5}')
-    assert written_key("table 7") == "table 7"
-    assert written_key(" x") == "UTF-8''%20x"
-    assert written_key("UTF-8''x") == "UTF-8''UTF-8%27%27x"
-    assert written_key("é") == "UTF-8''%C3%A9"
+    assert wire.written_key("table 7") == "table 7"
+    assert wire.written_key(" x") == "UTF-8''%20x"
+    assert wire.written_key("UTF-8''x") == "UTF-8''UTF-8%27%27x"
+    assert wire.written_key("é") == "UTF-8''%C3%A9"
+
+
+@pytest.mark.parametrize("key", ["table 7", " x ", "UTF-8''x", "é", "100%", "𝄞" * 200, "x" * 200])
+def test_a_key_is_read_as_it_was_written(key: str) -> None:
+    assert wire.read_key(wire.written_key(key)) == key
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201, "two\nlines", "\ud800", "\x7f"])
+def test_what_is_no_key_is_none(key: str) -> None:
+    assert wire.read_key(wire.written_key(key)) is None
 
 
 def test_every_request_has_an_address_but_for_those_of_the_holder() -> None:
     holders = {"freeze", "recover", "export", "token", "revoke", "expire"}
-    assert set(remote.ADDRESSES) == {*orders.READS, *orders.WRITES} - holders
+    assert set(wire.ADDRESSES) == {*orders.READS, *orders.WRITES} - holders

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import sys
 from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
 from typing import Any
+
+from .. import child
 
 REPLY_MOST = 1 << 26  # bytes of a line: a report with its pictures is the longest
 HELD_MOST = 700 << 20  # bytes: a process that held more is replaced by a new one
 READY_SECONDS = 120.0
 CANCELLED_SECONDS = 2.0  # after which a question that is not wanted any more is ended with its process
 ENDED_SECONDS = 5.0
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from tightrope.explore.worker import main; main()"
 TOO_LONG = "this took longer than its time and was ended; a simpler run or fewer points may do"
 DIED = "the process that answered this ended unexpectedly; it was started again"
 Address = tuple[str, str | None]  # of a ledger: its url, and the token for it
@@ -41,14 +39,11 @@ class Answering:
         if self._process is not None and self._process.returncode is None:
             return self._process
         self._process = process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-c",
-            START,
-            json.dumps(sys.path),
+            *child.command("tightrope.explore.worker"),
             stdin=PIPE,
             stdout=PIPE,
             limit=REPLY_MOST,
-            env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
+            env=child.environment(),
             start_new_session=True,  # an interrupt from the keyboard is for the server alone
         )
         self._send(process, self._order)

@@ -18,11 +18,10 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any
 
-from .. import work
+from .. import child, work
 from .answers import answer
 from .ledger import LedgerReader
 
-ADDRESSES_MOST = 4 << 30  # bytes of addresses: a question that asks for more is refused
 WARM = {"kind": "curve", "text": "Gaussian(sigma=1).poisson(rate=0.01) * 100", "points": 3}
 FAULT = "this question met a fault in the explorer itself; the terminal says more"
 NO_MEMORY = "this takes more memory than the explorer gives a question"
@@ -39,15 +38,14 @@ class Worker:
 
     def serve(self) -> None:
         """Until the input ends."""
-        out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what is printed by accident is no answer
+        out = child.answers()
         self.answered(0, WARM)
         threading.Thread(target=self._listen, daemon=True).start()
-        _write(out, {"ready": True})
+        child.write(out, {"ready": True})
         while True:
             order = self._waiting.get()
             found = self.answered(order["id"], order["question"])
-            _write(out, {"id": order["id"], "answer": found, "held": held()})
+            child.write(out, {"id": order["id"], "answer": found, "held": child.held()})
 
     def answered(self, number: int, question: dict[str, Any]) -> dict[str, Any]:
         """The answer, in allowances that can be taken away."""
@@ -84,39 +82,10 @@ class Worker:
         os._exit(0)
 
 
-def held() -> int:
-    """The most memory that this process has held so far; 0 where nobody knows."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def limited(nice: int) -> None:
-    """Less urgent than the rest of the machine by so much, and with no more memory than a question may have."""
-    try:
-        import resource
-
-        os.nice(nice)
-        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES_MOST, ADDRESSES_MOST))
-    except (ImportError, OSError, ValueError):
-        return
-
-
-def _write(out: Any, item: object) -> None:
-    try:
-        out.write(json.dumps(item, allow_nan=False).encode() + b"\n")
-        out.flush()
-    except OSError:
-        os._exit(0)
-
-
 def main() -> None:
     """Entry point of the process; its first line: how nice it is to others, whose files may be named, which ledger."""
     nice, files, ledger = json.loads(sys.stdin.buffer.readline())
-    limited(nice)
+    child.limited(nice)
     Worker(files, None if ledger is None else LedgerReader(*ledger)).serve()
 
 

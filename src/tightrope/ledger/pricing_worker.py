@@ -17,13 +17,13 @@ from dataclasses import asdict
 from queue import SimpleQueue
 from typing import Any
 
+from .. import child
 from ..errors import TightropeError
 from ..relation import Relation
 from .kinds import kind_of
 from .kinds.base import Design, Wanted
 from .pricing import price_document, priced
 
-ADDRESSES_MOST = 4 << 30  # bytes of addresses: a job that asks for more is refused
 NICE = 5  # the server answers first
 WARM = ["rdp", {"relation": "add_remove", "orders": {"8.0": 1.0}}, "Gaussian(sigma=1.0).poisson(rate=0.01)", None]
 NO_PRICE = "UnsupportedMechanism"
@@ -58,27 +58,6 @@ def design_document(kind: str, wanted: Mapping[str, Any], inherited: Mapping[str
     }
 
 
-def limited() -> None:
-    """Less urgent than the server, and with no more memory than a job may have."""
-    try:
-        import resource
-
-        os.nice(NICE)
-        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES_MOST, ADDRESSES_MOST))
-    except (ImportError, OSError, ValueError):
-        return
-
-
-def held() -> int:
-    """The most memory that this process has held so far; 0 where nobody knows."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
 def _listen(waiting: SimpleQueue[dict[str, Any]]) -> None:
     """In a thread of its own, so that the end of the input is noticed in the middle of a job."""
     for line in sys.stdin.buffer:
@@ -86,23 +65,14 @@ def _listen(waiting: SimpleQueue[dict[str, Any]]) -> None:
     os._exit(0)
 
 
-def _write(out: Any, item: object) -> None:
-    try:
-        out.write(json.dumps(item, allow_nan=False).encode() + b"\n")
-        out.flush()
-    except OSError:
-        os._exit(0)
-
-
 def main() -> None:
     """Entry point of the process: until its input ends."""
-    limited()
-    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what is printed by accident is no answer
+    child.limited(NICE)
+    out = child.answers()
     waiting: SimpleQueue[dict[str, Any]] = SimpleQueue()
     threading.Thread(target=_listen, args=(waiting,), daemon=True).start()
     answered({"price": WARM})
-    _write(out, {"id": 0})
+    child.write(out, {"id": 0})
     while True:
         order = waiting.get()
-        _write(out, {"id": order["id"], **answered(order), "held": held()})
+        child.write(out, {"id": order["id"], **answered(order), "held": child.held()})

@@ -8,9 +8,7 @@ Threads that ask wait for a free process, so many and so long; others are told t
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,6 +16,7 @@ from dataclasses import asdict
 from queue import Empty, LifoQueue
 from typing import Any
 
+from .. import child
 from ..errors import InvalidParameter, UnsupportedMechanism
 from .desk import again
 from .errors import Unavailable
@@ -30,11 +29,6 @@ PRICING_READY_SECONDS = 60.0
 PRICING_HELD_MOST = 700 << 20  # bytes: a process that held more is replaced by a new one
 TURN_SECONDS = 15.0  # for which a job waits for a process
 PRICES_WAITING_MOST = 8  # jobs that wait: the server's other threads go on with what needs no price
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-BEGIN = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "
-    "from tightrope.ledger.pricing_worker import main; main()"
-)
 PROCESS_DIED = "the process that worked out what it costs ended (too much memory, perhaps): a simpler job may do"
 PROCESS_LATE = (
     f"what it costs was not found in {PRICE_SECONDS:g} seconds, and the attempt was ended: a simpler job may do"
@@ -121,10 +115,10 @@ class _Pricing:
             return process
         self.end()
         process = subprocess.Popen(
-            [sys.executable, "-c", BEGIN, json.dumps(sys.path)],
+            child.command("tightrope.ledger.pricing_worker"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
+            env=child.environment(),
             start_new_session=True,  # an interrupt from the keyboard is for the server alone
         )
         self._process = process

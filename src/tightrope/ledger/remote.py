@@ -24,39 +24,21 @@ from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
 from ..errors import DataError, InvalidParameter
-from . import orders
+from . import orders, wire
 from .chain import Receipt, hashed
 from .desk import REQUEST_BYTES, TOO_LARGE, Desk, Reply, again
 from .errors import LedgerError, Unavailable
 from .ledger import HOLDERS_ONLY, Ledger, read_anchor
 
-ADDRESSES: Mapping[str, tuple[str, str]] = {
-    "budgets": ("GET", "/v1/budgets"),
-    "create": ("POST", "/v1/budgets"),
-    "status": ("GET", "/v1/budgets/{name}"),
-    "renew": ("POST", "/v1/budgets/{name}/renew"),
-    "history": ("GET", "/v1/budgets/{name}/history"),
-    "reservations": ("GET", "/v1/budgets/{name}/reservations"),
-    "quote": ("POST", "/v1/quotes"),
-    "reserve": ("POST", "/v1/reservations"),
-    "reservation": ("GET", "/v1/reservations/{reservation}"),
-    "claim": ("POST", "/v1/reservations/{reservation}/claim"),
-    "commit": ("POST", "/v1/reservations/{reservation}/commit"),
-    "cancel": ("POST", "/v1/reservations/{reservation}/cancel"),
-    "audit": ("GET", "/v1/audit"),
-    "anchor": ("GET", "/v1/anchor"),
-}
 CONNECT_SECONDS = 10.0
 REMOTE_ANSWER_SECONDS = 120.0  # a server waits for its processes and its database, and then says so
 REACH_SECONDS = 30.0  # for which a server that went away or is busy is asked again
+READ_REACH_SECONDS = 8.0  # of one that went away, for what is only read: somebody waits to see it
 PAUSE_FIRST, PAUSE_MOST = 0.05, 2.0  # seconds between two attempts
 ANSWER_BYTES_MOST = 1 << 28
-RECEIPTS_SHOWN = 64  # at a time
-LATER = frozenset((408, 429, 502, 503, 504))  # what is asked again: of a server that is busy, or of a proxy before it
-ENCODED = "UTF-8''"  # begins a key in percent signs, as RFC 8187 has it
-_PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
-_TOKEN = re.compile(r"[!-~]{1,200}")
-_PLACE = re.compile(r"\{(\w+)\}")
+AWAY = frozenset((502, 504))  # a proxy that found no server says so
+LATER = AWAY | {408, 429, 503}  # what is asked again
+_TOKEN = re.compile(wire.SECRET_WORD)
 _HOST = re.compile(r"[A-Za-z0-9._:-]+")
 
 
@@ -64,7 +46,7 @@ def open_remote(
     url: str, token: str | None, receipts: Iterable[str], anchor: str | Path | Mapping[str, Any] | None
 ) -> Ledger:
     """The ledger of a server; the token is tried at once. WentBack where it lacks what receipts and anchor witness."""
-    found = Ledger(RemoteDesk(url, token))
+    found = Ledger(RemoteDesk(url, None if token is None else token.strip()))  # a file ends its line
     known = read_anchor(anchor) if isinstance(anchor, (str, Path)) else anchor
     try:
         found.compare(known, receipts)
@@ -123,7 +105,7 @@ class RemoteDesk(Desk):
         if token is None:
             raise InvalidParameter("a server is asked with a token: open(url, token=...)")
         if not _TOKEN.fullmatch(token):
-            raise InvalidParameter("a token is one word, as whoever runs the ledger gave it: without spaces around it")
+            raise InvalidParameter("a token is one word, as whoever runs the ledger gave it: without spaces in it")
         self._place, self._token, self._patience = place(url), token, patience
         self._seen: dict[str, tuple[int, str]] = {}  # the last receipt of each root, the latest ones last
         self._idle: deque[HTTPConnection] = deque()  # taken and put back without a lock, which a fork could leave held
@@ -141,7 +123,7 @@ class RemoteDesk(Desk):
             self._idle.pop().close()
 
     def ask(self, name: str, body: Mapping[str, Any], key: str | None = None, nonce: str = "") -> Reply:
-        if name not in ADDRESSES:
+        if name not in wire.ADDRESSES:
             raise LedgerError(HOLDERS_ONLY)
         writes = name in orders.WRITES
         method, path, content = addressed(name, body)
@@ -149,10 +131,10 @@ class RemoteDesk(Desk):
             raise LedgerError(TOO_LARGE)
         headers = self._bearing(self._shown())
         if content is not None:
-            headers["Content-Type"] = "application/json"
+            headers["Content-Type"] = wire.JSON_TYPE
         if writes:
-            headers["Idempotency-Key"] = written_key(key or f"once-{uuid4().hex}")
-            headers["Ledger-Process"] = hashed(nonce)
+            headers[wire.KEY] = wire.written_key(key or f"once-{uuid4().hex}")
+            headers[wire.PROCESS] = hashed(nonce)
         found, new = self._answered(method, path, content, headers)
         receipts = tuple(map(str, found.pop("receipts", ()))) if writes else ()
         self._note(receipts)
@@ -162,17 +144,17 @@ class RemoteDesk(Desk):
         """WentBack where the server lacks a line that it once gave a receipt for; with none, the token is tried."""
         shown = list(receipts)
         for each in shown:
-            if not _PLAIN.fullmatch(each) or "," in each:
+            if not wire.PLAIN.fullmatch(each) or "," in each:
                 raise DataError("a receipt is root:number:hash, as the ledger gave it")
             Receipt.of(each, None)
-        for start in range(0, max(len(shown), 1), RECEIPTS_SHOWN):
-            these = shown[start : start + RECEIPTS_SHOWN]
-            self._answered("GET", ADDRESSES["budgets"][1], None, self._bearing(these))
+        for start in range(0, max(len(shown), 1), wire.RECEIPTS_MOST):
+            these = shown[start : start + wire.RECEIPTS_MOST]
+            self._answered("GET", wire.ADDRESSES["budgets"][1], None, self._bearing(these))
         self._note(shown)
 
     def _bearing(self, receipts: Sequence[str]) -> dict[str, str]:
         """Who asks, and what was answered before."""
-        shown = {"Ledger-At-Least": ", ".join(receipts)} if receipts else {}
+        shown = {wire.AT_LEAST: wire.written_receipts(receipts)} if receipts else {}
         return {"Authorization": f"Bearer {self._token}", **shown}
 
     def _note(self, receipts: Iterable[str]) -> None:
@@ -187,15 +169,16 @@ class RemoteDesk(Desk):
                 self._seen[known.root] = (known.seq, each)
 
     def _shown(self) -> tuple[str, ...]:
-        return tuple(each for _, each in list(self._seen.values())[-RECEIPTS_SHOWN:])
+        return tuple(each for _, each in list(self._seen.values())[-wire.RECEIPTS_MOST :])
 
     def _answered(
         self, method: str, path: str, content: bytes | None, headers: Mapping[str, str]
     ) -> tuple[dict[str, Any], bool]:
         """The answer, and whether it is new. Asked until there is one: a write has its key, and a read does nothing."""
-        until, pause = monotonic() + self._patience, PAUSE_FIRST
+        began, pause = monotonic(), PAUSE_FIRST
+        reach = self._patience if wire.KEY in headers else min(self._patience, READ_REACH_SECONDS)
         while True:
-            kept, wait = bool(self._idle), pause
+            kept, wait, patience = bool(self._idle), pause, reach
             try:
                 status, response, data = self._exchanged(method, path, content, headers)
             except ssl.SSLCertVerificationError as error:
@@ -211,8 +194,10 @@ class RemoteDesk(Desk):
                 lost = self._problem(status, response, data)
                 if status not in LATER:
                     raise lost
+                if status not in AWAY:  # it is there, and busy
+                    patience = self._patience
                 wait = max(pause, _seconds(response.getheader("Retry-After")))
-            if monotonic() + wait > until:
+            if monotonic() + wait > began + patience:
                 raise lost
             sleep(wait)
             pause = min(2 * pause, PAUSE_MOST)
@@ -273,7 +258,7 @@ class RemoteDesk(Desk):
             return LedgerError(
                 f"{self._place.shown} sends on to another address, to which the token does not follow: open that one"
             )
-        if response.getheader("Content-Type", "").startswith("application/problem+json"):
+        if response.getheader("Content-Type", "").startswith(wire.PROBLEM_TYPE):
             found = self._document(data)
             if isinstance(found.get("kind"), str) and isinstance(found.get("detail"), str):
                 return again({**found, "message": found["detail"]})
@@ -282,23 +267,16 @@ class RemoteDesk(Desk):
 
 def addressed(name: str, body: Mapping[str, Any]) -> tuple[str, str, bytes | None]:
     """Method, path and content of a request."""
-    method, template = ADDRESSES[name]
+    method, template = wire.ADDRESSES[name]
     rest = dict(body)
     try:
-        path = _PLACE.sub(lambda found: quote(str(rest.pop(found[1], "")), safe=""), template)
+        path = wire.PLACE.sub(lambda found: quote(str(rest.pop(found[1], "")), safe=""), template)
         if method == "POST":
             return method, path, json.dumps(rest, allow_nan=False).encode()
         asked = {each: value for each, value in rest.items() if value is not None}
         return method, path + (f"?{urlencode(asked, quote_via=quote, safe='()=*,')}" if asked else ""), None
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidParameter(f"this cannot be sent to a server: {error!s:.100}") from None
-
-
-def written_key(key: str) -> str:
-    """A key as a header holds it: as it is, or in percent signs where it is no plain ASCII."""
-    if _PLAIN.fullmatch(key) and not key.startswith(ENCODED):
-        return key
-    return ENCODED + quote(key, safe="", errors="surrogatepass")
 
 
 def _same(url: str, token: str, seen: tuple[str, ...], patience: float) -> RemoteDesk:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.ledger.server.serving import JOB, PATIENCE, Answer, House, housed
+from tightrope import child
 from tightrope.errors import UnsupportedMechanism
 from tightrope.ledger import pricing_worker, process_pricing
 from tightrope.ledger.errors import Unavailable
@@ -130,7 +131,7 @@ def test_a_process_has_so_much_memory_and_no_more(shop: Shop) -> None:
     assert shop.quote("Gaussian(sigma=14.0)").status == 200
     limits = Path(f"/proc/{shop.process}/limits").read_text("utf-8")
     [line] = [each for each in limits.splitlines() if each.startswith("Max address space")]
-    assert line.split()[3:5] == [str(pricing_worker.ADDRESSES_MOST)] * 2
+    assert line.split()[3:5] == [str(child.ADDRESSES_MOST)] * 2
 
 
 def test_what_takes_too_much_memory_is_refused_and_the_next_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:

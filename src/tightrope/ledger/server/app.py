@@ -34,32 +34,23 @@ from starlette.types import ASGIApp
 from ...documents import read_value
 from ...errors import DataError, InvalidParameter, TightropeError
 from ...version import __version__
-from .. import keeping, orders
+from .. import keeping, orders, wire
 from ..book import jobs
 from ..book.entry import Actor
 from ..chain import Receipt
 from ..database import Fault
 from ..desk import LocalDesk, Reply
 from ..errors import NotFound
-from .guard import HEALTH, SECRET_STATE, LedgerGuard
+from .guard import SECRET_STATE, LedgerGuard
 from .problems import HttpProblem, told
 
 THREADS = 16  # that work on the database at a time
-KEY_MOST = 200  # letters
-KEY_WRITTEN_MOST = 7 + 12 * KEY_MOST  # letters of its header: each at most four bytes in percent signs
-RECEIPTS_MOST = 64
 NESTED_MOST = 8
 AFTER_MOST = 18  # digits
-KEY = "idempotency-key"
-PROCESS = "ledger-process"
-AT_LEAST = "ledger-at-least"
-RECEIPT = "ledger-receipt"
-ENCODED = "UTF-8''"  # begins a key in percent signs
-MOVES = ("claim", "commit", "cancel")
+BEHIND: Mapping[str, tuple[str, ...]] = {"status": ("job", "slack"), "audit": ("root", "after")}  # the ?
 _PROCESS = re.compile(r"[A-Za-z0-9_-]{16,128}")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
-Described = Callable[[Request], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +83,17 @@ def application(desk: LocalDesk, *, fault: Fault | None = None) -> ASGIApp:
     async def answer(asked: AskedOverHttp) -> Response:
         return await run_sync(answered, desk, asked, fault, limiter=threads)
 
-    def reading(name: str, described: Described) -> Endpoint:
+    def reading(name: str, place: str | None) -> Endpoint:
         async def endpoint(request: Request) -> Response:
-            return await answer(read(request, name, described(request)))
+            return await answer(read(request, name, described(request, name, place)))
 
         return endpoint
 
-    def posting(name: str, place: str | None = None, parameter: str = "name") -> Endpoint:
+    def posting(name: str, place: str | None) -> Endpoint:
         async def endpoint(request: Request) -> Response:
             body = await content(request)
             if place is not None:
-                body = _placed(body, place, unquoted(request, parameter))
+                body = _placed(body, place, unquoted(request, place))
             return await answer(read(request, name, body))
 
         return endpoint
@@ -110,34 +101,19 @@ def application(desk: LocalDesk, *, fault: Fault | None = None) -> ASGIApp:
     async def health(_: Request) -> Response:
         return JSONResponse({"version": __version__})
 
-    one = "/v1/budgets/{name}"
-    routes = [
-        Route(HEALTH, health, methods=["GET"]),
-        Route("/v1/budgets", _by_method(GET=reading("budgets", _query()), POST=posting("create")), methods=BOTH),
-        Route(one, reading("status", _status), methods=["GET"]),
-        Route(f"{one}/history", reading("history", _budget), methods=["GET"]),
-        Route(f"{one}/reservations", reading("reservations", _budget), methods=["GET"]),
-        Route(f"{one}/renew", posting("renew", "name"), methods=["POST"]),
-        Route("/v1/quotes", posting("quote"), methods=["POST"]),
-        Route("/v1/reservations", posting("reserve"), methods=["POST"]),
-        Route("/v1/reservations/{id}", reading("reservation", _reservation), methods=["GET"]),
-        *(
-            Route(f"/v1/reservations/{{id}}/{move}", posting(move, "reservation", "id"), methods=["POST"])
-            for move in MOVES
-        ),
-        Route("/v1/audit", reading("audit", _audit), methods=["GET"]),
-        Route("/v1/anchor", reading("anchor", _query()), methods=["GET"]),
-    ]
+    endpoints: dict[str, dict[str, Endpoint]] = {wire.HEALTH: {"GET": health}}
+    for name, (method, path) in wire.ADDRESSES.items():
+        found = wire.PLACE.search(path)
+        made = (posting if method == "POST" else reading)(name, None if found is None else found[1])
+        endpoints.setdefault(path, {})[method] = made
+    routes = [Route(path, _by_method(methods), methods=list(methods)) for path, methods in endpoints.items()]
     handlers = {HTTPException: _elsewhere, TightropeError: _refused, Exception: _refused}
     app = Starlette(routes=routes, exception_handlers=handlers)  # without them it would answer in words of its own
     app.router.redirect_slashes = False
     return LedgerGuard(app)
 
 
-BOTH = ["GET", "POST"]
-
-
-def _by_method(**endpoints: Endpoint) -> Endpoint:
+def _by_method(endpoints: Mapping[str, Endpoint]) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         return await endpoints["POST" if request.method == "POST" else "GET"](request)
 
@@ -177,9 +153,9 @@ def answered(desk: LocalDesk, asked: AskedOverHttp, fault: Fault | None) -> Resp
 def sent(reply: Reply, writes: bool) -> Response:
     """A reply as HTTP says it."""
     document = {**reply.content, "receipts": list(reply.receipts)} if writes else reply.content
-    headers = {RECEIPT: ", ".join(reply.receipts)} if reply.receipts else {}
+    headers = {wire.RECEIPT: wire.written_receipts(reply.receipts)} if reply.receipts else {}
     body = json.dumps(document, allow_nan=False, separators=(",", ":")).encode()
-    return Response(body, 201 if writes and not reply.replayed else 200, headers, media_type="application/json")
+    return Response(body, 201 if writes and not reply.replayed else 200, headers, media_type=wire.JSON_TYPE)
 
 
 def visible_receipts(desk: LocalDesk, actor: Actor, receipts: tuple[str, ...]) -> list[str]:
@@ -198,34 +174,33 @@ def read(request: Request, name: str, body: Mapping[str, Any]) -> AskedOverHttp:
     """The request with what its headers say; InvalidParameter where one is missing or wrong."""
     writes = name in orders.WRITES
     key = _key(request) if writes else None
-    nonce = _header(request, PROCESS) or ""
+    nonce = _header(request, wire.PROCESS) or ""
     if nonce and not _PROCESS.fullmatch(nonce):
-        raise InvalidParameter("Ledger-Process has 16 to 128 letters, digits, - or _, drawn anew by each process")
+        raise InvalidParameter(f"{wire.PROCESS} has 16 to 128 letters, digits, - or _, drawn anew by each process")
     if not nonce and (name == "claim" or (name == "reserve" and body.get("start"))):
         raise InvalidParameter(
-            "what begins a job needs a header Ledger-Process, a random text of the process that runs it"
+            f"what begins a job needs a header {wire.PROCESS}, a random text of the process that runs it"
         )
-    shown = [each.strip() for line in request.headers.getlist(AT_LEAST) for each in line.split(",")]
-    if len(shown) > RECEIPTS_MOST:
-        raise InvalidParameter(f"Ledger-At-Least has at most {RECEIPTS_MOST} receipts: the last of each root will do")
+    shown = [each for line in request.headers.getlist(wire.AT_LEAST) for each in wire.read_receipts(line)]
+    if len(shown) > wire.RECEIPTS_MOST:
+        raise InvalidParameter(
+            f"{wire.AT_LEAST} has at most {wire.RECEIPTS_MOST} receipts: the last of each root will do"
+        )
     return AskedOverHttp(name, body, request.scope[SECRET_STATE], key, nonce, tuple(each for each in shown if each))
 
 
 def _key(request: Request) -> str:
     """What names the request, as its sender wrote it."""
-    given = _header(request, KEY)
+    given = _header(request, wire.KEY)
     if given is None:
         raise InvalidParameter(
-            "what writes needs a header Idempotency-Key, a text of your own: with the same one it is done once"
+            f"what writes needs a header {wire.KEY}, a text of your own: with the same one it is done once"
         )
-    found = given
-    if given.startswith(ENCODED) and len(given) <= KEY_WRITTEN_MOST:
-        try:
-            found = unquote(given.removeprefix(ENCODED), errors="strict")
-        except UnicodeDecodeError:
-            found = ""
-    if not (0 < len(found) <= KEY_MOST and given.isascii() and found.isprintable()):
-        raise InvalidParameter(f"Idempotency-Key has 1 to {KEY_MOST} printable letters, in ASCII or after {ENCODED}")
+    found = wire.read_key(given)
+    if found is None:
+        raise InvalidParameter(
+            f"{wire.KEY} has 1 to {wire.KEY_MOST} printable letters, in ASCII or after {wire.ENCODED}"
+        )
     return found
 
 
@@ -240,7 +215,7 @@ def _header(request: Request, name: str) -> str | None:
 async def content(request: Request) -> dict[str, Any]:
     """The JSON object of a body, strictly."""
     kinds = request.headers.getlist("content-type")
-    if [each.split(";")[0].strip().lower() for each in kinds] != ["application/json"]:
+    if [each.split(";")[0].strip().lower() for each in kinds] != [wire.JSON_TYPE]:
         raise HttpProblem(415, "not-json", "what is sent is JSON: Content-Type: application/json")
     if "content-encoding" in request.headers:
         raise HttpProblem(415, "not-json", "what is sent is JSON as it is, without a Content-Encoding")
@@ -280,46 +255,34 @@ def unquoted(request: Request, parameter: str) -> str:
         raise NotFound("there is no such address") from None
 
 
-def _query(*names: str) -> Described:
-    """What stands behind the ?, each once, and nothing that is not known."""
-
-    def described(request: Request) -> dict[str, Any]:
-        found = request.query_params.multi_items()
-        for name, _ in found:
-            if name not in names:
-                raise InvalidParameter(f"{name!r:.60} is not known behind the ?: {', '.join(names) or 'nothing is'}")
-        if len(dict(found)) != len(found):
-            raise InvalidParameter("each name stands once behind the ?")
-        return dict(found)
-
-    return described
-
-
-def _budget(request: Request) -> dict[str, Any]:
-    _query()(request)
-    return {"name": unquoted(request, "name")}
+def described(request: Request, name: str, place: str | None) -> dict[str, Any]:
+    """What an address asks for: behind its ? each name once, and nothing that is not known."""
+    known = BEHIND.get(name, ())
+    found = request.query_params.multi_items()
+    for each, _ in found:
+        if each not in known:
+            raise InvalidParameter(f"{each!r:.60} is not known behind the ?: {', '.join(known) or 'nothing is'}")
+    asked = dict(found)
+    if len(asked) != len(found):
+        raise InvalidParameter("each name stands once behind the ?")
+    if place is not None:
+        asked[place] = unquoted(request, place)
+    return {"status": _status, "audit": _audit}.get(name, dict[str, Any])(asked)
 
 
-def _reservation(request: Request) -> dict[str, Any]:
-    _query()(request)
-    return {"reservation": unquoted(request, "id")}
+def _status(asked: Mapping[str, str]) -> dict[str, Any]:
+    if "slack" not in asked:
+        return {**asked}
+    try:
+        return {**asked, "slack": float(asked["slack"])}
+    except ValueError:
+        raise InvalidParameter(f"slack is a number, not {asked['slack']!r:.40}") from None
 
 
-def _status(request: Request) -> dict[str, Any]:
-    found = {**_query("job", "slack")(request), "name": unquoted(request, "name")}
-    if "slack" in found:
-        try:
-            found["slack"] = float(found["slack"])
-        except ValueError:
-            raise InvalidParameter(f"slack is a number, not {found['slack']!r:.40}") from None
-    return found
-
-
-def _audit(request: Request) -> dict[str, Any]:
-    found = _query("root", "after")(request)
-    after = found.get("after", "0")
+def _audit(asked: Mapping[str, str]) -> dict[str, Any]:
+    after = asked.get("after", "0")
     if not (after.isascii() and after.isdecimal() and len(after) <= AFTER_MOST):
         raise InvalidParameter(f"after is the number of a line, not {after!r:.40}")
-    if "root" not in found:
+    if "root" not in asked:
         raise InvalidParameter("root says which chain: ?root=NAME")
-    return {"root": found["root"], "after": int(after)}
+    return {"root": asked["root"], "after": int(after)}

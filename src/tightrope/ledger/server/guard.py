@@ -18,13 +18,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..desk import REQUEST_BYTES, TOO_LARGE
 from ..errors import Unauthenticated
+from ..wire import HEALTH, SECRET_WORD
 from .problems import HttpProblem, told
 
 BODY_SECONDS = 20.0  # for which a body is waited for
 AT_A_TIME = 32  # requests of one token
 AT_A_TIME_ALL = 256
 SECRET_STATE = "tightrope.secret"  # where the application finds the token
-HEALTH = "/v1/health"
 ALWAYS: Mapping[str, str] = {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
@@ -35,7 +35,7 @@ TWO_LENGTHS = "Content-Length and Transfer-Encoding say two things of one body: 
 NO_BEARER = "a token is needed, in one header: Authorization: Bearer trl_..."
 TOO_MANY = f"{AT_A_TIME} requests of this token are under way: ask again when one is answered"
 ALL_BUSY = "the ledger has too many requests under way: ask again in a moment, with the same key"
-_BEARER = re.compile(r"[Bb]earer +([!-~]{1,200})")
+_BEARER = re.compile(rf"[Bb]earer +({SECRET_WORD})")
 
 
 class LedgerGuard:

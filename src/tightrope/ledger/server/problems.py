@@ -16,8 +16,8 @@ from starlette.responses import Response
 
 from ...errors import DataError, ExpressionError, InvalidParameter, TightropeError, UnsupportedMechanism
 from ..errors import LedgerError, Unauthenticated, Unavailable, VerificationFailed
+from ..wire import PROBLEM_TYPE
 
-MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 1
 DETAIL_MOST = 2000  # letters
 CHALLENGE = 'Bearer realm="tightrope ledger"'
@@ -47,7 +47,7 @@ def told(error: Exception) -> Response:
         LOG.error("a request met %s\n%s", type(error).__name__, frames)
     status, document, headers = described(error)
     body = json.dumps(document, allow_nan=False).encode()
-    return Response(body, status, headers, media_type=MEDIA_TYPE)
+    return Response(body, status, headers, media_type=PROBLEM_TYPE)
 
 
 def described(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]]:
