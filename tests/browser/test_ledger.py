@@ -123,7 +123,7 @@ def test_a_recovery_is_said_once(look: Visitor, kept: Ledger) -> None:
 
 def test_a_narrow_page_shows_the_whole_tree(look: Visitor, kept: Ledger) -> None:
     for number in range(8):
-        kept.create(f"census/part {number}", epsilon=0.5, parent="census", **WHOLE)
+        kept.create(f"census/part-{number}", epsilon=0.5, parent="census", **WHOLE)
     visit = shown(look(viewport=NARROW), "census")
     tree = visit.page.get_by_role("navigation", name="Budgets")
     expect(tree.get_by_role("listitem")).to_have_count(12)

@@ -158,6 +158,14 @@ def test_the_past_of_a_budget_without_end_is_its_odometer(kept: Ledger, reader: 
     assert series["points"][-1]["high"] == kept.status("logs")["odometer"]["epsilon"]
 
 
+def test_after_a_recovery_no_odometer_is_drawn(kept: Ledger, reader: LedgerReader) -> None:
+    kept.freeze("logs", "to see it")
+    kept.recover("logs", "to see it again")
+    assert "reason" in kept.status("logs")["odometer"]
+    found = answer({"kind": "ledger-past", "budget": "logs"}, ledger=reader)
+    assert [each["points"] for each in found["series"]] == [[]]
+
+
 def test_the_newest_jobs_stand_first(reader: LedgerReader) -> None:
     jobs = answer({"kind": "ledger-past", "budget": "census"}, ledger=reader)["jobs"]
     assert [(each["job"], each["who"], each["state"], each["on"], each["note"]) for each in jobs] == [

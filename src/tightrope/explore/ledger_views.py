@@ -156,8 +156,8 @@ def _point(spent: Fraction, used: Fraction) -> dict[str, Any]:
 
 
 def _epsilons(status: Told, moments: Sequence[Told]) -> dict[str, Any]:
-    """What the odometer said, held included; upper ends."""
-    told = odometers(status, moments)
+    """What the odometer said, held included; upper ends. Where it is not known, nothing is drawn."""
+    told = [] if "reason" in status["odometer"] else odometers(status, moments)
     points = [{"low": each, "high": each, "lowText": number(each), "highText": number(each)} for each in told]
     delta = number(status["promise"]["delta"])
     return {
