@@ -109,8 +109,11 @@ class Model:
             raise No("KeyReused")
         if isinstance(found, No):
             raise found
-        if (name == "claim" or (name == "reserve" and body["start"])) and self.world.jobs[found].claimant != nonce:
-            raise No("Claimed")
+        if name == "claim" or (name == "reserve" and body["start"]):
+            if self.world.jobs[found].state == "cancelled":
+                raise No("Cancelled")
+            if self.world.jobs[found].state != "running" or self.world.jobs[found].claimant != nonce:
+                raise No("Claimed")
         return (found,)
 
     # What every request meets before it is looked at.
@@ -318,8 +321,6 @@ class Model:
         self._moving(job.roots)
         if job.state == "cancelled":
             raise No("Cancelled")
-        if job.state == "running" and job.claimant == nonce:
-            return body["job"], False
         if job.state in ("running", "committed"):
             raise No("Claimed")
         if job.state != "reserved":

@@ -459,6 +459,113 @@ def test_an_export_that_was_edited_is_not_imported(ledger: Ledger, tmp_path: Pat
     assert not (tmp_path / "there.db").exists()
 
 
+def test_an_export_that_was_cut_is_not_imported(ledger: Ledger, tmp_path: Path) -> None:
+    spend(ledger, "one")
+    ledger.token("ann", role="viewer", root="b")
+    ledger.export(tmp_path / "out.jsonl")
+    lines = (tmp_path / "out.jsonl").read_text("utf-8").splitlines(keepends=True)
+    for kept in range(1, len(lines)):
+        (tmp_path / "cut.jsonl").write_text("".join(lines[:kept]), "utf-8")
+        with pytest.raises(tl.VerificationFailed):
+            tl.import_file(f"sqlite:///{tmp_path / 'there.db'}", tmp_path / "cut.jsonl")
+    assert not (tmp_path / "there.db").exists()
+
+
+def test_what_left_before_is_not_carried_again(ledger: Ledger, tmp_path: Path) -> None:
+    """Else it would be open in two places."""
+    ledger.export(tmp_path / "first.jsonl")
+    ledger.create("new", epsilon=4.0, **TERMS)
+    ledger.export(tmp_path / "second.jsonl")
+    with tl.import_file(f"sqlite:///{tmp_path / 'there.db'}", tmp_path / "second.jsonl") as there:
+        assert [each["name"] for each in there.budgets()] == ["new"]
+        there.verify()
+    ledger.export(tmp_path / "both.jsonl", again=True)
+    with tl.import_file(f"sqlite:///{tmp_path / 'third.db'}", tmp_path / "both.jsonl") as there:
+        assert [each["name"] for each in there.budgets()] == ["b", "new"]
+        spend(there, "on")
+        there.verify()
+
+
+def test_a_beginning_that_was_interrupted_is_finished(ledger_url: str) -> None:
+    Database(ledger_url).prepare()
+    with pytest.raises(tl.NotFound, match="never finished"):
+        tl.open(ledger_url)
+    with tl.init(ledger_url) as ledger:
+        ledger.create("b", epsilon=4.0, **TERMS)
+        assert ledger.verify()["roots"] == 1
+
+
+def test_two_restores_are_made_up_for_one_after_the_other(restored: Restored, tmp_path: Path) -> None:
+    """The second goes back behind the first recovery: no number is given twice, and nothing is vouched for by chance."""
+    backup = restored.place.read_bytes()
+    with pytest.raises(tl.WentBack):
+        restored.open(anchor=restored.anchor)
+    with restored.open() as after:
+        after.recover("b", "first", anchor=restored.anchor, complete=True)
+        spend(after, "later")
+        second = after.anchor()
+    for end in ("-wal", "-shm"):
+        Path(f"{restored.place}{end}").unlink(missing_ok=True)
+    restored.place.write_bytes(backup)
+    with pytest.raises(tl.WentBack):
+        restored.open(anchor=second)
+    with restored.open() as after:
+        after.recover("b", "second", anchor=second, complete=True)
+        assert used(after) == 3.0
+        after.recover("_ledger", "second")
+        after.verify(second)
+        lost = chain.receipt("b", 5, "0" * 64, None)  # of the first epoch, which the second recovery knows nothing of
+        with pytest.raises(tl.WentBack):
+            after.compare(receipts=[lost])
+
+
+def test_orders_that_died_here_and_there_are_used_up(tmp_path: Path, key: Path) -> None:
+    with tl.init(f"sqlite:///{tmp_path / 'x.db'}", key_file=key) as ledger:
+        ledger.create("b", epsilon=20.0, delta=1e-6, relation="add_remove", unit="x", orders={"2": 0.5, "64": 0.5})
+        ledger.reserve({"b": "Gaussian(sigma=1.0)"}, "kills 64")
+        anchor = ledger.anchor()
+        anchor["roots"]["b"]["dead"]["b"] = ["order 2"]
+        ledger.freeze("b", "a test")
+        ledger.recover("b", "a test", anchor=anchor, complete=True)
+        assert ledger.quote("b", "Gaussian(sigma=100)").more == 0
+        ledger.verify()
+
+
+def test_a_line_that_ends_a_job_twice_is_found(ledger: Ledger) -> None:
+    """By somebody who may write new lines, with all tables to match."""
+    spend(ledger, "one")
+    (job,) = ledger.reservations("b")
+
+    def forged(connection: Connection) -> None:
+        at = database_of(ledger).now(connection)
+        chain.append(connection, "b", at, "eve", {"event": "cancel", "reservation": job["id"], "attest": "never read"})
+        connection.exec_driver_sql("UPDATE axis SET held = held - 0, spent = 0 WHERE budget = 'b'")
+
+    _execute(ledger, forged)
+    with pytest.raises(tl.VerificationFailed, match="after it had ended"):
+        ledger.verify()
+
+
+def test_frozen_jobs_keep_no_others_from_ending(
+    timed: Ledger, clock: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tightrope.ledger.book.jobs.DUE_MOST", 2)
+    timed.create("c", epsilon=4.0, **TERMS)
+    for number in range(3):
+        timed.reserve({"c": ONE}, f"c{number}", ttl=5)
+    waiting = timed.reserve({"b": ONE}, "b", ttl=10)
+    timed.freeze("c", "a test")
+    clock[0] += DAY
+    timed.reserve({"b": ONE}, "next").cancel()
+    assert timed.reservation(waiting.id).state == "cancelled"
+
+
+@pytest.mark.parametrize("principal", [1000, "", "a\x00", "a\nb", "x" * 201])
+def test_a_principal_is_a_name(tmp_path: Path, principal: Any) -> None:
+    with pytest.raises(InvalidParameter, match="principal"):
+        tl.init(f"sqlite:///{tmp_path / 'x.db'}", principal=principal)
+
+
 def test_steps_to_a_newer_version_are_taken_between_two_verifications(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: Path
 ) -> None:

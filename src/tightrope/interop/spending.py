@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, UnsupportedMechanism
 from ..expression import parse
-from ..ledger.errors import BudgetExhausted, RelationMismatch, WrongState
+from ..ledger.errors import BudgetExhausted, NotAdditive, RelationMismatch, WrongState
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import whole
 from ..transforms.composition import IDENTITY, compose, repeat
@@ -38,6 +38,7 @@ class StepSpending:
         self._reserved = dict(run.terms)
         self._taken = dict.fromkeys(self._reserved, 0)
         self._guard = threading.Lock()
+        self._over = False
 
     def step(self, mechanism: Mechanism | None = None, count: int = 1) -> None:
         """Counts what is about to run; BudgetExhausted where it was not reserved, and then it must not run.
@@ -50,6 +51,11 @@ class StepSpending:
         run = repeat(next(iter(self._reserved)) if mechanism is None else mechanism, times)
         wanted = [(part, uses) for part, uses in run.terms if part != IDENTITY]  # what tells nothing costs nothing
         with self._guard:
+            if self._over:
+                raise BudgetExhausted(
+                    "the run is over, and what it took is committed: reserve more, under another key",
+                    self.reservation.id,
+                )
             for part, uses in wanted:
                 reserved = self._reserved.get(part, 0)
                 if self._taken.get(part, 0) + uses > reserved:
@@ -73,11 +79,19 @@ class StepSpending:
         return compose([repeat(each, times) for each, times in self._taken.items() if times])
 
     def settle(self) -> None:
-        """Commits what was counted; of a reservation whose time was over before, all is spent already."""
+        """Commits what was counted, after which nothing more is; what its time ended before is spent already.
+
+        Where a part has no price of its own, as with two slots of a plan that it took bits of, all of it is spent.
+        """
+        with self._guard:
+            self._over = True
         if not (self.left and self.reservation.document["additive"]):
             self.reservation.end()
         elif self.taken:
-            self.reservation.end(self.part)
+            try:
+                self.reservation.end(self.part)
+            except (NotAdditive, UnsupportedMechanism):
+                self.reservation.end()
         else:
             try:
                 self.reservation.cancel(attest=NO_STEP)

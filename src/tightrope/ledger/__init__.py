@@ -106,10 +106,11 @@ def migrate(url: str, *, backup: str | Path | None = None) -> int:
 
 def _desk(url: str, principal: str | None, key_file: str | Path | None) -> LocalDesk:
     with _extra():
-        from .book.entry import Actor
+        from .book.entry import Actor, text
         from .database import Database
         from .desk import LocalDesk
-    return LocalDesk(Database(url), Actor(principal or _user()), secret=secret_of(key_file))
+    who = text(_user() if principal is None else principal, "principal (in whose name)", 200)
+    return LocalDesk(Database(url), Actor(who), secret=secret_of(key_file))
 
 
 @contextmanager

@@ -71,8 +71,10 @@ def begin(connection: Connection, root: str) -> None:
 
 
 def follows(seq: int, body: Mapping[str, Any]) -> int:
-    """The number of the line after this one."""
-    return (seq // EPOCH + 1) * EPOCH + 1 if body["event"] == "recover" else seq + 1
+    """The number of the line after this one: after a recovery beyond all that was lost, as far as that is known."""
+    if body["event"] != "recover":
+        return seq + 1
+    return (max(seq, int(body["witnessed"])) // EPOCH + 1) * EPOCH + 1
 
 
 def append(connection: Connection, root: str, at: int, actor: str, body: Mapping[str, Any]) -> AuditLine:
@@ -125,17 +127,18 @@ class Receipt:
     def stands(self, connection: Connection) -> bool:
         """Whether the ledger still has the line, or a recovery has made up for its loss.
 
-        A recovery that burnt all that was left has made up for every line of its epoch, another one for those up to
-        the last that its anchor knew. Which of them were lost cannot be told by numbers: lines that were written after
-        a restore have those of the lost ones.
+        The recovery that ended its epoch has made up for every line of it if it burnt all that was left, else for those
+        up to the last that its anchor knew. Which of them were lost cannot be told by numbers: lines that were written
+        after a restore have those of the lost ones.
         """
         of = tables.audit.c
         query = select(of.hash).where(of.root == self.root, of.seq == self.seq)
         if connection.execute(query).scalar() == self.hash:
             return True
-        recovery = select(of.body).where(of.root == self.root, of.seq == (self.seq // EPOCH + 1) * EPOCH + 1)
-        body = connection.execute(recovery).scalar()
+        epoch = self.seq // EPOCH
+        later = select(of.body).where(of.root == self.root, of.seq > (epoch + 1) * EPOCH).order_by(of.seq).limit(1)
+        body = connection.execute(later).scalar()  # the first line of an epoch is its recovery
         if body is None:
             return False
         made_up = json.loads(body)
-        return bool(made_up["burn"] or self.seq <= made_up["witnessed"])
+        return bool(made_up["burn"] or epoch * EPOCH < self.seq <= made_up["witnessed"] < (epoch + 1) * EPOCH)

@@ -24,7 +24,7 @@ from .book.entry import Actor, LedgerRequest, Recorded
 from .book.people import known
 from .chain import SYSTEM, Receipt, canonical, hashed
 from .database import AGAIN_SECONDS, Database
-from .errors import Claimed, KeyReused, LedgerError, Unavailable, WentBack
+from .errors import Cancelled, Claimed, KeyReused, LedgerError, Unavailable, WentBack
 from .pricing import PriceHere, Pricer
 
 REQUEST_BYTES = 1 << 16  # of one that is sent to a server
@@ -147,14 +147,19 @@ class LocalDesk(Desk):
         reply = json.loads(row.reply)
         if "error" in reply:
             raise again(reply["error"])
-        if starting and self._claimant(asking, reply["id"]) != hashed(asking.nonce):
-            raise Claimed("this job was begun by another process with the same key, and runs once: reserve anew")
+        if starting:
+            self._expect_mine(asking, reply["id"])
         receipts = tuple(self._receipt(asking.connection, root, seq) for root, seq in json.loads(row.events))
         return Reply(reply, receipts, True)
 
     @staticmethod
-    def _claimant(asking: LedgerRequest, identity: str) -> str | None:
-        return jobs.found_row(asking.connection, identity).claimant  # type: ignore[no-any-return]
+    def _expect_mine(asking: LedgerRequest, identity: str) -> None:
+        """What begins a job is answered again only while the job runs, and to the process that has it."""
+        row = jobs.found_row(asking.connection, identity)
+        if row.state == "cancelled":
+            raise Cancelled("this job was cancelled since: reserve anew, under another key")
+        if row.state != "running" or row.claimant != hashed(asking.nonce):
+            raise Claimed("this job was begun before with the same key, and runs once: reserve anew, under another key")
 
     def _receipt(self, connection: Connection, root: str, seq: int) -> str:
         of = tables.audit.c
@@ -174,8 +179,9 @@ class LocalDesk(Desk):
     @staticmethod
     def _open(connection: Connection, roots: Iterable[str]) -> bool:
         of = tables.budget.c
-        states = connection.execute(select(of.state).where(of.id.in_(list(roots)))).scalars()
-        return all(state == "open" for state in states)
+        wanted = list(roots)
+        states = connection.execute(select(of.state).where(of.id.in_(wanted))).scalars().all()
+        return list(states) == ["open"] * len(wanted)
 
     def _done(self, asking: LedgerRequest, done: Recorded, key: str, digest: str) -> Reply | LedgerError:
         """Writes the lines and the answer; a refusal is an answer too, and stays."""
@@ -201,7 +207,7 @@ class LocalDesk(Desk):
             if each.authentic and each.root != SYSTEM:
                 self._freeze(each.root, WITNESSED.format(seq=each.seq, root=each.root))
         if missing:
-            raise WentBack(WITNESSED.format(seq=missing[0].seq, root=missing[0].root))
+            raise WentBack.of([(each.root, each.seq) for each in missing], "a receipt")
 
     def _freeze(self, root: str, why: str) -> None:
         try:

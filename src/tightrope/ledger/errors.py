@@ -21,6 +21,7 @@ code is what HTTP answers, exit what the command line does, urn the type of the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from ..errors import TightropeError
@@ -81,9 +82,21 @@ class KeyReused(Conflict):
 
 
 class WentBack(Conflict):
-    """The ledger has less than it once said."""
+    """The ledger has less than it once said; findings: one line for each chain that lacks something."""
 
     code, urn = 412, "ledger-went-back"
+
+    def __init__(self, message: str, findings: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.findings = findings or (message,)
+
+    @staticmethod
+    def of(missing: Iterable[tuple[str, int]], who: str) -> WentBack:
+        """Roots and numbers of lines that a witness knows, and the ledger does not have."""
+        lines = [f"{who} names line {seq} of {root!r}, which the ledger does not have" for root, seq in missing]
+        why = ": an old backup was restored, or its audit was cut"
+        more = f", and {len(lines) - 1} more" if len(lines) > 1 else ""
+        return WentBack(lines[0] + more + why, tuple(lines))
 
 
 class NotFound(LedgerError):

@@ -21,7 +21,6 @@ from .filed import BudgetReport
 from .filing_words import assumed, not_covered, theorems
 from .table import (
     ENDLESS,
-    amount,
     axes_notes,
     axes_rows,
     number,
@@ -33,6 +32,7 @@ from .table import (
     used_share,
     used_words,
 )
+from .units import amount
 from .values import moment
 
 if TYPE_CHECKING:

@@ -4,18 +4,28 @@ SQLite counts the locks of a process in its memory, which a fork copies, while t
 that opens the same file believes that it holds locks, does not take them, and what it commits is lost when its parent
 removes the log that nobody seems to use. The turn of a writer (a lock of an open file) would be kept by the child for
 as long as it lives. So a fork waits until no thread of this process is in a transaction, and all connections are closed
-before it; both processes open new ones.
+before it; both processes open new ones. Locks of other kinds that a thread holds would stay locked in the child, where
+that thread is not: they are made anew there.
+
+An interrupt (a signal's handler that raises) may come between any two steps of Python's, also between the end of a
+`with` and the first step of its __exit__. So a use is a stream, whose __exit__ is the interpreter's own and leaves no
+gap, nothing is counted, and every step of a fork can be taken again.
 Reference: sqlite.org/howtocorrupt.html, 2.6 (Carrying an open database connection across a fork).
 """
 
 from __future__ import annotations
 
+import _thread
 import os
+import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from io import BytesIO
+from secrets import token_hex
+from time import sleep
 from typing import Protocol
 from weakref import WeakSet
+
+GATE_SECONDS = 0.001  # between two looks
 
 
 class Disposable(Protocol):
@@ -25,62 +35,112 @@ class Disposable(Protocol):
         """Closes those that are not in use."""
 
 
+class Renewable(Protocol):
+    """What has locks."""
+
+    def renew(self) -> None:
+        """Makes them anew: whoever held them is not here."""
+
+
 class ForkGate:
-    """Counts connections in use; a fork waits for them. One is nested in another without waiting."""
+    """Knows the connections in use; a fork waits for them. One is nested in another without waiting.
+
+    process is a name of this process that no other one has or had: numbers of processes come again.
+    """
 
     def __init__(self) -> None:
-        self._mine = threading.local()
         self._watched: WeakSet[Disposable] = WeakSet()
-        self._renew()
+        self._renewed: WeakSet[Renewable] = WeakSet()
+        self._mine = threading.local()
+        self._begin()
 
-    def _renew(self) -> None:
-        self._changed = threading.Condition()
-        self._used, self._forking = getattr(self._mine, "used", 0), False
+    def _begin(self) -> None:
+        self.process = token_hex(16)
+        self._guard = threading.Lock()
+        self._uses: WeakSet[BytesIO] = WeakSet(self._own())
+        self._forking = 0  # the thread that does
+        self._interrupted: BaseException | None = None
 
     def watch(self, each: Disposable) -> None:
         """Closes its connections before every fork."""
-        with self._changed:
+        with self._guard:
             self._watched.add(each)
 
-    @contextmanager
-    def using(self) -> Iterator[None]:
-        """While this thread has a connection, or a turn, no other one forks."""
-        mine = getattr(self._mine, "used", 0)
-        with self._changed:
-            while self._forking and not mine:
-                self._changed.wait()
-            self._used += 1
-            self._mine.used = mine + 1
+    def renew(self, each: Renewable) -> None:
+        """Makes its locks anew in every process that is forked from this one."""
+        with self._guard:
+            self._renewed.add(each)
+
+    def _own(self) -> list[BytesIO]:
+        return [each for each in getattr(self._mine, "uses", ()) if not each.closed]
+
+    def using(self) -> BytesIO:
+        """Until it is closed, as `with` does, this thread has a connection, or a turn, and no other one forks."""
+        use = BytesIO()
         try:
-            yield
-        finally:
-            with self._changed:
-                self._used -= 1
-                self._mine.used = mine
-                self._changed.notify_all()
+            while not self._began(use):
+                sleep(GATE_SECONDS)
+        except BaseException:
+            use.close()  # whoever keeps the traceback keeps no fork waiting
+            raise
+        return use
+
+    def _began(self, use: BytesIO) -> bool:
+        own = self._own()
+        with self._guard:
+            if self._forking not in (0, threading.get_ident()) and not own:
+                return False
+            self._uses.add(use)
+        self._mine.uses = WeakSet([*own, use])
+        return True
 
     def before(self) -> None:
         """Waits for all other threads, closes what is open, and lets nobody begin."""
-        with self._changed:
-            while self._forking:  # two threads fork at once
-                self._changed.wait()
-            self._forking = True
-            while self._used > getattr(self._mine, "used", 0):
-                self._changed.wait()
-            for each in self._watched:
-                each.dispose()
+        while True:
+            try:
+                if self._closed():
+                    return
+                sleep(GATE_SECONDS)
+            except BaseException as error:  # a hook that raises is passed over, and the fork would not have waited
+                self._interrupted = error.with_traceback(None)  # its frames would keep connections open
+
+    def _closed(self) -> bool:
+        with self._guard:
+            if self._forking not in (0, threading.get_ident()):  # two threads fork at once
+                return False
+            self._forking = threading.get_ident()
+            used = [each for each in self._uses if not each.closed]
+            watched = list(self._watched)
+        if len(used) > len(self._own()):
+            return False
+        for each in watched:
+            each.dispose()
+        return True
 
     def parent(self) -> None:
-        """Goes on."""
-        with self._changed:
-            self._forking = False
-            self._changed.notify_all()
+        """Goes on; an interrupt that came while the fork waited comes now."""
+        interrupted, self._interrupted = self._interrupted, None
+        self._forking = 0
+        if isinstance(interrupted, KeyboardInterrupt):  # in a hook it would be passed over again
+            _thread.start_new_thread(_interrupt, ())
+        elif interrupted is not None:
+            raise interrupted  # the interpreter says that it was ignored
 
     def child(self) -> None:
         """Begins anew: no other thread is here."""
-        self._renew()
+        self._begin()
+        for each in list(self._renewed):
+            each.renew()
+
+
+def _interrupt() -> None:
+    sleep(GATE_SECONDS)
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
 GATE = ForkGate()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=GATE.before, after_in_parent=GATE.parent, after_in_child=GATE.child)
+    for _ in range(
+        2
+    ):  # an interrupt may come before the first step of a hook: what it passes over is done by the other
+        os.register_at_fork(before=GATE.before, after_in_parent=GATE.parent, after_in_child=GATE.child)

@@ -23,11 +23,12 @@ from . import chain, tables
 from .chain import SYSTEM, AuditLine, canonical
 from .database import Database
 from .desk import LocalDesk
-from .errors import Conflict, VerificationFailed, WentBack
+from .errors import Conflict, NotFound, VerificationFailed, WentBack
 from .forking import GATE
 from .reading import read_lines
 from .replay import KEYS, Replay, broken, differences
 from .steps import STEPS
+from .values import moment
 
 FORMAT = "tightrope-ledger"
 ROWS_AT_A_TIME = 5000  # rows that are written at a time
@@ -36,7 +37,7 @@ ROWS_AT_A_TIME = 5000  # rows that are written at a time
 def begin(desk: LocalDesk) -> None:
     """Makes the tables and the first line of a new ledger; Conflict where there is one."""
     database = desk.database
-    if database.exists:
+    if database.exists and _begun(database):
         raise Conflict(f"there is a ledger at {database.shown} already")
     database.prepare()
 
@@ -50,6 +51,12 @@ def begin(desk: LocalDesk) -> None:
     database.write(work, [SYSTEM])
 
 
+def _begun(database: Database) -> bool:
+    """Whether the first line was written: whoever made the tables may have ended before that."""
+    with database.read() as connection:
+        return connection.execute(select(tables.head.c.root).where(tables.head.c.root == SYSTEM)).scalar() is not None
+
+
 def current(database: Database) -> None:
     """NotFound without a ledger, Conflict where its tables are of another version than this program."""
     version = database.version()
@@ -57,6 +64,8 @@ def current(database: Database) -> None:
         raise Conflict(f"the ledger is of version {version} and this program of {len(STEPS)}: tightrope ledger migrate")
     if version > len(STEPS):
         raise Conflict(f"the ledger is of version {version}, newer than this program ({len(STEPS)}): update Tightrope")
+    if not _begun(database):
+        raise NotFound(f"the ledger at {database.shown} was never finished: tightrope ledger init does that")
 
 
 def verify(connection: Connection) -> dict[str, Any]:
@@ -107,13 +116,12 @@ def verify_chains(
 
 
 def compare(connection: Connection, anchor: Mapping[str, Any]) -> None:
-    """WentBack where the ledger lacks a line that the anchor names, unless a recovery has made up for it."""
-    for root, known in anchored(anchor)["roots"].items():
-        if known["seq"] and not chain.Receipt(root, known["seq"], known["hash"], True).stands(connection):
-            raise WentBack(
-                f"the anchor of {anchor['at']} names line {known['seq']} of {root!r}, which the ledger does not have: "
-                "an old backup was restored, or its audit was cut"
-            )
+    """WentBack where the ledger lacks lines that the anchor names, unless a recovery has made up for them."""
+    known = anchored(anchor)["roots"]
+    heads = [chain.Receipt(root, each["seq"], each["hash"], True) for root, each in known.items() if each["seq"]]
+    missing = [each for each in heads if not each.stands(connection)]
+    if missing:
+        raise WentBack.of([(each.root, each.seq) for each in missing], f"the anchor of {moment(anchor['at'])}")
 
 
 def anchored(document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -179,18 +187,22 @@ def migrate(database: Database, target: str | Path | None) -> int:
     return len(STEPS)
 
 
-def exported(connection: Connection) -> Iterator[str] | None:
-    """The chains as lines of JSON, the first of which says what they are; None while a root is still spent here."""
+def exported(connection: Connection, leaving: Iterable[str]) -> Iterator[str] | None:
+    """The chains of these roots and that of the ledger as lines of JSON, the first of which says how they end.
+
+    None while another root is spent here: an export leaves nothing behind that could be forgotten.
+    """
     of = tables.budget.c
     if connection.execute(select(of.id).where(of.parent.is_(None), of.state != "exported").limit(1)).scalar():
         return None
-    return _lines(connection)
+    wanted = tables.head.c.root.in_([SYSTEM, *leaving])
+    heads = connection.execute(select(tables.head).where(wanted).order_by(tables.head.c.root)).all()
+    return _lines(connection, {row.root: [row.seq, row.hash] for row in heads})
 
 
-def _lines(connection: Connection) -> Iterator[str]:
-    roots = list(connection.execute(select(tables.head.c.root).order_by(tables.head.c.root)).scalars())
-    yield canonical({"format": FORMAT, "version": len(STEPS), "roots": roots})
-    for root in roots:
+def _lines(connection: Connection, heads: Mapping[str, list[Any]]) -> Iterator[str]:
+    yield canonical({"format": FORMAT, "version": len(STEPS), "heads": heads})
+    for root in heads:
         for line in read_lines(connection, root):
             yield canonical(line.document())
 
@@ -200,8 +212,11 @@ def imported(database: Database, lines: Iterator[str]) -> int:
     first = _document(next(lines, ""))
     if first.get("format") != FORMAT or first.get("version") != len(STEPS):
         raise DataError(f"this is not an export of a ledger of version {len(STEPS)}")
+    heads = first.get("heads")
+    if not isinstance(heads, dict):
+        raise DataError("the first line of an export names the last line of each chain")
     replay, read = Replay(), []
-    for root in first["roots"]:
+    for root in heads:
         replay.begin(str(root))
     for each in lines:
         found = _document(each)
@@ -211,7 +226,7 @@ def imported(database: Database, lines: Iterator[str]) -> int:
         except (KeyError, TypeError):
             raise DataError("a line of the export is no line of an audit") from None
         read.append(line)
-    findings = [*replay.findings, *broken(replay.tables["axis"].values())]
+    findings = [*replay.findings, *broken(replay.tables["axis"].values()), *_cut(replay, heads)]
     if findings:
         raise VerificationFailed(tuple(findings))
     if database.exists:
@@ -219,6 +234,20 @@ def imported(database: Database, lines: Iterator[str]) -> int:
     database.prepare()
     database.write(lambda connection: _written(connection, replay, read), [])
     return len(read)
+
+
+def _cut(replay: Replay, heads: Mapping[str, Any]) -> list[str]:
+    """Chains that do not end as the file says, or not with their leaving."""
+    found = [
+        f"{root}: the chain does not end with its last line"
+        for root, head in heads.items()
+        if [replay.tables["head"][(root,)][name] for name in ("seq", "hash")] != head
+    ]
+    tops = [row for row in replay.tables["budget"].values() if row["parent"] is None]
+    found += [f"{row['id']}: the chain does not end with its export" for row in tops if row["state"] != "exported"]
+    if {row["id"] for row in tops} != set(heads) - {SYSTEM} or SYSTEM not in heads:
+        found.append("the chains are not those of the budgets that they make")
+    return found
 
 
 def _document(text: str) -> dict[str, Any]:

@@ -21,9 +21,10 @@ from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from . import chain, keeping
 from .book.people import new_secret
-from .chain import SYSTEM, hashed
+from .chain import hashed
 from .desk import Desk, LocalDesk, Reply
 from .errors import Claimed, LedgerError
+from .forking import GATE
 from .values import Job, Quote, Reservation, Status
 
 HOUR = 3600.0
@@ -37,7 +38,7 @@ class Ledger:
         self._desk, self._claimant = desk, claimant
         self._seen: dict[str, str] = {}  # the last receipt of each root
         self._begun: dict[str, object] = {}  # keys of jobs that were begun here, and whose call that was
-        self._nonce, self._process = token_hex(16), os.getpid()
+        self._mine = token_hex(16)
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self._desk, self._claimant)
@@ -61,9 +62,7 @@ class Ledger:
         shell claims in one process and commits in another."""
         if self._claimant is not None:
             return self._claimant
-        if self._process != os.getpid():
-            self._nonce, self._process = token_hex(16), os.getpid()
-        return self._nonce
+        return hashed(self._mine + GATE.process)[:32]
 
     def _ask(self, name: str, body: Mapping[str, Any], key: str | None = None) -> Reply:
         reply = self._desk.ask(name, body, key, self.nonce)
@@ -147,16 +146,23 @@ class Ledger:
             "slack": slack,
             "note": note,
         }
-        key, mine = _key(key), object()
-        first = start and self._begun.setdefault(key, mine) is mine
+        once = _key(key)
+        reply = self._begin("reserve", body, once) if start else self._ask("reserve", body, once)
+        return Reservation(self, reply.content, reply.replayed)
+
+    def _begin(self, name: str, body: Mapping[str, Any], key: str) -> Reply:
+        """The answer to what begins a job. It is new for whoever gets it first from this object: an answer that was
+        lost on its way is asked for again. To another process it is not given: Claimed."""
+        mine = object()
+        first = self._begun.setdefault(key, mine) is mine
         try:
-            reply = self._ask("reserve", body, key)
+            reply = self._ask(name, body, key)
         except BaseException:
             if first:  # nobody was told that it may run
                 del self._begun[key]
             raise
-        own = start and self._claimant is None  # to another process such a replay is not given: Claimed
-        return Reservation(self, reply.content, (start and not first) or (reply.replayed and not own))
+        named = self._claimant is not None  # which other processes may have too
+        return reply._replace(replayed=not first or (reply.replayed and named))
 
     def reservation(self, identity: str) -> Reservation:
         """One that was made before, as it stands."""
@@ -294,15 +300,16 @@ class Ledger:
         """A copy of one moment, made by the database itself."""
         keeping.backup(self._local().database, path)
 
-    def export(self, path: str | Path) -> int:
-        """Writes all chains to a new file, and freezes all roots here for good; the number of lines.
+    def export(self, path: str | Path, *, again: bool = False) -> int:
+        """Writes the chains of all roots that are spent here to a new file, and closes them for good; how many lines.
 
-        Frozen where a root waits for recovery: it could be recovered in both places.
+        Frozen where a root waits for recovery: it could be recovered in both places. again: also those that left
+        before, whose file was lost and imported nowhere.
         """
         desk, place = self._local(), Path(path)
         with place.open("x", encoding="utf-8") as file:
             try:
-                count = self._exported(desk, file)
+                count = self._exported(desk, file, again)
             except BaseException:
                 place.unlink()  # what was frozen stays so, and is exported when this is asked again
                 raise
@@ -310,24 +317,23 @@ class Ledger:
             os.fsync(file.fileno())
         return count - 1
 
-    def _exported(self, desk: LocalDesk, file: TextIO) -> int:
+    def _exported(self, desk: LocalDesk, file: TextIO, again: bool) -> int:
+        leaving: set[str] = {
+            each["name"] for each in self.budgets() if again and each["parent"] is None and each["state"] == "exported"
+        }
         while True:
             roots = [each for each in self.budgets() if each["parent"] is None and each["state"] != "exported"]
             for each in sorted(roots, key=lambda root: root["state"]):  # frozen comes before open, and is refused
+                leaving.add(each["name"])
                 self._ask("export", {"root": each["name"], "why": f"exported to {Path(file.name).name}"})
             with desk.database.read() as connection:
-                lines = keeping.exported(connection)
+                lines = keeping.exported(connection, leaving)
                 if lines is not None:  # else somebody began a root in between
                     return sum(file.write(line + "\n") > 0 for line in lines)
 
     def migrate(self, backup: str | Path | None = None) -> int:
         """Takes the steps that a newer program brings, between two verifications, with a backup before."""
         return keeping.migrate(self._local().database, backup)
-
-    @staticmethod
-    def system() -> str:
-        """The name of the chain that all roots share."""
-        return SYSTEM
 
 
 def read_anchor(path: str | Path) -> Mapping[str, Any]:

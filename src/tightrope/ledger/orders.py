@@ -59,9 +59,20 @@ def _number(body: Body, name: str) -> float | None:
     value = body.get(name)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    try:
+        found = math.nan if isinstance(value, bool) or not isinstance(value, (int, float)) else float(value)
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found):
         raise InvalidParameter(f"{name} is a finite number, not {value!r:.60}")
-    return float(value)
+    return found
+
+
+def _flag(body: Body, name: str, default: bool = False) -> bool:
+    value = body.get(name, default)
+    if not isinstance(value, bool):
+        raise InvalidParameter(f"{name} is true or false, not {value!r:.60}")
+    return value
 
 
 def _create_checked(body: Body) -> dict[str, Any]:
@@ -81,11 +92,11 @@ def _create_checked(body: Body) -> dict[str, Any]:
         raise InvalidParameter('orders holds Renyi orders and their weights, as in {"8": 0.5, "16": 0.5}')
     return {
         "name": named(body.get("name"), "the name of a budget"),
-        "kind": kind_of(body.get("kind") or "rdp").name,
+        "kind": kind_of(body.get("kind", "rdp")).name,
         "relation": relation,
         "unit": text(body.get("unit"), "unit (whose privacy it is, as in 'one person')", 200),
         "parent": None if body.get("parent") is None else named(body["parent"], "the name of a budget"),
-        "parallel": bool(body.get("parallel")),
+        "parallel": _flag(body, "parallel"),
         "plan": None if plan is None else _planned(plan),
         "orders": None if orders is None else {str(each): _number(orders, each) for each in orders},
         **{each: _number(body, each) for each in NUMBERS},
@@ -138,7 +149,11 @@ def _renew_prepare(asking: LedgerRequest, pricer: Pricer) -> Later:
     wanted |= {"kind": found.kind, "relation": found.relation}
     ceiling = wanted["ceiling"] if wanted["ceiling"] is not None else wanted["epsilon"]
     wanted |= {"epsilon": asking.body["epsilon"], "ceiling": ceiling}
-    if ceiling is None or asking.body["epsilon"] > ceiling:
+    if ceiling is None:
+        raise InvalidParameter(
+            f"{found.id!r} was made without an epsilon, and is not renewed: a new budget promises anew"
+        )
+    if asking.body["epsilon"] > ceiling:
         raise InvalidParameter(f"the promise of {found.id!r} ends at epsilon {ceiling}: a new budget promises anew")
     return lambda: {each.name: each.total for each in designed(wanted, found.shared, pricer).axes}
 
@@ -160,7 +175,7 @@ def _reserve_checked(body: Body) -> dict[str, Any]:
     return {
         "jobs": {named(name, "the name of a budget"): written(job) for name, job in given.items()},
         "ttl": jobs.checked_ttl(body.get("ttl", 3600)),
-        "start": bool(body.get("start")),
+        "start": _flag(body, "start"),
         "slack": _number(body, "slack"),
         "note": note and text(note, "note"),
     }
@@ -177,7 +192,7 @@ def _reserve_allow(asking: LedgerRequest) -> None:
     for name in asking.body["jobs"]:
         reading.visible(asking, name)
     if asking.actor.role not in ("analyst", "admin"):
-        raise Denied(f"a token for a {asking.actor.role} cannot reserve: ask for one for an analyst")
+        raise Denied(f"a token of the role {asking.actor.role} cannot reserve: ask for one for an analyst")
 
 
 def _reserve_prepare(asking: LedgerRequest, pricer: Pricer) -> Later:
@@ -292,7 +307,7 @@ def _recover_checked(body: Body) -> dict[str, Any]:
         "dead": ended,
         "witnessed": number,
         "at": at,
-        "burn": bool(body.get("burn", True)),
+        "burn": _flag(body, "burn", True),
     }
 
 

@@ -14,6 +14,7 @@ from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
 from ..expression import parse
 from ..mechanisms.base import Mechanism
 from .chain import canonical
+from .forking import GATE
 from .kinds import kind_of
 from .kinds.base import Design, Price, Wanted
 
@@ -28,6 +29,11 @@ class Pricer(ABC):
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Price] = OrderedDict()
+        self.renew()
+        GATE.renew(self)
+
+    def renew(self) -> None:
+        """In a process that was forked while another thread asked for a price, nobody holds the locks."""
         self._guard = threading.Lock()
 
     def price(self, kind: str, shared: Mapping[str, Any], expression: str, slack: float | None) -> Price:
@@ -59,12 +65,12 @@ class Pricer(ABC):
 class PriceHere(Pricer):
     """In this process, one job at a time."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def renew(self) -> None:
+        super().renew()
         self._one = threading.Lock()
 
     def _found(self, kind: str, shared: Mapping[str, Any], expression: str, slack: float | None) -> Price:
-        with self._one:
+        with self._one, GATE.using():  # a fork waits: modules that are half imported would stay so in the child
             return priced(kind, shared, expression, slack)
 
 

@@ -23,7 +23,7 @@ from .pricing import Pricer, read_job
 AUDIT_LINES_MOST = 1000  # of the audit in one answer
 RESERVATIONS_MOST = 1000  # reservations in one answer
 IN_PARTITIONS = "each partition has its own: a block was charged to what stands above it when it was made"
-RECOVERED = "the budget was recovered: which orders were exceeded in what was lost is not known"
+RECOVERED = "the budget was recovered: what was used in the lines that were lost is not known"
 Later = Callable[[], Mapping[str, Any]]
 
 
@@ -46,7 +46,7 @@ def audits(asking: LedgerRequest, root: str) -> None:
     if asking.actor.root not in (None, root):
         raise NotFound(f"there is no budget {root!r:.120}")
     if asking.actor.role not in ("auditor", "admin"):
-        raise Denied(f"a token for a {asking.actor.role} cannot read the audit: ask for one for an auditor")
+        raise Denied(f"a token of the role {asking.actor.role} cannot read the audit: ask for one for an auditor")
 
 
 def seen(asking: LedgerRequest, identity: object) -> Row[Any]:
@@ -107,7 +107,7 @@ def status(asking: LedgerRequest, pricer: Pricer) -> Later:
     of = tables.budget.c
     state = asking.connection.execute(select(of.state).where(of.id == found.root)).scalar_one()
     children = list(asking.connection.execute(select(of.id).where(of.parent == found.id).order_by(of.id)).scalars())
-    counted = _states(asking.connection, found.id)
+    counted = _states(asking.connection, found)
     last = asking.connection.execute(select(tables.head.c.seq).where(tables.head.c.root == found.root)).scalar_one()
     job = asking.body.get("job")
     further = _further(asking, found, pricer) if job is not None else None
@@ -154,14 +154,26 @@ def _axis(each: Counter) -> dict[str, Any]:
     return {name: getattr(each, name) for name in names} | {"left": max(each.total - each.used, 0)}
 
 
-def _states(connection: Connection, budget: str) -> dict[str, int]:
-    """How many reservations of each state were charged to a budget, and how many that named it were refused."""
+def _states(connection: Connection, budget: BudgetNode) -> dict[str, int]:
+    """How many reservations of each state were charged to a budget, and how many for it or a part were refused."""
     of, charge = tables.reservation.c, tables.charge.c
-    mine = select(charge.reservation).where(charge.budget == budget).distinct()
+    mine = select(charge.reservation).where(charge.budget == budget.id).distinct()
     rows = connection.execute(select(of.state, func.count()).where(of.id.in_(mine)).group_by(of.state))
-    named = of.jobs.contains(f'"{budget}":', autoescape=True)
-    refused = connection.execute(select(func.count()).where(of.state == "refused", named)).scalar_one()
-    return {row[0]: row[1] for row in rows} | ({"refused": refused} if refused else {})
+    refused = connection.execute(select(of.jobs).where(of.state == "refused")).scalars().all()
+    beneath = parts_of(connection, budget) if refused else set()
+    count = sum(1 for each in refused if beneath & json.loads(each).keys())
+    return {row[0]: row[1] for row in rows} | ({"refused": count} if count else {})
+
+
+def parts_of(connection: Connection, budget: BudgetNode) -> set[str]:
+    """A budget and all beneath it."""
+    of = tables.budget.c
+    rows = connection.execute(select(of.id, of.parent).where(of.root == budget.root)).all()
+    found, more = {budget.id}, {budget.id}
+    while more:
+        more = {row.id for row in rows if row.parent in more} - found
+        found |= more
+    return found
 
 
 def _further(asking: LedgerRequest, found: BudgetNode, pricer: Pricer) -> Later:
@@ -251,7 +263,7 @@ def audit(asking: LedgerRequest, pricer: Pricer) -> Later:
 def anchor(asking: LedgerRequest, pricer: Pricer) -> Later:
     """The heads of all chains that these eyes may see, with what was used: to be kept elsewhere."""
     if asking.actor.role not in ("auditor", "admin"):
-        raise Denied(f"a token for a {asking.actor.role} cannot make anchors: ask for one for an auditor")
+        raise Denied(f"a token of the role {asking.actor.role} cannot make anchors: ask for one for an auditor")
     heads = asking.connection.execute(select(tables.head).order_by(tables.head.c.root)).all()
     of = tables.budget.c
     roots = {}

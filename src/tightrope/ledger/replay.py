@@ -33,6 +33,7 @@ class Replay:
         self.tables: dict[str, dict[Key, Row]] = {name: {} for name in KEYS}
         self.findings: list[str] = []
         self._charged: dict[str, list[Row]] = {}
+        self._over: set[tuple[str, str]] = set()  # chains, and jobs that ended in them
         self._moves: Mapping[str, Callable[[str, Row], None]] = {
             "begin": lambda root, body: None,
             "create": self._create,
@@ -122,8 +123,13 @@ class Replay:
             axis = self.tables["axis"][budget, name]
             if not axis["dead"]:
                 axis["held" if row["state"] in HOLDING else "spent"] += units
+                if axis["held"] + axis["spent"] > axis["total" if axis["need"] == "all" else "ceiling"]:
+                    self.findings.append(f"{root}: {row['id']} was accepted beyond {name} of {budget}")
+        if row["state"] not in HOLDING:
+            self._over.add((root, row["id"]))
 
     def _claim(self, root: str, body: Row) -> None:
+        self._expect_held(root, body["reservation"])
         row = self.tables["reservation"][(body["reservation"],)]
         row.update(state="running", claimant=body["claimant"], expires=body["expires"])
 
@@ -132,6 +138,8 @@ class Replay:
         self._end(root, body["reservation"], "committed", fresh)
 
     def _end(self, root: str, identity: str, state: str, fresh: Mapping[Key, int] | None = None) -> None:
+        self._expect_held(root, identity)
+        self._over.add((root, identity))
         for charge in self._charges(root, identity):
             axis = self.tables["axis"][charge["budget"], charge["name"]]
             held = charge["units"]
@@ -141,6 +149,11 @@ class Replay:
                 axis["held"] -= held
                 axis["spent"] += charge["units"] if state == "committed" else 0
         self.tables["reservation"][(identity,)]["state"] = state
+
+    def _expect_held(self, root: str, identity: str) -> None:
+        """What has ended neither begins nor ends again."""
+        if (root, identity) in self._over:
+            self.findings.append(f"{root}: {identity} moves after it had ended")
 
     def _charges(self, root: str, identity: str) -> list[Row]:
         """Those of this chain's budgets: another chain says the same for its own."""

@@ -7,30 +7,20 @@ and spent, up. So no line says that there is more than there is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from ..digits import FIXED_FROM, FIXED_TO, rounded, short
+from ..digits import rounded, short
 from ..relation import Relation, neighbours
 from .menu import axis_name
+from .units import UNITS_DIGITS, amount
 from .values import moment
 
-UNITS_DIGITS = 6
 PROMISE_LETTERS_MOST = 10  # of a number; a longer one is rounded up
 ENDLESS = "odometer"  # the kind without totals
 BETWEEN_COLUMNS = "  "
 
 AxisRow = Mapping[str, Any]
-
-
-def amount(units: int, unit: int, *, up: bool, digits: int = UNITS_DIGITS) -> str:
-    """So many units as a decimal number, exact or rounded up or down."""
-    context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
-    found = context.divide(Decimal(units), Decimal(unit)).normalize(Context(prec=digits))
-    if not found:
-        return "0"
-    return f"{found:f}" if FIXED_FROM <= abs(float(found)) < FIXED_TO else f"{found:e}"
 
 
 def percent(share: Fraction) -> str:
@@ -125,7 +115,7 @@ def axes_rows(status: Mapping[str, Any]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("axis", *AXIS_HEADINGS)]
     for axis in axes:
         *cells, dead = axis_cells(axis, endless)
-        mark = "most room" if best is not None and not endless and axis["name"] == best["name"] else dead
+        mark = "least used" if best is not None and not endless and axis["name"] == best["name"] else dead
         rows.append((axis["name"], *cells, mark))
     return rows
 

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+
+from ..digits import FIXED_FROM, FIXED_TO
 
 LOSS_UNIT = 2**50
 DELTA_UNIT = 2**62
 SLOT_UNIT = 1
 UNITS_MOST = 2**62
 AXIS_LOSS_MOST = UNITS_MOST // LOSS_UNIT
+UNITS_DIGITS = 6  # that are printed
 
 
 def cost(upper: float | Fraction, unit: int) -> int | None:
@@ -43,3 +47,12 @@ def at_least_one(units: Mapping[str, int], first: str) -> dict[str, int | None]:
     """The same costs, that of the axis `first` raised to 1 where all of them are 0: no job is free, so none is asked
     for without end."""
     return {name: 1 if name == first and not any(units.values()) else number for name, number in units.items()}
+
+
+def amount(units: int, unit: int, *, up: bool, digits: int = UNITS_DIGITS) -> str:
+    """So many units as a decimal number, exact or rounded up or down."""
+    context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    found = context.divide(Decimal(units), Decimal(unit)).normalize(Context(prec=digits))
+    if not found:
+        return "0"
+    return f"{found:f}" if FIXED_FROM <= abs(float(found)) < FIXED_TO else f"{found:e}"

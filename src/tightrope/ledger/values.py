@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..bound import FrozenMapping
 from ..mechanisms.base import Mechanism
-from .errors import WrongState
+from .errors import Claimed, KeyReused, WrongState
 
 if TYPE_CHECKING:
     from .ledger import Ledger
@@ -55,6 +55,8 @@ class Quote:
 class Reservation:
     """A job that is paid for, from its reservation to its end; `document` is what the ledger last said of it."""
 
+    __slots__ = ("_ledger", "document", "replayed")
+
     def __init__(self, ledger: Ledger, document: Mapping[str, Any], replayed: bool = False) -> None:
         self._ledger = ledger
         self.document = document
@@ -81,8 +83,13 @@ class Reservation:
         return self
 
     def claim(self, *, ttl: float | None = None) -> Reservation:
-        """This process runs the job, and no other; ttl: seconds from now after which it counts as done."""
-        return self._move("claim", ttl=ttl)
+        """This call runs the job, and no other: Claimed. ttl: seconds from now after which it counts as done."""
+        body = {"reservation": self.id} | ({} if ttl is None else {"ttl": ttl})
+        reply = self._ledger._begin("claim", body, f"claim-{self.id}")
+        if reply.replayed:
+            raise Claimed("this job was claimed before, and runs once: reserve anew for another run")
+        self.document, self.replayed = reply.content, False
+        return self
 
     def commit(self, part: Job | Mapping[str, Job] | None = None, *, attest: str | None = None) -> Reservation:
         """The job ran: what was held is spent. part: the steps that ran, where costs add up step by step."""
@@ -93,10 +100,10 @@ class Reservation:
         return self._move("commit", part=written, attest=attest)
 
     def end(self, part: Job | None = None) -> Reservation:
-        """Commits; where its time was over before, all of it is spent already."""
+        """Commits; where its time was over before, or it was committed, it stays as it is."""
         try:
             return self.commit(part)
-        except WrongState:
+        except (KeyReused, WrongState):
             self.document = self._ledger.reservation(self.id).document
             if self.state != "committed":
                 raise

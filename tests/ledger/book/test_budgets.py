@@ -210,6 +210,9 @@ def test_names_that_cannot_be_told_apart_are_refused(ledger: Ledger, name: objec
         {"plan": {"Gaussian(sigma=1)": 0}},
         {"orders": {"0.5": 1.0}},
         {"unknown": 1},
+        {"parallel": "no"},
+        {"kind": 0},
+        {"epsilon": 10**400},
     ],
 )
 def test_nonsense_is_refused_in_one_line(ledger: Ledger, changed: dict[str, object]) -> None:

@@ -98,9 +98,9 @@ def test_one_process_claims(ledger: Ledger) -> None:
     reserved = ledger.reserve({"b": ONE}, "k")
     late = other(ledger).reservation(reserved.id)
     assert reserved.claim().state == "running"
-    assert reserved.claim().state == "running"  # a retry of the same process
-    with pytest.raises(tl.Claimed):
-        late.claim()
+    for again in (reserved, ledger.reservation(reserved.id), ledger.reserve({"b": ONE}, "k"), late):
+        with pytest.raises(tl.Claimed):
+            again.claim()
     analyst = Ledger(ledger._desk.as_actor(Actor("ann", "analyst", "b")))  # type: ignore[attr-defined]
     with pytest.raises(tl.Claimed):
         analyst.reservation(reserved.id).cancel(attest="I think that it never ran")
@@ -254,6 +254,31 @@ def test_a_job_that_was_started_by_hand_is_not_run_by_spend(ledger: Ledger) -> N
     named = ledger.as_claimant("run-1")
     assert not named.reserve({"b": ONE}, "named", start=True).replayed
     assert named.reserve({"b": ONE}, "named", start=True).replayed  # by whatever process has that name
+
+
+def test_a_job_that_was_cancelled_since_does_not_run(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer that began it was lost, somebody gave it back, and the same process asks again."""
+    desk = ledger._desk
+    assert isinstance(desk, LocalDesk)
+    ask = desk.ask
+
+    def lost(*given: Any) -> Any:
+        ask(*given)
+        raise tl.Unavailable("the answer was lost")
+
+    monkeypatch.setattr(desk, "ask", lost)
+    with pytest.raises(tl.Unavailable), ledger.spend("b", ONE, "k"):
+        raise AssertionError
+    monkeypatch.setattr(desk, "ask", ask)
+    waiting = ledger.reservations("b")[0]["id"]
+    other(ledger).reservation(waiting).cancel(attest="nobody has it")
+    with pytest.raises(tl.Cancelled), ledger.spend("b", ONE, "k"):
+        raise AssertionError
+    reserved = ledger.reserve({"b": ONE}, "two").claim()
+    reserved.cancel(attest="never read")
+    with pytest.raises(tl.Cancelled):
+        ledger.reserve({"b": ONE}, "two").claim()
+    assert used(ledger) == (0.0, 0.0)
 
 
 def test_threads_run_a_job_once(ledger: Ledger) -> None:

@@ -14,8 +14,9 @@ from .. import chain, tables
 from ..chain import canonical
 from ..errors import BudgetExhausted, Conflict, WrongState
 from ..kinds.base import BudgetAxis, Design
-from .entry import LedgerRequest, Recorded, text
-from .fit import Fit, Place, amount, fit, left
+from ..units import amount
+from .entry import LedgerRequest, Recorded
+from .fit import Fit, Place, fit, left
 from .jobs import SETTLE, charge, holding, kill, roots_of, settle
 from .tree import BudgetNode, Counter, Path, counters, moving, node, path
 
@@ -94,9 +95,10 @@ def _partition(connection: Connection, name: str, block: BudgetNode, design: Des
     of_block = {each.name: each for each in counters(connection, [block.id])[block.id]}
     for each in design.axes:
         if each.ceiling > of_block[each.name].ceiling and not each.dead:
+            most = amount(of_block[each.name].ceiling, each.unit, up=False)
             raise InvalidParameter(
-                f"a partition of {block.id!r} promises at most what the block does: {each.name} up to "
-                f"{amount(of_block[each.name].ceiling, each.unit)}, not {amount(each.ceiling, each.unit)}"
+                f"a partition of {block.id!r} promises at most what the block does: {each.name} up to {most}, not "
+                f"{amount(each.ceiling, each.unit, up=True)}"
             )
     ended = {(name, each.name) for each in design.axes if each.dead}
     return _end_above(connection, path(connection, name), ended)
@@ -172,12 +174,15 @@ def renew(asking: LedgerRequest) -> Recorded:
     for each in counters(connection, [found.id])[found.id]:
         wanted = totals[each.name]
         if wanted > each.ceiling:
+            most = amount(each.ceiling, each.unit, up=False)
             raise InvalidParameter(
-                f"the promise of {found.id!r} ends at its ceiling: {each.name} up to "
-                f"{amount(each.ceiling, each.unit)}, not {amount(wanted, each.unit)}; a new budget promises anew"
+                f"the promise of {found.id!r} ends at its ceiling: {each.name} up to {most}, not "
+                f"{amount(wanted, each.unit, up=True)}; a new budget promises anew"
             )
         if wanted < each.total:
-            raise InvalidParameter(f"a renewal raises totals: {each.name} has {amount(each.total, each.unit)}")
+            raise InvalidParameter(
+                f"a renewal raises totals: {each.name} has {amount(each.total, each.unit, up=False)}"
+            )
         changes[each.name] = wanted
     _set_totals(connection, found.id, changes)
     event = {"event": "renew", "totals": {found.id: changes}}
@@ -198,10 +203,8 @@ def freeze(asking: LedgerRequest) -> Recorded:
         raise InvalidParameter(f"a whole tree is frozen: its root is {root.root!r}")
     if root.state != "open":  # what went on elsewhere never opens here again
         return Recorded({"name": root.id, "state": root.state}, {})
-    moving(asking.connection, [root.id])  # what was exported stays so for good
-    why = text(asking.body["why"], "why")
     _state(asking.connection, root.id, "frozen")
-    return Recorded({"name": root.id, "state": "frozen"}, {root.id: {"event": "freeze", "why": why}})
+    return Recorded({"name": root.id, "state": "frozen"}, {root.id: {"event": "freeze", "why": asking.body["why"]}})
 
 
 def recover(asking: LedgerRequest) -> Recorded:
@@ -217,11 +220,12 @@ def recover(asking: LedgerRequest) -> Recorded:
     body, connection = asking.body, asking.connection
     root = node(connection, body["root"])
     if root.id != root.root or root.state != "frozen":
-        raise WrongState(f"{root.id!r} is {root.state}, and what is recovered is a frozen root")
+        raise WrongState(
+            f"{root.id!r} is {root.state}, and what is recovered is a frozen root: freeze it first if it lost something"
+        )
     held = holding(connection, root.id)
     if not {each for row in held for each in roots_of(row)} <= set(asking.prepared):
         raise WrongState(f"jobs of {root.id!r} moved in this moment: ask again")
-    why = text(body["why"], "why")
     last = connection.execute(select(tables.head.c.seq).where(tables.head.c.root == root.id)).scalar_one()
     _state(connection, root.id, "open")
     of = tables.budget.c
@@ -236,7 +240,7 @@ def recover(asking: LedgerRequest) -> Recorded:
     for row in held:
         settle(connection, row.id)
     found, totals = _raised(counters(connection, names), body)
-    event: dict[str, Any] = {"event": "recover", "why": why, "from": last, "totals": totals}
+    event: dict[str, Any] = {"event": "recover", "why": body["why"], "from": last, "totals": totals}
     event["settled"] = [row.id for row in held]
     for name, raised in totals.items():
         _set_totals(connection, name, raised)
@@ -286,6 +290,13 @@ def _raised(axes: Mapping[str, list[Counter]], body: Mapping[str, Any]) -> tuple
                 totals.setdefault(name, {})[each.name] = wanted
             if wanted > each.used:
                 charges.append((name, each.name, wanted - each.used))
+        ended = {place for place in kills if place[0] == name}
+        if not left(counted, {}, ended):  # all orders died, some here and some there: used up, which is as good
+            kills = [place for place in kills if place not in ended]
+            for each in counted:
+                if (name, each.name) in ended:
+                    totals.setdefault(name, {})[each.name] = each.ceiling
+                    charges.append((name, each.name, each.ceiling - each.used))
     return Fit(tuple(charges), tuple(kills)), totals
 
 

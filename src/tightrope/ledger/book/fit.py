@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..units import amount
 from .tree import Counter, Path
 
 Costs = Mapping[str, Mapping[str, int | None]]  # by budget and axis; None: no finite cost
@@ -91,10 +92,11 @@ def more(way: Path, axes: Mapping[str, Sequence[Counter]], cost: Mapping[str, in
     """How many charges like this still fit, one after the other; None where there is no end."""
     counts = [_more_of_one(axes[each.id], cost) for each in way.charged]
     lasting = {each.name: _times(each, cost.get(each.name, 0), each.ceiling) for each in axes[way.top.id]}
-    for above in way.beyond:  # an order that dies below dies here: one must last
-        alive = [lasting[each.name] for each in axes[above.id] if each.need == "any" and not each.dead]
-        if alive and None not in alive:
-            counts.append(max(each for each in alive if each is not None))
+    for above in way.beyond:  # an order that dies below dies here: one that has room must last
+        choices = [each for each in axes[above.id] if each.need == "any"]
+        alive = [lasting[each.name] for each in choices if not each.dead and each.used <= each.total]
+        if choices and None not in alive:
+            counts.append(max((each for each in alive if each is not None), default=0))
     bounded = [each for each in counts if each is not None]
     return min(bounded) if bounded else None
 
@@ -115,9 +117,9 @@ def _times(each: Counter, units: int | None, most: int) -> int | None:
 
 
 def _short(each: Counter, units: int | None) -> str:
-    needed = "no finite amount" if units is None else amount(units, each.unit)
+    needed = "no finite amount" if units is None else amount(units, each.unit, up=True)
     return (
-        f"the budget {each.budget!r} has {amount(each.total - each.used, each.unit)} of {each.name} left, "
+        f"the budget {each.budget!r} has {amount(each.total - each.used, each.unit, up=False)} of {each.name} left, "
         f"and this needs {needed}"
     )
 
@@ -129,11 +131,6 @@ def _none_left(name: str, axes: Sequence[Counter], cost: Mapping[str, int | None
     roomy = max(best, key=lambda each: (each.total - each.used - (cost.get(each.name) or 0)) / each.unit)
     return (
         f"no order of the budget {name!r} has room: {roomy.name} has "
-        f"{amount(max(roomy.total - roomy.used, 0), roomy.unit)} left, and this needs "
-        f"{amount(cost.get(roomy.name) or 0, roomy.unit)}"
+        f"{amount(max(roomy.total - roomy.used, 0), roomy.unit, up=False)} left, and this needs "
+        f"{amount(cost.get(roomy.name) or 0, roomy.unit, up=True)}"
     )
-
-
-def amount(units: int, unit: int) -> str:
-    """Units as a number that people read."""
-    return f"{units / unit:.6g}"

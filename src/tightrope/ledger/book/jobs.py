@@ -48,8 +48,8 @@ _DUE = (
     select(tables.reservation)
     .where(_RESERVATION.state.in_(("reserved", "running")), _RESERVATION.expires < bindparam("now"))
     .order_by(_RESERVATION.expires)
-    .limit(DUE_MOST)
 )
+_STILL = select(tables.budget.c.id).where(tables.budget.c.parent.is_(None), tables.budget.c.state != "open")
 
 
 def reserve(asking: LedgerRequest) -> Recorded:
@@ -192,11 +192,9 @@ def claim(asking: LedgerRequest) -> Recorded:
     moving(asking.connection, roots_of(row))
     mine = hashed(asking.nonce)
     if row.state == "cancelled":
-        raise Cancelled("the reservation was cancelled or expired before it was claimed: reserve anew")
-    if row.state == "running" and row.claimant == mine:
-        return Recorded(document(asking.connection, row.id), {})
+        raise Cancelled("the reservation was cancelled, or expired before it was claimed: reserve anew")
     if row.state in ("running", "committed"):
-        raise Claimed("another process has claimed this job, which runs once: reserve anew for another run")
+        raise Claimed("this job was claimed before, and runs once: reserve anew for another run")
     _expect(row, "reserved")
     ttl = asking.body.get("ttl")
     expires = row.expires if ttl is None else asking.now + round(1000 * ttl)
@@ -210,7 +208,7 @@ def commit(asking: LedgerRequest) -> Recorded:
     row = found_row(asking.connection, asking.body["reservation"])
     moving(asking.connection, roots_of(row))
     if row.state == "cancelled":
-        raise Cancelled("the reservation was cancelled or expired before it was claimed: nothing of it may have run")
+        raise Cancelled("the reservation was cancelled, or expired before it was claimed: nothing of it may have run")
     _expect(row, "running")
     event: dict[str, Any] = {"event": "commit", "reservation": row.id}
     if asking.prepared is None:
@@ -297,8 +295,10 @@ def holding(connection: Connection, root: str) -> list[Row[Any]]:
 
 
 def due(connection: Connection, now: int) -> list[Row[Any]]:
-    """Reservations whose time is over, the oldest first."""
-    return list(connection.execute(_DUE, {"now": now}).all())
+    """Reservations whose time is over, the oldest first; those of a root that is frozen wait for its recovery."""
+    rows = connection.execute(_DUE, {"now": now}).all()
+    still = set(connection.execute(_STILL).scalars()) if rows else set()
+    return [row for row in rows if still.isdisjoint(roots_of(row))][:DUE_MOST]
 
 
 def _settled(asking: LedgerRequest, row: Row[Any], event: Mapping[str, Any]) -> Recorded:

@@ -35,7 +35,7 @@ def grant(asking: LedgerRequest) -> Recorded:
     if body["role"] not in ROLES:
         raise InvalidParameter(f"role is one of {', '.join(ROLES)}, not {body['role']!r:.40}")
     if body["role"] not in ("admin", "job") and body["root"] is None:
-        raise InvalidParameter(f"a token for a {body['role']} is for one root: say which")
+        raise InvalidParameter(f"a token of the role {body['role']} is for one root: say which")
     if body["root"] is not None and node(connection, body["root"]).root != body["root"]:
         raise InvalidParameter(f"{body['root']!r} is a part of another budget: a token is for a root")
     if (body["role"] == "job") != (body["reservation"] is not None):

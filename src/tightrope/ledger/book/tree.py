@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
@@ -63,10 +63,6 @@ class Counter:
     def used(self) -> int:
         """What counts as gone: what is held may have been read already."""
         return self.held + self.spent
-
-    def with_used(self, units: int) -> Counter:
-        """The same with so much more held."""
-        return replace(self, held=self.held + units)
 
 
 @dataclass(frozen=True, slots=True)
