@@ -16,7 +16,21 @@ from tightrope.cli.ledger import PARTS
 from tightrope.ledger import MISSING
 
 COMMANDS = (
-    *("init", "create", "renew", "quote", "reserve", "claim", "commit", "cancel", "status", "list", "audit", "verify"),
+    *(
+        "init",
+        "create",
+        "renew",
+        "quote",
+        "reserve",
+        "claim",
+        "commit",
+        "cancel",
+        "jobs",
+        "status",
+        "list",
+        "audit",
+        "verify",
+    ),
     *("anchor", "backup", "export", "import", "migrate", "token", "freeze", "recover", "serve", "report"),
 )
 SECRET = "geheim-7"
@@ -81,7 +95,7 @@ def test_create_says_what_is_promised_and_gives_a_receipt(shell: LedgerShell) ->
     words = ["--epsilon", "1", "--delta", "1e-6", "--relation", "add_remove", "--unit", "one person"]
     told = shell.done("create", "census", *words).out
     assert told.startswith("census: (1, 1e-06)-DP for one person, when one record is added or removed\n")
-    assert "most room" in told
+    assert "least used" in told
     assert "\n  receipt   census:1:" in told
     part = shell.done("create", "census/ana", "--parent", "census", "--epsilon", "0.5", "--delta", "1e-6", "--json")
     assert (part.document["kind"], part.document["unit"], part.document["parent"]) == ("rdp", "one person", "census")

@@ -87,7 +87,8 @@ def test_an_old_backup_is_noticed_and_recovered_from(keyed: LedgerShell) -> None
     shutil.copy("copy.db", "budget.db")
     told = keyed("verify", "--anchor", "anchor.json")
     assert (told.code, told.err.count("\n")) == (6, 1)
-    assert "an old backup was restored" in told.out
+    assert "an old backup was restored" in told.err
+    assert "the anchor of" in told.out
     assert "frozen" in keyed.refused(5, "reserve", "census", "PureDP(epsilon=0.1)", "--key", "three")
     assert "anchor" in keyed.refused(2, "recover", "census", "--why", "disk", "--complete")
     found = keyed.done("recover", "census", "--why", "disk", "--anchor", "anchor.json", "--complete", "--json").document

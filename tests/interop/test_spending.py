@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("sqlalchemy")
 
 import tightrope.ledger as tl
+from tightrope import Gaussian
 from tightrope.errors import InvalidParameter
 from tightrope.interop.spending import counted, relation_of
 from tightrope.ledger.ledger import Ledger
@@ -151,3 +152,24 @@ def test_neighbours_are_those_of_the_budget(ledger: Ledger) -> None:
     assert relation_of(ledger, "census", "add_remove") == "add_remove"
     with pytest.raises(tl.RelationMismatch, match="is about add_remove neighbours, and these steps about replace"):
         relation_of(ledger, "census", "replace")
+
+
+def test_no_step_is_taken_after_the_run_is_over(ledger: Ledger) -> None:
+    with counted(ledger, "census", "Gaussian(sigma=10) * 10", "k") as spending:
+        spending.step(count=3)
+    with pytest.raises(tl.BudgetExhausted, match="over"):
+        spending.step()
+    assert spending.taken == 3
+
+
+def test_a_part_without_a_price_costs_the_whole(tmp_path: Path) -> None:
+    """Bits of two slots: no slots hold them, and the plan has no room for other jobs."""
+    one, two = "Gaussian(sigma=2) + Laplace(scale=3)", "Gaussian(sigma=4) + Laplace(scale=5)"
+    with tl.init(f"sqlite:///{tmp_path}/plan.db") as found:
+        found.create("p", kind="plan", plan={one: 1, two: 1}, delta=1e-6, relation="add_remove", unit="one person")
+        with counted(found, "p", f"{one} + {two}", "k") as spending:
+            spending.step(Gaussian(sigma=2))
+            spending.step(Gaussian(sigma=4))
+        assert spending.reservation.state == "committed"
+        assert [axis["spent"] for axis in found.status("p")["axes"]] == [1, 1]
+        found.verify()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -14,7 +16,8 @@ import pytest
 pytest.importorskip("sqlalchemy")
 
 import tightrope.ledger as tl
-from tightrope.ledger.forking import ForkGate
+from tightrope.ledger import forking, pricing
+from tightrope.ledger.forking import GATE, ForkGate
 from tightrope.ledger.ledger import Ledger
 
 FORK = multiprocessing.get_context("fork")
@@ -132,3 +135,132 @@ def test_nobody_begins_while_a_fork_waits() -> None:
     with gate.using():
         order.append("after")
     assert order == ["nested", "closed", "forked", "after"]
+
+
+def forks(gate: ForkGate) -> bool:
+    """Whether a fork of another thread goes on at once."""
+    found: list[bool] = []
+
+    def fork() -> None:
+        found.append(gate._closed())
+        gate.parent()
+
+    other = threading.Thread(target=fork)
+    other.start()
+    other.join()
+    return found[0]
+
+
+def interrupted_at(step: int, work: Callable[[], None]) -> BaseException | None:
+    """What comes out when an interrupt comes at that place of the gate: where a function begins, or one of C's ended.
+
+    These are the places where the interpreter looks whether there is a signal.
+    """
+    left = [step]
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        left[0] -= frame.f_code.co_filename == forking.__file__ and event in ("call", "c_return")
+        if not left[0]:
+            left[0] = -1
+            raise KeyboardInterrupt
+
+    sys.setprofile(profile)
+    try:
+        work()
+    except KeyboardInterrupt as error:
+        return error
+    finally:
+        sys.setprofile(None)
+    return None
+
+
+def test_an_interrupt_leaves_no_use_behind_whoever_keeps_its_traceback() -> None:
+    gate, kept, step = ForkGate(), [], 1
+
+    def work() -> None:
+        with gate.using(), gate.using():
+            assert not forks(gate)
+
+    while (error := interrupted_at(step, work)) is not None:
+        kept.append(error)  # as a notebook does
+        assert forks(gate)
+        step += 1
+    assert len(kept) > 20
+
+
+def test_a_fork_waits_through_an_interrupt_which_comes_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, order = ForkGate(), []
+    inside, leaving = threading.Event(), threading.Event()
+
+    def user() -> None:
+        with gate.using():
+            inside.set()
+            leaving.wait()
+            order.append("used")
+
+    def pause(_: float) -> None:
+        if threading.current_thread() is threading.main_thread() and not leaving.is_set():
+            leaving.set()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(forking, "sleep", pause)
+    thread = threading.Thread(target=user)
+    thread.start()
+    inside.wait()
+    gate.before()
+    order.append("forked")
+    with pytest.raises(KeyboardInterrupt):  # it comes while this waits
+        gate.parent()
+        threading.Event().wait(PATIENCE)
+    thread.join()
+    assert order == ["used", "forked"]
+    assert forks(gate)
+
+
+def test_locks_that_another_thread_holds_are_free_in_a_child(ledger: Ledger) -> None:
+    desk: Any = ledger._desk
+    with desk.pricer._one, desk.pricer._guard:
+        process, pipe = child(lambda pipe: pipe.send(ledger.quote("census", "Gaussian(sigma=77)").fits))
+        with pipe:
+            assert pipe.poll(PATIENCE)
+            assert pipe.recv()
+        process.join(PATIENCE)
+    assert process.exitcode == 0
+
+
+def test_a_fork_waits_for_what_is_priced(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the child had the modules half imported that another thread is importing."""
+    order, inside, leaving, real = [], threading.Event(), threading.Event(), pricing.priced
+
+    def slow(*asked: Any) -> Any:
+        inside.set()
+        leaving.wait()
+        order.append("priced")
+        return real(*asked)
+
+    monkeypatch.setattr(pricing, "priced", slow)
+    thread = threading.Thread(target=lambda: ledger.quote("census", "Gaussian(sigma=78)"))
+    thread.start()
+    inside.wait()
+
+    def fork() -> None:
+        process, pipe = child(lambda pipe: None)
+        order.append("forked")
+        process.join(PATIENCE)
+        pipe.close()
+
+    forker = threading.Thread(target=fork)
+    forker.start()
+    while not GATE._forking:
+        pass
+    leaving.set()
+    thread.join()
+    forker.join()
+    assert order == ["priced", "forked"]
+
+
+def test_a_process_has_a_name_of_its_own() -> None:
+    process, pipe = child(lambda pipe: pipe.send(GATE.process))
+    with pipe:
+        assert pipe.recv() != GATE.process
+    process.join(PATIENCE)

@@ -496,7 +496,7 @@ def test_a_beginning_that_was_interrupted_is_finished(ledger_url: str) -> None:
 
 
 def test_two_restores_are_made_up_for_one_after_the_other(restored: Restored, tmp_path: Path) -> None:
-    """The second goes back behind the first recovery: no number is given twice, and nothing is vouched for by chance."""
+    """The second goes back behind the first recovery: no number is given twice, nothing is vouched for by chance."""
     backup = restored.place.read_bytes()
     with pytest.raises(tl.WentBack):
         restored.open(anchor=restored.anchor)
@@ -504,7 +504,7 @@ def test_two_restores_are_made_up_for_one_after_the_other(restored: Restored, tm
         after.recover("b", "first", anchor=restored.anchor, complete=True)
         spend(after, "later")
         second = after.anchor()
-    for end in ("-wal", "-shm"):
+    for end in ("", "-wal", "-shm"):
         Path(f"{restored.place}{end}").unlink(missing_ok=True)
     restored.place.write_bytes(backup)
     with pytest.raises(tl.WentBack):

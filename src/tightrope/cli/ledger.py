@@ -23,7 +23,7 @@ PARTS: Mapping[str, tuple[click.Command, ...]] = MappingProxyType(
             *(budgets.begin, budgets.create, budgets.renew, budgets.quote),
             *(budgets.status, budgets.listing, budgets.report),
         ),
-        "Jobs": (jobs.reserve, jobs.claim, jobs.commit, jobs.cancel),
+        "Jobs": (jobs.reserve, jobs.claim, jobs.commit, jobs.cancel, jobs.listing),
         "Keeping": (
             *(keeping.audit, keeping.verify, keeping.anchor, keeping.backup, keeping.export),
             *(keeping.bring, keeping.migrate, keeping.freeze, keeping.recover),

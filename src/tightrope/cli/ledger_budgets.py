@@ -13,17 +13,16 @@ import click
 
 from ..calls import check_folder
 from ..errors import InvalidParameter
+from ..ledger.errors import BudgetExhausted, VerificationFailed
 from ..relation import Relation
 from .ledger_options import FILE_ADDRESS, SLACK_OPTION, Access, ledger_options, receipt_lines, with_receipts
 from .output import say, spinner
 
 if TYPE_CHECKING:
-    from ..ledger.ledger import Ledger
+    pass
 
 KEY_BYTES = 32
 LISTED_USED_MOST = 100  # budgets of which a list says how much is gone
-FITS_NOT = 4
-REPORT_FAILED = 6
 
 
 @click.command("init", short_help="A new ledger, and the key that makes its receipts authentic.")
@@ -117,14 +116,14 @@ def create(access: Access, name: str, **settings: Any) -> int:
     from ..ledger.table import status_text
 
     with access.opened() as ledger:
-        found = ledger.create(name, **_wanted(ledger, settings))
+        found = ledger.create(name, **_wanted(settings))
         text = "\n".join([status_text(found), *receipt_lines(ledger)])
         access.tell(with_receipts(ledger, found), text)
     return 0
 
 
-def _wanted(ledger: Ledger, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What was said; the rest is the parent's, where there is one."""
+def _wanted(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said; of a part the rest is its parent's."""
     wanted = {name: value for name, value in settings.items() if value not in (None, (), False)}
     for name in ("plan", "orders"):
         if name in wanted:
@@ -132,11 +131,8 @@ def _wanted(ledger: Ledger, settings: Mapping[str, Any]) -> dict[str, Any]:
             wanted[name] = dict(given)
             if len(wanted[name]) < len(given):
                 raise InvalidParameter(f"--{name.removesuffix('s')} names the same twice: say it once, with the sum")
-    if "parent" in wanted:
-        above = ledger.status(wanted["parent"])
-        wanted = {**{name: above[name] for name in ("kind", "relation", "unit")}, **wanted}
     for name, example in (("relation", "add_remove"), ("unit", "'one person'")):
-        if name not in wanted:
+        if name not in wanted and "parent" not in wanted:
             raise InvalidParameter(f"a promise says who is protected: give --{name}, as in --{name} {example}")
     return wanted
 
@@ -178,7 +174,7 @@ def quote(access: Access, name: str, expression: str, slack: float | None) -> in
     more = status["more"]
     lines = [*more_words(more), *(f"  {line}" for line in cost_lines(status, more["units"]))]
     access.tell({"budget": name, **more}, "\n".join(lines))
-    return 0 if more["fits"] else FITS_NOT
+    return 0 if more["fits"] else BudgetExhausted.exit
 
 
 @click.command("status", short_help="A budget: promise, counters, odometer, jobs.")
@@ -267,4 +263,4 @@ def report(access: Access, name: str, output: str | None, **texts: str | None) -
         say(found.document())
     else:
         say("\n".join([*found.summary(), f"written: {place}"]))
-    return REPORT_FAILED if found.findings else 0
+    return VerificationFailed.exit if found.findings else 0

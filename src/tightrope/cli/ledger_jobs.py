@@ -22,6 +22,7 @@ IDENTITY = click.argument("identity", metavar="ID")
 CLAIMANT_HELP = "Of this run of the job, such as $HOSTNAME-$$: another run needs another."
 # Exit code 0 lets a script run the job: once, whatever the script claims it with.
 BEGUN = "the job {} was begun before, and runs once: reserve anew for another run, with a new key"
+STATES = ("reserved", "running", "committed", "cancelled")
 TTL_HELP = "Seconds after which it ends by itself: given back if it was never claimed, else spent."
 
 
@@ -134,3 +135,27 @@ def cancel(access: Access, identity: str, claimant: str | None, attest: str | No
     """
     with access.opened(claimant) as ledger:
         return _tell(access, ledger, ledger.reservation(identity).cancel(attest))
+
+
+@click.command("jobs", short_help="The jobs of a budget: who holds what, and since when.")
+@click.argument("name")
+@click.option("--state", type=click.Choice(STATES), help="Only these: running ones may have crashed.")
+@ledger_options
+def listing(access: Access, name: str, state: str | None) -> int:
+    """Jobs that were charged to a budget or to a part of it, the newest first; with a token, one's own.
+
+    \b
+    tightrope ledger jobs census --state running
+    """
+    from ..ledger.table import columns
+    from ..ledger.values import moment
+
+    with access.opened() as ledger:
+        found = [each for each in ledger.reservations(name) if state in (None, each["state"])]
+    rows = [("id", "state", "made", "ends", "who", "job")]
+    for each in found:
+        ends = moment(each["expires"]) if each["state"] in ("reserved", "running") else ""
+        jobs = "; ".join(each["jobs"].values())
+        rows.append((each["id"], each["state"], moment(each["made"]), ends, each["principal"], jobs))
+    access.tell({"jobs": found}, "\n".join(columns(rows, left=len(rows[0])) if found else ["none"]))
+    return 0

@@ -79,19 +79,21 @@ def verify(access: Access, anchored: str | None, receipts: tuple[str, ...]) -> i
         except VerificationFailed as failed:
             return _failed(access, failed.findings)
         except WentBack as failed:
-            return _failed(access, (str(failed),))
+            return _failed(access, failed.findings, "an old backup was restored, or its audit was cut")
     compared = [f"  compared with {anchored}"] if anchored is not None else []
-    counted = f"{found['lines']:,} lines, {found['roots']:,} roots, {found['reservations']:,} reservations"
+    counted = ", ".join(f"{found[name]:,} {name}" for name in ("lines", "roots", "reservations"))
     access.tell({"verified": True, **found}, "\n".join([f"verified: {counted}", *compared]))
     return 0
 
 
-def _failed(access: Access, findings: tuple[str, ...]) -> int:
+def _failed(
+    access: Access, findings: tuple[str, ...], why: str = "it was edited, or a program wrote it wrongly"
+) -> int:
     shown = [f"  {' '.join(each.split())}" for each in findings[:FINDINGS_SHOWN]]
     if len(findings) > len(shown):
         shown.append(f"  and {len(findings) - len(shown):,} more")
     access.tell({"verified": False, "findings": list(findings)}, "\n".join(["not verified:", *shown]))
-    complain(f"the ledger does not hold: {findings[0]}")
+    complain(f"the ledger does not hold: {why}")
     return VerificationFailed.exit
 
 
@@ -145,8 +147,9 @@ def backup(access: Access, place: str) -> int:
 
 @click.command("export", short_help="All chains as a file, for another place; here they end.")
 @NEW_FILE
+@click.option("--again", is_flag=True, help="Also what left before, if that file was lost and imported nowhere.")
 @ledger_options
-def export(access: Access, place: str) -> int:
+def export(access: Access, place: str, again: bool) -> int:
     """Writes all chains to a new file, from which import rebuilds them elsewhere; here all roots are closed for good.
 
     \b
@@ -154,7 +157,7 @@ def export(access: Access, place: str) -> int:
     """
     check_new(place, "an export")
     with access.opened() as ledger, spinner("writing the chains"):
-        count = ledger.export(place)
+        count = ledger.export(place, again=again)
     access.tell({"export": place, "lines": count}, f"written: {place}, {count:,} lines; nothing more is spent here")
     return 0
 
@@ -215,6 +218,9 @@ def freeze(access: Access, root: str, why: str) -> int:
     return 0
 
 
+SYSTEM_CHAIN = "_ledger"
+
+
 @click.command("recover", short_help="Open a frozen root again, with what was lost counted.")
 @click.argument("root", metavar="ROOT")
 @click.option("--why", metavar="TEXT", required=True, help="It stays in the audit.")
@@ -235,6 +241,7 @@ def recover(access: Access, root: str, why: str, anchored: str | None, complete:
         anchor = read_anchor_file(anchored)
         found = ledger.recover(root, why, anchor=anchor, complete=complete)
         rest = "all that was left is burnt" if found["burnt"] else "counters are the anchor's"
+        rest = "all tokens are revoked" if root == SYSTEM_CHAIN else rest
         lines = [f"{root} is {found['state']}: {rest}", *receipt_lines(ledger)]
         access.tell(with_receipts(ledger, found), "\n".join(lines))
     return 0

@@ -63,9 +63,13 @@ def open(
     from . import keeping
     from .ledger import Ledger, read_anchor
 
-    keeping.current(desk.database)
     found = Ledger(desk)
-    found.compare(read_anchor(anchor) if isinstance(anchor, (str, Path)) else anchor, receipts)
+    try:
+        keeping.current(desk.database)
+        found.compare(read_anchor(anchor) if isinstance(anchor, (str, Path)) else anchor, receipts)
+    except BaseException:
+        found.close()
+        raise
     return found
 
 

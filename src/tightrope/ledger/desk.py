@@ -51,7 +51,7 @@ class Desk(ABC):
         """The answer; LedgerError and the errors of the package where there is none."""
 
     @abstractmethod
-    def witness(self, receipts: Iterable[str]) -> None:
+    def witness(self, receipts: Iterable[str], who: str = "a receipt") -> None:
         """WentBack where the ledger lacks a line that it once gave a receipt for; an authentic one freezes the root."""
 
     @abstractmethod
@@ -199,7 +199,7 @@ class LocalDesk(Desk):
             return done.refused
         return Reply(reply, tuple(chain.receipt(line.root, line.seq, line.hash, self.secret) for line in lines))
 
-    def witness(self, receipts: Iterable[str]) -> None:
+    def witness(self, receipts: Iterable[str], who: str = "a receipt") -> None:
         shown = [Receipt.of(each, self.secret) for each in receipts]
         with self.database.read() as connection:
             missing = [each for each in shown if not each.stands(connection)]
@@ -207,7 +207,7 @@ class LocalDesk(Desk):
             if each.authentic and each.root != SYSTEM:
                 self._freeze(each.root, WITNESSED.format(seq=each.seq, root=each.root))
         if missing:
-            raise WentBack.of([(each.root, each.seq) for each in missing], "a receipt")
+            raise WentBack.of([(each.root, each.seq) for each in missing], who)
 
     def _freeze(self, root: str, why: str) -> None:
         try:

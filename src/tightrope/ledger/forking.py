@@ -80,10 +80,10 @@ class ForkGate:
         try:
             while not self._began(use):
                 sleep(GATE_SECONDS)
+            return use  # an interrupt may come here too
         except BaseException:
             use.close()  # whoever keeps the traceback keeps no fork waiting
             raise
-        return use
 
     def _began(self, use: BytesIO) -> bool:
         own = self._own()

@@ -25,7 +25,7 @@ from .chain import hashed
 from .desk import Desk, LocalDesk, Reply
 from .errors import Claimed, LedgerError
 from .forking import GATE
-from .values import Job, Quote, Reservation, Status
+from .values import Job, Quote, Reservation, Status, moment
 
 HOUR = 3600.0
 HOLDERS_ONLY = "this is for whoever has the database: open it by its own address"
@@ -85,22 +85,26 @@ class Ledger:
         self,
         name: str,
         *,
-        relation: str,
-        unit: str,
+        relation: str | None = None,
+        unit: str | None = None,
         epsilon: float | None = None,
         delta: float | None = None,
-        kind: str = "rdp",
+        kind: str | None = None,
         key: str | None = None,
         **options: Any,
     ) -> Status:
         """A budget, which promises (epsilon, delta) to every `unit` under the relation, whatever is asked of it.
 
-        kind: rdp, plan, gdp, zcdp, basic or odometer. parent: the budget that it is a part of. ceiling: epsilon up to
+        kind: rdp (unless given), plan, gdp, zcdp, basic or odometer. parent: the budget that it is a part of, which
+        has the same relation, unit and kind. ceiling: epsilon up to
         which `renew` may go, and what is promised. slack: the part of delta that jobs may use up. plan: {job: count}.
         floor: mu^2 that gdp promises from the start. rho: for zcdp instead of epsilon and delta. orders: {order:
         weight} for rdp and odometer. parallel: a block of partitions, its children.
         """
-        body = {"name": name, "relation": relation, "unit": unit, "epsilon": epsilon, "delta": delta, "kind": kind}
+        said = {"relation": relation, "unit": unit, "kind": kind}
+        known = {"kind": "rdp"} if options.get("parent") is None else self.status(options["parent"])
+        terms = {each: known.get(each) if value is None else value for each, value in said.items()}
+        body = {"name": name, "epsilon": epsilon, "delta": delta, **terms}
         if options.get("plan") is not None:
             options["plan"] = {_text(job): count for job, count in options["plan"].items()}
         if options.get("orders") is not None:
@@ -267,7 +271,8 @@ class Ledger:
                 shown += [chain.receipt(root, each["seq"], each["hash"], None) for root, each in heads.items()]
             else:
                 if keeping.authentic(anchor, desk.secret):
-                    desk.witness(desk.named(root, each) for root, each in heads.items())
+                    told = (desk.named(root, each) for root, each in heads.items())
+                    desk.witness(told, f"the anchor of {moment(anchor['at'])}")
                 with desk.database.read() as connection:
                     keeping.compare(connection, anchor)
         desk.witness(shown)

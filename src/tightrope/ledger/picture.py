@@ -172,8 +172,11 @@ def _named(axes: Axes, found: Sequence[Track]) -> None:
 
 def _draw_odometer(axes: Axes, status: Mapping[str, Any], moments: Moments, times: Sequence[int]) -> None:
     """Upper ends of epsilon at the delta of the budget, held included; without end, and without a total."""
-    told = odometers(status, moments)
-    epsilons = [*told, told[-1]] if told else []
+    told = [] if "reason" in status["odometer"] else odometers(status, moments)
+    if not told:
+        axes.text(0.5, 0.5, wrapped(odometer_words(status), TITLE_WIDTH // 2), transform=axes.transAxes, ha="center")
+        return
+    epsilons = [*told, told[-1]]
     moved = [_day(each) for each in times]
     axes.fill_between(moved, epsilons, step="post", color=COLOURS[0], alpha=0.3, linewidth=0)
     axes.step(moved, epsilons, where="post", color=COLOURS[0], linewidth=1.6, **_marks(told))

@@ -30,7 +30,11 @@ Later = Callable[[], Mapping[str, Any]]
 def visible(asking: LedgerRequest, name: str) -> BudgetNode:
     """The budget, if these eyes may see it."""
     found = node(asking.connection, name)
-    if asking.actor.root not in (None, found.root) or asking.actor.role == "job":
+    inside = asking.actor.root in (None, found.root) and asking.actor.role != "job"
+    if inside and asking.actor.part is not None:
+        way = path(asking.connection, found.id)
+        inside = asking.actor.part in {each.id for each in (*way.charged, *way.beyond)}
+    if not inside:
         raise NotFound(f"there is no budget {name!r:.120}")
     return found
 
@@ -94,6 +98,9 @@ def budgets(asking: LedgerRequest, pricer: Pricer) -> Later:
     if asking.actor.root is not None:
         query = query.where(of.root == asking.actor.root)
     rows = [] if asking.actor.role == "job" else asking.connection.execute(query).all()
+    if asking.actor.part is not None:
+        mine = parts_of(asking.connection, node(asking.connection, asking.actor.part))
+        rows = [row for row in rows if row.id in mine]
     found = [
         {"name": row.id, "root": row.root, "parent": row.parent, "kind": row.kind, "state": row.state} for row in rows
     ]

@@ -140,7 +140,7 @@ class RemoteDesk(Desk):
         self._note(receipts)
         return Reply(found, receipts, writes and not new)
 
-    def witness(self, receipts: Iterable[str]) -> None:
+    def witness(self, receipts: Iterable[str], who: str = "a receipt") -> None:
         """WentBack where the server lacks a line that it once gave a receipt for; with none, the token is tried."""
         shown = list(receipts)
         for each in shown:

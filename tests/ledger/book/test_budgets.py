@@ -219,3 +219,11 @@ def test_nonsense_is_refused_in_one_line(ledger: Ledger, changed: dict[str, obje
     with pytest.raises(InvalidParameter) as refused:
         ledger.create("b", **{"epsilon": 1.0, **TERMS, **changed})
     assert "\n" not in str(refused.value)
+
+
+def test_a_part_has_the_terms_of_its_parent(ledger: Ledger) -> None:
+    ledger.create("top", kind="zcdp", rho=1.0, relation="replace", unit="one household")
+    part = ledger.create("ann", rho=0.5, parent="top")
+    assert (part["kind"], part["relation"], part["unit"]) == ("zcdp", "replace", "one household")
+    with pytest.raises(InvalidParameter):
+        ledger.create("alone", epsilon=1.0, delta=1e-6)

@@ -8,6 +8,7 @@ import pytest
 
 import tightrope.ledger as tl
 from tests.ledger.server.serving import JOB, SECRET, Client, House
+from tightrope.errors import InvalidParameter
 from tightrope.ledger.book.entry import Actor
 from tightrope.ledger.database import Database
 from tightrope.ledger.desk import LocalDesk
@@ -174,3 +175,32 @@ def test_no_token_is_ever_shown(house: House, caplog: pytest.LogCaptureFixture, 
     with house.desk.database.read() as connection:
         for table in ("audit", "token", "answer", "reservation", "budget"):
             assert token not in str(connection.exec_driver_sql(f"SELECT * FROM {table}").all())
+
+
+def test_an_analyst_may_have_a_part_alone(sqlite_url: str) -> None:
+    holder = tl.init(sqlite_url)
+    desk = holder._desk
+    assert isinstance(desk, LocalDesk)
+    terms = {"epsilon": 4.0, "delta": 1e-6, "kind": "basic"}
+    holder.create("whole", relation="add_remove", unit="one person", **terms)
+    for name in ("ann", "bob"):
+        holder.create(name, parent="whole", **terms)
+    holder.create("ann/more", parent="ann", **terms)
+    hers = Ledger(desk.as_actor(desk.token(holder.token("ann-token", role="analyst", root="ann"))))
+    assert [each["name"] for each in hers.budgets()] == ["ann", "ann/more"]
+    for inside in ("ann", "ann/more"):
+        hers.reserve({inside: "PureDP(epsilon=0.5)"}, f"in {inside}").claim().commit()
+        assert hers.status(inside)["name"] == inside
+    for outside in ("whole", "bob"):
+        for ask in (hers.status, hers.history, hers.reservations, lambda name: hers.quote(name, "PureDP(epsilon=0.5)")):
+            with pytest.raises(tl.NotFound):
+                ask(outside)
+        with pytest.raises(tl.NotFound):
+            hers.reserve({outside: "PureDP(epsilon=0.5)"}, f"in {outside}")
+        with pytest.raises(tl.NotFound):
+            hers.reserve({"ann": "PureDP(epsilon=0.5)", outside: "PureDP(epsilon=0.5)"}, f"also in {outside}")
+    for role in ("auditor", "admin"):
+        with pytest.raises(InvalidParameter, match="whole root"):
+            holder.token(f"{role}-token", role=role, root="ann")
+    holder.verify()
+    holder.close()

@@ -17,12 +17,13 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/@-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who asks: a name, what that name may do, and where; None is everywhere."""
+    """Who asks: a name, what that name may do, and where; None is everywhere. part: no more of the root than this."""
 
     name: str
     role: str = "admin"
     root: str | None = None
     reservation: str | None = None
+    part: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 viewer    budgets of a root        auditor   and its audit, anchors and reservations
 analyst   and jobs of one's own    job       one reservation, and nothing else
 admin     everything, of one root or of all
+Viewers and analysts may have a part of a root, with all beneath it, in place of the whole.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from .tree import node
 
 PREFIX = "trl_"
 SECRET_BYTES = 32
+IN_PARTS = ("viewer", "analyst")
 ROLES = ("viewer", "analyst", "job", "auditor", "admin")
 
 
@@ -36,8 +38,10 @@ def grant(asking: LedgerRequest) -> Recorded:
         raise InvalidParameter(f"role is one of {', '.join(ROLES)}, not {body['role']!r:.40}")
     if body["role"] not in ("admin", "job") and body["root"] is None:
         raise InvalidParameter(f"a token of the role {body['role']} is for one root: say which")
-    if body["root"] is not None and node(connection, body["root"]).root != body["root"]:
-        raise InvalidParameter(f"{body['root']!r} is a part of another budget: a token is for a root")
+    if body["role"] not in IN_PARTS and body["root"] is not None and node(connection, body["root"]).parent is not None:
+        raise InvalidParameter(f"{body['root']!r} is a part: a token of the role {body['role']} is for a whole root")
+    if body["root"] is not None:
+        node(connection, body["root"])
     if (body["role"] == "job") != (body["reservation"] is not None):
         raise InvalidParameter("a token for a job, and no other, names its reservation")
     if body["reservation"] is not None:
@@ -80,4 +84,7 @@ def known(connection: Connection, now: int, secret: str) -> Actor:
     row = connection.execute(select(tables.token).where(tables.token.c.sha256 == hashed(secret))).one_or_none()
     if row is None or row.revoked or row.expires <= now:
         raise Unauthenticated("this token is not known, or its time is over: ask whoever runs the ledger for one")
-    return Actor(row.id, row.role, row.root, row.reservation)
+    if row.root is None:
+        return Actor(row.id, row.role, None, row.reservation)
+    where = node(connection, row.root)
+    return Actor(row.id, row.role, where.root, row.reservation, None if where.parent is None else where.id)
