@@ -16,9 +16,11 @@ PAGE = DOCS / "house.md"
 PICTURE = DOCS / "figures" / "house.svg"
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("the command line", ("cli",)),
-    ("text and JSON", ("result", "serial", "expression", "registry", "catalogue")),
-    ("what is made of answers", ("calibrate", "compare", "convert", "buckets", "loss_picture")),
-    ("the straight path", ("account",)),
+    ("pages, teams, other libraries", ("explore", "interop", "ledger", "selftest", "sweep")),
+    ("what is filed, and checked again", ("verification", "report")),
+    ("text and JSON", ("result", "serial", "expression", "assumptions", "registry", "catalogue")),
+    ("what is made of answers", ("plans", "calibrate", "compare", "readings", "convert", "buckets", "loss_picture")),
+    ("the straight path", ("account", "floor")),
     ("mechanisms", ("transforms", "mechanisms")),
     ("engines: ask, never recognise", ("engines",)),
     ("pairs: a family is a room", ("pairs",)),

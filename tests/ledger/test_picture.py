@@ -157,3 +157,13 @@ def test_texts_of_others_are_shown_as_they_are(ledger: Ledger, times: Times, tmp
 def test_a_block_says_where_its_jobs_are(ledger: Ledger, times: Times) -> None:
     ledger.create("a", epsilon=1.0, delta=1e-6, kind="basic", parallel=True, **WHO)
     assert "jobs are those of its partitions" in texts(drawn(ledger, "a", now=times.now))
+
+
+def test_a_recovered_odometer_is_not_drawn(ledger: Ledger, times: Times) -> None:
+    ledger.create("endless", kind="odometer", delta=1e-6, **WHO)
+    spent(ledger, times, "endless", "Gaussian(sigma=10)", 2)
+    ledger.freeze("endless", "a test")
+    ledger.recover("endless", "a test")
+    figure = drawn(ledger, "endless")
+    assert "not known" in texts(figure)
+    assert not figure.axes[0].lines
