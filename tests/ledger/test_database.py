@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,10 +21,11 @@ from sqlalchemy import Connection, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 import tightrope.ledger as tl
+from tightrope.errors import InvalidParameter
 from tightrope.ledger import tables
 from tightrope.ledger.book.entry import Actor
 from tightrope.ledger.chain import SYSTEM
-from tightrope.ledger.database import Database
+from tightrope.ledger.database import Database, shown_address
 from tightrope.ledger.desk import LocalDesk
 from tightrope.ledger.ledger import Ledger
 
@@ -202,3 +208,183 @@ def test_a_row_that_somebody_wrote_first_is_found_the_next_time(database: Databa
     else:
         with pytest.raises(IntegrityError):
             database.write(work, [])
+
+
+def interrupting(connection: Connection) -> Callable[[], None]:
+    """From now on an interrupt comes in the middle of a question; gives back what makes it come."""
+    raw: Any = connection.connection.driver_connection
+
+    def come(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    def ask() -> None:
+        rows = connection.exec_driver_sql("SELECT root FROM head")  # somebody has begun to read, and keeps it
+        kept.append(rows)
+        connection.connection.driver_connection.cursor = come  # type: ignore[union-attr]
+        try:
+            connection.exec_driver_sql("SELECT 1")
+        finally:
+            del raw.cursor
+
+    kept: list[object] = []
+    return ask
+
+
+def test_an_interrupt_is_told_and_locks_nothing(database: Database) -> None:
+    """Whoever keeps the traceback, as a notebook does, keeps no lock."""
+
+    def work(connection: Connection) -> None:
+        connection.execute(update(tables.head).values(seq=999))
+        if database.dialect == "sqlite":
+            interrupting(connection)()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as kept:
+        database.write(work, [BASIC])
+    second = Database(database.url)
+    with closing(second):
+        seen = second.write(lambda connection: set(connection.execute(select(tables.head.c.seq)).scalars()), [BASIC])
+    assert 999 not in seen
+    assert kept.value.__traceback__ is not None
+
+
+def test_an_interrupt_of_a_reader_is_told(database: Database) -> None:
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt), database.read() as connection:
+            if database.dialect == "sqlite":
+                interrupting(connection)()
+            raise KeyboardInterrupt
+    with database.read() as connection:
+        assert connection.execute(select(tables.head)).all()
+
+
+def test_an_interrupt_of_the_one_whose_turn_it_is(sqlite_url: str) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def fault(point: str) -> None:
+        raise KeyboardInterrupt
+
+    tl.init(sqlite_url).close()
+    database = Database(sqlite_url, fault=fault)
+    with closing(database), pytest.raises(KeyboardInterrupt) as kept:
+        database.write(lambda connection: None, [])
+    assert kept.value.__traceback__ is not None
+    with Path(f"{database.path}-turn").open("rb") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+SHOWN = {
+    "postgresql://u:pw1@h/db": "postgresql://u:***@h/db",
+    "postgresql://u@h/db?password=pw1": "postgresql://u@h/db?password=***",
+    "postgresql://h/db?password=pw1&sslpassword=pw2&user=u": "postgresql://h/db?password=***&sslpassword=***&user=u",
+    "postgresql://u@h/db?passfile=/etc/pass": "postgresql://u@h/db?passfile=%2Fetc%2Fpass",
+}
+
+
+@pytest.mark.parametrize("url", SHOWN)
+def test_no_password_is_shown_wherever_it_stands(url: str) -> None:
+    assert shown_address(url) == Database(url).shown == SHOWN[url]
+    assert Database(url)._parsed.render_as_string(hide_password=False).count("pw1") == url.count("pw1")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "sqlite://",
+        "sqlite:///:memory:",
+        "sqlite:///file:mem?mode=memory&cache=shared&uri=true",
+        "sqlite:///file:budget.db",
+        "sqlite:///budget.db?mode=ro",
+    ],
+)
+def test_a_ledger_in_sqlite_is_one_file(url: str) -> None:
+    with pytest.raises(InvalidParameter, match=r"as in sqlite:///budget.db"):
+        Database(url)
+
+
+def test_a_file_is_the_same_from_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = tmp_path / "one?", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+    monkeypatch.chdir(one)
+    database = Database("sqlite:///budget 1.db")
+    monkeypatch.chdir(two)
+    database.prepare()
+    assert (one / "budget 1.db").exists()
+    assert Database(database.url).path == database.path == one / "budget 1.db"
+    assert database.shown == "sqlite:///budget 1.db"
+    assert Database(database.url).version() == database.version()
+    assert not list(two.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(os, "fchmod"), reason="rights of files are POSIX's")
+def test_whoever_may_write_to_the_file_may_stand_in_its_line(sqlite_url: str) -> None:
+    tl.init(sqlite_url).close()
+    database = Database(sqlite_url)
+    turn = Path(f"{database.path}-turn")
+    with closing(database):
+        for mode in (0o660, 0o666, 0o600):
+            database.path.chmod(mode)
+            for gone in (False, True):
+                if gone:
+                    turn.unlink()
+                before = os.umask(0o077)
+                try:
+                    database.write(lambda connection: None, [])
+                finally:
+                    os.umask(before)
+                assert stat.S_IMODE(turn.stat().st_mode) == mode
+                assert turn.stat().st_gid == database.path.stat().st_gid
+
+
+AS_NOBODY = """
+import os, sys
+from tightrope.errors import TightropeError
+from tightrope.ledger.database import Database
+database = Database(sys.argv[1])
+database.engine  # all that is imported is in folders of somebody else
+if os.getuid() == 0:
+    os.setgid(65534), os.setuid(65534)
+try:
+    database.write(lambda connection: connection.exec_driver_sql("UPDATE head SET at = at"), [])
+except TightropeError as error:
+    print(error.passing, error)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fchmod"), reason="rights of files are POSIX's")
+@pytest.mark.parametrize("forbidden", ["-turn", ""])
+def test_who_may_not_write_is_told_what_to_change(forbidden: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # which others may enter, as they may not pytest's
+        Path(folder).chmod(0o777)
+        url = f"sqlite:///{folder}/budget.db"
+        tl.init(url).close()
+        for end in ("", "-turn"):
+            Path(f"{folder}/budget.db{end}").chmod(0o444 if end == forbidden else 0o666)
+        done = subprocess.run([sys.executable, "-c", AS_NOBODY, url], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("False "), done.stderr
+    assert "chmod" in done.stdout
+    assert done.stdout.count("\n") == 1
+
+
+def test_a_role_that_may_not_is_told_what_to_change(database: Database) -> None:
+    if database.dialect != "postgresql":
+        return
+    role = f"guest{os.getpid()}"
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN")
+    guest = Database(database.url.replace("//ledger@", f"//{role}@"))
+    work: list[Callable[[], object]] = [
+        lambda: guest.write(lambda connection: connection.execute(select(tables.head)).all(), [BASIC]),
+        guest.prepare,
+        guest.version,
+    ]
+    try:
+        with closing(guest):
+            for each in work:
+                with pytest.raises(InvalidParameter, match=r"permission denied .*options=-crole%3DOWNER") as told:
+                    each()
+                assert "\n" not in str(told.value)
+    finally:
+        with database.engine.begin() as connection:
+            connection.exec_driver_sql(f"DROP ROLE {role}")

@@ -12,25 +12,29 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from io import FileIO
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, bindparam, create_engine, event, make_url, select, text, update
-from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, IntegrityError, OperationalError
+from sqlalchemy import URL, Connection, Engine, Row, bindparam, create_engine, event, make_url, select, text, update
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, IntegrityError, OperationalError, ProgrammingError
 
 from ..errors import DataError, InvalidParameter
 from . import tables
 from .errors import NotFound, Unavailable
 from .forking import GATE
+from .sqlite_file import FileConnection, begun, prepared
 from .steps import STEPS
 
 NO_LEDGER = "a ledger is at sqlite:///FILE, postgresql://... or https://..."
 BUSY_SECONDS = 30.0
 AGAIN_SECONDS = 15.0  # for which a database that went away is asked again
 REMOTE_FILES = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.sshfs", "ncpfs", "beegfs")
+MAY_WRITE = " (chmod: whoever asks must be able to write to the ledger's file, -wal, -shm, -turn, and to the folder)"
 COLLISIONS_MOST, DUPLICATE = 5, "23505"  # and PostgreSQL's word for it
+PRIVILEGE = "42501"  # PostgreSQL: this role may not
 CONFLICTS = ("40001", "40P01")  # PostgreSQL's serialisation failure and deadlock
 NOW = {  # and the latest that was seen
     "sqlite": "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), (SELECT max(at) FROM head)",
@@ -42,6 +46,7 @@ LOCK = (
     .order_by(tables.head.c.root)
     .with_for_update()
 )
+SECRETS = ("password", "sslpassword", "oauth_client_secret")  # of PostgreSQL's options
 SAFE = ("fsync", "full_page_writes")  # of PostgreSQL: what was answered is lost without them
 
 Clock = Callable[[int], int]
@@ -52,25 +57,21 @@ class Database:
     """Where a ledger is kept. clock and fault are for tests: another time, and a place to be killed at."""
 
     def __init__(self, url: str, *, clock: Clock | None = None, fault: Fault | None = None) -> None:
-        self.url = url
-        try:
-            self._parsed = make_url(url)
-        except (ArgumentError, ValueError):  # neither says more than the address itself, which may hold a password
-            raise InvalidParameter(f"{NO_LEDGER}, and this cannot be read as one of them") from None
-        kind = self._parsed.get_backend_name()
+        parsed = _address(url)
+        kind = parsed.get_backend_name()
         if kind not in NOW:
             raise InvalidParameter(f"{NO_LEDGER}, not {kind:.20}://")
-        self.dialect = kind
+        self.dialect, self.shown = kind, shown_address(url)
+        if kind == "sqlite":
+            self.path = _file(parsed)
+            parsed = parsed.set(database=str(self.path))  # also for a process that works in another folder
+        self._parsed = parsed
+        self.url = parsed.render_as_string(hide_password=False)
         self._clock, self._fault = clock, fault
         self._engine: Engine | None = None
         self._process = 0
         self._latest = 0
         self._making = threading.Lock()
-        if kind == "sqlite":
-            self.path = Path(self._parsed.database or "").absolute()
-            if not self._parsed.database or self._parsed.database == ":memory:":
-                raise InvalidParameter("a ledger in memory would be lost: give a file, as in sqlite:///budget.db")
-            _refuse_remote(self.path)
 
     @property
     def exists(self) -> bool:
@@ -97,9 +98,10 @@ class Database:
     def _made(self) -> Engine:
         if self.dialect == "sqlite":
             engine = create_engine(
-                self._parsed.set(drivername="sqlite+pysqlite"), connect_args={"timeout": BUSY_SECONDS}
+                self._parsed.set(drivername="sqlite+pysqlite"),
+                connect_args={"timeout": BUSY_SECONDS, "factory": FileConnection},
             )
-            event.listen(engine, "connect", _sqlite_connected)
+            event.listen(engine, "connect", prepared)
             return engine
         wanted = self._parsed.set(drivername="postgresql+psycopg")
         engine = create_engine(wanted, pool_pre_ping=True, pool_size=16, max_overflow=48, pool_use_lifo=True)
@@ -107,30 +109,41 @@ class Database:
         return engine
 
     @contextmanager
-    def _connected(self) -> Iterator[Connection]:
+    def _connected(self, turn: Callable[[], AbstractContextManager[object]] = nullcontext) -> Iterator[Connection]:
         try:
-            with GATE.using(), self.engine.connect() as connection:
+            with GATE.using(), turn(), self.engine.connect() as connection:
                 yield connection
         except OperationalError as error:
             raise _unavailable(error) from None
+        except ProgrammingError as error:
+            raise self._forbidden(error) from None
         except DatabaseError as error:
             if type(error) is not DatabaseError:  # its kinds have their own meaning
                 raise
             raise DataError(f"{self.shown} cannot be read as a ledger: {_reason(error)}") from None
 
+    def _forbidden(self, error: ProgrammingError) -> Exception:
+        """In one line, where it is the role that may not."""
+        if getattr(error.orig, "sqlstate", None) != PRIVILEGE:
+            return error
+        return InvalidParameter(
+            f"{_reason(error)} (to this role of PostgreSQL's at {self.shown}): open it as the owner of the tables, or "
+            "as a role that may become it, with ?options=-crole%3DOWNER"
+        )
+
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A view of one moment, which writes nothing."""
         with self._connected() as connection:
-            if self.dialect == "postgresql":
-                connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-                connection.begin()
-            else:
-                connection.exec_driver_sql("BEGIN")
-            try:
+            if self.dialect == "sqlite":
+                with begun(connection, "DEFERRED") as raw:
+                    yield connection
+                    raw.rollback()
+                return
+            connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin() as transaction:
                 yield connection
-            finally:
-                connection.rollback() if self.dialect == "postgresql" else connection.exec_driver_sql("ROLLBACK")
+                transaction.rollback()
 
     def write(self, work: Callable[[Connection], Any], roots: Iterable[str]) -> Any:
         """What work gives, all of it kept or none, with the chains of these roots locked.
@@ -154,6 +167,8 @@ class Database:
                 gone = error.connection_invalidated or getattr(error.orig, "sqlstate", None) in CONFLICTS
                 if monotonic() > until or not (gone or _is_closing(error)):
                     raise _unavailable(error) from None
+            except ProgrammingError as error:
+                raise self._forbidden(error) from None
             except DBAPIError as error:
                 if getattr(error.orig, "sqlstate", None) not in CONFLICTS or monotonic() > until:
                     raise
@@ -161,17 +176,12 @@ class Database:
 
     @contextmanager
     def _writing(self, roots: list[str]) -> Iterator[Connection]:
-        with self._in_turn(), self.engine.connect() as connection:
+        with GATE.using(), self._turn(), self.engine.connect() as connection:
             if self.dialect == "sqlite":
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-                try:
+                with begun(connection, "IMMEDIATE"):
                     yield connection
                     self._at("before-commit")
                     connection.exec_driver_sql("COMMIT")
-                except BaseException:
-                    if connection.connection.dbapi_connection.in_transaction:  # type: ignore[union-attr]
-                        connection.exec_driver_sql("ROLLBACK")
-                    raise
             else:
                 with connection.begin():
                     connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
@@ -179,24 +189,42 @@ class Database:
                     yield connection
                     self._at("before-commit")
 
-    @contextmanager
-    def _in_turn(self) -> Iterator[None]:
-        """Writers of one file wait in a line of the kernel's, so that none is passed over for long."""
-        with GATE.using():
-            if self.dialect != "sqlite":
-                yield
-                return
+    def _turn(self) -> AbstractContextManager[object]:
+        """Writers of one file wait in a line of the kernel's, so that none is passed over for long.
+
+        An open file: the interpreter closes it itself, whatever interrupt comes.
+        """
+        if self.dialect != "sqlite":
+            return nullcontext()
+        try:
+            import fcntl
+        except ImportError:  # elsewhere SQLite's own waiting serves, without a line
+            return nullcontext()
+        turn = self._turn_file()
+        try:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            return turn
+        except BaseException:
+            turn.close()
+            raise
+
+    def _turn_file(self) -> FileIO:
+        """The file beside the ledger's, with its rights and its group, whatever this process gives to new files."""
+        name = f"{self.path}-turn"
+        try:
             try:
-                import fcntl
-            except ImportError:  # elsewhere SQLite's own waiting serves, without a line
-                yield
-                return
-            descriptor = os.open(f"{self.path}-turn", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                yield
-            finally:
-                os.close(descriptor)
+                turn = FileIO(name, "r+")
+            except FileNotFoundError:
+                turn = FileIO(name, "r+", opener=lambda file, flags: os.open(file, flags | os.O_CREAT, 0o666))
+        except OSError as error:
+            raise Unavailable(f"{name} cannot be written to: {error.strerror}{MAY_WRITE}", passing=False) from None
+        with suppress(OSError):  # somebody else's file, or a group that this user is not in
+            like, mine = self.path.stat(), os.fstat(turn.fileno())
+            if mine.st_mode != like.st_mode:
+                os.fchmod(turn.fileno(), like.st_mode & 0o666)
+            if mine.st_gid != like.st_gid:
+                os.fchown(turn.fileno(), -1, like.st_gid)
+        return turn
 
     def now(self, connection: Connection) -> int:
         """Milliseconds since 1970 by the database's clock, which never runs backwards.
@@ -217,23 +245,23 @@ class Database:
 
     def prepare(self) -> int:
         """Makes what is missing of the tables, step by step; the version reached."""
-        with self._in_turn(), self.engine.connect() as connection:
+        with self._connected(self._turn) as connection:
             if self.dialect == "sqlite":
-                connection.exec_driver_sql("BEGIN EXCLUSIVE")
+                with begun(connection, "EXCLUSIVE"):
+                    self._take_steps(connection)
+                    connection.exec_driver_sql("COMMIT")
             else:
-                connection.begin()
-                connection.execute(text("SELECT pg_advisory_xact_lock(7217841)"))
-            try:
-                version = _version(connection)
-                for number, step in enumerate(STEPS[version:], version + 1):
-                    for statement in step[self.dialect]:
-                        connection.exec_driver_sql(statement)
-                    _set_version(connection, number)
-                connection.exec_driver_sql("COMMIT") if self.dialect == "sqlite" else connection.commit()
-            except BaseException:
-                connection.exec_driver_sql("ROLLBACK") if self.dialect == "sqlite" else connection.rollback()
-                raise
+                with connection.begin():
+                    connection.execute(text("SELECT pg_advisory_xact_lock(7217841)"))
+                    self._take_steps(connection)
         return len(STEPS)
+
+    def _take_steps(self, connection: Connection) -> None:
+        version = _version(connection)
+        for number, step in enumerate(STEPS[version:], version + 1):
+            for statement in step[self.dialect]:
+                connection.exec_driver_sql(statement)
+            _set_version(connection, number)
 
     def version(self) -> int:
         """How many steps this database has had; NotFound where there is no ledger."""
@@ -242,10 +270,31 @@ class Database:
         with self._connected() as connection:
             return _version(connection)
 
-    @property
-    def shown(self) -> str:
-        """The address without any password."""
-        return self._parsed.render_as_string(hide_password=True)
+
+def _address(url: str) -> URL:
+    try:
+        return make_url(url)
+    except (ArgumentError, ValueError):  # neither says more than the address itself, which may hold a password
+        raise InvalidParameter(f"{NO_LEDGER}, and this cannot be read as one of them") from None
+
+
+def shown_address(url: str) -> str:
+    """The address of a ledger's database as it may be shown: without a password, wherever it stands in it."""
+    parsed = _address(url)
+    hidden = parsed.update_query_dict({name: "***" for name in parsed.query if name.lower() in SECRETS})
+    return hidden.render_as_string(hide_password=True).replace("%2A%2A%2A", "***")
+
+
+def _file(parsed: URL) -> Path:
+    """The file of an address, wherever this process works later."""
+    name = parsed.database or ""
+    if name in ("", ":memory:"):
+        raise InvalidParameter("a ledger in memory would be lost: give a file, as in sqlite:///budget.db")
+    if parsed.query or name.startswith("file:"):
+        raise InvalidParameter("a ledger in SQLite is one file, without options: as in sqlite:///budget.db")
+    path = Path(name).absolute()
+    _refuse_remote(path)
+    return path
 
 
 def _version(connection: Connection) -> int:
@@ -262,18 +311,6 @@ def _set_version(connection: Connection, number: int) -> None:
 def rows(connection: Connection, query: Any) -> list[Row[Any]]:
     """All rows of a question."""
     return list(connection.execute(query).all())
-
-
-def _sqlite_connected(connection: Any, _: object) -> None:
-    connection.isolation_level = None  # transactions are begun here, by name
-    for pragma in (
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "foreign_keys=ON",
-        "recursive_triggers=ON",
-        "trusted_schema=OFF",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
 
 
 def _postgresql_connected(connection: Any, _: object) -> None:
@@ -305,7 +342,8 @@ def _is_closing(error: OperationalError) -> bool:
 def _unavailable(error: OperationalError) -> Unavailable:
     """A file that cannot be written to will not be in a moment; one that somebody holds may."""
     lasting = isinstance(error.orig, sqlite3.Error) and "locked" not in str(error.orig)
-    return Unavailable(f"the ledger's database does not answer: {_reason(error)}", passing=not lasting)
+    remedy = MAY_WRITE if lasting and "readonly" in str(error.orig) else ""
+    return Unavailable(f"the ledger's database does not answer: {_reason(error)}{remedy}", passing=not lasting)
 
 
 def _reason(error: DBAPIError) -> str:

@@ -19,11 +19,12 @@ import _thread
 import os
 import signal
 import threading
+from collections.abc import Iterable
 from io import BytesIO
 from secrets import token_hex
 from time import sleep
 from typing import Protocol
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 GATE_SECONDS = 0.001  # between two looks
 
@@ -57,7 +58,7 @@ class ForkGate:
     def _begin(self) -> None:
         self.process = token_hex(16)
         self._guard = threading.Lock()
-        self._uses: WeakSet[BytesIO] = WeakSet(self._own())
+        self._uses = list(map(ref, self._own()))  # no function is called when one is gone: an interrupt would be lost
         self._forking = 0  # the thread that does
         self._interrupted: BaseException | None = None
 
@@ -72,7 +73,7 @@ class ForkGate:
             self._renewed.add(each)
 
     def _own(self) -> list[BytesIO]:
-        return [each for each in getattr(self._mine, "uses", ()) if not each.closed]
+        return _open(getattr(self._mine, "uses", ()))
 
     def using(self) -> BytesIO:
         """Until it is closed, as `with` does, this thread has a connection, or a turn, and no other one forks."""
@@ -90,8 +91,8 @@ class ForkGate:
         with self._guard:
             if self._forking not in (0, threading.get_ident()) and not own:
                 return False
-            self._uses.add(use)
-        self._mine.uses = WeakSet([*own, use])
+            self._uses = list(map(ref, [*_open(self._uses), use]))
+        self._mine.uses = list(map(ref, [*own, use]))
         return True
 
     def before(self) -> None:
@@ -109,7 +110,7 @@ class ForkGate:
             if self._forking not in (0, threading.get_ident()):  # two threads fork at once
                 return False
             self._forking = threading.get_ident()
-            used = [each for each in self._uses if not each.closed]
+            used = _open(self._uses)
             watched = list(self._watched)
         if len(used) > len(self._own()):
             return False
@@ -131,6 +132,10 @@ class ForkGate:
         self._begin()
         for each in list(self._renewed):
             each.renew()
+
+
+def _open(uses: Iterable[ref[BytesIO]]) -> list[BytesIO]:
+    return [use for each in uses if (use := each()) is not None and not use.closed]
 
 
 def _interrupt() -> None:
