@@ -32,10 +32,13 @@ def worker_url() -> Iterator[str]:
             except psycopg.errors.DuplicateObject:
                 continue
         connection.execute(f"ALTER DATABASE {name} OWNER TO {OWNER}")
-    tl.init(f"{url}&options=-crole%3D{OWNER}").close()
+        connection.execute(f"GRANT {OWNER} TO {WORKER}")
+    mine = url.replace("ledger@", f"{WORKER}@")
+    tl.init(f"{mine}&options=-crole%3D{OWNER}").close()
     with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"REVOKE {OWNER} FROM {WORKER}")
         connection.execute(GRANTS.replace("TO ledger", f"TO {WORKER}"))
-    yield url.replace("ledger@", f"{WORKER}@")
+    yield mine
     cluster.drop(server, url)
 
 
