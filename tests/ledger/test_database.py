@@ -21,7 +21,7 @@ from sqlalchemy import Connection, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 import tightrope.ledger as tl
-from tightrope.errors import InvalidParameter
+from tightrope.errors import DataError, InvalidParameter
 from tightrope.ledger import tables
 from tightrope.ledger.book.entry import Actor
 from tightrope.ledger.chain import SYSTEM
@@ -388,3 +388,15 @@ def test_a_role_that_may_not_is_told_what_to_change(database: Database) -> None:
     finally:
         with database.engine.begin() as connection:
             connection.exec_driver_sql(f"DROP ROLE {role}")
+
+
+def test_tables_that_are_not_there_are_told_of(database: Database) -> None:
+    if database.dialect != "postgresql":
+        return
+    elsewhere = Database(f"{database.url}&options=-csearch_path%3Dnowhere")
+    work: list[Callable[[], object]] = [elsewhere.prepare, lambda: elsewhere.write(lambda connection: None, [BASIC])]
+    with closing(elsewhere):
+        for each in work:
+            with pytest.raises(DataError, match=r"cannot be read as a ledger: .*search_path") as told:
+                each()
+            assert "\n" not in str(told.value)

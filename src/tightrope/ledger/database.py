@@ -35,6 +35,7 @@ REMOTE_FILES = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "glusterfs"
 MAY_WRITE = " (chmod: whoever asks must be able to write to the ledger's file, -wal, -shm, -turn, and to the folder)"
 COLLISIONS_MOST, DUPLICATE = 5, "23505"  # and PostgreSQL's word for it
 PRIVILEGE = "42501"  # PostgreSQL: this role may not
+ABSENT = ("42P01", "42703", "3F000")  # a table, a column, a schema is not there
 CONFLICTS = ("40001", "40P01")  # PostgreSQL's serialisation failure and deadlock
 NOW = {  # and the latest that was seen
     "sqlite": "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), (SELECT max(at) FROM head)",
@@ -123,8 +124,11 @@ class Database:
             raise DataError(f"{self.shown} cannot be read as a ledger: {_reason(error)}") from None
 
     def _forbidden(self, error: ProgrammingError) -> Exception:
-        """In one line, where it is the role that may not."""
-        if getattr(error.orig, "sqlstate", None) != PRIVILEGE:
+        """In one line, where it is the role that may not, or where the tables are not there."""
+        state = getattr(error.orig, "sqlstate", None)
+        if state in ABSENT:
+            return DataError(f"{self.shown} cannot be read as a ledger: {_reason(error)}: is its search_path right?")
+        if state != PRIVILEGE:
             return error
         return InvalidParameter(
             f"{_reason(error)} (to this role of PostgreSQL's at {self.shown}): open it as the owner of the tables, or "
