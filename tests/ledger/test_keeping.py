@@ -487,7 +487,9 @@ def test_what_left_before_is_not_carried_again(ledger: Ledger, tmp_path: Path) -
 
 
 def test_a_beginning_that_was_interrupted_is_finished(ledger_url: str) -> None:
-    Database(ledger_url).prepare()
+    database = Database(ledger_url)
+    database.prepare()
+    database.close()
     with pytest.raises(tl.NotFound, match="never finished"):
         tl.open(ledger_url)
     with tl.init(ledger_url) as ledger:

@@ -5,10 +5,8 @@ No request that writes has a way through here: what can be asked are the methods
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
 
 from ..errors import InvalidParameter
 
@@ -50,11 +48,11 @@ class LedgerReader:
         """The address as --ledger takes it, without any password."""
         if self._url.startswith("sqlite:///"):
             return self._url.removeprefix("sqlite:///")
-        parts = urlsplit(self._url)
-        user, at, host = parts.netloc.rpartition("@")
-        name, colon, _ = user.partition(":")
-        query = re.sub("password=[^&]*", "password=***", parts.query)
-        return urlunsplit(parts._replace(netloc=f"{name}{':***' if colon else ''}{at}{host}", query=query))
+        if self._url.startswith(("http://", "https://")):
+            return self._url
+        from ..ledger.database import shown_address
+
+        return shown_address(self._url)
 
     def budgets(self) -> tuple[Mapping[str, Any], ...]:
         """All budgets that may be seen."""
