@@ -244,7 +244,7 @@ def test_without_a_ledger_there_is_none() -> None:
     [
         ("sqlite:///a folder/b.db", "a folder/b.db"),
         ("postgresql://ana:secret@db:5432/x", "postgresql://ana:***@db:5432/x"),
-        ("postgresql://ana@/x?host=/run&password=secret&port=1", "postgresql://ana@/x?host=/run&password=***&port=1"),
+        ("postgresql://ana@/x?host=/run&password=secret&port=1", "postgresql://ana@/x?host=%2Frun&password=***&port=1"),
         ("https://ana:secret@ledger.example/x", "https://ana:***@ledger.example/x"),
     ],
 )

@@ -48,8 +48,6 @@ class LedgerReader:
         """The address as --ledger takes it, without any password."""
         if self._url.startswith("sqlite:///"):
             return self._url.removeprefix("sqlite:///")
-        if self._url.startswith(("http://", "https://")):
-            return self._url
         from ..ledger.database import shown_address
 
         return shown_address(self._url)
