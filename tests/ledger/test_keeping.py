@@ -544,8 +544,89 @@ def test_a_line_that_ends_a_job_twice_is_found(ledger: Ledger) -> None:
         connection.exec_driver_sql("UPDATE axis SET held = held - 0, spent = 0 WHERE budget = 'b'")
 
     _execute(ledger, forged)
-    with pytest.raises(tl.VerificationFailed, match="after it had ended"):
+    with pytest.raises(tl.VerificationFailed, match="is committed, and is said to be cancelled then"):
         ledger.verify()
+
+
+FORGED: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]] = {
+    "a budget is made again": lambda made, job: made,
+    "a job is made again": lambda made, job: {"event": "reserve", "reservation": {**job}, "charges": [], "kills": []},
+    "a running job is given back": lambda made, job: {"event": "expire", "reservation": job["id"], "to": "cancelled"},
+    "without a word": lambda made, job: {"event": "cancel", "reservation": job["id"], "attest": ""},
+    "a running job is refused": lambda made, job: {"event": "expire", "reservation": job["id"], "to": "refused"},
+    "another claims it": lambda made, job: {"event": "claim", "reservation": job["id"], "claimant": "x", "expires": 1},
+    "it is open again": lambda made, job: {"event": "arrive", "settled": []},
+    "nothing of it ran": lambda made, job: {
+        "event": "commit",
+        "reservation": job["id"],
+        "part": {},
+        "units": [[*each[:2], 0] for each in job["charges"]],
+    },
+    "less may be spent": lambda made, job: {"event": "renew", "totals": {"b": {"epsilon": 1}}},
+    "a token comes back": lambda made, job: {"event": "token", "token": {"id": "eve", "sha256": "x"}},
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_line_that_no_ledger_writes_is_found(ledger: Ledger, name: str) -> None:
+    job = ledger.reserve({"b": ONE}, "one", start=True).document
+    lines = [(line["at"], json.loads(line["body"])) for line in ledger.audit("b")]
+    made = {key: value for key, value in lines[0][1].items() if key in ("event", "budget", "axes")}
+    row = lines[1][1]["reservation"]
+    forged = FORGED[name](made, {**row, "charges": job["charges"]} if name != "a job is made again" else row)
+    _execute(ledger, lambda connection: chain.append(connection, "b", 0, "eve", forged))
+    with pytest.raises(tl.VerificationFailed) as failed:
+        ledger.verify()
+    assert any("b: " in each and "head" not in each for each in failed.value.findings)
+    assert not all(each.startswith(("axis", "reservation", "charge", "head")) for each in failed.value.findings)
+
+
+def test_a_job_of_a_root_that_left_before_counts_as_run(ledger: Ledger, tmp_path: Path) -> None:
+    ledger.create("c", epsilon=4.0, **TERMS)
+    both = ledger.reserve({"b": ONE, "c": ONE}, "both")
+    ledger._ask("export", {"root": "b", "why": "a test"})
+    ledger.export(tmp_path / "rest.jsonl")
+    with tl.import_file(f"sqlite:///{tmp_path / 'there.db'}", tmp_path / "rest.jsonl") as there:
+        assert there.reservation(both.id).state == "committed"
+        assert used(there, "c") == 1.0
+        spend(there, "on", budget="c")
+        there.verify()
+
+
+def test_an_export_of_nothing_is_refused(ledger: Ledger, tmp_path: Path) -> None:
+    ledger.export(tmp_path / "out.jsonl")
+    with pytest.raises(tl.WrongState, match="again"):
+        ledger.export(tmp_path / "more.jsonl")
+    assert not (tmp_path / "more.jsonl").exists()
+
+
+def test_roots_that_share_a_job_are_recovered_one_after_the_other(ledger: Ledger) -> None:
+    ledger.create("c", epsilon=4.0, **TERMS)
+    ledger.reserve({"b": ONE, "c": ONE}, "both")
+    anchor = ledger.anchor()
+    anchor["at"] += 1  # after all that was charged
+    for root in ("b", "c"):
+        ledger.freeze(root, "a test")
+    for root in ("b", "c"):
+        ledger.recover(root, "a test", anchor=anchor, complete=True)
+        assert used(ledger, root) == 1.0
+    ledger.verify()
+
+
+def test_the_turn_is_a_file_of_its_own(tmp_path: Path) -> None:
+    """Somebody who may write to the folder has made it a link to another's file."""
+    secret = tmp_path / "secret"
+    secret.write_text("mine")
+    secret.chmod(0o600)
+    with tl.init(f"sqlite:///{tmp_path / 'x.db'}") as ledger:
+        (tmp_path / "x.db-turn").unlink()
+        for link in (Path.symlink_to, Path.hardlink_to):
+            link(tmp_path / "x.db-turn", secret)
+            with pytest.raises(tl.Unavailable):
+                ledger.create("b", epsilon=4.0, **TERMS)
+            (tmp_path / "x.db-turn").unlink()
+        ledger.create("b", epsilon=4.0, **TERMS)
+    assert secret.stat().st_mode & 0o777 == 0o600
 
 
 def test_frozen_jobs_keep_no_others_from_ending(

@@ -128,7 +128,7 @@ class Receipt:
         """Whether the ledger still has the line, or a recovery has made up for its loss.
 
         The recovery that ended its epoch has made up for every line of it if it burnt all that was left, else for those
-        up to the last that its anchor knew. Which of them were lost cannot be told by numbers: lines that were written
+        up to the last that its anchor knew, if that is of the same epoch. Which of them were lost cannot be told by numbers: lines that were written
         after a restore have those of the lost ones.
         """
         of = tables.audit.c
@@ -141,4 +141,4 @@ class Receipt:
         if body is None:
             return False
         made_up = json.loads(body)
-        return bool(made_up["burn"] or epoch * EPOCH < self.seq <= made_up["witnessed"] < (epoch + 1) * EPOCH)
+        return bool(made_up["burn"] or self.seq <= made_up["witnessed"] < (epoch + 1) * EPOCH)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -49,6 +50,8 @@ LOCK = (
 )
 SECRETS = ("password", "sslpassword", "oauth_client_secret")  # of PostgreSQL's options
 SAFE = ("fsync", "full_page_writes")  # of PostgreSQL: what was answered is lost without them
+
+TURN_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 
 Clock = Callable[[int], int]
 Fault = Callable[[str], None]
@@ -213,17 +216,21 @@ class Database:
             raise
 
     def _turn_file(self) -> FileIO:
-        """The file beside the ledger's, with its rights and its group, whatever this process gives to new files."""
+        """The file beside the ledger's, with its rights and its group, whatever this process gives to new files.
+
+        Others may write to the folder: it must be a file of its own, and no link to somebody's.
+        """
         name = f"{self.path}-turn"
         try:
-            try:
-                turn = FileIO(name, "r+")
-            except FileNotFoundError:
-                turn = FileIO(name, "r+", opener=lambda file, flags: os.open(file, flags | os.O_CREAT, 0o666))
+            turn = FileIO(name, "r+", opener=lambda file, flags: os.open(file, flags | TURN_FLAGS | os.O_CREAT, 0o666))
         except OSError as error:
             raise Unavailable(f"{name} cannot be written to: {error.strerror}{MAY_WRITE}", passing=False) from None
+        mine = os.fstat(turn.fileno())
+        if not stat.S_ISREG(mine.st_mode) or mine.st_nlink != 1 or mine.st_size:
+            turn.close()
+            raise Unavailable(f"{name} is no file of the ledger's: remove it, and look who made it", passing=False)
         with suppress(OSError):  # somebody else's file, or a group that this user is not in
-            like, mine = self.path.stat(), os.fstat(turn.fileno())
+            like = self.path.stat()
             if mine.st_mode != like.st_mode:
                 os.fchmod(turn.fileno(), like.st_mode & 0o666)
             if mine.st_gid != like.st_gid:

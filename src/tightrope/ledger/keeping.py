@@ -20,13 +20,14 @@ from sqlalchemy import Connection, func, select
 
 from ..errors import DataError, InvalidParameter
 from . import chain, tables
+from .book import jobs
 from .chain import SYSTEM, AuditLine, canonical
 from .database import Database
 from .desk import LocalDesk
 from .errors import Conflict, NotFound, VerificationFailed, WentBack
 from .forking import GATE
 from .reading import read_lines
-from .replay import KEYS, Replay, broken, differences
+from .replay import HOLDING, KEYS, Replay, broken, differences
 from .steps import STEPS
 from .values import moment
 
@@ -279,7 +280,15 @@ def _written(connection: Connection, replay: Replay, lines: list[AuditLine]) -> 
             connection.execute(table.insert(), found[start : start + ROWS_AT_A_TIME])
     for start in range(0, len(lines), ROWS_AT_A_TIME):
         connection.execute(tables.audit.insert(), [line.document() for line in lines[start : start + ROWS_AT_A_TIME]])
-    for name, row in replay.tables["budget"].items():
-        if row["state"] == "exported" and row["parent"] is None:
-            connection.execute(tables.budget.update().where(tables.budget.c.id == name[0]).values(state="open"))
-            chain.append(connection, name[0], 0, "import", {"event": "arrive"})
+    here = {row["id"] for row in replay.tables["budget"].values() if row["parent"] is None}
+    apart = [row for row in map(dict, replay.tables["reservation"].values()) if not _whole(row, here)]
+    for row in apart:  # a job of a root that is elsewhere can end in no chain here: it counts as run
+        jobs.settle(connection, row["id"])
+    for root in sorted(here):
+        connection.execute(tables.budget.update().where(tables.budget.c.id == root).values(state="open"))
+        settled = [row["id"] for row in apart if root in json.loads(row["roots"])]
+        chain.append(connection, root, 0, "import", {"event": "arrive", "settled": settled})
+
+
+def _whole(row: Mapping[str, Any], here: set[str]) -> bool:
+    return row["state"] not in HOLDING or set(json.loads(row["roots"])) <= here

@@ -23,7 +23,7 @@ from . import chain, keeping
 from .book.people import new_secret
 from .chain import hashed
 from .desk import Desk, LocalDesk, Reply
-from .errors import Claimed, LedgerError
+from .errors import Claimed, LedgerError, WrongState
 from .forking import GATE
 from .values import Job, Quote, Reservation, Status, moment
 
@@ -316,7 +316,7 @@ class Ledger:
             try:
                 count = self._exported(desk, file, again)
             except BaseException:
-                place.unlink()  # what was frozen stays so, and is exported when this is asked again
+                place.unlink()  # what was closed stays so, and leaves with again=True
                 raise
             file.flush()
             os.fsync(file.fileno())
@@ -328,6 +328,10 @@ class Ledger:
         }
         while True:
             roots = [each for each in self.budgets() if each["parent"] is None and each["state"] != "exported"]
+            if not roots and not leaving:
+                raise WrongState(
+                    "all roots have left before: if their file was lost, and imported nowhere, export again"
+                )
             for each in sorted(roots, key=lambda root: root["state"]):  # frozen comes before open, and is refused
                 leaving.add(each["name"])
                 self._ask("export", {"root": each["name"], "why": f"exported to {Path(file.name).name}"})

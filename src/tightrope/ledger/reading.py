@@ -60,6 +60,8 @@ def seen(asking: LedgerRequest, identity: object) -> Row[Any]:
     inside = actor.root is None or actor.root in jobs.roots_of(row)
     whole = inside and actor.role in ("admin", "auditor")
     own = actor.role == "analyst" and inside and row.principal == actor.name
+    if own and actor.part is not None:
+        own = json.loads(row.jobs).keys() <= parts_of(asking.connection, node(asking.connection, actor.part))
     if not (whole or own or (actor.role == "job" and actor.reservation == row.id)):
         raise NotFound(f"there is no reservation {identity!r:.80}")
     return row

@@ -24,6 +24,8 @@ KEYS = {
     "token": ("id",),
 }
 HOLDING = ("reserved", "running")
+AFTER = ("running", "committed", "cancelled")  # what a job becomes
+WHILE_STILL = ("recover", "settle", "arrive")  # of a root that is frozen or left
 
 
 class Replay:
@@ -33,7 +35,8 @@ class Replay:
         self.tables: dict[str, dict[Key, Row]] = {name: {} for name in KEYS}
         self.findings: list[str] = []
         self._charged: dict[str, list[Row]] = {}
-        self._over: set[tuple[str, str]] = set()  # chains, and jobs that ended in them
+        self._states: dict[tuple[str, str], str] = {}  # of jobs, in each chain that knows of them
+        self._made: dict[str, Row] = {}  # jobs as they were made
         self._moves: Mapping[str, Callable[[str, Row], None]] = {
             "begin": lambda root, body: None,
             "create": self._create,
@@ -41,12 +44,12 @@ class Replay:
             "refuse": self._reserve,
             "claim": self._claim,
             "commit": self._commit,
-            "cancel": lambda root, body: self._end(root, body["reservation"], "cancelled"),
-            "expire": lambda root, body: self._end(root, body["reservation"], body["to"]),
+            "cancel": self._cancel,
+            "expire": self._expire,
             "renew": self._renew,
-            "freeze": lambda root, body: self._budget(root, "frozen"),
-            "export": lambda root, body: self._budget(root, "exported"),
-            "arrive": lambda root, body: self._budget(root, "open"),
+            "freeze": lambda root, body: self._budget(root, "open", "frozen"),
+            "export": lambda root, body: self._budget(root, "open", "exported"),
+            "arrive": self._arrive,
             "recover": self._recover,
             "settle": self._settle,
             "token": self._token,
@@ -71,6 +74,9 @@ class Replay:
             expected = follows(head["seq"], body)
             if line.seq != expected or line.prev != head["hash"] or not line.right or line.at < head["at"]:
                 self.findings.append(f"{line.root}: line {line.seq} is not the one that was written")
+            top = self.tables["budget"].get((line.root,))
+            still = top is not None and top["state"] != "open" and body["event"] not in WHILE_STILL
+            self._expect(not still, line.root, f"line {line.seq} moves it while it is still")
             self._moves[body["event"]](line.root, body)
             self._answer(line, body)
         except (KeyError, TypeError, ValueError) as error:
@@ -98,48 +104,90 @@ class Replay:
             },
         )
 
+    def _expect(self, right: bool, root: str, what: str) -> None:
+        """A line that no ledger writes; what it says is followed all the same, so that the tables are compared too."""
+        if not right:
+            self.findings.append(f"{root}: {what}")
+
+    def _mine(self, root: str, budgets: Iterable[str]) -> None:
+        """A chain moves its own budgets alone."""
+        for name in budgets:
+            self._expect(self.tables["budget"][(name,)]["root"] == root, root, f"a line moves {name}, of another root")
+
     def _create(self, root: str, body: Row) -> None:
-        self._put("budget", body["budget"])
+        row = body["budget"]
+        self._expect((row["id"],) not in self.tables["budget"], root, f"{row['id']} is made twice")
+        self._expect(row["root"] == root, root, f"{row['id']} is made in another chain than its own")
+        self._put("budget", row)
         for axis in body["axes"]:
+            new = axis["budget"] == row["id"] and not axis["held"] and not axis["spent"]
+            self._expect(new, root, f"{row['id']} is made with an axis that is not new")
             self._put("axis", axis)
         if "reservation" in body:
             self._reserve(root, body)
         else:
-            self._kill(body.get("kills", ()))
+            self._kill(root, body.get("kills", ()))
 
-    def _kill(self, places: Iterable[Iterable[str]]) -> None:
+    def _kill(self, root: str, places: Iterable[Iterable[str]]) -> None:
         for budget, name in places:
+            self._mine(root, [budget])
             self.tables["axis"][budget, name]["dead"] = 1
 
     def _reserve(self, root: str, body: Row) -> None:
         row = body["reservation"]
-        self._kill(body["kills"])
+        self._expect((root, row["id"]) not in self._states, root, f"{row['id']} is made twice")
+        first = self._made.setdefault(row["id"], dict(row))
+        self._expect(first == row, root, f"{row['id']} is another job in another chain")
+        self._states[root, row["id"]] = row["state"]
+        self._kill(root, body["kills"])
         if (row["id"],) not in self.tables["reservation"]:  # the first of several chains that know of it
             self._put("reservation", row)
         for budget, name, units in body["charges"]:
+            self._mine(root, [budget])
             charge = {"reservation": row["id"], "budget": budget, "name": name, "units": units}
             self.tables["charge"][row["id"], budget, name] = charge
             self._charged.setdefault(row["id"], []).append(charge)
             axis = self.tables["axis"][budget, name]
             if not axis["dead"]:
                 axis["held" if row["state"] in HOLDING else "spent"] += units
-                if axis["held"] + axis["spent"] > axis["total" if axis["need"] == "all" else "ceiling"]:
-                    self.findings.append(f"{root}: {row['id']} was accepted beyond {name} of {budget}")
-        if row["state"] not in HOLDING:
-            self._over.add((root, row["id"]))
+                fits = (
+                    units >= 0 and axis["held"] + axis["spent"] <= axis["total" if axis["need"] == "all" else "ceiling"]
+                )
+                self._expect(fits, root, f"{row['id']} was accepted beyond {name} of {budget}")
 
     def _claim(self, root: str, body: Row) -> None:
-        self._expect_held(root, body["reservation"])
+        self._move(root, body["reservation"], ("reserved",), "running")
         row = self.tables["reservation"][(body["reservation"],)]
         row.update(state="running", claimant=body["claimant"], expires=body["expires"])
 
     def _commit(self, root: str, body: Row) -> None:
+        identity = body["reservation"]
         fresh = {(budget, name): units for budget, name, units in body.get("units", ())}
-        self._end(root, body["reservation"], "committed", fresh)
+        if fresh:
+            held = {(row["budget"], row["name"]): row["units"] for row in self._charged.get(identity, ())}
+            smaller = fresh.keys() == held.keys() and all(0 <= fresh[each] <= held[each] for each in fresh)
+            additive = bool(self.tables["reservation"][(identity,)]["additive"])
+            self._expect(
+                smaller and additive and any(fresh.values()), root, f"{identity} ends with a part that it has not"
+            )
+        self._end(root, identity, ("running",), "committed", fresh)
 
-    def _end(self, root: str, identity: str, state: str, fresh: Mapping[Key, int] | None = None) -> None:
-        self._expect_held(root, identity)
-        self._over.add((root, identity))
+    def _cancel(self, root: str, body: Row) -> None:
+        self._end(root, body["reservation"], HOLDING if body["attest"] else ("reserved",), "cancelled")
+
+    def _expire(self, root: str, body: Row) -> None:
+        self._end(root, body["reservation"], ("running",) if body["to"] == "committed" else ("reserved",), body["to"])
+
+    def _move(self, root: str, identity: str, known: tuple[str, ...], to: str) -> None:
+        """A job goes where the states of a job allow."""
+        state = self._states.get((root, identity), "unknown")
+        self._expect(state in known and to in AFTER, root, f"{identity} is {state}, and is said to be {to} then")
+        self._states[root, identity] = to
+
+    def _end(
+        self, root: str, identity: str, known: tuple[str, ...], to: str, fresh: Mapping[Key, int] | None = None
+    ) -> None:
+        self._move(root, identity, known, to)
         for charge in self._charges(root, identity):
             axis = self.tables["axis"][charge["budget"], charge["name"]]
             held = charge["units"]
@@ -147,13 +195,8 @@ class Replay:
                 charge["units"] = fresh[charge["budget"], charge["name"]]
             if not axis["dead"]:
                 axis["held"] -= held
-                axis["spent"] += charge["units"] if state == "committed" else 0
-        self.tables["reservation"][(identity,)]["state"] = state
-
-    def _expect_held(self, root: str, identity: str) -> None:
-        """What has ended neither begins nor ends again."""
-        if (root, identity) in self._over:
-            self.findings.append(f"{root}: {identity} moves after it had ended")
+                axis["spent"] += charge["units"] if to == "committed" else 0
+        self.tables["reservation"][(identity,)]["state"] = to
 
     def _charges(self, root: str, identity: str) -> list[Row]:
         """Those of this chain's budgets: another chain says the same for its own."""
@@ -161,16 +204,25 @@ class Replay:
         return [row for row in mine if self.tables["budget"][(row["budget"],)]["root"] == root]
 
     def _renew(self, root: str, body: Row) -> None:
+        self._mine(root, body["totals"])
         for budget, totals in body["totals"].items():
             for name, total in totals.items():
-                self.tables["axis"][budget, name]["total"] = total
+                axis = self.tables["axis"][budget, name]
+                self._expect(total >= axis["total"], root, f"{name} of {budget} has less than before")
+                axis["total"] = total
 
-    def _budget(self, root: str, state: str) -> None:
-        self.tables["budget"][(root,)]["state"] = state
+    def _budget(self, root: str, known: str, state: str) -> None:
+        row = self.tables["budget"][(root,)]
+        self._expect(row["state"] == known, root, f"it is {row['state']}, and is said to be {state} then")
+        row["state"] = state
 
     def _settle(self, root: str, body: Row) -> None:
         for identity in body["settled"]:
-            self._end(root, identity, "committed")
+            self._end(root, identity, HOLDING, "committed")
+
+    def _arrive(self, root: str, body: Row) -> None:
+        self._budget(root, "exported", "open")
+        self._settle(root, body)
 
     def _recover(self, root: str, body: Row) -> None:
         if root == SYSTEM:
@@ -178,11 +230,15 @@ class Replay:
                 row["revoked"] = 1
             return
         self._settle(root, body)
-        self._budget(root, "open")
+        self._budget(root, "frozen", "open")
         self._renew(root, body)
         self._reserve(root, body)
 
     def _token(self, root: str, body: Row) -> None:
+        known = {row["id"] for row in self.tables["token"].values()}
+        self._expect(
+            root == SYSTEM and body["token"]["id"] not in known, root, f"the token {body['token']['id']} again"
+        )
         if root == SYSTEM:
             self._put("token", body["token"])
 

@@ -253,9 +253,9 @@ def recover(asking: LedgerRequest) -> Recorded:
 
 def _expect_still(connection: Connection, root: str, at: int) -> None:
     of = tables.audit.c
-    since = connection.execute(select(of.seq, of.body).where(of.root == root, of.at > at).order_by(of.seq))
+    since = connection.execute(select(of.seq, of.body).where(of.root == root, of.at >= at).order_by(of.seq))
     for row in since:
-        if json.loads(row.body)["event"] != "freeze":
+        if json.loads(row.body)["event"] not in ("freeze", "settle"):  # neither spends anything
             raise WrongState(
                 f"{root!r} went on after the witnesses' last word (line {row.seq}), so that these do not know all that "
                 "was spent: burn what is left"

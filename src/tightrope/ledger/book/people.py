@@ -17,7 +17,7 @@ from .. import tables
 from ..chain import SYSTEM, hashed
 from ..errors import Conflict, NotFound, Unauthenticated
 from .entry import Actor, LedgerRequest, Recorded
-from .jobs import found_row
+from .jobs import found_row, roots_of
 from .tree import node
 
 PREFIX = "trl_"
@@ -45,9 +45,14 @@ def grant(asking: LedgerRequest) -> Recorded:
     if (body["role"] == "job") != (body["reservation"] is not None):
         raise InvalidParameter("a token for a job, and no other, names its reservation")
     if body["reservation"] is not None:
-        found_row(connection, body["reservation"])
+        bound = body["root"] is not None or asking.actor.root is not None
+        if bound and roots_of(found_row(connection, body["reservation"])) != [body["root"]]:
+            raise InvalidParameter("a token for a job names the root of its reservation, or none")
     if connection.execute(select(tables.token.c.id).where(tables.token.c.id == body["name"])).scalar() is not None:
         raise Conflict(f"there is a token for {body['name']!r} already, perhaps revoked: take another name")
+    of = tables.answer.c
+    if connection.execute(select(of.key).where(of.principal == body["name"]).limit(1)).scalar() is not None:
+        raise Conflict(f"{body['name']!r} has asked here without a token: take another name for this one")
     row = {
         "id": body["name"],
         "sha256": body["sha256"],
@@ -75,7 +80,13 @@ def recover(asking: LedgerRequest) -> Recorded:
     """After a restore nobody knows which tokens were revoked since: all are, and the chain begins a new epoch."""
     last = asking.connection.execute(select(tables.head.c.seq).where(tables.head.c.root == SYSTEM)).scalar_one()
     asking.connection.execute(update(tables.token).values(revoked=1))
-    event = {"event": "recover", "why": asking.body["why"], "from": last, "witnessed": 0, "burn": True}
+    event = {
+        "event": "recover",
+        "why": asking.body["why"],
+        "from": last,
+        "witnessed": asking.body["witnessed"],
+        "burn": True,
+    }
     return Recorded({"name": SYSTEM, "state": "open", "burnt": True}, {SYSTEM: event})
 
 
