@@ -128,8 +128,8 @@ class Receipt:
         """Whether the ledger still has the line, or a recovery has made up for its loss.
 
         The recovery that ended its epoch has made up for every line of it if it burnt all that was left, else for those
-        up to the last that its anchor knew, if that is of the same epoch. Which of them were lost cannot be told by numbers: lines that were written
-        after a restore have those of the lost ones.
+        up to the last that its anchor knew, if that is of the same epoch. Which of them were lost cannot be told by
+        numbers: lines that were written after a restore have those of the lost ones.
         """
         of = tables.audit.c
         query = select(of.hash).where(of.root == self.root, of.seq == self.seq)
