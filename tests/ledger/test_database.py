@@ -400,3 +400,10 @@ def test_tables_that_are_not_there_are_told_of(database: Database) -> None:
             with pytest.raises(DataError, match=r"cannot be read as a ledger: .*search_path") as told:
                 each()
             assert "\n" not in str(told.value)
+
+
+def test_faults_that_are_tried_on_purpose_are_faults_of_this_code() -> None:
+    """Each stands once in the file that it names: else nothing would be tried."""
+    for fault in ledger_faults.FAULTS:
+        text = (ledger_faults.ROOT / ledger_faults.LEDGER / fault.file).read_text("utf-8")
+        assert text.count(fault.before) == 1, fault.name
