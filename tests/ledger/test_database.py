@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.mutants import ledger as ledger_faults
+
 pytest.importorskip("sqlalchemy")
 
 from sqlalchemy import Connection, select, text, update
