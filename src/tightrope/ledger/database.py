@@ -19,7 +19,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, Row, bindparam, create_engine, event, make_url, select, text, update
+from sqlalchemy import URL, Connection, Engine, bindparam, create_engine, event, make_url, select, text, update
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, IntegrityError, OperationalError, ProgrammingError
 
 from ..errors import DataError, InvalidParameter
@@ -317,11 +317,6 @@ def _version(connection: Connection) -> int:
 def _set_version(connection: Connection, number: int) -> None:
     if connection.execute(update(tables.schema).values(version=number)).rowcount == 0:
         connection.execute(tables.schema.insert().values(version=number))
-
-
-def rows(connection: Connection, query: Any) -> list[Row[Any]]:
-    """All rows of a question."""
-    return list(connection.execute(query).all())
 
 
 def _postgresql_connected(connection: Any, _: object) -> None:
