@@ -1,44 +1,33 @@
-"""Blocks of the documentation that need other libraries: headed ```python needs NAME [NAME ...] and run here."""
+"""Pages with blocks that need other libraries, headed ```python needs NAME [NAME ...], run here from top to bottom."""
 
 from __future__ import annotations
 
-import re
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.test_docs import PAGES, PRINTED, ROOT
+from tests.test_docs import PAGES, ROOT, execute, name_of, to_run
 
-BLOCK = re.compile(r"^```python needs ([\w ]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-FOUND = [
-    (page, needs)
-    for page in PAGES
-    for needs in dict.fromkeys(found for found, _ in BLOCK.findall(page.read_text("utf-8")))
-]
+NEEDS = {page: {name for block in to_run(page) for name in block.needs} for page in PAGES}
+FOUND = [page for page, names in NEEDS.items() if names]
 
 
 @pytest.mark.filterwarnings("ignore")  # other libraries warn of themselves
-@pytest.mark.parametrize(("page", "needs"), FOUND, ids=lambda value: value.name if isinstance(value, Path) else value)
+@pytest.mark.parametrize("page", FOUND, ids=name_of)
 def test_blocks_run_and_print_what_they_say(
-    page: Path, needs: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Blocks of one page that need the same libraries share their names, from the first to the last."""
-    absent = [name for name in needs.split() if find_spec(name) is None]
+    absent = [name for name in sorted(NEEDS[page]) if find_spec(name) is None]
     if absent:
         pytest.skip(f"{', '.join(absent)} not installed")
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
-    for found, body in BLOCK.findall(page.read_text("utf-8")):
-        if found == needs:
-            exec(compile(body, str(page.relative_to(ROOT)), "exec"), names)
-            assert capsys.readouterr().out.splitlines() == PRINTED.findall(body)
+    execute(page, capsys, monkeypatch)
 
 
 def test_each_adapter_has_a_block() -> None:
     adapters = {
         path.stem for path in (ROOT / "src" / "tightrope" / "interop").iterdir() if not path.stem.startswith("_")
     }
-    shown = {name for _, needs in FOUND for name in needs.split()}
+    shown = set().union(*NEEDS.values())
     assert adapters - {"missing", "spending"} <= shown
