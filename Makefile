@@ -10,10 +10,11 @@ BROWSER := .venv-browser
 AXE := build/axe/node_modules/axe-core/axe.min.js
 CHROMIUM ?= $(firstword $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome))
 MUTANTS := .venv-mutants
+DIST := .venv-dist
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-interop test-ledger test-browser pictures check house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources clean
+.PHONY: help demo test test-interop test-ledger test-browser pictures check house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,8 +69,8 @@ pictures: $(BROWSER)/.stamp ## the page as it is, into the figures of docs/explo
 	CHROMIUM="$(CHROMIUM)" $(BROWSER)/bin/python -m benchmarks.explore_pictures
 
 check: $(STAMP) ## ruff, mypy --strict, import-linter
-	$(BIN)/ruff check src tests benchmarks studies
-	$(BIN)/ruff format --check src tests benchmarks studies
+	$(BIN)/ruff check src tests benchmarks studies release
+	$(BIN)/ruff format --check src tests benchmarks studies release
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -122,5 +123,13 @@ reproduce: $(STAMP) ## every figure and claim of the papers, into docs/paper.md
 sources: $(STAMP) ## every command of docs/from_paper_to_code.md, and what it gives
 	$(BIN)/python -m studies.sources
 
+dist: $(DIST)/.stamp ## what users install into dist/, built twice and tried on every Python that is here; uploads nothing
+	$(DIST)/bin/python -m release
+
+$(DIST)/.stamp: release/requirements.txt
+	@test -x $(DIST)/bin/python || $(PYTHON) -m venv $(DIST)
+	$(DIST)/bin/python -m pip install --quiet --disable-pip-version-check --requirement release/requirements.txt
+	@touch $@
+
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(INTEROP) $(BROWSER) $(PEERS) $(PEERS)-autodp $(MUTANTS) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INTEROP) $(BROWSER) $(PEERS) $(PEERS)-autodp $(MUTANTS) $(DIST) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
