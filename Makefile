@@ -10,11 +10,12 @@ BROWSER := .venv-browser
 AXE := build/axe/node_modules/axe-core/axe.min.js
 CHROMIUM ?= $(firstword $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome))
 MUTANTS := .venv-mutants
+SITE := .venv-docs
 DIST := .venv-dist
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-interop test-ledger test-browser pictures check house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources dist clean
+.PHONY: help demo docs docs-serve test test-interop test-ledger test-browser pictures check house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,12 +66,23 @@ $(AXE):
 	@command -v npm >/dev/null || { echo "make test-browser takes axe-core from npm: apt-get install npm" >&2; exit 1; }
 	npm install --prefix build/axe --no-save --no-audit --no-fund --silent axe-core@4.14.0
 
+docs: $(SITE)/.stamp $(INTEROP)/.stamp ## the site, every block of it executed, into build/site; about 3 minutes
+	env -u PYTHONDONTWRITEBYTECODE $(SITE)/bin/python -m handbook --interop $(INTEROP)/bin/python
+
+docs-serve: $(SITE)/.stamp ## the site in a browser, on this machine alone (PORT=8000)
+	@$(SITE)/bin/python -m handbook serve $(if $(PORT),--port $(PORT))
+
+$(SITE)/.stamp: pyproject.toml handbook/requirements.txt
+	@test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[explore,ledger,parquet,pdf,plot,sweep]' --requirement handbook/requirements.txt
+	@touch $@
+
 pictures: $(BROWSER)/.stamp ## the page as it is, into the figures of docs/explore.md
 	CHROMIUM="$(CHROMIUM)" $(BROWSER)/bin/python -m benchmarks.explore_pictures
 
 check: $(STAMP) ## ruff, mypy --strict, import-linter
-	$(BIN)/ruff check src tests benchmarks studies release
-	$(BIN)/ruff format --check src tests benchmarks studies release
+	$(BIN)/ruff check src tests benchmarks studies handbook release
+	$(BIN)/ruff format --check src tests benchmarks studies handbook release
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -132,4 +144,4 @@ $(DIST)/.stamp: release/requirements.txt
 	@touch $@
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(INTEROP) $(BROWSER) $(PEERS) $(PEERS)-autodp $(MUTANTS) $(DIST) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INTEROP) $(SITE) $(BROWSER) $(PEERS) $(PEERS)-autodp $(MUTANTS) $(DIST) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -38,6 +38,11 @@ class Block:
         return tuple(names) if word == "needs" else ()
 
     @property
+    def directs(self) -> bool:
+        """Whether it is a word to Sphinx, such as a list of pages."""
+        return self.heading.startswith("{")
+
+    @property
     def runs(self) -> bool:
         return self.language in ("python", "console") and (not self.heading or bool(self.needs))
 

@@ -1,0 +1,46 @@
+"""Every command and what its --help says, asked of click."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from tightrope.cli.app import app
+
+from .words import shown
+
+WIDTH = 92
+
+
+def page() -> str:
+    lines = [
+        "# The command line",
+        "",
+        "What `--help` says of each command. EXPR is an expression such as",
+        "`Gaussian(sigma=1).poisson(rate=0.01) * 1000`: [how they are written](../values.md). Exit codes:",
+        "",
+        "| code | meaning |",
+        "|---|---|",
+        "| 0 | answered |",
+        "| 1 | `verify` or `selftest` found something false |",
+        "| 2 | bad input; of a ledger also: not found, or not allowed |",
+        "| 3 | accuracy not reached (the bound is printed), or `verify` could not decide |",
+        "| 4 | of a ledger: the budget is exhausted |",
+        "| 5 | of a ledger: conflict, or the database is away |",
+        "| 6 | of a ledger: verification failed |",
+        "",
+    ]
+    return "\n".join(lines) + "\n" + "\n".join(sections(app, "tightrope", None))
+
+
+def sections(command: click.Command, name: str, parent: click.Context | None) -> Iterator[str]:
+    context = click.Context(command, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH)
+    path = context.command_path
+    yield f"{'##' if path.count(' ') < 2 else '###'} {path}\n"
+    yield shown(command.get_help(context), "text")
+    if isinstance(command, click.Group):
+        for each in command.list_commands(context):
+            found = command.get_command(context, each)
+            assert found is not None
+            yield from sections(found, each, context)

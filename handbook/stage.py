@@ -1,0 +1,142 @@
+"""Pages as Sphinx reads them, in build/pages: blocks become cells that MyST-NB executes, and pages that are named links.
+
+docs/ and the pages beside it stay plain Markdown, as a reader finds them in the tree.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from handbook.blocks import Block, blocks
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+STAGED = ROOT / "build" / "pages"
+KERNELS = ROOT / "build" / "kernels"
+BESIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}  # where pages of the root go
+HERE, ELSEWHERE = "here", "elsewhere"  # the kernels: that of this environment, that with other libraries
+CELL_PLACE = re.compile(r"`[^`\n]*`|\]\([^)\n]*\)|\[[^\]\n]*\]\(")  # code, and links that are links already
+NAMED = re.compile(r"(?<![\w/.-])((?:docs/|proofs/)?[\w/]+\.md)\b(?![/(#])")
+LINK = re.compile(r"\]\((?!\w+:|#)([^)\s#]+\.md)(#[^)\s]*)?\)")
+
+
+def stage(made: Mapping[str, str], interop: Path) -> None:
+    """Writes all pages, and those that were made of the package; interop is the Python that has other libraries."""
+    shutil.rmtree(STAGED, ignore_errors=True)
+    shutil.copytree(DOCS, STAGED, ignore=shutil.ignore_patterns("*.md"))
+    pages = {str(path.relative_to(DOCS)): path.read_text("utf-8") for path in sorted(DOCS.rglob("*.md"))}
+    pages |= {name: (ROOT / source).read_text("utf-8") for source, name in BESIDE.items()}
+    pages |= made
+    titles = {name: title(text) for name, text in pages.items()}
+    for name, text in pages.items():
+        place = STAGED / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(cells(linked(text, name, titles)), "utf-8")
+    write_kernel(HERE, [sys.executable])
+    write_kernel(ELSEWHERE, [str(interop), "-Wignore"])  # other libraries warn of themselves
+
+
+def write_kernel(name: str, python: list[str]) -> None:
+    """What runs pages, found by JUPYTER_PATH; quiet about a socket that lives as long as the page is run."""
+    place = KERNELS / "kernels" / name / "kernel.json"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    argv = [*python, "-m", "ipykernel_launcher", "--log-level=40", "-f", "{connection_file}"]
+    place.write_text(json.dumps({"argv": argv, "display_name": name, "language": "python"}), "utf-8")
+
+
+def title(text: str) -> str:
+    found = re.search(r"^# (.+)$", text, re.MULTILINE)
+    if found is None:
+        raise ValueError("a page without a title: " + text[:60])
+    return found.group(1)
+
+
+def cells(text: str) -> str:
+    """A page with its blocks as cells; one without blocks that run stays as it is."""
+    found = list(blocks(text))
+    if not any(block.runs for block in found):
+        return replaced(text, found, plain)
+    kernel = ELSEWHERE if any(block.needs for block in found) else HERE
+    top = f"---\nfile_format: mystnb\nkernelspec:\n  name: {kernel}\n---\n\n"
+    opening = hidden("from handbook.kernel import begin as _begin, console as _console, said as _said\n_begin()")
+    return top + opening + "\n" + replaced(text, found, cell)
+
+
+def replaced(text: str, found: list[Block], by: Callable[[Block], str]) -> str:
+    last = 0
+    parts: list[str] = []
+    for block in found:
+        parts += [text[last : block.start], text[block.start : block.end] if block.directs else by(block)]
+        last = block.end
+    return "".join([*parts, text[last:]])
+
+
+def plain(block: Block) -> str:
+    """A block that is shown: what heads it, if anything does, is its caption."""
+    language = block.language or "text"
+    caption = f":caption: {block.heading}\n" if block.heading else ""
+    return f"```{{code-block}} {language}\n{caption}\n{block.body}```"
+
+
+def cell(block: Block) -> str:
+    if not block.runs:
+        return plain(block)
+    if block.language == "console":
+        return hidden(f"_console({block.body!r})", "remove-input")
+    return f"```{{code-cell}} ipython3\n{block.shown}```\n\n" + hidden(f"_said(*{block.printed!r})")
+
+
+def hidden(code: str, tag: str = "remove-cell") -> str:
+    return f"```{{code-cell}} ipython3\n:tags: [{tag}]\n{code}\n```\n"
+
+
+def linked(text: str, name: str, titles: Mapping[str, str]) -> str:
+    """Pages that are named in sentences are links, by their titles; links lead to where pages are on the site."""
+    found = list(blocks(text))
+    edges = [0, *(edge for block in found for edge in (block.start, block.end)), len(text)]
+    parts = [text[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    parts[::2] = [in_prose(part, name, titles) for part in parts[::2]]
+    return "".join(parts)
+
+
+def in_prose(text: str, name: str, titles: Mapping[str, str]) -> str:
+    lines = [
+        line if line.startswith("    ") else in_line(line, name, titles) for line in text.splitlines(keepends=True)
+    ]
+    return "".join(lines)
+
+
+def in_line(line: str, name: str, titles: Mapping[str, str]) -> str:
+    def link(found: re.Match[str]) -> str:
+        target = resolved(found.group(1), name, titles)
+        return found.group() if target is None or target == name else f"[{titles[target]}]({relative(target, name)})"
+
+    def moved(found: re.Match[str]) -> str:
+        target = resolved(found.group(1), name, titles)
+        return found.group() if target is None else f"]({relative(target, name)}{found.group(2) or ''})"
+
+    apart = list(CELL_PLACE.finditer(line))
+    edges = [0, *(edge for part in apart for edge in part.span()), len(line)]
+    parts = [line[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    parts[::2] = [NAMED.sub(link, part) for part in parts[::2]]
+    return LINK.sub(moved, "".join(parts))
+
+
+def resolved(named: str, name: str, titles: Mapping[str, str]) -> str | None:
+    """The page that is meant, as a path below docs/; None for other files."""
+    candidates = (
+        os.path.normpath(os.path.join(os.path.dirname(name), named)),
+        named.removeprefix("docs/"),
+        BESIDE.get(os.path.basename(named), ""),
+    )
+    return next((each for each in candidates if each in titles), None)
+
+
+def relative(target: str, name: str) -> str:
+    return os.path.relpath(target, os.path.dirname(name) or ".")
