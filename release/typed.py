@@ -1,0 +1,40 @@
+"""Types as a user meets them: mypy --strict over what the pages type, against the installed package.
+
+The blocks of a page are joined into one file, as somebody would have typed them. Blocks for other libraries are left
+out. A name that is bound anew has its new type from there on (--allow-redefinition), as in a notebook.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from handbook.blocks import blocks
+
+from .checks import Check, asked, plain_environment
+
+PAGES = "docs/start/*.md"
+OPTIONS = ("--strict", "--allow-redefinition", "--no-error-summary", "--show-error-codes", "--no-incremental")
+
+
+def typed(commands: Path, folder: Path, tree: Path) -> Iterator[Check]:
+    """One check for each page; tree: the copy whose pages these are."""
+    pages = sorted(tree.glob(PAGES))
+    if not pages:
+        yield Check("types of the quickstarts", wrong=f"there is no page {PAGES}")
+    python = ("--python-executable", str(commands / "python"))
+    for page in pages:
+        text = typed_by_hand(page.read_text("utf-8"))
+        if text:
+            file = folder / f"{page.stem}.py"
+            file.write_text(text, "utf-8")
+            command = (sys.executable, "-m", "mypy", *OPTIONS, *python, file.name)
+            found = asked(*command, folder=folder, environment=plain_environment(), codes=(0, 1)).stdout.strip()
+            yield Check(f"mypy --strict over {page.relative_to(tree)}", f"{text.count(chr(10))} lines", found)
+
+
+def typed_by_hand(page: str) -> str:
+    """The Python blocks of a page, but those that need other libraries."""
+    found = (each for each in blocks(page) if each.language == "python" and not each.heading)
+    return "\n".join(each.body for each in found)
