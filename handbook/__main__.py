@@ -18,6 +18,7 @@ from pathlib import Path
 
 from handbook.checked import faults
 from handbook.reference import pages
+from handbook.reference.schemas import SCHEMAS
 from handbook.stage import KERNELS, ROOT, STAGED, stage
 
 SITE = ROOT / "build" / "site"
@@ -58,6 +59,7 @@ def build(interop: Path) -> int:
 def gather_static(folder: Path) -> None:
     """The style of the site, and MathJax, which comes with a package: nothing is fetched by a reader's browser."""
     shutil.copytree(ROOT / "handbook" / "static", folder)
+    shutil.copytree(SCHEMAS, folder / "schema")
     for file in files("sphinx-mathjax-offline") or ():
         if str(file).endswith(MATHJAX):
             place = folder / "mathjax" / str(file).partition("/mathjax/")[2]

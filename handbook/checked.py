@@ -1,4 +1,4 @@
-"""The site as a browser would find it: every link leads somewhere, every anchor is there, nothing is fetched outside."""
+"""The site as a browser finds it: links lead somewhere, anchors are there, nothing is fetched from outside."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-FETCHED = {
-    ("script", "src"),
-    ("link", "href"),
-    ("img", "src"),
-    ("source", "src"),
-    ("iframe", "src"),
-    ("object", "data"),
-}
+FETCHED = {(tag, "src") for tag in ("script", "img", "source", "iframe")} | {("link", "href"), ("object", "data")}
 LINKED = {("a", "href"), ("use", "href")}
 FROM_STYLE = re.compile(r"url\(\s*['\"]?((?!data:)[^)'\"]+)|@import\s+['\"]([^'\"]+)")
 SCHEMES_TO_READ = {"https", "http", "mailto"}  # of links that a reader follows, or not

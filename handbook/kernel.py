@@ -23,9 +23,7 @@ class Changed(AssertionError):
     """A block printed something else than its page says."""
 
     def __init__(self, written: list[str], came: list[str]) -> None:
-        super().__init__(
-            "the page says\n    " + "\n    ".join(written) + "\nand what came is\n    " + "\n    ".join(came)
-        )
+        super().__init__("\n    ".join(["the page says", *written]) + "\n    ".join(["\nand what came is", *came]))
 
 
 HEARD: list[str] = []  # of one page: a kernel runs one
@@ -38,12 +36,20 @@ def begin() -> None:
     shell.run_line_magic("matplotlib", "inline")
     shell.run_line_magic("config", "InlineBackend.figure_formats = ['svg']")
     shell.run_line_magic("config", "InlineBackend.rc = {}")
+    shell.events.register("pre_run_cell", listen)
+
+
+def listen(_: object) -> None:
+    """At the beginning of each cell, for IPython puts its own method back after it."""
     shown = sys.stdout.write
+    if getattr(shown, "hears", False):
+        return
 
     def write(text: str) -> int:
         HEARD.append(text)
         return shown(text)
 
+    write.hears = True  # type: ignore[attr-defined]
     sys.stdout.write = write  # type: ignore[method-assign]
 
 

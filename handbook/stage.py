@@ -1,4 +1,4 @@
-"""Pages as Sphinx reads them, in build/pages: blocks become cells that MyST-NB executes, and pages that are named links.
+"""Pages as Sphinx reads them, in build/pages: blocks become cells that MyST-NB executes, names of pages links.
 
 docs/ and the pages beside it stay plain Markdown, as a reader finds them in the tree.
 """
@@ -11,6 +11,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 from handbook.blocks import Block, blocks
@@ -21,8 +22,8 @@ STAGED = ROOT / "build" / "pages"
 KERNELS = ROOT / "build" / "kernels"
 BESIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}  # where pages of the root go
 HERE, ELSEWHERE = "here", "elsewhere"  # the kernels: that of this environment, that with other libraries
-CELL_PLACE = re.compile(r"`[^`\n]*`|\]\([^)\n]*\)|\[[^\]\n]*\]\(")  # code, and links that are links already
-NAMED = re.compile(r"(?<![\w/.-])((?:docs/|proofs/)?[\w/]+\.md)\b(?![/(#])")
+APART = re.compile(r"`[^`\n]*`|\[[^\]\n]*\]\([^)\n]*\)|\]\([^)\n]*\)")  # code, and links that are links already
+NAMED = re.compile(r"(?<![\w/.-])([\w/]+\.md)\b(?![/(#])")
 LINK = re.compile(r"\]\((?!\w+:|#)([^)\s#]+\.md)(#[^)\s]*)?\)")
 
 
@@ -100,7 +101,7 @@ def linked(text: str, name: str, titles: Mapping[str, str]) -> str:
     """Pages that are named in sentences are links, by their titles; links lead to where pages are on the site."""
     found = list(blocks(text))
     edges = [0, *(edge for block in found for edge in (block.start, block.end)), len(text)]
-    parts = [text[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    parts = [text[start:end] for start, end in pairwise(edges)]
     parts[::2] = [in_prose(part, name, titles) for part in parts[::2]]
     return "".join(parts)
 
@@ -121,9 +122,9 @@ def in_line(line: str, name: str, titles: Mapping[str, str]) -> str:
         target = resolved(found.group(1), name, titles)
         return found.group() if target is None else f"]({relative(target, name)}{found.group(2) or ''})"
 
-    apart = list(CELL_PLACE.finditer(line))
+    apart = list(APART.finditer(line))
     edges = [0, *(edge for part in apart for edge in part.span()), len(line)]
-    parts = [line[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    parts = [line[start:end] for start, end in pairwise(edges)]
     parts[::2] = [NAMED.sub(link, part) for part in parts[::2]]
     return LINK.sub(moved, "".join(parts))
 

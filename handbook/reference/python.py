@@ -16,61 +16,21 @@ from tightrope.registry import MECHANISMS, TRANSFORMS
 from .words import documented, escaped, markdown, signature
 
 # Pages, and what stands on them in this order.
-GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+GROUPS: Mapping[str, list[str]] = MappingProxyType(
     {
-        "Functions": [
-            "calibrate",
-            "compare",
-            "compose",
-            "parallel",
-            "parse",
-            "dump",
-            "load",
-            "sweep",
-            "frontier",
-            "by_sampling",
-            "report",
-            "verify",
-            "draw_curves",
-            "draw_tradeoffs",
-        ],
-        "Answers": [
-            "Bound",
-            "Certificate",
-            "Budget",
-            "Curve",
-            "Tradeoffs",
-            "Risk",
-            "LossLaw",
-            "Epochs",
-            "Concentrated",
-        ],
-        "Answers of many questions": [
-            "Calibration",
-            "Target",
-            "Comparison",
-            "Frontier",
-            "Samplings",
-            "Sweep",
-            "Report",
-            "Verification",
-        ],
-        "Pairs, neighbours and buckets": ["Relation", "Direction", "TailPair", "Leaf", "Buckets", "BucketList"],
+        title: names.split()
+        for title, names in {
+            "Functions": "calibrate compare compose parallel parse dump load sweep frontier by_sampling report verify "
+            "draw_curves draw_tradeoffs",
+            "Answers": "Bound Certificate Budget Curve Tradeoffs Risk LossLaw Epochs Concentrated",
+            "Answers of many questions": "Calibration Target Comparison Frontier Samplings Sweep Report Verification",
+            "Pairs, neighbours and buckets": "Relation Direction TailPair Leaf Buckets BucketList",
+        }.items()
     }
 )
 FOR_AUTHORS = [
-    "attained",
-    "attained_once",
-    "floors",
-    "floors_once",
-    "group_pair",
-    "group_tight",
-    "grouped",
-    "needs_others",
-    "nameless",
-    "pair",
-    "remark",
-    "terms",
+    *("attained", "attained_once", "floors", "floors_once", "group_pair", "group_tight"),
+    *("grouped", "needs_others", "nameless", "pair", "remark", "terms"),
 ]
 
 
@@ -99,18 +59,15 @@ def mechanisms() -> set[str]:
 
 
 def errors() -> set[str]:
-    return {
-        name
-        for name in public()
-        if inspect.isclass(getattr(tr, name)) and issubclass(getattr(tr, name), TightropeError)
-    }
+    classes = {name for name in public() if inspect.isclass(getattr(tr, name))}
+    return {name for name in classes if issubclass(getattr(tr, name), TightropeError)}
 
 
 def path_of(title: str) -> str:
     return "reference/" + title.lower().replace(",", "").replace(" ", "_") + ".md"
 
 
-def page(title: str, names: tuple[str, ...]) -> str:
+def page(title: str, names: list[str]) -> str:
     return f"# {title}\n\n" + "\n".join(text for name in names for text in told(f"tr.{name}", getattr(tr, name)))
 
 
@@ -183,7 +140,8 @@ def classes_page() -> str:
     parts = [
         "# Mechanisms in Python\n",
         "How each is made. Pair, theorem, neighbours, tightness and a picture of each are in",
-        "[the mechanisms](../mechanisms.md); what all of them answer is in [what every mechanism can do](mechanism.md).\n",
+        "[the mechanisms](../mechanisms.md); what all of them answer is in",
+        "[what every mechanism can do](mechanism.md).\n",
     ]
     for name in sorted(mechanisms(), key=str.lower):
         thing = getattr(tr, name)

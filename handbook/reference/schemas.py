@@ -15,8 +15,8 @@ SCHEMAS = Path(tightrope.__file__).parent / "schema"
 
 OPENING = """# JSON documents
 
-What `--json` writes and what `tr.dump` gives, as [JSON Schema](https://json-schema.org) (draft 2020-12). `schema` is the
-number of the form: it grows when a document means something else, and earlier ones stay readable
+What `--json` writes and what `tr.dump` gives, as [JSON Schema](https://json-schema.org) (draft 2020-12).
+`schema` is the number of the form: it grows when a document means something else, and earlier ones stay readable
 ([stability](../stability.md)). Infinite numbers are written as `"inf"`; all digits of a double are kept, so a document
 that is read again is the same value. `tightrope verify FILE` proves an answer again ([why believe it](../trust.md)).
 """
@@ -26,10 +26,8 @@ def page() -> str:
     parts = [OPENING]
     for path in sorted(SCHEMAS.glob("*.json")):
         schema = json.loads(path.read_text("utf-8"))
-        parts += [
-            f"## {path.stem}\n",
-            f'{escaped(schema["title"])}. The schema: <a href="../_static/schema/{path.name}">{path.name}</a>.\n',
-        ]
+        link = f'<a href="../_static/schema/{path.name}">{path.name}</a>'
+        parts += [f"## {path.stem}\n", f"{escaped(schema['title'])}. The schema: {link}.\n"]
         parts += fields(schema)
         for name, part in schema.get("$defs", {}).items():
             described = list(fields(part))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 COLUMNS = 100
-CODE = re.compile(r"(`[^`]*`)")
+KEPT = re.compile(r"(`[^`]*`|\[[^\]]*\]\([\w/.#-]+\))")  # code, and links
 MARKS = re.compile(r"([*<>$\[\]|\\]|(?<!\w)_|_(?!\w))")
 
 
@@ -21,11 +21,19 @@ def documented(thing: object) -> str:
 
 def markdown(words: str) -> str:
     """Plain text, of which indented lines are shown as they stand; no mark of it is read as Markdown."""
-    return "\n".join(line if line.startswith("    ") else escaped(line) for line in words.splitlines())
+    return "\n".join(line if line.startswith("    ") else escaped(line) for line in told_apart(words))
+
+
+def told_apart(words: str) -> Iterator[str]:
+    """Lines; one that only continues the line above it, indented as in Python, is no block of its own."""
+    above = ""
+    for line in words.splitlines():
+        above = line.strip() if line.startswith("    ") and above and not above.startswith("    ") else line
+        yield above
 
 
 def escaped(line: str) -> str:
-    parts = CODE.split(line)
+    parts = KEPT.split(line)
     parts[::2] = [MARKS.sub(r"\\\1", part) for part in parts[::2]]
     return re.sub(r"^(\s*)([#+]|\d+\.)", r"\1\\\2", "".join(parts))
 
@@ -56,7 +64,7 @@ def annotation(found: inspect.Signature) -> str:
 
 
 def parameter(each: inspect.Parameter) -> str:
-    star = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(each.kind, "")
+    star = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(each.kind.name, "")
     note = each.annotation if isinstance(each.annotation, str) else getattr(each.annotation, "__name__", "")
     typed = "" if each.annotation is inspect.Parameter.empty else f": {note}"
     if each.default is inspect.Parameter.empty:
