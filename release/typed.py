@@ -14,15 +14,15 @@ from handbook.blocks import blocks
 
 from .checks import Check, asked, plain_environment
 
-PAGES = "docs/start/*.md"
+PAGES = ("README.md", "docs/start/*.md")
 OPTIONS = ("--strict", "--allow-redefinition", "--no-error-summary", "--show-error-codes", "--no-incremental")
 
 
 def typed(commands: Path, folder: Path, tree: Path) -> Iterator[Check]:
     """One check for each page; tree: the copy whose pages these are."""
-    pages = sorted(tree.glob(PAGES))
-    if not pages:
-        yield Check("types of the quickstarts", wrong=f"there is no page {PAGES}")
+    pages = [page for pattern in PAGES for page in sorted(tree.glob(pattern))]
+    if len(pages) < len(PAGES):
+        yield Check("types of the quickstarts", wrong=f"no page is in one of {', '.join(PAGES)}")
     python = ("--python-executable", str(commands / "python"))
     for page in pages:
         text = typed_by_hand(page.read_text("utf-8"))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from html import escape
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 from .digits import outward, rounded
 from .errors import InvalidParameter
@@ -17,6 +17,7 @@ WIDE = 1e-3  # of the upper end: from here on an answer says why it is so wide
 ERROR_SOURCES = ("discretisation", "truncation", "wrap_around", "quadrature", "rounding", "theorem")
 
 Value = TypeVar("Value", covariant=True)
+MaybeNone: TypeAlias = Any  # X | MaybeNone: None is possible, and who asks for an answer need not look for it
 
 
 class FrozenMapping(Mapping[str, Value]):
@@ -192,11 +193,12 @@ class Bound:
     """An interval that contains the true value, rounding included.
 
     float(bound) refuses: say .upper (what you must assume) or .lower (what is certainly lost).
+    certificate is there in every answer; it is None where a bound was made by hand.
     """
 
     lower: float
     upper: float
-    certificate: Certificate | None = field(default=None, compare=False, repr=False)
+    certificate: Certificate | MaybeNone = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lower", float(self.lower))

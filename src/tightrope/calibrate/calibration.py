@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Unpack, cast
 
 from .. import work
-from ..bound import Bound
+from ..bound import Bound, MaybeNone
 from ..calls import checked
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
@@ -51,7 +51,7 @@ class Calibration:
     target: Target
     mechanism: Mechanism
     bound: Bound
-    missed: Missed | None
+    missed: Missed | MaybeNone
     ended: str | None
     direction: Direction | None = None
 

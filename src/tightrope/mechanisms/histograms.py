@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from fractions import Fraction
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from ..errors import InvalidParameter
 from ..pair import Pair
@@ -26,7 +26,19 @@ from .parameters import probability, shares
 
 if TYPE_CHECKING:
     from .binning import Bins
-    from .samples import Source
+    from .samples import Source as Given
+
+    Source = tuple[float, ...]  # what a and b are once made; expressions look for this word
+
+    class HistogramOptions(TypedDict, total=False):
+        """How data are read, and the name."""
+
+        samples: bool | None
+        bins: Bins | None
+        width: float | None
+        column: str
+        name: str | None
+
 
 KINDS = ("counts", "probabilities")
 
@@ -65,7 +77,7 @@ class Histograms(Leaf):
         "Those between which was measured: a with the record, b without it. What was not measured, such as other "
         "neighbours or a finer look at the output, is not covered."
     )
-    a: Source  # once made, numbers
+    a: Source
     b: Source
     kind: str = "counts"
     confidence: float | None = None
@@ -74,6 +86,17 @@ class Histograms(Leaf):
     width: InitVar[float | None] = None
     column: InitVar[str] = ""
     sources: tuple[str, str] = field(default=("", ""), init=False, compare=False)  # of the files, for titles
+
+    if TYPE_CHECKING:  # a call takes more than the fields hold
+
+        def __init__(
+            self,
+            a: Given,
+            b: Given,
+            kind: str = "counts",
+            confidence: float | None = None,
+            **options: Unpack[HistogramOptions],
+        ) -> None: ...
 
     def __post_init__(self, samples: bool | None, bins: Bins | None, width: float | None, column: str) -> None:
         a, b, kind, confidence = self.a, self.b, self.kind, self.confidence
@@ -106,7 +129,7 @@ class Histograms(Leaf):
     @property
     def numbers(self) -> tuple[Sequence[float], Sequence[float]]:
         """What a and b were read as."""
-        return self.a, self.b  # type: ignore[return-value]
+        return self.a, self.b
 
     def __str__(self) -> str:
         """For people: files by name, and many numbers by how many they are."""
@@ -145,7 +168,7 @@ def _limits(counts: Sequence[float], level: Fraction, upper: bool) -> tuple[Frac
     return tuple(by_count[count] for count in counts)
 
 
-def _name(source: Source) -> str:
+def _name(source: Given) -> str:
     return data_file(source).name if isinstance(source, (str, PathLike)) else ""
 
 
