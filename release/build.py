@@ -75,19 +75,25 @@ class Commit:
 
 def build(commit: Commit, within: Path, dist: Path) -> Iterator[Check]:
     """Both files, twice, and the wheel once more from the source distribution; into dist where they agree."""
+    for old in dist.glob(OWN):
+        old.unlink()
     made = [_built(commit.copied(within, place), commit, place) for place in TWO]
+    differ = []
     for first, second in zip(*made, strict=True):
-        yield Check(f"{first.name} built twice", "the same bytes", _different(first, second))
+        differ.append(_different(first, second))
+        yield Check(f"{first.name} built twice", "" if differ[-1] else "the same bytes", differ[-1])
     source, wheel = sorted(made[0], key=lambda path: path.suffix == ".whl")
     unpacked = within / "unpacked"
     with tarfile.open(source) as archive:
         archive.extractall(unpacked, filter="data")
     (tree,) = unpacked.iterdir()
     (again,) = _built(tree, commit, TWO[0], "--target", "wheel")
-    yield Check("the wheel built from the source distribution", "the same bytes", _different(wheel, again))
+    differ.append(_different(wheel, again))
+    told = "" if differ[-1] else "the same bytes"
+    yield Check("the wheel built from the source distribution", told, differ[-1])
+    if any(differ):
+        return
     dist.mkdir(exist_ok=True)
-    for old in dist.glob(OWN):
-        old.unlink()
     for path in (source, wheel):
         shutil.copy(path, dist)
 

@@ -16,7 +16,7 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 FENCED = re.compile(r"(^(```+|~~~+).*?^\2\s*?$)", re.DOTALL | re.MULTILINE)
 ELSEWHERE = r"(?:https?|mailto):"
 PICTURE = re.compile(rf"!\[[^\]]*\]\((?!{ELSEWHERE})[^)]*\)\n*")
-LINK = re.compile(rf"\[([^\[\]]+)\]\((?!{ELSEWHERE})([^)\s]*)[^)]*\)")
+LINK = re.compile(rf"\[([^\[\]]*)\]\((?!{ELSEWHERE})([^)\s]*)[^)]*\)")
 CLOSING = "Files and figures that are named here are in the source distribution.\n"
 
 
@@ -39,4 +39,4 @@ def for_index(text: str) -> str:
 
 def _told(link: re.Match[str]) -> str:
     text, address = link.groups()
-    return text if address.startswith("#") or address in text else f"{text} ({address})"
+    return text if not text or address.startswith("#") or address in text else f"{text} ({address})"

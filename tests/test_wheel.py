@@ -1,55 +1,37 @@
 """What users install: the wheel holds all of the package, and runs where nothing but its own requirements is installed.
 
 The clean environment is a venv that sees the requirements of the wheel, and what these require in turn, by links to
-where they are installed for the suite; an extra that is imported by accident is missing there. Nothing is downloaded.
+where they are installed for the suite; an extra that is imported by accident is missing there. Nothing is downloaded:
+`make dist` asks the same on every Python, with what pip finds on the index.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
 import tarfile
 import venv
 import zipfile
+from collections.abc import Iterable
 from importlib.metadata import PathDistribution, distribution
 from pathlib import Path
-from zlib import crc32
 
+import pytest
+from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 
 import tightrope
+from release import metadata
+from release.build import OWN, Commit, build
+from release.checks import Check, asked, tried
+from release.environments import pythons
+from release.installed import basics
+from release.metadata import PYTHONS, unlike
+from release.readme import CLOSING, for_index
+from release.typed import typed_by_hand
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "tightrope"
-EXTRAS = (
-    "dask",
-    "distributed",
-    "matplotlib",
-    "psycopg",
-    "pyarrow",
-    "pytest",
-    "sqlalchemy",
-    "starlette",
-    "uvicorn",
-    "weasyprint",
-)
-EVERY_MODULE = """
-import importlib, pkgutil, tightrope
-EXTRA = ("anyio", "psycopg", "sqlalchemy", "starlette", "uvicorn")
-for module in pkgutil.walk_packages(tightrope.__path__, "tightrope."):
-    if module.name.endswith(".__main__"):
-        continue
-    try:
-        importlib.import_module(module.name)
-    except ImportError as error:
-        adapter = ".interop." in module.name and "pip install" in str(error)
-        extra = any(each in module.name for each in (".explore.", ".ledger.", ".listening")) and error.name in EXTRA
-        if not adapter and not extra:
-            raise
-print(tightrope.__version__)
-"""
 
 
 def test_the_wheel_holds_all_of_the_package_and_runs_in_a_clean_environment(tmp_path: Path) -> None:
@@ -59,40 +41,13 @@ def test_the_wheel_holds_all_of_the_package_and_runs_in_a_clean_environment(tmp_
         archive.extractall(tmp_path)
     (unpacked,) = (path for path in tmp_path.iterdir() if path.is_dir())
     made = built("wheel", unpacked, tmp_path)
-    holds_all(made)
-    runs(installed(made, tmp_path / "clean"), tmp_path)
-
-
-def holds_all(made: Path) -> None:
+    assert unlike(made, PACKAGE) == []
     with zipfile.ZipFile(made) as wheel:
-        inside = {info.filename: info.CRC for info in wheel.infolist() if info.filename.startswith("tightrope/")}
-    tree = (path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    assert inside == {str(path.relative_to(PACKAGE.parent)): crc32(path.read_bytes()) for path in tree}
-    assert {"tightrope/py.typed", "tightrope/schema/result.json", "tightrope/schema/mechanism.json"} <= inside.keys()
-
-
-def runs(bin_folder: Path, folder: Path) -> None:
-    def run(*command: str) -> subprocess.CompletedProcess[str]:
-        plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        place = {"cwd": folder, "env": plain | {"COLUMNS": "120"}, "capture_output": True, "text": True}
-        return subprocess.run([bin_folder / command[0], *command[1:]], check=False, **place)  # type: ignore[call-overload]
-
-    absent = run("python", "-c", f"from importlib.util import find_spec; print([*map(find_spec, {EXTRAS})])")
-    assert set(json.loads(absent.stdout.replace("None", "null"))) == {None}
-    every = run("python", "-c", EVERY_MODULE)
-    assert (every.returncode, every.stdout, every.stderr) == (0, f"{tightrope.__version__}\n", "")
-    answer = run("tightrope", "epsilon", "Gaussian(sigma=1).poisson(rate=0.01) * 1000", "--delta", "1e-6")
-    assert answer.stdout.startswith("epsilon in [2.12451517111, 2.12451517113] at delta 1e-06\n")
-    document = json.loads(run("tightrope", "epsilon", "Laplace(scale=2) * 3", "--delta", "1e-6", "--json").stdout)
-    assert document["lower"] < document["upper"]
-    refused = run("tightrope", "explore", "--no-browser")
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr == (
-        "tightrope: the explorer needs starlette and uvicorn: pip install 'tightrope-dp[explore]'\n"
-    )
-    refused = run("tightrope", "curve", "Gaussian(sigma=1)", "--plot", "curve.png")
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr == "tightrope: plots need matplotlib: pip install 'tightrope-dp[plot]'\n"
+        named = {"tightrope/py.typed", "tightrope/schema/result.json", "tightrope/schema/mechanism.json"}
+        assert named <= set(wheel.namelist())
+    commands = installed(made, tmp_path / "clean")
+    vectors = ROOT / "tests" / "reference" / "vectors.json"
+    assert wrong(basics(commands, tmp_path, vectors, tightrope.__version__)) == []
 
 
 def built(target: str, source: Path, folder: Path) -> Path:
@@ -128,3 +83,120 @@ def required(lines: list[str] | None) -> list[str]:
     """Without what only extras need."""
     found = map(Requirement, lines or ())
     return [each.name for each in found if each.marker is None or each.marker.evaluate({"extra": ""})]
+
+
+def wrong(checks: Iterable[Check]) -> list[Check]:
+    return [check for check in checks if check.wrong]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('See [training](docs/training.md#noise "title").', "See training (docs/training.md#noise)."),
+        ("See [docs/training.md](docs/training.md).", "See docs/training.md."),
+        ("See [two\nlines](docs/a.md).", "See two\nlines (docs/a.md)."),
+        ("See [below](#below).", "See below."),
+        ("See [it](https://example.org/a) and [m](mailto:a@example.org).", None),
+        ("One.\n\n![A picture](docs/a.png)\n\nTwo.", "One.\n\nTwo."),
+        ("[![A picture](docs/a.png)](docs/a.md)", ""),
+        ("![A picture](https://example.org/a.png)", None),
+        ("An interval [0.1, 0.2] (wide).", None),
+        ("```python\na[0](b.md)\n```\n[a](b.md)", "```python\na[0](b.md)\n```\na (b.md)"),
+        ("~~~\n[a](b.md)\n~~~\n[c](d.md)\n```\n[e](f.md)\n```", "~~~\n[a](b.md)\n~~~\nc (d.md)\n```\n[e](f.md)\n```"),
+    ],
+)
+def test_on_an_index_nothing_points_to_files_that_are_not_there(text: str, shown: str | None) -> None:
+    assert for_index(text) == f"{text if shown is None else shown}\n\n{CLOSING}"
+
+
+def toy(folder: Path, said: str) -> Commit:
+    """A committed project, small enough to be built in a moment, that says this of itself."""
+    package = folder / "src" / "tightrope"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("", "utf-8")
+    (folder / "pyproject.toml").write_text(
+        """[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "tightrope-dp"
+version = "0.1.0"
+requires-python = ">=3.11"
+dynamic = ["description"]
+[tool.hatch.build.targets.wheel]
+packages = ["src/tightrope"]
+[tool.hatch.metadata.hooks.custom]
+path = "said.py"
+""",
+        "utf-8",
+    )
+    (folder / "said.py").write_text(
+        "import os, time\n"
+        "from hatchling.metadata.plugin.interface import MetadataHookInterface\n"
+        "class Said(MetadataHookInterface):\n"
+        f"    def update(self, metadata): metadata['description'] = {said}\n",
+        "utf-8",
+    )
+    me = ("-c", "user.name=Toy", "-c", "user.email=toy@example.org")
+    for words in (("init", "--quiet"), ("add", "."), (*me, "commit", "--quiet", "-m", "A toy")):
+        asked("git", *words, folder=folder)
+    return Commit.of(folder)
+
+
+def test_what_is_built_twice_and_is_the_same_goes_to_dist(tmp_path: Path) -> None:
+    commit = toy(tmp_path / "toy", "'the same'")
+    (tmp_path / "dist").mkdir()
+    (tmp_path / "dist" / "tightrope_dp-0.0.9.tar.gz").write_text("old", "utf-8")
+    (tmp_path / "toy" / "more.txt").write_text("not committed", "utf-8")
+    checks = list(build(commit, tmp_path, tmp_path / "dist"))
+    assert (len(checks), wrong(checks)) == (3, [])
+    names = sorted(path.name for path in (tmp_path / "dist").glob(OWN))
+    assert names == ["tightrope_dp-0.1.0-py3-none-any.whl", "tightrope_dp-0.1.0.tar.gz"]
+    assert commit.aside == ["more.txt"]
+    assert commit.files() >= {"pyproject.toml", "said.py"}
+
+
+@pytest.mark.parametrize(
+    "said", ["os.getcwd()", "repr(time.tzname)", "oct(os.stat(__file__).st_mode)", "str(hash('a'))"]
+)
+def test_what_shows_where_it_was_built_is_noticed(tmp_path: Path, said: str) -> None:
+    found = wrong(build(toy(tmp_path / "toy", said), tmp_path, tmp_path / "dist"))
+    assert found[0].what == "tightrope_dp-0.1.0-py3-none-any.whl built twice"
+    assert "METADATA" in found[0].wrong
+    assert "PKG-INFO" in found[1].wrong
+    assert not (tmp_path / "dist").exists()
+
+
+def test_what_cannot_be_built_is_a_failed_check(tmp_path: Path) -> None:
+    (check,) = tried("built", build(toy(tmp_path / "toy", "1 / 0"), tmp_path, tmp_path / "dist"))
+    assert str(check).startswith("FAILED built: exit code 1 of ")
+    assert "ZeroDivisionError" in check.wrong
+
+
+@pytest.mark.parametrize(
+    ("classifiers", "complaint"),
+    [
+        ([], ""),
+        (["Programming Language :: Python :: 3.14"], "the Pythons are"),
+        (["Topic :: Differential Privacy"], "unknown: Topic"),
+        (["License :: OSI Approved :: Apache Software License"], "the licence is said elsewhere"),
+        (["Natural Language :: Ukranian"], "deprecated: Natural"),
+    ],
+)
+def test_classifiers_are_those_of_the_index(classifiers: list[str], complaint: str) -> None:
+    given = [f"Programming Language :: Python :: {minor}" for minor in PYTHONS] + classifiers
+    lines = ["Metadata-Version: 2.4", "Name: a", "Version: 1", "Requires-Python: >=3.11"]
+    about = Metadata.from_email("\n".join([*lines, *(f"Classifier: {each}" for each in given), ""]), validate=False)
+    found = metadata._classifiers(about).wrong
+    assert complaint in found
+    assert bool(found) == bool(complaint)
+
+
+def test_this_python_is_found_and_one_that_is_nowhere_is_not() -> None:
+    minor = f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert list(pythons([minor, "3.99"])) == [minor]
+
+
+def test_what_a_page_types_is_its_python_without_other_libraries() -> None:
+    page = "```python\na = 1\n```\n```python needs torch\nb\n```\n```console\n$ c\n```\n```python\nd = a\n```\n"
+    assert typed_by_hand(page) == "a = 1\n\nd = a\n"
