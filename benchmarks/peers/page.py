@@ -14,7 +14,7 @@ from .verdict import number, said, truths, value_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE, README, FIGURES = ROOT / "docs" / "benchmarks.md", ROOT / "README.md", ROOT / "docs" / "figures"
-HEADING, NEXT = "## Beside other libraries\n", "## Where it comes from\n"
+HEADING, NEXT = "## Beside other libraries\n", "## Where to go\n"
 WIDTHS, SOUNDNESS = "benchmarks_width.png", "benchmarks_soundness.png"
 
 
@@ -195,12 +195,11 @@ def readme(found: Results) -> str:
         "",
         f"{len(found.by_case)} cases: DP-SGD from one step to a million, deltas down to 1e-40, Laplace and discrete",
         "noise, mixtures, groups, other ways to sample, calibration; each tool in new processes. Medians of what each",
-        "covers; case by case, with the command for each false claim, and what others do better: docs/benchmarks.md.",
+        "covers; case by case, with the command for each false claim: [benchmarks](docs/benchmarks.md). What others do",
+        "better: [which library for what](docs/comparison.md).",
         "",
         *unasked(found),
         *summary(found),
-        "",
-        f"![Width against time](docs/figures/{WIDTHS})",
         "",
     ]
     return "\n".join(lines) + "\n"
