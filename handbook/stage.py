@@ -21,6 +21,7 @@ DOCS = ROOT / "docs"
 STAGED = ROOT / "build" / "pages"
 KERNELS = ROOT / "build" / "kernels"
 BESIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}  # where pages of the root go
+QUIET = ["--log-level=40", "--InteractiveShell.colors=nocolor", "--InteractiveShell.xmode=Minimal"]
 HERE, ELSEWHERE = "here", "elsewhere"  # the kernels: that of this environment, that with other libraries
 APART = re.compile(r"`[^`\n]*`|\[[^\]\n]*\]\([^)\n]*\)|\]\([^)\n]*\)")  # code, and links that are links already
 NAMED = re.compile(r"(?<![\w/.-])([\w/]+\.md)\b(?![/(#])")
@@ -47,7 +48,7 @@ def write_kernel(name: str, python: list[str]) -> None:
     """What runs pages, found by JUPYTER_PATH; quiet about a socket that lives as long as the page is run."""
     place = KERNELS / "kernels" / name / "kernel.json"
     place.parent.mkdir(parents=True, exist_ok=True)
-    argv = [*python, "-m", "ipykernel_launcher", "--log-level=40", "-f", "{connection_file}"]
+    argv = [*python, "-m", "ipykernel_launcher", *QUIET, "-f", "{connection_file}"]
     place.write_text(json.dumps({"argv": argv, "display_name": name, "language": "python"}), "utf-8")
 
 
