@@ -1,4 +1,4 @@
-"""Calls from Python that go wrong: which keyword was meant, and whom a refusal is about."""
+"""Calls from Python that go wrong: which keyword was meant, and whom a refusal is about; calls that will go."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from os import PathLike, fspath
 from os.path import dirname, isdir
 from types import CodeType
 from typing import Any, TypeGuard, TypeVar, cast
+from warnings import warn
 
 from .errors import InvalidParameter, UnsupportedMechanism
 
 WORD_SHOWN = 40
 NAME_SHOWN = 120  # characters of a mechanism in a message
+MINORS_KEPT = 2  # for so many minor versions what is deprecated is still there
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
@@ -111,6 +113,29 @@ def checked_method(method: Function) -> Function:
             raise
 
     return cast(Function, ask)
+
+
+def deprecated(instead: str, since: str) -> Callable[[Function], Function]:
+    """A function or method that goes: it does what it did, and each call warns. since: the version that warns first."""
+
+    def marked(function: Function) -> Function:
+        @wraps(function)
+        def call(*arguments: Any, **keywords: Any) -> Any:
+            warn_deprecated(function.__qualname__, instead, since)
+            return function(*arguments, **keywords)
+
+        call.__deprecated__ = instead  # type: ignore[attr-defined]  # as PEP 702 has it
+        return cast(Function, call)
+
+    return marked
+
+
+def warn_deprecated(what: str, instead: str, since: str) -> None:
+    """DeprecationWarning for a name, a keyword or a value of one, at the line of whoever called; docs/stability.md."""
+    major, minor, _ = map(int, since.split("."))
+    first = f"{major}.{minor + MINORS_KEPT}.0"
+    told = f"{what} is deprecated since {since}, and goes in {first} or later: use {instead}"
+    warn(told, DeprecationWarning, stacklevel=3)
 
 
 def shortened(text: str, most: int = NAME_SHOWN) -> str:

@@ -16,7 +16,7 @@ from enum import Enum
 from hashlib import sha256
 from typing import Any
 
-from .calls import quoted
+from .calls import cut, quoted
 from .errors import DataError, InvalidParameter
 from .version import __version__
 
@@ -83,12 +83,18 @@ def decoded(data: bytes) -> str:
 
 
 def read(text: str, about: str, changed: bool = False) -> dict[str, Any]:
-    """The object of a document of this schema; DataError otherwise.
+    """The object of a document of this schema; DataError otherwise, which tells one of a newer schema.
 
     changed: one that does not agree with its digest is read all the same.
     """
     document = read_value(text)
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA or isinstance(document["schema"], bool):
+    number = document.get("schema") if isinstance(document, dict) else None
+    if type(number) is int and number > SCHEMA:
+        raise DataError(
+            f"this is {about} of schema {cut(number)}, and Tightrope {__version__} reads schema {SCHEMA}: a newer "
+            "version wrote it; update Tightrope (pip install --upgrade tightrope-dp)"
+        )
+    if not isinstance(document, dict) or number != SCHEMA or isinstance(number, bool):
         raise DataError(f'this is not {about} of schema {SCHEMA}: {{"schema": {SCHEMA}, ...}} is needed')
     if not changed and digest_agrees(document) is False:
         raise DataError(

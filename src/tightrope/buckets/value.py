@@ -73,7 +73,7 @@ class BucketList:
 
     @property
     def uses(self) -> int:
-        """The leaves of the tree."""
+        """How many leaves the tree has."""
         return self.made.leaves
 
     @property
@@ -93,7 +93,7 @@ class BucketList:
 
     @property
     def indices(self) -> FloatArray:
-        """-n ... n, as doubles."""
+        """The index of each bucket but that of infinity: -n ... n, as doubles."""
         return np.arange(-self.n, self.n + 1, dtype=np.float64)
 
     @property
@@ -110,7 +110,7 @@ class BucketList:
 
     @property
     def infinity(self) -> Bound:
-        """B(infinity)."""
+        """B(infinity): the mass under A of all losses above the last bucket, infinite ones among them."""
         return Bound(*self.made.infinity)
 
     @property

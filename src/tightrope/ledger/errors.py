@@ -140,7 +140,7 @@ class Unavailable(LedgerError):
 
 
 class VerificationFailed(LedgerError):
-    """findings: one line each."""
+    """What stands does not follow from what was written down; findings: one line each."""
 
     code, exit, urn = 500, 6, "verification-failed"
 

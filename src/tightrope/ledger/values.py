@@ -42,7 +42,7 @@ class Quote:
 
     @staticmethod
     def of(content: Mapping[str, Any]) -> Quote:
-        """From an answer."""
+        """The quote that an answer holds, of a desk or of a server."""
         held = {name: content[name] for name in ("job", "fits", "why", "more", "additive")}
         return Quote(units=FrozenMapping(content["units"]), evidence=FrozenMapping(content["evidence"]), **held)
 
@@ -137,5 +137,5 @@ class Status(Mapping[str, Any]):
         return f"Status({self['name']!r}, {self['kind']}, {self['state']})"
 
     def json(self) -> str:
-        """On one line."""
+        """The whole status as JSON on one line."""
         return json.dumps(dict(self._content), allow_nan=False, default=dict)

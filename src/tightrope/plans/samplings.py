@@ -60,7 +60,7 @@ class SamplingRow:
 
     @property
     def relation(self) -> Relation | None:
-        """Its neighbours."""
+        """Which datasets are neighbours under this way to sample; None where no run is."""
         return None if self.run is None else self.run.relation
 
     @property

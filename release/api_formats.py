@@ -1,0 +1,49 @@
+"""Texts, files and requests of the public surface: expressions, JSON documents, the ledger's files and addresses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from inspect import Parameter
+from typing import Any
+
+from tightrope import documents
+from tightrope.kernels.nearest import FUNCTIONS
+from tightrope.ledger import keeping, wire
+from tightrope.ledger.steps import STEPS
+from tightrope.question import ARGUMENTS
+from tightrope.registry import JOINS, MECHANISMS, TRANSFORMS, keywords
+
+
+def told() -> Iterator[str]:
+    """Each kind with its names, and the number of its format where it has one."""
+    yield "\n[expressions]"
+    for name, make in sorted({**MECHANISMS, **TRANSFORMS}.items()):
+        given = (item.name + ("" if item.default is Parameter.empty else "=") for item in keywords(make))
+        yield f"{'.' if name in TRANSFORMS else ''}{name}({', '.join(given)})"
+    yield from (f"{name}(..., ...)" for name in JOINS)
+    yield f"functions: {', '.join(sorted(FUNCTIONS))}"
+    yield "\n[JSON documents]"
+    yield f"schema {documents.SCHEMA}"
+    yield from (f"quantity {name}: {', '.join(given) or 'nothing'} given" for name, given in sorted(ARGUMENTS.items()))
+    for path in sorted(files("tightrope").joinpath("schema").iterdir(), key=lambda each: each.name):
+        schema = json.loads(path.read_text("utf-8"))
+        yield f"schema/{path.name}: {', '.join(sorted(set(_keys(schema))))}"
+    yield "\n[ledger]"
+    yield f"tables {len(STEPS)}, export {keeping.FORMAT} {len(STEPS)}"
+    for method, address in sorted({("GET", wire.HEALTH), *wire.ADDRESSES.values()}, key=lambda each: each[::-1]):
+        yield f"{method} {address}"
+    yield f"headers: {', '.join((wire.KEY, wire.PROCESS, wire.AT_LEAST, wire.RECEIPT))}"
+
+
+def _keys(schema: Any) -> Iterator[str]:
+    """Every key that a document may have, at whatever depth."""
+    if isinstance(schema, dict):
+        properties = schema.get("properties", {})
+        yield from properties
+        for key, value in schema.items():
+            yield from _keys(list(properties.values()) if key == "properties" else value)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from _keys(each)
