@@ -13,7 +13,8 @@ from . import api_adapters, api_commands, api_formats, api_python
 FILE = Path(__file__).resolve().parent.parent / "tests" / "reference" / "api.txt"
 HEAD = """\
 What is public, and pinned by tests/test_stability.py. Made by: python -m release.api
-name= has a default; what stands behind a lone * is given by name. docs/stability.md says what is promised."""
+=... is a default that the docstring tells; what stands behind a lone * is given by name. docs/stability.md says what
+is promised, and how each part of it may change."""
 
 
 def surface() -> str:

@@ -67,9 +67,14 @@ def _call(found: ast.FunctionDef, positional: list[ast.arg]) -> str:
 
 def _parameters(given: ast.arguments, positional: list[ast.arg]) -> str:
     plain = len(positional) - len(given.defaults)
-    shown = [each.arg + ("=" if place >= plain else "") for place, each in enumerate(positional)]
+    values = [None] * plain + [*given.defaults]
+    shown = [each.arg + _default(value) for each, value in zip(positional, values, strict=True)]
     shown += [f"*{given.vararg.arg}"] if given.vararg else ["*"] if given.kwonlyargs else []
     defaults = zip(given.kwonlyargs, given.kw_defaults, strict=True)
-    shown += [each.arg + ("" if default is None else "=") for each, default in defaults]
+    shown += [each.arg + _default(value) for each, value in defaults]
     shown += [f"**{given.kwarg.arg}"] if given.kwarg else []
     return ", ".join(shown)
+
+
+def _default(value: ast.expr | None) -> str:
+    return "" if value is None else f"={ast.unparse(value)}" if isinstance(value, ast.Constant) else "=..."

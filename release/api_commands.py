@@ -63,4 +63,6 @@ def _parameter(given: click.Parameter) -> str:
     more = ["needed"] if given.required else []
     more += ["may be repeated"] if getattr(given, "multiple", False) or given.nargs == -1 else []
     more += [f"else ${given.envvar}"] if given.envvar else []
+    plain = type(given.default) in (str, int, float) and takes  # others stand for nothing, or are told by the help
+    more += [f"else {given.default}"] if plain else []
     return " ".join(word for word in (names, takes, f"({', '.join(more)})" if more else "") if word)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from importlib.resources import files
-from inspect import Parameter
 from typing import Any
 
 from tightrope import documents
@@ -15,12 +14,14 @@ from tightrope.ledger.steps import STEPS
 from tightrope.question import ARGUMENTS
 from tightrope.registry import JOINS, MECHANISMS, TRANSFORMS, keywords
 
+from .api_python import default
+
 
 def told() -> Iterator[str]:
     """Each kind with its names, and the number of its format where it has one."""
     yield "\n[expressions]"
     for name, make in sorted({**MECHANISMS, **TRANSFORMS}.items()):
-        given = (item.name + ("" if item.default is Parameter.empty else "=") for item in keywords(make))
+        given = (item.name + default(item) for item in keywords(make))
         yield f"{'.' if name in TRANSFORMS else ''}{name}({', '.join(given)})"
     yield from (f"{name}(..., ...)" for name in JOINS)
     yield f"functions: {', '.join(sorted(FUNCTIONS))}"

@@ -20,6 +20,7 @@ from tightrope.calls import known_keywords
 from tightrope.ledger.errors import LedgerError
 
 OURS = "tightrope"
+PLAIN = (str, int, float, tuple, type(None))
 # The facade, the modules beside it whose names are shown on pages, and these names.
 MODULES: Mapping[str, tuple[ModuleType, tuple[str, ...]]] = {
     "tightrope": (tightrope, ()),  # all
@@ -183,19 +184,26 @@ def _call(name: str, function: Any, met: set[type], bound: bool = False) -> str:
 
 
 def _parameters(taken: Iterable[Parameter], function: Any) -> str:
-    """As a definition has them, without types and without the values of defaults; options by their names."""
+    """As a definition has them, without types; options by their names."""
     shown: list[str] = []
     for each in taken:
         if each.kind is Parameter.VAR_KEYWORD and "Unpack[" in str(each.annotation):
             known = [name for name in known_keywords(inspect.unwrap(function)) if name != "self"]
-            named = {word.strip("*=") for word in shown}
-            shown += [*([] if "*" in shown else ["*"]), *(f"{name}=" for name in known if name not in named)]
+            named = {word.split("=")[0].strip("*") for word in shown}
+            shown += [*([] if "*" in shown else ["*"]), *(f"{name}=..." for name in known if name not in named)]
             continue
         if each.kind is Parameter.KEYWORD_ONLY and not any(word.startswith("*") for word in shown):
             shown.append("*")
         stars = "**" if each.kind is Parameter.VAR_KEYWORD else "*" if each.kind is Parameter.VAR_POSITIONAL else ""
-        shown.append(f"{stars}{each.name}{'' if each.default is Parameter.empty else '='}")
+        shown.append(f"{stars}{each.name}{default(each)}")
     return ", ".join(shown)
+
+
+def default(given: Parameter) -> str:
+    """Its value where it is a plain one; ... for what the docstring tells."""
+    if given.default is Parameter.empty:
+        return ""
+    return f"={given.default!r}" if isinstance(given.default, PLAIN) else "=..."
 
 
 def _is_error(value: object) -> bool:

@@ -56,8 +56,8 @@ def test_a_change_of_a_call_an_answer_or_an_option_is_seen(monkeypatch: pytest.M
     assert [line.split(" -> ")[0] for line in changed] == [
         "+    middle: <class 'inspect._empty'>",
         "-dump(mechanism)",
-        "+dump(mechanism, *, indent=)",
-        "-parse(text, files=)",
+        "+dump(mechanism, *, indent=0)",
+        "-parse(text, files=None)",
         "-    --delta float (needed, may be repeated)",
         "+    --epsilon float (needed, may be repeated)",
         "-schema 1",
