@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
+import tightrope
 from tightrope import documents
 from tightrope.kernels.nearest import FUNCTIONS
 from tightrope.ledger import keeping, wire
 from tightrope.ledger.steps import STEPS
 from tightrope.question import ARGUMENTS
 from tightrope.registry import JOINS, MECHANISMS, TRANSFORMS, keywords
+from tightrope.sweep.table import ANSWER_COLUMNS
 
 from .api_python import default
 
@@ -31,11 +33,27 @@ def told() -> Iterator[str]:
     for path in sorted(files("tightrope").joinpath("schema").iterdir(), key=lambda each: each.name):
         schema = json.loads(path.read_text("utf-8"))
         yield f"schema/{path.name}: {', '.join(sorted(set(_keys(schema))))}"
+    yield "\n[columns of tables]"
+    yield from _tables()
     yield "\n[ledger]"
     yield f"tables {len(STEPS)}, export {keeping.FORMAT} {len(STEPS)}"
     for method, address in sorted({("GET", wire.HEALTH), *wire.ADDRESSES.values()}, key=lambda each: each[::-1]):
         yield f"{method} {address}"
     yield f"headers: {', '.join((wire.KEY, wire.PROCESS, wire.AT_LEAST, wire.RECEIPT))}"
+
+
+def _tables() -> Iterator[str]:
+    bound, run = tightrope.Bound(0.0, 1.0), tightrope.PureDP(epsilon=1.0)
+    for table in (
+        tightrope.Curve((0.0,), (bound,)),
+        tightrope.Tradeoffs((0.5,), (bound,), (1.0,)),
+        tightrope.Epochs(1e-5, (1.0,), (10,), (run,), (bound,)),
+        run.loss_law(bins=2),
+        tightrope.Samplings(1e-5, ()),
+        tightrope.Frontier("sigma", ("batch",), 1.0, 1e-5, ()),
+    ):
+        yield f"{type(table).__name__}: {table.to_csv().splitlines()[0]}"
+    yield f"Sweep: the names of the grid, {','.join(ANSWER_COLUMNS)}"
 
 
 def _keys(schema: Any) -> Iterator[str]:

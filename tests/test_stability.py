@@ -193,3 +193,13 @@ def test_the_version_is_one_of_semantic_versioning_and_the_changelog_has_a_place
     assert re.fullmatch(r"\d+\.\d+\.\d+", tr.__version__)
     headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert headings[0] == "Unreleased" or re.fullmatch(rf"{re.escape(tr.__version__)} - \d{{4}}-\d\d-\d\d", headings[0])
+
+
+KEPT = (ROOT / "tests" / "reference" / "mechanisms.jsonl").read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize("line", KEPT, ids=lambda line: json.loads(line)["expression"][:40])
+def test_mechanisms_that_people_kept_are_read(line: str) -> None:
+    """As text and as JSON, by version 0.1.0; nothing in that file is written again."""
+    kept = json.loads(line)
+    assert tr.load(json.dumps(kept["document"])) == tr.parse(kept["expression"])
