@@ -15,8 +15,8 @@ root_doc = "index"
 exclude_patterns = ["_static"]
 nitpicky = True
 highlight_language = "text"
-pygments_style = "friendly"
-pygments_dark_style = "github-dark"
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
 
 myst_enable_extensions = ["amsmath", "attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
