@@ -28,7 +28,7 @@ from release.environments import pythons
 from release.installed import basics
 from release.metadata import PYTHONS, unlike
 from release.readme import CLOSING, for_index
-from release.typed import typed_by_hand
+from release.typed import is_own, typed_by_hand
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "tightrope"
@@ -200,3 +200,17 @@ def test_this_python_is_found_and_one_that_is_nowhere_is_not() -> None:
 def test_what_a_page_types_is_its_python_without_other_libraries() -> None:
     page = "```python\na = 1\n```\n```python needs torch\nb\n```\n```console\n$ c\n```\n```python\nd = a\n```\n"
     assert typed_by_hand(page) == "a = 1\n\nd = a\n"
+
+
+@pytest.mark.parametrize(
+    ("complaint", "own"),
+    [
+        ("a.py:1: error: Function is missing a type annotation  [no-untyped-def]", True),
+        ('a.py:4: error: Call to untyped function "noise" in typed context  [no-untyped-call]', True),
+        ('a.py:4: error: Call to untyped function "epsilon" in typed context  [no-untyped-call]', False),
+        ('a.py:4: error: Argument 1 to "noise" has incompatible type "str"; expected "float"  [arg-type]', False),
+        ("Found 1 error in 1 file (checked 1 source file)", False),
+    ],
+)
+def test_only_functions_of_the_page_may_be_without_annotations(complaint: str, own: bool) -> None:
+    assert is_own(complaint, "import tightrope as tr\ndef noise(shift):\n    return shift\n") is own
