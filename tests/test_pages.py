@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from handbook.reference import pages
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "tightrope"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "tests" / "reference" / "README.md"])
@@ -51,10 +53,16 @@ def modules() -> frozenset[str]:
     return frozenset(path.name for part in ("src", "tests", "benchmarks") for path in (ROOT / part).rglob("*.py"))
 
 
+@cache
+def made() -> frozenset[str]:
+    """Pages of the site that are made from the package."""
+    return frozenset(pages())
+
+
 def missing(text: str, folder: Path) -> list[str]:
     """What is named like a file or a module and is none."""
     bases = (*BASES, folder)
-    named = [name for name in FILE.findall(text) if name not in modules()]
+    named = [name for name in FILE.findall(text) if name not in modules() and name not in made()]
     found = [name for name in named if not any((base / name).exists() for base in bases)]
     found += [name for name in DOTTED.findall(text) if not is_module(name.split("."), PACKAGE)]
     for name, attribute in SLASHED.findall(text):
