@@ -39,7 +39,7 @@ def build(interop: Path) -> int:
     if not interop.exists():
         print(f"{interop} is missing: make docs makes it", file=sys.stderr)
         return 1
-    stage(pages(), interop)
+    stage(pages(), interop.absolute())  # links are not followed: an environment is where its Python seems to be
     gather_static(STAGED / "_static")
     shutil.rmtree(SITE, ignore_errors=True)
     shutil.rmtree(TREES, ignore_errors=True)
