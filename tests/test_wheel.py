@@ -7,6 +7,7 @@ where they are installed for the suite; an extra that is imported by accident is
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tarfile
@@ -25,7 +26,7 @@ from release import metadata
 from release.build import OWN, Commit, build
 from release.checks import Check, asked, tried
 from release.environments import pythons
-from release.installed import basics
+from release.installed import _answers, basics
 from release.metadata import PYTHONS, unlike
 from release.readme import CLOSING, for_index
 from release.typed import is_own, typed_by_hand
@@ -214,3 +215,13 @@ def test_what_a_page_types_is_its_python_without_other_libraries() -> None:
 )
 def test_only_functions_of_the_page_may_be_without_annotations(complaint: str, own: bool) -> None:
     assert is_own(complaint, "import tightrope as tr\ndef noise(shift):\n    return shift\n") is own
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "right"),
+    [(0.9999999, 1.0000001, True), (1.1, 1.2, False), (0.8, 0.9, False), (0.5, 1.5, False)],
+)
+def test_an_answer_that_misses_the_value_or_is_wide_is_noticed(lower: float, upper: float, right: bool) -> None:
+    reference = '{"vectors": [{"expression": "run", "delta": "1e-6", "epsilon": "1.000"}]}'
+    found = json.dumps(["run", lower.hex(), upper.hex()])
+    assert bool(_answers(reference, found).wrong) is not right
