@@ -19,13 +19,6 @@ PHONE = {"width": 360, "height": 760}
 DESK = {"width": 1280, "height": 900}
 LOOKS = {"phone, dark": (PHONE, "dark"), "desk, light": (DESK, "light")}
 CLOSELY = ("index", "start/training", "concepts/attacker", "howto/index", "reference/errors", "proofs/poisson")
-    "index",
-    "start/training",
-    "concepts/attacker",
-    "howto/index",
-    "reference/errors",
-    "proofs/poisson",
-)
 
 pytestmark = pytest.mark.skipif(not PAGES, reason="there is no site: make docs")
 
