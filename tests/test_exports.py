@@ -41,6 +41,7 @@ EXPORTS = {
     "Tradeoffs",
     "UnsupportedMechanism",
     "Verification",
+    "WorkExhausted",
     "by_sampling",
     "calibrate",
     "compare",

@@ -199,3 +199,11 @@ def test_a_curve_says_that_it_is_wide_and_keeps_its_exit_codes(monkeypatch: pyte
     assert late.return_value == 3
     with pytest.raises(tr.InvalidParameter, match="either epsilons, or start, stop and points"):
         tr.Gaussian(sigma=1.0).curve(0.0, epsilons=[1.0])
+
+
+def test_an_answer_as_wide_as_it_was_asked_for_says_what_narrows_it() -> None:
+    run = tr.Gaussian(sigma=1.0).poisson(rate=0.01, neighbours="replace") * 300
+    bound = run.epsilon(1e-5, accuracy=1e-2, seconds=60.0)
+    assert bound.wide is None or "accuracy=1e-06 may narrow it" in bound.wide
+    assert bound.certificate.advice["accuracy"] == 1e-6
+    assert "accuracy" not in run.epsilon(1e-5, accuracy=1e-6, seconds=60.0).certificate.advice

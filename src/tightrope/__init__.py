@@ -30,6 +30,7 @@ from .errors import ExpressionError as ExpressionError
 from .errors import InvalidParameter as InvalidParameter
 from .errors import TightropeError as TightropeError
 from .errors import UnsupportedMechanism as UnsupportedMechanism
+from .errors import WorkExhausted as WorkExhausted
 from .expression import parse as parse
 from .loss_law import LossLaw as LossLaw
 from .mechanisms.base import Leaf as Leaf

@@ -279,7 +279,7 @@ class Case:
                 budget=chosen.budget,
                 confidence=confidence(self.mechanism),
                 exhausted=ended if meter.late or not narrow else None,
-                advice={} if narrow and not meter.late else self._advice(chosen, ended),
+                advice=self._advice(chosen, ended) if meter.late or not narrow else self._finer(),
                 label=self.label,
             ),
         )
@@ -323,6 +323,11 @@ class Case:
         if not self.mirror:
             return self.aim
         return max(self.aim, min(self.aim * math.exp(min(point.given, MIRROR_FAR)), ROUGHLY))
+
+    def _finer(self) -> dict[str, object]:
+        """What narrows an answer that is as narrow as it was asked for, and no narrower."""
+        asked = self.question.accuracy
+        return {"accuracy": AIM} if asked is not None and asked > AIM else {}
 
     def _advice(self, chosen: Answer, ended: str | None) -> dict[str, object]:
         """The arguments that may narrow a wide answer: more time where that ended it, engines that did not finish."""

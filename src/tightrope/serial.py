@@ -21,6 +21,7 @@ from .errors import DataError, TightropeError
 from .mechanisms.base import Leaf, Mechanism
 from .mechanisms.data_file import Folder, allowed_file
 from .registry import MECHANISMS, TRANSFORMS, check_arguments, find_mechanism, find_transform, is_matrix, keywords
+from .transforms.base import Transformation
 from .transforms.composition import compose, repeat
 from .transforms.parallel import Parallel
 
@@ -69,6 +70,8 @@ def _unnamed_tree(mechanism: Mechanism) -> dict[str, Any]:
         if isinstance(mechanism, make):
             given = {key: plain(value) for key, value in mechanism.arguments.items()}
             return {make.call: {**given, "of": _tree(mechanism.base)}}
+    if isinstance(mechanism, Transformation):
+        raise DataError(f"{type(mechanism).__name__} is a class of your own, which has no JSON; build it in Python")
     return {"compose": [{"count": count, "of": _tree(part)} for part, count in mechanism.parts]}
 
 

@@ -280,6 +280,8 @@ def test_a_batch_is_limited_by_its_rate_only() -> None:
 def test_values_that_are_refused_in_between_are_an_error() -> None:
     with pytest.raises(tr.BracketNotFound, match=r"is refused \(count must be .*values on both sides are accepted"):
         tr.calibrate(parse_template("Gaussian(sigma=1) * (1000/?)"), epsilon=10.0, delta=1e-6, integer=True)
+    with pytest.raises(tr.BracketNotFound, match=r"k = .* is refused .*are accepted: say integer=True$"):
+        tr.calibrate(lambda k: tr.Gaussian(sigma=10) * k, epsilon=1.0, delta=1e-6, parameter="k")  # type: ignore[arg-type]
 
 
 def test_nothing_accepted_says_why() -> None:

@@ -14,6 +14,7 @@ from tightrope.kernels.ball import working_precision
 from tightrope.kernels.enclosure import exact
 from tightrope.kernels.twofold import twofold
 from tightrope.pair import Pair
+from tightrope.transforms.base import Transformation
 
 
 @dataclass(frozen=True)
@@ -142,3 +143,26 @@ def test_values() -> None:
 def test_numbers_that_stay_wide_are_told() -> None:
     with pytest.raises(tr.UnsupportedMechanism, match="must be a ball"):
         Vague().tails(twofold(np.array([0.0])))
+
+
+@dataclass(frozen=True)
+class Relayed(Transformation):
+    """The base as it is, by a transformation that nobody registered."""
+
+    base: tr.Mechanism
+    call = "relayed"
+
+    @property
+    def relation(self) -> tr.Relation | None:
+        return self.base.relation
+
+    def pair(self, direction: tr.Direction) -> Pair:
+        return self.base.pair(direction)
+
+
+def test_an_own_transformation_has_no_json() -> None:
+    own = Relayed(tr.Gaussian(sigma=2.0))
+    assert own.delta(1.0) == tr.Gaussian(sigma=2.0).delta(1.0)
+    for run in (own, own * 3 + tr.Laplace(scale=1.0)):
+        with pytest.raises(tr.DataError, match="Relayed is a class of your own, which has no JSON"):
+            tr.dump(run)

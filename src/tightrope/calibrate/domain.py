@@ -91,9 +91,11 @@ class Domain:
         bad = [each for each, found in self._made.items() if not isinstance(found, Mechanism)]
         for each in bad if value in good else [value] if good else []:
             if good and min(good) < each < max(good):
+                whole = not self.integer and not each.is_integer() and all(value.is_integer() for value in good)
+                remedy = "say integer=True" if whole else f"{GIVE_ENDS} such that all between are"
                 raise BracketNotFound(
                     f"{self.parameter} = {each:.6g} is refused ({self._made[each]}), but values on both sides are "
-                    f"accepted: {GIVE_ENDS} such that all between are",
+                    f"accepted: {remedy}",
                     self.parameter,
                 )
 
