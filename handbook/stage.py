@@ -14,12 +14,13 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 
-from handbook.blocks import Block, blocks
+from handbook.blocks import Block, PageFault, blocks, line_of, unread
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 STAGED = ROOT / "build" / "pages"
 KERNELS = ROOT / "build" / "kernels"
+FAULTS = "HANDBOOK_FAULTS"  # in the environment of kernels: the file into which they write what goes wrong
 BESIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}  # where pages of the root go
 QUIET = ["--log-level=40", "--InteractiveShell.colors=nocolor", "--InteractiveShell.xmode=Minimal"]
 HERE, ELSEWHERE = "here", "elsewhere"  # the kernels: that of this environment, that with other libraries
@@ -33,13 +34,17 @@ def stage(made: Mapping[str, str], interop: Path) -> None:
     shutil.rmtree(STAGED, ignore_errors=True)
     shutil.copytree(DOCS, STAGED, ignore=shutil.ignore_patterns("*.md"))
     pages = {str(path.relative_to(DOCS)): path.read_text("utf-8") for path in sorted(DOCS.rglob("*.md"))}
-    pages |= {name: (ROOT / source).read_text("utf-8") for source, name in BESIDE.items()}
+    for source, name in BESIDE.items():
+        pages[name] = (ROOT / source).read_text("utf-8").replace("](docs/", "](")
+    wrong = [f"{source_of(name)}, line {line}: {why}" for name in pages for line, why in unread(pages[name])]
+    if wrong:
+        raise PageFault("\n".join(wrong))
     pages |= made
     titles = {name: title(text) for name, text in pages.items()}
     for name, text in pages.items():
         place = STAGED / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(cells(linked(text, name, titles)), "utf-8")
+        place.write_text(cells(linked(text, name, titles), name), "utf-8")
     write_kernel(HERE, [sys.executable])
     write_kernel(ELSEWHERE, [str(interop), "-Wignore"])  # other libraries warn of themselves
 
@@ -55,18 +60,25 @@ def write_kernel(name: str, python: list[str]) -> None:
 def title(text: str) -> str:
     found = re.search(r"^# (.+)$", text, re.MULTILINE)
     if found is None:
-        raise ValueError("a page without a title: " + text[:60])
+        raise PageFault("a page without a title: " + text[:60])
     return found.group(1)
 
 
-def cells(text: str) -> str:
+def source_of(name: str) -> str:
+    """Where a page stands in the tree."""
+    return next((source for source, place in BESIDE.items() if place == name), f"docs/{name}")
+
+
+def cells(text: str, name: str) -> str:
     """A page with its blocks as cells; one without blocks that run stays as it is."""
     found = list(blocks(text))
     if not any(block.runs for block in found):
         return replaced(text, found, plain)
     kernel = ELSEWHERE if any(block.needs for block in found) else HERE
     top = f"---\nfile_format: mystnb\nkernelspec:\n  name: {kernel}\n---\n\n"
-    opening = hidden("from handbook.kernel import begin as _begin, console as _console, said as _said\n_begin()")
+    lines = [line_of(text, block.start) for block in found if block.runs]
+    begun = f"_page = _Running({source_of(name)!r}, {lines})"
+    opening = hidden(f"from handbook.kernel import Running as _Running\n{begun}")
     return top + opening + "\n" + replaced(text, found, cell)
 
 
@@ -90,8 +102,8 @@ def cell(block: Block) -> str:
     if not block.runs:
         return plain(block)
     if block.language == "console":
-        return hidden(f"_console({block.body!r})", "remove-input")
-    return f"```{{code-cell}} ipython3\n{block.shown}```\n\n" + hidden(f"_said(*{block.printed!r})")
+        return hidden(f"_page.console({block.body!r})", "remove-input")
+    return f"```{{code-cell}} ipython3\n{block.shown}```\n\n" + hidden(f"_page.said(*{block.printed!r})")
 
 
 def hidden(code: str, tag: str = "remove-cell") -> str:
