@@ -17,7 +17,8 @@ def page() -> str:
     lines = [
         "# What can be asked",
         "",
-        "Every answer is a [Bound](answers.md#bound), or a table of them: two ends that contain the truth.",
+        "Every answer is a [Bound](answers.md#bound), or a table of them: two ends that contain the truth; of whom",
+        "the lower end speaks, its [certificate](answers.md#certificate) says.",
         "What each says about an attacker, with examples and pictures: [readings of a guarantee](../readings.md).",
         "",
         "| reading | what it is |",
