@@ -98,7 +98,8 @@ REMEDIES: Mapping[str, Remedy] = MappingProxyType(
             "This job is charged as a whole: commit it whole, or cancel it before it begins.",
         ),
         "RelationMismatch": Remedy(
-            "Say the job under the neighbours of the budget, or use a budget for its neighbours.",
+            "Charge it to a budget about the neighbours of the job. Change the job only if what runs is covered under "
+            "the budget's neighbours too: how batches are drawn is a fact, and not a choice of words.",
         ),
         "Unavailable": Remedy(
             "Ask again with the same key: nothing is charged twice.",
