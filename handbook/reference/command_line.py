@@ -18,7 +18,7 @@ def page() -> str:
         "# The command line",
         "",
         "What `--help` says of each command. EXPR is an expression such as",
-        "`Gaussian(sigma=1).poisson(rate=0.01) * 1000`: [how they are written](../values.md). Exit codes:",
+        "`Gaussian(sigma=1).poisson(rate=0.01) * 1000`: [how they are written](../values.md#expressions). Exit codes:",
         "",
         "| code | meaning |",
         "|---|---|",
