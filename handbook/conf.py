@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+
 import tightrope
 from handbook.stage import STAGED
+
+logging.getLogger("traitlets").setLevel(logging.WARNING)  # the styles of a11y_pygments make every logger speak
 
 project = "Tightrope"
 author = "The Tightrope authors"
@@ -26,7 +30,6 @@ myst_update_mathjax = False
 nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_timeout = 180
-nb_execution_show_tb = True
 nb_merge_streams = True
 nb_number_source_lines = False
 

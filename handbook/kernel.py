@@ -1,6 +1,7 @@
 """What runs beside the blocks of a page while the site is built: commands are typed, and what is printed is compared.
 
-Imported by the first, hidden cell of each page (stage.py), by whichever Python runs the page.
+Imported by the first, hidden cell of each page (stage.py), by whichever Python runs the page. Whatever goes wrong is
+written into a file (FAULTS) with its place, for whoever builds the site: __main__.py shows it.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-
-from IPython.core.getipython import get_ipython
-from IPython.display import Markdown, display
+from textwrap import indent
+from traceback import format_exception_only
+from typing import Any
 
 from handbook.blocks import Command, commands
+from handbook.stage import FAULTS
 
 COLUMNS = "100"  # of tables in a console
 
@@ -22,50 +25,70 @@ COLUMNS = "100"  # of tables in a console
 class Changed(AssertionError):
     """A block printed something else than its page says."""
 
-    def __init__(self, written: list[str], came: list[str]) -> None:
-        super().__init__("\n    ".join(["the page says", *written]) + "\n    ".join(["\nand what came is", *came]))
+    def __init__(self, written: Sequence[str], came: Sequence[str]) -> None:
+        parts = ("the page says", *(f"    {line}" for line in written or ["(nothing)"]))
+        super().__init__("\n".join([*parts, "what came is", *(f"    {line}" for line in came or ["(nothing)"])]))
 
 
-HEARD: list[str] = []  # of one page: a kernel runs one
+class Failed(RuntimeError):
+    """A command did not end well."""
 
 
-def begin() -> None:
-    """Called once: pictures are drawn as SVG, and what is printed is heard from now on."""
-    shell = get_ipython()
-    assert shell is not None
-    shell.run_line_magic("matplotlib", "inline")
-    shell.run_line_magic("config", "InlineBackend.figure_formats = ['svg']")
-    shell.run_line_magic("config", "InlineBackend.rc = {}")
-    shell.events.register("pre_run_cell", listen)
+class Running:
+    """The page that this kernel runs: its name, the lines of its blocks, and what was printed since the last one."""
 
+    def __init__(self, page: str, lines: Sequence[int]) -> None:
+        """Pictures are drawn as SVG, and what is printed is heard from now on."""
+        from IPython.core.getipython import get_ipython  # here, for the tests have no kernel and use the rest
 
-def listen(_: object) -> None:
-    """At the beginning of each cell, for IPython puts its own method back after it."""
-    shown = sys.stdout.write
-    if getattr(shown, "hears", False):
-        return
+        self.page, self.lines, self.heard = page, list(lines), list[str]()
+        shell = get_ipython()
+        assert shell is not None
+        shell.run_line_magic("matplotlib", "inline")
+        shell.run_line_magic("config", "InlineBackend.figure_formats = ['svg']")
+        shell.run_line_magic("config", "InlineBackend.rc = {}")
+        shell.events.register("pre_run_cell", self.listen)
+        shell.events.register("post_run_cell", self.tell)
 
-    def write(text: str) -> int:
-        HEARD.append(text)
-        return shown(text)
+    def listen(self, _: object) -> None:
+        """At the beginning of each cell, for IPython puts its own methods back after it."""
+        for stream in (sys.stdout, sys.stderr):
+            shown = stream.write
+            if getattr(shown, "hears", False):
+                continue
 
-    write.hears = True  # type: ignore[attr-defined]
-    sys.stdout.write = write  # type: ignore[method-assign]
+            def write(text: str, shown: Any = shown) -> int:
+                self.heard.append(text)
+                return int(shown(text))
 
+            write.hears = True  # type: ignore[attr-defined]
+            stream.write = write  # type: ignore[method-assign]
 
-def said(*written: str) -> None:
-    """Raises unless exactly these lines were printed since the last call."""
-    came = "".join(HEARD).splitlines()
-    HEARD.clear()
-    if came != list(written):
-        raise Changed(list(written), came)
+    def tell(self, result: Any) -> None:
+        """After each cell: an exception, of whatever kind, is a fault of the block that is next in turn."""
+        error = result.error_before_exec or result.error_in_exec
+        if error is not None and FAULTS in os.environ:
+            plain = isinstance(error, Changed | Failed)
+            words = str(error) if plain else "".join(format_exception_only(error)).strip()
+            with open(os.environ[FAULTS], "a", encoding="utf-8") as file:
+                file.write(f"{self.page}, the block at line {self.lines[0]}:\n{indent(words, '    ')}\n")
 
+    def said(self, *written: str) -> None:
+        """Ends a block of Python; raises unless exactly these lines were printed by it."""
+        came = "".join(self.heard).splitlines()
+        self.heard.clear()
+        if came != list(written):
+            raise Changed(written, came)
+        self.lines.pop(0)
 
-def console(body: str) -> None:
-    """Types the commands of a block, and shows them with all that they answered."""
-    typed = "".join(f"$ {command.line}\n{answer(command)}" for command in commands(body))
-    fence = "`" * (2 + max((len(run) for run in re.findall(r"`+", typed)), default=1))
-    display(Markdown(f"{fence}console\n{typed}{fence}"))
+    def console(self, body: str) -> None:
+        """Types the commands of a block, and shows them with all that they answered."""
+        from IPython.display import Markdown, display
+
+        typed = "".join(f"$ {command.line}\n{answer(command)}" for command in commands(body))
+        fence = "`" * (2 + max((len(run) for run in re.findall(r"`+", typed)), default=1))
+        display(Markdown(f"{fence}console\n{typed}{fence}"))
+        self.lines.pop(0)
 
 
 def answer(command: Command) -> str:
@@ -78,8 +101,8 @@ def answer(command: Command) -> str:
     environment = {**os.environ, "COLUMNS": COLUMNS}
     done = subprocess.run([found, *arguments], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"{command.line}: exit code {done.returncode}\n{done.stderr}")
+        raise Failed(f"$ {command.line}\nexit code {done.returncode}\n{done.stderr}".strip())
     begins = done.stdout.splitlines()[: len(command.begins)]
     if begins != list(command.begins):
-        raise Changed(list(command.begins), begins)
+        raise Changed(command.begins, begins)
     return done.stdout + done.stderr

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
-from handbook.blocks import Block, blocks, commands
-from tightrope.cli.app import run
+from handbook.blocks import Block, blocks, commands, unread
+from tightrope.cli.app import app, run
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+INDENTED = re.compile(r"(?<=\n\n)(?: {4}.*\n|\n(?= {4}))+")
+WORDS = r"(?:[^|<>#)&\\\n\"']|\\\n|\"[^\"]*\"|'[^']*')*"  # up to what a shell would not hand on
+TYPED = re.compile(rf"(?:^ *|\$\(|&& |sudo -u \w+ )(?:\$ )?tightrope ({WORDS})", re.MULTILINE)
+MADE = ("docs/mechanisms.md",)  # with examples that tests/mechanisms/test_page.py asks
 
 
 def to_run(page: Path) -> list[Block]:
@@ -28,24 +36,26 @@ def name_of(page: Path) -> str:
 
 @pytest.mark.parametrize("page", RUN_HERE, ids=name_of)
 def test_blocks_run_and_print_what_they_say(
-    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    page: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    execute(page, capsys, monkeypatch)
+    execute(page, capfd, monkeypatch)
 
 
-def execute(page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def execute(page: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """All blocks of a page in its order, in one namespace and the present folder."""
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in to_run(page):
         if block.language == "python":
             exec(compile(block.body, name_of(page), "exec"), names)
-            assert capsys.readouterr().out.splitlines() == block.printed
+            came, aside = capfd.readouterr()
+            assert came.splitlines() == block.printed
+            assert aside == ""
         else:
-            converse(block, capsys, monkeypatch)
+            converse(block, capfd, monkeypatch)
 
 
-def converse(block: Block, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def converse(block: Block, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for command in commands(block.body):
         if command.settings is not None:
             for name, value in command.settings.items():
@@ -54,7 +64,54 @@ def converse(block: Block, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
         program, *arguments = command.words
         assert program == "tightrope"
         assert run(arguments) == 0
-        assert tuple(capsys.readouterr().out.splitlines()[: len(command.begins)]) == command.begins
+        assert tuple(capfd.readouterr().out.splitlines()[: len(command.begins)]) == command.begins
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_code_is_run_by_nobody(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert list(unread(text)) == []
+    if name_of(page) not in MADE:
+        assert [part for part in shown(text) if re.search(r"^\s*(?:\$ |>>> |import |from \S+ import )", part)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_that_are_only_shown_are_there(page: Path) -> None:
+    """Such as would go on for ever, or need files of the reader: their names and options are looked up."""
+    for part in shown(page.read_text("utf-8")):
+        for found in TYPED.finditer(part):
+            known(shlex.split(found.group(1)))
+
+
+def shown(text: str) -> Iterator[str]:
+    """Code of a page that is not run: fenced, but of files, and indented."""
+    last = 0
+    for block in [*blocks(text), Block(len(text), len(text), "text", "", "")]:
+        yield from INDENTED.findall(text[last : block.start])
+        if not block.runs and block.language != "diff" and not block.heading:
+            yield block.body
+        last = block.end
+
+
+def known(words: list[str]) -> None:
+    """Raises where there is no such command, or it has no such option."""
+    command: click.Command = app
+    context = click.Context(command, info_name="tightrope")
+    while isinstance(command, click.Group) and words:
+        _, command, words = command.resolve_command(context, words)  # type: ignore[assignment]
+        context = click.Context(command, parent=context)
+    command.make_parser(context).parse_args(words)
+
+
+def test_commands_that_are_only_shown_are_found() -> None:
+    text = (
+        "# A\n\n    id=$(tightrope a b)\n\n```sh\nsudo -u x tightrope c \\\n    --d 'e | f' > g && tightrope h\n```\n"
+    )
+    assert [found for part in shown(text) for found in TYPED.findall(part)] == ["a b", "c \\\n    --d 'e | f' ", "h"]
+    with pytest.raises(click.NoSuchOption):
+        known(["epsilon", "Gaussian(sigma=1)", "--dellta", "1e-6"])
+    with pytest.raises(click.UsageError, match="No such command"):
+        known(["ledger", "epsilonn"])
 
 
 def test_the_readme_has_both_kinds_of_blocks() -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from socket import socket
 
 import pytest
 
-from handbook.blocks import blocks, commands
+from handbook import __main__ as site
+from handbook.blocks import Command, blocks, commands, unread
 from handbook.checked import faults
-from handbook.reference import pages
+from handbook.kernel import Changed, Failed, answer
+from handbook.reference import pages, words
 from handbook.reference.words import markdown
 from handbook.stage import cells, linked
 
@@ -50,18 +54,52 @@ def test_blocks_say_what_runs_where_and_what_comes_out() -> None:
     assert (version.words, version.begins) == (["tightrope", "--version"], ("tightrope, version 0",))
 
 
+FORM = "a block stands between two fences of ``` at the left margin"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("- a\n\n  ```python\n  x\n  ```\n", [(3, FORM), (5, FORM)]),
+        ("1. ```python\n   x\n   ```\n", [(1, FORM), (3, FORM)]),
+        ("> ```python\n> x\n> ```\n", [(1, FORM), (3, FORM)]),
+        ("````python\nx\n````\n", [(1, FORM), (3, FORM)]),
+        ("~~~python\nx\n~~~\n", [(1, FORM), (3, FORM)]),
+        ("```python\nx\n```  \n", [(1, FORM), (3, FORM)]),
+        ("```python\nx\n", [(1, FORM)]),
+        ("```text\nx\n``` \n\n```python\ny\n```\n", [(1, "another block begins before this one ends")]),
+        ("```python3\nx\n```\n", [(1, "python3 is run by nobody")]),
+        ("```Python\nx\n```\n", [(1, "Python is run by nobody")]),
+        ("``` python\nx\n```\n", [(1, "python is run by nobody")]),
+        ("```python needs\nx\n```\n", [(1, "python needs is run by nobody")]),
+        ("```python title\nx\n```\n", [(1, "python title is run by nobody")]),
+        ("```bash\nx\n```\n", [(1, "bash is run by nobody")]),
+        ("```\nx\n```\n", [(1, "a fence without a language is run by nobody")]),
+        ("```{code-block} python\nx\n```\n", [(1, "{code-block} python is not for pages")]),
+        ("```console\ntightrope x\n```\n", [(1, "a console begins with a command: $ tightrope ...")]),
+        ("```console\n$ export A=1\nA is 1\n```\n", [(1, "export prints nothing")]),
+        ("```console\n$ export A=1\n$ tightrope --help\n```\n", []),
+        ("```sh\nmake docs\n```\n", []),
+        (PAGE, []),
+    ],
+)
+def test_code_that_nobody_would_run_is_told(text: str, why: list[tuple[int, str]]) -> None:
+    assert list(unread(text)) == why
+
+
 def test_blocks_become_cells_that_are_compared() -> None:
-    staged = cells(PAGE)
+    staged = cells(PAGE, "howto/page.md")
     assert "name: elsewhere" in staged  # one of its blocks needs other libraries
     assert "print(1 + 1)\n```" in staged
-    assert "_said(*['2'])" in staged
-    assert "_console('$ export A=1 B=2" in staged
+    assert "_page = _Running('docs/howto/page.md', [3, 8, 14])" in staged
+    assert "_page.said(*['2'])" in staged
+    assert "_page.console('$ export A=1 B=2" in staged
     assert "```{code-block} python\n:caption: src/tightrope/new.py\n" in staged
     assert "```{toctree}\na\n```" in staged
 
 
 def test_a_page_without_blocks_is_no_notebook() -> None:
-    assert cells("# Words\n\nOnly words.\n") == "# Words\n\nOnly words.\n"
+    assert cells("# Words\n\nOnly words.\n", "words.md") == "# Words\n\nOnly words.\n"
 
 
 TITLES = {"training.md": "Training runs", "proofs/poisson.md": "Poisson", "changelog.md": "Changelog"}
@@ -100,6 +138,49 @@ def test_faults_of_a_site_are_told(tmp_path: Path) -> None:
         "a.html: 1 pictures without words for those who do not see them",
         "s.css: fetches https://example.org/s.css",
     ]
+
+
+def test_commands_answer_what_the_page_says_and_end_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIGHTROPE_LEDGER", "")
+    assert answer(Command("export TIGHTROPE_LEDGER=budget.db", ())) == ""
+    assert os.environ["TIGHTROPE_LEDGER"] == "budget.db"
+    ask = 'tightrope epsilon "PureDP(epsilon=1)" --delta 0'
+    assert answer(Command(ask, ("epsilon in [1, 1] at delta 0",))).startswith("epsilon in [1, 1] at delta 0\n")
+    with pytest.raises(Changed, match=r"the page says\n    epsilon in \[2, 2\]\nwhat came is\n    epsilon in \[1, 1\]"):
+        answer(Command(ask, ("epsilon in [2, 2]",)))
+    with pytest.raises(Failed, match=r"^\$ tightrope epsilonn\nexit code 2\n"):
+        answer(Command("tightrope epsilonn", ()))
+
+
+def test_what_stops_the_site_is_told_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def undocumented() -> dict[str, str]:
+        return {"reference/a.md": words.documented(lambda: None)}
+
+    monkeypatch.setattr(site, "pages", undocumented)
+    monkeypatch.setattr(site, "SITE", tmp_path / "site")
+    monkeypatch.setattr(site, "TREES", tmp_path / "trees")
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").touch()
+    assert site.build(Path(__file__)) == 1
+    first, *_, last = capsys.readouterr().err.splitlines()
+    assert first.endswith("has no docstring")
+    assert last == "There is no site: what stands above is to be mended first."
+    assert site.serve(0) == 1
+    assert capsys.readouterr().err == "there is no site yet: make docs\n"
+
+
+def test_a_port_that_is_taken_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(site, "SITE", tmp_path)
+    (tmp_path / "index.html").touch()
+    with socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        assert site.serve(taken.getsockname()[1]) == 1
+    assert "cannot be used" in capsys.readouterr().err
 
 
 def test_docstrings_are_words_and_not_markdown() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import tightrope as tr
+from handbook.blocks import PageFault
 from tightrope import errors, ledger
 from tightrope.ledger.errors import LedgerError
 
@@ -115,7 +116,7 @@ def page() -> str:
     kinds = list(known())
     missing = {kind.__name__ for kind in kinds} ^ set(REMEDIES)
     if missing:
-        raise ValueError(f"errors without words, or words without an error: {sorted(missing)}")
+        raise PageFault(f"errors without words, or words without an error: {sorted(missing)}")
     parts = [
         "# Errors, and what to do\n",
         "Everything that is raised on purpose. Messages are one line: what was given, what is allowed, what to try.",
@@ -151,4 +152,4 @@ def raised(kind: type[Exception], code: str) -> str:
         ask()
     except kind as error:
         return str(error)
-    raise ValueError(f"{code} raises no {kind.__name__}")
+    raise PageFault(f"{code} raises no {kind.__name__}")

@@ -8,6 +8,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 import tightrope as tr
+from handbook.blocks import PageFault
 from tightrope import catalogue, ledger
 from tightrope.errors import TightropeError
 from tightrope.ledger.ledger import Ledger
@@ -37,7 +38,7 @@ FOR_AUTHORS = [
 def pages() -> dict[str, str]:
     everywhere = {name for names in GROUPS.values() for name in names} | {"Mechanism"}
     if everywhere != public() - mechanisms() - errors():
-        raise ValueError(f"not on exactly one page: {sorted(everywhere ^ (public() - mechanisms() - errors()))}")
+        raise PageFault(f"not on exactly one page: {sorted(everywhere ^ (public() - mechanisms() - errors()))}")
     made = {path_of(title): page(title, names) for title, names in GROUPS.items()}
     made["reference/mechanism.md"] = mechanism_page()
     made["reference/mechanism_classes.md"] = classes_page()

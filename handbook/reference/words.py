@@ -6,6 +6,8 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 
+from handbook.blocks import PageFault
+
 COLUMNS = 100
 KEPT = re.compile(r"(`[^`]*`|\[[^\]]*\]\([\w/.#-]+\))")  # code, and links
 MARKS = re.compile(r"([*<>$\[\]|\\]|(?<!\w)_|_(?!\w))")
@@ -15,7 +17,7 @@ def documented(thing: object) -> str:
     """The docstring as Markdown; raises where there is none, for every public name is documented."""
     words = inspect.getdoc(thing)
     if not words or words.startswith("Initialize self"):
-        raise ValueError(f"{thing!r} has no docstring")
+        raise PageFault(f"{thing!r} has no docstring")
     return markdown(words)
 
 

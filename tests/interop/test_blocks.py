@@ -16,13 +16,13 @@ FOUND = [page for page, names in NEEDS.items() if names]
 @pytest.mark.filterwarnings("ignore")  # other libraries warn of themselves
 @pytest.mark.parametrize("page", FOUND, ids=name_of)
 def test_blocks_run_and_print_what_they_say(
-    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    page: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     absent = [name for name in sorted(NEEDS[page]) if find_spec(name) is None]
     if absent:
         pytest.skip(f"{', '.join(absent)} not installed")
     monkeypatch.chdir(tmp_path)
-    execute(page, capsys, monkeypatch)
+    execute(page, capfd, monkeypatch)
 
 
 def test_each_adapter_has_a_block() -> None:
