@@ -126,7 +126,8 @@ def test_names_of_pages_become_links(text: str, name: str, expected: str) -> Non
 def test_faults_of_a_site_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(
         '<p id="here"><a href="b.html#there">b</a><a href="b.html#nowhere">b</a><a href="c.html">c</a>'
-        '<a href="https://example.org">out</a><img src="x.png"><script src="https://example.org/x.js"></script>'
+        '<a href="https://example.org">out</a><img src="x.png"><script src="https://example.org/x.js">$</script>'
+        '<span class="math">\\(a\\)<i>$</i></span><br><code>$</code> costs $5 and <b>[a](b)</b>'
     )
     (tmp_path / "b.html").write_text('<p id="there">')
     (tmp_path / "s.css").write_text("@import 'https://example.org/s.css'; p { background: url(data:x) }")
@@ -135,6 +136,8 @@ def test_faults_of_a_site_are_told(tmp_path: Path) -> None:
         "a.html: fetches https://example.org/x.js from outside",
         "a.html: links to b.html#nowhere: there is no such place on that page",
         "a.html: links to c.html, which is not there",
+        "a.html: shows 'costs $5 and'",
+        "a.html: shows '[a](b)'",
         "a.html: 1 pictures without words for those who do not see them",
         "s.css: fetches https://example.org/s.css",
     ]
@@ -189,6 +192,12 @@ def test_docstrings_are_words_and_not_markdown() -> None:
     )
     assert markdown("Text:\n\n    kept * as it is\nTheorem: one;\n    goes on") == (
         "Text:\n\n    kept * as it is\nTheorem: one;\ngoes on"
+    )
+
+
+def test_links_of_docstrings_may_go_over_two_lines() -> None:
+    assert markdown("Text [proof of the\nprofile](proofs/x.md) and [0,\n1]\n# x") == (
+        "Text [proof of the\nprofile](proofs/x.md) and \\[0,\n1\\]\n\\# x"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from itertools import groupby
 
 from handbook.blocks import PageFault
 
@@ -23,7 +24,8 @@ def documented(thing: object) -> str:
 
 def markdown(words: str) -> str:
     """Plain text, of which indented lines are shown as they stand; no mark of it is read as Markdown."""
-    return "\n".join(line if line.startswith("    ") else escaped(line) for line in told_apart(words))
+    parts = groupby(told_apart(words), key=lambda line: line.startswith("    "))
+    return "\n".join("\n".join(lines) if shown else escaped("\n".join(lines)) for shown, lines in parts)
 
 
 def told_apart(words: str) -> Iterator[str]:
@@ -34,10 +36,10 @@ def told_apart(words: str) -> Iterator[str]:
         yield above
 
 
-def escaped(line: str) -> str:
-    parts = KEPT.split(line)
+def escaped(text: str) -> str:
+    parts = KEPT.split(text)
     parts[::2] = [MARKS.sub(r"\\\1", part) for part in parts[::2]]
-    return re.sub(r"^(\s*)([#+]|\d+\.)", r"\1\\\2", "".join(parts))
+    return re.sub(r"^([ \t]*)([#+]|\d+\.)", r"\1\\\2", "".join(parts), flags=re.MULTILINE)
 
 
 def signature(name: str, thing: Callable[..., object], bound: bool = False) -> str:
