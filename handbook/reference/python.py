@@ -199,7 +199,7 @@ def index() -> str:
         errors(), "reference/errors.md"
     )
     places["Mechanism"] = "reference/mechanism.md"
-    for name in sorted(public(), key=str.lower):
+    for name in sorted(public(), key=lambda name: (name.lower(), name)):
         file = places[name].removeprefix("reference/")
         anchor = "" if name == "Mechanism" else f"#{name.lower()}"
         first = (inspect.getdoc(getattr(tr, name)) or "").split("\n\n")[0]

@@ -73,7 +73,7 @@ def parameter(each: inspect.Parameter) -> str:
     typed = "" if each.annotation is inspect.Parameter.empty else f": {note}"
     if each.default is inspect.Parameter.empty:
         return f"{star}{each.name}{typed}"
-    default = "..." if "object at 0x" in repr(each.default) or "factory" in repr(each.default) else repr(each.default)
+    default = "..." if " at 0x" in repr(each.default) or "factory" in repr(each.default) else repr(each.default)
     return f"{star}{each.name}{typed}{' = ' if typed else '='}{default}"
 
 
