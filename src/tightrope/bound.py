@@ -192,7 +192,7 @@ class Certificate:
 class Bound:
     """An interval that contains the true value, rounding included.
 
-    float(bound) refuses: say .upper (what you must assume) or .lower (what is certainly lost).
+    float(bound) refuses: say .upper (what you must assume) or .lower, of which certificate.lower_end says whose it is.
     certificate is there in every answer; it is None where a bound was made by hand.
     """
 
