@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
@@ -27,16 +27,19 @@ TOOLS = ("hatchling", "twine", "packaging", "trove-classifiers", "readme-rendere
 
 def main() -> int:
     """All of it, in turn."""
-    began, failed, made = monotonic(), 0, 0
+    began, made = monotonic(), list[Check]()
     for check in checks(ROOT, ROOT / "build" / "release", ROOT / "dist"):
         print(check, flush=True)
-        failed, made = failed + bool(check.wrong), made + 1
+        made.append(check)
+    failed = sum(bool(check.wrong) for check in made)
+    left_out = [check.what for check in made if check.left_out]
     print()
     for path in sorted((ROOT / "dist").glob(OWN)):
         data = path.read_bytes()
         print(f"dist/{path.name}  {len(data):,} bytes  sha256 {digest(data)}")
     print("by " + ", ".join(f"{name} {version(name)}" for name in TOOLS) + f", Python {sys.version.split()[0]}")
-    print(f"{made} checks in {monotonic() - began:.0f} s, {failed or 'none'} failed")
+    told = f"; not tried: {', '.join(left_out)}" if left_out else ""
+    print(f"{len(made) - len(left_out)} checks in {monotonic() - began:.0f} s, {failed or 'none'} failed{told}")
     return 1 if failed else 0
 
 
@@ -48,8 +51,8 @@ def checks(root: Path, work: Path, dist: Path) -> Iterator[Check]:
     aside = commit.aside
     told = f"; not in it: {', '.join(aside[:3])}{f' and {len(aside) - 3} more' if len(aside) > 3 else ''}"
     yield Check("the commit that is built", commit.name + (told if aside else ""))
-    built = yield from _all(tried("built", build(commit, work, dist)))
-    if not built:
+    yield from tried("built", build(commit, work, dist))
+    if not any(dist.glob(OWN)):
         return
     (source,), (wheel,) = dist.glob(f"{OWN}.tar.gz"), dist.glob(f"{OWN}.whl")
     tree = work / TWO[0].folder / "tree"
@@ -57,7 +60,7 @@ def checks(root: Path, work: Path, dist: Path) -> Iterator[Check]:
     here = pythons(PYTHONS)
     for minor in PYTHONS:
         if minor not in here:
-            yield Check(f"Python {minor}", "NOT TRIED: it is not on this machine")
+            yield Check(f"Python {minor}", "NOT TRIED: it is not on this machine", left_out=True)
     yield Check("Pythons to try", ", ".join(here), "" if here else f"none of {', '.join(PYTHONS)} is here")
     for minor, python in here.items():
         yield from _on(minor, tried("tried", tried_on(python, work / minor, tree, wheel, last=minor == max(here))))
@@ -77,15 +80,6 @@ def tried_on(python: Path, folder: Path, tree: Path, wheel: Path, last: bool) ->
         yield Check("installed with extras", EXTRAS)
         yield from with_extras(commands, folder)
         yield from typed(commands, folder, tree)
-
-
-def _all(found: Iterator[Check]) -> Generator[Check, None, bool]:
-    """The same checks; its value is whether all were well."""
-    well = True
-    for check in found:
-        well = well and not check.wrong
-        yield check
-    return well
 
 
 def _on(minor: str, found: Iterator[Check]) -> Iterator[Check]:

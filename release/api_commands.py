@@ -14,6 +14,19 @@ from tightrope.cli.verify import FALSE, OPEN
 from tightrope.ledger import errors
 
 EVERYWHERE = ("--help", "-h")
+# Of which command, the code, and what it says; handbook/reference shows the same.
+EXITS: tuple[tuple[str, int, str], ...] = (
+    ("", 0, "answered, done, proved"),
+    ("", BAD_INPUT, "bad input; of a ledger also not found, or not allowed"),
+    ("", NOT_REACHED, "accuracy not reached, the bound is printed"),
+    ("", INTERRUPTED, "interrupted"),
+    ("tightrope verify", FALSE, "an end is refuted, or the digest does not agree"),
+    ("tightrope verify", OPEN, "an end is not checkable"),
+    ("tightrope selftest", FAILED, "a judge differs"),
+    ("tightrope ledger", errors.BudgetExhausted.exit, "the budget is exhausted"),
+    ("tightrope ledger", errors.Conflict.exit, "a conflict, or the database is away"),
+    ("tightrope ledger", errors.VerificationFailed.exit, "verification failed"),
+)
 
 
 def told() -> Iterator[str]:
@@ -21,16 +34,7 @@ def told() -> Iterator[str]:
     yield "\n[command line]"
     yield from _command(app, "tightrope")
     yield "\n[exit codes]"
-    yield "0: answered, done, proved"
-    yield f"{BAD_INPUT}: bad input; of a ledger also not found, or not allowed"
-    yield f"{NOT_REACHED}: accuracy not reached, the bound is printed"
-    yield f"{INTERRUPTED}: interrupted"
-    yield f"tightrope verify, {FALSE}: an end is refuted, or the digest does not agree"
-    yield f"tightrope verify, {OPEN}: an end is not checkable"
-    yield f"tightrope selftest, {FAILED}: a judge differs"
-    yield f"tightrope ledger, {errors.BudgetExhausted.exit}: the budget is exhausted"
-    yield f"tightrope ledger, {errors.Conflict.exit}: a conflict, or the database is away"
-    yield f"tightrope ledger, {errors.VerificationFailed.exit}: verification failed"
+    yield from (f"{command}, {code}: {says}" if command else f"{code}: {says}" for command, code, says in EXITS)
     yield "\n[environment variables]"
     yield from (ledger_options.URL_VARIABLE, ledger_options.KEY_VARIABLE, ledger_options.TOKEN_VARIABLE, "NO_COLOR")
 

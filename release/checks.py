@@ -18,10 +18,12 @@ class Check:
     what: str
     found: str = ""
     wrong: str = ""
+    left_out: bool = False
 
     def __str__(self) -> str:
         told = "; ".join(each for each in (self.found, self.wrong) if each)
-        return f"{'FAILED' if self.wrong else 'ok':<6} {self.what}{': ' if told else ''}{told}"
+        begins = "FAILED" if self.wrong else "--" if self.left_out else "ok"
+        return f"{begins:<6} {self.what}{': ' if told else ''}{told}"
 
 
 class Failed(Exception):

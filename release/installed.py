@@ -13,15 +13,7 @@ from pathlib import Path
 from .checks import Check, asked, plain_environment
 
 EXTRAS = (
-    "dask",
-    "distributed",
-    "matplotlib",
-    "psycopg",
-    "pyarrow",
-    "pytest",
-    "sqlalchemy",
-    "starlette",
-    "uvicorn",
+    *("dask", "distributed", "matplotlib", "psycopg", "pyarrow", "pytest", "sqlalchemy", "starlette", "uvicorn"),
     "weasyprint",
 )
 EVERY_MODULE = """

@@ -86,6 +86,11 @@ def required(lines: list[str] | None) -> list[str]:
     return [each.name for each in found if each.marker is None or each.marker.evaluate({"extra": ""})]
 
 
+def test_what_was_not_tried_is_not_told_as_well() -> None:
+    told = [str(each) for each in (Check("a", "b"), Check("a", "b", "c"), Check("a", "b", left_out=True))]
+    assert told == ["ok     a: b", "FAILED a: b; c", "--     a: b"]
+
+
 def wrong(checks: Iterable[Check]) -> list[Check]:
     return [check for check in checks if check.wrong]
 

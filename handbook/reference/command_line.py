@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from release.api_commands import EXITS
 from tightrope.cli.app import app
 
 from .words import shown
@@ -20,15 +21,9 @@ def page() -> str:
         "What `--help` says of each command. EXPR is an expression such as",
         "`Gaussian(sigma=1).poisson(rate=0.01) * 1000`: [how they are written](../values.md#expressions). Exit codes:",
         "",
-        "| code | meaning |",
-        "|---|---|",
-        "| 0 | answered |",
-        "| 1 | `verify` or `selftest` found something false |",
-        "| 2 | bad input; of a ledger also: not found, or not allowed |",
-        "| 3 | accuracy not reached (the bound is printed), or `verify` could not decide |",
-        "| 4 | of a ledger: the budget is exhausted |",
-        "| 5 | of a ledger: conflict, or the database is away |",
-        "| 6 | of a ledger: verification failed |",
+        "| command | code | meaning |",
+        "|---|---|---|",
+        *(f"| {f'`{command}`' if command else 'all'} | {code} | {says} |" for command, code, says in EXITS),
         "",
     ]
     return "\n".join(lines) + "\n" + "\n".join(sections(app, "tightrope", None))

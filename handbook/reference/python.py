@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any
 
 import tightrope as tr
 from handbook.blocks import PageFault
+from release import api_python
+from release.api_python import INNER
 from tightrope import catalogue, ledger
 from tightrope.errors import TightropeError
 from tightrope.ledger.ledger import Ledger
@@ -29,10 +31,7 @@ GROUPS: Mapping[str, list[str]] = MappingProxyType(
         }.items()
     }
 )
-FOR_AUTHORS = [
-    *("attained", "attained_once", "floors", "floors_once", "group_pair", "group_tight"),
-    *("grouped", "needs_others", "nameless", "pair", "remark", "terms"),
-]
+FOR_AUTHORS = sorted(INNER["Mechanism"] | {"nameless", "pair", "terms"})
 
 
 def pages() -> dict[str, str]:
@@ -48,7 +47,7 @@ def pages() -> dict[str, str]:
 
 
 def public() -> set[str]:
-    return {name for name, value in vars(tr).items() if is_public(name) and not isinstance(value, ModuleType)}
+    return set(api_python.public("tightrope"))
 
 
 def is_public(name: str) -> bool:

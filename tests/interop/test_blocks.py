@@ -25,6 +25,13 @@ def test_blocks_run_and_print_what_they_say(
     execute(page, capfd, monkeypatch)
 
 
+def test_what_is_needed_is_installed_for_it() -> None:
+    """Else a page would be skipped for ever."""
+    lines = (Path(__file__).parent / "requirements.txt").read_text("utf-8").splitlines()
+    installed = {line.split("=")[0].replace("-", "_") for line in lines}
+    assert set().union(*NEEDS.values()) <= installed
+
+
 def test_each_adapter_has_a_block() -> None:
     adapters = {
         path.stem for path in (ROOT / "src" / "tightrope" / "interop").iterdir() if not path.stem.startswith("_")
