@@ -43,7 +43,8 @@ class Page(HTMLParser):
                 self.fetched.append(value)
             if value is not None and (tag, name) in LINKED:
                 self.linked.append(value)
-        if tag == "img" and not given.get("alt") and "data" not in (given.get("src") or "")[:4]:
+        words = given.get("alt") or "_images/"  # a name of a file is no word
+        if tag == "img" and "_images/" in words and not (given.get("src") or "").startswith("data:"):
             self.without_words += 1
 
     def handle_endtag(self, tag: str) -> None:

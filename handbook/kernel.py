@@ -46,7 +46,9 @@ class Running:
         assert shell is not None
         shell.run_line_magic("matplotlib", "inline")
         shell.run_line_magic("config", "InlineBackend.figure_formats = ['svg']")
-        shell.run_line_magic("config", "InlineBackend.rc = {}")
+        shell.run_line_magic("config", "InlineBackend.rc = {'svg.hashsalt': 'tightrope'}")  # the same bytes each time
+        same = {"bbox_inches": "tight", "metadata": {"Date": None}}
+        shell.run_line_magic("config", f"InlineBackend.print_figure_kwargs = {same}")
         shell.events.register("pre_run_cell", self.listen)
         shell.events.register("post_run_cell", self.tell)
 

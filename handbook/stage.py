@@ -11,10 +11,11 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from handbook.blocks import Block, PageFault, blocks, line_of, unread
+from handbook.blocks import FENCE, Block, PageFault, blocks, line_of, unread
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -79,7 +80,7 @@ def cells(text: str, name: str) -> str:
     lines = [line_of(text, block.start) for block in found if block.runs]
     begun = f"_page = _Running({source_of(name)!r}, {lines})"
     opening = hidden(f"from handbook.kernel import Running as _Running\n{begun}")
-    return top + opening + "\n" + replaced(text, found, cell)
+    return top + opening + "\n" + replaced(text, found, partial(cell, text))
 
 
 def replaced(text: str, found: list[Block], by: Callable[[Block], str]) -> str:
@@ -98,12 +99,20 @@ def plain(block: Block) -> str:
     return f"```{{code-block}} {language}\n{caption}\n{block.body}```"
 
 
-def cell(block: Block) -> str:
+def cell(text: str, block: Block) -> str:
     if not block.runs:
         return plain(block)
     if block.language == "console":
         return hidden(f"_page.console({block.body!r})", "remove-input")
-    return f"```{{code-cell}} ipython3\n{block.shown}```\n\n" + hidden(f"_page.said(*{block.printed!r})")
+    image = json.dumps({"image": {"alt": f"Drawn by this code: {heading_above(text, block.start)}"}})  # if it draws
+    code = f"```{{code-cell}} ipython3\n:mystnb: {image}\n{block.shown}```\n\n"
+    return code + hidden(f"_page.said(*{block.printed!r})")
+
+
+def heading_above(text: str, place: int) -> str:
+    """In plain words."""
+    found = re.findall(r"^#+ (.+)$", FENCE.sub("", text[:place]), re.MULTILINE)
+    return re.sub(r"[`$*\\]", "", found[-1]) if found else ""
 
 
 def hidden(code: str, tag: str = "remove-cell") -> str:

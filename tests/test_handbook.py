@@ -90,7 +90,7 @@ def test_code_that_nobody_would_run_is_told(text: str, why: list[tuple[int, str]
 def test_blocks_become_cells_that_are_compared() -> None:
     staged = cells(PAGE, "howto/page.md")
     assert "name: elsewhere" in staged  # one of its blocks needs other libraries
-    assert "print(1 + 1)\n```" in staged
+    assert ':mystnb: {"image": {"alt": "Drawn by this code: A page"}}\nimport tightrope\nprint(1 + 1)\n```' in staged
     assert "_page = _Running('docs/howto/page.md', [3, 8, 14])" in staged
     assert "_page.said(*['2'])" in staged
     assert "_page.console('$ export A=1 B=2" in staged
@@ -126,7 +126,8 @@ def test_names_of_pages_become_links(text: str, name: str, expected: str) -> Non
 def test_faults_of_a_site_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(
         '<p id="here"><a href="b.html#there">b</a><a href="b.html#nowhere">b</a><a href="c.html">c</a>'
-        '<a href="https://example.org">out</a><img src="x.png"><script src="https://example.org/x.js">$</script>'
+        '<a href="https://example.org">out</a><img src="x.png"><img src="data:x"><img src="data:y" alt="_images/y.svg">'
+        '<img src="a.html" alt="_images/a.svg"><img src="a.html" alt="words"><script src="https://example.org/x.js">$</script>'
         '<span class="math">\\(a\\)<i>$</i></span><br><code>$</code> costs $5 and <b>[a](b)</b>'
     )
     (tmp_path / "b.html").write_text('<p id="there">')
@@ -138,7 +139,7 @@ def test_faults_of_a_site_are_told(tmp_path: Path) -> None:
         "a.html: links to c.html, which is not there",
         "a.html: shows 'costs $5 and'",
         "a.html: shows '[a](b)'",
-        "a.html: 1 pictures without words for those who do not see them",
+        "a.html: 2 pictures without words for those who do not see them",
         "s.css: fetches https://example.org/s.css",
     ]
 
