@@ -13,7 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(python|diff) (\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-COPIED = ("src", "tests", "benchmarks", "studies", "pyproject.toml", "Makefile", "CONTRIBUTING.md", "README.md")
+FOLDERS = ("src", "tests", "benchmarks", "studies", "handbook", "release")
+COPIED = (*FOLDERS, "pyproject.toml", "Makefile", "CONTRIBUTING.md", "README.md")
 CHECKS = {
     "a mechanism and a transformation": (
         "tests/conformance",
@@ -26,6 +27,7 @@ CHECKS = {
         "tests/conformance/test_table.py",
         "tests/test_serial.py",
         "tests/test_mirror.py",
+        "tests/test_stability.py::test_the_public_surface_is_what_is_written_down",
         "tests/engines/basic",
         "tests/convert/test_worst_case.py",
     ),
@@ -60,6 +62,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
             path.parent.mkdir(exist_ok=True)
             path.write_text(body, "utf-8")
     run(folder, "-m", "benchmarks.schema")
+    run(folder, "-m", "release.api")
     return folder
 
 
