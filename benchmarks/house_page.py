@@ -115,7 +115,7 @@ def draw(house: House) -> None:
 
     matplotlib.rcParams.update({"svg.hashsalt": "house", "svg.fonttype": "none", "font.family": "DejaVu Sans"})
     drawn = frames(house)
-    figure, axes = plt.subplots(figsize=(12.0, 11.0))
+    figure, axes = plt.subplots(figsize=(12.0, 17.5))
     for frame in drawn:
         draw_frame(axes, frame)
     found = arcs(house)
@@ -149,7 +149,7 @@ def draw_frame(axes: Axes, frame: Frame) -> None:
             FancyBboxPatch((left, low), wide - 0.16, HEIGHT - 0.12, boxstyle=style, fc="white", ec=LINE, lw=0.6)
         )
         middle = left + wide / 2 - 0.08
-        axes.text(middle, low + 0.33, name, ha="center", va="center", fontsize=7.2, color=INK)
+        axes.text(middle, low + 0.33, name, ha="center", va="center", fontsize=6.8, color=INK)
         axes.text(middle, low + 0.13, f"{size:,}", ha="center", va="center", fontsize=6.5, color=LINE)
 
 

@@ -63,6 +63,8 @@ def _section(entry: Entry) -> Iterator[str]:
     if entry.make.example:
         answer = asked(tr.parse(entry.make.example))
         yield indented(f"$ {command(entry, answer)}\n{as_text(answer).splitlines()[0]}") + "\n"
+    if entry.make.example and entry.snippet:
+        yield "Or in Python:\n"
     if entry.snippet:
         bound = own(entry).epsilon(delta=1e-6)
         yield indented(f"{entry.snippet}\nown.epsilon(delta=1e-6)  # {bound}") + "\n"

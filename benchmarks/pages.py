@@ -12,6 +12,7 @@ from tightrope.cli.entries import Entry
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
 COLUMNS = 119
+BLOCK_COLUMNS = 100  # what a page of the site shows without breaking lines
 GLUE = "\0"  # a space that stays
 
 
@@ -26,7 +27,7 @@ def opened(entry: Entry) -> Iterator[str]:
 def told(entry: Entry) -> Iterator[str]:
     """The pair, and what is proven of it."""
     yield "Its pair, or its profile:\n"
-    yield indented(fitted(entry.texts["pair"], width=COLUMNS - 4)) + "\n"
+    yield indented(fitted(entry.texts["pair"], width=BLOCK_COLUMNS)) + "\n"
     for title in ("theorem", "neighbours", "tightness"):
         yield fitted(f"- *{title}*: {entry.texts[title]}", "  ")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import tightrope as tr
-from benchmarks.pages import COLUMNS, FIGURES, ROOT, fitted, indented, opened, told
+from benchmarks.pages import BLOCK_COLUMNS, FIGURES, ROOT, fitted, indented, opened, told
 from tightrope.cli.entries import TRANSFORMATIONS_PAGE, transformations
 from tightrope.errors import TightropeError
 from tightrope.registry import TRANSFORMS
@@ -227,7 +227,7 @@ def _refusals() -> Iterator[str]:
         yield fitted(f"**{row.what[0].upper()}{row.what[1:]}.** {row.why}") + "\n"
         if row.asked:
             yield f"    {row.asked}"
-            yield indented(fitted(refused(row.asked), width=COLUMNS - 4)) + "\n"
+            yield indented(fitted(refused(row.asked), width=BLOCK_COLUMNS)) + "\n"
 
 
 def refused(asked: str) -> str:

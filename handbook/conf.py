@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import tightrope
 from handbook.stage import STAGED
+from handbook.typeset import typeset
 
 logging.getLogger("traitlets").setLevel(logging.WARNING)  # the styles of a11y_pygments make every logger speak
 
@@ -18,6 +20,7 @@ extensions = ["myst_nb"]
 root_doc = "index"
 exclude_patterns = ["_static"]
 nitpicky = True
+smartquotes_action = "q"  # dashes are those of options: --json
 highlight_language = "text"
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
@@ -38,13 +41,32 @@ html_title = f"Tightrope {release}"
 html_static_path = [str(STAGED / "_static")]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_use_index = False
 html_show_sourcelink = False
 html_show_sphinx = False
 html_last_updated_fmt = None
 mathjax_path = "mathjax/tex-chtml.js"
-mathjax3_config = {"options": {"enableMenu": False}}
+mathjax3_config = {"chtml": {"scale": 0.95}, "options": {"enableMenu": False}}
 html_theme_options = {
-    "light_css_variables": {"color-brand-primary": "#1f5f8b", "color-brand-content": "#1f5f8b"},
-    "dark_css_variables": {"color-brand-primary": "#7fb8e0", "color-brand-content": "#7fb8e0"},
+    "light_css_variables": {
+        "color-brand-primary": "#1f5f8b",
+        "color-brand-content": "#1f5f8b",
+        "color-admonition-title": "#1f5f8b",
+        "color-admonition-title-background": "#e4eff6",
+        "color-removed": "#a3152e",
+        "color-added": "#0a5d2c",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#7fb8e0",
+        "color-brand-content": "#7fb8e0",
+        "color-admonition-title": "#7fb8e0",
+        "color-admonition-title-background": "#1d2f3b",
+        "color-removed": "#ff9e8a",
+        "color-added": "#9fdc6c",
+    },
     "footer_icons": [],
 }
+
+
+def setup(app: Any) -> None:
+    app.connect("doctree-read", typeset)

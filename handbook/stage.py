@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -27,6 +27,9 @@ QUIET = ["--log-level=40", "--InteractiveShell.colors=nocolor", "--InteractiveSh
 HERE, ELSEWHERE = "here", "elsewhere"  # the kernels: that of this environment, that with other libraries
 APART = re.compile(r"`[^`\n]*`|\[[^\]\n]*\]\([^)\n]*\)|\]\([^)\n]*\)")  # code, and links that are links already
 NAMED = re.compile(r"(?<![\w/.-])([\w/]+\.md)\b(?![/(#])")
+BY_PATH = re.compile(r"\[([\w/]+\.md)\](?=\()")  # a link whose words are a path
+SPECIAL = re.compile(r"__(\w+?)__")
+TITLE_LONG = 30
 LINK = re.compile(r"\]\((?!\w+:|#)([^)\s#]+\.md)(#[^)\s]*)?\)")
 
 
@@ -95,7 +98,7 @@ def replaced(text: str, found: list[Block], by: Callable[[Block], str]) -> str:
 def plain(block: Block) -> str:
     """A block that is shown: what heads it, if anything does, is its caption."""
     language = block.language or "text"
-    caption = f":caption: {block.heading}\n" if block.heading else ""
+    caption = f':caption: "`{block.heading}`"\n' if block.heading else ""
     return f"```{{code-block}} {language}\n{caption}\n{block.body}```"
 
 
@@ -138,7 +141,14 @@ def in_prose(text: str, name: str, titles: Mapping[str, str]) -> str:
 def in_line(line: str, name: str, titles: Mapping[str, str]) -> str:
     def link(found: re.Match[str]) -> str:
         target = resolved(found.group(1), name, titles)
-        return found.group() if target is None or target == name else f"[{titles[target]}]({relative(target, name)})"
+        return found.group() if target is None or target == name else f"[{called(target)}]({relative(target, name)})"
+
+    def worded(found: re.Match[str]) -> str:
+        target = resolved(found.group(1), name, titles)
+        return found.group() if target is None else f"[{called(target)}]"
+
+    def called(target: str) -> str:
+        return short(titles[target], titles.values())
 
     def moved(found: re.Match[str]) -> str:
         target = resolved(found.group(1), name, titles)
@@ -147,8 +157,15 @@ def in_line(line: str, name: str, titles: Mapping[str, str]) -> str:
     apart = list(APART.finditer(line))
     edges = [0, *(edge for part in apart for edge in part.span()), len(line)]
     parts = [line[start:end] for start, end in pairwise(edges)]
-    parts[::2] = [NAMED.sub(link, part) for part in parts[::2]]
-    return LINK.sub(moved, "".join(parts))
+    parts[::2] = [SPECIAL.sub(r"\\_\\_\1\\_\\_", NAMED.sub(link, part)) for part in parts[::2]]
+    return LINK.sub(moved, BY_PATH.sub(worded, "".join(parts)))
+
+
+def short(title: str, all_titles: Iterable[str]) -> str:
+    """What a sentence can hold: of a long title the part before its colon, if no other page begins so."""
+    head = title.partition(":")[0]
+    alone = sum(each.partition(":")[0] == head for each in all_titles) == 1
+    return head if len(title) > TITLE_LONG and alone else title
 
 
 def resolved(named: str, name: str, titles: Mapping[str, str]) -> str | None:

@@ -81,7 +81,8 @@ def table(claims: Sequence[Claim], findings: Mapping[str, Finding]) -> str:
 
 
 def _row(claim: Claim, finding: Finding) -> str:
-    numbers = "; ".join(f"{name}: {said(bound, claim.digits)}" for name, bound in finding.numbers.items())
+    told = "; ".join(f"{name}: {said(bound, claim.digits)}" for name, bound in finding.numbers.items())
+    numbers = told.replace("|", "\\|")  # no end of a cell
     return f"| {claim.where} | {claim.says} | {numbers} | {'yes' if finding.holds else '**no**'} | {claim.why} |\n"
 
 

@@ -94,7 +94,7 @@ def test_blocks_become_cells_that_are_compared() -> None:
     assert "_page = _Running('docs/howto/page.md', [3, 8, 14])" in staged
     assert "_page.said(*['2'])" in staged
     assert "_page.console('$ export A=1 B=2" in staged
-    assert "```{code-block} python\n:caption: src/tightrope/new.py\n" in staged
+    assert '```{code-block} python\n:caption: "`src/tightrope/new.py`"\n' in staged
     assert "```{toctree}\na\n```" in staged
 
 
@@ -102,7 +102,14 @@ def test_a_page_without_blocks_is_no_notebook() -> None:
     assert cells("# Words\n\nOnly words.\n", "words.md") == "# Words\n\nOnly words.\n"
 
 
-TITLES = {"training.md": "Training runs", "proofs/poisson.md": "Poisson", "changelog.md": "Changelog"}
+TITLES = {
+    "training.md": "Training runs",
+    "proofs/poisson.md": "Poisson",
+    "changelog.md": "Changelog",
+    "proofs/hits.md": "Hits: why the intervals of this engine hold",
+    "lattice.md": "The lattice: seen from outside",
+    "proofs/lattice.md": "The lattice: why its interval holds",
+}
 
 
 @pytest.mark.parametrize(
@@ -111,7 +118,13 @@ TITLES = {"training.md": "Training runs", "proofs/poisson.md": "Poisson", "chang
         ("see docs/training.md.", "proofs/poisson.md", "see [Training runs](../training.md)."),
         ("(docs/proofs/poisson.md)", "training.md", "([Poisson](proofs/poisson.md))"),
         ("[x](proofs/poisson.md#here)", "reference/a.md", "[x](../proofs/poisson.md#here)"),
-        ("[docs/training.md](training.md)", "a.md", "[docs/training.md](training.md)"),
+        ("[docs/training.md](training.md)", "a.md", "[Training runs](training.md)"),
+        (
+            "(proofs/hits.md, docs/lattice.md)",
+            "a.md",
+            "([Hits](proofs/hits.md), [The lattice: seen from outside](lattice.md))",
+        ),
+        ("in laws/__init__.py, `__main__`", "a.md", "in laws/\\_\\_init\\_\\_.py, `__main__`"),
         ("`docs/training.md` and CHANGELOG.md", "a.md", "`docs/training.md` and [Changelog](changelog.md)"),
         ("    docs/training.md", "a.md", "    docs/training.md"),
         ("docs/absent.md", "a.md", "docs/absent.md"),

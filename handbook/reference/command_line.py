@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import click
@@ -12,6 +13,7 @@ from tightrope.cli.app import app
 from .words import shown
 
 WIDTH = 92
+KEPT = re.compile(r"^ *\x08$", re.MULTILINE)  # before lines that click does not fill: an empty one in a terminal
 
 
 def page() -> str:
@@ -33,7 +35,7 @@ def sections(command: click.Command, name: str, parent: click.Context | None) ->
     context = click.Context(command, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH)
     path = context.command_path
     yield f"{'##' if path.count(' ') < 2 else '###'} {path}\n"
-    yield shown(command.get_help(context), "text")
+    yield shown(KEPT.sub("", command.get_help(context)), "text")
     if isinstance(command, click.Group):
         for each in command.list_commands(context):
             found = command.get_command(context, each)

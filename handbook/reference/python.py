@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
@@ -12,11 +13,12 @@ from handbook.blocks import PageFault
 from release import api_python
 from release.api_python import INNER
 from tightrope import catalogue, ledger
+from tightrope.cli.entries import docstring
 from tightrope.errors import TightropeError
 from tightrope.ledger.ledger import Ledger
 from tightrope.registry import MECHANISMS, TRANSFORMS
 
-from .words import documented, escaped, markdown, signature
+from .words import documented, escaped, markdown, shown, signature
 
 # Pages, and what stands on them in this order.
 GROUPS: Mapping[str, list[str]] = MappingProxyType(
@@ -75,18 +77,27 @@ def told(name: str, thing: Any, level: int = 2) -> Iterator[str]:
     """A function with its signature, or a class with what it holds and answers."""
     short = name.removeprefix("tr.")
     yield f"{'#' * level} {short}\n"
-    yield signature(name, thing)
+    yield choices(name, thing) if is_choice(thing) else signature(name, thing)
     yield documented(thing) + "\n"
     if inspect.isclass(thing):
         shared = set(dir(tr.Mechanism)) if issubclass(thing, tr.Mechanism) else set()  # on a page of its own
         yield from members(short, thing, [each for each in own(thing) if each not in shared], level + 1)
 
 
+def is_choice(thing: Any) -> bool:
+    return inspect.isclass(thing) and issubclass(thing, Enum)
+
+
+def choices(name: str, kind: type[Enum]) -> str:
+    """Names with the texts that stand for them: nobody calls such a class."""
+    return shown("\n".join(f'{name}.{each.name}  # "{each.value}"' for each in kind))
+
+
 def own(kind: type) -> list[str]:
     """Public methods and properties that are ours, in alphabetical order."""
     return [
         name
-        for name in sorted(dir(kind))
+        for name in sorted({*dir(kind), *vars(kind)})
         if is_public(name) and not is_field(kind, name) and from_here(inspect.getattr_static(kind, name))
     ]
 
@@ -145,11 +156,9 @@ def classes_page() -> str:
     ]
     for name in sorted(mechanisms(), key=str.lower):
         thing = getattr(tr, name)
-        parts += [f"## {name}\n", signature(f"tr.{name}", thing), documented(thing) + "\n"]
-        if name in MECHANISMS:
-            parts.append(
-                f"For example `{MECHANISMS[name].example}`; more in [{name}](../mechanisms.md#{name.lower()}).\n"
-            )
+        parts += [f"## {name}\n", signature(f"tr.{name}", thing), markdown(docstring(thing)) + "\n"]
+        more = f"ore in [{name}](../mechanisms.md#{name.lower()}).\n"
+        parts.append(f"For example `{MECHANISMS[name].example}`; m{more}" if name in MECHANISMS else f"M{more}")
         if inspect.isclass(thing):
             parts += members(name, thing, [each for each in own(thing) if each not in shared], 3)
     return "\n".join(parts)

@@ -39,7 +39,7 @@ def told_apart(words: str) -> Iterator[str]:
 def escaped(text: str) -> str:
     parts = KEPT.split(text)
     parts[::2] = [MARKS.sub(r"\\\1", part) for part in parts[::2]]
-    return re.sub(r"^([ \t]*)([#+]|\d+\.)", r"\1\\\2", "".join(parts), flags=re.MULTILINE)
+    return re.sub(r"^([ \t]*)([#+-]|\d+\.)", r"\1\\\2", "".join(parts), flags=re.MULTILINE)
 
 
 def signature(name: str, thing: Callable[..., object], bound: bool = False) -> str:

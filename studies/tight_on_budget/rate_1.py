@@ -42,7 +42,7 @@ WHY = f"""\
 ### How fast Laplace noise becomes Gaussian
 
 Section 6 leaves for future work why the curve of Laplace noise approaches that of Gaussian noise of half its variance.
-The theorem in [laplace_to_gauss](proofs/laplace_to_gauss.md) says why and how fast, with constants. On the middle line
+A [theorem](proofs/laplace_to_gauss.md) says why and how fast, with constants. On the middle line
 between the two laws both characteristic functions are real; that of Laplace noise is a product over its zeros, and its
 logarithm differs from a Gaussian's of the same mean loss only in the fourth order of 1/scale. So the nearest Gaussian
 is not the one of half the variance, b^2, but the matched one, b^2 + b/3 + 1/36 + ... (a second theorem, on a tilted
