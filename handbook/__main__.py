@@ -42,7 +42,7 @@ def main() -> int:
     try:
         return serve(given.port) if given.what == "serve" else build(given.interop)
     except KeyboardInterrupt:
-        print()
+        print("" if given.what == "serve" else "\ninterrupted: there is no site")
         return 0 if given.what == "serve" else 130
 
 
