@@ -40,6 +40,7 @@ html_theme = "furo"
 html_title = f"Tightrope {release}"
 html_static_path = [str(STAGED / "_static")]
 html_css_files = ["site.css"]
+html_js_files = ["formulas.js"]
 html_copy_source = False
 html_use_index = False
 html_show_sourcelink = False

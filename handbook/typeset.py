@@ -15,8 +15,9 @@ from docutils import nodes  # type: ignore[import-untyped]
 COLUMNS = 101  # of a block beside the sidebar, as site.css has it
 GUESSED = (("console", "$ "), ("python", "import "), ("python", "from "), ("sh", "make "), ("sh", "tightrope "))
 IN_COLUMNS = re.compile(r"\S {3,}\S")
-PUNCTUATION = re.compile(r"[,.;:!?)\]’”]+")
+OPENING, CLOSING = re.compile(r"[(\[“‘]+$"), re.compile(r"[,.;:!?)\]’”]+")
 SVG = re.compile(r'<svg[^>]*?\swidth="([\d.]+)pt"', re.DOTALL)
+WORD = 24  # letters that are never broken
 PER_INCH = 96  # pixels of a style sheet
 
 
@@ -24,6 +25,9 @@ def typeset(app: Any, page: nodes.document) -> None:
     for block in page.findall(nodes.literal_block):
         color(block)
         keep_columns(block)
+    for code in page.findall(nodes.literal):
+        if max(map(len, code.astext().split()), default=0) <= WORD:
+            code["classes"].append("whole")
     for picture in page.findall(nodes.image):
         measure(Path(app.srcdir), picture)
     for formula in list(page.findall(nodes.math)):
@@ -71,10 +75,19 @@ def png_width(file: Path) -> float:
 
 
 def keep_punctuation(formula: nodes.math) -> None:
-    """A line does not begin with the comma that follows a formula: browsers would break there."""
+    """A line does not begin with the comma that follows a formula, nor end with the bracket that opens before it."""
     parent, place = formula.parent, formula.parent.index(formula)
-    after = parent[place + 1] if place + 1 < len(parent) else formula
-    found = PUNCTUATION.match(after.astext()) if isinstance(after, nodes.Text) else None
-    if found is not None:
-        kept = nodes.inline("", "", formula.deepcopy(), nodes.Text(found.group()), classes=["kept"])
-        parent[place : place + 2] = [kept, nodes.Text(after.astext()[found.end() :])]
+    before, after = beside(parent, place - 1), beside(parent, place + 1)
+    opens, closes = OPENING.search(before), CLOSING.match(after)
+    if opens or closes:
+        first, last = opens.group() if opens else "", closes.group() if closes else ""
+        kept = nodes.inline("", "", nodes.Text(first), formula.deepcopy(), nodes.Text(last), classes=["kept"])
+        left = [nodes.Text(before.removesuffix(first))] if before else []
+        right = [nodes.Text(after.removeprefix(last))] if after else []
+        parent[place - len(left) : place + 1 + len(right)] = [*left, kept, *right]
+
+
+def beside(parent: nodes.Element, place: int) -> str:
+    """The words at this place, if it has nothing but words."""
+    found = parent[place] if 0 <= place < len(parent) else None
+    return str(found.astext()) if isinstance(found, nodes.Text) else ""
