@@ -15,7 +15,7 @@ DIST := .venv-dist
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs docs-serve test test-interop test-ledger test-browser pictures check house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources dist clean
+.PHONY: help demo docs docs-serve test test-interop test-ledger test-browser test-site pictures check house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,7 +55,10 @@ $(INTEROP)/.stamp: pyproject.toml tests/interop/requirements.txt
 
 test-browser: $(BROWSER)/.stamp $(AXE) ## the explorer in a real browser (Debian's Chromium, or CHROMIUM=path), in an environment of its own
 	@test -x "$(CHROMIUM)" || { echo "make test-browser needs a browser: apt-get install chromium, or CHROMIUM=path" >&2; exit 1; }
-	CHROMIUM="$(CHROMIUM)" AXE="$(AXE)" $(BROWSER)/bin/python -m pytest -q tests/browser $(BROWSER_OPTIONS)
+	CHROMIUM="$(CHROMIUM)" AXE="$(AXE)" $(BROWSER)/bin/python -m pytest -q tests/browser --ignore tests/browser/test_site.py $(BROWSER_OPTIONS)
+
+test-site: $(BROWSER)/.stamp $(AXE) ## each page that make docs built, in the browser: phone and desk, both themes
+	CHROMIUM="$(CHROMIUM)" AXE="$(AXE)" $(BROWSER)/bin/python -m pytest -q tests/browser/test_site.py
 
 $(BROWSER)/.stamp: pyproject.toml tests/browser/requirements.txt
 	@test -x $(BROWSER)/bin/python || $(PYTHON) -m venv $(BROWSER)
