@@ -16,9 +16,10 @@ from enum import Enum
 from hashlib import sha256
 from typing import Any
 
+from .attachment import attached
 from .calls import cut, quoted
 from .errors import DataError, InvalidParameter
-from .version import __version__
+from .version import __version__, install_command
 
 SCHEMA = 1
 DEPTH_MOST = 100
@@ -73,9 +74,10 @@ def digest_agrees(document: Mapping[str, object]) -> bool | None:
 
 
 def decoded(data: bytes) -> str:
-    """The text of a file: UTF-8, or UTF-16 with its mark, as some shells write it; DataError otherwise."""
+    """The text of a file, or of what is attached to a PDF: UTF-8, or UTF-16 with its mark, as some shells write it;
+    DataError otherwise."""
     if data.startswith(b"%PDF"):
-        raise DataError("a PDF has its document attached: save that (pdfdetach -saveall), and take result.json")
+        data = attached(data)
     try:
         return data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
     except UnicodeDecodeError:
@@ -92,7 +94,7 @@ def read(text: str, about: str, changed: bool = False) -> dict[str, Any]:
     if type(number) is int and number > SCHEMA:
         raise DataError(
             f"this is {about} of schema {cut(number)}, and Tightrope {__version__} reads schema {SCHEMA}: a newer "
-            "version wrote it; update Tightrope (pip install --upgrade tightrope-dp)"
+            f"version wrote it; update Tightrope ({install_command(upgrade=True)})"
         )
     if not isinstance(document, dict) or number != SCHEMA or isinstance(number, bool):
         raise DataError(f'this is not {about} of schema {SCHEMA}: {{"schema": {SCHEMA}, ...}} is needed')

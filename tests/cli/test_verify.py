@@ -50,6 +50,16 @@ def test_the_table_of_a_training_run_verifies_row_by_row(capsys: pytest.CaptureF
     assert "6 proved, 0 refuted, 0 not checkable" in answered(capsys, "verify", str(file))
 
 
+@pytest.mark.parametrize("name", ["report.html", "report.pdf"])
+def test_a_report_verifies_and_is_asked_again(name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file, again = str(tmp_path / name), str(tmp_path / "again.json")
+    option = f"--{name.partition('.')[2]}"
+    answered(capsys, "report", "Laplace(scale=2) * 2", "--delta", "1e-3", option, file, "--date", "2026-11-16")
+    assert "2 proved, 0 refuted, 0 not checkable" in answered(capsys, "verify", file)
+    answered(capsys, "report", file, "--json", again, "--date", "2026-11-16")
+    assert "2 proved" in answered(capsys, "verify", again)
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_files_of_other_shells_are_read(encoding: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "answer.json"
@@ -61,7 +71,7 @@ def test_files_of_other_shells_are_read(encoding: str, capsys: pytest.CaptureFix
     ("name", "data", "message"),
     [
         ("answer.json", bytes(range(256)), "not text in UTF-8"),
-        ("report.pdf", b"%PDF-1.7 \xff", "pdfdetach"),
+        ("report.pdf", b"%PDF-1.7 \xff", "nothing is attached"),
         ("rows.csv", b"lower,upper", "rows of a sweep"),
     ],
 )

@@ -17,6 +17,7 @@ import tightrope as tr
 from tightrope import documents, result
 from tightrope.report import proof, value
 from tightrope.report.from_file import document_of
+from tightrope.report.html import written
 from tightrope.report.ran import neighbours, what_ran
 
 HOSTILE = "</script><script>alert('1')</script><img src=x onerror=\"alert(2)\"> & &amp;"
@@ -176,18 +177,18 @@ def test_several_deltas_and_one_direction() -> None:
 
 def test_parts_are_told_with_what_is_inside() -> None:
     run = tr.parse("parallel(Laplace(scale=3), Gaussian(sigma=4)) * 2 + (Laplace(scale=9) * 2).poisson(rate=0.5)")
-    text = Reader(what_ran(run) + neighbours(run)).text
+    text = Reader(written(what_ran(run)) + written(neighbours(run))).text
     told = ("parallel, 2 times.", "poisson.", "Laplace, 2 times.", "rate = 0.5", "sigma = 4", "McSherry 2009")
     assert [each for each in (*told, "one after the other", "the base has its sensitivity") if each not in text] == []
     many = sum(tr.Gaussian(sigma=1.0 + index) for index in range(20))
-    assert "8 more parts" in Reader(what_ran(many)).text
+    assert "8 more parts" in Reader(written(what_ran(many))).text
 
 
 def test_a_schedule_and_a_loader_with_a_caution() -> None:
     phases = [(10, 1.0, 20), (30, 2.0, 60)]
-    assert "2 30 2 60" in Reader(what_ran(tr.training(records=600, schedule=phases))).text
+    assert "2 30 2 60" in Reader(written(what_ran(tr.training(records=600, schedule=phases)))).text
     shuffled = tr.training(records=600, batch=60, epochs=2, sigma=1.0, sampling="shuffled")
-    assert "The Poisson number is no bound for it" in Reader(what_ran(shuffled)).text
+    assert "The Poisson number is no bound for it" in Reader(written(what_ran(shuffled))).text
 
 
 def test_a_run_that_no_text_holds_is_to_be_built_again(
@@ -197,15 +198,15 @@ def test_a_run_that_no_text_holds_is_to_be_built_again(
         raise tr.ExpressionError("unknown mechanism", text, 0)
 
     monkeypatch.setattr(proof, "parse", refuse)
-    text = Reader(proof.certificate(trained[0])).text
+    text = Reader(written(proof.certificate(trained[0]))).text
     assert "build it again" in text
     assert "tightrope verify" not in text
 
 
 def test_what_the_checker_does_not_know_is_not_promised(trained: tuple[tr.Report, str]) -> None:
-    assert "proves or refutes both ends" in Reader(proof.certificate(trained[0])).text
+    assert "proves or refutes both ends" in Reader(written(proof.certificate(trained[0]))).text
     other = tr.Exponential(epsilon=1.0).report(delta=1e-6, seconds=5.0, date="2026-11-16")
-    text = Reader(proof.certificate(other)).text
+    text = Reader(written(proof.certificate(other))).text
     assert "its checker does not know this run: Exponential" in text
     assert "proves or refutes" not in text
 

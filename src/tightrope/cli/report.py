@@ -15,7 +15,8 @@ from ..report import Report
 from ..report import report as make
 from ..report.from_file import questions_of
 from ..report.request import REPORT_SECONDS
-from ..report.value import PAPERS
+from ..report.value import PAPERS, SUFFIXES
+from ..version import install_command
 from .options import DIRECTION, PROOF
 from .output import complain, say, spinner, stated_result
 
@@ -30,7 +31,7 @@ FILE_OPTIONS = (
     click.option("--html", "page", metavar="FILE", help="Write one HTML file that needs no other."),
     click.option("--pdf", "paged", metavar="FILE", help="Write it as PDF; needs the extra [pdf]."),
     click.option("--json", "document", metavar="FILE", help="Write the certificate alone."),
-    click.option("--paper", type=click.Choice(PAPERS), default=PAPERS[0], help="Of the PDF; default: a4."),
+    click.option("--paper", type=click.Choice(tuple(PAPERS)), default="a4", help="Of the PDF; default: a4."),
 )
 RISK_OPTIONS = (
     click.option("--prior", type=float, default=0.1, help="As in risk; default: 0.1."),
@@ -64,8 +65,8 @@ def report(
 ) -> int:
     """The document that is filed: what ran, epsilon with both ends, what it means, and the certificate.
 
-    EXPR is a run, or a file of results or an earlier report (.json, .html): then the same questions are asked again,
-    and the answers must agree.
+    EXPR is a run, or a file of results or an earlier report (.json, .html, .pdf): then the same questions are asked
+    again, and the answers must agree.
 
     \b
     tightrope report "training(records=60000, batch=256, epochs=15, sigma=1.1)" --delta 1e-5 --html privacy.html
@@ -81,7 +82,7 @@ def report(
     notes = [f"  note: {each}" for each in gathered(found.results)]
     say("\n".join([*map(stated_result, found.results), *notes, f"written: {', '.join(written)}"]))
     if page is not None and not found.drawn:
-        complain("the report has no pictures: pip install 'tightrope-dp[plot]' for these")
+        complain(f"the report has no pictures, which need matplotlib: {install_command('plot')}")
     return 0
 
 
@@ -105,7 +106,7 @@ def _found(expression: str, deltas: tuple[float, ...], options: dict[str, Any]) 
     from .app import read
 
     with spinner("the questions of the report"):
-        if not expression.endswith((".json", ".html")):
+        if not expression.endswith(SUFFIXES):
             if not deltas:
                 raise InvalidParameter("a report needs --delta, such as --delta 1e-6")
             return make(read(expression, parse), deltas, **options)

@@ -23,7 +23,7 @@ def verify(file: Path, seconds: float, as_document: bool) -> int:
     """Proves or refutes each end of the answers in FILE, in balls, by a checker that shares no code with the engines.
 
     FILE is what --json wrote, of epsilon, delta, curve, calibrate, compare, train, risk or convert; or a report as
-    HTML. - reads standard input.
+    HTML or PDF. - reads standard input.
     Nothing in it is trusted but the question: the expression, the direction, and delta or epsilon.
 
     \b

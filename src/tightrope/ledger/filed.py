@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import documents
 from ..report.filing import Filing
 from ..report.value import Filed
 from .table import odometer_words, promised, state_words, used_words
+
+if TYPE_CHECKING:
+    from ..report.page import Page
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,8 +66,8 @@ class BudgetReport(Filed):
         }
         return documents.write_dated(documents.plain(content), self.filing.date)
 
-    def html(self) -> str:
-        """One file that needs no other: no script runs in it, and nothing is fetched."""
+    def _page(self) -> Page:
+        """What its files show."""
         from .filing_page import budget_page
 
         return budget_page(self)

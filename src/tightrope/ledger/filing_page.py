@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..calls import shortened
 from ..relation import Relation
-from ..report.markup import Markup, element, facts, joined, listing, table
+from ..report.markup import Content, Markup, element, facts, joined, listing, table
 from ..report.meaning import pictured
-from ..report.page import framed
+from ..report.page import Page
 from ..report.pictures import Picture, made_picture
 from ..report.proof import listed, signatures
 from ..report.ran import expression
@@ -45,8 +45,8 @@ HISTORY_SIZE = (7.0, 3.6)
 SHOWS = "Steps that rise over time: the share of the promise that was used. Its numbers are in the tables of this page."
 
 
-def budget_page(report: BudgetReport) -> str:
-    """The whole file."""
+def budget_page(report: BudgetReport) -> Page:
+    """All of it."""
     sections = [
         ("summary", "Summary", _summary(report)),
         ("promise", "The promise, and to whom", _promise(report)),
@@ -61,7 +61,8 @@ def budget_page(report: BudgetReport) -> str:
         ("signatures", "Filed", signatures()),
         ("document", "Appendix: the document", listed(report.document())),
     ]
-    return framed(report.filing, about(report.filing, ("Budget", report.status["name"])), sections, report.document())
+    subject = ("Budget", report.status["name"])
+    return Page.of(report.filing, about(report.filing, subject), sections, report.document())
 
 
 def _summary(report: BudgetReport) -> Markup:
@@ -155,7 +156,7 @@ def _over_time(report: BudgetReport) -> Markup:
 
 def _parts(report: BudgetReport) -> Markup:
     if not report.tree:
-        return Markup("")
+        return Markup()
     rows = [
         ("\N{EM SPACE}" * (each["depth"] - 1) + each["name"], promised(each), used_words(each)) for each in report.tree
     ]
@@ -180,7 +181,7 @@ def _jobs(report: BudgetReport) -> Markup:
     return joined(found)
 
 
-def _job(at: int, job: Mapping[str, Any], budget: str, axis: Mapping[str, Any]) -> tuple[str, ...]:
+def _job(at: int, job: Mapping[str, Any], budget: str, axis: Mapping[str, Any]) -> tuple[Content, ...]:
     """A row; who else paid for the job, or for which part it was, stands beside it."""
     paid = [text if name == budget else f"{text} ({name})" for name, text in job["jobs"].items()]
     said = [shortened(", ".join(paid), EXPRESSION_SHOWN)]

@@ -21,9 +21,8 @@ _EMBEDDED = re.compile(rf'<script type="application/json" id="{RESULT_ID}">(.*?)
 
 
 def embedded(document: str) -> str:
-    """The document as data in a page, which no browser runs; nothing in it can end the element, as < is escaped."""
-    text = document.replace("<", "\\u003c")
-    return f'<script type="application/json" id="{RESULT_ID}">{text}</script>'
+    """The document as the text of an element that no browser runs; nothing in it can end that, as < is escaped."""
+    return document.replace("<", "\\u003c")
 
 
 def document_of(text: str) -> str:

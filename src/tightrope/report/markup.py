@@ -1,45 +1,48 @@
-"""Markup that cannot be broken by what is put into it: every text is escaped, unless it is markup already."""
+"""The content of a document as a tree of elements, from which the writers of HTML and PDF make their files.
+
+Guarantee: a text in it stays a text. One writer escapes it, the other hands it on as data; none reads it as markup.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
+from dataclasses import dataclass
 
 
-class Markup(str):
-    """Text that is markup already."""
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """An element with its attributes and what is inside; without a name, what is inside alone. The names are HTML's,
+    but that an img has the picture itself as its src, as SVG."""
 
-    __slots__ = ()
+    name: str = ""
+    attributes: tuple[tuple[str, str], ...] = ()
+    inside: tuple[str | Markup, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.name) or any(self.inside)
 
 
-def marked(text: str) -> Markup:
-    """The text as markup that shows it."""
-    return text if isinstance(text, Markup) else Markup(escape(text))
+Content = str | Markup
 
 
-def joined(parts: Iterable[str], between: str = "") -> Markup:
+def joined(parts: Iterable[Content]) -> Markup:
     """One after the other."""
-    return Markup(between.join(map(marked, parts)))
+    return Markup(inside=tuple(parts))
 
 
-def void(name: str, /, **attributes: str) -> Markup:
-    """An element with nothing inside; class_ is written class, and http_equiv http-equiv."""
-    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
-    return Markup(f"<{name}{given}>")
+def element(name: str, /, *inside: Content, **attributes: str) -> Markup:
+    """An element with these texts or elements inside; class_ stands for class, and http_equiv for http-equiv."""
+    given = tuple((key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items())
+    return Markup(name, given, inside)
 
 
-def element(name: str, /, *inside: str, **attributes: str) -> Markup:
-    """An element with these texts or elements inside."""
-    return Markup(f"{void(name, **attributes)}{joined(inside)}</{name}>")
-
-
-def listing(notes: Iterable[str], **attributes: str) -> Markup:
+def listing(notes: Iterable[Content], **attributes: str) -> Markup:
     """A list of sentences; nothing where there are none."""
     items = [element("li", note) for note in notes]
-    return element("ul", *items, **attributes) if items else Markup("")
+    return element("ul", *items, **attributes) if items else Markup()
 
 
-def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]], **attributes: str) -> Markup:
+def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[Content]], **attributes: str) -> Markup:
     """Rows under headings; the first cell of each names it. It can be scrolled where it is too wide for the screen."""
     head = element("tr", *(element("th", each, scope="col") for each in headings))
     body = [element("tr", element("th", first, scope="row"), *cells(rest)) for first, *rest in rows]
@@ -53,7 +56,7 @@ def facts(caption: str, rows: Iterable[tuple[str, str]]) -> Markup:
     return scrolled(caption, element("table", element("caption", caption), element("tbody", *body), class_="facts"))
 
 
-def cells(texts: Iterable[str]) -> list[Markup]:
+def cells(texts: Iterable[Content]) -> list[Markup]:
     return [element("td", each) for each in texts]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..bound import Bound
 from ..digits import short
 from ..errors import InvalidParameter
-from .markup import Markup, element, joined, listing, table, void
+from .markup import Markup, element, joined, listing, table
 from .pictures import Picture, curve_picture, epochs_picture, tradeoff_pictures
 from .value import Report
 from .words import both_ends
@@ -89,7 +89,7 @@ def pictured(drawn: bool, make: Callable[[], list[Picture]], caption: str) -> li
         found = make()
     except InvalidParameter as error:
         return [element("p", f"No picture: {error}.")]
-    images = [void("img", src=each.source, alt=each.shows) for each in found]
+    images = [element("img", src=each.source, alt=each.shows) for each in found]
     told = element("figcaption", f"{caption}. {_upper(found[0].certified)}.")
     return [element("figure", element("div", *images, class_="pair") if len(images) > 1 else images[0], told)]
 
@@ -101,4 +101,4 @@ def _upper(text: str) -> str:
 def _left_out(report: Report, part: str, words: str) -> Markup:
     """Why a part is not there; nothing where it was not asked."""
     why = report.left_out.get(part)
-    return Markup("") if why is None else element("p", f"{words}: {why}.", class_="caution")
+    return Markup() if why is None else element("p", f"{words}: {why}.", class_="caution")

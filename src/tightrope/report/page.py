@@ -1,20 +1,12 @@
-"""The report as one HTML file: its frame, which other documents that are filed share, and its sections in order.
-
-Guarantee: no script runs and nothing is fetched (the policy in its head allows neither), every text that somebody typed
-is escaped, and the same report at the same date is the same file.
-"""
+"""What a filed document consists of, before it is written as HTML or PDF; and the sections of a report, in order."""
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable
-from hashlib import sha256
-from importlib.resources import files
+from dataclasses import dataclass
 
-from ..version import __version__
 from .filing import Filing
-from .from_file import embedded
-from .markup import Markup, element, joined, listing, marked, void
+from .markup import Content, Markup, element, listing
 from .meaning import by_epoch, pictures, what_it_means
 from .proof import certificate, errors, listed, signatures
 from .ran import neighbours, what_ran
@@ -23,46 +15,32 @@ from .value import Report
 from .words import leaves_out, rests_on
 
 
-def page(report: Report) -> str:
-    """The whole file."""
-    return framed(report.filing, head(report), _sections(report), report.document())
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Whose it is, its head and sections, and the document that it holds as data."""
+
+    filing: Filing
+    header: Markup
+    sections: tuple[Markup, ...]
+    document: str
+
+    @property
+    def title(self) -> str:
+        """Of the file: with the system that it is about."""
+        return " - ".join(filter(None, (self.filing.title, self.filing.system)))
+
+    @staticmethod
+    def of(filing: Filing, about: Markup, sections: Iterable[tuple[str, str, Content]], document: str) -> Page:
+        """From what it is about and its sections (name, title, inside); those with nothing inside are left out."""
+        names = ", ".join(filter(None, (filing.system, filing.organisation)))
+        subtitle = [element("p", names, class_="subtitle")] if names else []
+        header = element("header", element("h1", filing.title), *subtitle, about)
+        return Page(filing, header, tuple(_section(*each) for each in sections if each[2]), document)
 
 
-def framed(filing: Filing, about: Markup, sections: Iterable[tuple[str, str, str]], document: str) -> str:
-    """A whole file: what it is about, its sections (name, title, inside; those with nothing inside are left out), and
-    the document that it holds as data."""
-    style = files(__package__).joinpath("page.css").read_text("utf-8")
-    told = [section(name, title, inside) for name, title, inside in sections if inside]
-    main = element("main", *told, Markup(embedded(document)))
-    body = element("body", _header(filing, about), main, _footer(filing))
-    return f"<!DOCTYPE html>\n{element('html', _head(filing, style), body, lang='en-GB')}\n"
-
-
-def _head(filing: Filing, style: str) -> Markup:
-    """The one style sheet is known by its digest, so that no other one is obeyed."""
-    known = b64encode(sha256(style.encode("utf-8")).digest()).decode("ascii")
-    policy = f"default-src 'none'; style-src 'sha256-{known}'; img-src data:; base-uri 'none'; form-action 'none'"
-    return element(
-        "head",
-        void("meta", charset="utf-8"),
-        void("meta", http_equiv="Content-Security-Policy", content=policy),
-        void("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        void("meta", name="generator", content=f"Tightrope {__version__}"),
-        void("meta", name="author", content=filing.author or filing.organisation),
-        void("meta", name="dcterms.created", content=filing.date),
-        element("title", " - ".join(filter(None, (filing.title, filing.system)))),
-        element("style", Markup(style)),
-    )
-
-
-def _header(filing: Filing, about: Markup) -> Markup:
-    names = ", ".join(filter(None, (filing.system, filing.organisation)))
-    subtitle = [element("p", names, class_="subtitle")] if names else []
-    return element("header", element("h1", filing.title), *subtitle, about)
-
-
-def _sections(report: Report) -> list[tuple[str, str, str]]:
-    return [
+def page(report: Report) -> Page:
+    """A report."""
+    sections = [
         ("summary", "Summary", summary(report)),
         ("ran", "What ran", what_ran(report.mechanism)),
         ("neighbours", "Who counts as a neighbour", neighbours(report.mechanism)),
@@ -77,20 +55,9 @@ def _sections(report: Report) -> list[tuple[str, str, str]]:
         ("signatures", "Filed", signatures()),
         ("document", "Appendix: the document", listed(report.document())),
     ]
+    return Page.of(report.filing, head(report), sections, report.document())
 
 
-def section(name: str, title: str, inside: str) -> Markup:
+def _section(name: str, title: str, inside: Content) -> Markup:
     """A part of the page, which others can point to."""
-    return element("section", element("h2", title, id=f"{name}-title"), marked(inside), id=name)
-
-
-def _footer(filing: Filing) -> Markup:
-    return element(
-        "footer",
-        joined([f"Made with Tightrope {__version__}, certified differential-privacy accounting, on ", _time(filing)]),
-        ".",
-    )
-
-
-def _time(filing: Filing) -> Markup:
-    return element("time", filing.day, datetime=filing.date)
+    return element("section", element("h2", title, id=f"{name}-title"), inside, id=name)

@@ -1,12 +1,8 @@
-"""The pictures of a report: SVG in one line of text each, the same for the same numbers.
-
-As images in a page they can neither run nor fetch anything, and their names do not meet.
-"""
+"""The pictures of a report: SVG, the same for the same numbers."""
 
 from __future__ import annotations
 
 import math
-from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,7 +25,7 @@ MARK_COLOUR = "#d55e00"
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image as a data URI, what it shows for those who do not see it, and what its width is."""
+    """An image as SVG, what it shows for those who do not see it, and what its width is."""
 
     source: str
     shows: str
@@ -86,5 +82,4 @@ def made_picture(plot: Callable[[], Figure], size: tuple[float, float], shows: s
         figure.set_size_inches(size)
         return figure
 
-    image = b64encode(svg(draw).encode("utf-8")).decode("ascii")
-    return Picture(f"data:image/svg+xml;base64,{image}", shows, told[0])
+    return Picture(svg(draw), shows, told[0])

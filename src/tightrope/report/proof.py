@@ -88,9 +88,9 @@ def _checks(report: Report) -> list[Markup]:
     again = f"tightrope epsilon {_shell(run)} {deltas}{only} --proof"
     why = _not_checkable(run)
     told = (
-        "tightrope verify proves or refutes both ends from it, by a checker that shares no code with what found them."
+        "It proves or refutes both ends, by a checker that shares no code with what found them."
         if not why
-        else f"tightrope verify says whether it was changed; its checker does not know this run: {why}."
+        else f"It says whether the certificate was changed; its checker does not know this run: {why}."
     )
     more = " The other command asks the same question again, in ball arithmetic:" if len(again) <= COMMAND_MOST else ""
     return [
@@ -99,7 +99,7 @@ def _checks(report: Report) -> list[Markup]:
             "p",
             "The page holds the certificate as data (the element ",
             element("code", RESULT_ID),
-            f"), and a PDF has it attached (result.json). {told}{more}",
+            f"), and a PDF has it attached (result.json); tightrope verify reads both. {told}{more}",
         ),
         element("pre", element("code", "\n".join(["tightrope verify report.html", *([again] if more else [])]))),
     ]

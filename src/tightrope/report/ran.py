@@ -15,7 +15,7 @@ from ..plans.report import linked
 from ..plans.samplings import CAUTIONS
 from ..transforms.base import Transformation
 from ..transforms.parallel import Parallel
-from .markup import Markup, element, facts, joined, listing, table
+from .markup import Content, Markup, element, facts, joined, listing, table
 from .words import neighbours_said, sentence
 
 PARTS_SHOWN_MOST = 12  # that are shown; the expression has all
@@ -86,7 +86,7 @@ def _item(part: Mechanism, count: int) -> Markup:
     often = "" if count == 1 else f", {count:,} times"
     called = f"{part.name}: " if part.name else ""
     make: Any = type(part)
-    said = [element("strong", f"{called}{kind(part)}{often}."), " ", summary(part)]
+    said: list[Content] = [element("strong", f"{called}{kind(part)}{often}."), " ", summary(part)]
     if isinstance(part, training):
         return element("li", *said, *trained(part))
     about = [*_given(part)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from os import PathLike, fspath
 from os.path import splitext
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from .. import result
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from ..epochs import Epochs
     from ..risk import Risk
     from ..tradeoffs import Tradeoffs
+    from .page import Page
 
-PAPERS = ("a4", "letter")
+PAPERS = MappingProxyType({"a4": "a4", "letter": "us-letter"})  # as Typst calls them
 SUFFIXES = (".html", ".pdf", ".json")
 
 
@@ -39,8 +41,15 @@ class Filed(ABC):
         """All of it as JSON, with a date and a digest."""
 
     @abstractmethod
+    def _page(self) -> Page:
+        """What its files show."""
+
     def html(self) -> str:
-        """One file that needs no other."""
+        """One file that needs no other: no script runs in it, and nothing is fetched. Without matplotlib it says that
+        it has no pictures; its tables hold the numbers in any case."""
+        from .html import html
+
+        return html(self._page())
 
     @property
     def drawn(self) -> bool:
@@ -49,12 +58,12 @@ class Filed(ABC):
 
     @checked
     def pdf(self, paper: str = "a4") -> bytes:
-        """The same on paper, a4 or letter, with the document attached; needs WeasyPrint."""
-        from .pdf import printed
+        """The same on paper, a4 or letter, with the document attached; needs typst."""
+        from .pdf import pdf
 
         if paper not in PAPERS:
             raise InvalidParameter(f"paper must be {' or '.join(PAPERS)}, not {paper!r:.40}")
-        return printed(self.html(), self.document(), self.filing.date, paper)
+        return pdf(self._page(), PAPERS[paper])
 
     def text(self, kind: str) -> str:
         """As html, or as json: the document alone."""
@@ -113,9 +122,8 @@ class Report(Filed):
         """The results as JSON with their certificates, as every command writes them; the page has it inside."""
         return result.write(self.results, len(self.results) > 1, self.filing.date)
 
-    def html(self) -> str:
-        """One file that needs no other: no script runs in it, and nothing is fetched. Without matplotlib it says that
-        it has no pictures; its tables hold the numbers in any case."""
+    def _page(self) -> Page:
+        """What its files show."""
         from .page import page
 
         return page(self)
