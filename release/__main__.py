@@ -21,7 +21,7 @@ from .typed import typed
 
 ROOT = Path(__file__).resolve().parent.parent
 MINUTES = 0.2  # of selftest, on each Python
-EXTRAS = "explore,ledger,parquet,plot,sweep"  # pdf needs a library of the system beside them
+EXTRAS = "explore,ledger,parquet,pdf,plot,sweep"
 TOOLS = ("hatchling", "twine", "packaging", "trove-classifiers", "readme-renderer", "mypy")
 
 

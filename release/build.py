@@ -85,7 +85,8 @@ def build(commit: Commit, within: Path, dist: Path) -> Iterator[Check]:
     source, wheel = sorted(made[0], key=lambda path: path.suffix == ".whl")
     unpacked = within / "unpacked"
     with tarfile.open(source) as archive:
-        archive.extractall(unpacked, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # where Python has it: 3.11.4 and newer
+        archive.extractall(unpacked)
     (tree,) = unpacked.iterdir()
     (again,) = _built(tree, commit, TWO[0], "--target", "wheel")
     differ.append(_different(wheel, again))

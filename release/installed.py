@@ -14,7 +14,7 @@ from .checks import Check, asked, plain_environment
 
 EXTRAS = (
     *("dask", "distributed", "matplotlib", "psycopg", "pyarrow", "pytest", "sqlalchemy", "starlette", "uvicorn"),
-    "weasyprint",
+    "typst",
 )
 EVERY_MODULE = """
 import importlib, pkgutil, tightrope
@@ -40,15 +40,18 @@ for vector in json.load(sys.stdin)["vectors"]:
 """
 SLACK = Fraction(1, 10**14)  # the reference values speak of decimals, answers of the doubles nearest to them
 NARROW = Fraction(1, 10**6)  # of the upper end: what is aimed at where nobody asks for more
-# Commands that need an extra, and the one line that says which.
+INSTALL = "import sys; from tightrope.version import install_command; print(install_command(sys.argv[1]))"
+# Commands that need an extra, its name, and the one line that says how it is installed.
 REFUSED = {
-    ("explore", "--no-browser"): "the explorer needs starlette and uvicorn: pip install 'tightrope-dp[explore]'",
+    ("explore", "--no-browser"): ("explore", "the explorer needs starlette and uvicorn: {}"),
     ("ledger", "init", "--ledger", "budget.db"): (
-        "a ledger needs SQLAlchemy (and psycopg for PostgreSQL): pip install 'tightrope-dp[ledger]'"
+        "ledger",
+        "a ledger needs SQLAlchemy (and psycopg for PostgreSQL): {}",
     ),
-    ("curve", "Gaussian(sigma=1)", "--plot", "curve.png"): ("plots need matplotlib: pip install 'tightrope-dp[plot]'"),
+    ("curve", "Gaussian(sigma=1)", "--plot", "curve.png"): ("plot", "plots need matplotlib: {}"),
     ("report", "Gaussian(sigma=1)", "--delta", "1e-6", "--pdf", "report.pdf"): (
-        "PDF needs WeasyPrint: pip install 'tightrope-dp[pdf]', or write --html and print it"
+        "pdf",
+        "PDF needs typst: {}, or write --html and print it",
     ),
 }
 
@@ -79,9 +82,10 @@ def basics(commands: Path, folder: Path, vectors: Path, version: str) -> Iterato
     document = json.loads(run("tightrope", *words, "--json")[0])
     inside = document["lower"] < 2.124515171120121 < document["upper"]
     yield Check("the same as JSON", f"schema {document['schema']}", "" if inside else f"it says {document}")
-    for refused, line in REFUSED.items():
+    for refused, (extra, line) in REFUSED.items():
+        install, _ = run("python", "-c", INSTALL, extra)
         said = run("tightrope", *refused, codes=(2,))
-        wrong = "" if said == ("", f"tightrope: {line}\n") else f"it says {said}"
+        wrong = "" if said == ("", f"tightrope: {line.format(install.strip())}\n") else f"it says {said}"
         yield Check(f"tightrope {refused[0]} names its extra", wrong=wrong)
 
 
