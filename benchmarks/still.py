@@ -228,7 +228,7 @@ def serve() -> None:
     from tightrope import work
 
     # What a question may take is counted in processor time: other work on the machine moves no answer.
-    work.monotonic = time.process_time  # type: ignore[attr-defined]
+    work.monotonic = time.process_time
 
     def bump(centre: float) -> Callable[[Any], Any]:
         return lambda x: -((x - arb(centre)) ** 2) / 2 - (2 * arb.pi()).log() / 2

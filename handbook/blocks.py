@@ -3,7 +3,7 @@
 A block is fenced by three backticks at the left margin, and its first word is its language:
 
     python                  run; a line `print(...)  # text` prints this text, and nothing else is printed
-    python needs A B        run where the libraries A and B are installed
+    python needs A B        run where A and B are installed, by make test-interop; what goes on from it needs them too
     console                 each line `$ tightrope ...` is a command, the lines that follow are how its output begins
 
 Blocks of a page run in its order, in one namespace and in one folder that is empty at first. Every other block is shown
@@ -52,6 +52,7 @@ class Block:
 
     @property
     def runs(self) -> bool:
+        """Whether somebody runs it: make test and the site, or make test-interop if it needs other libraries."""
         return self.language in ("python", "console") and (not self.heading or bool(self.needs))
 
     @property

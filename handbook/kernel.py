@@ -1,7 +1,7 @@
 """What runs beside the blocks of a page while the site is built: commands are typed, and what is printed is compared.
 
-Imported by the first, hidden cell of each page (stage.py), by whichever Python runs the page. Whatever goes wrong is
-written into a file (FAULTS) with its place, for whoever builds the site: __main__.py shows it.
+Imported by the first, hidden cell of each page (stage.py). Whatever goes wrong is written into a file (FAULTS) with its
+place, for whoever builds the site: __main__.py shows it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from textwrap import indent
 from traceback import format_exception_only
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handbook.blocks import Command, commands
 from handbook.stage import FAULTS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLUMNS = "100"  # of tables in a console
 
@@ -38,17 +42,14 @@ class Running:
     """The page that this kernel runs: its name, the lines of its blocks, and what was printed since the last one."""
 
     def __init__(self, page: str, lines: Sequence[int]) -> None:
-        """Pictures are drawn as SVG, and what is printed is heard from now on."""
+        """Figures are shown as SVG, and what is printed is heard from now on."""
         from IPython.core.getipython import get_ipython  # here, for the tests have no kernel and use the rest
 
         self.page, self.lines, self.heard = page, list(lines), list[str]()
         shell = get_ipython()
         assert shell is not None
-        shell.run_line_magic("matplotlib", "inline")
-        shell.run_line_magic("config", "InlineBackend.figure_formats = ['svg']")
-        shell.run_line_magic("config", "InlineBackend.rc = {'svg.hashsalt': 'tightrope'}")  # the same bytes each time
-        same = {"bbox_inches": "tight", "metadata": {"Date": None}}
-        shell.run_line_magic("config", f"InlineBackend.print_figure_kwargs = {same}")
+        formatter = shell.display_formatter.formatters["image/svg+xml"]
+        formatter.for_type_by_name("matplotlib.figure", "Figure", drawn)  # by name: most pages never import matplotlib
         shell.events.register("pre_run_cell", self.listen)
         shell.events.register("post_run_cell", self.tell)
 
@@ -91,6 +92,16 @@ class Running:
         fence = "`" * (2 + max((len(run) for run in re.findall(r"`+", typed)), default=1))
         display(Markdown(f"{fence}console\n{typed}{fence}"))
         self.lines.pop(0)
+
+
+def drawn(figure: Figure) -> str:
+    """As SVG, the same bytes each time."""
+    from matplotlib import rc_context
+
+    file = StringIO()
+    with rc_context({"svg.hashsalt": "tightrope"}):
+        figure.savefig(file, format="svg", bbox_inches="tight", metadata={"Date": None})
+    return file.getvalue()
 
 
 def answer(command: Command) -> str:

@@ -24,7 +24,7 @@ KERNELS = ROOT / "build" / "kernels"
 FAULTS = "HANDBOOK_FAULTS"  # in the environment of kernels: the file into which they write what goes wrong
 BESIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}  # where pages of the root go
 QUIET = ["--log-level=40", "--InteractiveShell.colors=nocolor", "--InteractiveShell.xmode=Minimal"]
-HERE, ELSEWHERE = "here", "elsewhere"  # the kernels: that of this environment, that with other libraries
+KERNEL = "page"
 APART = re.compile(r"`[^`\n]*`|\[[^\]\n]*\]\([^)\n]*\)|\]\([^)\n]*\)")  # code, and links that are links already
 NAMED = re.compile(r"(?<![\w/.-])([\w/]+\.md)\b(?![/(#])")
 BY_PATH = re.compile(r"\[([\w/]+\.md)\](?=\()")  # a link whose words are a path
@@ -33,8 +33,8 @@ TITLE_LONG = 30
 LINK = re.compile(r"\]\((?!\w+:|#)([^)\s#]+\.md)(#[^)\s]*)?\)")
 
 
-def stage(made: Mapping[str, str], interop: Path) -> None:
-    """Writes all pages, and those that were made of the package; interop is the Python that has other libraries."""
+def stage(made: Mapping[str, str]) -> None:
+    """Writes all pages, and those that were made of the package."""
     shutil.rmtree(STAGED, ignore_errors=True)
     shutil.copytree(DOCS, STAGED, ignore=shutil.ignore_patterns("*.md"))
     pages = {str(path.relative_to(DOCS)): path.read_text("utf-8") for path in sorted(DOCS.rglob("*.md"))}
@@ -49,16 +49,15 @@ def stage(made: Mapping[str, str], interop: Path) -> None:
         place = STAGED / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(cells(linked(text, name, titles), name), "utf-8")
-    write_kernel(HERE, [sys.executable])
-    write_kernel(ELSEWHERE, [str(interop), "-Wignore"])  # other libraries warn of themselves
+    write_kernel()
 
 
-def write_kernel(name: str, python: list[str]) -> None:
+def write_kernel() -> None:
     """What runs pages, found by JUPYTER_PATH; quiet about a socket that lives as long as the page is run."""
-    place = KERNELS / "kernels" / name / "kernel.json"
+    place = KERNELS / "kernels" / KERNEL / "kernel.json"
     place.parent.mkdir(parents=True, exist_ok=True)
-    argv = [*python, "-m", "ipykernel_launcher", *QUIET, "-f", "{connection_file}"]
-    place.write_text(json.dumps({"argv": argv, "display_name": name, "language": "python"}), "utf-8")
+    argv = [sys.executable, "-m", "ipykernel_launcher", *QUIET, "-f", "{connection_file}"]
+    place.write_text(json.dumps({"argv": argv, "display_name": KERNEL, "language": "python"}), "utf-8")
 
 
 def title(text: str) -> str:
@@ -74,13 +73,12 @@ def source_of(name: str) -> str:
 
 
 def cells(text: str, name: str) -> str:
-    """A page with its blocks as cells; one without blocks that run stays as it is."""
+    """A page with its blocks as cells; one without blocks that run here is no notebook."""
     found = list(blocks(text))
-    if not any(block.runs for block in found):
-        return replaced(text, found, plain)
-    kernel = ELSEWHERE if any(block.needs for block in found) else HERE
-    top = f"---\nfile_format: mystnb\nkernelspec:\n  name: {kernel}\n---\n\n"
-    lines = [line_of(text, block.start) for block in found if block.runs]
+    lines = [line_of(text, block.start) for block in found if block.runs and not block.needs]
+    if not lines:
+        return replaced(text, found, partial(cell, text))
+    top = f"---\nfile_format: mystnb\nkernelspec:\n  name: {KERNEL}\n---\n\n"
     begun = f"_page = _Running({source_of(name)!r}, {lines})"
     opening = hidden(f"from handbook.kernel import Running as _Running\n{begun}")
     return top + opening + "\n" + replaced(text, found, partial(cell, text))
@@ -105,11 +103,20 @@ def plain(block: Block) -> str:
 def cell(text: str, block: Block) -> str:
     if not block.runs:
         return plain(block)
+    if block.needs:
+        return as_if_run(block)
     if block.language == "console":
         return hidden(f"_page.console({block.body!r})", "remove-input")
     image = json.dumps({"image": {"alt": f"Drawn by this code: {heading_above(text, block.start)}"}})  # if it draws
     code = f"```{{code-cell}} ipython3\n:mystnb: {image}\n{block.shown}```\n\n"
     return code + hidden(f"_page.said(*{block.printed!r})")
+
+
+def as_if_run(block: Block) -> str:
+    """What needs other libraries looks like a cell with its output: what its page says, as make test-interop proves."""
+    code = f"```{{code-block}} ipython3\n{block.shown}```\n"
+    output = "\n".join(["```{code-block} text", ":class: output stream", "", *block.printed, "```", ""])
+    return f":::{{container}} cell\n{code}{output if block.printed else ''}:::"
 
 
 def heading_above(text: str, place: int) -> str:

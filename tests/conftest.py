@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import os
+
+os.environ["TIGHTROPE_CLOCK"] = "off"  # before the package is imported: for this process and all that it starts
+
+import time
+
 import pytest
 from hypothesis import settings
 
 from tightrope import work
 
 # The same examples on every run, and no clock: a failure here is a failure everywhere.
-settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=False)
+settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=False, database=None)
 settings.load_profile("repeatable")
 
 
 @pytest.fixture(autouse=True)
 def _work_without_a_clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the work counts, so that a busy machine gives the same answers; tests of the clock are marked so."""
-    if "clock" not in request.keywords:
-        monkeypatch.setattr(work, "monotonic", float)
+    if "clock" in request.keywords:
+        monkeypatch.setattr(work, "monotonic", time.monotonic)
+        monkeypatch.delenv(work.CLOCK, raising=False)
+    else:
+        monkeypatch.setattr(work, "monotonic", work.still)
+        monkeypatch.setenv(work.CLOCK, "off")

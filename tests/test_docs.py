@@ -12,6 +12,7 @@ import click
 import pytest
 
 from handbook.blocks import Block, blocks, commands, unread
+from handbook.stage import cells
 from tightrope.cli.app import app, run
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,8 +27,13 @@ def to_run(page: Path) -> list[Block]:
     return [block for block in blocks(page.read_text("utf-8")) if block.runs]
 
 
-# A page with blocks that need other libraries is run where these are: tests/interop/test_blocks.py.
-RUN_HERE = [page for page in PAGES if to_run(page) and not any(block.needs for block in to_run(page))]
+def to_run_here(page: Path) -> list[Block]:
+    """The site runs the same."""
+    return [block for block in to_run(page) if not block.needs]
+
+
+RUN_HERE = [page for page in PAGES if to_run_here(page)]
+RUN_THERE = [page for page in PAGES if to_run_here(page) != to_run(page)]  # to their end: tests/interop/test_blocks.py
 
 
 def name_of(page: Path) -> str:
@@ -39,15 +45,15 @@ def test_blocks_run_and_print_what_they_say(
     page: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    execute(page, capfd, monkeypatch)
+    execute(name_of(page), to_run_here(page), capfd, monkeypatch)
 
 
-def execute(page: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """All blocks of a page in its order, in one namespace and the present folder."""
+def execute(name: str, found: list[Block], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of a page in its order, in one namespace and the present folder."""
     names: dict[str, Any] = {"__name__": "__main__"}
-    for block in to_run(page):
+    for block in found:
         if block.language == "python":
-            exec(compile(block.body, name_of(page), "exec"), names)
+            exec(compile(block.body, name, "exec"), names)
             came, aside = capfd.readouterr()
             assert came.splitlines() == block.printed
             assert aside == ""
@@ -65,6 +71,17 @@ def converse(block: Block, capfd: pytest.CaptureFixture[str], monkeypatch: pytes
         assert program == "tightrope"
         assert run(arguments) == 0
         assert tuple(capfd.readouterr().out.splitlines()[: len(command.begins)]) == command.begins
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_page_is_run_to_its_end_by_the_site_or_beside_other_libraries(page: Path) -> None:
+    """By exactly one of make docs and make test-interop: what the site only shows is on a page that is run there."""
+    text = page.read_text("utf-8")
+    code = [block for block in blocks(text) if block.language in ("python", "console") and "/" not in block.heading]
+    staged = cells(text, "page.md")
+    run_by_site = staged.count("_page.said(") + staged.count("_page.console(")
+    assert (run_by_site < len(code)) == (page in RUN_THERE)
+    assert run_by_site == len(to_run_here(page))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -89,13 +89,21 @@ def test_code_that_nobody_would_run_is_told(text: str, why: list[tuple[int, str]
 
 def test_blocks_become_cells_that_are_compared() -> None:
     staged = cells(PAGE, "howto/page.md")
-    assert "name: elsewhere" in staged  # one of its blocks needs other libraries
     assert ':mystnb: {"image": {"alt": "Drawn by this code: A page"}}\nimport tightrope\nprint(1 + 1)\n```' in staged
-    assert "_page = _Running('docs/howto/page.md', [3, 8, 14])" in staged
+    assert "_page = _Running('docs/howto/page.md', [3, 8])" in staged
     assert "_page.said(*['2'])" in staged
     assert "_page.console('$ export A=1 B=2" in staged
+    assert "{code-cell} ipython3\nimport torch" not in staged  # it needs other libraries
     assert '```{code-block} python\n:caption: "`src/tightrope/new.py`"\n' in staged
     assert "```{toctree}\na\n```" in staged
+
+
+def test_what_needs_other_libraries_is_shown_with_what_it_prints() -> None:
+    """Without a kernel, where a page has nothing else to run."""
+    page = "# A page\n\n```python needs torch\nimport torch\nprint(torch.tensor(1))  # tensor(1)\n```\n"
+    code = "```{code-block} ipython3\nimport torch\nprint(torch.tensor(1))\n```\n"
+    output = "```{code-block} text\n:class: output stream\n\ntensor(1)\n```\n"
+    assert cells(page, "page.md") == f"# A page\n\n:::{{container}} cell\n{code}{output}:::\n"
 
 
 def test_a_page_without_blocks_is_no_notebook() -> None:
@@ -180,7 +188,7 @@ def test_what_stops_the_site_is_told_in_a_line(
     monkeypatch.setattr(site, "TREES", tmp_path / "trees")
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").touch()
-    assert site.build(Path(__file__)) == 1
+    assert site.build() == 1
     first, *_, last = capsys.readouterr().err.splitlines()
     assert first.endswith("has no docstring")
     assert last == "There is no site: what stands above is to be mended first."

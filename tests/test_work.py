@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import queue
+import subprocess
+import sys
 import threading
 import time
 
@@ -53,24 +56,65 @@ def test_something_is_kept_for_the_answer() -> None:
             assert work.left() == pytest.approx(0.9 * work.GRACE * work.UNITS_PER_SECOND)
 
 
-@pytest.mark.clock
-def test_the_clock_is_a_backstop_and_leaves_a_mark() -> None:
+class Clock:
+    """A clock that moves when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_the_clock_is_a_backstop_and_leaves_a_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(work, "monotonic", clock)
     with work.allowance(0.01) as whole:
-        time.sleep(0.02)
+        clock.now += 0.02
         with work.part(0.5), pytest.raises(WorkExhausted):
             work.spend(1.0)
         assert whole.late
 
 
-@pytest.mark.clock
-def test_whoever_asks_the_clock_leaves_a_mark_too() -> None:
+def test_whoever_asks_the_clock_leaves_a_mark_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(work, "monotonic", clock)
     with work.allowance(0.01) as whole:
         assert not work.over()
         assert not whole.late
-        time.sleep(0.02)
+        clock.now += 0.02
         assert work.over()
         assert whole.late
         assert whole.exhausted is None
+
+
+@pytest.mark.parametrize(("said", "moves"), [("off", False), ("", True), (None, True)])
+def test_the_environment_leaves_the_clock_out(said: str | None, moves: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(work.CLOCK)
+    if said is not None:
+        monkeypatch.setenv(work.CLOCK, said)
+    code = "import time; from tightrope import work; print(work.monotonic is time.monotonic, work.patience(2.0))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found.split() == (["True", "2.0"] if moves else ["False", str(work.PATIENCE_MOST)])
+
+
+@pytest.mark.clock
+def test_what_is_marked_has_a_clock_and_so_have_its_processes() -> None:
+    assert work.monotonic is time.monotonic
+    assert work.CLOCK not in os.environ
+
+
+def test_what_is_spent_is_counted_over_many_calls() -> None:
+    with work.tally() as whole:
+        for _ in range(2):
+            with work.allowance(1.0), work.part(0.5), work.tally() as one:
+                work.spend(1e6)
+            assert one.units == 1e6
+        assert whole.units == 2e6
+        assert whole.seconds == 2e6 / work.UNITS_PER_SECOND
+    with work.allowance(1.0):
+        work.spend(1e6)
+    assert whole.units == 2e6
 
 
 def test_an_allowance_inside_another_is_the_outer_one() -> None:
@@ -126,24 +170,34 @@ def test_a_part_that_is_cancelled_has_no_grace_and_the_whole_goes_on() -> None:
             work.spend(1.0)
 
 
-def test_another_thread_ends_a_long_call() -> None:
+def test_another_thread_ends_a_long_call(monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends with most of its minute left, and gives what it has."""
     run = tr.training(records=60000, batch=256, epochs=15, sigma=1.1, sampling="allocated")
     minute = (1.0 - work.GRACE) * 60.0 * work.UNITS_PER_SECOND
-    meters: queue.SimpleQueue[work.Meter] = queue.SimpleQueue()
+    begun: queue.SimpleQueue[work.Meter] = queue.SimpleQueue()
+    cancelled = threading.Event()
     answers: list[tr.Bound] = []
+    spend = work.Meter.spend
+
+    def in_the_midst(meter: work.Meter, units: float) -> None:
+        """Work that waits, once a part of it is done, until the other thread has spoken."""
+        spend(meter, units)
+        *_, whole = meter.chain()
+        if whole.left < 0.99 * minute and not cancelled.is_set():
+            begun.put(whole)
+            assert cancelled.wait(600.0)
+
+    monkeypatch.setattr(work.Meter, "spend", in_the_midst)
 
     def call() -> None:
-        with work.allowance(60.0) as meter:
-            meters.put(meter)
+        with work.allowance(60.0):
             answers.append(run.epsilon(1e-5))
 
     thread = threading.Thread(target=call, daemon=True)
     thread.start()
-    meter = meters.get()
-    while meter.left > 0.99 * minute and thread.is_alive():
-        time.sleep(0.001)
+    meter = begun.get(timeout=600.0)
     meter.cancel()
+    cancelled.set()
     thread.join()
     (bound,) = answers
     assert bound.lower <= 1.092225

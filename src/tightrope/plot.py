@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .calls import check_folder
 from .digits import rounded
 from .errors import InvalidParameter
+from .version import install_command
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +85,7 @@ def sheet(path: str | PathLike[str] | None, ax: Axes | None, size: tuple[float, 
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise InvalidParameter("plots need matplotlib: pip install 'tightrope-dp[plot]'") from None
+        raise InvalidParameter(f"plots need matplotlib: {install_command('plot')}") from None
     with rc_context(STYLE if ax is None else None):
         if ax is None:
             figure = Figure(layout="constrained", figsize=size)

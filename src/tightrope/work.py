@@ -2,11 +2,14 @@
 
 Whatever can take long says so before it starts: `spend` takes units from the allowance that is in force, `hold` asks
 whether so many bytes may be held at once. A unit is about a nanosecond of one core, rated once and for all, so that the
-same question does the same work on every machine and under any load; the clock is only a backstop.
+same question does the same work on every machine and under any load; the clock is only a backstop. With
+TIGHTROPE_CLOCK=off in the environment there is none, for tests and for answers that are the same on every machine:
+units alone decide then, and nobody gives up on a process that works.
     with allowance(seconds): ...    what one call may do
     with part(share): ...           what one attempt may take of what is left; another may follow
     with grace(): ...               what was kept for making an answer of what there is
     in_any_case(make)               what must be there: once more with that where time is up
+    with tally() as units: ...      what several calls take together
     meter.cancel()                  from another thread: whoever works under that meter ends at its next look
 Without an allowance nothing is counted: kernels can be used by themselves.
 The allowance belongs to the running thread or task, as a decimal context does.
@@ -15,15 +18,25 @@ The allowance belongs to the running thread or task, as a decimal context does.
 from __future__ import annotations
 
 import math
+import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from time import monotonic
 from typing import NoReturn, TypeVar
 
 from .errors import WorkExhausted
 
 T = TypeVar("T")
+
+
+def still() -> float:
+    """The clock where there is none: it never moves."""
+    return 0.0
+
+
+CLOCK = "TIGHTROPE_CLOCK"  # in the environment, which processes hand on to those that they start
+monotonic: Callable[[], float] = still if os.environ.get(CLOCK) == "off" else time.monotonic
 
 # A quiet core of 2024 does about this in a second, so the units end before the clock does.
 UNITS_PER_SECOND = 0.8e9
@@ -38,6 +51,7 @@ COARSE_SHARE = 0.6  # of coarse answers in both directions, before finer ones
 GAME_SHARE = 0.05  # of choices made anew at each use, which gain little, unless an accuracy is asked for
 POINT_SHARE = 0.25  # of many points: the first ones prepare for the others
 MEMORY_MOST = 1 << 30  # bytes that one array, or one list, may hold
+PATIENCE_MOST = 86_400.0  # seconds, for what is waited for where there is no clock
 
 
 class Meter:
@@ -102,6 +116,9 @@ class Meter:
             self.end("time", late)
         for each in meters:
             each.left -= units
+        count = _TALLY.get()
+        if count is not None:
+            count.units += units
 
     def end(self, resource: str, late: bool = False) -> NoReturn:
         """Says so in all that this is a part of."""
@@ -111,7 +128,40 @@ class Meter:
         raise WorkExhausted(resource)
 
 
+class WorkDone:
+    """Units that were spent, in whichever allowance."""
+
+    __slots__ = ("units",)
+
+    def __init__(self) -> None:
+        self.units = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """What these are rated at."""
+        return self.units / UNITS_PER_SECOND
+
+
 _METER: ContextVar[Meter | None] = ContextVar("tightrope_work", default=None)
+_TALLY: ContextVar[WorkDone | None] = ContextVar("tightrope_tally", default=None)
+
+
+@contextmanager
+def tally() -> Iterator[WorkDone]:
+    """Counts what is spent meanwhile; one inside another counts for itself, and for the outer one at its end."""
+    outer, count = _TALLY.get(), WorkDone()
+    token = _TALLY.set(count)
+    try:
+        yield count
+    finally:
+        _TALLY.reset(token)
+        if outer is not None:
+            outer.units += count.units
+
+
+def patience(seconds: float) -> float:
+    """For how long another process is waited for before it is ended: so long, or without a clock for a day."""
+    return PATIENCE_MOST if monotonic is still else seconds
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 from random import Random
 
@@ -10,6 +9,7 @@ import pytest
 from flint import arb
 
 from tests.search import cases
+from tightrope.checker.clock import now
 from tightrope.checker.grid import enclosed
 from tightrope.checker.law import CheckedLaw
 from tightrope.checker.laws import listed
@@ -24,7 +24,7 @@ def interval(
     terms: list[tuple[CheckedLaw, int]], epsilon: float, step: float | None = None, tilt: float | None = None
 ) -> tuple[arb, arb]:
     hints = (None if step is None else arb(step), None if tilt is None else arb(tilt))
-    found = enclosed(terms, arb(epsilon), arb(0), hints, time.monotonic() + SECONDS)
+    found = enclosed(terms, arb(epsilon), arb(0), hints, now() + SECONDS)
     assert found is not None
     return found
 
@@ -102,6 +102,6 @@ def test_random_compositions_of_finite_laws() -> None:
 
 def test_out_of_time_or_out_of_size_is_no_answer() -> None:
     laplace = LaplaceLaw(Fraction(1, 2))
-    assert enclosed([(laplace, 3)], arb(1), arb(0), (arb(1e-3), None), time.monotonic() - 1) is None
-    assert enclosed([(laplace, 3)], arb(1), arb(0), (arb(1e-9), None), time.monotonic() + SECONDS) is None
-    assert enclosed([(CheckedLaw(), 3)], arb(1), arb(0), (arb(1e-3), None), time.monotonic() + SECONDS) is None
+    assert enclosed([(laplace, 3)], arb(1), arb(0), (arb(1e-3), None), now() - 1) is None
+    assert enclosed([(laplace, 3)], arb(1), arb(0), (arb(1e-9), None), now() + SECONDS) is None
+    assert enclosed([(CheckedLaw(), 3)], arb(1), arb(0), (arb(1e-3), None), now() + SECONDS) is None

@@ -5,7 +5,6 @@ Truths are formulas that share nothing with contours and grids: one Gaussian, an
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from fractions import Fraction
 from random import Random
@@ -15,6 +14,7 @@ from flint import acb, arb
 
 from tests.search import cases
 from tightrope.checker import contour, grid
+from tightrope.checker.clock import now
 from tightrope.checker.law import CheckedLaw, Term, cgf, exact
 from tightrope.checker.laws import listed
 from tightrope.checker.laws.discrete import DiscreteGaussianLaw
@@ -66,7 +66,7 @@ def test_hostile_choices_leave_ends_on_their_side(seed: int, monkeypatch: pytest
         monkeypatch.setattr(grid, "CUT", random.choice([0, 1 << 32, 1 << 90, 1 << 96]))
         for found in (
             contour.enclosed(terms, epsilon, anything(random), random.choice([2, 30]), lambda: False),
-            grid.enclosed(terms, epsilon, arb(0), (None, None), time.monotonic() + 20.0),
+            grid.enclosed(terms, epsilon, arb(0), (None, None), now() + 20.0),
         ):
             if found is not None:
                 assert not found[0].lower() > truth

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.ledger.shell import LedgerShell
+from tightrope.version import install_command
 
 
 def test_a_token_is_shown_once_and_alone(shell: LedgerShell) -> None:
@@ -78,7 +79,7 @@ def test_a_missing_extra_takes_one_line() -> None:
         "sys.exit(run(['ledger', 'serve', '--ledger', 'x.db']))"
     )
     refused = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    line = "tightrope: the server needs starlette and uvicorn: pip install 'tightrope-dp[ledger]'\n"
+    line = f"tightrope: the server needs starlette and uvicorn: {install_command('ledger')}\n"
     assert (refused.returncode, refused.stderr) == (2, line)
 
 

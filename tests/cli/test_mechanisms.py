@@ -12,6 +12,7 @@ from tests.cli.test_app import shell as shell
 from tightrope.cli import entries
 from tightrope.cli.portrait import draw, lines
 from tightrope.registry import JOINS, MECHANISMS, TRANSFORMS
+from tightrope.version import install_command
 
 
 def test_the_listing_names_everything_with_its_keywords(shell: Shell) -> None:
@@ -89,7 +90,7 @@ def test_the_picture(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "guessing" in (drawn := picture.read_text("utf-8"))
     assert "PureDP(epsilon=0.1) * 20" in drawn
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "tightrope-dp[plot]" in shell("mechanisms", "PureDP", "--plot", str(picture)).err
+    assert install_command("plot") in shell("mechanisms", "PureDP", "--plot", str(picture)).err
 
 
 def test_a_curve_that_stays_up_is_drawn_beyond_its_fall() -> None:

@@ -2,53 +2,52 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
+import io
 import sys
+import threading
 
 import pytest
+from rich.status import Status
 
-WAIT = """
-import sys, time
-import tightrope.cli.output as module
-module.PATIENCE = float(sys.argv[1])
-with module.spinner("working on it"):
-    time.sleep(0.6)
-print("done")
-"""
+from tightrope.cli import output
 
-pty = pytest.importorskip("pty", reason="pseudo-terminals exist on POSIX only")
+HANG = 600.0  # seconds, to end what hangs
 
 
-def on_a_terminal(patience: float) -> bytes:
-    """What a process with a terminal as standard error writes there."""
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color"}
-    command = [sys.executable, "-c", WAIT, str(patience)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, env=environment, check=True)
-    os.close(theirs)
-    assert done.stdout == b"done\n"
-    written = b""
-    while True:
-        try:
-            chunk = os.read(ours, 65536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        written += chunk
-    os.close(ours)
-    return written
+class Terminal(io.StringIO):
+    """What says that it is a terminal, and keeps what is written."""
+
+    def isatty(self) -> bool:
+        return True
 
 
-def test_it_appears_on_a_terminal_after_a_while() -> None:
-    assert b"working on it" in on_a_terminal(patience=0.05)
+def written(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch, patience: float, wait: bool) -> str:
+    """What the spinner writes to this standard error; the work may last until it shows."""
+    showing, start = threading.Event(), Status.start
+
+    def told(status: Status) -> None:
+        start(status)
+        showing.set()
+
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(output, "PATIENCE", patience)
+    monkeypatch.setattr(Status, "start", told)
+    with output.spinner("working on it") as change:
+        change("still working on it")
+        assert not wait or showing.wait(HANG)
+    return stream.getvalue()
 
 
-def test_it_does_not_appear_for_what_is_quick() -> None:
-    assert on_a_terminal(patience=30.0) == b""
+def test_it_appears_on_a_terminal_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "working on it" in written(Terminal(), monkeypatch, patience=0.01, wait=True)
 
 
-def test_it_does_not_appear_in_a_pipe() -> None:
-    done = subprocess.run([sys.executable, "-c", WAIT, "0.05"], capture_output=True, check=True)
-    assert (done.stdout, done.stderr) == (b"done\n", b"")
+def test_it_does_not_appear_for_what_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert written(Terminal(), monkeypatch, patience=HANG, wait=False) == ""
+
+
+def test_it_does_not_appear_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "Timer", lambda *_: pytest.fail("nobody would see it"))
+    assert written(io.StringIO(), monkeypatch, patience=0.0, wait=False) == ""

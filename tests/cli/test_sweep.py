@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Generator, Iterator
 from functools import cache
 from importlib.resources import files
@@ -43,6 +42,21 @@ def in_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
+KILLED = """
+import os, signal, sys
+from tightrope.cli.app import run
+from tightrope.sweep.journal import Journal
+
+def add(self, rows, add=Journal.add):
+    add(self, rows)
+    if self.count >= 20:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Journal.add = add
+run(sys.argv[1:])
+"""
+
+
 @cache
 def expected() -> str:
     """All rows, asked here, without their times."""
@@ -56,13 +70,8 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(capsys: pytest.CaptureFixtu
     arguments = ["sweep", "dpsgd.toml", "--out", "out.csv", "--no-times", "--workers", "1"]
     journal = Path("out.csv.journal")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    for _ in range(3):  # where this process slept for too long, the sweep is over before it is killed
-        found = subprocess.Popen([sys.executable, "-m", "tightrope", *arguments], env=environment)
-        while found.poll() is None and (not journal.exists() or journal.read_bytes().count(b"\n") < 20):
-            time.sleep(0.005)
-        found.kill()
-        if found.wait() == -signal.SIGKILL and journal.exists():
-            break
+    found = subprocess.run([sys.executable, "-c", KILLED, *arguments], env=environment, check=False)
+    assert found.returncode == -signal.SIGKILL
     kept = journal.read_bytes()
     *lines, torn = kept.split(b"\n")
     assert 20 <= len(lines) <= 241

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_docs import PAGES, ROOT, execute, name_of, to_run
+from tests.test_docs import ROOT, RUN_THERE, execute, name_of, to_run
 
-NEEDS = {page: {name for block in to_run(page) for name in block.needs} for page in PAGES}
-FOUND = [page for page, names in NEEDS.items() if names]
+NEEDS = {page: {name for block in to_run(page) for name in block.needs} for page in RUN_THERE}
 
 
 @pytest.mark.filterwarnings("ignore")  # other libraries warn of themselves
-@pytest.mark.parametrize("page", FOUND, ids=name_of)
+@pytest.mark.parametrize("page", NEEDS, ids=name_of)
 def test_blocks_run_and_print_what_they_say(
     page: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -22,7 +21,7 @@ def test_blocks_run_and_print_what_they_say(
     if absent:
         pytest.skip(f"{', '.join(absent)} not installed")
     monkeypatch.chdir(tmp_path)
-    execute(page, capfd, monkeypatch)
+    execute(name_of(page), to_run(page), capfd, monkeypatch)
 
 
 def test_what_is_needed_is_installed_for_it() -> None:

@@ -1,4 +1,7 @@
-"""Databases for the tests of the ledger: SQLite always, PostgreSQL where `make test-ledger` has started one."""
+"""Databases for the tests of the ledger: SQLite always, PostgreSQL where `make test-ledger` has started one.
+
+What is marked `postgresql` needs one: `-m postgresql` leaves out what the suite has asked on SQLite already.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,14 @@ import pytest
 
 from tests.ledger import cluster
 
-DATABASES = ("sqlite", "postgresql") if os.environ.get(cluster.ADDRESS) else ("sqlite",)
+POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgresql)
+DATABASES = ("sqlite", POSTGRESQL) if os.environ.get(cluster.ADDRESS) else ("sqlite",)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """What needs PostgreSQL is left out where there is none."""
+    if item.get_closest_marker("postgresql") and not os.environ.get(cluster.ADDRESS):
+        pytest.skip(f"{cluster.ADDRESS} is not set: make test-ledger")
 
 
 @pytest.fixture(params=DATABASES)

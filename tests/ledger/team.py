@@ -13,7 +13,7 @@ from time import monotonic
 from tests.ledger import spender
 
 SPENDERS = 8
-PATIENCE = 120.0  # seconds, for a process that is not stuck
+PATIENCE = 600.0  # seconds, for a process that is not stuck
 _CONTEXT = multiprocessing.get_context("forkserver")  # what they import is loaded once: a new life begins at once
 
 

@@ -22,7 +22,7 @@ from tightrope.ledger.ledger import Ledger
 
 FORK = multiprocessing.get_context("fork")
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-PATIENCE = 60.0
+PATIENCE = 600.0  # seconds, to end what hangs
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ BETWEEN = 0.7  # seconds, from kill to kill
 
 
 def test_spenders_that_are_killed(ledger_url: str, tmp_path: Path) -> None:
-    seconds, random = amount(6.0, 60.0), Random(7)
+    seconds, random = amount(6.0, 12.0, 60.0), Random(7)
     with team(ledger_url, tmp_path) as spenders:
         began = monotonic()
         while monotonic() < began + seconds or min(map(spenders.done, ("committed", "refused"))) < SPENDERS:

@@ -10,8 +10,7 @@ import pytest
 pytest.importorskip("sqlalchemy")
 pytest.importorskip("psycopg")
 
-from tests.ledger.cluster import ADDRESS, Cluster
-from tests.ledger.conftest import DATABASES
+from tests.ledger.cluster import Cluster
 from tests.ledger.full import amount
 from tests.ledger.team import SPENDERS, team
 from tests.ledger.witness import expect_kept
@@ -20,13 +19,13 @@ BETWEEN = 0.05  # seconds, from look to look
 LATER = 0.3  # within which the kill comes, when all is under way
 
 
-@pytest.mark.skipif("postgresql" not in DATABASES, reason=f"{ADDRESS} is not set: make test-ledger")
+@pytest.mark.postgresql
 def test_a_postmaster_that_is_killed(tmp_path: Path) -> None:
-    random = Random(11)
+    random, kills = Random(11), amount(3, 5, 20)
     with Cluster() as cluster:
         url = cluster.fresh()
         with team(url, tmp_path) as spenders:
-            for _ in range(amount(3, 20)):
+            for _ in range(kills):
                 before = spenders.done("committed")
                 while spenders.done("committed") < before + SPENDERS:
                     spenders.watch(BETWEEN)
@@ -34,4 +33,4 @@ def test_a_postmaster_that_is_killed(tmp_path: Path) -> None:
                 cluster.kill()
                 cluster.start()
         expect_kept(url, spenders.journals)
-        assert spenders.done("committed") > amount(3, 20) * SPENDERS
+        assert spenders.done("committed") > kills * SPENDERS

@@ -16,7 +16,7 @@ from tightrope import ledger as tl
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "ledger.md"
 (GRANTS,) = re.findall(r"^```sql\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 OWNER, WORKER = "ledger_owner", "ledger_worker"
-pytestmark = pytest.mark.skipif(cluster.ADDRESS not in os.environ, reason="make test-ledger has PostgreSQL")
+pytestmark = pytest.mark.postgresql
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ FAULTS = (
     Fault(
         "looks at the clock without a mark",
         look_at_the_clock_in_secret,
-        lambda patch: clocks.test_whoever_asks_the_clock_leaves_a_mark_too(),
+        clocks.test_whoever_asks_the_clock_leaves_a_mark_too,
     ),
     Fault(
         "words of a grid become text",

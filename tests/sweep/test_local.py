@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
+import threading
 from collections.abc import Generator
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def trouble(kind: str, sigma: float) -> tr.Mechanism:
     if kind == "dies":
         os.kill(os.getpid(), signal.SIGSEGV)
     if kind == "hangs":
-        time.sleep(600.0)
+        threading.Event().wait()
     if kind == "raises":
         raise RuntimeError("not\ntoday")
     return tr.Gaussian(sigma=sigma) if kind == "answers" else 3  # type: ignore[return-value]
@@ -35,13 +35,31 @@ def answered(workers: int, grid: object) -> Generator[Rows, None, None]:
     return plan.run(LocalProcesses(workers))
 
 
+class Clock:
+    """It stands still until it is let go, and then each look at it is a second later."""
+
+    def __init__(self) -> None:
+        self.now, self.goes = 0.0, False
+
+    def __call__(self) -> float:
+        self.now += self.goes
+        return self.now
+
+
+@pytest.mark.clock
 def test_a_process_that_dies_or_hangs_costs_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(local, "monotonic", clock)
+    monkeypatch.setattr(local, "LOOKED_EVERY", 0.01)
     monkeypatch.setattr(local, "KILLED_FACTOR", 0.0)
     monkeypatch.setattr(local, "KILLED_SECONDS", 2.0)
     monkeypatch.setattr(local, "CHUNKS_PER_WORKER", 2)
     kinds = ["answers", "answers", "raises", "dies", "nothing", "hangs"]  # asked in the order 0 2 3 1 4 5
     grid = [{"kind": kind, "sigma": place + 1.0} for place, kind in enumerate(kinds)]
-    rows = {rows[0].index: rows[0] for rows in answered(1, grid)}
+    rows = {}
+    for found in answered(1, grid):
+        rows[found[0].index] = found[0]
+        clock.goes = len(rows) == 5  # none but the one that hangs is waited for
     assert [rows[place].error for place in range(6)] == [
         None,
         None,

@@ -8,7 +8,6 @@ two, rounded to their side at every product. Proof: docs/proofs/checker_grids.md
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from typing import NamedTuple
 from flint import arb, fmpz, fmpz_poly
 
 from .choices import chosen
+from .clock import now
 from .law import CheckedLaw, Term, precision
 
 MASS_BITS, FINER_BITS = 96, 8  # of a mass, and how many more where the step is halved
@@ -68,7 +68,7 @@ def enclosed(
 ) -> tuple[arb, arb] | None:
     """Lower and upper end of delta(epsilon); None where a law has no tails, or where it would take too much.
 
-    The deadline is one of time.monotonic. About how large delta is, a step and a tilt are hints, and any are sound; the
+    The deadline is one of clock.now. About how large delta is, a step and a tilt are hints, and any are sound; the
     step is halved so many times.
     """
     bits = MASS_BITS + FINER_BITS * finer
@@ -110,7 +110,7 @@ def _cells(
     zero, rise, lift = top - size * step, step.exp(), (tilt * step).exp()
     tails = []
     for half in range(2 * size + 1):  # at the points of the grid, and between them
-        if half % 1024 == 0 and time.monotonic() > deadline:
+        if half % 1024 == 0 and now() > deadline:
             raise TooMuch
         tails.append(law.tails(zero + half * step / 2) or (arb("nan"), arb("nan")))
     tilted, odds = arb(1), zero.exp()  # e^(tilt h i) and e^x at label i
@@ -138,7 +138,7 @@ def _power(law: TiltedSums, uses: int, deadline: float) -> TiltedSums:
     """All uses, by squaring; what is used m times may lose 1/m of the cut."""
     law = result = law.within(CUT // uses)
     for place in reversed(range(uses.bit_length() - 1)):
-        if time.monotonic() > deadline:
+        if now() > deadline:
             raise TooMuch
         result = result.times(result, CUT >> place)
         result = result.times(law, CUT >> place) if uses >> place & 1 else result

@@ -7,7 +7,6 @@ delta_d at one point, which become finer until they decide or time is out. Proof
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +17,7 @@ from flint import arb
 
 from . import contour, grid
 from .choices import Hints, hints, saddle
+from .clock import now
 from .expression import terms_of
 from .law import NotCheckable, Term, exact, infinite, precision, reverse
 from .laws import listed
@@ -42,7 +42,7 @@ class EndVerdict:
 
 def judged(answer: Mapping[str, Any], seconds: float) -> tuple[EndVerdict, EndVerdict]:
     """Both ends of an answer: a mapping with quantity, expression, lower, upper, delta or epsilon, and only."""
-    start = time.monotonic()
+    start = now()
     return _end(answer, "lower", start + seconds / 2), _end(answer, "upper", start + seconds)
 
 
@@ -100,7 +100,7 @@ def _decided(
 
 
 def _reason(low: arb, high: arb, until: float) -> str:
-    if low == 0 and high == 1 and time.monotonic() < until:
+    if low == 0 and high == 1 and now() < until:
         return "no formula of the checker covers these laws together"
     return "not decided in this time, or too near to the exact value: give more seconds"
 
@@ -148,13 +148,13 @@ def _listed(terms: Sequence[Term], epsilon: arb) -> Enclosures:
 
 def _most_of(until: float) -> float:
     """Until when there is time, if a quarter is to be left."""
-    return until - (until - time.monotonic()) / 4
+    return until - (until - now()) / 4
 
 
 def _contours(terms: Sequence[Term], epsilon: arb, tilt: arb, until: float) -> Enclosures:
     limit = _most_of(until)
     for goal in CONTOUR_GOALS:
-        found = contour.enclosed(terms, epsilon, tilt, goal, lambda: time.monotonic() > limit)
+        found = contour.enclosed(terms, epsilon, tilt, goal, lambda: now() > limit)
         if found is None:
             return
         yield found
@@ -162,7 +162,7 @@ def _contours(terms: Sequence[Term], epsilon: arb, tilt: arb, until: float) -> E
 
 def _grids(terms: Sequence[Term], epsilon: arb, level: arb, hints: Hints, until: float) -> Enclosures:
     for finer in range(GRID_HALVINGS):
-        found = grid.enclosed(terms, epsilon, level, hints, until, finer) if time.monotonic() < until else None
+        found = grid.enclosed(terms, epsilon, level, hints, until, finer) if now() < until else None
         if found is None:
             return
         yield found

@@ -12,9 +12,10 @@ import click
 from ..errors import InvalidParameter
 from ..expression import parse, parse_template
 from ..expression.scan import has_unknown
+from ..version import install_command
 from .ledger_options import TOKEN_VARIABLE, Access
 
-MISSING = "the explorer needs starlette and uvicorn: pip install 'tightrope-dp[explore]'"
+MISSING = f"the explorer needs starlette and uvicorn: {install_command('explore')}"
 
 
 @click.command("explore", short_help="A page on this machine, on which guarantees move while you drag.")

@@ -8,12 +8,13 @@ from typing import Any
 import click
 
 from ..errors import InvalidParameter
+from ..version import install_command
 from .ledger_options import Access, ledger_options
 from .output import complain
 
 ROLES_SAID = ("viewer", "analyst", "job", "auditor", "admin")
 DAY_SECONDS = 86_400.0
-SERVER_MISSING = "the server needs starlette and uvicorn: pip install 'tightrope-dp[ledger]'"
+SERVER_MISSING = f"the server needs starlette and uvicorn: {install_command('ledger')}"
 
 
 @click.group("token", invoke_without_command=True, short_help="Tokens for people and jobs that ask a server.")

@@ -12,7 +12,7 @@ from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
 from typing import Any
 
-from .. import child
+from .. import child, work
 
 REPLY_MOST = 1 << 26  # bytes of a line: a report with its pictures is the longest
 HELD_MOST = 700 << 20  # bytes: a process that held more is replaced by a new one
@@ -93,7 +93,7 @@ class Answering:
         """The next line; None where there is none in time, or ever."""
         assert process.stdout is not None
         try:
-            line = await asyncio.wait_for(process.stdout.readline(), patience)
+            line = await asyncio.wait_for(process.stdout.readline(), work.patience(patience))
         except (TimeoutError, ValueError):
             return None
         if not line.endswith(b"\n"):  # it ended, perhaps in the middle of a line

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError, InvalidParameter
+from ..version import install_command
 from .errors import BudgetExhausted as BudgetExhausted
 from .errors import Cancelled as Cancelled
 from .errors import Claimed as Claimed
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from .desk import LocalDesk
     from .ledger import Ledger
 
-MISSING = "a ledger needs SQLAlchemy (and psycopg for PostgreSQL): pip install 'tightrope-dp[ledger]'"
+MISSING = f"a ledger needs SQLAlchemy (and psycopg for PostgreSQL): {install_command('ledger')}"
 SECRET_LEAST = 16  # bytes
 
 

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from queue import Empty, LifoQueue
 from typing import Any
 
-from .. import child
+from .. import child, work
 from ..errors import InvalidParameter, UnsupportedMechanism
 from .desk import again
 from .errors import Unavailable
@@ -93,7 +93,7 @@ class ProcessPricer(Pricer):
         if not self._waiting.acquire(blocking=False):
             raise Unavailable(PRICES_BUSY)
         try:
-            return self._free.get(timeout=TURN_SECONDS)
+            return self._free.get(timeout=work.patience(TURN_SECONDS))
         except Empty:
             raise Unavailable(PRICES_BUSY) from None
         finally:
@@ -164,7 +164,7 @@ class _Watched:
 
     def line(self, order: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
         """The answer to an order, or the next line; None where the process ended first."""
-        timer = threading.Timer(self._patience, self._end)
+        timer = threading.Timer(work.patience(self._patience), self._end)
         timer.daemon = True
         timer.start()
         try:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DataError
+from ..version import install_command
 from .data_file import SAMPLES_BYTES, DataFile, data_file, opened
 
 FloatArray = npt.NDArray[np.float64]
@@ -197,7 +198,7 @@ def parquet_table(stream: BinaryIO, name: str) -> Iterator[Any]:
         from pyarrow.parquet import ParquetFile
     except ImportError:
         raise DataError(
-            "Parquet files need pyarrow: pip install 'tightrope-dp[parquet]', or save the column as CSV", name
+            f"Parquet files need pyarrow: {install_command('parquet')}, or save the column as CSV", name
         ) from None
     try:
         yield ParquetFile(stream)

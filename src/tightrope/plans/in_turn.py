@@ -1,14 +1,16 @@
 """Rows of a table, one after the other: what one does not need of its share of the time goes to those after it.
 
 No row has less than an equal share while those before it keep theirs, so that one which is done within does not depend
-on the others; what is left at the end goes to those that were late.
+on the others; what is left at the end goes to those that were late. Time is what the clock says, and no less than the
+work that was done is rated at, so that without a clock rows share the time all the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from time import monotonic
 from typing import Protocol, TypeVar
+
+from .. import work
 
 ROW_SHARE_LEAST = 0.25  # of an equal share, where rows before it took longer than they should
 
@@ -32,18 +34,19 @@ def in_turn(
 
     The narrower answer stays.
     """
-    began, rows, had = monotonic(), dict[int, Kind](), dict[int, float]()
+    began, rows, had = work.monotonic(), dict[int, Kind](), dict[int, float]()
 
     def left(rows_left: int) -> float:
-        return (seconds - (monotonic() - began)) / rows_left
+        return (seconds - max(work.monotonic() - began, spent.seconds)) / rows_left
 
-    for place, index in enumerate(order or range(count)):
-        had[index] = max(left(count - place), ROW_SHARE_LEAST * seconds / count)
-        rows[index] = ask(index, had[index])
-    waiting = [index for index in rows if rows[index].late]
-    for place, index in enumerate(waiting):
-        share = left(len(waiting) - place)
-        if share > had[index]:
-            again = ask(index, share)
-            rows[index] = again if again.width <= rows[index].width else rows[index]
+    with work.tally() as spent:
+        for place, index in enumerate(order or range(count)):
+            had[index] = max(left(count - place), ROW_SHARE_LEAST * seconds / count)
+            rows[index] = ask(index, had[index])
+        waiting = [index for index in rows if rows[index].late]
+        for place, index in enumerate(waiting):
+            share = left(len(waiting) - place)
+            if share > had[index]:
+                again = ask(index, share)
+                rows[index] = again if again.width <= rows[index].width else rows[index]
     return tuple(rows[index] for index in range(count))

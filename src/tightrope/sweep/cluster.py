@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..calls import cut
 from ..errors import InvalidParameter
-from ..version import __version__
+from ..version import __version__, install_command
 from .executor import Executor, lost
 from .job import Chunk, Job, Rows, warm
 
@@ -204,5 +204,5 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError:
-        raise InvalidParameter("a cluster needs Dask: pip install 'tightrope-dp[sweep]'") from None
+        raise InvalidParameter(f"a cluster needs Dask: {install_command('sweep')}") from None
     return distributed

@@ -22,6 +22,7 @@ from signal import Signals
 from time import monotonic
 from typing import IO, Any
 
+from .. import work
 from ..errors import InvalidParameter
 from .executor import Executor, lost
 from .job import Chunk, Job, Rows
@@ -128,7 +129,7 @@ class Hand(threading.Thread):
 
     def look(self) -> None:
         """Ends a process that does not come to an end by itself."""
-        if self._busy and monotonic() - self._since > self._patience:
+        if self._busy and monotonic() - self._since > work.patience(self._patience):
             self._overdue = True
             self._kill()
 

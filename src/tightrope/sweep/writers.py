@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from ..documents import plain
 from ..errors import InvalidParameter
+from ..version import install_command
 from .table import SweepRow, cells_of
 
 GROUP_ROWS = 10_000  # of a Parquet file
@@ -65,7 +66,7 @@ def check_parquet() -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise InvalidParameter("a Parquet file needs pyarrow: pip install 'tightrope-dp[parquet]'") from None
+        raise InvalidParameter(f"a Parquet file needs pyarrow: {install_command('parquet')}") from None
     return pyarrow
 
 

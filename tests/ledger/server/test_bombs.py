@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import signal
 import sys
 import threading
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.ledger.server.serving import JOB, PATIENCE, Answer, House, housed
-from tightrope import child
+from tightrope import child, work
 from tightrope.errors import UnsupportedMechanism
 from tightrope.ledger import pricing_worker, process_pricing
 from tightrope.ledger.errors import Unavailable
@@ -90,25 +91,41 @@ def test_each_is_refused_in_one_line(shop: Shop) -> None:
 
 
 def test_a_job_of_minutes_is_ended_and_others_do_not_wait(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What needs no price is answered all the while, and so is what has been priced before."""
+    """What needs no price is answered all the while, and so is what has been priced before; its time ends by hand."""
     assert shop.quote(JOB).status == 200
     process = shop.process
-    monkeypatch.setattr(process_pricing, "PRICE_PATIENCE", SHORT)
+    timers: queue.SimpleQueue[threading.Timer] = queue.SimpleQueue()
+
+    class Told(threading.Timer):
+        def start(self) -> None:
+            super().start()
+            timers.put(self)
+
+    monkeypatch.setattr(threading, "Timer", Told)
     answers: list[Answer] = []
     thread = threading.Thread(target=lambda: answers.append(shop.quote(MINUTES)))
     thread.start()
-    asked = 0
-    while thread.is_alive():
+    timer = timers.get(timeout=PATIENCE)
+    for asked in range(3):
         assert shop.other.get("/v1/budgets/whole").status == 200
         assert shop.other.reserve(f"meanwhile-{asked}", "whole", JOB).status in (201, 409)
-        asked += 1
+    assert timer.interval == work.PATIENCE_MOST
+    assert thread.is_alive()
+    timer.function()
     thread.join()
-    assert asked > 1
     assert (answers[0].status, answers[0].urn) == (422, "unsupported-mechanism")
     assert "simpler" in answers[0].document["detail"]
     monkeypatch.undo()
     assert shop.quote("Gaussian(sigma=11.0)").status == 200  # by another process
     assert shop.process != process
+
+
+@pytest.mark.clock
+def test_a_job_has_its_time_by_the_clock(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_pricing, "PRICE_PATIENCE", SHORT)
+    answer = shop.quote(MINUTES)
+    assert (answer.status, answer.urn) == (422, "unsupported-mechanism")
+    assert "the attempt was ended" in answer.document["detail"]
 
 
 def test_a_job_whose_process_dies_is_refused(shop: Shop) -> None:
@@ -155,6 +172,7 @@ def test_a_process_that_held_much_is_replaced(shop: Shop, monkeypatch: pytest.Mo
     assert shop.process != process
 
 
+@pytest.mark.clock
 def test_who_waits_too_long_for_a_process_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_pricing, "TURN_SECONDS", 0.01)
     pricer = ProcessPricer(1)

@@ -25,7 +25,7 @@ from tightrope.ledger.remote import RemoteDesk
 from tightrope.listening import listening_at
 
 POINTS = ("before-commit", "after-commit", "before-reply")
-PATIENCE = 120.0
+PATIENCE = 600.0
 CLIENTS = 4
 
 
@@ -111,7 +111,7 @@ def test_a_server_that_dies_in_a_request_has_done_it_or_not(holder: Ledger, ledg
     """Before the commit nothing is there; after it all is; and the same key finds it, once and for ever."""
     with mortal(ledger_url) as server:
         analyst = Client(server.port, holder.token("analyst", role="analyst", root="census"))
-        numbers = range(0, len(MOVES) * len(POINTS), amount(2, 1))  # by twos each move and each point is met, too
+        numbers = range(0, len(MOVES) * len(POINTS), amount(2, 1, 1))  # by twos each move and each point is met, too
         for number in numbers:
             (move, body, before, after), point = MOVES[number % len(MOVES)], POINTS[number % len(POINTS)]
             key, path = f"key-{number}", "/v1/reservations"
@@ -150,7 +150,7 @@ def test_a_server_that_dies_in_a_request_has_done_it_or_not(holder: Ledger, ledg
 
 def test_clients_ask_on_while_the_server_is_killed(holder: Ledger, ledger_url: str) -> None:
     """Every job runs once and is charged once; what was acknowledged stands; the same keys have the same answers."""
-    kills, ran, acknowledged = amount(4, 60), [], []
+    kills, ran, acknowledged = amount(4, 12, 60), [], []
     unit = holder.quote("census", JOB).units["rho"]
     assert unit is not None
     over = threading.Event()

@@ -111,6 +111,7 @@ def test_a_slow_body_is_waited_for_and_nobody_waits_with_it(house: House, monkey
     analyst, other = house.client("analyst"), house.client("analyst")
     body = json.dumps(GOOD).encode()
     head = request(analyst, "POST /v1/reservations", f"Content-Length: {len(body)}")
+    monkeypatch.setattr(guard, "BODY_SECONDS", PATIENCE)
     with socket.create_connection(("127.0.0.1", house.port), timeout=PATIENCE) as slow:
         slow.sendall(head)
         for at in range(len(body) - 1):

@@ -133,12 +133,12 @@ def test_what_cannot_be_served_is_said_in_one_line(sqlite_url: str, tmp_path: Pa
 
 
 def test_what_is_over_ends_where_nobody_asks(holder: Ledger, sqlite_url: str) -> None:
-    made = [holder.reserve({"census": JOB}, f"k-{start}", ttl=60, start=start) for start in (False, True)]
+    made = [holder.reserve({"census": JOB}, f"k-{start}", ttl=6_000, start=start) for start in (False, True)]
     ahead = [0]
     desk = LocalDesk(Database(sqlite_url, clock=lambda now: now + ahead[0]), Actor("server"))
     expire_due(desk)
     assert [holder.reservation(each.id).state for each in made] == ["reserved", "running"]
-    ahead[0] = 61_000
+    ahead[0] = 6_001_000
     with expiring(desk, every=0.01):
         while holder.status("census")["jobs"] != {"cancelled": 1, "committed": 1}:
             pass
