@@ -31,6 +31,14 @@ class Relation(Enum):
     REPLACE = "replace"
 
 
+def relation_named(name: object) -> Relation:
+    """The relation of this name."""
+    known = {each.value: each for each in Relation}
+    if not isinstance(name, str) or name not in known:
+        raise InvalidParameter(f"neighbours must be 'add_remove' or 'replace', not {name!r:.40}")
+    return known[name]
+
+
 def neighbours(relation: Relation | None) -> str:
     """The relation in words."""
     if relation is None:

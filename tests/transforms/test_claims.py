@@ -6,7 +6,7 @@ from flint import arb
 
 import tightrope as tr
 from tightrope.transforms.sampled import sampled_pair
-from tightrope.transforms.sizes import group_sizes
+from tightrope.transforms.group import group_sizes
 from tightrope.transforms.terms import fixed_choices, merged
 
 LOPSIDED = tr.Finite(p=[0.5, 0.3, 0.2], q=[0.2, 0.5, 0.3])

@@ -8,7 +8,7 @@ import pytest
 
 import tightrope as tr
 from tests.oracle.enumerate_data import pairs, reports, told_apart
-from tightrope.errors import InvalidParameter, UnsupportedMechanism
+from tightrope.errors import InvalidParameter
 
 BASE = tr.Gaussian(sigma=1)
 BATCH = BASE.without_replacement(batch=5, records=20)
@@ -51,7 +51,7 @@ def test_groups_of_runs_on_samples_are_those_of_the_samples(inner: tr.Mechanism)
     once = inner.best_of(law="geometric", mean=1)
     for direction in ("remove", "add"):
         assert once.group(size=2).delta(0.5, direction=direction) == inner.group(size=2).delta(0.5, direction=direction)
-    with pytest.raises(UnsupportedMechanism, match="group of each cell"):
+    with pytest.raises(InvalidParameter, match="group of each part"):
         tr.parallel(inner, BASE).group(size=2).delta(0.5)
 
 

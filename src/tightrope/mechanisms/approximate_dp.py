@@ -8,10 +8,12 @@ Reference: Kairouz, Oh, Viswanath 2017, Thm 3.2.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
+from ..facets.lattice import LatticeStep
 from ..pair import Pair
 from ..relation import Direction
-from .base import Leaf
+from .base import Leaf, LocalReport
 from .parameters import nonnegative, probability
 
 
@@ -42,6 +44,10 @@ class PureDP(Leaf):
         from ..pairs.finite.pair import FinitePair
 
         return FinitePair(ResponseLaw(self.epsilon_per_use, 0.0, 2))
+
+    def local_report(self) -> LocalReport:
+        """Any report of this loss."""
+        return LocalReport(LatticeStep(Fraction(self.epsilon_per_use), False), 0, False)
 
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)

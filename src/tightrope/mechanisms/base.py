@@ -8,25 +8,59 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 from ..bound import FrozenMapping
 from ..calls import checked, shortened
 from ..relation import Direction, Relation
 from .attackable import Attackable
+from .facts import Fact, Theorem
 from .named import NamedType
 from .parameters import one_line
 from .readable import Readable
 from .transformed import Transformable
 
 if TYPE_CHECKING:
+    from flint import arb
+
+    from ..facets.lattice import LatticeStep
     from ..pair import Pair
 
 
 SHOWN = 8  # numbers in a title
+CHAIN = Theorem(
+    "chains of neighbours",
+    "the power of the best test of a chain is the composition of those of its steps",
+    "Dong, Roth, Su 2022, Thm 2.14",
+    "group.md, section 1",
+    (Fact.EVERYWHERE,),
+)
+
+
+class LocalReport(NamedTuple):
+    """The largest loss; categories: of randomized response, 0 where any report of this loss is meant; shy: the truth is
+    its rarest report."""
+
+    loss: LatticeStep
+    categories: int
+    shy: bool
+
+
+def largest_loss(pairs: Sequence[Pair]) -> arb | None:
+    """At or above the largest finite loss of these pairs in either order, at the working precision; None where one is
+    not bounded for certain."""
+    from flint import arb
+
+    largest = arb(0)
+    for pair in pairs:
+        if not pair.bounded():
+            return None
+        lowest, highest = pair.loss_range()
+        largest = largest.max(highest.max(-lowest))
+    return largest
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)  # what is no dataclass itself equals itself only
@@ -52,11 +86,65 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
     def tight(self) -> bool:
         """Whether one real pair of neighbours attains the profile, also under composition."""
 
+    # Facts, which theorems need (facts.py); docs/proofs/facts.md has the rules by which they follow from those of parts.
+
+    @property
+    @abstractmethod
+    def sizes(self) -> frozenset[int]:
+        """How many records, users or groups of them its outermost samples are drawn from; empty for data of any size."""
+
+    @property
+    @abstractmethod
+    def everywhere(self) -> bool:
+        """Whether the pair dominates every two neighbours, so that a chain of neighbours has a chain of pairs."""
+
+    @property
+    @abstractmethod
+    def known_in_groups(self) -> bool:
+        """Whether it is known where neighbours differ in several records."""
+
+    @property
+    @abstractmethod
+    def gaussian_noise(self) -> bool:
+        """Whether it adds Gaussian noise to a vector that moves by its sensitivity, and nothing else."""
+
+    def one_event(self, size: int) -> bool:
+        """Whether real groups attain the chain by one event for every part of the group, as in a sample.
+
+        A leaf does whose groups attain it, and a sum of Gaussians, which is one shift. The chain of any other product,
+        or of a sample, is more than what groups show. Proof: docs/proofs/group.md, section 6.
+        """
+        return self.group_tight(size) and self.pair(Direction.REMOVE).shifted(size) is not None
+
+    def largest_loss(self) -> arb | None:
+        """At or above the largest privacy loss of any two values of a record, whichever order each part meets them in,
+        at the working precision; None where it is not known to be bounded."""
+        return largest_loss([self.pair(direction) for direction in Direction])
+
+    def local_report(self) -> LocalReport | None:
+        """What is known of the reports of one user, where this is a randomizer whose worst reports are known."""
+        return None
+
     def group_pair(self, size: int, direction: Direction) -> Pair:
-        """The dominating pair where neighbours differ in a group of so many records, all removed or all added."""
+        """The dominating pair where neighbours differ in a group of so many records, all removed or all added: a chain
+        of so many neighbours."""
         from ..derived.grouped import group_pair
 
+        self.demand_chain(size)
         return group_pair(self.pair(direction), size)
+
+    def replaced_pair(self, size: int) -> Pair:
+        """The dominating pair, its own reverse, where so many records are replaced: each may meet either order."""
+        from ..derived.grouped import group_pair
+        from ..derived.maximum import maximum_pair
+
+        self.demand_chain(size)
+        return group_pair(maximum_pair(self.pair(direction) for direction in Direction), size)
+
+    def demand_chain(self, size: int) -> None:
+        """Refuses a chain of several neighbours where the pair does not hold between every two."""
+        if size > 1:
+            CHAIN.demand(self)
 
     def group_tight(self, size: int) -> bool:
         """Whether a real group attains the profile of `group_pair`, also under composition."""
@@ -192,6 +280,25 @@ class Leaf(Mechanism):
         """Proof: docs/proofs/group.md, sections 2 and 5."""
         shift = size == 1 or self.universal or self.pair(Direction.REMOVE).shifted(size) is not None
         return self.tight and shift
+
+    @property
+    def sizes(self) -> frozenset[int]:
+        return frozenset()
+
+    @property
+    def everywhere(self) -> bool:
+        return True
+
+    @property
+    def known_in_groups(self) -> bool:
+        return self.everywhere
+
+    @property
+    def gaussian_noise(self) -> bool:
+        return False
+
+    def one_event(self, size: int) -> bool:
+        return self.group_tight(size)
 
     @property
     def nameless(self) -> Mechanism:

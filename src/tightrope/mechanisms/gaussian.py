@@ -42,6 +42,10 @@ class Gaussian(Leaf):
         object.__setattr__(self, "sigma", positive("sigma", self.sigma))
         object.__setattr__(self, "sensitivity", positive("sensitivity", self.sensitivity))
 
+    @property
+    def gaussian_noise(self) -> bool:
+        return True
+
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.gaussian.pair import GaussianPair
 
@@ -66,6 +70,10 @@ class GDP(Leaf):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mu", positive("mu", self.mu))
+
+    @property
+    def gaussian_noise(self) -> bool:
+        return True
 
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.gaussian.pair import GaussianPair

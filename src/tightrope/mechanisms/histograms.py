@@ -147,6 +147,11 @@ class Histograms(Leaf):
     def tight(self) -> bool:
         return self.confidence is None
 
+    @property
+    def everywhere(self) -> bool:
+        """What was measured are two laws; other neighbours were not."""
+        return False
+
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.finite.histogram import law_within
         from ..pairs.finite.laws import RationalLaw

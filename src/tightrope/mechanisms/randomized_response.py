@@ -12,12 +12,14 @@ Reference: Warner 1965; Kairouz, Oh, Viswanath 2016, Sec. 4. Proof: docs/proofs/
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
+from ..facets.lattice import LatticeStep
 from ..pair import Pair
-from ..relation import Direction
-from .base import Leaf
+from ..relation import Direction, Relation, relation_named
+from .base import Leaf, LocalReport
 from .parameters import Matrix, masses, matrix, nonnegative, probability, shape, shares, whole
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ class RandomizedResponse(Leaf):
 
     Give p, or epsilon, the log of the odds of the truth against any other one, or a channel: channel[i][j] is the
     probability of the report j where i is the truth. Also called k-RR, GRR or direct encoding.
+    neighbours: "replace", where the truth is the value of one user, or "add_remove", where it is computed of all the
+    data and a record that comes or goes may turn it into any other.
     """
 
     example = "RandomizedResponse(p=0.51) * 512"
@@ -48,7 +52,9 @@ class RandomizedResponse(Leaf):
         f"rows found, of the {FLOORS_MOST} that make up most of the profile."
     )
     relations = (
-        "The value of one user is replaced, by any other one, and may be another at each use. Of a channel whose user "
+        "The value of one user is replaced, by any other one, and may be another at each use; a user who comes or goes "
+        "is seen to report. neighbours='add_remove': the value is computed of all the data, and a record that comes or "
+        "goes may turn it into any other. Of a channel whose user "
         "has one value throughout, the largest over two rows of Finite(p, q) * count is no more. Of one bit per "
         "category, each kept with probability p (basic RAPPOR), two differ: RandomizedResponse(p) * 2."
     )
@@ -56,6 +62,7 @@ class RandomizedResponse(Leaf):
     epsilon_per_use: float | None = field(default=None, metadata={"keyword": "epsilon"})
     categories: int = 2
     channel: Matrix | None = None
+    neighbours: str = "replace"
     largest: Channel | None = field(default=None, init=False, compare=False)  # of the rows, against each other
 
     def __init__(
@@ -64,6 +71,7 @@ class RandomizedResponse(Leaf):
         epsilon: float | None = None,
         categories: int = 2,
         channel: Matrix | None = None,
+        neighbours: str = "replace",
         *,
         name: str | None = None,
     ) -> None:
@@ -72,9 +80,14 @@ class RandomizedResponse(Leaf):
         object.__setattr__(self, "p", None if p is None else probability("p", p))
         object.__setattr__(self, "epsilon_per_use", None if epsilon is None else nonnegative("epsilon", epsilon))
         object.__setattr__(self, "categories", whole("categories", categories, least=2))
+        object.__setattr__(self, "neighbours", relation_named(neighbours).value)
         rows = None if channel is None else _rows(channel, self.categories)
         object.__setattr__(self, "channel", rows)
         object.__setattr__(self, "largest", None if rows is None else _largest(rows))
+
+    @property
+    def relation(self) -> Relation:
+        return Relation(self.neighbours)
 
     @property
     def tight(self) -> bool:
@@ -94,6 +107,18 @@ class RandomizedResponse(Leaf):
         if self.p is not None:
             return FinitePair(response_law(self.p, self.categories))
         return FinitePair(ResponseLaw(self.epsilon_per_use or 0.0, 0.0, self.categories))
+
+    def local_report(self) -> LocalReport | None:
+        """Of equal categories, whose privacy blanket is known; not of a channel, nor where a report tells all."""
+        if self.channel is not None:
+            return None
+        if self.p is None:
+            return LocalReport(LatticeStep(Fraction(self.epsilon_per_use or 0.0), False), self.categories, False)
+        truth = Fraction(self.p)
+        if not 0 < truth < 1:
+            return None
+        odds = truth * (self.categories - 1) / (1 - truth)
+        return LocalReport(LatticeStep(max(odds, 1 / odds), True), self.categories, odds < 1)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         if self.largest is None or self.tight:

@@ -212,6 +212,28 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
     def needs_others(self, batch: int | None) -> bool:
         return self.expanded.needs_others(batch)
 
+    @property
+    def sizes(self) -> frozenset[int]:
+        return frozenset({self.records})
+
+    @property
+    def everywhere(self) -> bool:
+        return self.expanded.everywhere
+
+    @property
+    def known_in_groups(self) -> bool:
+        return self.expanded.known_in_groups
+
+    @property
+    def gaussian_noise(self) -> bool:
+        return self.expanded.gaussian_noise
+
+    def one_event(self, size: int) -> bool:
+        return self.expanded.one_event(size)
+
+    def replaced_pair(self, size: int) -> Pair:
+        return self.expanded.replaced_pair(size)
+
     def group_pair(self, size: int, direction: Direction) -> Pair:
         return self.expanded.group_pair(size, direction)
 

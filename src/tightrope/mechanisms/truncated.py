@@ -14,9 +14,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ..errors import InvalidParameter
+from ..kernels.directed import exact_product
 from ..pair import Pair
 from ..relation import Direction
 from .base import Leaf
@@ -82,6 +83,42 @@ class TruncatedNoise(Leaf):
         for name, checked in (("mean", mean), ("bounds", (low, high)), ("sensitivity", shift)):
             object.__setattr__(self, name, checked)
         self.pair(Direction.REMOVE)  # what is wrong with all of them together is said here
+
+    @property
+    def everywhere(self) -> bool:
+        """Noise that is cut moves with the query; a clamp stays where it is."""
+        return self.mode == "cut"
+
+    @property
+    def known_in_groups(self) -> bool:
+        return True
+
+    def group_tight(self, size: int) -> bool:
+        return self.mode == "clamp" or Leaf.group_tight(self, size)
+
+    def group_pair(self, size: int, direction: Direction) -> Pair:
+        """Clamped: the query is 0 without the group, and at most so many times the sensitivity with it.
+
+        Proof: docs/proofs/truncated.md, section 6.
+        """
+        if self.mode == "cut" or size == 1:
+            return Leaf.group_pair(self, size, direction)
+        return self._moved(size).pair(direction)
+
+    def replaced_pair(self, size: int) -> Pair:
+        """Clamped: both queries lie between 0 and so many times the sensitivity, and half-lines are the best events."""
+        if self.mode == "cut":
+            return Leaf.replaced_pair(self, size)
+        from ..derived.maximum import maximum_pair
+
+        return maximum_pair(self._moved(size).pair(direction) for direction in Direction)
+
+    def _moved(self, times: int) -> Self:
+        """The same noise where the query moves so many times as far."""
+        longer = exact_product(self.sensitivity, times)
+        if longer is None:
+            raise InvalidParameter(f"a sensitivity of {times} times {self.sensitivity!r} is no double: round it up")
+        return self._with(sensitivity=longer)
 
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.truncated.clamped import ClampedPair

@@ -8,7 +8,7 @@ from ..bound import Bound
 from ..calls import shortened
 from ..mechanisms.base import Mechanism, leaves
 from ..relation import Direction
-from ..transforms.sizes import group_sizes
+from ..transforms.group import group_sizes
 from ..transforms.terms import terms_of
 
 AVERAGES = (

@@ -19,7 +19,7 @@ from ..mechanisms.training import training
 from ..readings.small_print import local
 from ..relation import Direction, Relation
 from ..result import Result
-from ..transforms.sizes import group_sizes
+from ..transforms.group import group_sizes
 
 HEADLINE_DIGITS = 4
 CHANCE_MOST = 10**15  # smaller chances are said as numbers only

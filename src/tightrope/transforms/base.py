@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from ..bound import FrozenMapping
 from ..mechanisms.base import Mechanism
-from ..pair import Pair
+from ..mechanisms.facts import Theorem
 
 
 class Called(Mechanism):
@@ -94,10 +94,18 @@ class Transformation(Called):
     def needs_others(self, batch: int | None) -> bool:
         return self.base.needs_others(batch)
 
-    def replaced_pair(self, size: int) -> Pair | None:
-        """Its pair where so many records are replaced, each in whichever order, by that of its base; None where the
-        pairs of both directions tell it (terms.replaced_pair)."""
-        return None
+    @property
+    @abstractmethod
+    def rests_on(self) -> Theorem:
+        """The theorem that gives its pair."""
+
+    @property
+    def sizes(self) -> frozenset[int]:
+        return self.base.sizes
+
+    @property
+    def gaussian_noise(self) -> bool:
+        return False
 
 
 def bracketed(mechanism: Mechanism, written: Callable[[Mechanism], str]) -> str:

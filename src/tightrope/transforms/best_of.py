@@ -11,14 +11,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidParameter, UnsupportedMechanism
+from ..errors import InvalidParameter
+from ..mechanisms.base import largest_loss
+from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import finite, positive, whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .refused import FIXED
+from .terms import replaced_pair
+from .theorems import BEST_OF, ONE_RUN, WITNESS
 
 if TYPE_CHECKING:
+    from flint import arb
+
     from ..derived.runs import RunLaw
 
 LAWS = ("geometric", "negative_binomial", "logarithmic", "poisson", "binomial")
@@ -62,6 +68,7 @@ class BestOf(Transformation):
                 "law='poisson' allows none"
             )
         object.__setattr__(self, "shape", self._shape(mean))
+        self.rests_on.demand(self.base)
 
     def _shape(self, mean: float) -> float | None:
         if self.law == "negative_binomial":
@@ -86,6 +93,18 @@ class BestOf(Transformation):
         if self.shape is not None:
             raise InvalidParameter(f"shape must be left out for law={self.law!r}, not {self.shape!r}")
         return None
+
+    @property
+    def rests_on(self) -> Theorem:
+        return ONE_RUN if self._once else BEST_OF
+
+    @property
+    def everywhere(self) -> bool:
+        return self.base.everywhere
+
+    @property
+    def known_in_groups(self) -> bool:
+        return self.base.known_in_groups
 
     @property
     def relation(self) -> Relation | None:
@@ -114,7 +133,7 @@ class BestOf(Transformation):
 
     @property
     def attained(self) -> bool:
-        return self.base.attained
+        return WITNESS.holds(self.base)
 
     def pair(self, direction: Direction) -> Pair:
         return self._best(self.base.pair(direction))
@@ -124,13 +143,13 @@ class BestOf(Transformation):
         return self._best(self.base.group_pair(size, direction))
 
     def replaced_pair(self, size: int) -> Pair:
-        from .terms import replaced_pair
-
         return self._best(replaced_pair(self.base, size))
 
+    def largest_loss(self) -> arb | None:
+        """Of the base where each of its parts may meet either order."""
+        return largest_loss([self.replaced_pair(1)])
+
     def _best(self, base: Pair) -> Pair:
-        if base.opaque():
-            raise UnsupportedMechanism("the best of several runs needs the tails of a run, and only moments are known")
         from ..derived.selected import SelectedPair
 
         return base if self._once else SelectedPair(base, self._runs)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from ..bound import FrozenMapping
 from ..derived.product import product_pair
@@ -22,6 +23,9 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import WHOLE_MOST, whole
 from ..pair import Pair
 from ..relation import Direction, Relation
+
+if TYPE_CHECKING:
+    from flint import arb
 
 LABELLED_MOST = 8  # parts in a label
 MANY = 8  # parts, from which on another one is put into its place
@@ -100,15 +104,35 @@ class Composition(Mechanism):
     def attained(self) -> bool:
         """Of data whose size some part names all parts run on so many: too few for a count, and for distances where
         records are replaced."""
-        from .sizes import sizes
-
-        named = sizes(self)
+        named = self.sizes
         if named and self.needs_others(None):
             return False
         few = named if self.relation is Relation.REPLACE else ()
         return all(part.attained for part, _ in self.parts) and not any(
             part.relation is None and part.needs_others(size) for part, _ in self.parts for size in few
         )
+
+    @property
+    def sizes(self) -> frozenset[int]:
+        return frozenset().union(*(part.sizes for part, _ in self.parts))
+
+    @property
+    def everywhere(self) -> bool:
+        return all(part.everywhere for part, _ in self.parts)
+
+    @property
+    def known_in_groups(self) -> bool:
+        return all(part.known_in_groups for part, _ in self.parts)
+
+    @property
+    def gaussian_noise(self) -> bool:
+        return all(part.gaussian_noise for part, _ in self.parts)
+
+    def largest_loss(self) -> arb | None:
+        """Losses of the parts add up, each in whichever order."""
+        losses = [(part.largest_loss(), count) for part, count in self.parts]
+        known = [count * loss for loss, count in losses if loss is not None]
+        return sum(known[1:], known[0]) if len(known) == len(losses) else None
 
     def needs_others(self, batch: int | None) -> bool:
         return any(part.needs_others(batch) for part, _ in self.parts)
@@ -118,6 +142,11 @@ class Composition(Mechanism):
         from .terms import terms_of
 
         return product_pair(terms_of(self.nameless, direction))
+
+    def replaced_pair(self, size: int) -> Pair:
+        from .terms import replaced_pair
+
+        return replaced_pair(self, size)
 
     def group_pair(self, size: int, direction: Direction) -> Pair:
         """The same group at every use."""
@@ -207,8 +236,8 @@ def _order(item: tuple[Mechanism, int]) -> str:
 def _check_relations(relations: set[Relation | None]) -> None:
     if len(relations - {None}) > 1:
         raise InvalidParameter(
-            "the parts disagree on what neighbours are (add/remove of a record against replacing one): "
-            "account for each relation on its own"
+            "the parts disagree on what neighbours are (add/remove of a record against replacing one): give them the "
+            "same neighbours=, where they take it, or account for each relation on its own"
         )
 
 

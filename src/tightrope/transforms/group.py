@@ -10,17 +10,23 @@ Reference: Dong, Roth, Su 2022, Thm 2.14. Proof: docs/proofs/group.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from ..mechanisms.base import Mechanism
+from ..mechanisms.base import Mechanism, largest_loss
+from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import Composition, compose
-from .sizes import sizes
+from .terms import replaced_pair
+from .theorems import GROUP
+
+if TYPE_CHECKING:
+    from flint import arb
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -47,7 +53,9 @@ class Group(Transformation):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", whole("size", self.size, least=1))
-        for records in sorted(sizes(self.base)):
+        if self.size > 1:
+            self.rests_on.demand(self.base)
+        for records in sorted(self.base.sizes):
             if self.size > records:
                 raise InvalidParameter(f"size must be at most {records}, the records of the base, not {self.size}")
 
@@ -59,6 +67,27 @@ class Group(Transformation):
         name = given.pop("name", None)
         made = compose(cls.of(part, **given) * count for part, count in base.parts)
         return made if name is None else made.named(name)
+
+    @property
+    def rests_on(self) -> Theorem:
+        return GROUP
+
+    @property
+    def sizes(self) -> frozenset[int]:
+        """Of groups."""
+        return frozenset(-(-records // self.size) for records in self.base.sizes)
+
+    @property
+    def everywhere(self) -> bool:
+        return self.base.everywhere
+
+    @property
+    def known_in_groups(self) -> bool:
+        return self.base.known_in_groups
+
+    @property
+    def gaussian_noise(self) -> bool:
+        return self.base.gaussian_noise
 
     @property
     def relation(self) -> Relation | None:
@@ -98,9 +127,30 @@ class Group(Transformation):
         return self.base.group_pair(self.size * size, direction)
 
     def replaced_pair(self, size: int) -> Pair:
-        from .terms import replaced_pair
-
         return replaced_pair(self.base, self.size * size)
+
+    def largest_loss(self) -> arb | None:
+        """Each record of the group may meet either order."""
+        return largest_loss([self.replaced_pair(1)])
+
+    def one_event(self, size: int) -> bool:
+        return self.base.one_event(self.size * size)
 
     def group_tight(self, size: int) -> bool:
         return self.base.group_tight(self.size * size)
+
+
+def group_sizes(mechanism: Mechanism) -> set[int]:
+    """In how many records neighbours differ, of each part that runs, however deep the groups stand in it."""
+    own = mechanism.size if isinstance(mechanism, Group) else 1
+    return {own * size for part in _inside(mechanism) for size in group_sizes(part)} or {own}
+
+
+def _inside(mechanism: Mechanism) -> Iterator[Mechanism]:
+    """What a mechanism is made of, one step down; nothing for one that stands by itself."""
+    for item in fields(mechanism):
+        if item.name == "base":
+            yield getattr(mechanism, item.name)
+        elif item.name == "cells":
+            yield from getattr(mechanism, item.name)
+    yield from (part for part, _ in mechanism.parts if part is not mechanism)

@@ -20,13 +20,14 @@ from itertools import chain
 from typing import ClassVar, Self
 
 from ..calls import checked
-from ..errors import InvalidParameter, UnsupportedMechanism
+from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
+from ..mechanisms.facts import Theorem
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Called
 from .composition import parameters_of
-from .sizes import sizes
+from .theorems import PARALLEL, WITNESS
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,11 +50,7 @@ class Parallel(Called):
         for cell in self.cells:
             if not isinstance(cell, Mechanism):
                 raise InvalidParameter(f"a cell of parallel is a mechanism, not {cell!r:.60}")
-            if cell.relation is Relation.REPLACE:
-                raise InvalidParameter(
-                    "parallel is about adding or removing a record; one that is replaced may move from a cell to "
-                    "another, which changes both: account for the cells with neighbours='add_remove', or compose them"
-                )
+            PARALLEL.demand(cell)
         if not self.cells:
             raise InvalidParameter("parallel needs at least one mechanism")
         # In an order of their own, each once: of equal cells one says it all.
@@ -87,22 +84,35 @@ class Parallel(Called):
         return any(cell.needs_others(batch) for cell in self.cells)
 
     @property
+    def rests_on(self) -> Theorem:
+        """The theorem that gives its pair."""
+        return PARALLEL
+
+    @property
+    def sizes(self) -> frozenset[int]:
+        return frozenset().union(*(cell.sizes for cell in self.cells))
+
+    @property
+    def everywhere(self) -> bool:
+        """A group may take several records of a cell that samples from so many."""
+        return not self.sizes and all(cell.everywhere for cell in self.cells)
+
+    @property
+    def known_in_groups(self) -> bool:
+        return self.everywhere
+
+    @property
+    def gaussian_noise(self) -> bool:
+        return False
+
+    @property
     def attained(self) -> bool:
-        return all(cell.attained for cell in self.cells)
+        return all(WITNESS.holds(cell) for cell in self.cells)
 
     def pair(self, direction: Direction) -> Pair:
         from ..derived.maximum import maximum_pair
 
         return maximum_pair(cell.pair(direction) for cell in self.cells)
-
-    def group_pair(self, size: int, direction: Direction) -> Pair:
-        """A chain of the largest profile, whichever cell each record is in."""
-        if size > 1 and sizes(self):
-            raise UnsupportedMechanism(
-                "a cell of parallel samples from so many records, and a group may take several of them away: account "
-                "for the group of each cell on its own"
-            )
-        return Mechanism.group_pair(self, size, direction)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         from ..derived.maximum import undominated

@@ -16,14 +16,15 @@ from dataclasses import dataclass
 
 from ..derived.grouped import chained_pair
 from ..derived.poisson import poisson_pair
+from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import probability
 from ..pair import Pair
-from ..relation import Direction, Relation
+from ..relation import Direction, Relation, relation_named
 from .base import Transformation
 from .composition import IDENTITY
-from .sampled import demand_relation, relation_named, shifts
-from .sizes import demand_size
+from .sampled import hits_in_sample
 from .terms import swapped_pair
+from .theorems import ALL_RECORDS, GROUP_IN_SAMPLE, POISSON, POISSON_REPLACED, SAMPLE_WITNESS, WITNESS
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,10 +62,24 @@ class Poisson(Transformation):
     def __post_init__(self) -> None:
         object.__setattr__(self, "rate", probability("rate", self.rate))
         relation_named(self.neighbours)
-        demand_relation(self.base, Relation.ADD_REMOVE, "Poisson sampling")
-        # All records as they are need no size; of replaced ones a cell of parallel may lose many.
-        if self.rate != 0.0 and (self.rate != 1.0 or self.relation is Relation.REPLACE):
-            demand_size(self.base, None, "Poisson sampling")
+        self.rests_on.demand(self.base)
+
+    @property
+    def rests_on(self) -> Theorem:
+        """All records as they are need no size; of replaced ones a cell of parallel may lose many."""
+        if self.relation is Relation.REPLACE and self.rate != 0.0:
+            return POISSON_REPLACED
+        return ALL_RECORDS if self.rate in (0.0, 1.0) else POISSON
+
+    @property
+    def everywhere(self) -> bool:
+        return self.rate == 0.0 or self.base.everywhere
+
+    @property
+    def known_in_groups(self) -> bool:
+        if self.rate in (0.0, 1.0):
+            return self.rate == 0.0 or self.base.known_in_groups
+        return GROUP_IN_SAMPLE.holds(self.base)
 
     @property
     def relation(self) -> Relation:
@@ -78,16 +93,18 @@ class Poisson(Transformation):
 
     @property
     def attained(self) -> bool:
-        return self.base.attained and self._alike
+        return self._alike.holds(self.base)
 
     @property
     def attained_once(self) -> bool:
-        return self.attained if self.relation is Relation.REPLACE else self.base.attained_once and self._alike
+        if self.relation is Relation.REPLACE:
+            return self.attained
+        return self.base.attained_once and (self.rate in (0.0, 1.0) or not self.base.needs_others(None))
 
     @property
-    def _alike(self) -> bool:
+    def _alike(self) -> Theorem:
         """Whether a record in the sample shows what it shows in the data, whoever else is sampled."""
-        return self.rate in (0.0, 1.0) or not self.base.needs_others(None)
+        return WITNESS if self.rate in (0.0, 1.0) else SAMPLE_WITNESS
 
     @property
     def _replaced(self) -> Pair | None:
@@ -108,25 +125,21 @@ class Poisson(Transformation):
         Proof: docs/proofs/group.md, sections 6 and 7.
         """
         if self.relation is Relation.REPLACE:
-            return self.replaced_pair(size) or self.pair(direction)
+            return self.replaced_pair(size)
         return self._grouped(size, direction)
 
-    def replaced_pair(self, size: int) -> Pair | None:
-        if self.relation is Relation.ADD_REMOVE or size == 1:
-            return None
+    def replaced_pair(self, size: int) -> Pair:
+        if size == 1:
+            return self.pair(Direction.REMOVE)
         return chained_pair([(self._grouped(size, way), 1) for way in Direction])
 
     def _grouped(self, size: int, direction: Direction) -> Pair:
         """Of a group that is added or removed."""
         if self.rate in (0.0, 1.0) or size == 1:
             return self._sampled(self.base.group_pair(size, direction), direction)
-        base = self.base.pair(direction)
-        from ..derived.hit_chain import hit_pair
         from ..facets.hits import BinomialHits
 
-        return hit_pair(
-            base if direction is Direction.REMOVE else base.reversed(), BinomialHits(size, self.rate), direction
-        )
+        return hits_in_sample(self.base, BinomialHits(size, self.rate), direction)
 
     def group_tight(self, size: int) -> bool:
         """Where one event is the best for every number of hits: the noise of the chain attains it."""
@@ -134,7 +147,7 @@ class Poisson(Transformation):
             return self.tight
         if self.relation is Relation.ADD_REMOVE and self.rate in (0.0, 1.0):
             return self.base.group_tight(size)
-        return shifts(self.base, size)
+        return self.base.nameless.one_event(size)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         if self.relation is Relation.REPLACE:

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from ..derived.product import product_pair
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
+from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import repeat
-from .sampled import demand_relation
-from .scattered import SPREAD_MOST, other_noise, scattered_pair
-from .sizes import demand_size
+from .scattered import SPREAD_MOST, scattered_pair
+from .theorems import ALLOCATION, EVERY_STEP, GROUP_SCATTERED, SAMPLE_WITNESS
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,9 +66,20 @@ class RandomAllocation(Transformation):
             raise InvalidParameter(
                 f"uses must be at most steps, {self.steps}, not {self.uses}: a record is in a step once at most"
             )
-        demand_relation(self.base, Relation.ADD_REMOVE, "random allocation")
-        if self.uses < self.steps:  # all records at each step need no size
-            demand_size(self.base, None, "random allocation")
+        self.rests_on.demand(self.base)
+
+    @property
+    def rests_on(self) -> Theorem:
+        """All records at each step need no size."""
+        return EVERY_STEP if self.uses == self.steps else ALLOCATION
+
+    @property
+    def everywhere(self) -> bool:
+        return self.base.everywhere
+
+    @property
+    def known_in_groups(self) -> bool:
+        return self.base.known_in_groups if self.uses == self.steps else self.base.everywhere
 
     @property
     def _everywhere(self) -> Mechanism | None:
@@ -84,7 +95,7 @@ class RandomAllocation(Transformation):
         every = self._everywhere
         if every is not None:
             return every.attained
-        return self.uses == 1 and self.base.attained and not self.base.needs_others(None)
+        return self.uses == 1 and SAMPLE_WITNESS.holds(self.base)
 
     @property
     def attained_once(self) -> bool:
@@ -118,7 +129,7 @@ class RandomAllocation(Transformation):
         every = self._everywhere
         if every is not None:
             return every.group_pair(size, direction)
-        if self.uses == 1 and 1 < size <= SPREAD_MOST and other_noise(self.base) is None:
+        if self.uses == 1 and 1 < size <= SPREAD_MOST and GROUP_SCATTERED.holds(self.base):
             return scattered_pair(self.base, size, self.steps, direction)
         return Transformation.group_pair(self, size, direction)
 

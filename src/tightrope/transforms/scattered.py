@@ -17,10 +17,8 @@ from itertools import zip_longest
 
 from ..derived.product import product_pair
 from ..mechanisms.base import Mechanism
-from ..mechanisms.gaussian import GDP, Gaussian
 from ..pair import Pair
 from ..relation import Direction
-from .group import Group
 
 SPREAD_MOST = 32  # records of a group whose division among the batches is worked out
 SHARE_LEAST = 1e-6  # of a number of joint hits that counts by itself
@@ -34,17 +32,6 @@ RARE = Fraction(1, 10**10)  # together: as rare as to be told in any case
 
 Division = tuple[int, ...]  # records in each of the steps that have some, falling
 _NONE: Division = ()
-
-
-def other_noise(base: Mechanism) -> Mechanism | None:
-    """The part of a base that is no Gaussian noise, if there is one."""
-    for part, _ in base.terms:
-        inner = part
-        while isinstance(inner, Group):
-            inner = inner.base
-        if not isinstance(inner, Gaussian | GDP):
-            return inner
-    return None
 
 
 def scattered_pair(base: Mechanism, size: int, steps: int, direction: Direction) -> Pair:

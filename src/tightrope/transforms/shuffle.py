@@ -15,39 +15,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
-
-from flint import arb
-
-from ..calls import shortened
 from ..errors import InvalidParameter
 from ..facets.lattice import LatticeStep
 from ..kernels.ball import BITS_START, upper_float, working_precision
-from ..mechanisms.approximate_dp import PureDP
 from ..mechanisms.base import Mechanism
+from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import whole
-from ..mechanisms.randomized_response import RandomizedResponse
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
-from .sampled import demand_relation
-from .sizes import sizes
 from .terms import replaced_floors, replaced_pair
+from .theorems import ONE_USER, SHUFFLE, WITNESS
 
 USERS_MOST = 10**10
-
-
-class _Report(NamedTuple):
-    """The largest loss; categories: of randomized response, 0 for any other base; shy: the truth is its rarest report.
-
-    real: whether reports are known that lower ends may speak of.
-    """
-
-    loss: LatticeStep
-    categories: int
-    shy: bool
-    real: bool
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -83,44 +64,57 @@ class Shuffle(Transformation):
                 f"users must be at most {USERS_MOST:,}, not {self.users}: more users tell less, so what holds for "
                 "fewer holds for them"
             )
-        demand_relation(self.base, Relation.REPLACE, "shuffling")
-        held = max(sizes(self.base), default=1)
-        if self.users > 1 and held > 1:  # any two values of a user must be within the loss, not neighbours alone
-            raise InvalidParameter(
-                f"shuffling: the base runs on {held} records, of which one is replaced, and all that a user holds may "
-                f"differ; shuffle its .group(size={held}), or reports on one record each"
-            )
-        _report(self.base.nameless)
+        self.rests_on.demand(self.base)
+
+    @property
+    def rests_on(self) -> Theorem:
+        """Any two values of a user must be within the loss, not neighbours alone, where there are other users."""
+        return ONE_USER if self.users == 1 else SHUFFLE
+
+    @property
+    def sizes(self) -> frozenset[int]:
+        return frozenset({self.users})
+
+    @property
+    def everywhere(self) -> bool:
+        """Whatever the values of the users are."""
+        return True
+
+    @property
+    def known_in_groups(self) -> bool:
+        return True
 
     @property
     def tight(self) -> bool:
         """Of a report that tells nothing, and of one user, whom nobody hides; without making pairs."""
-        report = _named(self.base.nameless)
+        report = self.base.nameless.local_report()
         return report is not None and (self.users == 1 or report.loss.trivial)
 
     @property
     def attained(self) -> bool:
-        return self.base.attained if self.users == 1 else _named(self.base.nameless) is not None
+        return WITNESS.holds(self.base) if self.users == 1 else self.base.nameless.local_report() is not None
 
     def pair(self, direction: Direction) -> Pair:
         from ..derived.shuffled.pair import ShuffledPair
 
-        loss, categories, shy, _ = _report(self.base.nameless)
+        report, loss = self.base.nameless.local_report(), _loss(self.base.nameless)
         if loss.trivial:
             return IDENTITY.pair(direction)
         if self.users == 1:
             return replaced_pair(self.base)
-        return ShuffledPair(loss, self.users, categories if categories > 2 and not shy else None)
+        blanket = report is not None and report.categories > 2 and not report.shy
+        return ShuffledPair(loss, self.users, report.categories if report is not None and blanket else None)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         from ..derived.shuffled.pair import ShuffledPair
         from ..derived.shuffled.told_or_not import ToldOrNotPair
 
-        loss, categories, shy, real = _report(self.base.nameless)
+        report, loss = self.base.nameless.local_report(), _loss(self.base.nameless)
         if self.users == 1 and not loss.trivial:
             return replaced_floors(self.base)
-        if loss.trivial or not real:
+        if loss.trivial or report is None:
             return (self.pair(direction),)
+        _, categories, shy = report
         told = ToldOrNotPair(loss, self.users, categories or 2, shy and categories > 2)
         others: tuple[Pair, ...] = ()
         if categories != 2 and not shy:
@@ -128,44 +122,12 @@ class Shuffle(Transformation):
         return (told, told.reversed(), *others)
 
 
-def _report(base: Mechanism) -> _Report:
-    """What is known of a user's report; refuses a loss without a bound."""
-    return _named(base) or _Report(LatticeStep(Fraction(_largest(base)), False), 0, False, False)
-
-
-def _named(base: Mechanism) -> _Report | None:
-    """Of randomizers whose reports are known."""
-    if isinstance(base, PureDP):
-        return _Report(LatticeStep(Fraction(base.epsilon_per_use), False), 0, False, True)
-    if not isinstance(base, RandomizedResponse) or base.channel is not None:  # the blanket is that of equal categories
-        return None
-    many = base.categories
-    if base.p is None:
-        return _Report(LatticeStep(Fraction(base.epsilon_per_use or 0.0), False), many, False, True)
-    truth = Fraction(base.p)
-    if not 0 < truth < 1:
-        return None
-    odds = truth * (many - 1) / (1 - truth)
-    return _Report(LatticeStep(max(odds, 1 / odds), True), many, odds < 1, True)
-
-
-def _largest(base: Mechanism) -> float:
-    """At or above the largest loss of either order; those of parts add up."""
-    why = "its loss is not bounded"
+def _loss(base: Mechanism) -> LatticeStep:
+    """At or above the largest loss of a report, whichever order its parts meet their laws in."""
+    report = base.local_report()
+    if report is not None:
+        return report.loss
     with working_precision(BITS_START):
-        total = arb(0)
-        for part, count in base.terms:
-            for direction in Direction:
-                pair = part.pair(direction)
-                if not pair.infinite_mass().is_zero() or not pair.reversed().infinite_mass().is_zero():
-                    why = "it is (epsilon, delta)-private only, which the theorem does not cover"
-                elif pair.bounded():
-                    continue
-                raise InvalidParameter(
-                    f"{shortened(repr(part))} cannot be shuffled: {why}; report through PureDP(epsilon), "
-                    "RandomizedResponse, Laplace or another base of bounded loss"
-                )
-            lowest, highest = part.pair(Direction.REMOVE).loss_range()
-            back, forth = part.pair(Direction.ADD).loss_range()
-            total += count * highest.max(-lowest).max(forth.max(-back))
-        return max(upper_float(total), 0.0)
+        largest = base.largest_loss()
+        assert largest is not None, "SHUFFLE needs a bounded loss"
+        return LatticeStep(Fraction(max(upper_float(largest), 0.0)), False)

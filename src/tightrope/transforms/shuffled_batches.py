@@ -16,16 +16,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..calls import shortened
 from ..derived.product import product_pair
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
+from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
-from .sampled import demand_relation
-from .scattered import SPREAD_MOST, other_noise, square_blocks
+from .scattered import SPREAD_MOST, square_blocks
+from .theorems import SHUFFLED_BATCHES, WITNESS
 
 BATCHES_MOST = 10**12
 
@@ -67,13 +67,19 @@ class ShuffledBatches(Transformation):
         object.__setattr__(self, "steps", whole("steps", self.steps, least=1))
         if self.steps > BATCHES_MOST:
             raise InvalidParameter(f"steps must be at most {BATCHES_MOST:,}, not {self.steps}")
-        demand_relation(self.base, Relation.ADD_REMOVE, "shuffled batches")
-        other = other_noise(self.base)
-        if other is not None:
-            raise InvalidParameter(
-                f"shuffled batches: the base must be Gaussian noise (Gaussian, GDP, or a sum of them), not "
-                f"{shortened(repr(other))}; other noise is known for batches that .random_allocation(steps=) makes"
-            )
+        self.rests_on.demand(self.base)
+
+    @property
+    def rests_on(self) -> Theorem:
+        return SHUFFLED_BATCHES
+
+    @property
+    def everywhere(self) -> bool:
+        return self.base.everywhere
+
+    @property
+    def known_in_groups(self) -> bool:
+        return self.base.known_in_groups
 
     @property
     def tight(self) -> bool:
@@ -81,7 +87,7 @@ class ShuffledBatches(Transformation):
 
     @property
     def attained(self) -> bool:
-        return self.base.attained
+        return WITNESS.holds(self.base)
 
     def needs_others(self, batch: int | None) -> bool:
         """One in every other batch."""

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..derived.grouped import chained_pair, group_pair
+from ..derived.grouped import chained_pair
 from ..derived.product import Factor, merged, product_pair
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from ..relation import Direction, Relation
-from .base import Transformation
 
 Choice = tuple[tuple[Pair, ...], int]  # alternatives for one use, and how many uses there are
 
@@ -62,15 +61,7 @@ def swapped_pair(law: Mechanism) -> Pair:
 
 
 def _replaced_terms(law: Mechanism, size: int = 1) -> tuple[Factor, ...]:
-    return merged((_replaced(part, size), count) for part, count in law.parts)
-
-
-def _replaced(part: Mechanism, size: int) -> Pair:
-    """The largest profile of both orders, as often as records are replaced: each may meet either order."""
-    from ..derived.maximum import maximum_pair
-
-    own = part.replaced_pair(size) if isinstance(part, Transformation) else None
-    return own or group_pair(maximum_pair(part.pair(direction) for direction in Direction), size)
+    return merged((part.replaced_pair(size), count) for part, count in law.parts)
 
 
 def _replaced_choices(law: Mechanism) -> tuple[Choice, ...]:

@@ -22,13 +22,14 @@ from ..derived.grouped import group_pair
 from ..derived.union import UnionPair, Weights
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.binomial import binomial_mass, binomial_tails, guard_bits
+from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import probability, whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
-from .sampled import demand_relation, sampled_pair
-from .sizes import demand_size
+from .sampled import hits_in_sample, sampled_pair
 from .terms import swapped_pair
+from .theorems import CAPPED_POISSON, GROUP_IN_SAMPLE, SAMPLE_WITNESS
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,24 @@ class TruncatedPoisson(Transformation):
         object.__setattr__(self, "rate", probability("rate", self.rate))
         object.__setattr__(self, "cap", whole("cap", self.cap, least=1))
         object.__setattr__(self, "records", whole("records", self.records, least=1))
-        demand_relation(self.base, Relation.ADD_REMOVE, "Poisson sampling with a cap")
-        demand_size(self.base, None, "Poisson sampling with a cap")
+        self.rests_on.demand(self.base)
+
+    @property
+    def rests_on(self) -> Theorem:
+        return CAPPED_POISSON
+
+    @property
+    def sizes(self) -> frozenset[int]:
+        return frozenset({self.records})
+
+    @property
+    def everywhere(self) -> bool:
+        """Where a sample may be cut the weights are those of data of this size."""
+        return self.rate == 0.0 or (self.base.everywhere and self._filled() is None)
+
+    @property
+    def known_in_groups(self) -> bool:
+        return self.rate == 0.0 or GROUP_IN_SAMPLE.holds(self.base)
 
     def _filled(self, size: int = 1) -> Filled | None:
         """What dominates every step of so many records; None where no sample is ever cut."""
@@ -116,7 +133,7 @@ class TruncatedPoisson(Transformation):
 
     @property
     def attained(self) -> bool:
-        return self.base.attained and not self.base.needs_others(None)
+        return SAMPLE_WITNESS.holds(self.base)
 
     def pair(self, direction: Direction) -> Pair:
         return self._pair(direction, self._filled())
@@ -127,13 +144,15 @@ class TruncatedPoisson(Transformation):
         At rate 1 the steps of a chain, between data of other sizes: one pair for all of them.
         Proof: docs/proofs/group.md, section 8.
         """
+        if size > 1 and self.rate > 0.0:
+            GROUP_IN_SAMPLE.demand(self.base)
         if size == 1 or self.rate in (0.0, 1.0):
             return group_pair(self._pair(direction, self._filled(size)), size)
         from ..derived.hit_chain import hit_pair
         from ..facets.hits import BinomialHits
 
-        base, hits = self.base.pair(direction), BinomialHits(size, self.rate)
-        alone = hit_pair(base if direction is Direction.REMOVE else base.reversed(), hits, direction)
+        hits = BinomialHits(size, self.rate)
+        alone = hits_in_sample(self.base, hits, direction)
         if self.cap >= self.records + size:
             return alone
         weights = Reached(self.rate, self.records, self.cap - size + 1)

@@ -23,14 +23,15 @@ from ..errors import InvalidParameter
 from ..facets.hits import BinomialHits, quotient
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.binomial import binomial_mass, binomial_tails, guard_bits
+from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import IDENTITY
-from .sampled import demand_relation, rates, sampled_pair, shifts
-from .sizes import demand_size
+from .sampled import rates, sampled_pair
 from .terms import replaced_floors, replaced_pair
+from .theorems import GROUP_IN_BATCH, ONE_DRAW, SAMPLE_WITNESS, WITH_REPLACEMENT, WITNESS
 
 RARELY, HARDLY = 1e-40, 1e-320  # together, multiplicities in blocks, and those that count as infinite loss
 SINGLE_MOST = 256  # multiplicities that are counted one by one
@@ -89,8 +90,7 @@ class WithReplacement(Transformation):
     def __post_init__(self) -> None:
         object.__setattr__(self, "records", whole("records", self.records, least=1))
         object.__setattr__(self, "batch", whole("batch", self.batch, least=0))
-        demand_relation(self.base, Relation.REPLACE, "sampling with replacement")
-        demand_size(self.base, self.batch, "sampling with replacement")
+        self.rests_on.demand(self.base, self.batch)
         share = Fraction(1, self.records)
         if self.batch and self.records > 1 and _singles(self.batch, share, SINGLE_MOST + 1) > SINGLE_MOST:
             raise InvalidParameter(
@@ -99,30 +99,42 @@ class WithReplacement(Transformation):
             )
 
     @property
+    def rests_on(self) -> Theorem:
+        return ONE_DRAW if self.batch <= 1 else WITH_REPLACEMENT
+
+    @property
+    def sizes(self) -> frozenset[int]:
+        return frozenset({self.records})
+
+    @property
+    def everywhere(self) -> bool:
+        return self.batch == 0 or self.base.everywhere
+
+    @property
+    def known_in_groups(self) -> bool:
+        return self.everywhere
+
+    @property
     def tight(self) -> bool:
         return self.batch == 0
 
     @property
     def attained(self) -> bool:
         """A base under replacing may need two records of their own, and draws show one against any other."""
-        if self.batch and self.base.needs_others(self.batch):
+        if not (SAMPLE_WITNESS if self.batch else WITNESS).holds(self.base, self.batch):
             return False
-        return self.base.attained and (self.base.relation is None or self.records == 1 or self.batch == 0)
+        return self.base.relation is None or self.records == 1 or self.batch == 0
 
     def pair(self, direction: Direction) -> Pair:
         return self._drawn(1)
 
     def group_pair(self, size: int, direction: Direction) -> Pair:
-        return self._drawn(size) if self._known else Transformation.group_pair(self, size, direction)
+        return self.replaced_pair(size)
 
-    def replaced_pair(self, size: int) -> Pair | None:
-        """By how many draws are of the group. Proof: docs/proofs/group.md, section 7."""
-        return self._drawn(size) if self._known else None
-
-    @property
-    def _known(self) -> bool:
-        """Whether the base is known where many records are replaced."""
-        return shifts(self.base, 2)
+    def replaced_pair(self, size: int) -> Pair:
+        """By how many draws are of the group, else a chain. Proof: docs/proofs/group.md, section 7."""
+        known = size == 1 or GROUP_IN_BATCH.holds(self.base)
+        return self._drawn(size) if known else Transformation.replaced_pair(self, size)
 
     def _drawn(self, size: int) -> Pair:
         """The pair where so many of the records are replaced."""

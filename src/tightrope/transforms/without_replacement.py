@@ -17,15 +17,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import InvalidParameter
+from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import whole
 from ..pair import Pair
-from ..relation import Direction, Relation
+from ..relation import Direction, Relation, relation_named
 from .base import Transformation
 from .composition import IDENTITY
 from .hit_union import HIT_PARTS_MOST, glued_hits
-from .sampled import demand_relation, rates, relation_named, sampled_pair, shifts
-from .sizes import demand_size
+from .sampled import rates, sampled_pair
 from .terms import replaced_floors, replaced_pair
+from .theorems import GROUP_IN_BATCH, GROUP_IN_SAMPLE, SAMPLE_WITNESS, WITHOUT_REPLACEMENT, WITNESS
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -64,8 +65,24 @@ class WithoutReplacement(Transformation):
         relation_named(self.neighbours)
         if self.batch > self.records:
             raise InvalidParameter(f"batch must be at most records, {self.records}, not {self.batch}")
-        demand_relation(self.base, Relation.REPLACE, "sampling without replacement")
-        demand_size(self.base, self.batch, "sampling without replacement")
+        self.rests_on.demand(self.base, self.batch)
+
+    @property
+    def rests_on(self) -> Theorem:
+        return WITHOUT_REPLACEMENT
+
+    @property
+    def sizes(self) -> frozenset[int]:
+        return frozenset({self.records})
+
+    @property
+    def everywhere(self) -> bool:
+        """Where records come and go the rate is that of data of this size alone."""
+        return self.batch == 0 or (self.relation is Relation.REPLACE and self.base.everywhere)
+
+    @property
+    def known_in_groups(self) -> bool:
+        return self.batch == 0 or self.base.everywhere
 
     @property
     def relation(self) -> Relation:
@@ -90,9 +107,9 @@ class WithoutReplacement(Transformation):
         whole_data = self.batch == self.records
         if self.base.relation is not None and not (whole_data or self.batch == 0):
             return False
-        if self.batch and self.base.needs_others(self.batch):
+        if not (SAMPLE_WITNESS if self.batch else WITNESS).holds(self.base, self.batch):
             return False
-        return self.base.attained and (self.relation is Relation.REPLACE or not whole_data)
+        return self.relation is Relation.REPLACE or not whole_data
 
     def pair(self, direction: Direction) -> Pair:
         base, rate = replaced_pair(self.base), rates(self.batch, self.records)[1]
@@ -108,19 +125,22 @@ class WithoutReplacement(Transformation):
         The steps of a chain would have batches of ever smaller data, at rates of their own.
         Proof: docs/proofs/group.md, section 6.
         """
-        if self.relation is Relation.REPLACE or self.batch == 0 or size == 1:
-            return self.replaced_pair(size) or Transformation.group_pair(self, size, direction)
+        if self.relation is Relation.REPLACE:
+            return self.replaced_pair(size)
+        if self.batch == 0 or size == 1:
+            return Transformation.group_pair(self, size, direction)
         from ..derived.hit_chain import hit_pair
         from ..facets.hits import HypergeometricHits
 
+        GROUP_IN_SAMPLE.demand(self.base)
         return hit_pair(replaced_pair(self.base), HypergeometricHits(self.records, size, self.batch), direction)
 
-    def replaced_pair(self, size: int) -> Pair | None:
+    def replaced_pair(self, size: int) -> Pair:
         """Of noise that is shifted: by how many of the replaced records are in the batch, which must have others to
         fill it. Proof: docs/proofs/group.md, section 7."""
         few = 0 < self.batch <= self.records - size and size <= HIT_PARTS_MOST
-        if size == 1 or self.relation is Relation.ADD_REMOVE or not few or not shifts(self.base, 2):
-            return None
+        if size == 1 or not few or not GROUP_IN_BATCH.holds(self.base):
+            return Transformation.replaced_pair(self, size)
         from ..facets.hits import HypergeometricHits
 
         return glued_hits(self.base, HypergeometricHits(self.records, size, self.batch))
@@ -128,7 +148,7 @@ class WithoutReplacement(Transformation):
     def group_tight(self, size: int) -> bool:
         if size == 1 or self.relation is Relation.REPLACE:
             return size == 1 and self.tight
-        return self.tight and shifts(self.base, size)
+        return self.tight and self.base.nameless.one_event(size)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         rate = rates(self.batch, self.records)[0]
