@@ -5,8 +5,8 @@ from __future__ import annotations
 from flint import arb
 
 import tightrope as tr
-from tightrope.transforms.sampled import sampled_pair
 from tightrope.transforms.group import group_sizes
+from tightrope.transforms.sampled import sampled_pair
 from tightrope.transforms.terms import fixed_choices, merged
 
 LOPSIDED = tr.Finite(p=[0.5, 0.3, 0.2], q=[0.2, 0.5, 0.3])

@@ -86,12 +86,12 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
     def tight(self) -> bool:
         """Whether one real pair of neighbours attains the profile, also under composition."""
 
-    # Facts, which theorems need (facts.py); docs/proofs/facts.md has the rules by which they follow from those of parts.
+    # Facts, which theorems need (facts.py); docs/proofs/facts.md derives them from those of the parts.
 
     @property
     @abstractmethod
     def sizes(self) -> frozenset[int]:
-        """How many records, users or groups of them its outermost samples are drawn from; empty for data of any size."""
+        """How many records, users or groups its outermost samples are drawn from; empty for data of any size."""
 
     @property
     @abstractmethod

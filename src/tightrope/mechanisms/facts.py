@@ -29,7 +29,6 @@ class Fact(Enum):
     EVERYWHERE = "has its pair between every two neighbours, wherever they are"
     GROUPS = "is known where neighbours differ in several records"
     GAUSSIAN = "is Gaussian noise"
-    ONE_EVENT = "has one event that is the best against every multiple of its shift"
     BOUNDED = "has a bounded privacy loss"
     TAILS = "has a privacy loss whose tails are known"
     ATTAINED = "has a witness: real neighbours with this pair"
@@ -86,8 +85,6 @@ def _has(base: Mechanism, fact: Fact, records: int | None) -> bool:
             return base.known_in_groups
         case Fact.GAUSSIAN:
             return base.gaussian_noise
-        case Fact.ONE_EVENT:
-            return base.nameless.one_event(2)
         case Fact.BOUNDED:
             return base.nameless.largest_loss() is not None
         case Fact.TAILS:

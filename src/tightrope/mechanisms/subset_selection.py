@@ -36,8 +36,8 @@ class SubsetSelection(Leaf):
     tightness = "Tight, also under composition: any two categories attain it."
     relations = (
         "The category of one user is replaced, by any other; with neighbours='add_remove' it is computed of all the "
-        "data, and a record that comes or goes may turn it into any other. `size` is that of the sets which are drawn: papers round "
-        "k/(e^epsilon + 1) in different ways, so it has no default."
+        "data, and a record that comes or goes may turn it into any other. `size` is that of the sets which are drawn: "
+        "papers round k/(e^epsilon + 1) in different ways, so it has no default."
     )
     epsilon_per_use: float = field(metadata={"keyword": "epsilon"})
     categories: int

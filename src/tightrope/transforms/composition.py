@@ -9,7 +9,7 @@ Reference: Zhu, Dong, Wang 2021, Thm 10.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
@@ -23,6 +23,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import WHOLE_MOST, whole
 from ..pair import Pair
 from ..relation import Direction, Relation
+from .theorems import COMPOSITION, COMPOSITION_REPLACED
 
 if TYPE_CHECKING:
     from flint import arb
@@ -216,7 +217,7 @@ def added(run: Mechanism, other: Mechanism) -> Mechanism:
     if len(new) > 1 or len(parts) < MANY or other == IDENTITY:
         return compose((run, other))
     if other.relation is not None:
-        _check_relations({run.relation, other.relation})
+        _check_relations((run, other))
     (part, count), *_ = new
     written = repr(part)
     place = bisect_left(parts, written, key=_order)
@@ -233,12 +234,13 @@ def _order(item: tuple[Mechanism, int]) -> str:
     return repr(item[0])
 
 
-def _check_relations(relations: set[Relation | None]) -> None:
-    if len(relations - {None}) > 1:
-        raise InvalidParameter(
-            "the parts disagree on what neighbours are (add/remove of a record against replacing one): give them the "
-            "same neighbours=, where they take it, or account for each relation on its own"
-        )
+def _check_relations(parts: Collection[Mechanism]) -> None:
+    """All parts are about the relation of the first that names one."""
+    relation = next((part.relation for part in parts if part.relation is not None), None)
+    if relation is not None:
+        theorem = COMPOSITION if relation is Relation.ADD_REMOVE else COMPOSITION_REPLACED
+        for part in parts:
+            theorem.demand(part)
 
 
 def _check_count(part: Mechanism, count: int) -> None:
@@ -267,7 +269,7 @@ def repeat(mechanism: Mechanism, count: float) -> Mechanism:
 
 def _grouped(counts: dict[Mechanism, int]) -> Mechanism:
     counts = {part: count for part, count in counts.items() if count and part != IDENTITY}
-    _check_relations({part.relation for part in counts})
+    _check_relations(counts)
     for part, count in counts.items():
         _check_count(part, count)
     parts = tuple(sorted(counts.items(), key=_order))

@@ -21,6 +21,7 @@ from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from .terms import replaced_pair
+from .theorems import GROUP_IN_BATCH
 
 HIT_PARTS_MOST = 256  # parts of a union
 
@@ -44,6 +45,7 @@ def glued_hits(base: Mechanism, hits: HitLaw) -> Pair:
     """The pair of a batch of the base with so many hits, each a record that is replaced; one hit at least may be."""
     from ..derived.glued import glued_pair
 
+    GROUP_IN_BATCH.demand(base)
     weights = SomeHits(hits)
     pairs = tuple(replaced_pair(base, j) for j in range(1, hits.most + 1))
     with working_precision(BITS_START):

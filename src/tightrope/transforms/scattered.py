@@ -19,6 +19,7 @@ from ..derived.product import product_pair
 from ..mechanisms.base import Mechanism
 from ..pair import Pair
 from ..relation import Direction
+from .theorems import GROUP_SCATTERED
 
 SPREAD_MOST = 32  # records of a group whose division among the batches is worked out
 SHARE_LEAST = 1e-6  # of a number of joint hits that counts by itself
@@ -40,6 +41,7 @@ def scattered_pair(base: Mechanism, size: int, steps: int, direction: Direction)
     from ..derived.union import ExactWeights, UnionPair
     from ..kernels.occupancy import divisions_law
 
+    GROUP_SCATTERED.demand(base)
     law = sorted(divisions_law(size, steps), key=lambda row: (_square(row[0]), row[0]))
     shares: list[Fraction] = []
     pairs: list[Pair] = []

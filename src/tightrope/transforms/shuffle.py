@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+
 from ..errors import InvalidParameter
 from ..facets.lattice import LatticeStep
 from ..kernels.ball import BITS_START, upper_float, working_precision

@@ -31,7 +31,7 @@ from .base import Transformation
 from .composition import IDENTITY
 from .sampled import rates, sampled_pair
 from .terms import replaced_floors, replaced_pair
-from .theorems import GROUP_IN_BATCH, ONE_DRAW, SAMPLE_WITNESS, WITH_REPLACEMENT, WITNESS
+from .theorems import ONE_DRAW, SAMPLE_WITNESS, WITH_REPLACEMENT, WITNESS
 
 RARELY, HARDLY = 1e-40, 1e-320  # together, multiplicities in blocks, and those that count as infinite loss
 SINGLE_MOST = 256  # multiplicities that are counted one by one
@@ -133,7 +133,7 @@ class WithReplacement(Transformation):
 
     def replaced_pair(self, size: int) -> Pair:
         """By how many draws are of the group, else a chain. Proof: docs/proofs/group.md, section 7."""
-        known = size == 1 or GROUP_IN_BATCH.holds(self.base)
+        known = size == 1 or self.base.nameless.one_event(2)
         return self._drawn(size) if known else Transformation.replaced_pair(self, size)
 
     def _drawn(self, size: int) -> Pair:

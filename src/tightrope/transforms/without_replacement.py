@@ -26,7 +26,7 @@ from .composition import IDENTITY
 from .hit_union import HIT_PARTS_MOST, glued_hits
 from .sampled import rates, sampled_pair
 from .terms import replaced_floors, replaced_pair
-from .theorems import GROUP_IN_BATCH, GROUP_IN_SAMPLE, SAMPLE_WITNESS, WITHOUT_REPLACEMENT, WITNESS
+from .theorems import GROUP_IN_SAMPLE, SAMPLE_WITNESS, WITHOUT_REPLACEMENT, WITNESS
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -139,7 +139,7 @@ class WithoutReplacement(Transformation):
         """Of noise that is shifted: by how many of the replaced records are in the batch, which must have others to
         fill it. Proof: docs/proofs/group.md, section 7."""
         few = 0 < self.batch <= self.records - size and size <= HIT_PARTS_MOST
-        if size == 1 or not few or not GROUP_IN_BATCH.holds(self.base):
+        if size == 1 or not few or not self.base.nameless.one_event(2):
             return Transformation.replaced_pair(self, size)
         from ..facets.hits import HypergeometricHits
 
