@@ -116,7 +116,7 @@ class Transformation(Called):
         return self.everywhere
 
     def largest_loss(self) -> arb | None:
-        return None
+        return None if self.rests_on is OWN else Mechanism.largest_loss(self)
 
     @property
     def sizes(self) -> frozenset[int]:
