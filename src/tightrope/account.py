@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 from . import work
+from .beside import Concentrated
 from .bound import Bound, Certificate
 from .calls import listed
 from .curve import Curve
@@ -184,6 +185,7 @@ class Case:
     mirror: bool = False
     floors: tuple[Floor | Adaptive, ...] = ()
     below: bool = True  # whether lower ends are those of the floors
+    concentrated: Concentrated | None = None
 
     @staticmethod
     def of(mechanism: Mechanism, question: Question, several: bool, aim: float, below: bool = True) -> Case:
@@ -205,7 +207,8 @@ class Case:
                     floors += floors_of(choices_of(law, each, pointwise=True), terms, question, several)
             except WorkExhausted:
                 return Case(law, label, question, {}, aim, below=below)
-        return Case(law, label, question, planners, question.accuracy or aim, floors=floors, below=below)
+        found = Concentrated.of(law, question) if below else None
+        return Case(law, label, question, planners, question.accuracy or aim, False, floors, below, found)
 
     def mirrored(self, several: bool) -> Case:
         """The case of the negative epsilons: every pair is its own reverse, also where the directions are not.
@@ -237,6 +240,9 @@ class Case:
         adaptive = [each for each in self.floors if isinstance(each, Adaptive)]
         with work.part(work.FLOOR_SHARE, clock=True):  # before the pair, which may take all the time there is
             below = highest([each for each in self.floors if isinstance(each, Floor)], point, self._aim(point))
+        by_rho = (
+            None if self.concentrated is None or self.mirror else self.concentrated.answers(point, self._aim(point))
+        )
         with work.part(work.PAIR_SHARE if adaptive else 1.0):
             answers = self._answers(point)
         if self.mirror:
@@ -245,25 +251,36 @@ class Case:
         narrow = meets(lower, upper, self.aim, point.quantity)
         chosen = replace(answers[worst], lower=lower, upper=upper)
         planner = self.planners.get(worst)
-        if self.floors and upper > 0.0 and isinstance(planner, Planner):
+        attained = None
+        wide = by_rho is not None and by_rho[0].upper < upper and not meets(lower, upper, COARSE_AIM, point.quantity)
+        if by_rho is not None and (wide or by_rho[0].upper < lower):
+            # The lower end of the pairs is no bound of this: their product is more than any mechanism has.
+            above, real = by_rho
+            narrow, attained = meets(above.lower, above.upper, self.aim, point.quantity), True
+            chosen = replace(above, lower=real.lower, budget=real.budget)
+        elif self.floors and upper > 0.0 and isinstance(planner, Planner):
             with work.part(work.GAME_SHARE if self.question.accuracy is None else 1.0):
                 below = highest(adaptive, point, self._aim(point), below)
             real = lowered(chosen, below, point, self.mirror)
             chosen = parted(real, chosen, planner, point)
         chosen = replace(chosen, parameters={**chosen.parameters, **_beside(answers, worst)})
-        bound = self.certified(chosen, worst, meter, narrow)
+        bound = self.certified(chosen, worst, meter, narrow, attained)
         accuracy = self.question.accuracy
         if accuracy is not None and not meets(bound.lower, bound.upper, accuracy, point.quantity):
             raise AccuracyNotReached(bound, accuracy)
         return bound
 
-    def certified(self, chosen: Answer, worst: Direction, meter: work.Meter, narrow: bool) -> Bound:
-        """An answer as a bound that says how it came about."""
+    def certified(
+        self, chosen: Answer, worst: Direction, meter: work.Meter, narrow: bool, attained: bool | None = None
+    ) -> Bound:
+        """An answer as a bound that says how it came about; attained: whether real neighbours have the lower end, None
+        where it is that of the pairs or of the floors."""
         ended = meter.exhausted if self.planners else "time"
         with work.uncounted():
             tight = self.mechanism.tight
             of_pair = self.question.quantity in OF_LOSS or not self.below
-            attained = tight if of_pair else self.mechanism.attained_once
+            if attained is None:
+                attained = tight if of_pair else self.mechanism.attained_once
         return Bound(
             chosen.lower,
             chosen.upper,
