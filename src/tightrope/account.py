@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from . import work
 from .beside import Concentrated
-from .bound import Bound, Certificate
+from .bound import CLOCK, Bound, Certificate
 from .calls import listed
 from .curve import Curve
 from .engines.answer import Answer, Point, meets, nothing_known
@@ -24,6 +24,7 @@ from .mechanisms.base import Mechanism, called, claims, confidence
 from .mechanisms.parameters import finite, nonnegative, probability, real, whole
 from .question import ARGUMENTS, AUTO, LESS_IS_WORSE, OF_LOSS, SECONDS, Question, parsed
 from .relation import Direction, Relation, asked_directions
+from .transforms.composition import named_relation
 from .transforms.terms import choices_of, terms_of
 
 if TYPE_CHECKING:
@@ -277,7 +278,7 @@ class Case:
         where it is that of the pairs or of the floors."""
         ended = meter.exhausted if self.planners else "time"
         with work.uncounted():
-            tight = self.mechanism.tight
+            tight, relation = self.mechanism.tight, named_relation(self.mechanism)
             of_pair = self.question.quantity in OF_LOSS or not self.below
             if attained is None:
                 attained = tight if of_pair else self.mechanism.attained_once
@@ -289,10 +290,10 @@ class Case:
                 arithmetic=chosen.arithmetic,
                 reason=chosen.reason,
                 direction=None if self.mechanism.relation is Relation.REPLACE else worst,
-                relation=self.mechanism.relation,
+                relation=relation,
                 tight=tight,
                 attained=attained,
-                parameters={**chosen.parameters, **claims(self.mechanism)},
+                parameters={**chosen.parameters, **claims(self.mechanism), **self._clocked()},
                 budget=chosen.budget,
                 confidence=confidence(self.mechanism),
                 exhausted=ended if meter.late or not narrow else None,
@@ -300,6 +301,10 @@ class Case:
                 label=self.label,
             ),
         )
+
+    def _clocked(self) -> dict[str, object]:
+        """The seconds asked for, where the clock ended what more work would have narrowed: another run may differ."""
+        return {CLOCK: self.question.seconds} if work.late() else {}
 
     def _answers(self, point: Point) -> dict[Direction, Answer]:
         """One answer per direction; where each takes long, coarse ones of all come first, should time run out."""
