@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import queue
 import subprocess
 import sys
@@ -205,3 +206,49 @@ def test_another_thread_ends_a_long_call(monkeypatch: pytest.MonkeyPatch) -> Non
     assert bound.certificate is not None
     assert bound.certificate.exhausted == "time"
     assert meter.left > 0.5 * minute
+
+
+class Rushing:
+    """A clock on a machine so busy that every look is an hour after the one before."""
+
+    def __init__(self) -> None:
+        self.hours = 0
+
+    def __call__(self) -> float:
+        self.hours += 1
+        return 3600.0 * self.hours
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["Laplace(scale=10) * 10 + Gaussian(sigma=10)", "Gaussian(sigma=1).poisson(rate=0.01) * 1000"],
+)
+def test_no_clock_ends_what_nobody_limited(expression: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each digit of an answer without seconds is the same however busy the machine is."""
+    quiet = tr.parse(expression).epsilon(1e-6)
+    monkeypatch.setattr(work, "monotonic", Rushing())
+    busy = tr.parse(expression).epsilon(1e-6)
+    assert busy == quiet
+    assert busy.certificate.parameters == quiet.certificate.parameters
+    assert busy.certificate.exhausted == quiet.certificate.exhausted
+
+
+def test_seconds_that_were_asked_for_are_by_the_clock_and_the_answer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "monotonic", Rushing())
+    run = tr.Gaussian(sigma=1).poisson(rate=0.01) * 1000
+    bound = run.epsilon(1e-6, seconds=10.0)
+    assert bound.certificate.exhausted == "time"
+    assert bound.certificate.beside == " (add/remove; ended by the clock after 10.0 seconds)"
+    assert bound.lower <= 2.1245151 <= bound.upper
+    with work.allowance(work.Rating(1.0)) as whole:
+        work.spend(0.5 * work.UNITS_PER_SECOND)
+        assert not whole.late
+        with pytest.raises(WorkExhausted):
+            work.spend(work.UNITS_PER_SECOND)
+
+
+def test_a_share_of_a_rating_is_a_rating() -> None:
+    assert isinstance(work.share_of(work.Rating(4.0), 2.0), work.Rating)
+    assert not isinstance(work.share_of(4.0, 2.0), work.Rating)
+    assert pickle.loads(pickle.dumps(work.Rating(4.0))) == 4.0
+    assert isinstance(pickle.loads(pickle.dumps(work.Rating(4.0))), work.Rating)

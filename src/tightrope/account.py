@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 from . import work
-from .bound import Bound, Certificate
+from .beside import Concentrated
+from .bound import CLOCK, Bound, Certificate
 from .calls import listed
 from .curve import Curve
 from .engines.answer import Answer, Point, meets, nothing_known
@@ -23,6 +24,7 @@ from .mechanisms.base import Mechanism, called, claims, confidence
 from .mechanisms.parameters import finite, nonnegative, probability, real, whole
 from .question import ARGUMENTS, AUTO, LESS_IS_WORSE, OF_LOSS, SECONDS, Question, parsed
 from .relation import Direction, Relation, asked_directions
+from .transforms.composition import named_relation
 from .transforms.terms import choices_of, terms_of
 
 if TYPE_CHECKING:
@@ -184,6 +186,7 @@ class Case:
     mirror: bool = False
     floors: tuple[Floor | Adaptive, ...] = ()
     below: bool = True  # whether lower ends are those of the floors
+    concentrated: Concentrated | None = None
 
     @staticmethod
     def of(mechanism: Mechanism, question: Question, several: bool, aim: float, below: bool = True) -> Case:
@@ -205,7 +208,8 @@ class Case:
                     floors += floors_of(choices_of(law, each, pointwise=True), terms, question, several)
             except WorkExhausted:
                 return Case(law, label, question, {}, aim, below=below)
-        return Case(law, label, question, planners, question.accuracy or aim, floors=floors, below=below)
+        found = Concentrated.of(law, question) if below else None
+        return Case(law, label, question, planners, question.accuracy or aim, False, floors, below, found)
 
     def mirrored(self, several: bool) -> Case:
         """The case of the negative epsilons: every pair is its own reverse, also where the directions are not.
@@ -237,6 +241,9 @@ class Case:
         adaptive = [each for each in self.floors if isinstance(each, Adaptive)]
         with work.part(work.FLOOR_SHARE, clock=True):  # before the pair, which may take all the time there is
             below = highest([each for each in self.floors if isinstance(each, Floor)], point, self._aim(point))
+        by_rho = (
+            None if self.concentrated is None or self.mirror else self.concentrated.answers(point, self._aim(point))
+        )
         with work.part(work.PAIR_SHARE if adaptive else 1.0):
             answers = self._answers(point)
         if self.mirror:
@@ -245,25 +252,36 @@ class Case:
         narrow = meets(lower, upper, self.aim, point.quantity)
         chosen = replace(answers[worst], lower=lower, upper=upper)
         planner = self.planners.get(worst)
-        if self.floors and upper > 0.0 and isinstance(planner, Planner):
+        attained = None
+        wide = by_rho is not None and by_rho[0].upper < upper and not meets(lower, upper, COARSE_AIM, point.quantity)
+        if by_rho is not None and (wide or by_rho[0].upper < lower):
+            # The lower end of the pairs is no bound of this: their product is more than any mechanism has.
+            above, real = by_rho
+            narrow, attained = meets(above.lower, above.upper, self.aim, point.quantity), True
+            chosen = replace(above, lower=real.lower, budget=real.budget)
+        elif self.floors and upper > 0.0 and isinstance(planner, Planner):
             with work.part(work.GAME_SHARE if self.question.accuracy is None else 1.0):
                 below = highest(adaptive, point, self._aim(point), below)
             real = lowered(chosen, below, point, self.mirror)
             chosen = parted(real, chosen, planner, point)
         chosen = replace(chosen, parameters={**chosen.parameters, **_beside(answers, worst)})
-        bound = self.certified(chosen, worst, meter, narrow)
+        bound = self.certified(chosen, worst, meter, narrow, attained)
         accuracy = self.question.accuracy
         if accuracy is not None and not meets(bound.lower, bound.upper, accuracy, point.quantity):
             raise AccuracyNotReached(bound, accuracy)
         return bound
 
-    def certified(self, chosen: Answer, worst: Direction, meter: work.Meter, narrow: bool) -> Bound:
-        """An answer as a bound that says how it came about."""
+    def certified(
+        self, chosen: Answer, worst: Direction, meter: work.Meter, narrow: bool, attained: bool | None = None
+    ) -> Bound:
+        """An answer as a bound that says how it came about; attained: whether real neighbours have the lower end, None
+        where it is that of the pairs or of the floors."""
         ended = meter.exhausted if self.planners else "time"
         with work.uncounted():
-            tight = self.mechanism.tight
+            tight, relation = self.mechanism.tight, named_relation(self.mechanism)
             of_pair = self.question.quantity in OF_LOSS or not self.below
-            attained = tight if of_pair else self.mechanism.attained_once
+            if attained is None:
+                attained = tight if of_pair else self.mechanism.attained_once
         return Bound(
             chosen.lower,
             chosen.upper,
@@ -272,10 +290,10 @@ class Case:
                 arithmetic=chosen.arithmetic,
                 reason=chosen.reason,
                 direction=None if self.mechanism.relation is Relation.REPLACE else worst,
-                relation=self.mechanism.relation,
+                relation=relation,
                 tight=tight,
                 attained=attained,
-                parameters={**chosen.parameters, **claims(self.mechanism)},
+                parameters={**chosen.parameters, **claims(self.mechanism), **self._clocked()},
                 budget=chosen.budget,
                 confidence=confidence(self.mechanism),
                 exhausted=ended if meter.late or not narrow else None,
@@ -283,6 +301,10 @@ class Case:
                 label=self.label,
             ),
         )
+
+    def _clocked(self) -> dict[str, object]:
+        """The seconds asked for, where the clock ended what more work would have narrowed: another run may differ."""
+        return {CLOCK: self.question.seconds} if work.late() else {}
 
     def _answers(self, point: Point) -> dict[Direction, Answer]:
         """One answer per direction; where each takes long, coarse ones of all come first, should time run out."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from html import escape
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 from .digits import outward, rounded
@@ -14,8 +15,10 @@ from .errors import InvalidParameter
 from .relation import Direction, Relation, neighbours
 
 WIDE = 1e-3  # of the upper end: from here on an answer says why it is so wide
+CLOCK = "ended by the clock"  # a parameter of certificates: the seconds that were asked for, which ended an answer
 ERROR_SOURCES = ("discretisation", "truncation", "wrap_around", "quadrature", "rounding", "theorem")
 
+BRIEFLY = MappingProxyType({Relation.ADD_REMOVE: "add/remove", Relation.REPLACE: "replace"})
 Value = TypeVar("Value", covariant=True)
 MaybeNone: TypeAlias = Any  # X | MaybeNone: None is possible, and who asks for an answer need not look for it
 
@@ -126,6 +129,14 @@ class Certificate:
     def directed(self) -> list[str]:
         """The direction in words, where there is one."""
         return [] if self.direction is None else [f"direction {self.direction.value}"]
+
+    @property
+    def beside(self) -> str:
+        """What the first line of an answer says beside the interval: whose neighbours, and if the clock ended it."""
+        told = [] if self.relation is None else [BRIEFLY[self.relation]]
+        if CLOCK in self.parameters:
+            told.append(f"ended by the clock after {self.parameters[CLOCK]} seconds")
+        return f" ({'; '.join(told)})" if told else ""
 
     @property
     def assurance(self) -> str:

@@ -12,6 +12,7 @@ from typing import ClassVar, TypedDict
 from .digits import short
 from .errors import InvalidParameter
 from .relation import Direction
+from .work import Rating
 
 AUTO = "auto"  # the engine is chosen
 # What is given where a quantity is asked for: the arguments of its method, by their names.
@@ -40,7 +41,7 @@ LESS_IS_WORSE = ("loss_cdf",)  # of two directions the smaller one counts
 OF_ATTACKS = ("tradeoff", "tpr", "advantage", "total_variation", "bayes_accuracy", "posterior", "reconstruction")
 PROBABILITIES = ("delta", "loss_cdf", "pdp", *OF_ATTACKS)
 SIGNED = ("loss_quantile",)  # may be below 0
-SECONDS = 10.0  # what a call may take where nobody says
+SECONDS = Rating(10.0)  # of work, where nobody says what a call may take
 
 
 class EngineSettings(ABC):
@@ -99,7 +100,7 @@ class Question:
     """quantity: a key of ARGUMENTS. accuracy: relative width wanted, None where none is insisted on.
 
     proof: balls only. engine: auto, or the one insisted on, by name or with settings. direction: None for the worse of
-    both. seconds: for all values that are asked for.
+    both. seconds: for all values that are asked for; by the clock too, unless they are the default.
     """
 
     quantity: str

@@ -2,9 +2,9 @@
 
 Whatever can take long says so before it starts: `spend` takes units from the allowance that is in force, `hold` asks
 whether so many bytes may be held at once. A unit is about a nanosecond of one core, rated once and for all, so that the
-same question does the same work on every machine and under any load; the clock is only a backstop. With
-TIGHTROPE_CLOCK=off in the environment there is none, for tests and for answers that are the same on every machine:
-units alone decide then, and nobody gives up on a process that works.
+same question does the same work on every machine and under any load. Seconds that nobody asked for are a `Rating`:
+units alone decide. Seconds that a caller names are also by the clock, unless TIGHTROPE_CLOCK=off in the environment
+stops it, for tests; then nobody gives up on a process that works either.
     with allowance(seconds): ...    what one call may do
     with part(share): ...           what one attempt may take of what is left; another may follow
     with grace(): ...               what was kept for making an answer of what there is
@@ -52,6 +52,17 @@ GAME_SHARE = 0.05  # of choices made anew at each use, which gain little, unless
 POINT_SHARE = 0.25  # of many points: the first ones prepare for the others
 MEMORY_MOST = 1 << 30  # bytes that one array, or one list, may hold
 PATIENCE_MOST = 86_400.0  # seconds, for what is waited for where there is no clock
+
+
+class Rating(float):
+    """Seconds as a measure of work alone: no clock ends what is allowed so much, on however busy a machine."""
+
+    __slots__ = ()
+
+
+def share_of(seconds: float, share: float) -> float:
+    """A part of these seconds, a rating of a rating."""
+    return Rating(share) if isinstance(seconds, Rating) else share
 
 
 class Meter:
@@ -166,12 +177,13 @@ def patience(seconds: float) -> float:
 
 @contextmanager
 def allowance(seconds: float) -> Iterator[Meter]:
-    """What a call may do; inside another allowance, that one goes on."""
+    """What a call may do, by the clock too where these seconds were asked for; inside another allowance, that one goes
+    on."""
     outer = _METER.get()
     if outer is not None:
         yield outer
         return
-    now, units = monotonic(), seconds * UNITS_PER_SECOND
+    units, now = seconds * UNITS_PER_SECOND, math.inf if isinstance(seconds, Rating) else monotonic()
     grace = Meter(GRACE * units, now + seconds + GRACE_LEAST)
     yield from _in_force(Meter((1.0 - GRACE) * units, now + (1.0 - GRACE) * seconds, None, grace))
 
@@ -245,6 +257,12 @@ def over() -> bool:
     """Whether time is up: by the clock, or no unit is left."""
     meter = _METER.get()
     return meter is not None and (meter.over() or left() <= 0.0)
+
+
+def late() -> bool:
+    """Whether the clock, or whoever cancelled, ended something of this call: another run may answer otherwise."""
+    meter = _METER.get()
+    return meter is not None and any(each.late for each in meter.chain())
 
 
 def hold(size: float) -> None:

@@ -20,7 +20,7 @@ def test_readings_in_the_order_of_the_help(capsys: pytest.CaptureFixture[str]) -
     assert run(["loss", "RandomizedResponse(p=0.75) * 2", "--pdp", "0", "--quantile", "0.3", "--at=-1"]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("  ")]
     assert [line.split(" in ")[0] for line in lines] == ["loss_cdf", "loss_quantile", "pdp"]
-    assert lines[0].endswith("at t -1")
+    assert lines[0].endswith("at t -1 (replace)")
     assert lines[2].startswith("pdp in [0.5625")
 
 

@@ -39,7 +39,7 @@ def document(arguments: list[str], capsys: Captured) -> dict[str, Any]:
 def test_one_command_answers_the_first_run_that_people_try(capsys: Captured) -> None:
     assert run(MNIST) == 0
     first, *told = capsys.readouterr().out.splitlines()
-    assert first == "epsilon in [1.13387471525, 1.13387471526] at delta 1e-05"
+    assert first == "epsilon in [1.13387471525, 1.13387471526] at delta 1e-05 (add/remove)"
     words = " ".join(" ".join(told).split())
     assert "3,516 steps: Gaussian(sigma=1.1).poisson(rate=0.004266666666666667) * 3516" in words
     assert "(--sampling poisson); neighbours: a record is added or removed" in words

@@ -75,3 +75,27 @@ def test_a_mass_below_every_double() -> None:
         assert leaked([(pair, 3)]).overlaps(3 * arb(2) ** -(10**5) - 3 * arb(2) ** -(2 * 10**5))
     assert chance(leaked([(pair, 1)])) == ("1e-30103", "1e-30101")
     assert chance(arb(0.125)) == ("0.125", "0.125")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "mass"),
+    [
+        (tr.ApproximateDP(epsilon=1, delta=1e-5) + tr.Gaussian(sigma=1), 1e-5),
+        (tr.Gaussian(sigma=2) * 3 + tr.ApproximateDP(epsilon=0.1, delta=0.25) * 2, 1 - 0.75**2),
+        (tr.ZCDP(rho=0.1, delta=0.125) + tr.Gaussian(sigma=1), 0.125),
+    ],
+)
+def test_at_the_mass_itself_losses_without_end_have_no_epsilon(mechanism: tr.Mechanism, mass: float) -> None:
+    """delta(epsilon) less the mass is (1 - mass) times what Gaussian noise alone has at least, above 0 everywhere."""
+    bound = mechanism.epsilon(mass)
+    assert bound.lower == bound.upper == math.inf
+    assert "never reaches it" in bound.certificate.reason
+    above = mechanism.epsilon(mass * (1 + 1e-9)).upper
+    assert above < math.inf
+
+
+def test_at_the_mass_itself_losses_with_an_end_have_it() -> None:
+    """Randomized response and Laplace noise lose at most 1 + 1/2 besides the leak."""
+    bound = (tr.ApproximateDP(epsilon=1, delta=1e-5) + tr.Laplace(scale=2)).epsilon(1e-5)
+    assert 1.5 in bound
+    assert bound.width <= 1e-9

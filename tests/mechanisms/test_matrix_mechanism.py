@@ -140,6 +140,23 @@ def test_steps_of_others_may_look_at_what_was_told(remove: bool) -> None:
         assert run.delta(epsilon, direction=direction).upper >= truth - 2e-5  # a record of step 1 tells more
 
 
+@pytest.mark.parametrize("sampled", [{"rate": 0.5, "groups": 2}, {"rate": 0.5}, {"groups": 2}])
+def test_what_is_too_large_is_not_sent_to_another_experiment(sampled: Any) -> None:
+    """A sampled record takes part in many steps: one Gaussian of the largest column would be too little."""
+    with pytest.raises(tr.InvalidParameter, match="at most 1,048,576 entries") as refusal:
+        tr.MatrixMechanism(sigma=1.0, matrix=[range(2000)] * 2000, **sampled)
+    assert "Gaussian" not in str(refusal.value)
+
+
+def test_one_epoch_that_is_too_large_has_the_pair_that_the_refusal_names() -> None:
+    """The advice tried on a matrix that is small enough: sensitivity times the norm of the largest column, 5."""
+    matrix, delta = [[3.0, 1.0], [4.0, 2.0]], 1e-5
+    with pytest.raises(tr.InvalidParameter, match="largest column norm times sensitivity has the same pair"):
+        tr.MatrixMechanism(sigma=1.0, matrix=[range(2000)] * 2000)
+    small = tr.MatrixMechanism(sigma=8.0, matrix=matrix, sensitivity=2.0)
+    assert small.epsilon(delta) == tr.Gaussian(sigma=8.0, sensitivity=10.0).epsilon(delta)
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import permutations
 
 import pytest
 from flint import arb
-from mpmath import mp, mpf
+from mpmath import exp, mp, mpf, ncdf
 
 import tightrope as tr
 from tests.oracle.selection import Runs, best
 from tightrope.derived import selected
 from tightrope.derived.around import around
 from tightrope.derived.runs import BinomialRuns, NegativeBinomialRuns, PoissonRuns, RunLaw
-from tightrope.derived.selected import FallingPair, RisingPair, SelectedPair
+from tightrope.derived.selected import FallingPair, RisingPair, SelectedPair, _ScoredPair
 from tightrope.facets.between import Fineness
 from tightrope.kernels.ball import working_precision
 
@@ -115,6 +116,54 @@ def test_between_two_finite_pairs() -> None:
                 )
                 assert high.lower() <= worst.min(arb(1)) + 1e-3
         assert isinstance(FallingPair(base, law).reversed(), RisingPair)
+
+
+GEOMETRIC = NegativeBinomialRuns(10.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "law"),
+    [
+        ((RisingPair,), GEOMETRIC),
+        ((FallingPair,), GEOMETRIC),
+        ((RisingPair,), PoissonRuns(2.0)),
+        ((FallingPair,), PoissonRuns(2.0)),
+        ((FallingPair, FallingPair), GEOMETRIC),
+        ((RisingPair, RisingPair), GEOMETRIC),
+    ],
+)
+def test_real_scores_are_bracketed_from_both_sides(kinds: Sequence[type[_ScoredPair]], law: RunLaw) -> None:
+    """The largest P(A) - e^epsilon Q(A) over the events {x > t} of two normal laws, each through phi by mpmath."""
+
+    def phi(z: mpf) -> mpf:
+        return z / (10 - 9 * z) if law is GEOMETRIC else exp(2 * (z - 1))
+
+    def best(mass: mpf) -> mpf:
+        for kind in reversed(kinds):
+            mass = phi(mass) - phi(mpf(0)) if kind is FallingPair else 1 - phi(1 - mass)
+        return mass
+
+    none, made = phi(mpf(0)), tr.Gaussian(sigma=2).pair(tr.Direction.REMOVE)
+    for kind in reversed(kinds):
+        made = kind(made, law)
+    below, above = made.between(Fineness(512, 1e-12, proof=False))
+    places = [mpf(step) / 50 for step in range(-400, 401)]
+    events = [(best(ncdf(mpf("0.5") - t)), best(ncdf(-t))) for t in places]
+    for epsilon in (-0.5, 0.0, 0.3, 1.0):
+        share = exp(epsilon)
+        truth = max(max(p - share * q, p + none - share * (q + none)) for p, q in events)
+        with working_precision(128):
+            low, high = (each.ball_profile(arb(epsilon)) for each in (below, above))
+        grid = 1e-4  # places are not everywhere: the largest over them may be this much less
+        assert float(low.lower()) <= truth + grid
+        assert truth <= float(high.upper())
+        assert float((high - low).upper()) < 2e-2
+
+
+def test_a_run_of_runs_has_its_divergence() -> None:
+    """Brackets of one pair that crossed; a score that tells nothing leaves one use of the base, of divergence 0.01."""
+    bound = tr.Gaussian(sigma=10).best_of("geometric", mean=10).best_of("geometric", mean=10).renyi(2, seconds=2)
+    assert 0.01 * (1 - 1e-4) <= bound.lower <= bound.upper < 2
 
 
 def test_a_score_may_tell_nothing() -> None:

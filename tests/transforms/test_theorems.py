@@ -59,6 +59,7 @@ LACKING: Mapping[tuple[Theorem, Fact], Make] = {
     (t.EVERY_STEP, Fact.ADD_REMOVE): lambda: REPLACED.random_allocation(steps=3, uses=3),
     (t.SHUFFLED_BATCHES, Fact.GAUSSIAN): lambda: tr.Laplace(scale=1).shuffled_batches(steps=3),
     (t.GROUP, Fact.GROUPS): lambda: MEASURED.group(size=2),
+    (t.GROUP_CONCENTRATED, Fact.EVERYWHERE): lambda: t.GROUP_CONCENTRATED.demand(CLAMPED),
     (t.GROUP_IN_SAMPLE, Fact.EVERYWHERE): lambda: CLAMPED.poisson(rate=0.5).group_pair(2, Direction.REMOVE),
     (t.GROUP_SCATTERED, Fact.GAUSSIAN): lambda: scattered_pair(tr.Laplace(scale=1), 2, 3, Direction.REMOVE),
     (t.GROUP_IN_BATCH, Fact.GROUPS): lambda: glued_hits(MEASURED, _hits()),

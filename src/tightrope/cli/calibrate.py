@@ -19,7 +19,7 @@ from ..expression import parse_template
 from ..question import SECONDS
 from ..relation import Direction
 from .knobs import engine_options
-from .options import given_date, json_options
+from .options import TIME, given_date, json_options
 from .output import assured, say, spinner
 
 # Each keyword of a Target as an option.
@@ -63,7 +63,7 @@ def target_options(command: Any) -> Any:
 @click.option("--least", type=float, help="Smallest value of the unknown to look at.")
 @click.option("--most", type=float, help="Largest value of the unknown to look at.")
 @click.option("--tolerance", type=float, default=1e-6, help="Relative distance to a value that misses; default: 1e-6.")
-@click.option("--seconds", type=float, default=SECONDS, help="For the whole search; then the best so far. Default: 10.")
+@click.option("--seconds", type=TIME, default=SECONDS, help="For the whole search; then the best so far. Default: 10.")
 @click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
 @click.option(
     "--direction", type=click.Choice([each.value for each in Direction]), help="One direction only; default: the worse."

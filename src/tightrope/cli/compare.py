@@ -12,7 +12,7 @@ from ..compare.comparison import growth
 from ..errors import InvalidParameter
 from ..expression import parse
 from ..question import SECONDS
-from .options import given_date, json_options
+from .options import TIME, given_date, json_options
 from .output import as_option, say, spinner
 
 COUNTS_MOST = 60
@@ -35,7 +35,7 @@ class Asked(TypedDict):
 @click.option(
     "--method", "methods", multiple=True, metavar="NAME", help="Only methods with this in their name; repeated."
 )
-@click.option("--seconds", type=float, default=SECONDS, help="For the whole comparison; default: 10.")
+@click.option("--seconds", type=TIME, default=SECONDS, help="For the whole comparison; default: 10.")
 @json_options("")
 def compare(
     expression: str,

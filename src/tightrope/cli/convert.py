@@ -18,7 +18,7 @@ from ..mechanisms.base import Mechanism
 from ..question import SECONDS, parsed, stated
 from ..relation import Direction
 from ..result import Result
-from .options import given_date, json_options
+from .options import TIME, given_date, json_options
 from .output import as_option, assured, say, spinner
 
 DELTAS = (1e-5, 1e-6, 1e-9)
@@ -69,7 +69,7 @@ class RefusedRow(NamedTuple):
 @click.option("--order", "orders", type=float, multiple=True, help="Renyi order; repeated. Default: 2, 4, ... 32.")
 @click.option("--delta-least", type=float, default=1e-6, help="A mu for deltas from here on too. Default: 1e-6.")
 @click.option("--order-most", type=float, default=8.0, help="A rho for orders up to this one too. Default: 8.")
-@click.option("--seconds", type=float, default=SECONDS, help="For all rows; then the narrowest so far. Default: 10.")
+@click.option("--seconds", type=TIME, default=SECONDS, help="For all rows; then the narrowest so far. Default: 10.")
 @click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
 @click.option("--direction", type=click.Choice([each.value for each in Direction]), help="Default: the worse.")
 @json_options(", with certificates and error budgets")

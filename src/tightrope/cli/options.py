@@ -10,6 +10,7 @@ import click
 from ..documents import dated
 from ..question import SECONDS
 from ..relation import Direction
+from ..work import Rating
 from .knobs import engine_options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -40,6 +41,14 @@ def given_date() -> str | None:
     return None if context is None else context.meta.get(DATE)
 
 
+class Seconds(click.types.FloatParamType):
+    """A number of seconds; the default stays a rating of work, which no clock ends."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if isinstance(value, Rating) else super().convert(value, param, ctx)
+
+
+TIME = Seconds()
 WITH_JSON = json_options(", with certificate and error budget")
 DIRECTION = click.option(
     "--direction", type=click.Choice([each.value for each in Direction]), help="One direction only; default: the worse."
@@ -52,7 +61,7 @@ def question_options(command: Command) -> Command:
     """The options that every question shares."""
     accuracy = click.option("--accuracy", type=float, help="Width wanted, relative to the upper end; else exit code 3.")
     seconds = click.option(
-        "--seconds", type=float, default=SECONDS, help="For all of it; then the narrowest so far. Default: 10."
+        "--seconds", type=TIME, default=SECONDS, help="For all of it; then the narrowest so far. Default: 10."
     )
     # The last is shown first: what is needed, what is common, and the settings of one engine at the end.
     for decorate in (engine_options, WITH_JSON, DIRECTION, PROOF, accuracy, seconds):

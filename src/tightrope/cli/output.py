@@ -56,8 +56,10 @@ def as_text(result: Result) -> str:
 
 
 def stated_result(result: Result) -> str:
-    """The interval, and what was asked."""
-    return f"{result.quantity} in {result.bound}{stated(result.quantity, result.arguments)}"
+    """The interval, what was asked, for which neighbours, and whether the clock ended it."""
+    about = result.bound.certificate
+    told = "" if about is None else about.beside
+    return f"{result.quantity} in {result.bound}{stated(result.quantity, result.arguments)}{told}"
 
 
 def beneath(result: Result) -> list[str]:

@@ -17,7 +17,7 @@ from ..report.from_file import questions_of
 from ..report.request import REPORT_SECONDS
 from ..report.value import PAPERS, SUFFIXES
 from ..version import install_command
-from .options import DIRECTION, PROOF
+from .options import DIRECTION, PROOF, TIME
 from .output import complain, say, spinner, stated_result
 
 HEAD_OPTIONS = (
@@ -39,7 +39,7 @@ RISK_OPTIONS = (
     click.option("--baseline", type=float, default=1e-4, help="As in risk; default: 1e-4."),
 )
 SECONDS_OPTION = click.option(
-    "--seconds", type=float, default=REPORT_SECONDS, help="For all of it; then the best so far. Default: 60."
+    "--seconds", type=TIME, default=REPORT_SECONDS, help="For all of it; then the best so far. Default: 60."
 )
 
 

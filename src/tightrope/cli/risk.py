@@ -13,7 +13,7 @@ from ..expression import parse
 from ..question import SECONDS, EngineSettings
 from ..risk import PAGE_WIDTH
 from .knobs import engine_options
-from .options import given_date, json_options
+from .options import TIME, given_date, json_options
 from .output import as_option, complain, page_width, say, spinner
 
 
@@ -36,7 +36,7 @@ class RiskOptions(TypedDict):
 @click.option("--baseline", type=float, default=1e-4, help="To guess the record without the release; default: 1e-4.")
 @click.option("--delta", type=float, default=1e-6, help="The chance that the odds leave out; default: 1e-6.")
 @click.option("--plot", "picture", metavar="FILE", help="Draw attacker against guessing as .png, .pdf or .svg.")
-@click.option("--seconds", type=float, default=SECONDS, help="For all of it; then the best so far. Default: 10.")
+@click.option("--seconds", type=TIME, default=SECONDS, help="For all of it; then the best so far. Default: 10.")
 @click.option("--proof", is_flag=True, help="Ball arithmetic only: every rounding enclosed.")
 @json_options(", with certificates and sentences")
 @engine_options

@@ -12,7 +12,7 @@ from ..calls import check_folder
 from ..errors import InvalidParameter, TightropeError
 from ..mechanisms.loaders import LOADERS
 from ..question import SECONDS
-from .options import PROOF, json_options
+from .options import PROOF, TIME, json_options
 from .output import complain, say
 from .train_order import ALL, TrainOrder, read_order
 from .train_text import as_options
@@ -49,7 +49,7 @@ ANSWER_OPTIONS = (
     click.option("--points", type=click.IntRange(2, LIST_MOST), help="Values of a second '?'; default: 7."),
     click.option("--plot", "picture", metavar="FILE", help="Draw it (by epoch, or the table) as .png, .pdf or .svg."),
     click.option("--csv", "sheet", metavar="FILE", help="Write it (by epoch, or the table); - for standard output."),
-    click.option("--seconds", type=float, default=SECONDS, help="For all of it; then the best so far. Default: 10."),
+    click.option("--seconds", type=TIME, default=SECONDS, help="For all of it; then the best so far. Default: 10."),
     click.option("--accuracy", type=float, help="Width wanted, relative to the upper end; else exit code 3."),
     PROOF,
     json_options(", with certificates"),

@@ -6,7 +6,8 @@ and so for the reverse, whose mirror 1 - a + a H(1/a) bounds H too. The pair is 
 power is the smaller one of theirs. A corner (x, y) of the base's power becomes (E[K] e^-c x, E[K] y), and the same
 moved by P[K = 0] in both; on a line between corners phi'(g)/phi' is monotone for every law of K here: c is found there.
 Real: scores that rise with the loss have the events P(A) = 1 - phi(1 - p), Q(A) = 1 - phi(1 - q) for the events
-(p, q) = {l > t} of the base; scores that fall have phi(p) and phi(q), with and without the case K = 0.
+(p, q) = {l > t} of the base; scores that fall have phi(p) and phi(q), with and without the case K = 0. The pair whose
+power is the upper hull of these events is bracketed from both sides.
 Guarantee: upper; lower for the second. Proof: docs/proofs/selection.md.
 Reference: Koskela, Redberg, Wang 2024 (one point of the profile); Papernot, Steinke 2022 (the laws of K).
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NoReturn
 
 from flint import arb, ctx, fmpz
@@ -145,15 +147,22 @@ class SelectedPair(_Runs):
 
 
 class _ScoredPair(_Runs):
-    """Real scores: only its lower ends speak of anything."""
+    """Real scores: the pair whose power is the upper hull of what the events {l > t} of the base become.
+
+    Its lower ends are those of the mechanism, its upper ends are its own: other tests of the output may do better.
+    """
 
     @abstractmethod
     def masses(self, mass: arb) -> tuple[arb, arb]:
         """What an event {l > t} of the base becomes, without and with the case that there is no run."""
 
+    @abstractmethod
+    def log_steeper(self, x: arb, y: arb) -> arb:
+        """log of the derivative of `masses` at y over that at x; monotone on every line of the base's power."""
+
     def made(self, base: DyadicPair, up: bool) -> DyadicPair:
         with working_precision(base.bits + SELECTED_BITS):
-            return polygon.below(self._events(base))
+            return polygon.covering(self._covers(base)) if up else polygon.below(self._events(base))
 
     def largest(self, below: DyadicPair, most: arb) -> arb:
         """At least what one event tells."""
@@ -169,6 +178,23 @@ class _ScoredPair(_Runs):
         for x, y in corners:
             sizes, powers = (self.masses(_ball(each, base.bits)) for each in (x, y))
             found += zip(powers, sizes, strict=True)
+        return found
+
+    def _covers(self, base: DyadicPair) -> list[tuple[arb, arb]]:
+        """Corners of a polygon above what the lines of the base's power become: a line becomes a curve of monotone
+        slope, which lies below the line through its left end that is as steep as the steeper of its ends.
+
+        Proof: docs/proofs/selection.md, section 5.
+        """
+        found, corners = self._events(base), polygon.corners(base, base.bits)
+        work.spend(CORNER_UNITS * len(corners))
+        for index, (left, right) in enumerate(pairwise(corners)):
+            (x0, y0), (x1, y1) = ((_ball(x, base.bits), _ball(y, base.bits)) for x, y in (left, right))
+            steeper = self.log_steeper(x0, y0).max(self.log_steeper(x1, y1)).exp()
+            slope = arb((y1 - y0) / (x1 - x0) * steeper).upper()
+            starts, ends = found[2 * index : 2 * index + 2], found[2 * index + 2 : 2 * index + 4]
+            for (p0, q0), (p1, q1) in zip(starts, ends, strict=True):  # without and with the case of no run
+                found.append((p1.max(p0 + slope * (q1 - q0)), q1))
         return found
 
 
@@ -187,6 +213,9 @@ class UnscoredPair(_ScoredPair):
         none = self.law.none()
         return (1 - none) * mass, (1 - none) * mass + none
 
+    def log_steeper(self, x: arb, y: arb) -> arb:
+        return arb(0)
+
 
 class RisingPair(_ScoredPair):
     """Scores that rise with the loss."""
@@ -199,6 +228,9 @@ class RisingPair(_ScoredPair):
         found = 1 - self.law.phi(1 - mass)
         return found, found + self.law.none()
 
+    def log_steeper(self, x: arb, y: arb) -> arb:
+        return self.law.log_ratio(1 - x, 1 - y)
+
 
 class FallingPair(_ScoredPair):
     """Scores that fall with the loss."""
@@ -210,6 +242,9 @@ class FallingPair(_ScoredPair):
     def masses(self, mass: arb) -> tuple[arb, arb]:
         found = self.law.phi(mass)
         return found - self.law.none(), found
+
+    def log_steeper(self, x: arb, y: arb) -> arb:
+        return self.law.log_ratio(x, y)
 
 
 def _lowest(base: Pair) -> arb:

@@ -105,6 +105,8 @@ def from_edges(ends: Edges, point: Point) -> Answer | None:
         return None
     if ends.mass > point.given:
         return exact(arb.pos_inf(), arb.pos_inf(), ends.why_infinite(point.given))
+    if ends.never_reached(point.given):
+        return exact(arb.pos_inf(), arb.pos_inf(), ends.why_never(point.given))
     if point.given >= 1.0:
         return exact(arb(0), arb(0), "delta 1 promises nothing")
     if ends.mass <= point.given and ends.supremum <= 0:

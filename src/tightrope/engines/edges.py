@@ -39,6 +39,20 @@ class Edges:
         finite = f"every delta above {high} has" if float(high) < 1.0 else "no delta below 1 is known to have"
         return f"the loss is infinite with probability {low} at least, above delta {delta!r}; {finite} a finite epsilon"
 
+    def never_reached(self, delta: float) -> bool:
+        """Whether delta is the infinite mass for certain and finite losses have no end: every epsilon has more delta.
+
+        delta(epsilon) less the mass is the integral of (1 - e^(epsilon - loss)) over the finite losses above epsilon.
+        """
+        return bool(0.0 < delta < 1.0 and self.mass >= delta and self.mass <= delta and self.supremum == arb.pos_inf())
+
+    def why_never(self, delta: float) -> str:
+        """Why no epsilon will do at the mass itself."""
+        return (
+            f"the loss is infinite with probability {delta!r} and its finite values have no end: delta(epsilon) falls "
+            f"to {delta!r} and never reaches it; every larger delta has a finite epsilon"
+        )
+
 
 class Leaky(Protocol):
     """A pair, or a finite law."""

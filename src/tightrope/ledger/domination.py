@@ -33,7 +33,7 @@ from ..mechanisms.gaussian import GDP
 
 CHECK_CELLS_FIRST, CHECK_CELLS = 48, 512  # roughly first, and finely where that is cheap
 FINE_SHARE = 0.125  # of the work that is left
-OUTLINE_SECONDS = 5.0  # where nobody else has said how long it may take
+OUTLINE_SECONDS = work.Rating(5.0)  # where nobody else has said how long it may take
 NEAR_FIRST, NEAR_GROWTH = 2.0**-12, 1.25  # of c above what single points ask for: the first try, and the next ones
 NEAR_TRIES = 80
 LINE_PLACES = (0.5, 0.25, 0.75, 0.0, 1.0)  # where in a cell a tangent may touch

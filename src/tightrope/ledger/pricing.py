@@ -18,7 +18,7 @@ from .forking import GATE
 from .kinds import kind_of
 from .kinds.base import Design, Price, Wanted
 
-PRICE_SECONDS = 5.0
+PRICE_SECONDS = work.Rating(5.0)  # of work: no load changes a price
 PRICES_KEPT = 1000
 JOB_LETTERS_MOST = 20_000
 LATE = f"what it costs could not be worked out in {PRICE_SECONDS:g} seconds: a simpler job may do"

@@ -23,7 +23,7 @@ from .errors import Unavailable
 from .kinds.base import BudgetAxis, Design, Price, Wanted
 from .pricing import PRICE_SECONDS, Pricer
 
-PRICE_PATIENCE = PRICE_SECONDS + 2.0  # by which a price has said itself that it is late
+PRICE_PATIENCE = 4.0 * PRICE_SECONDS  # by the clock: work rated at PRICE_SECONDS ends before, on a busy machine too
 DESIGN_SECONDS = 45.0
 PRICING_READY_SECONDS = 60.0
 PRICING_HELD_MOST = 700 << 20  # bytes: a process that held more is replaced by a new one

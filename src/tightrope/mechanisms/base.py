@@ -49,6 +49,17 @@ class LocalReport(NamedTuple):
     shy: bool
 
 
+class Concentrated(NamedTuple):
+    """zCDP of one use: its rho, and a real mechanism of this kind, of which lower ends may speak.
+
+    better: whether many uses may have less than the composition of their pairs.
+    """
+
+    rho: Fraction
+    witness: Mechanism
+    better: bool = True
+
+
 def largest_loss(pairs: Sequence[Pair]) -> arb | None:
     """At or above the largest finite loss of these pairs in either order, at the working precision; None where one is
     not bounded for certain."""
@@ -120,6 +131,10 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
         """At or above the largest privacy loss of any two values of a record, whichever order each part meets them in,
         at the working precision; None where it is not known to be bounded."""
         return largest_loss([self.pair(direction) for direction in Direction])
+
+    def concentrated(self, size: int = 1) -> Concentrated | None:
+        """zCDP where neighbours differ in so many records, by a theorem that holds beside that of the pair."""
+        return None
 
     def local_report(self) -> LocalReport | None:
         """What is known of the reports of one user, where this is a randomizer whose worst reports are known."""

@@ -12,11 +12,13 @@ Reference: McSherry, Talwar 2007; Dong, Durfee, Rogers 2020, Sec. 3. Proof: docs
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
-from .base import Leaf
+from .approximate_dp import PureDP
+from .base import Concentrated, Leaf
 from .parameters import nonnegative
 
 EPSILON_LEAST = 1e-280  # below, halves and products of losses leave the range of doubles
@@ -58,6 +60,14 @@ class Exponential(Leaf):
     def attained_once(self) -> bool:
         """By two candidates. Proof: docs/proofs/exponential.md, section 3."""
         return True
+
+    def concentrated(self, size: int = 1) -> Concentrated | None:
+        """rho = epsilon^2/8; a group moves scores so many times as far. Two candidates whose odds start even are real.
+
+        Reference: Cesar, Rogers 2021, Lemma 3.2. Proof: docs/proofs/exponential.md, section 6.
+        """
+        epsilon = size * Fraction(self.epsilon_per_use)
+        return Concentrated(epsilon**2 / 8, PureDP(float(epsilon / 2))) if epsilon else None
 
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.finite.laws import ResponseLaw

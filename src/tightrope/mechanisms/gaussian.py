@@ -9,10 +9,11 @@ Reference: Balle, Wang 2018, Thm 8; Dong, Roth, Su 2021, Def. 2.6 and Cor. 2.13.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from ..pair import Pair
 from ..relation import Direction
-from .base import Leaf
+from .base import Concentrated, Leaf
 from .parameters import positive
 
 
@@ -45,6 +46,13 @@ class Gaussian(Leaf):
     @property
     def gaussian_noise(self) -> bool:
         return True
+
+    def concentrated(self, size: int = 1) -> Concentrated | None:
+        """rho = mu^2/2, in a sum with parts that have less as zCDP."""
+        from ..transforms.group import Group
+
+        mu = size * Fraction(self.sensitivity) / Fraction(self.sigma)
+        return Concentrated(mu**2 / 2, self if size == 1 else Group.of(self, size=size), better=False)
 
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.gaussian.pair import GaussianPair

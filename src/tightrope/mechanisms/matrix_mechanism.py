@@ -26,6 +26,8 @@ from .base import Leaf
 from .parameters import Matrix, matrix, positive, probability, shape, whole
 
 ENTRIES_MOST = 1 << 20  # of a matrix
+# Of one epoch alone: where groups are sampled, a record takes part many times.
+SAME_PAIR = ": Gaussian(sigma, sensitivity) with its largest column norm times sensitivity has the same pair"
 
 Norms = tuple[Fraction, ...]  # squares of the shifts of a record at the steps that may hold it, falling
 
@@ -74,9 +76,9 @@ class MatrixMechanism(Leaf):
         object.__setattr__(self, "sensitivity", positive("sensitivity", self.sensitivity))
         rows, columns = shape(self.matrix)
         if rows * columns > ENTRIES_MOST:
+            known = "" if self.rate is not None or self.groups is not None else SAME_PAIR
             raise InvalidParameter(
-                f"matrix must have at most {ENTRIES_MOST:,} entries, not {rows} rows of {columns}: "
-                "Gaussian(sigma, sensitivity=its largest column norm) has the same pair"
+                f"matrix must have at most {ENTRIES_MOST:,} entries, not {rows} rows of {columns}{known}"
             )
         object.__setattr__(self, "matrix", matrix("matrix", self.matrix))
         if (self.rate is None) != (self.groups is None):

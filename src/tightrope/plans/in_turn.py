@@ -1,8 +1,8 @@
 """Rows of a table, one after the other: what one does not need of its share of the time goes to those after it.
 
 No row has less than an equal share while those before it keep theirs, so that one which is done within does not depend
-on the others; what is left at the end goes to those that were late. Time is what the clock says, and no less than the
-work that was done is rated at, so that without a clock rows share the time all the same.
+on the others; what is left at the end goes to those that were late. Time is what the work that was done
+is rated at, and no less than what the clock says where seconds were asked for.
 """
 
 from __future__ import annotations
@@ -34,14 +34,16 @@ def in_turn(
 
     The narrower answer stays.
     """
+    rated = isinstance(seconds, work.Rating)
     began, rows, had = work.monotonic(), dict[int, Kind](), dict[int, float]()
 
     def left(rows_left: int) -> float:
-        return (seconds - max(work.monotonic() - began, spent.seconds)) / rows_left
+        gone = spent.seconds if rated else max(work.monotonic() - began, spent.seconds)
+        return work.share_of(seconds, (seconds - gone) / rows_left)
 
     with work.tally() as spent:
         for place, index in enumerate(order or range(count)):
-            had[index] = max(left(count - place), ROW_SHARE_LEAST * seconds / count)
+            had[index] = work.share_of(seconds, max(left(count - place), ROW_SHARE_LEAST * seconds / count))
             rows[index] = ask(index, had[index])
         waiting = [index for index in rows if rows[index].late]
         for place, index in enumerate(waiting):

@@ -39,8 +39,8 @@ QUICK_FIRST = ("poisson", "truncated", "fixed", "shuffled", "allocated", "with_r
 # What whoever has such a loader should know.
 CAUTIONS = MappingProxyType(
     {
-        "shuffled": "the Poisson number is no bound for it: no theorem amplifies a shuffled epoch, and there are runs "
-        "where it loses more than Poisson batches do (Chua et al. 2024)"
+        "shuffled": "the Poisson number is no bound for it: no theorem that we know of amplifies a shuffled epoch, and "
+        "there are runs where it loses more than Poisson batches do (Chua et al. 2024)"
     }
 )
 

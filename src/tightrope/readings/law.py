@@ -19,7 +19,7 @@ from flint import arb
 
 from .. import work
 from ..account import AIM, FINITE_SECONDS, MORE_SECONDS, Case
-from ..bound import Bound, Budget, Certificate
+from ..bound import CLOCK, Bound, Budget, Certificate
 from ..engines.answer import Point, meets
 from ..engines.evaluation import Term
 from ..errors import WorkExhausted
@@ -28,6 +28,7 @@ from ..kernels.ball import BITS_START, lower_float, upper_float, working_precisi
 from ..mechanisms.base import Mechanism, called, claims, confidence
 from ..question import SECONDS, Question, parsed
 from ..relation import Direction, Relation, asked_directions
+from ..transforms.composition import named_relation
 from ..transforms.terms import Choice, choices_of, terms_of
 
 AIM_SHARE = 0.25  # of the width that a reading aims at: what it asks of a delta
@@ -205,11 +206,12 @@ class Law:
         narrow = meets(lower, upper, self.aim, self.question.quantity)
         direction = told.direction or (None if decided is None else decided.direction)
         with work.uncounted():
-            tight = self.mechanism.tight
+            tight, relation = self.mechanism.tight, named_relation(self.mechanism)
             real = self.mechanism.attained or (decided is not None and decided.attained)
             attained = real if self.below and not told.of_pair else tight
         ended = None if narrow else self.exhausted or ("time" if self.over else None)
         seconds = self.question.seconds
+        clocked = {CLOCK: seconds} if ended is not None and work.late() else {}
         more = {"seconds": max(float(f"{MORE_SECONDS * seconds:.3g}"), SECONDS)} if seconds < FINITE_SECONDS else {}
         return Bound(
             lower,
@@ -219,10 +221,10 @@ class Law:
                 arithmetic=told.arithmetic or ("ball" if decided is None else decided.arithmetic),
                 reason=told.reason,
                 direction=None if self.mechanism.relation is Relation.REPLACE else direction,
-                relation=self.mechanism.relation,
+                relation=relation,
                 tight=tight,
                 attained=attained,
-                parameters={**(told.parameters or {}), **claims(self.mechanism)},
+                parameters={**(told.parameters or {}), **claims(self.mechanism), **clocked},
                 budget=told.budget or (Budget() if decided is None else decided.budget),
                 confidence=confidence(self.mechanism),
                 exhausted=ended,

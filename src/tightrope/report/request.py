@@ -10,9 +10,10 @@ from ..documents import Date
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..question import ReportOptions
+from ..work import Rating
 from .value import Report
 
-REPORT_SECONDS = 60.0
+REPORT_SECONDS = Rating(60.0)
 DELTAS_MOST = 20
 
 

@@ -11,6 +11,7 @@ from ..calls import cut, nearest
 from ..errors import InvalidParameter, TightropeError
 from ..expression.scan import has_unknown
 from ..question import Question
+from ..work import share_of
 from .executor import Executor
 from .grid import SweepGrid, grid_of
 from .job import Chunk, Job, Rows
@@ -45,7 +46,7 @@ class Plan:
         query = _readable(pattern, grid)
         _check_made(maker, grid, query)
         _check_used(maker, pattern, grid)
-        return Plan(Job(maker, pattern, float(seconds), files), grid, query.quantity == CALIBRATE)
+        return Plan(Job(maker, pattern, share_of(seconds, float(seconds)), files), grid, query.quantity == CALIBRATE)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -167,6 +167,17 @@ class Composition(Mechanism):
         return tuple(product_pair(each) for each in fixed_choices(choices_of(self.nameless, direction)))
 
 
+def named_relation(law: Mechanism) -> Relation | None:
+    """Whose neighbours an answer is about: those of the run, or, where it leaves them open, add/remove if its pairs are
+    not their own reverse; None where the same answer holds for either. Proof: docs/proofs/facts.md, section 1.
+
+    One order of all uses is what adding, or removing, means; a record that is replaced may meet either order at each.
+    """
+    if law.relation is not None or all(settled(part) for part, _ in law.parts):
+        return law.relation
+    return Relation.ADD_REMOVE
+
+
 def settled(part: Mechanism) -> bool:
     """Whether it has one pair where a record is replaced."""
     return part.relation is not None or part.pair(Direction.REMOVE) == part.pair(Direction.ADD)

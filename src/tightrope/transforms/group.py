@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from ..mechanisms.base import Mechanism, largest_loss
+from ..mechanisms.base import Concentrated, Mechanism, largest_loss
 from ..mechanisms.facts import Theorem
 from ..mechanisms.parameters import whole
 from ..pair import Pair
@@ -23,7 +23,7 @@ from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import Composition, compose
 from .terms import replaced_pair
-from .theorems import GROUP
+from .theorems import GROUP, GROUP_CONCENTRATED
 
 if TYPE_CHECKING:
     from flint import arb
@@ -132,6 +132,9 @@ class Group(Transformation):
     def largest_loss(self) -> arb | None:
         """Each record of the group may meet either order."""
         return largest_loss([self.replaced_pair(1)])
+
+    def concentrated(self, size: int = 1) -> Concentrated | None:
+        return self.base.concentrated(self.size * size) if GROUP_CONCENTRATED.holds(self.base) else None
 
     def one_event(self, size: int) -> bool:
         return self.base.one_event(self.size * size)

@@ -2,7 +2,7 @@
 
 Claim, replacing a record: with C the sensitivity of the base, Gaussian noise, under adding or removing a record, one
 Gaussian of sensitivity 2 C dominates the epoch, whatever the order: given the order one batch differs.
-Nothing better is proven, and a number for Poisson samples is no bound: real neighbours lose more.
+We know of no better theorem, and a number for Poisson samples is no bound: real neighbours lose more.
 Groups of k replaced records: given the order, j_t of them are in batch t, and a Gaussian of sensitivity 2 C times the
 root of the sum of j_t^2 dominates; the union of these over the law of k balls in steps - 1 boxes does.
 Lower ends: all other records show the opposite of the first one, whose replacement shows the same as they. What the
@@ -52,9 +52,9 @@ class ShuffledBatches(Transformation):
         "(lower end, of a record against nothing); [proof](proofs/shuffled_batches.md)"
     )
     tightness = (
-        "Not tight, but for one step: no amplification by shuffling is proven for several steps, so the upper end has "
-        "none, and lower ends are those of real neighbours. `.poisson(rate=1/steps) * steps` is no bound for shuffled "
-        "batches: they can lose much more, since every record is used for certain (Chua et al. 2024)."
+        "Not tight, but for one step: we know of no theorem on amplification by shuffling for several steps, so the "
+        "upper end has none, and lower ends are those of real neighbours. `.poisson(rate=1/steps) * steps` is no bound "
+        "for shuffled batches: they can lose much more, since every record is used for certain (Chua et al. 2024)."
     )
     relations = (
         "A record is replaced; the base has its sensitivity under adding or removing one (C for records clipped to "

@@ -8,7 +8,9 @@ Reference: Zhu, Dong, Wang 2021, Thm 10 (composition); proof of the maximum: doc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 from ..derived.grouped import chained_pair
 from ..derived.product import Factor, merged, product_pair
@@ -33,6 +35,25 @@ def choices_of(law: Mechanism, direction: Direction, pointwise: bool = False) ->
     if pointwise and law.parts == ((law, 1),):
         return ((law.floors_once(direction), 1),)
     return tuple((part.floors(direction), count) for part, count in law.parts)
+
+
+def concentrated(law: Mechanism) -> tuple[Mechanism, Mechanism] | None:
+    """What zCDP says of a run without names: what it adds up to, which bounds the run from above, and real uses below.
+
+    None where a part has no rho of its own, or where the pairs lose nothing: a single use, and what composes exactly.
+    Reference: Bun, Steinke 2016, Lemma 2.3 (rho adds up).
+    """
+    from ..mechanisms.renyi_curve import ZCDP
+    from .composition import compose
+
+    known = [(part.concentrated(), count) for part, count in law.parts]
+    uses = [(each, count) for each, count in known if each is not None]
+    if len(uses) < len(known) or not any(each.better for each, _ in uses):
+        return None
+    rho = sum((count * each.rho for each, count in uses), Fraction(0))
+    least = float(rho)
+    above = least if Fraction(least) >= rho else math.nextafter(least, math.inf)
+    return ZCDP(rho=above), compose(each.witness * count for each, count in uses)
 
 
 def replaced_pair(law: Mechanism, size: int = 1) -> Pair:

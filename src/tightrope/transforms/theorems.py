@@ -141,6 +141,13 @@ GROUP = Theorem(
     "group.md",
     (Fact.GROUPS,),
 )
+GROUP_CONCENTRATED = Theorem(
+    "groups of what is zCDP",
+    "rho size^2 at every order",
+    "Bun, Steinke 2016, Prop. 1.9",
+    "group.md, section 9",
+    (Fact.EVERYWHERE,),
+)
 GROUP_IN_SAMPLE = Theorem(
     "groups in a sample",
     "a mixture of chains, by how many of the group are in the sample",

@@ -87,7 +87,9 @@ class RenyiPair(Pair):
         return kept
 
     def leak(self) -> arb:
-        """The probability of an infinite loss, besides what the curve leaves open."""
+        """The probability of an infinite loss, besides what the curve leaves open; exact of a single use."""
+        if len(self.leaks) == 1 and self.leaks[0][1] == 1:
+            return arb(self.leaks[0][0])
         return some([(arb(each), count) for each, count in self.leaks])
 
     def profile(self, epsilon: Enclosure) -> Enclosure:
