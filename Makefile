@@ -13,6 +13,10 @@ MUTANTS := .venv-mutants
 SITE := .venv-docs
 DIST := .venv-dist
 export OMP_NUM_THREADS ?= 1
+# Python before 3.13 reads where the package lies (a .pth file) in the encoding of the locale, and C's has no umlauts.
+ifneq ($(filter C POSIX,$(LC_ALL)),)
+export LC_ALL := C.UTF-8
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help demo lock weights bare docs docs-serve test test-newest test-lowest test-interop test-ledger test-ledger-full test-browser test-site pictures check ci-figures house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources dist clean
