@@ -66,6 +66,8 @@ lock: ## exact versions for every environment, into locks/ (with the oldest Pyth
 weights: ## what the environments weigh that are here, into docs/dependencies.md
 	@$(PYTHON) -m release.weights dev=$(VENV)=test interop=$(INTEROP)=test-interop docs=$(SITE)=docs browser=$(BROWSER)=test-browser mutants=$(MUTANTS)=mutants dist=$(DIST)=dist peers=$(PEERS)=bench-peers autodp=$(PEERS)-autodp=bench-peers
 
+# Work alone ends an answer, so that a machine that is busy, or loads the libraries for the first time, gives these.
+demo: export TIGHTROPE_CLOCK = off
 demo: $(VENV)/.demo ## three answers and one plot (build/demo.png)
 	@mkdir -p build
 	@echo '$$ tightrope epsilon "Gaussian(sigma=5) * 3 + Gaussian(sigma=8) * 5 + PureDP(epsilon=0.1)" --delta 1e-6'
