@@ -111,6 +111,7 @@ test-browser: $(BROWSER)/.stamp $(AXE) ## the explorer in a real browser (Debian
 	CHROMIUM="$(CHROMIUM)" AXE="$(AXE)" $(BROWSER)/bin/python -m pytest -q -W error tests/browser --ignore tests/browser/test_site.py $(BROWSER_OPTIONS)
 
 test-site: $(BROWSER)/.stamp $(AXE) ## each page that make docs built, in the browser: phone and desk, both themes
+	@test -f build/site/index.html || { echo "make test-site looks at the site: make docs" >&2; exit 1; }
 	CHROMIUM="$(CHROMIUM)" AXE="$(AXE)" $(BROWSER)/bin/python -m pytest -q -W error tests/browser/test_site.py
 
 $(AXE):
