@@ -87,7 +87,7 @@ def part(source: random.Random) -> tr.Mechanism:
         case 4:
             return tr.DiscreteGaussian(sigma=size)
         case 5:
-            return tr.RandomizedResponse(p=0.5 + 0.2 / size)
+            return tr.RandomizedResponse(p=0.5 + 0.2 / size, neighbours="add_remove")
         case 6:
             return tr.ApproximateDP(epsilon=1.0 / size, delta=log_uniform(source, 1e-80, 1e-65))
         case _:

@@ -70,8 +70,11 @@ TRAINING = "Gaussian(sigma=1).poisson(rate=0.01) * 1000"
 RUNS = (
     TRAINING,
     "Laplace(scale=10) * 100",
-    "RandomizedResponse(p=0.51) * 512",
-    "Gaussian(sigma=5) * 3 + Laplace(scale=5) * 10 + RandomizedResponse(p=0.6).poisson(rate=0.1) * 256",
+    "RandomizedResponse(p=0.51, neighbours='add_remove') * 512",
+    (
+        "Gaussian(sigma=5) * 3 + Laplace(scale=5) * 10 "
+        "+ RandomizedResponse(p=0.6, neighbours='add_remove').poisson(rate=0.1) * 256"
+    ),
 )
 READINGS: tuple[tuple[str, Mapping[str, float]], ...] = (
     ("tradeoff", {"fpr": 0.001}),
@@ -100,7 +103,7 @@ CASES: tuple[Row, ...] = (
     ("Gaussian(sigma=1e-6)", "epsilon", 1e-6, False),
     ("Gaussian(sigma=1) * 10**9", "epsilon", 1e-6, False),
     ("Gaussian(sigma=5) * 3 + Gaussian(sigma=8) * 5 + PureDP(epsilon=0.1)", "epsilon", 1e-6, False),
-    ("RandomizedResponse(p=0.51) * 512", "epsilon", 1e-4, False),
+    ("RandomizedResponse(p=0.51, neighbours='add_remove') * 512", "epsilon", 1e-4, False),
     ("Laplace(scale=2).poisson(rate=0.3)", "delta", 0.06, False),
     ("DiscreteGaussian(sigma=5)", "delta", 0.5, False),
     ("DiscreteGaussian(sigma=10) * 100", "delta", 1.0, False),
@@ -128,7 +131,12 @@ CASES: tuple[Row, ...] = (
     (f"({_clamped(45000, 7500, 2)} + {_clamped(22500, 3750, 1)}) * 524288", "delta", 0.6931471805599453, True),
     ("TruncatedGaussian(sigma=?, bounds=[-2500, 2500], mode='clamp') * 512", "calibrate", 1e-5, False),
     ("Laplace(scale=10) * 500", "epsilon", 1e-6, False),
-    ("RandomizedResponse(p=0.6).poisson(rate=0.1) * 256 + Laplace(scale=5) * 10", "epsilon", 1e-5, False),
+    (
+        "RandomizedResponse(p=0.6, neighbours='add_remove').poisson(rate=0.1) * 256 + Laplace(scale=5) * 10",
+        "epsilon",
+        1e-5,
+        False,
+    ),
     ("Gaussian(sigma=1).poisson(rate=0.1).poisson(rate=0.3) * 100", "epsilon", 1e-6, False),
     ("Gaussian(sigma=1.059).poisson(rate=1.31e-4) * 19", "epsilon", 4.67e-10, False),
     ("Gaussian(sigma=1).poisson(rate=0.01).group(size=8) * 1000", "epsilon", 1e-6, False),

@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 import tightrope as tr
 from benchmarks.pages import BLOCK_COLUMNS, FIGURES, ROOT, fitted, indented, opened, told
+from benchmarks.theorem_tables import tables
 from tightrope.cli.entries import TRANSFORMATIONS_PAGE, transformations
 from tightrope.errors import TightropeError
 from tightrope.registry import TRANSFORMS
@@ -203,7 +204,7 @@ REFUSALS = (
 
 def text() -> str:
     """The page, without drawing anything."""
-    return "\n".join([OPENING, *_table(), "", *_sections(), *_refusals()])
+    return "\n".join([OPENING, *_table(), "", *_sections(), *tables(), "", *_refusals()])
 
 
 def _table() -> Iterator[str]:

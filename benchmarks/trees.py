@@ -47,7 +47,9 @@ def law(source: Source) -> str:
 def randomizer(source: Source) -> str:
     """What may be shuffled."""
     epsilon = log_uniform(source, 0.1, 4.0)
-    kind = source.choice((f"PureDP(epsilon={epsilon})", f"RandomizedResponse(epsilon={epsilon}, categories=3)"))
+    kind = source.choice(
+        (f"PureDP(epsilon={epsilon})", f"RandomizedResponse(epsilon={epsilon}, categories=3, neighbours='add_remove')")
+    )
     return f"{kind}.shuffle(users={count(source, 1e4)})"
 
 
@@ -63,7 +65,9 @@ LEAVES: tuple[Callable[[Source], str], ...] = (
     lambda source: f"Laplace(scale={log_uniform(source, 0.5, 50.0)})",
     lambda source: f"DiscreteGaussian(sigma={log_uniform(source, 0.5, 20.0)})",
     lambda source: f"DiscreteLaplace(scale={log_uniform(source, 0.5, 20.0)}, sensitivity=2)",
-    lambda source: f"RandomizedResponse(p={source.uniform(0.5, 0.9)}, categories={source.randint(2, 4)})",
+    lambda source: (
+        f"RandomizedResponse(p={source.uniform(0.5, 0.9)}, categories={source.randint(2, 4)}, neighbours='add_remove')"
+    ),
     lambda source: f"ApproximateDP(epsilon={log_uniform(source, 0.02, 2.0)}, delta={log_uniform(source, 1e-80, 1e-3)})",
     lambda source: f"Exponential(epsilon={log_uniform(source, 0.02, 2.0)})",
     lambda source: f"ZCDP(rho={log_uniform(source, 1e-4, 1.0)})",

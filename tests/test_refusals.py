@@ -21,7 +21,11 @@ LEAVES = {
     "tiny Laplace": tr.Laplace(scale=1e-160),
     "cut Gaussian": tr.TruncatedGaussian(sigma=10, bounds=(-3, 3), mode="cut"),
 }
-SAMPLED = {name: leaf for name, leaf in LEAVES.items() if name != "training"}  # which samples by itself
+REPORTS = ("RandomizedResponse", "SubsetSelection")  # about the value of one user, unless it is computed of all data
+SAMPLED = {
+    **{name: leaf for name, leaf in LEAVES.items() if name != "training"},  # which samples by itself
+    **{name: tr.parse(repr(LEAVES[name].parts[0][0])[:-1] + ", neighbours='add_remove')") for name in REPORTS},
+}
 RUNS = {
     **LEAVES,
     **{f"sampled {name}": leaf.poisson(rate=0.1) * 3 for name, leaf in SAMPLED.items()},

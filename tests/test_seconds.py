@@ -30,7 +30,7 @@ QUESTIONS = (
     ("Laplace(scale=10) * 10 + Gaussian(sigma=10) * 10", "epsilon", 1e-6),
     ("DiscreteGaussian(sigma=10) * 100", "delta", 1.0),
     ("Laplace(scale=100) * 3000", "epsilon", 1e-6),
-    ("RandomizedResponse(p=0.75).poisson(rate=0.1) * 256", "delta", 1.0),
+    ("RandomizedResponse(p=0.75, neighbours='add_remove').poisson(rate=0.1) * 256", "delta", 1.0),
     ("(Gaussian(sigma=3) * 10 + Laplace(scale=5)).poisson(rate=0.01) * 5", "epsilon", 1e-6),
     ("ApproximateDP(epsilon=0.5, delta=1e-5) * 3 + Gaussian(sigma=1).poisson(rate=0.01) * 100", "epsilon", 2e-4),
 )
@@ -41,7 +41,7 @@ HARD = (
     "TruncatedGaussian(sigma=283, bounds=[-2500, 2500]) * 512",
     "DiscreteGaussian(sigma=1e5, sensitivity=100000) * 7",
     "Gaussian(sigma=1).poisson(rate=0.1).poisson(rate=0.3) * 3",
-    "RandomizedResponse(epsilon=64) * 151338",
+    "RandomizedResponse(epsilon=64, neighbours='add_remove') * 151338",
 )
 # Pairs that have simpler ones to fall back on.
 LONG = (
@@ -50,7 +50,7 @@ LONG = (
     "Laplace(scale=2).random_allocation(steps=50) * 2",
 )
 BY_NAME = (
-    ("RandomizedResponse(epsilon=0.1) * 4", "buckets"),
+    ("RandomizedResponse(epsilon=0.1, neighbours='add_remove') * 4", "buckets"),
     ("Laplace(scale=2).poisson(rate=0.3).poisson(rate=0.5) * 5000", "lattice"),
     ("Gaussian(sigma=1.059).poisson(rate=1.31e-4) * 19", "contour"),
 )

@@ -72,6 +72,11 @@ def _adaptive() -> Mechanism:
     return Finite(p=p, q=q)
 
 
+def _bit() -> Mechanism:
+    """A response with 3/4 to a bit that is computed of all the data."""
+    return RandomizedResponse(p=0.75, neighbours="add_remove")
+
+
 def _sampled_by_hand() -> Mechanism:
     """A response with 3/4 on a Poisson sample: with the record 1/4 of its law and 3/4 of the other."""
     p, q = _response(0.75)
@@ -230,9 +235,9 @@ STATEMENTS = (
         "((1 - rate) Q + rate P, Q) dominates a Poisson sample when a record is removed, (P, (1 - rate) P + rate Q) "
         "when one is added",
         {
-            "removed": lambda: RandomizedResponse(p=0.75).poisson(rate=RATE).delta(0.1, direction="remove"),
+            "removed": lambda: _bit().poisson(rate=RATE).delta(0.1, direction="remove"),
             "by hand": lambda: _sampled_by_hand().delta(0.1, direction="remove"),
-            "added": lambda: RandomizedResponse(p=0.75).poisson(rate=RATE).delta(0.1, direction="add"),
+            "added": lambda: _bit().poisson(rate=RATE).delta(0.1, direction="add"),
             "by hand, reversed": lambda: _sampled_by_hand().delta(0.1, direction="add"),
         },
         lambda n: _agree(("removed", "by hand"), n) and _agree(("added", "by hand, reversed"), n),

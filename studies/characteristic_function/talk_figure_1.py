@@ -20,7 +20,7 @@ def gauss() -> Mechanism:
 
 def response() -> Mechanism:
     """Randomized response that tells the truth with probability e/(1 + e)."""
-    return RandomizedResponse(p=math.e / (1.0 + math.e))
+    return RandomizedResponse(p=math.e / (1.0 + math.e), neighbours="add_remove")
 
 
 def figure() -> Figure:

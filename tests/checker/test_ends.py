@@ -21,16 +21,20 @@ QUESTIONS = [
     ("Laplace(scale=2)", "delta", 0.3),
     ("Laplace(scale=2) * 5", "epsilon", 1e-3),
     ("Laplace(scale=2).poisson(rate=0.3)", "delta", 0.1),
-    ("RandomizedResponse(p=0.7) * 6", "delta", 1.0),
-    ("RandomizedResponse(p=0.7).poisson(rate=0.5) * 6", "delta", 0.6),
-    ("RandomizedResponse(p=0.7) * 600", "epsilon", 1e-3),
+    ("RandomizedResponse(p=0.7, neighbours='add_remove') * 6", "delta", 1.0),
+    ("RandomizedResponse(p=0.7, neighbours='add_remove').poisson(rate=0.5) * 6", "delta", 0.6),
+    ("RandomizedResponse(p=0.7, neighbours='add_remove') * 600", "epsilon", 1e-3),
     ("PureDP(epsilon=0.1) * 30", "epsilon", 1e-6),
     ("ApproximateDP(epsilon=0.1, delta=1e-7) * 30", "epsilon", 1e-5),
     ("DiscreteLaplace(scale=2) * 4", "delta", 1.0),
     ("DiscreteGaussian(sigma=2) * 4", "delta", 1.0),
     ("Finite(p=[0.5, 0.3, 0.2], q=[0.2, 0.5, 0.3]) * 5", "delta", 0.5),
     ("Finite(p=[0.5, 0.3, 0.2], q=[0.2, 0.8, 0.0]) * 5", "delta", 0.5),
-    ("Finite(p=[0.5, 0.3, 0.2], q=[0.2, 0.8, 0.0]) * 2 + RandomizedResponse(p=0.6)", "delta", 0.2),
+    (
+        "Finite(p=[0.5, 0.3, 0.2], q=[0.2, 0.8, 0.0]) * 2 + RandomizedResponse(p=0.6, neighbours='add_remove')",
+        "delta",
+        0.2,
+    ),
 ]
 
 

@@ -13,7 +13,7 @@ from tightrope import result
 from tightrope.cli.app import run
 
 RESULT = Draft202012Validator(json.loads(files("tightrope").joinpath("schema/result.json").read_text("utf-8")))
-COIN = "RandomizedResponse(p=0.75)"  # misses 0.7 at a rate of 0.1, 0.25 at 0.25
+COIN = "RandomizedResponse(p=0.75, neighbours='add_remove')"  # misses 0.7 at a rate of 0.1, 0.25 at 0.25
 
 
 def test_one_sentence_for_each_rate(capsys: pytest.CaptureFixture[str]) -> None:

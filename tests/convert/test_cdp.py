@@ -17,7 +17,7 @@ RUNS = (
     tr.DiscreteGaussian(sigma=1.5),
     tr.Laplace(scale=0.7) * 2 + tr.Gaussian(sigma=3.0),
     tr.Histograms(a=[90, 10, 3], b=[70, 30, 3]) * 4,
-    tr.RandomizedResponse(p=0.9),
+    tr.RandomizedResponse(p=0.9, neighbours="add_remove"),
     tr.Gaussian(sigma=1.0).poisson(rate=0.2) * 3,
     tr.Laplace(scale=1.0).poisson(rate=0.3),
     tr.PureDP(epsilon=1e-9),
@@ -127,7 +127,7 @@ def test_what_has_no_line_is_refused_in_one() -> None:
     for run in (
         tr.TruncatedGaussian(sigma=2.0, bounds=(-3.0, 3.0)) * 4,
         tr.ApproximateDP(epsilon=1.0, delta=1e-9),
-        tr.Gaussian(sigma=1.0) + tr.RandomizedResponse(p=1),
+        tr.Gaussian(sigma=1.0) + tr.RandomizedResponse(p=1, neighbours="add_remove"),
     ):
         with pytest.raises(tr.UnsupportedMechanism, match="no line is known") as refused:
             tr.Concentrated.of(run)

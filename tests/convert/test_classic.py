@@ -160,7 +160,7 @@ def test_unequal_uses_are_composed_optimally() -> None:
 
 
 def test_kov_is_tight_for_randomized_response_and_nearly_for_laplace() -> None:
-    response = tr.RandomizedResponse(p=0.51) * 512
+    response = tr.RandomizedResponse(p=0.51, neighbours="add_remove") * 512
     assert optimal.curve_epsilon(response, 1e-4) == pytest.approx(response.epsilon(1e-4).upper, rel=1e-9)
     laplace = tr.Laplace(scale=200.0) * 512
     truth = laplace.epsilon(1e-4).upper
@@ -213,7 +213,7 @@ def _leaf(draw: random.Random) -> tr.Mechanism:
     if choice == 1:
         return tr.Laplace(scale=draw.uniform(0.5, 50.0))
     if choice == 2:
-        return tr.RandomizedResponse(p=draw.uniform(0.5, 0.9), categories=draw.randint(2, 4))
+        return tr.RandomizedResponse(p=draw.uniform(0.5, 0.9), categories=draw.randint(2, 4), neighbours="add_remove")
     if choice == 3:
         return tr.ApproximateDP(epsilon=draw.uniform(0.01, 1.0), delta=10.0 ** draw.uniform(-12.0, -4.0))
     if choice == 4:
@@ -223,7 +223,9 @@ def _leaf(draw: random.Random) -> tr.Mechanism:
     if choice == 5:
         return tr.Gaussian(sigma=draw.uniform(0.6, 5.0)).poisson(rate=10.0 ** draw.uniform(-3.0, 0.0))
     if choice == 6:
-        return tr.RandomizedResponse(p=draw.uniform(0.5, 0.95)).poisson(rate=draw.uniform(0.01, 1.0))
+        return tr.RandomizedResponse(p=draw.uniform(0.5, 0.95), neighbours="add_remove").poisson(
+            rate=draw.uniform(0.01, 1.0)
+        )
     if choice == 7:
         return tr.DiscreteLaplace(scale=draw.uniform(0.5, 20.0), sensitivity=draw.randint(1, 3))
     scale, bound = draw.uniform(1.0, 5.0), float(draw.randint(6, 40))

@@ -82,7 +82,7 @@ def families() -> list[Family]:
         Family(tr.Laplace(scale=2.0), smooth(*laplace)),
         Family(tr.Laplace(scale=2.0).poisson(rate=RATE), smooth(*laplace, RATE)),
         Family(tr.Exponential(epsilon=1.25), smooth(*logistic)),
-        Family(tr.RandomizedResponse(p=0.75), listed([most, rest], [rest, most]), False),
+        Family(tr.RandomizedResponse(p=0.75, neighbours="add_remove"), listed([most, rest], [rest, most]), False),
         Family(tr.ApproximateDP(epsilon=1.0, delta=0.0625), listed(*leaky), False),
         Family(tr.Finite(p=(0.5, 0.25, 0.25), q=(0.125, 0.75, 0.125)), listed(*finite), False),
         Family(tr.DiscreteGaussian(sigma=1.5, sensitivity=2), listed(*integer), False),

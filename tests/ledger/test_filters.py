@@ -375,7 +375,7 @@ def test_refunding_a_part_of_a_whole_charge_is_no_promise() -> None:
 
 def test_gdp_charges_such_a_job_as_a_whole() -> None:
     design = designed("gdp", epsilon=1.0, delta=0.01, slack=0.0)
-    job = tr.RandomizedResponse(epsilon=0.1)
+    job = tr.RandomizedResponse(epsilon=0.1, neighbours="add_remove")
     price = kind_of("gdp").price(design.shared, job * 2, None)
     assert not price.additive
     assert price.units["mu2"] / 2**50 == pytest.approx(0.0247475, rel=1e-4)

@@ -69,7 +69,7 @@ def test_a_gaussian_by_its_moments(count: int, proof: bool) -> None:
 @pytest.mark.parametrize("direction", ("remove", "add"))
 @pytest.mark.parametrize("proof", (False, True))
 def test_composed_with_others(direction: str, proof: bool) -> None:
-    others = tr.Laplace(scale=2.0) * 3 + tr.RandomizedResponse(p=0.75)
+    others = tr.Laplace(scale=2.0) * 3 + tr.RandomizedResponse(p=0.75, neighbours="add_remove")
     for own, known in ((NORMAL * 2 + others, GAUSSIAN * 2 + others), (LEAKY * 2 + GAUSSIAN, FINITE * 2 + GAUSSIAN)):
         for epsilon in (0.0, 1.0, 4.0):
             one, two = (each.delta(epsilon, direction=direction, proof=proof) for each in (own, known))

@@ -56,8 +56,8 @@ def leave_out_corners_of_the_hull(patch: Patch) -> None:
 
 def shuffle_a_channel_as_categories(patch: Patch) -> None:
     """By odds that it does not have."""
-    plain = shuffle._named
-    patch.setattr(shuffle, "_named", lambda base: plain(tr.RandomizedResponse(epsilon=base.epsilon_per_use or 0.0)))
+    plain = shuffle._loss
+    patch.setattr(shuffle, "_loss", lambda base: plain(tr.RandomizedResponse(epsilon=base.epsilon_per_use or 0.0)))
 
 
 def rows_against_each_other(_: Patch) -> None:

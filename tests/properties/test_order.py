@@ -38,7 +38,7 @@ def leaf(kind: str, amount: float) -> tr.Mechanism:
         case "ApproximateDP":
             return tr.ApproximateDP(epsilon=1.0 / amount, delta=1e-3)
         case _:
-            return tr.RandomizedResponse(epsilon=1.0 / amount, categories=3)
+            return tr.RandomizedResponse(epsilon=1.0 / amount, categories=3, neighbours="add_remove")
 
 
 NOISY = ("Gaussian", "Laplace", "DiscreteLaplace", "GDP", "ApproximateDP", "RandomizedResponse")

@@ -56,7 +56,7 @@ def _laplace(rng: random.Random) -> Made:
 def _response(rng: random.Random) -> Made:
     p, categories, rate = rng.choice((0.53125, 0.625, 0.75)), rng.choice((2, 2, 5)), _rate(rng)
     return (
-        _sampled(tr.RandomizedResponse(p=p, categories=categories), rate),
+        _sampled(tr.RandomizedResponse(p=p, categories=categories, neighbours="add_remove"), rate),
         attacker.response(p, categories, rate),
     )
 

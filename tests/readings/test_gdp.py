@@ -34,7 +34,7 @@ def test_closed_forms(epsilon: float, proof: bool) -> None:
         laplace, response = LaplaceReadings(mp.mpf(epsilon)).gdp(), ResponseReadings(mp.mpf(epsilon)).gdp()
     for run, exact in (
         (tr.Laplace(scale=1, sensitivity=epsilon), laplace),
-        (tr.RandomizedResponse(epsilon=epsilon), response),
+        (tr.RandomizedResponse(epsilon=epsilon, neighbours="add_remove"), response),
         (tr.PureDP(epsilon=epsilon), response),
     ):
         found = run.gdp(proof=proof)
@@ -180,7 +180,7 @@ def test_the_upper_end_is_what_was_proven_beyond_the_last_point(monkeypatch: pyt
         return held
 
     monkeypatch.setattr("tightrope.readings.gdp.stays_above", noted)
-    run = tr.Gaussian(sigma=3).poisson(rate=0.9) + tr.RandomizedResponse(epsilon=0.5)
+    run = tr.Gaussian(sigma=3).poisson(rate=0.9) + tr.RandomizedResponse(epsilon=0.5, neighbours="add_remove")
     for direction in ("remove", "add"):
         found = run.gdp(accuracy=0.3, direction=direction)
         assert 0.0 < max(proven.values()) <= found.upper

@@ -112,7 +112,7 @@ def test_the_largest_of_two_profiles(order: float) -> None:
 
 
 def sample_rows(order: float, rate: float, direction: str) -> mpf:
-    """(Gaussian(1) + RandomizedResponse(3/4)).poisson: one integral for each answer."""
+    """(Gaussian(1) + RandomizedResponse(3/4, neighbours='add_remove')).poisson: one integral for each answer."""
     o, r = mpf(order), mpf(rate)
 
     def integrand(x: mpf, answer: int) -> mpf:
@@ -128,7 +128,7 @@ def sample_rows(order: float, rate: float, direction: str) -> mpf:
 
 @pytest.mark.parametrize(("order", "direction"), [(0.3, "add"), (1.0, "remove"), (8.5, "remove")])
 def test_one_sample_for_several(order: float, direction: str) -> None:
-    run = (tr.Gaussian(sigma=1.0) + tr.RandomizedResponse(p=0.75)).poisson(rate=0.125)
+    run = (tr.Gaussian(sigma=1.0) + tr.RandomizedResponse(p=0.75, neighbours="add_remove")).poisson(rate=0.125)
     with mp.workdps(20):
         truth = sample_rows(order, 0.125, direction)
     holds(run.renyi(order, direction=direction, accuracy=1e-3), truth, 1e-3)
@@ -170,7 +170,7 @@ def test_groups(order: float) -> None:
         holds(between(pair, order), truth, 1e-12)
         if order > 1.0:
             assert cumulant_above(pair, order - 1.0) >= (order - 1.0) * truth * (1 - mpf("1e-13"))
-    run = tr.RandomizedResponse(p=0.75).poisson(rate=0.25).group(size=3)
+    run = tr.RandomizedResponse(p=0.75, neighbours="add_remove").poisson(rate=0.25).group(size=3)
     weights = [math.comb(3, j) * Fraction(1, 4) ** j * Fraction(3, 4) ** (3 - j) for j in range(4)]
     sizes = sorted(
         {
@@ -236,7 +236,7 @@ def test_infinite_orders_say_why() -> None:
         (tr.ApproximateDP(epsilon=1.0, delta=0.125), 1.0, "infinite with probability 0.125"),
         (tr.Gaussian(sigma=1.0), math.inf, "no upper end"),
         (tr.RenyiCurve(orders=(2.0,), divergences=(0.5,)), 3.0, "moments of this order are infinite"),
-        (tr.RandomizedResponse(p=1.0), 0.5, "no outcome"),
+        (tr.RandomizedResponse(p=1.0, neighbours="add_remove"), 0.5, "no outcome"),
     ):
         found = run.renyi(order)
         assert found.lower == found.upper == math.inf

@@ -191,8 +191,8 @@ def test_a_report_is_about_one_of_two_values(report: tr.Mechanism) -> None:
 
 
 def test_sampled_reports_and_mixes_are_of_people_in_the_data() -> None:
-    coin = tr.RandomizedResponse(p=0.75)
-    for run in (coin.poisson(rate=0.1), coin + tr.Laplace(scale=2.0), tr.parallel(coin, tr.RandomizedResponse(p=0.6))):
+    coin = tr.RandomizedResponse(p=0.75, neighbours="add_remove")
+    for run in (coin.poisson(rate=0.1), coin + tr.Laplace(scale=2.0), tr.parallel(coin, coin * 2)):
         assert "people who are not in the data" in re.sub(r"\s+", " ", str(run.risk()))
 
 

@@ -48,7 +48,7 @@ with mp.workdps(DIGITS):
         (tr.GDP(mu=0.01), GaussianReadings(mp.mpf(0.01))),
         (tr.Laplace(scale=2.0), LaplaceReadings(mp.mpf(1) / 2)),
         (tr.Laplace(scale=0.25), LaplaceReadings(mp.mpf(4))),
-        (tr.RandomizedResponse(epsilon=0.5), ResponseReadings(mp.mpf(1) / 2)),
+        (tr.RandomizedResponse(epsilon=0.5, neighbours="add_remove"), ResponseReadings(mp.mpf(1) / 2)),
         (tr.PureDP(epsilon=3.0), ResponseReadings(mp.mpf(3))),
     )
 
@@ -135,7 +135,7 @@ def test_processing_the_output_tells_less() -> None:
 
 def test_between_the_ends_of_an_atom_the_tradeoff_is_linear() -> None:
     """2 log 3 has the Q-mass 1/16, 0 the Q-mass 3/8."""
-    run = tr.RandomizedResponse(p=0.75) * 2
+    run = tr.RandomizedResponse(p=0.75, neighbours="add_remove") * 2
     left, right = 0.0625, 0.4375
     for direction in ("remove", "add", None):
         xs = [left + (right - left) * k / 8 for k in range(9)]

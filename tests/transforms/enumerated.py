@@ -207,7 +207,11 @@ def responses() -> Iterator[Tiny]:
     for call, scheme, sizes, relation in RESPONSES:
         found = partial(_of_responses, scheme, sizes, relation)
         symmetric = relation.func is not data.lacking
-        yield Tiny(f"RandomizedResponse(epsilon=1.0).{call}", found, symmetric, whole=False)
+        base = (
+            "replace" if "with" in call else "add_remove"
+        )  # what is computed of a sample, under the relation it needs
+        text = f"RandomizedResponse(epsilon=1.0, neighbours='{base}').{call}"
+        yield Tiny(text, found, symmetric, whole=False)
 
 
 def _of_responses(scheme: data.Scheme, sizes: Sequence[int], relation: Relation) -> list[Neighbours]:

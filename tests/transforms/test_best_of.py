@@ -65,7 +65,7 @@ def read(ball: arb) -> mpf:
 
 def test_randomized_response_with_two_runs_on_average() -> None:
     """The largest loss of real scores is 1.3105500901261999926; pure DP alone would say 3."""
-    run = tr.RandomizedResponse(epsilon=1.0).best_of(law="geometric", mean=2)
+    run = tr.RandomizedResponse(epsilon=1.0, neighbours="add_remove").best_of(law="geometric", mean=2)
     bound = run.epsilon(1e-25)
     assert 1.31055009012 < bound.lower <= 1.3105500901261999926 < bound.upper < 1.6211002
     assert not bound.certificate.tight
@@ -126,7 +126,7 @@ def test_a_score_may_tell_nothing() -> None:
 
 def test_of_a_product() -> None:
     """All of it is one run: what only the joint engine knows is bracketed inside."""
-    base = tr.RandomizedResponse(epsilon=0.5) * 5 + tr.Exponential(epsilon=0.1)
+    base = tr.RandomizedResponse(epsilon=0.5, neighbours="add_remove") * 5 + tr.Exponential(epsilon=0.1)
     bound = base.best_of(law="poisson", mean=2).delta(0.5, direction="remove", seconds=2)
     assert base.delta(0.5).lower < bound.upper < 1
     assert bound.lower > 0

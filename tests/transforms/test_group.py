@@ -61,7 +61,7 @@ def test_tight_where_a_chain_of_neighbours_attains_it(mechanism: tr.Mechanism, t
     group = mechanism.group(size=3)
     assert group.tight is tight
     assert (group * 2).tight is tight
-    assert group.relation is None
+    assert group.relation is mechanism.relation
     bound = group.delta(0.2)
     assert bound.certificate.tight is tight
     assert bound.upper - bound.lower <= 1e-9 * bound.upper
@@ -115,7 +115,7 @@ def test_chains_of_what_has_no_tails_are_answered() -> None:
         (tr.DiscreteLaplace(scale=3) * 2, False),
         (tr.PureDP(epsilon=0.1) * 2, False),
         (A.poisson(rate=0.5), False),
-        (tr.RandomizedResponse(epsilon=0.1), False),
+        (tr.RandomizedResponse(epsilon=0.1, neighbours="add_remove"), False),
     ],
     ids=str,
 )

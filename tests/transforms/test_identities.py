@@ -11,7 +11,6 @@ import tightrope as tr
 BASES = (
     "Gaussian(sigma=1.5)",
     "DiscreteLaplace(scale=2.0)",
-    "RandomizedResponse(epsilon=1.0)",
     "ApproximateDP(epsilon=0.5, delta=0.001)",
 )
 EPSILONS = [-0.5, 0.0, 0.3, 2.0]
@@ -46,8 +45,16 @@ EQUAL = (
         "Gaussian(sigma=1.5).poisson(rate=0.25)",
     ),
 )
+
+
+def _response(call: str) -> str:
+    """Under the relation that the call needs."""
+    needed = "replace" if "with" in call or "best_of" in call else "add_remove"
+    return f"RandomizedResponse(epsilon=1.0, neighbours='{needed}')"
+
+
 IDENTITIES = [
-    *((call.format(base=base), base) for call in SAME for base in BASES),
+    *((call.format(base=base), base) for call in SAME for base in (*BASES, _response(call))),
     *EQUAL,
 ]
 

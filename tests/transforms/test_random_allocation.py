@@ -281,13 +281,13 @@ def test_the_same_batches_in_every_epoch_are_one_allocation_of_all() -> None:
 
 
 def test_other_questions_are_answered_or_refused_in_one_line() -> None:
-    run = tr.RandomizedResponse(epsilon=2.0).random_allocation(steps=50) * 2
+    run = tr.RandomizedResponse(epsilon=2.0, neighbours="add_remove").random_allocation(steps=50) * 2
     assert run.renyi(2.0).lower <= 2.0 * run.zcdp().upper
     assert run.delta(0.5, proof=True).upper == pytest.approx(run.delta(0.5).upper)
     assert run.advantage().upper == pytest.approx(run.delta(0.0).upper)
-    assert run.gdp().upper < (tr.RandomizedResponse(epsilon=2.0) * 2).gdp().upper
+    assert run.gdp().upper < (tr.RandomizedResponse(epsilon=2.0, neighbours="add_remove") * 2).gdp().upper
     found = tr.calibrate(
-        lambda steps: tr.RandomizedResponse(epsilon=2.0).random_allocation(steps=steps),
+        lambda steps: tr.RandomizedResponse(epsilon=2.0, neighbours="add_remove").random_allocation(steps=steps),
         epsilon=0.5,
         delta=1e-3,
         integer=True,

@@ -69,7 +69,7 @@ def test_a_cap_that_is_never_met_and_one_that_is_rarely() -> None:
 
 
 def test_other_bases_and_groups() -> None:
-    response = tr.RandomizedResponse(p=0.7).truncated_poisson(rate=0.2, cap=3, records=10)
+    response = tr.RandomizedResponse(p=0.7, neighbours="add_remove").truncated_poisson(rate=0.2, cap=3, records=10)
     bound = (response * 3).delta(0.1)
     assert 0.0 < bound.lower < bound.upper < 1.0
     one, two = GAUSSIAN.truncated_poisson(rate=0.2, cap=3, records=10), GAUSSIAN.poisson(rate=0.2)

@@ -35,13 +35,26 @@ class Fact(Enum):
     ALONE = "has a witness that needs no other records than those it is given"
 
 
+class MissingFact(InvalidParameter):
+    """A base lacks a fact that a theorem needs."""
+
+    fact: Fact
+
+    @classmethod
+    def named(cls, message: str, fact: Fact) -> MissingFact:
+        """With the fact; exceptions are pickled by their message and what was set on them."""
+        refusal = cls(message)
+        refusal.fact = fact
+        return refusal
+
+
 @dataclass(frozen=True, slots=True)
 class Theorem:
     """name: how messages and tables call it. claim: one sentence. proof: its page in docs/proofs, with the section.
 
     needs: the facts of the base without which it is not used. instead: what to do, in place of what each fact says.
-    lower: whether it speaks of lower ends, where a missing
-    fact means that the answer does not call its lower end attained, and nothing is refused.
+    lower: whether it speaks of lower ends; a fact that is missing then refuses nothing, and the answer does not call
+    its lower end attained.
     """
 
     name: str
@@ -65,7 +78,7 @@ class Theorem:
         """Refuses a base that lacks a fact, and names it."""
         fact = self.missing(base, records)
         if fact is not None:
-            raise InvalidParameter(f"{self.name}: {self.instead or _refusal(base, fact, records)}")
+            raise MissingFact.named(f"{self.name}: {self.instead or _refusal(base, fact, records)}", fact)
 
 
 def _has(base: Mechanism, fact: Fact, records: int | None) -> bool:

@@ -27,6 +27,8 @@ from .loaders import LOADERS, Loader
 from .parameters import Matrix, matrix, nonnegative, positive, probability, whole
 
 if TYPE_CHECKING:
+    from flint import arb
+
     from ..epochs import Epochs
 
 EPOCH_ROWS, EPOCH_ROWS_MOST = 50, 10_000  # of a table by epochs
@@ -230,6 +232,9 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
 
     def one_event(self, size: int) -> bool:
         return self.expanded.one_event(size)
+
+    def largest_loss(self) -> arb | None:
+        return self.expanded.largest_loss()
 
     def replaced_pair(self, size: int) -> Pair:
         return self.expanded.replaced_pair(size)

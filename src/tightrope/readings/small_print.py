@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..bound import Bound
 from ..calls import shortened
 from ..mechanisms.base import Mechanism, leaves
-from ..relation import Direction
+from ..relation import Direction, Relation
 from ..transforms.group import group_sizes
 from ..transforms.terms import terms_of
 
@@ -59,7 +59,7 @@ RARER = "An attacker who {accuses} fewer people than the sentences say may be su
 def local(mechanism: Mechanism) -> bool:
     """Whether it is what people report of themselves: about one of two values, whoever takes part."""
     law = mechanism.nameless
-    if law.relation is not None or any(leaf.section != "local" for leaf in leaves(law)):
+    if law.relation is Relation.ADD_REMOVE or law.sizes or any(leaf.section != "local" for leaf in leaves(law)):
         return False
     return terms_of(law, Direction.REMOVE) == terms_of(law, Direction.ADD)
 

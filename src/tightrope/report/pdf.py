@@ -20,7 +20,7 @@ from .page import Page
 MISSING = f"PDF needs typst: {install_command('pdf')}, or write --html and print it"
 ATTACHED = "result.json"
 STANDARDS = ("a-3a", "ua-1")
-LEVELS_MOST = 6  # that lie within one another: Typst has an end of nesting, and paper one of width
+LIST_LEVELS_MOST = 6  # that lie within one another: Typst has an end of nesting, and paper one of width
 
 
 def check_pdf() -> None:
@@ -65,7 +65,7 @@ def _data(content: Content, lists: int = 0) -> Any:
     inside = content.inside
     if content.name == "ul":
         lists += 1
-        if lists >= LEVELS_MOST:
+        if lists >= LIST_LEVELS_MOST:
             inside = tuple(_level(inside))
     return {"name": content.name, **dict(content.attributes), "inside": [_data(each, lists) for each in inside]}
 

@@ -227,19 +227,21 @@ def neighbours_said(mechanism: Mechanism) -> str:
     relation, one = mechanism.relation, _one(mechanism)
     laws = of_section(mechanism, "laws")
     given = [GIVEN_LAWS.format(names=laws)] if laws else []
+    if local(mechanism) and not given:
+        return VALUES.format(one=one)
     if relation is not None:
         return " ".join([RECORDS[relation].format(one=one), *given])
-    return " ".join(given or [(VALUES if local(mechanism) else OPEN_RELATION).format(one=one)])
+    return " ".join(given or [OPEN_RELATION.format(one=one)])
 
 
 def briefly(mechanism: Mechanism) -> str:
     """The same in half a line."""
     relation, laws = mechanism.relation, of_section(mechanism, "laws")
     found = "for the neighbours that are described below"
-    if relation is not None:
-        found = BRIEFLY[relation].format(one=_one(mechanism))
-    elif local(mechanism):
+    if local(mechanism):
         found = "for the value of one person"
+    elif relation is not None:
+        found = BRIEFLY[relation].format(one=_one(mechanism))
     return f"between the two data sets whose outputs were given ({laws}), and no others" if laws else found
 
 

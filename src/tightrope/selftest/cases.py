@@ -74,7 +74,11 @@ def _response(source: Source) -> tuple[str, Masses, Masses]:
     truth = Fraction(p)
     other = (1 - truth) / (categories - 1)
     rest = (other,) * (categories - 2)
-    return f"RandomizedResponse(p={p}, categories={categories})", (truth, other, *rest), (other, truth, *rest)
+    return (
+        f"RandomizedResponse(p={p}, categories={categories}, neighbours='add_remove')",
+        (truth, other, *rest),
+        (other, truth, *rest),
+    )
 
 
 def _listed(source: Source) -> tuple[str, Masses, Masses]:
@@ -99,7 +103,7 @@ def _part(source: Source) -> str:
         f"Laplace(scale={size}).poisson(rate={rate})",
         f"DiscreteGaussian(sigma={size})",
         f"DiscreteLaplace(scale={size})",
-        f"RandomizedResponse(p={_between(source, 0.5, 0.95)})",
+        f"RandomizedResponse(p={_between(source, 0.5, 0.95)}, neighbours='add_remove')",
         f"ApproximateDP(epsilon={_between(source, 0.01, 2.0)}, delta={_between(source, 1e-20, 1e-12)})",
     )
     return f"{source.choice(kinds)} * {_count(source, 300.0)}"

@@ -6,11 +6,17 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..bound import FrozenMapping
 from ..mechanisms.base import Mechanism
 from ..mechanisms.facts import Theorem
+
+if TYPE_CHECKING:
+    from flint import arb
+
+
+OWN = Theorem("a transformation of your own", "its pair, as its author states it", "its author", "its author's")
 
 
 class Called(Mechanism):
@@ -94,10 +100,23 @@ class Transformation(Called):
     def needs_others(self, batch: int | None) -> bool:
         return self.base.needs_others(batch)
 
+    # What nobody has proven of a transformation is not a fact of it: one of your own has none until it states them.
+
     @property
-    @abstractmethod
     def rests_on(self) -> Theorem:
         """The theorem that gives its pair."""
+        return OWN
+
+    @property
+    def everywhere(self) -> bool:
+        return False
+
+    @property
+    def known_in_groups(self) -> bool:
+        return self.everywhere
+
+    def largest_loss(self) -> arb | None:
+        return None if self.rests_on is OWN else Mechanism.largest_loss(self)
 
     @property
     def sizes(self) -> frozenset[int]:

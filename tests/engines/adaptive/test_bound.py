@@ -93,10 +93,10 @@ def test_random_pairs(seed: int) -> None:
 
 
 def test_many_uses_stay_between_one_pair_throughout_and_what_dominates_both() -> None:
-    run = tr.RandomizedResponse(p=0.75).poisson(rate=0.3) * 70
+    run = tr.RandomizedResponse(p=0.75, neighbours="add_remove").poisson(rate=0.3) * 70
     pair = run.parts[0][0].pair(Direction.REMOVE)
     steps = [((pair, pair.reversed()), 70)]
-    fixed, above = run.delta(3.0), tr.RandomizedResponse(p=0.75) * 70
+    fixed, above = run.delta(3.0), tr.RandomizedResponse(p=0.75, neighbours="add_remove") * 70
     assert 0.999 * fixed.lower <= delta_at_least(steps, 3.0, known=fixed.lower) <= above.delta(3.0).upper
 
 

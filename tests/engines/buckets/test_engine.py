@@ -258,7 +258,7 @@ def test_budget_and_rule_for_squaring() -> None:
 
 SKEWED = (
     ("Histograms(a=[900, 100, 3], b=[880, 120, 3]) * 512", Direction.REMOVE, 0.2911594542885),
-    ("RandomizedResponse(p=0.75).poisson(rate=0.1) * 256", Direction.ADD, 0.4311112264378),
+    ("RandomizedResponse(p=0.75, neighbours='add_remove').poisson(rate=0.1) * 256", Direction.ADD, 0.4311112264378),
 )
 
 

@@ -16,7 +16,7 @@ VUVUZELA = {"bounds": (0.0, math.inf), "mode": "clamp", "integer": True, "sensit
 STUDIES = [
     (tr.TruncatedLaplace(scale=200.0, bounds=(-2500.0, 2500.0)) * 512, 1e-4),
     (tr.TruncatedGaussian(sigma=200.0 * math.sqrt(2.0), bounds=(-2500.0, 2500.0)) * 512, 1e-4),
-    (tr.RandomizedResponse(p=0.51) * 512, 1e-4),
+    (tr.RandomizedResponse(p=0.51, neighbours="add_remove") * 512, 1e-4),
     (tr.Gaussian(sigma=4.0).poisson(rate=0.01) * 256, 1e-5),
     (tr.TruncatedGaussian(sigma=833.0, mean=4100.0, **VUVUZELA) * 1024, 1e-4),
     (tr.TruncatedLaplace(scale=770.0, mean=13000.0, **VUVUZELA) * 1024, 1e-4),

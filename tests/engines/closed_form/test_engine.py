@@ -15,7 +15,7 @@ import tightrope as tr
     ("mechanism", "epsilon", "truth"),
     [
         (tr.PureDP(epsilon=1e300).poisson(rate=0.5), 1.0, 0.5),
-        (tr.RandomizedResponse(epsilon=1e155, categories=3).poisson(rate=0.25), 0.1, 0.25),
+        (tr.RandomizedResponse(epsilon=1e155, categories=3, neighbours="add_remove").poisson(rate=0.25), 0.1, 0.25),
         (tr.DiscreteLaplace(scale=1e-80).poisson(rate=0.25), 0.1, 0.25),
         (tr.ApproximateDP(epsilon=1e155, delta=0.1).poisson(rate=0.5), 1.0, 0.5),
     ],

@@ -145,7 +145,13 @@ CORNERS = [
     ("Gaussian(sigma=2).poisson(rate=0.5) * 2", 1e-5),
     ("Gaussian(sigma=1).poisson(rate=0.01) * 1000000000", 1e-6),
     ("Gaussian(sigma=20).poisson(rate=0.9) * 7", 1e-2),
-    ("Gaussian(sigma=1).poisson(rate=0.01) * 1000 + Laplace(scale=10) * 3 + RandomizedResponse(p=0.6) * 4", 1e-6),
+    (
+        (
+            "Gaussian(sigma=1).poisson(rate=0.01) * 1000 + Laplace(scale=10) * 3 "
+            "+ RandomizedResponse(p=0.6, neighbours='add_remove') * 4"
+        ),
+        1e-6,
+    ),
     ("Gaussian(sigma=4) * 10 + Laplace(scale=3).poisson(rate=0.3) * 20", 1e-9),
     (" + ".join(f"Gaussian(sigma={1 + 0.1 * i}).poisson(rate={0.002 * (i + 1)}) * 100000" for i in range(10)), 1e-7),
     *([("Gaussian(sigma=0.6).poisson(rate=1e-4) * 100000", 1e-8)] if FULL else []),  # 5 s in balls
@@ -211,7 +217,10 @@ class Forbidden:
 
 def test_a_proof_uses_neither_numpy_nor_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanisms = [
-        tr.parse("Gaussian(sigma=1).poisson(rate=0.01) * 1000 + Laplace(scale=10) * 3 + RandomizedResponse(p=0.6) * 4"),
+        tr.parse(
+            "Gaussian(sigma=1).poisson(rate=0.01) * 1000 + Laplace(scale=10) * 3 "
+            "+ RandomizedResponse(p=0.6, neighbours='add_remove') * 4"
+        ),
         tr.parse("Gaussian(sigma=1).poisson(rate=0.01) * 1000"),
     ]
     asked = [terms(mechanism, direction) for mechanism in mechanisms for direction in ("remove", "add")]

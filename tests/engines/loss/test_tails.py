@@ -36,7 +36,7 @@ def atoms(outcomes: Outcomes) -> list[float]:
 
 
 FINITE = {
-    "response": (tr.RandomizedResponse(p=0.75), law((0.75, 0.25), (0.25, 0.75))),
+    "response": (tr.RandomizedResponse(p=0.75, neighbours="add_remove"), law((0.75, 0.25), (0.25, 0.75))),
     "skewed": (tr.Finite(p=(0.5, 0.25, 0.25), q=(0.25, 0.5, 0.25)), law((0.5, 0.25, 0.25), (0.25, 0.5, 0.25))),
     "unrelated": (tr.Finite(p=(0.5, 0.375, 0.125), q=(0.25, 0.25, 0.5)), law((0.5, 0.375, 0.125), (0.25, 0.25, 0.5))),
     "leaking": (
@@ -74,7 +74,7 @@ def test_finite_laws(name: str, count: int, rate: float, direction: str) -> None
 def test_every_engine_holds_it(engine: str, t: float) -> None:
     outcomes = law((0.75, 0.25), (0.25, 0.75))
     truth = above(composed([(outcomes, 8)]), t)
-    found = (tr.RandomizedResponse(p=0.75) * 8).pdp(t, engine=engine)
+    found = (tr.RandomizedResponse(p=0.75, neighbours="add_remove") * 8).pdp(t, engine=engine)
     assert found.lower <= truth <= found.upper
     assert found.width < (1e-6 if engine != "buckets" else 0.3), found
 

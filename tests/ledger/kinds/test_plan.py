@@ -44,7 +44,7 @@ def price(design: Design, job: str) -> Price:
     return kind_of("plan").price(design.shared, tr.parse(job), None)
 
 
-NOISE, RESPONSE = "Gaussian(sigma=20.0)", "RandomizedResponse(epsilon=0.1)"
+NOISE, RESPONSE = "Gaussian(sigma=20.0)", "RandomizedResponse(epsilon=0.1, neighbours='add_remove')"
 
 
 def test_parts_of_planned_jobs_are_charged_alone() -> None:
@@ -55,7 +55,7 @@ def test_parts_of_planned_jobs_are_charged_alone() -> None:
     assert part.additive
     assert price(design, f"{RESPONSE} * 13").units == {"slot 1": 0, "slot 2": 7}
     with pytest.raises(tr.UnsupportedMechanism, match="not part of the plan"):
-        price(design, "RandomizedResponse(epsilon=0.2)")
+        price(design, "RandomizedResponse(epsilon=0.2, neighbours='add_remove')")
 
 
 def test_what_is_not_planned_and_no_noise_is_charged_as_a_whole() -> None:

@@ -36,10 +36,16 @@ def _discrete_laplace(scale: Fraction, sensitivity: int = 1) -> CheckedLaw:
 
 
 def _randomized_response(
-    p: Fraction | None = None, epsilon: Fraction | None = None, categories: int = 2, channel: None = None
+    p: Fraction | None = None,
+    epsilon: Fraction | None = None,
+    categories: int = 2,
+    channel: None = None,
+    neighbours: str = "replace",
 ) -> CheckedLaw:
     if channel is not None or (p is None) == (epsilon is None) or _whole(categories) < 2:
         raise ValueError("p or epsilon, and categories")
+    if neighbours not in ("replace", "add_remove"):  # the same two laws, under the relation that it names
+        raise ValueError("neighbours are replace or add_remove")
     if epsilon is not None:
         return LeakyResponseLaw(_positive(epsilon), Fraction(0), categories)
     return response(_share(p), categories)
