@@ -13,6 +13,10 @@ MUTANTS := .venv-mutants
 SITE := .venv-docs
 DIST := .venv-dist
 export OMP_NUM_THREADS ?= 1
+# Python before 3.13 reads where the package lies (a .pth file) in the encoding of the locale, and C's has no umlauts.
+ifneq ($(filter C POSIX,$(LC_ALL)),)
+export LC_ALL := C.UTF-8
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help demo lock weights bare docs docs-serve test test-newest test-lowest test-interop test-ledger test-ledger-full test-browser test-site pictures check ci-figures house schema mechanisms transformations bench bench-peers fuzz mutants reproduce sources dist clean
@@ -62,6 +66,8 @@ lock: ## exact versions for every environment, into locks/ (with the oldest Pyth
 weights: ## what the environments weigh that are here, into docs/dependencies.md
 	@$(PYTHON) -m release.weights dev=$(VENV)=test interop=$(INTEROP)=test-interop docs=$(SITE)=docs browser=$(BROWSER)=test-browser mutants=$(MUTANTS)=mutants dist=$(DIST)=dist peers=$(PEERS)=bench-peers autodp=$(PEERS)-autodp=bench-peers
 
+# Work alone ends an answer, so that a machine that is busy, or loads the libraries for the first time, gives these.
+demo: export TIGHTROPE_CLOCK = off
 demo: $(VENV)/.demo ## three answers and one plot (build/demo.png)
 	@mkdir -p build
 	@echo '$$ tightrope epsilon "Gaussian(sigma=5) * 3 + Gaussian(sigma=8) * 5 + PureDP(epsilon=0.1)" --delta 1e-6'
@@ -105,6 +111,7 @@ test-browser: $(BROWSER)/.stamp $(AXE) ## the explorer in a real browser (Debian
 	CHROMIUM="$(CHROMIUM)" AXE="$(AXE)" $(BROWSER)/bin/python -m pytest -q -W error tests/browser --ignore tests/browser/test_site.py $(BROWSER_OPTIONS)
 
 test-site: $(BROWSER)/.stamp $(AXE) ## each page that make docs built, in the browser: phone and desk, both themes
+	@test -f build/site/index.html || { echo "make test-site looks at the site: make docs" >&2; exit 1; }
 	CHROMIUM="$(CHROMIUM)" AXE="$(AXE)" $(BROWSER)/bin/python -m pytest -q -W error tests/browser/test_site.py
 
 $(AXE):

@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
+from tempfile import gettempdir
 from typing import Any
+from uuid import uuid4
+
+from jupyter_client import AsyncKernelManager
+from myst_nb.core.execute import direct
 
 import tightrope
 from handbook.stage import STAGED
 from handbook.typeset import typeset
 
 logging.getLogger("traitlets").setLevel(logging.WARNING)  # the styles of a11y_pygments make every logger speak
+
+HANG = 3600  # seconds, to end what hangs: nothing is said about how long a page takes
+
+
+class Kernel(AsyncKernelManager):  # type: ignore[misc]
+    """What runs a page, spoken to by sockets that are files: of two that begin at once, both may find one port free."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(transport="ipc", connection_file=f"{gettempdir()}/page-{uuid4().hex}.json", **given)
+
+
+direct.single_nb_execution = partial(direct.single_nb_execution, kernel_manager_class=Kernel, startup_timeout=HANG)
 
 project = "Tightrope"
 author = "The Tightrope authors"
@@ -32,7 +50,7 @@ myst_update_mathjax = False
 
 nb_execution_mode = "force"
 nb_execution_in_temp = True
-nb_execution_timeout = 180
+nb_execution_timeout = HANG
 nb_merge_streams = True
 nb_number_source_lines = False
 

@@ -6,6 +6,7 @@ import os
 
 os.environ["TIGHTROPE_CLOCK"] = "off"  # before the package is imported: for this process and all that it starts
 
+import signal
 import time
 
 import pytest
@@ -16,6 +17,9 @@ from tightrope import work
 # The same examples on every run, and no clock: a failure here is a failure everywhere.
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=False, database=None)
 settings.load_profile("repeatable")
+
+# A shell that puts `make test` into the background has it ignore interrupts; tests send some.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

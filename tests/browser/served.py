@@ -6,7 +6,7 @@ import subprocess
 import sys
 from urllib.parse import parse_qs, urlsplit
 
-CLOSING_SECONDS = 20.0
+CLOSING_SECONDS = 300.0  # to end what hangs
 
 
 class Served:

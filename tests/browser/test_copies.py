@@ -26,7 +26,7 @@ WITH_OURS = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{o
 
 def in_a_shell(line: str, given: str = "") -> subprocess.CompletedProcess[str]:
     """As somebody pastes it."""
-    return subprocess.run(line, shell=True, env=WITH_OURS, input=given, capture_output=True, text=True, timeout=120)
+    return subprocess.run(line, shell=True, env=WITH_OURS, input=given, capture_output=True, text=True, timeout=600)
 
 
 def copied(visit: Visit, kind: str) -> str:
@@ -48,7 +48,7 @@ def test_the_command_prints_the_same_digits(visit: Visit, text: str) -> None:
 @pytest.mark.parametrize("text", RUNS)
 def test_python_prints_the_same_digits(visit: Visit, text: str) -> None:
     digits = visit.open(text).card().expect_epsilon(text)
-    done = subprocess.run([sys.executable, "-c", copied(visit, "python")], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", copied(visit, "python")], capture_output=True, text=True, timeout=600)
     assert done.stdout.strip() == digits, done.stderr
 
 
@@ -77,7 +77,7 @@ def test_a_search_as_command_and_in_python(visit: Visit) -> None:
     card.expect_done()
     done = in_a_shell(copied(visit, "command"))
     assert "sigma = 11.797296" in done.stdout, done.stderr
-    again = subprocess.run([sys.executable, "-c", copied(visit, "python")], capture_output=True, text=True, timeout=120)
+    again = subprocess.run([sys.executable, "-c", copied(visit, "python")], capture_output=True, text=True, timeout=600)
     assert again.stdout.startswith("sigma = 11.797296:"), again.stderr
     assert copied(visit, "expression") == "Gaussian(sigma=11.797296) * 10"
 
@@ -103,7 +103,7 @@ def test_the_curve_as_command_and_in_python(visit: Visit) -> None:
         assert Decimal(low) <= Decimal(row["lower"]) <= Decimal(row["upper"]) <= Decimal(high)
         assert str(tr.Bound(float(row["lower"]), float(row["upper"]))) == f"[{low}, {high}]"
     code = copied_view(visit, "python")
-    again = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    again = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     assert again.returncode == 0, again.stderr
     for place in (min(table), max(table)):
         assert f"[{', '.join(table[place])}] at epsilon {place:g}" in again.stdout

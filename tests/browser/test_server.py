@@ -13,7 +13,6 @@ from .visits import Visit
 
 RUN, OTHER = "Gaussian(sigma=2) * 3", "Laplace(scale=10) * 10"
 HARD = "training(records=60000, batch=256, epochs=15, sigma=0.3, sampling='allocated')"
-NOTICED = 10_000  # milliseconds
 
 
 def test_a_killed_server_is_noticed_and_comes_back(visitor: Callable[..., Visit]) -> None:
@@ -25,7 +24,7 @@ def test_a_killed_server_is_noticed_and_comes_back(visitor: Callable[..., Visit]
     visit.wait_for_table()
     first.kill()
     gone = visit.page.get_by_role("alert").filter(has_text="The explorer has stopped")
-    expect(gone).to_be_visible(timeout=NOTICED)
+    expect(gone).to_be_visible()
     command = f"tightrope explore --port {first.port} --token {first.token} --no-browser"
     expect(gone.locator("code")).to_have_text(command)
     card.expect_epsilon(RUN)  # what was there is still there

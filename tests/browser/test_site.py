@@ -20,8 +20,6 @@ DESK = {"width": 1280, "height": 900}
 LOOKS = {"phone, dark": (PHONE, "dark"), "desk, light": (DESK, "light")}
 CLOSELY = ("index", "start/training", "concepts/attacker", "howto/index", "reference/errors", "proofs/poisson")
 
-pytestmark = pytest.mark.skipif(not PAGES, reason="there is no site: make docs")
-
 
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:

@@ -13,7 +13,7 @@ import tightrope as tr
 
 from .served import Served
 
-TIMEOUT = 20_000  # milliseconds: of a slow machine with something else to do
+TIMEOUT = 300_000  # milliseconds, to end what hangs: nothing is said about how long it takes
 FINE_ROWS = 11  # beside a curve, where runs share their places
 DELTA = 1e-5  # of the page, where nobody said another
 TOLD = (

@@ -25,7 +25,7 @@ from psycopg.sql import SQL, Identifier
 ADDRESS = "TIGHTROPE_POSTGRESQL"
 MISSING = "PostgreSQL is not installed: apt-get install postgresql"
 PLACES = "/usr/lib/postgresql/*/bin/postgres"
-START_SECONDS = 60.0
+START_SECONDS = 600.0
 
 
 def programs() -> Path | None:
