@@ -26,6 +26,7 @@ EXPORTS = {
     "Epochs",
     "ExpressionError",
     "Frontier",
+    "InternalContradiction",
     "InvalidParameter",
     "Leaf",
     "LossLaw",

@@ -27,6 +27,7 @@ from .errors import AccuracyNotReached as AccuracyNotReached
 from .errors import BracketNotFound as BracketNotFound
 from .errors import DataError as DataError
 from .errors import ExpressionError as ExpressionError
+from .errors import InternalContradiction as InternalContradiction
 from .errors import InvalidParameter as InvalidParameter
 from .errors import TightropeError as TightropeError
 from .errors import UnsupportedMechanism as UnsupportedMechanism

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, cast
 from . import work
 from .beside import Concentrated
 from .bound import CLOCK, Bound, Certificate
-from .calls import listed
+from .calls import cut, listed
 from .curve import Curve
 from .engines.answer import Answer, Point, meets, nothing_known
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .epochs import Epochs, halved, rising, tells
-from .errors import AccuracyNotReached, InvalidParameter, WorkExhausted
+from .errors import AccuracyNotReached, InternalContradiction, InvalidParameter, WorkExhausted, agreed
 from .floor import Adaptive, Floor, floors_of, highest, lowered, parted
 from .mechanisms.base import Mechanism, called, claims, confidence
 from .mechanisms.parameters import finite, nonnegative, probability, real, whole
@@ -35,6 +35,7 @@ COARSE_AIM = 1e-3  # of a first answer in each direction, where both take long
 CURVE_AIM = 1e-4  # far below what a plot shows, and few grids serve all points
 MORE_SECONDS = 6.0  # times as long may be worth a try
 FINITE_SECONDS = 1e6
+SHOWN_MOST = 160  # letters of a mechanism in a message
 POINTS_MOST = 100_000  # of a curve or a picture
 MIRROR_FAR = 99.0  # from here on the mirror leaves nothing to aim at
 
@@ -52,7 +53,7 @@ def ask(
             case = case.mirrored(several) if mirror and not case.mirror else case
             value = -asked[index] if mirror else asked[index]
             with work.part(max(1.0 / (len(asked) - done), work.POINT_SHARE)) as meter:
-                bound = case.bound(Point(question.quantity, value), meter)
+                bound = case.answered(Point(question.quantity, value), meter)
             bounds[index] = _remarked(bound, mechanism.remark(question.quantity, asked[index]))
     return tuple(bounds[index] for index in range(len(asked))) if several else bounds[0]
 
@@ -69,7 +70,7 @@ def ask_again(case: Case, question: Question, given: float) -> Bound:
     """Answers another question about the mechanism of a case, in the same manner, from what was prepared."""
     with work.allowance(question.seconds), work.part(1.0) as meter:
         case = replace(case, question=question, aim=question.accuracy or AIM)
-        return case.bound(Point(question.quantity, nonnegative(ARGUMENTS[question.quantity][0], given)), meter)
+        return case.answered(Point(question.quantity, nonnegative(ARGUMENTS[question.quantity][0], given)), meter)
 
 
 def curve(mechanism: Mechanism, question: Question, epsilons: tuple[float, ...]) -> Curve:
@@ -236,6 +237,15 @@ class Case:
             isinstance(each, Planner) and each.below_by_moments(epsilon, delta) for each in self.planners.values()
         )
 
+    def answered(self, point: Point, meter: work.Meter) -> Bound:
+        """The bound, or who contradicts whom at which question."""
+        try:
+            return self.bound(point, meter)
+        except InternalContradiction as error:
+            of = cut(self.mechanism, SHOWN_MOST)
+            error.question(f"{point.quantity} at {' '.join(ARGUMENTS[point.quantity])} {point.given!r} of {of}")
+            raise
+
     def bound(self, point: Point, meter: work.Meter) -> Bound:
         """The worse of the directions, for each end."""
         adaptive = [each for each in self.floors if isinstance(each, Adaptive)]
@@ -282,9 +292,10 @@ class Case:
             of_pair = self.question.quantity in OF_LOSS or not self.below
             if attained is None:
                 attained = tight if of_pair else self.mechanism.attained_once
+        lower, upper = agreed(chosen.lower, chosen.upper, "one direction or engine", "another")
         return Bound(
-            chosen.lower,
-            chosen.upper,
+            lower,
+            upper,
             Certificate(
                 engine=chosen.engine.name,
                 arithmetic=chosen.arithmetic,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 from .bound import Bound
 from .calls import checked, shortened
 from .digits import short
-from .errors import InvalidParameter
+from .errors import InvalidParameter, agreed
 from .point_table import Point, PointTable
 
 if TYPE_CHECKING:
@@ -165,8 +165,10 @@ def rising(bounds: Sequence[Bound]) -> list[Bound]:
     found = list(bounds)
     for index in range(1, len(found)):
         if (lower := found[index - 1].lower) > found[index].lower:
-            found[index] = replace(found[index], lower=lower)
+            ends = agreed(lower, found[index].upper, "fewer steps", "more steps")
+            found[index] = replace(found[index], lower=ends[0])
     for index in range(len(found) - 2, -1, -1):
         if (upper := found[index + 1].upper) < found[index].upper:
-            found[index] = replace(found[index], upper=upper)
+            ends = agreed(found[index].lower, upper, "fewer steps", "more steps")
+            found[index] = replace(found[index], upper=ends[1])
     return found

@@ -7,7 +7,8 @@
     ├── AccuracyNotReached                .bound is the one reached, .wanted the accuracy
     ├── WorkExhausted                     the time or memory of a call is used up; .resource
     ├── DataError (ValueError)            a file or array that cannot be read; .path .line
-    └── BracketNotFound                   a calibration without a solution; .parameter
+    ├── BracketNotFound                   a calibration without a solution; .parameter
+    └── InternalContradiction             two proven bounds that cross, a fault of this package; .lower .upper
 
 Messages are one line: what was given, what is allowed, what to try.
 """
@@ -95,6 +96,34 @@ class WorkExhausted(TightropeError):
     def __init__(self, resource: str) -> None:
         super().__init__(f"{resource} ran out before anything could be proven: give more seconds, or ask for less")
         self.resource = resource
+
+
+class InternalContradiction(TightropeError):
+    """Two bounds of one number, each with a proof, that exclude each other: one proof or its code is wrong.
+
+    No interval is an answer then, and none is made: to take one of both would be to guess. asked is the question.
+    """
+
+    def __init__(self, lower: float, upper: float, below: str, above: str) -> None:
+        super().__init__()
+        self.lower, self.upper, self.below, self.above = lower, upper, below, above
+        self.question("")
+
+    def question(self, asked: str) -> None:
+        """Names what was asked, from now on."""
+        self.asked = asked
+        of = f" for {asked}" if asked else ""
+        crossed = f"at least {self.lower!r} by {self.below}, at most {self.upper!r} by {self.above}"
+        self.args = (
+            f"two bounds contradict each other{of}: {crossed}; a fault of tightrope, and no answer: please report it",
+        )
+
+
+def agreed(lower: float, upper: float, below: str = "one bound", above: str = "another") -> tuple[float, float]:
+    """Both ends of one number, by two proofs; InternalContradiction where they cross. Nothing is clipped or rounded."""
+    if lower > upper:
+        raise InternalContradiction(lower, upper, below, above)
+    return lower, upper
 
 
 class DataError(TightropeError, ValueError):

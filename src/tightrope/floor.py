@@ -20,7 +20,7 @@ from .engines.answer import Answer, Point, nothing_known
 from .engines.evaluation import Term
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
-from .errors import UnsupportedMechanism, WorkExhausted
+from .errors import UnsupportedMechanism, WorkExhausted, agreed
 from .question import AUTO, Question
 from .transforms.terms import Choice, fixed_choices
 
@@ -114,8 +114,11 @@ def lowered(chosen: Answer, best: Answer, point: Point, mirror: bool) -> Answer:
             with suppress(WorkExhausted), time:
                 best = found.mirrored(point.given)
                 break
-    lower = min(best.lower, chosen.upper)
-    return replace(chosen, lower=lower, budget=Budget(chosen.budget.upper, budget_lines(**dict(best.budget.lower))))
+    # Real neighbours are below what dominates them; whichever end is wrong where they are not, neither is an answer.
+    lower, upper = agreed(best.lower, chosen.upper, "what real neighbours lose", "the dominating pair")
+    return replace(
+        chosen, lower=lower, upper=upper, budget=Budget(chosen.budget.upper, budget_lines(**dict(best.budget.lower)))
+    )
 
 
 def parted(chosen: Answer, of_pair: Answer, planner: Planner, point: Point) -> Answer:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from .. import work
 from ..bound import Bound
 from ..calls import shortened
-from ..errors import AccuracyNotReached, UnsupportedMechanism, WorkExhausted
+from ..errors import AccuracyNotReached, UnsupportedMechanism, WorkExhausted, agreed
 from ..mechanisms.base import Mechanism
 from ..question import AUTO, Question
 from .probe import FAR, NEAR, SHARP, PointProbe, Prepared, Probe, probes, shown
@@ -163,7 +163,8 @@ class Goal:
             return replace(tried, why=found)
         if known is not None:
             narrower = min(known, found, key=lambda each: each.width)  # both contain the truth
-            found = Bound(max(known.lower, found.lower), min(known.upper, found.upper), narrower.certificate)
+            ends = agreed(max(known.lower, found.lower), min(known.upper, found.upper), "one answer", "a later one")
+            found = Bound(*ends, narrower.certificate)
         bounds = tuple(found if each is probe else old for each, old in zip(self.probes, tried.bounds, strict=True))
         pairs = [(each, old) for each, old in zip(self.probes, bounds, strict=True) if old is not None]
         meets = any(old.upper <= each.limit for each, old in pairs)

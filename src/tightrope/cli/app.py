@@ -1,4 +1,5 @@
-"""Commands, options and exit codes: 0 answered, 2 bad input, 3 accuracy not reached; a ledger has its own (4 to 6)."""
+"""Commands, options and exit codes: 0 answered, 2 bad input, 3 accuracy not reached, 70 bounds that contradict; a
+ledger has its own (4 to 6)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ import click
 from .. import __version__, result, work
 from ..bound import Bound, why_wide
 from ..calls import check_folder
-from ..errors import AccuracyNotReached, TightropeError
+from ..errors import AccuracyNotReached, InternalContradiction, TightropeError
 from ..expression import LENGTH_MOST, parse
 from ..ledger.errors import LedgerError
 from ..mechanisms.base import Mechanism
@@ -38,6 +39,7 @@ from .verify import verify
 
 BAD_INPUT = 2
 NOT_REACHED = 3
+FAULT = 70  # of this package: what sysexits.h calls an internal error
 CURVE_POINTS_MOST = 100_000
 
 Parsed = TypeVar("Parsed")
@@ -61,6 +63,9 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         complain(error.format_message())
         return BAD_INPUT
+    except InternalContradiction as error:
+        complain(str(error))
+        return FAULT
     except TightropeError as error:
         complain(str(error))
         return error.exit if isinstance(error, LedgerError) else BAD_INPUT

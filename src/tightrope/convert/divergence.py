@@ -21,7 +21,7 @@ from flint import acb, arb
 from .. import work
 from ..engines.edges import edges
 from ..engines.evaluation import Term
-from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
+from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted, agreed
 from ..facets.cumulant import cumulant
 from ..kernels.ball import upper_float, working_precision
 from ..mechanisms.base import Mechanism
@@ -99,7 +99,10 @@ def divergence(terms: Sequence[Term], order: float, accuracy: float, proof: bool
                 parts.append((of_pair(pair, order, accuracy, proof), count))
         known = total(parts)
     if found.mass.is_zero():  # no order is above the supremum of the loss, also when time is up
-        known = known._replace(upper=min(known.upper, max(upper_float(found.supremum), 0.0)))
+        _, upper = agreed(
+            known.lower, min(known.upper, max(upper_float(found.supremum), 0.0)), "the parts", "their range"
+        )
+        known = known._replace(upper=upper)
     certain = order < 1.0 or found.mass.is_zero()
     return known if certain else known._replace(upper=math.inf)
 

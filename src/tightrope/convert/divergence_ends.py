@@ -9,6 +9,7 @@ from typing import NamedTuple
 from flint import arb
 
 from .. import work
+from ..errors import agreed
 from ..kernels.ball import lower_float, upper_float, working_precision
 
 TOTAL_BITS = 640
@@ -35,12 +36,6 @@ class Divergence(NamedTuple):
             return self
         lower, upper = agreed(max(self.lower, other.lower), min(self.upper, other.upper))
         return Divergence(lower, upper, max(self.rows, other.rows), self.balls and other.balls)
-
-
-def agreed(lower: float, upper: float) -> tuple[float, float]:
-    """Ends from two proofs: where they cross one of these is wrong, and no number is right."""
-    assert lower <= upper, f"two bounds contradict each other: at least {lower!r}, at most {upper!r}"
-    return lower, upper
 
 
 def ends(lower: arb, upper: arb, rows: int = 0, balls: bool = True) -> Divergence:

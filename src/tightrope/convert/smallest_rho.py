@@ -23,13 +23,12 @@ from flint import arb
 
 from .. import work
 from ..engines.evaluation import Term
-from ..errors import UnsupportedMechanism, WorkExhausted
+from ..errors import UnsupportedMechanism, WorkExhausted, agreed
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.directed import next_up
 from ..pair import Pair
 from ..relation import Direction
 from .divergence import ORDER_MOST
-from .divergence_ends import agreed
 
 Ends = tuple[float, float]
 OfPair = Callable[[Pair, float], Ends]  # ends of the divergence of a pair at an order from 1 on

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from flint import arb
 
 from ..bound import Budget, budget_lines
+from ..errors import agreed
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.directed import next_up
 from ..question import PROBABILITIES, SIGNED
@@ -64,7 +65,10 @@ class Answer:
     def common(self, other: Answer) -> Answer:
         """Both hold, so what they have in common does."""
         narrow = min(self, other, key=lambda each: each.width)
-        return replace(narrow, lower=max(self.lower, other.lower), upper=min(self.upper, other.upper))
+        lower, upper = max(self.lower, other.lower), min(self.upper, other.upper)
+        if OUTLINE in (self.engine, other.engine):
+            lower = min(lower, upper)  # downwards is safe: moments may be those of a claim (plan.Planner._outlined)
+        return replace(narrow, lower=agreed(lower, upper, self.engine.name, other.engine.name)[0], upper=upper)
 
     def mirrored(self, epsilon: float) -> Answer:
         """delta of (P, Q) at -epsilon, where this is delta of (Q, P) at epsilon >= 0.

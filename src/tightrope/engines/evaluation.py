@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from flint import arb
 
 from ..bound import Budget, budget_lines
+from ..errors import agreed
 from ..kernels.ball import BITS_START, enclose, lower_float, refine, upper_float, working_precision
 from ..kernels.search import Compared, Inverse, compare, invert
 from ..pair import Pair
@@ -82,7 +83,7 @@ class Evaluator(ABC):
 
             budget = Budget(scaled(near.budget.upper, far.budget.lower), scaled(near.budget.lower, far.budget.upper))
             lower, upper = max(lower_float(low), 0.0), min(upper_float(high), 1.0)
-            return Evaluation(min(lower, upper), upper, budget)
+            return Evaluation(*agreed(lower, upper, "a secant", "the same secant"), budget)
 
 
 class SelfInverse(Evaluator):

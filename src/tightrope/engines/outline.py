@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..bound import Budget, budget_lines
+from ..errors import agreed
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from .edges import edges
 from .evaluation import Evaluation, Evaluator, Term
@@ -45,7 +46,7 @@ class Outline(Evaluator):
         if len(self.terms) <= TERMS_MOST and not any(pair.opaque() for pair, _ in self.terms):
             lower = max(lower, lower_by_events(self.terms, epsilon))
         lines = budget_lines(truncation=upper - lower)
-        return Evaluation(min(lower, upper), upper, Budget(lines, lines))
+        return Evaluation(*agreed(lower, upper, "single events", "moments"), Budget(lines, lines))
 
 
 def prepare(terms: Sequence[Term], *, proof: bool = False) -> Outline:

@@ -19,7 +19,7 @@ from ..bound import Budget, budget_lines
 from ..derived.plain import plain_ends
 from ..derived.poisson import sampled_once
 from ..derived.product import unfolded
-from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted
+from ..errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted, agreed
 from ..kernels import conditions
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..question import AUTO, Question
@@ -159,7 +159,8 @@ class Planner:
             found = inner.answer(Point("epsilon", levels[0]), accuracy)
             other = found if levels[1] == levels[0] else inner.answer(Point("epsilon", levels[1]), accuracy)
             self._heard(inner)
-            return replace(found, lower=min(other.lower, found.upper))
+            lower, upper = agreed(other.lower, found.upper, "the rest rounded up", "the rest rounded down")
+            return replace(found, lower=lower, upper=upper)
         return None
 
     def _heard(self, *others: Planner) -> None:
@@ -210,7 +211,8 @@ class Planner:
                 below = self._sides[0].answer(point, accuracy)
             above = self._sides[-1].answer(point, accuracy) if len(self._sides) > 1 else below
             self._heard(*self._sides)
-            return replace(above, lower=min(below.lower, above.upper))
+            lower, upper = agreed(below.lower, above.upper, "the lower rate", "the higher rate")
+            return replace(above, lower=lower, upper=upper)
         return None
 
     def _climb(self, rung: Rung, point: Point, accuracy: float, beat: float) -> Answer:
@@ -248,8 +250,13 @@ class Planner:
             with work.uncounted():
                 known.append(self._unknown(point))
         narrowest = min(known, key=lambda each: (each.width, -each.lower))
-        # Each holds, so what they have in common does; Bound refuses an interval without a point.
-        return replace(narrowest, lower=max(each.lower for each in known), upper=min(each.upper for each in known))
+        # Each holds, so what they have in common does.
+        lower, upper = max(each.lower for each in known), min(each.upper for each in known)
+        if self._bracketed:
+            # Moments of a claim bound every mechanism that it is about; the pair of the largest profiles may lose more
+            # than each of them, and so may its lower end. To lower that is safe: it speaks of less then.
+            lower = min(lower, upper)
+        return replace(narrowest, lower=agreed(lower, upper, "one engine", "another")[0], upper=upper)
 
     def takes_long(self) -> bool:
         """Whether its answers may take so long that there are simpler pairs to fall back on."""
@@ -268,6 +275,7 @@ class Planner:
                         wide = replace(wide, upper=min(wide.upper, found.upper))
                     else:
                         wide = replace(wide, lower=max(wide.lower, found.lower))
+                    agreed(wide.lower, wide.upper, "a simpler pair below", "a simpler pair above")
         return wide
 
     def _plain_sides(self) -> tuple[Planner, ...]:

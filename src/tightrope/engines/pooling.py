@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from .. import work
 from ..bound import Budget
-from ..errors import UnsupportedMechanism, WorkExhausted
+from ..errors import UnsupportedMechanism, WorkExhausted, agreed
 from ..facets.pools import pools_of
 from .answer import Answer, Point
 from .evaluation import Term
@@ -78,7 +78,8 @@ def _between(below: Planner, above: Planner, point: Point, accuracy: float) -> A
     with work.part(0.5, clock=True):
         most = above.answer(point, accuracy)
     least = below.answer(point, accuracy)
-    lower, gap = min(least.lower, most.upper), most.upper - least.lower
+    lower, upper = agreed(least.lower, most.upper, "pools from below", "pools from above")
+    gap = upper - lower
     if point.quantity == "epsilon":
         gap = 0.0
         with suppress(UnsupportedMechanism, WorkExhausted, OverflowError):

@@ -22,7 +22,7 @@ from ..account import CURVE_AIM
 from ..bound import Bound
 from ..engines.answer import meets
 from ..engines.tuning import ROUGHLY
-from ..errors import AccuracyNotReached
+from ..errors import AccuracyNotReached, agreed
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..kernels.directed import next_up
 from ..mechanisms.base import Mechanism
@@ -158,7 +158,7 @@ class _Sweep:
             near = self.order[:: len(self.order) // POINTS_FAR + 1]
             certain = self._valley(near, x, small, sure=True)
             upper = min(upper, upper_float(-certain.lower if small else 1 - certain.lower))
-        upper = max(min(upper, 1.0), lower)
+        _, upper = agreed(lower, min(upper, 1.0), "the best line", "the points around it")
         wanted = self.law.aim * min(lower, 1.0 - upper)
         if upper - lower <= wanted or next_up(next_up(lower)) >= upper:
             return _Ends(lower, upper, slope, best)
@@ -181,7 +181,9 @@ class _Sweep:
         with work.uncounted(), working_precision(BITS_START):
             certain = self._valley(self.order[:: len(self.order) // POINTS_FAR + 1], x, small, sure=True)
             upper = upper_float(-certain.lower if small else 1 - certain.lower)
-        return ends._replace(upper=max(min(ends.upper, upper), ends.lower))
+        return ends._replace(
+            upper=agreed(ends.lower, min(ends.upper, upper), "the best line", "points from everywhere")[1]
+        )
 
     def outermost(self, x: float) -> _Ends:
         """At 0 an attacker finds the mass of infinite loss, at 1 everything."""

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from .. import work
 from ..bound import Bound, Budget, budget_lines
 from ..convert.divergence import divergence
-from ..convert.divergence_ends import Divergence, agreed, total
+from ..convert.divergence_ends import Divergence, total
 from ..engines.edges import chance, edges
 from ..engines.evaluation import Term
-from ..errors import WorkExhausted
+from ..errors import WorkExhausted, agreed
 from ..relation import Direction
 from .law import Law, Told
 

@@ -22,7 +22,7 @@ from ..account import AIM, FINITE_SECONDS, MORE_SECONDS, Case
 from ..bound import CLOCK, Bound, Budget, Certificate
 from ..engines.answer import Point, meets
 from ..engines.evaluation import Term
-from ..errors import WorkExhausted
+from ..errors import WorkExhausted, agreed
 from ..floor import Floor
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..mechanisms.base import Mechanism, called, claims, confidence
@@ -179,7 +179,7 @@ class Law:
         if ended is None:
             return bound
         other = self._between(t)  # both contain the truth
-        return Bound(max(bound.lower, other.lower), min(bound.upper, other.upper), bound.certificate)
+        return Bound(*agreed(max(bound.lower, other.lower), min(bound.upper, other.upper)), bound.certificate)
 
     def _between(self, t: float) -> Bound:
         """What other points on its side say, since H falls as |t| grows; a probability where there is none."""

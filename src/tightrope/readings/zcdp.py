@@ -18,13 +18,12 @@ from flint import acb
 from .. import work
 from ..bound import Bound, Budget, budget_lines
 from ..convert.divergence import ORDER_MOST, divergence
-from ..convert.divergence_ends import agreed
 from ..convert.smallest_rho import SmallestRho, smallest_rho
 from ..digits import short
 from ..engines.answer import meets
 from ..engines.edges import chance, edges
 from ..engines.evaluation import Term
-from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
+from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted, agreed
 from ..kernels.ball import BITS_START, working_precision
 from ..mechanisms.parameters import real
 from ..pair import Pair

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ... import work
 from ...bound import Budget, budget_lines
-from ...errors import InvalidParameter
+from ...errors import InvalidParameter, agreed
 from ...kernels.directed import MILLIONS, lowered, raised
 from ...kernels.enclosure import FloatArray
 from ...kernels.ulps import UNIT
@@ -187,7 +187,7 @@ def renyi(buckets: TreeBuckets, order: float) -> RenyiBound:
     if least > 0.0:
         lower = (math.log(least) + reach) / a + shift
         lower = max(lower - 8.0 * UNIT * (abs(lower) + abs(shift) + (reach + 1.0) / a), 0.0)
-    return RenyiBound(min(lower, upper), upper)
+    return RenyiBound(*agreed(lower, upper, "the buckets", "the same buckets"))
 
 
 def first_index(buckets: TreeBuckets, epsilon: float) -> int:

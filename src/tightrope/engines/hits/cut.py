@@ -18,7 +18,7 @@ import numpy as np
 
 from ... import work
 from ...bound import Budget, budget_lines
-from ...errors import UnsupportedMechanism, WorkExhausted
+from ...errors import UnsupportedMechanism, WorkExhausted, agreed
 from ...kernels.twofold import twofold
 from ...pair import Pair
 from ..evaluation import Evaluation, Evaluator
@@ -65,7 +65,7 @@ class CutEvaluator(Evaluator):
         gap = max((high.value - low.value) + (self.infinite[1] - self.infinite[0]), 0.0)
         above = budget_lines(discretisation=gap, truncation=high.lost, wrap_around=high.outside, rounding=high.rounding)
         under = budget_lines(discretisation=gap, truncation=low.lost, wrap_around=low.outside, rounding=low.rounding)
-        return Evaluation(min(lower, upper), upper, Budget(above, under))
+        return Evaluation(*agreed(lower, upper, "the grid below", "the grid above"), Budget(above, under))
 
 
 def prepare(asked: CutQuestion, epsilon: float | None, delta: float | None, accuracy: float) -> Narrowest:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from ... import work
 from ...bound import Budget, budget_lines
 from ...derived.product import unfolded
-from ...errors import UnsupportedMechanism, WorkExhausted
+from ...errors import UnsupportedMechanism, WorkExhausted, agreed
 from ...facets.between import Fineness
 from ...kernels.search import Inverse
 from ...pair import Pair
@@ -92,7 +92,7 @@ class SeveralEvaluator(SelfInverse):
 
     def delta(self, epsilon: float) -> Evaluation:
         below, above = self.answers("delta", epsilon)
-        upper = max(above.upper, below.lower)
+        _, upper = agreed(below.lower, above.upper, "the finite pair below", "the finite pair above")
         lines = budget_lines(discretisation=upper - below.lower)
         return Evaluation(below.lower, upper, Budget(lines, lines))
 
@@ -100,7 +100,8 @@ class SeveralEvaluator(SelfInverse):
         below, above = self.answers("epsilon", delta)
         # Budgets are in units of delta, so each end tells its own.
         ends = (Evaluation(0.0, 1.0, each.budget) for each in (below, above))
-        return Inverse(below.lower, max(above.upper, below.lower), *ends)
+        lower, upper = agreed(below.lower, above.upper, "the finite pair below", "the finite pair above")
+        return Inverse(lower, upper, *ends)
 
 
 def _several(

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...bound import Budget, budget_lines
+from ...errors import agreed
 from ...kernels.search import Inverse
 from ..evaluation import Evaluation, Evaluator, SelfInverse, Term, inverse
 from ..events import lower_by_events
@@ -54,6 +55,7 @@ class Narrowest(SelfInverse):
             event = lower_by_events(self.terms, epsilon)
             if event > lower:
                 lower, lower_lines = event, budget_lines()
+        agreed(lower, upper, "one grid", "another grid")
         if high is low and lower == low.lower:
             return high
         # Ends of different origin: neither knows the other's errors, so the whole width is put down to the grids.

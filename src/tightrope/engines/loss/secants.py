@@ -18,7 +18,7 @@ from contextlib import suppress
 from flint import arb
 
 from ...bound import Budget, budget_lines
-from ...errors import WorkExhausted
+from ...errors import WorkExhausted, agreed
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ..evaluation import BallFormula, Evaluation, Evaluator
 from . import tuning
@@ -35,7 +35,7 @@ def between(evaluator: Evaluator, t: float, reach: float, accuracy: float, secon
     if not second and lower < tuning.POOR * upper:
         lower = max(lower, evaluator.delta(t).lower)
     above, below = (_with_rest(lines, upper - lower) for lines in (left.budget.upper, right.budget.lower))
-    return Evaluation(min(lower, upper), upper, Budget(above, below))
+    return Evaluation(*agreed(lower, upper, "secants to the right", "secants to the left"), Budget(above, below))
 
 
 def inside(evaluator: Evaluator, cell: Cell, second: bool) -> Evaluation:
@@ -45,7 +45,7 @@ def inside(evaluator: Evaluator, cell: Cell, second: bool) -> Evaluation:
     found = [evaluator.secant(a, end, second) for end in ends]
     best = min(found, key=_width)
     lower, upper = max(each.lower for each in found), min(each.upper for each in found)
-    return Evaluation(min(lower, upper), upper, best.budget)
+    return Evaluation(*agreed(lower, upper, "one secant", "another secant"), best.budget)
 
 
 def _best(evaluator: Evaluator, t: float, reach: float, accuracy: float, second: bool) -> Evaluation:

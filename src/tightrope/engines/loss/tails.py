@@ -20,7 +20,7 @@ from flint import arb
 from ... import work
 from ...bound import Budget, budget_lines
 from ...derived.poisson import sampled_once
-from ...errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted
+from ...errors import InvalidParameter, Refusal, UnsupportedMechanism, WorkExhausted, agreed
 from ...kernels import conditions
 from ...kernels.ball import BITS_START, enclose, lower_float, upper_float, working_precision
 from ...kernels.directed import next_down, next_up
@@ -84,7 +84,8 @@ class Enclosed(Evaluator):
 
     @staticmethod
     def _met(low: Evaluation, high: Evaluation) -> Evaluation:
-        return Evaluation(min(low.lower, high.upper), high.upper, Budget(high.budget.upper, low.budget.lower))
+        ends = agreed(low.lower, high.upper, "the lower rate", "the higher rate")
+        return Evaluation(*ends, Budget(high.budget.upper, low.budget.lower))
 
 
 @dataclass(frozen=True)
@@ -235,7 +236,8 @@ def _prepared(rung: Rung, terms: Terms, epsilon: float, settings: Mapping[str, o
 def common(one: Answer, other: Answer) -> Answer:
     """What two intervals that both hold have in common, told by the narrower one."""
     narrow = min(one, other, key=lambda each: each.width)
-    return replace(narrow, lower=max(one.lower, other.lower), upper=min(one.upper, other.upper))
+    lower, upper = agreed(max(one.lower, other.lower), min(one.upper, other.upper))
+    return replace(narrow, lower=lower, upper=upper)
 
 
 class LossTails:
@@ -319,7 +321,8 @@ class LossTails:
     def _within(self, found: Answer, below: bool) -> Answer:
         """Infinite losses are above every t."""
         low, high = (0.0, rest_of(self._infinite, up=True)) if below else (self._infinite, 1.0)
-        return _rounded(replace(found, lower=min(max(found.lower, low), high), upper=max(min(found.upper, high), low)))
+        lower, upper = agreed(max(found.lower, low), min(found.upper, high), "a tail", "the infinite losses beyond it")
+        return _rounded(replace(found, lower=lower, upper=upper))
 
 
 def _anything(t: float) -> Answer:

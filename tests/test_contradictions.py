@@ -1,0 +1,109 @@
+"""Two bounds of one number that cross are no answer: faults put in on purpose are loud, whatever asks; and bounds of
+numbers that are known to be ordered are."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+import tightrope as tr
+from tightrope import account
+from tightrope.cli.app import FAULT, run
+from tightrope.engines import outline
+from tightrope.engines.answer import Answer, Point, nothing_known
+from tightrope.engines.ladder import CLOSED_FORM
+from tightrope.engines.plan import Planner
+from tightrope.errors import InternalContradiction, agreed
+
+SHUFFLED = "Gaussian(sigma=1).shuffled_batches(steps=10)"  # its lower end is that of real neighbours
+
+
+def too_high(*asked: object, **named: object) -> Answer:
+    """A floor above every truth."""
+    return replace(nothing_known(Point("epsilon", 1e-6)), lower=1e6)
+
+
+def test_a_floor_above_the_pair_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(account, "highest", too_high)
+    with pytest.raises(InternalContradiction, match="what real neighbours lose") as found:
+        tr.parse(SHUFFLED).epsilon(1e-6)
+    error = found.value
+    assert error.lower == 1e6 > error.upper
+    assert "epsilon at delta 1e-06 of Gaussian(sigma=1.0).shuffled_batches(steps=10)" in str(error)
+    assert "please report" in str(error)
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.lower, again.upper) == (str(error), error.lower, error.upper)
+
+
+def test_the_command_line_says_so_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(account, "highest", too_high)
+    assert run(["epsilon", SHUFFLED, "--delta", "1e-6"]) == FAULT
+    told = capsys.readouterr()
+    assert not told.out
+    assert told.err.count("\n") == 1
+    assert "two bounds contradict each other" in told.err
+
+
+def test_events_above_moments_are_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outline, "lower_by_events", lambda terms, epsilon: 2.0)
+    rough = outline.prepare(((tr.Laplace(scale=1).pair(tr.Direction.REMOVE), 3),))
+    with pytest.raises(InternalContradiction, match="single events"):
+        rough.delta(0.5)
+
+
+def test_two_directions_engines_or_answers_that_cross_are_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = replace(nothing_known(Point("delta", 1.0)), engine=CLOSED_FORM, lower=0.5)
+    other = replace(one, lower=0.1, upper=0.4)
+    with pytest.raises(InternalContradiction, match=r"at least 0\.5 by closed_form, at most 0\.4"):
+        one.common(other)
+    monkeypatch.setattr(Planner, "answer", lambda self, point, accuracy: replace(one, upper=0.25))
+    with pytest.raises(InternalContradiction):
+        tr.Laplace(scale=1).delta(1.0)
+
+
+def test_ends_that_agree_are_left_as_they_are() -> None:
+    assert agreed(0.25, 0.25) == (0.25, 0.25)
+    assert agreed(0.0, float("inf")) == (0.0, float("inf"))
+
+
+BASES = ("Gaussian(sigma=2)", "Laplace(scale=3)", "DiscreteLaplace(scale=3)", "Exponential(epsilon=0.5)")
+LARGER: list[Callable[[int], str]] = [
+    *[lambda step, base=base: f"{base}.group(size={1 + step})" for base in BASES],
+    *[lambda step, base=base: f"{base}.poisson(rate={0.1 + 0.2 * step})" for base in BASES],
+    *[lambda step, base=base: f"{base} * {1 + 3 * step}" for base in BASES],
+    lambda step: f"ZCDP(rho=0.5).group(size={1 + step})",
+    lambda step: f"Gaussian(sigma=2).without_replacement(batch={2 + 2 * step}, records=20)",
+    lambda step: f"RandomizedResponse(epsilon=1).shuffle(users={40 - 10 * step})",
+]
+
+
+@pytest.mark.parametrize("make", LARGER, ids=lambda make: make(1))
+def test_more_records_samples_and_uses_lose_more(make: Callable[[int], str]) -> None:
+    """Each is a processing of the next one, so no lower end lies above a later upper end."""
+    for ask in (lambda run: run.epsilon(1e-4, seconds=2), lambda run: run.delta(0.5, seconds=2)):
+        found = [ask(tr.parse(make(step))) for step in range(4)]
+        for index, less in enumerate(found):
+            assert all(less.lower <= more.upper for more in found[index + 1 :])
+
+
+@pytest.mark.parametrize("base", [*BASES, "Gaussian(sigma=1).poisson(rate=0.2) * 5", SHUFFLED])
+def test_many_values_at_once_and_one_by_one_agree(base: str) -> None:
+    run = tr.parse(base)
+    places = (-0.5, 0.0, 0.25, 1.0, 2.0)
+    for one, many in zip([run.delta(each) for each in places], run.delta(places), strict=True):
+        agreed(max(one.lower, many.lower), min(one.upper, many.upper))
+    falling = run.delta(places)
+    assert all(more.lower <= less.upper for less, more in pairwise(falling))
+
+
+@pytest.mark.parametrize("name", ["Gaussian(sigma=2, sensitivity={})", "Laplace(scale=3, sensitivity={})"])
+def test_a_group_is_the_longer_shift(name: str) -> None:
+    for size in (2, 3, 7):
+        grouped, longer = tr.parse(name.format(1)).group(size=size), tr.parse(name.format(size))
+        assert grouped.epsilon(1e-5) == longer.epsilon(1e-5)
