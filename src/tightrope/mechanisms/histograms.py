@@ -25,6 +25,7 @@ from .data_file import data_file
 from .parameters import probability, shares
 
 if TYPE_CHECKING:
+    from ..pairs.finite.histogram import Limits
     from .binning import Bins
     from .samples import Source as Given
 
@@ -64,9 +65,9 @@ class Histograms(Leaf):
     example = "Histograms(a=[900, 100], b=[880, 120], confidence=0.95)"
     section = "laws"
     formula = (
-        "Without confidence P = a, Q = b, each divided by its exact sum. With it H(alpha) is the convex hull of (0, 1) "
-        "and of sum over the bins of (p_up - alpha q_low)_+, the Clopper-Pearson limits of each bin at level "
-        "(1 - confidence)/(4 bins)"
+        "Without confidence P = a, Q = b, each divided by its exact sum. With it H(alpha) is the convex hull of "
+        "(0, 1), of sum over the bins of (p_up - alpha q_low)_+ and of three more bounds, since laws sum to 1, with "
+        "the Clopper-Pearson limits of each bin at level (1 - confidence)/(4 bins)"
     )
     theorem = "Meiser, Mohammadi 2018, Sec. 5.3; limits: Clopper, Pearson 1934; [proof](proofs/classic.md)"
     tightness = (
@@ -162,15 +163,17 @@ class Histograms(Leaf):
         if self.confidence is None or doubt is None:
             return FinitePair(RationalLaw(shares(first), shares(second)))
         level = doubt / (4 * len(first))
-        return FinitePair(law_within(_limits(first, level, upper=True), _limits(second, level, upper=False)))
+        return FinitePair(law_within(_limits(first, level), _limits(second, level)))
 
 
-def _limits(counts: Sequence[float], level: Fraction, upper: bool) -> tuple[Fraction, ...]:
-    from ..pairs.finite.histogram import lower_limit, upper_limit
+def _limits(counts: Sequence[float], level: Fraction) -> Limits:
+    from ..pairs.finite.histogram import Limits, lower_limit, upper_limit
 
-    total, limit = int(sum(counts)), upper_limit if upper else lower_limit
-    by_count = {count: limit(int(count), total, level) for count in set(counts)}
-    return tuple(by_count[count] for count in counts)
+    total = int(sum(counts))
+    by_count = {
+        count: (lower_limit(int(count), total, level), upper_limit(int(count), total, level)) for count in set(counts)
+    }
+    return Limits(*([by_count[count][side] for count in counts] for side in (0, 1)))
 
 
 def _name(source: Given) -> str:

@@ -1,8 +1,10 @@
 """The pair that every pair within given limits stays below.
 
-If p_i <= p_up_i and q_i >= q_low_i for all bins, H(alpha) <= G(alpha) = sum (p_up_i - alpha q_low_i)_+, alpha >= 0.
-The lower convex envelope of min(G, 1) and the point (0, 1) is the profile of a finite law: the bins whose ratio
-exceeds alpha*, where the tangent from (0, 1) touches G, and one atom at log alpha* for all others.
+Masses within limits, p_low <= p <= p_up and q_low <= q <= q_up, that add up to 1. For a set S of bins p(S) is at most
+the sum of p_up over S and 1 less that of p_low over the others, and q(S) likewise at least; so for alpha >= 0
+H(alpha) <= sum (p_up - alpha q_low)_+, sum max(p_up, alpha q_up) - alpha, 1 - sum min(p_low, alpha q_low) and
+1 - alpha + sum (alpha q_up - p_low)_+. The lower convex envelope of all four and the point (0, 1) is the profile of a
+finite law.
 Guarantee: dominates, in exact fractions. Proof: docs/proofs/classic.md, section 6.
 Reference: Clopper, Pearson 1934; Zhu, Dong, Wang 2021, Prop. 10 (pairs of a profile).
 """
@@ -11,12 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 from flint import arb, fmpq
 
 from ...derived.shuffled.binomial import at_least, at_most
 from ...kernels.ball import BITS_START, working_precision
 from .laws import RationalLaw
+
+Corner: TypeAlias = tuple[Fraction, Fraction]  # alpha, and a height that the profile does not exceed there
 
 
 def upper_limit(count: int, total: int, level: Fraction) -> Fraction:
@@ -54,27 +60,50 @@ def _certified(guess: float, side: int, error: Callable[[arb], arb], level: Frac
     return Fraction(1) if side > 0 else Fraction(0)
 
 
-def law_within(p_up: Sequence[Fraction], q_low: Sequence[Fraction]) -> RationalLaw:
+class Limits(NamedTuple):
+    """Of the masses of a law, bin by bin; they add up to 1, which the limits alone do not say."""
+
+    low: Sequence[Fraction]
+    up: Sequence[Fraction]
+
+
+def law_within(p: Limits, q: Limits) -> RationalLaw:
     """The law that dominates all pairs within the limits."""
-    infinite = sum((p for p, q in zip(p_up, q_low, strict=True) if not q), Fraction(0))
-    if infinite >= 1:
-        return RationalLaw((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
-    bins = sorted(((p / q, p, q) for p, q in zip(p_up, q_low, strict=True) if q), reverse=True)
-    best, kept = Fraction(0), 0
-    p_above, q_above = infinite, Fraction(0)
-    for index, (ratio, p, q) in enumerate(bins):
-        if not ratio:
-            break
-        reach = (1 - p_above) / ratio + q_above  # (1 - G(ratio)) / ratio: how steep the line from (0, 1) is
-        if p_above <= 1 and reach > best:
-            best, kept = reach, index
-        p_above, q_above = p_above + p, q_above + q
-    if not best:
-        return RationalLaw((infinite, 1 - infinite, Fraction(0)), (Fraction(0), Fraction(0), Fraction(1)))
-    p_kept = infinite + sum((p for _, p, _ in bins[:kept]), Fraction(0))
-    q_kept = sum((q for _, _, q in bins[:kept]), Fraction(0))
-    top = bins[:kept]
+    corners = [(Fraction(0), Fraction(1))]
+    rest, more = 1 - sum(p.low, Fraction(0)), sum(q.up, Fraction(0)) - 1
+    for u, level in ((p.up, Fraction(0)), (p.low, rest)):
+        for v, rise in ((q.low, Fraction(0)), (q.up, more)):
+            corners += _corners(u, v, level, rise)
+    hull = _lower_hull(corners)
+    slopes = [(h0 - h1) / (a1 - a0) for (a0, h0), (a1, h1) in pairwise(hull)] + [Fraction(0)]
+    atoms = [(alpha, slope - after) for (alpha, _), (slope, after) in zip(hull[1:], pairwise(slopes), strict=True)]
     return RationalLaw(
-        (infinite, *(p for _, p, _ in top), 1 - p_kept, Fraction(0)),
-        (Fraction(0), *(q for _, _, q in top), best - q_kept, 1 - best),
+        (hull[-1][1], *(alpha * mass for alpha, mass in atoms), Fraction(0)),
+        (Fraction(0), *(mass for _, mass in atoms), 1 - slopes[0]),
     )
+
+
+def _corners(u: Sequence[Fraction], v: Sequence[Fraction], level: Fraction, rise: Fraction) -> list[Corner]:
+    """(alpha, G) where G(alpha) = level + rise alpha + sum (u_i - alpha v_i)_+ bends, from the last bend on."""
+    left = sorted(((u_i / v_i, u_i, v_i) for u_i, v_i in zip(u, v, strict=True) if v_i and u_i), reverse=True)
+    above, slope = level + sum((u_i for u_i, v_i in zip(u, v, strict=True) if not v_i), Fraction(0)), rise
+    found: list[Corner] = []
+    for alpha, u_i, v_i in left:
+        found.append((alpha, above + slope * alpha))
+        above, slope = above + u_i, slope - v_i
+    return [*found, (Fraction(0), above)]
+
+
+def _lower_hull(corners: Sequence[Corner]) -> list[Corner]:
+    """The lower hull of corners and of all that lies above or to the right of one, as far as it falls."""
+    hull: list[Corner] = []
+    for alpha, height in sorted(corners):
+        if hull and height >= hull[-1][1]:
+            continue
+        while len(hull) > 1:
+            (a0, h0), (a1, h1) = hull[-2:]
+            if (h0 - h1) * (alpha - a0) > (h0 - height) * (a1 - a0):
+                break
+            hull.pop()
+        hull.append((alpha, height))
+    return hull
