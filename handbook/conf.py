@@ -12,7 +12,7 @@ from jupyter_client import AsyncKernelManager
 from myst_nb.core.execute import direct
 
 import tightrope
-from handbook.stage import STAGED
+from handbook.stage import ROOT, STAGED
 from handbook.typeset import typeset
 
 logging.getLogger("traitlets").setLevel(logging.WARNING)  # the styles of a11y_pygments make every logger speak
@@ -57,8 +57,9 @@ nb_number_source_lines = False
 html_theme = "furo"
 html_title = f"Tightrope {release}"
 html_static_path = [str(STAGED / "_static")]
+html_favicon = str(ROOT / "src" / "tightrope" / "explore" / "page" / "icon.svg")
 html_css_files = ["site.css"]
-html_js_files = ["formulas.js"]
+html_js_files = ["wide.js"]
 html_copy_source = False
 html_use_index = False
 html_show_sourcelink = False

@@ -47,14 +47,19 @@ def look(request: pytest.FixtureRequest, browser: Browser, origin: str) -> Itera
     context.close()
 
 
+def wait_for_formulas(page: Page) -> None:
+    """Until they are set, and fit."""
+    page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
+    page.evaluate("MathJax.startup.promise.then(() => true)")
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_each_page_is_whole(look: tuple[Page, list[str]], origin: str, name: str) -> None:
     page, wrong = look
     wrong.clear()
     page.goto(f"{origin}/{name}")
     if page.locator(".math").count():
-        page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
-        page.evaluate("MathJax.startup.promise.then(() => true)")
+        wait_for_formulas(page)
         assert page.locator("mjx-merror").count() == 0
         assert page.locator("mjx-container").count() >= page.locator(".math").count()
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
@@ -74,6 +79,8 @@ def test_everybody_can_read_it(look: tuple[Page, list[str]], origin: str, name: 
     """No violation that axe-core finds, in either theme."""
     page, _ = look
     page.goto(f"{origin}/{name}.html")
+    if page.locator(".math").count():
+        wait_for_formulas(page)
     page.add_script_tag(path=os.environ["AXE"])
     found = page.evaluate("axe.run(document.querySelector('.content'), {resultTypes: ['violations']})")
     told = [(each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found["violations"]]
