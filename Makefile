@@ -151,9 +151,11 @@ transformations: $(STAMP) ## what each transformation does, with its theorem and
 bench: $(STAMP) ## time, memory and width of standard questions and of the lattice, as JSON
 	@$(BIN)/python benchmarks/run.py
 
-fuzz: $(STAMP) ## 2,000 random questions and 400 trees (CASES=n for fewer), each answered in 5 s; then the suite's searches in full
+# The comparisons take hours; one that was interrupted goes on from its journal in build/enumerated.
+fuzz: $(STAMP) ## 2,000 random questions and 400 trees (CASES=n for fewer), each answered in 5 s; the suite's searches in full; 1,000,000 comparisons with enumerated data (CHECKS=n)
 	$(BIN)/python -m benchmarks.fuzz $(CASES)
 	TIGHTROPE_SEARCH=full $(BIN)/python -m pytest -q -n $(WORKERS) $$(grep -rl tests.search tests --include='test_*.py') tests/conformance/test_facets.py
+	$(BIN)/python -m benchmarks.enumerated --processes 2 $(if $(CHECKS),--checks $(CHECKS))
 
 mutants: $(MUTANTS)/.stamp ## small faults by Cosmic Ray, each given to the tests of its line (SAMPLE=n per file, ONLY=room)
 	PYTHONPATH=src $(MUTANTS)/bin/python -m benchmarks.mutants $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(ONLY),--only $(ONLY)) --deep

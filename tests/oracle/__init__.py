@@ -24,4 +24,11 @@ Of tiny data sets with all their neighbours and all samples (numbers of 64 bits,
     selection          the law of the best of K runs
     amplified          closed forms of transformed profiles
     two_points         the worst mechanism with given Renyi divergences
+
+Trees of mechanisms and transformations, run on every tiny data set (whole numbers over 2^256):
+
+    leaves             mechanisms of the catalogue, as text and as algorithms of which it speaks
+    algorithms         what transformations do with algorithms
+    trees              trees of both, drawn by what their theorems need and by what their bases lack
+    profiles           the largest profile over all neighbours
 """

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, combinations_with_replacement, permutations, product
-from math import comb
+from math import comb, lcm
 from typing import Any
 
 from mpmath import mp, mpf
@@ -27,7 +27,7 @@ BITS = 256
 ONE = 1 << BITS
 DIGITS = 90
 ERROR = Fraction(1, 2**80)  # of a law of at most OUTPUTS_MOST outputs, each a sum of products of roundings of 2^-100
-OUTPUTS_MOST = 240
+OUTPUTS_MOST = 400
 DATA_MOST = 4  # records of a data set
 Masses = list[int]
 Record = Any
@@ -41,7 +41,9 @@ def masses(numbers: Sequence[Fraction | mpf]) -> Masses:
     """Numbers as masses, rounded down."""
     with mp.workdps(DIGITS):
         return [
-            number.numerator * ONE // number.denominator if isinstance(number, Fraction) else int(mp.floor(number * ONE))
+            number.numerator * ONE // number.denominator
+            if isinstance(number, Fraction)
+            else int(mp.floor(number * ONE))
             for number in numbers
         ]
 
@@ -141,20 +143,12 @@ def outer(laws: Sequence[Masses]) -> Masses:
 
 def mixed(parts: Sequence[tuple[Fraction, Masses]]) -> Masses:
     """A mixture; the weights sum to 1."""
-    bottom = 1
-    for weight, _ in parts:
-        bottom = bottom * weight.denominator // _gcd(bottom, weight.denominator)
+    bottom = lcm(*(weight.denominator for weight, _ in parts))
     found = [0] * len(parts[0][1])
     for weight, law in parts:
         top = weight.numerator * (bottom // weight.denominator)
         found = [total + top * mass for total, mass in zip(found, law, strict=True)]
     return [total // bottom for total in found]
-
-
-def _gcd(a: int, b: int) -> int:
-    while b:
-        a, b = b, a % b
-    return a
 
 
 class Sized(Algorithm):
@@ -183,9 +177,9 @@ class Sampled(Algorithm):
         super().__init__()
 
     def answer(self, data: Data) -> Masses:
-        weights: Counter[Data] = Counter()
+        weights: dict[Data, Fraction] = {}
         for weight, sample in self.scheme(data):
-            weights[sample] += weight
+            weights[sample] = weights.get(sample, Fraction(0)) + weight
         return mixed([(weight, self.base.law(sample)) for sample, weight in weights.items()])
 
 
@@ -262,9 +256,7 @@ def in_turn_each(data: Sequence[Data], parts: Sequence[Views]) -> Masses:
     """Each part on its own data, chosen by what was seen before it."""
     found = [ONE]
     for own, part in zip(data, parts, strict=True):
-        found = [
-            mass * next_mass >> BITS for history, mass in enumerate(found) for next_mass in part.law(own, history)
-        ]
+        found = [mass * next_mass >> BITS for history, mass in enumerate(found) for next_mass in part.law(own, history)]
     return found
 
 
@@ -386,10 +378,7 @@ class Cells(Algorithm):
 
     def answer(self, data: Data) -> Masses:
         return outer(
-            [
-                cell.law(tuple(value for place, value in data if place == index))
-                for index, cell in enumerate(self.cells)
-            ]
+            [cell.law(tuple(value for place, value in data if place == index)) for index, cell in enumerate(self.cells)]
         )
 
 

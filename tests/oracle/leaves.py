@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, permutations
+from itertools import combinations, pairwise, permutations
 from math import comb
 
 from mpmath import mp, mpf
@@ -83,9 +83,7 @@ def chain(p: Sequence[Fraction], q: Sequence[Fraction], source: Source, plain: b
         if state == 0:
             return tuple(q)
         before = exact(state - 1)
-        return tuple(
-            sum((before[start] * row[goal] for start, row in enumerate(move)), F(0)) for goal in range(len(p))
-        )
+        return tuple(sum((before[start] * row[goal] for start, row in enumerate(move)), F(0)) for goal in range(len(p)))
 
     return cache(lambda state: masses(exact(min(max(state, 0), FAR))))
 
@@ -97,12 +95,14 @@ def finite(source: Source, plain: bool) -> Leaf:
         p, q = ([source.choice((0, 1, 2, 3, 4, 6, 8, 9)) for _ in range(count)] for _ in range(2))
         if sum(p) and sum(q) and p != q:
             break
-    p, q = p + [0], q + [0]
+    p, q = [*p, 0], [*q, 0]
     p[-1], q[-1] = -sum(p) % 16, -sum(q) % 16
     kept = [index for index in range(len(p)) if p[index] or q[index]]
     first, second = shares([p[i] for i in kept]), shares([q[i] for i in kept])
     scale = [float(x) for x in first], [float(x) for x in second]
-    if first == second or any(F(x) != y for law, own in zip(scale, (first, second), strict=True) for x, y in zip(law, own, strict=True)):
+    if first == second or any(
+        F(x) != y for law, own in zip(scale, (first, second), strict=True) for x, y in zip(law, own, strict=True)
+    ):
         return finite(source, plain)
     law = chain(first, second, source, plain)
     text = f"Finite(p={scale[0]}, q={scale[1]})"
@@ -240,7 +240,7 @@ def cells(cdf: Callable[[mpf], mpf], edges: Sequence[float], unit: float = 1.0) 
     def law(state: int) -> Masses:
         with mp.workdps(DIGITS):
             below = [mpf(0), *(cdf(mpf(edge) - unit * state) for edge in edges), mpf(1)]
-            return masses([max(high - low, mpf(0)) for low, high in zip(below, below[1:], strict=False)])
+            return masses([max(high - low, mpf(0)) for low, high in pairwise(below)])
 
     return law
 
@@ -297,7 +297,7 @@ def noise(source: Source, plain: bool) -> Leaf:
     }[kind](size)
     edges = source.choice(([0.0], [0.0, 1.0], [-1.0, 0.0, 1.0], [-0.5, 0.5, 1.5], [0.0, 1.0, 2.0]))
     law = cells(cdf, edges)
-    whole = kind == "DiscreteLaplace" and {0.0, -1.0} <= set(edges) and not plain
+    whole = kind == "DiscreteLaplace" and 0.0 in edges
 
     def make(relation: str) -> Algorithm:
         return Counting(law, len(edges) + 1, (-1, 0, 1) if relation == ADD_REMOVE else (0, 1))
@@ -370,7 +370,9 @@ def spread(source: Source, plain: bool) -> Leaf:
         with mp.workdps(DIGITS):
             return cells(_gaussian(mpf(second) * (mpf(first) / second) ** state), edges)(0)
 
-    return Leaf(f"GaussianVariance(sigma1={first}, sigma2={second})", "", lambda _: Counting(law, len(edges) + 1, (0, 1)))
+    return Leaf(
+        f"GaussianVariance(sigma1={first}, sigma2={second})", "", lambda _: Counting(law, len(edges) + 1, (0, 1))
+    )
 
 
 def scores(source: Source, plain: bool) -> Leaf:
@@ -449,22 +451,16 @@ def stable(source: Source, plain: bool) -> Leaf:
 
 
 LEAVES: tuple[Callable[[Source, bool], Leaf], ...] = (
-    finite,
-    finite,
-    finite,
-    response,
-    response,
-    channel,
-    subset,
-    claim,
-    claim,
+    *[finite] * 6,
+    *[response] * 4,
+    *[channel] * 2,
+    *[subset] * 2,
+    *[claim] * 4,
+    *[measured] * 2,
+    *[noise] * 3,
+    *[clamped] * 2,
     points,
-    noise,
-    noise,
     heads,
-    measured,
-    clamped,
-    clamped,
     cut,
     spread,
     scores,

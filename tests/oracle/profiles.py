@@ -8,14 +8,12 @@ from fractions import Fraction
 import numpy as np
 from mpmath import mp, mpf
 
-from .algorithms import BITS, ERROR, ONE, Algorithm, Both, Masses
-
-DIGITS = 60
+from .algorithms import BITS, DIGITS, ERROR, ONE, Algorithm, Both, Masses
 
 
 def powers(epsilon: float) -> tuple[int, int]:
     """Whole numbers over 2^256 at or below and at or above e^epsilon."""
-    with mp.workdps(90):
+    with mp.workdps(DIGITS):
         number = int(mp.floor(mp.exp(mpf(epsilon)) * ONE))
     return number - (number >> 200) - 1, number + (number >> 200) + 1
 
@@ -44,7 +42,7 @@ class Profiles:
     def largest(self, epsilon: float) -> tuple[Fraction, Fraction]:
         """Numbers at or below and at or above the largest delta; that at or below is of the best pair in doubles."""
         if not self.laws:
-            with mp.workdps(90):
+            with mp.workdps(DIGITS):
                 number = max(Fraction(0), 1 - Fraction(powers(epsilon)[0], ONE))
             return number - ERROR, number + ERROR
         alpha = float(np.exp(epsilon))
@@ -53,9 +51,9 @@ class Profiles:
         near = np.flatnonzero(found >= best - 1e-9 * (1.0 + alpha))
         low, high = powers(epsilon)
         slack = ERROR * (2 + Fraction(high, ONE))
-        values = [_excess(*self.laws[index], high) for index in near[:3]]
+        values = [_excess(self.laws[index], high) for index in near[:3]]
         below = max(values) - slack
-        above = max(_excess(*self.laws[index], low) for index in near) + slack
+        above = max(_excess(self.laws[index], low) for index in near) + slack
         return max(below, Fraction(0)), above
 
     def kinks(self, most: int) -> list[float]:
@@ -70,10 +68,10 @@ class Profiles:
         return [float(loss) for loss in found]
 
 
-def _excess(p: Masses, q: Masses, alpha: int) -> Fraction:
+def _excess(pair: tuple[Masses, Masses], alpha: int) -> Fraction:
     """The sum of (p - alpha q) where it is above 0, alpha over 2^256."""
     total = 0
-    for first, second in zip(p, q, strict=True):
+    for first, second in zip(*pair, strict=True):
         more = (first << BITS) - alpha * second
         if more > 0:
             total += more

@@ -1,15 +1,15 @@
-"""Trees of mechanisms and transformations, drawn by what they are about: as text, and as a real algorithm.
+"""Trees of mechanisms and transformations, each as text beside a real algorithm; and trees drawn at random.
 
-Most trees are as their theorems want them. Some have a base that is about the other relation, that samples from data of
-another size, or that is known next to one data set alone: these are to be refused, and what such a base really does on
-the data is computed all the same.
+Most that are drawn are as their theorems want them. Some have a base that is about the other relation, that samples
+from data of another size, or that is known next to one data set alone: these are to be refused, and what such a base
+really does on the data is computed all the same.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from mpmath import mpf
@@ -17,8 +17,6 @@ from mpmath import mpf
 from . import enumerate_data as data
 from .algorithms import (
     DATA_MOST,
-    DIGITS,
-    ONE,
     Algorithm,
     Allocated,
     Best,
@@ -37,16 +35,18 @@ from .algorithms import (
     lacking,
     replaced,
 )
-from .leaves import ADD_REMOVE, LEAVES, REPLACE, Source
+from .enumerate_data import Scheme
+from .leaves import ADD_REMOVE, LEAVES, REPLACE, Leaf, Source
 from .selection import Runs
 
 F = Fraction
 DEPTH_MOST = 4
-ODD = 0.07  # of the bases are about another relation or another size
+ODD = 0.07  # of the bases are about another relation, as many of another size
 PAIRS_MOST = 60
 RATES = (F(1, 4), F(1, 2), F(3, 4), F(1), F(0))
 RATE_WEIGHTS = (5, 6, 5, 1, 0.5)
 Make = Callable[[str], Algorithm]
+MakeLeaf = Callable[[Source, bool], Leaf]
 
 
 @dataclass(frozen=True)
@@ -70,48 +70,173 @@ class Tree:
         return Sized(made) if self.relation == REPLACE and relation == ADD_REMOVE else made
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A tree, the relation that it is asked for, and the laws of neighbours."""
+def leaf(found: Leaf) -> Tree:
+    """A mechanism by itself."""
+    return Tree(found.text, found.relation, None, found.make, found.shown, (found.text.split("(")[0],))
 
-    tree: Tree
-    relation: str
-    algorithm: Algorithm
-    neighbours: tuple[Both, ...]
-    plain: bool = False
+
+def composed(parts: Sequence[Tree], seed: str | None, width: int) -> Tree:
+    """One after the other, on records of so many values; seed: of choices by what was seen."""
+    parts = tuple(parts)
+    alike = len(set(map(id, parts))) == 1
+    inside = f"{parts[0].text} * {len(parts)}" if alike else " + ".join(part.text for part in parts)
+    return Tree(
+        f"({inside})",
+        next((part.relation for part in parts if part.relation), ""),
+        max((part.size for part in parts if part.size is not None), default=None),
+        lambda asked: Composed([part.run(asked) for part in parts], seed, width),
+        all(part.shown for part in parts),
+        ("*", *parts[0].calls) if alike else ("+", *(call for part in parts for call in part.calls)),
+    )
+
+
+def best_of(base: Tree, law: str, mean: float, shape: float | None, how: str, seed: float) -> Tree:
+    """how: the score rises or falls with the loss, is any, or none."""
+    runs = Runs(law, mpf(mean), None if shape is None else mpf(shape))
+
+    def make(asked: str) -> Algorithm:
+        made = base.run(asked)
+        outputs = list(range(made.outputs))
+        if how == "none":
+            return Best(made, runs, [outputs])
+        if how == "any":
+            Source(seed).shuffle(outputs)
+            return Best(made, runs, [[output] for output in outputs])
+        records = max(base.size or 1, made.least + (asked == ADD_REMOVE))
+        rest = (made.others[0],) * (records - 1)
+        one = tuple(sorted((*rest, made.values[-1])))
+        other = tuple(sorted((*rest, made.values[0]))) if asked == REPLACE else rest
+        return Best(made, runs, by_loss(made, one, other, how == "rising"))
+
+    more = "" if shape is None else f", shape={shape}"
+    text = f"{base.text}.best_of(law='{law}', mean={mean}{more})"
+    return Tree(text, base.relation, base.size, make, False, ("best_of", *base.calls))
+
+
+def grouped(base: Tree, size: int) -> Tree:
+    """So many records in the place of one."""
+    return Tree(
+        f"{base.text}.group(size={size})",
+        base.relation,
+        None if base.size is None else -(-base.size // size),
+        lambda asked: Grouped(base.run(asked), size),
+        False,  # groups attain a claim by noise with more outputs than are listed here
+        ("group", *base.calls),
+    )
+
+
+def sampled(
+    base: Tree, call: str, relation: str, usual: str, size: int | None, scheme: Scheme, inside: str, least: int = 0
+) -> Tree:
+    """The base on a sample, itself about the relation `inside`; usual: the relation that its call need not name."""
+    more = "" if relation == usual else f", neighbours='{relation}'"
+    return Tree(
+        f"{base.text}.{call}{more})",
+        relation,
+        size,
+        lambda asked: Sampled(base.run(inside), scheme, least),
+        base.shown and relation == ADD_REMOVE and not call.startswith("truncated"),
+        (f"{call.split('(')[0]} {relation}", *base.calls),
+    )
+
+
+def poisson(base: Tree, rate: Fraction, relation: str = ADD_REMOVE) -> Tree:
+    """Each record by itself."""
+    return sampled(base, f"poisson(rate={float(rate)}", relation, ADD_REMOVE, None, data.poisson(rate), ADD_REMOVE)
+
+
+def truncated_poisson(base: Tree, rate: Fraction, cap: int, records: int) -> Tree:
+    """A Poisson sample of at most so many."""
+    call = f"truncated_poisson(rate={float(rate)}, cap={cap}, records={records}"
+    return sampled(base, call, ADD_REMOVE, ADD_REMOVE, records, data.truncated_poisson(rate, cap), ADD_REMOVE)
+
+
+def without_replacement(base: Tree, batch: int, records: int, relation: str = REPLACE) -> Tree:
+    """A batch of the records."""
+    call = f"without_replacement(batch={batch}, records={records}"
+    return sampled(base, call, relation, REPLACE, records, batch_of(batch), REPLACE, batch)
+
+
+def with_replacement(base: Tree, batch: int, records: int) -> Tree:
+    """So many draws."""
+    call = f"with_replacement(batch={batch}, records={records}"
+    return sampled(base, call, REPLACE, REPLACE, records, draws(batch), REPLACE)
+
+
+def random_allocation(base: Tree, steps: int, uses: int, seed: str | None) -> Tree:
+    """Some of the steps, drawn by each record."""
+    more = "" if uses == 1 else f", uses={uses}"
+    return Tree(
+        f"{base.text}.random_allocation(steps={steps}{more})",
+        ADD_REMOVE,
+        None,
+        lambda asked: Allocated(base.run(ADD_REMOVE), steps, uses, seed),
+        base.shown,
+        ("random_allocation" if uses == 1 else "random_allocation uses", *base.calls),
+    )
+
+
+def parallel(cells: Sequence[Tree]) -> Tree:
+    """Each on a cell."""
+    return Tree(
+        f"parallel({', '.join(cell.text for cell in cells)})",
+        ADD_REMOVE,
+        None,
+        lambda asked: Cells([cell.run(ADD_REMOVE) for cell in cells]),
+        False,
+        ("parallel", *(call for cell in cells for call in cell.calls)),
+    )
+
+
+def shuffle(base: Tree, users: int) -> Tree:
+    """One report of each user, in random order; a base of several records runs on all that a user holds."""
+    return Tree(
+        f"{base.text}.shuffle(users={users})",
+        REPLACE,
+        users,
+        lambda asked: Shuffled(base.run(REPLACE), users, base.size or 1),
+        False,
+        ("shuffle", *base.calls),
+    )
+
+
+def shuffled_batches(base: Tree, steps: int, records: int, seed: str | None) -> Tree:
+    """An epoch over batches of this many records, a multiple of the steps, in random order."""
+    return Tree(
+        f"{base.text}.shuffled_batches(steps={steps})",
+        REPLACE,
+        records,
+        lambda asked: Epoch(base.run(ADD_REMOVE), steps, seed),
+        False,
+        ("shuffled_batches", *base.calls),
+    )
 
 
 class Drawer:
     """Draws one tree; plain: parts and steps look at the data in the same way whatever was seen."""
 
-    def __init__(self, source: Source, plain: bool) -> None:
-        self.source, self.plain = source, plain
+    def __init__(self, source: Source, plain: bool, leaves: Sequence[MakeLeaf]) -> None:
+        self.source, self.plain, self.leaves = source, plain, leaves
 
     def seed(self) -> str | None:
         """Of choices that depend on what was seen."""
         return None if self.plain else str(self.source.random())
-
-    def leaf(self) -> Tree:
-        found = self.source.choice(LEAVES)(self.source, self.plain)
-        return Tree(found.text, found.relation, None, found.make, found.shown, (found.text.split("(")[0],))
 
     def tree(self, depth: int, relation: str, size: int | None) -> Tree:
         """About this relation, on data of this size; None: a size that no part may name."""
         source = self.source
         if depth == 0:
             while True:
-                found = self.leaf()
+                found = leaf(source.choice(self.leaves)(source, self.plain))
                 if found.relation in ("", relation) or source.random() < ODD:
                     return found
-        kinds = [self.composed, self.composed, self.counted, self.best, self.grouped]
+        kinds = [self.sum, self.sum, self.count, self.best, self.group, self.poisson, self.poisson]
         if relation == ADD_REMOVE:
-            kinds += [self.poisson] * 3 + [self.allocated, self.allocated, self.parallel]
+            kinds += [self.poisson, self.allocation, self.allocation, self.cells]
             if size is not None:
                 kinds += [self.truncated] * 2 + ([self.batch] * 2 if size > 1 else [])
-        else:
-            kinds += [self.poisson] * 2
-            if size is not None:
-                kinds += [self.batch, self.batch, self.drawn, self.drawn, self.shuffled, self.shuffled, self.epoch]
+        elif size is not None:
+            kinds += [self.batch, self.batch, self.draws, self.draws, self.shuffle, self.shuffle, self.epoch]
         return source.choice(kinds)(depth - 1, relation, size)
 
     def base(self, depth: int, relation: str, size: int | None) -> Tree:
@@ -123,187 +248,69 @@ class Drawer:
             size = self.source.randint(1, 3) if size is None else size % 3 + 1
         return self.tree(depth, relation, size)
 
-    def composed(self, depth: int, relation: str, size: int | None) -> Tree:
+    def sum(self, depth: int, relation: str, size: int | None) -> Tree:
         one = self.base(depth, relation, size)
         other = self.base(self.source.randint(0, min(depth, 1)), relation, size)
-        seed, width = self.seed(), self.source.choice((2, 2, 3))
-        kind = one.relation or other.relation
-        sizes = [part.size for part in (one, other) if part.size is not None]
-        return Tree(
-            f"({one.text} + {other.text})",
-            kind,
-            max(sizes, default=None),
-            lambda asked: Composed([one.run(asked), other.run(asked)], seed, width),
-            one.shown and other.shown,
-            ("+", *one.calls, *other.calls),
-        )
+        return composed([one, other], self.seed(), self.source.choice((2, 2, 3)))
 
-    def counted(self, depth: int, relation: str, size: int | None) -> Tree:
-        base = self.base(depth, relation, size)
-        count, seed, width = self.source.choice((2, 2, 3)), self.seed(), self.source.choice((2, 2, 3))
-        return replace(
-            base,
-            text=f"({base.text} * {count})",
-            make=lambda asked: Composed([base.run(asked)] * count, seed, width),
-            calls=("*", *base.calls),
-        )
+    def count(self, depth: int, relation: str, size: int | None) -> Tree:
+        base, count = self.base(depth, relation, size), self.source.choice((2, 2, 3))
+        return composed([base] * count, self.seed(), self.source.choice((2, 2, 3)))
 
     def best(self, depth: int, relation: str, size: int | None) -> Tree:
-        base = self.base(depth, relation, size)
-        law, mean, shape = self.source.choice(RUNS)
-        more = "" if shape is None else f", shape={shape}"
-        runs = Runs(law, mpf(mean), None if shape is None else mpf(shape))
-        how, seed = self.source.choice(("rising", "falling", "any", "none")), self.source.random()
+        base, (law, mean, shape) = self.base(depth, relation, size), self.source.choice(RUNS)
+        how = self.source.choice(("rising", "falling", "any", "none"))
+        return best_of(base, law, mean, shape, how, self.source.random())
 
-        def make(asked: str) -> Algorithm:
-            made = base.run(asked)
-            outputs = list(range(made.outputs))
-            if how == "none":
-                classes = [outputs]
-            elif how == "any":
-                Source(seed).shuffle(outputs)
-                classes = [[output] for output in outputs]
-            else:
-                full = (base.size or 1) if asked == REPLACE else max(base.size or 1, made.least + 1)
-                rest = (made.others[0],) * (full - 1)
-                one = tuple(sorted((*rest, made.values[-1])))
-                other = tuple(sorted((*rest, made.values[0]))) if asked == REPLACE else rest
-                classes = by_loss(made, one, other, how == "rising")
-            return Best(made, runs, classes)
-
-        return Tree(
-            f"{base.text}.best_of(law='{law}', mean={mean}{more})", base.relation, base.size, make, False,
-            ("best_of", *base.calls),
-        )
-
-    def grouped(self, depth: int, relation: str, size: int | None) -> Tree:
+    def group(self, depth: int, relation: str, size: int | None) -> Tree:
         count = self.source.choice((2, 2, 3))
-        inner = None if size is None else size * count
-        if inner is not None and inner > DATA_MOST:
-            inner = None
-        base = self.base(depth, relation, inner)
-        return Tree(
-            f"{base.text}.group(size={count})",
-            base.relation,
-            None if base.size is None else -(-base.size // count),
-            lambda asked: Grouped(base.run(asked), count),
-            base.shown,
-            ("group", *base.calls),
-        )
+        inner = None if size is None or size * count > DATA_MOST else size * count
+        return grouped(self.base(depth, relation, inner), count)
 
     def rate(self) -> Fraction:
         return self.source.choices(RATES, RATE_WEIGHTS)[0]
 
     def poisson(self, depth: int, relation: str, size: int | None) -> Tree:
-        base, rate = self.base(depth, ADD_REMOVE, None), self.rate()
-        more = ", neighbours='replace'" if relation == REPLACE else ""
-        return Tree(
-            f"{base.text}.poisson(rate={float(rate)}{more})",
-            relation,
-            None,
-            lambda asked: Sampled(base.run(ADD_REMOVE), data.poisson(rate)),
-            base.shown and relation == ADD_REMOVE,
-            ("poisson" + more[-9:-1], *base.calls),
-        )
+        return poisson(self.base(depth, ADD_REMOVE, None), self.rate(), relation)
 
     def batch(self, depth: int, relation: str, size: int | None) -> Tree:
         assert size is not None
         batch = self.source.randint(1, size if relation == REPLACE else size - 1)
-        base = self.base(depth, REPLACE, batch)
-        more = ", neighbours='add_remove'" if relation == ADD_REMOVE else ""
-        return Tree(
-            f"{base.text}.without_replacement(batch={batch}, records={size}{more})",
-            relation,
-            size,
-            lambda asked: Sampled(base.run(REPLACE), batch_of(batch), batch),
-            base.shown and relation == ADD_REMOVE,
-            ("without_replacement" + more[-11:-1], *base.calls),
-        )
+        return without_replacement(self.base(depth, REPLACE, batch), batch, size, relation)
 
-    def drawn(self, depth: int, relation: str, size: int | None) -> Tree:
+    def draws(self, depth: int, relation: str, size: int | None) -> Tree:
+        assert size is not None
         batch = self.source.choice((1, 2, 2, 3))
-        base = self.base(depth, REPLACE, batch)
-        return Tree(
-            f"{base.text}.with_replacement(batch={batch}, records={size})",
-            REPLACE,
-            size,
-            lambda asked: Sampled(base.run(REPLACE), draws(batch)),
-            False,
-            ("with_replacement", *base.calls),
-        )
+        return with_replacement(self.base(depth, REPLACE, batch), batch, size)
 
     def truncated(self, depth: int, relation: str, size: int | None) -> Tree:
         assert size is not None
-        base, rate, cap = self.base(depth, ADD_REMOVE, None), self.rate(), self.source.randint(1, size + 1)
-        return Tree(
-            f"{base.text}.truncated_poisson(rate={float(rate)}, cap={cap}, records={size})",
-            ADD_REMOVE,
-            size,
-            lambda asked: Sampled(base.run(ADD_REMOVE), data.truncated_poisson(rate, cap)),
-            False,
-            ("truncated_poisson", *base.calls),
-        )
+        base = self.base(depth, ADD_REMOVE, None)
+        return truncated_poisson(base, self.rate(), self.source.randint(1, size + 1), size)
 
-    def allocated(self, depth: int, relation: str, size: int | None) -> Tree:
-        base, steps, seed = self.base(depth, ADD_REMOVE, None), self.source.choice((1, 2, 2, 3)), self.seed()
+    def allocation(self, depth: int, relation: str, size: int | None) -> Tree:
+        base, steps = self.base(depth, ADD_REMOVE, None), self.source.choice((1, 2, 2, 3))
         uses = self.source.choice((1, 1, 1, self.source.randint(1, steps)))
-        more = "" if uses == 1 else f", uses={uses}"
-        return Tree(
-            f"{base.text}.random_allocation(steps={steps}{more})",
-            ADD_REMOVE,
-            None,
-            lambda asked: Allocated(base.run(ADD_REMOVE), steps, uses, seed),
-            base.shown,
-            ("random_allocation", *base.calls),
-        )
+        return random_allocation(base, steps, uses, self.seed())
 
-    def parallel(self, depth: int, relation: str, size: int | None) -> Tree:
-        one = self.base(depth, ADD_REMOVE, None)
-        other = self.base(self.source.randint(0, min(depth, 1)), ADD_REMOVE, None)
-        return Tree(
-            f"parallel({one.text}, {other.text})",
-            ADD_REMOVE,
-            None,
-            lambda asked: Cells([one.run(ADD_REMOVE), other.run(ADD_REMOVE)]),
-            False,
-            ("parallel", *one.calls, *other.calls),
-        )
+    def cells(self, depth: int, relation: str, size: int | None) -> Tree:
+        depths = (depth, self.source.randint(0, min(depth, 1)))
+        return parallel([self.base(each, ADD_REMOVE, None) for each in depths])
 
-    def shuffled(self, depth: int, relation: str, size: int | None) -> Tree:
+    def shuffle(self, depth: int, relation: str, size: int | None) -> Tree:
         assert size is not None
-        base = self.base(depth, REPLACE, 1)
-        return Tree(
-            f"{base.text}.shuffle(users={size})",
-            REPLACE,
-            size,
-            lambda asked: Shuffled(base.run(REPLACE), size, base.size or 1),
-            False,
-            ("shuffle", *base.calls),
-        )
+        return shuffle(self.base(depth, REPLACE, 1), size)
 
     def epoch(self, depth: int, relation: str, size: int | None) -> Tree:
+        """Of Gaussian noise, but for a few."""
         assert size is not None
         steps = self.source.choice([steps for steps in (1, 2, 3) if size % steps == 0])
-        odd = self.source.random() < ODD
-        while True:
+        base = self.base(0, ADD_REMOVE, None)
+        while base.calls[-1] not in ("Gaussian", "GDP") and self.source.random() > ODD / 3:
             base = self.base(0, ADD_REMOVE, None)
-            if odd or base.calls[-1] in ("Gaussian", "GDP"):
-                break
         if self.source.random() < 0.3:
-            base = replace(base, text=f"{base.text}.group(size=2)", make=_pairs(base), calls=("group", *base.calls))
-        seed = self.seed()
-        return Tree(
-            f"{base.text}.shuffled_batches(steps={steps})",
-            REPLACE,
-            size,
-            lambda asked: Epoch(base.run(ADD_REMOVE), steps, seed),
-            False,
-            ("shuffled_batches", *base.calls),
-        )
-
-
-def _pairs(base: Tree) -> Make:
-    return lambda asked: Grouped(base.run(asked), 2)
+            base = grouped(base, 2)
+        return shuffled_batches(base, steps, size, self.seed())
 
 
 RUNS: tuple[tuple[str, float, float | None], ...] = (
@@ -320,27 +327,40 @@ RUNS: tuple[tuple[str, float, float | None], ...] = (
 )
 
 
-def drawn(seed: int, index: int) -> Drawn | None:
+@dataclass(frozen=True)
+class Drawn:
+    """A tree, the relation that it is asked for, and the laws of neighbours.
+
+    plain: nothing looks at the data in another way by what was seen, so that the data sets may show the pair.
+    """
+
+    tree: Tree
+    relation: str
+    algorithm: Algorithm
+    neighbours: tuple[Both, ...]
+    plain: bool
+
+
+def drawn(seed: int, index: int, leaves: Sequence[MakeLeaf] = LEAVES, deep: int = DEPTH_MOST) -> Drawn | None:
     """The tree of this number, with its laws on the data sets of neighbours; None where there are too many."""
     source = random.Random(f"{seed}/{index}")
     plain = source.random() < 0.4
-    relation = source.choice((ADD_REMOVE, REPLACE))
-    records = source.choice((1, 2, 2, 3))
-    depth = source.choices(range(DEPTH_MOST + 1), (1, 3, 5, 4, 2))[0]
+    relation, records = source.choice((ADD_REMOVE, REPLACE)), source.choice((1, 2, 2, 3))
+    depth = min(source.choices(range(DEPTH_MOST + 1), (1, 3, 5, 4, 2))[0], deep)
     try:
-        return asked(Drawer(source, plain).tree(depth, relation, records), source, plain)
-    except (TooLarge, RecursionError):
+        return listed(Drawer(source, plain, leaves).tree(depth, relation, records), source, plain)
+    except TooLarge:
         return None
 
 
-def asked(tree: Tree, source: Source, plain: bool = False) -> Drawn | None:
-    """A tree beside its neighbours; what is about one relation is asked for that."""
+def listed(tree: Tree, source: Source, plain: bool = False) -> Drawn | None:
+    """A tree beside its neighbours; what leaves the relation open is asked for adding and removing a record."""
     relation = tree.relation or ADD_REMOVE
     algorithm = tree.run(relation)
     found = list(neighbours(algorithm, relation, tree.size))
-    if len(found) > PAIRS_MOST + 2 * len(algorithm.values):
-        first = 2 * len(algorithm.values)  # the smallest data sets, where a record tells the most
-        found = [*found[:first], *source.sample(found[first:], max(PAIRS_MOST - first, 1))]
+    first = 2 * len(algorithm.values)  # the smallest data sets, where a record tells the most
+    if len(found) > first + PAIRS_MOST:
+        found = [*found[:first], *source.sample(found[first:], PAIRS_MOST)]
     for pair in found:
         for one in pair:
             algorithm.law(one)
@@ -349,14 +369,11 @@ def asked(tree: Tree, source: Source, plain: bool = False) -> Drawn | None:
 
 def neighbours(algorithm: Algorithm, relation: str, size: int | None) -> Iterator[Both]:
     """Of data of so many records, or of a few sizes."""
-    few = len(algorithm.values) <= 3
+    more = 4 if len(algorithm.values) <= 3 else 3
     if relation == REPLACE:
-        for records in (1, 2, 3) if size is None and few else (1, 2) if size is None else (size,):
+        for records in range(1, more) if size is None else (size,):
             yield from replaced(algorithm, records)
     else:
         least = algorithm.least
-        sizes = range(least + 1, least + (4 if few else 3)) if size is None else (size, size + 1)
-        for records in sizes:
+        for records in range(least + 1, least + more) if size is None else (size, size + 1):
             yield from lacking(algorithm, records)
-
-
