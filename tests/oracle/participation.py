@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,7 @@ def apart(steps: int, count: int, gap: int) -> Iterator[tuple[int, ...]]:
     """All patterns of at most so many steps, any two at least so far apart."""
     for size in range(1, count + 1):
         for pattern in combinations(range(steps), size):
-            if all(two - one >= gap for one, two in zip(pattern, pattern[1:], strict=False)):
+            if all(two - one >= gap for one, two in pairwise(pattern)):
                 yield pattern
 
 

@@ -135,9 +135,10 @@ def _in_order(columns: Columns, epochs: int) -> Ends:
         if ends.lower == ends.upper:
             return ends
         if columns.steps * epochs > PATTERNS_WORK:  # some of them, and all patterns with this gap
-            some = [range(t, columns.steps, period) for t in range(min(period, PATTERNS_SOME))]
+            many = min(period, PATTERNS_SOME, PATTERNS_WORK // epochs**2)
+            some = [largest_sum(columns.gram(range(t, columns.steps, period))).lower for t in range(many)]
             above = _tree_exactly(columns, epochs, period) or ends
-            return Ends(max(ends.lower, _listed(columns, some).lower), above.upper)
+            return Ends(max(ends.lower, *some, ends.lower), above.upper)
     if columns.steps * epochs > PATTERNS_WORK:
         raise InvalidParameter(
             "the steps and epochs make too many patterns to be added up one by one: give participations and "
