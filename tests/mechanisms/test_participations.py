@@ -105,7 +105,8 @@ def shift(run: tr.Mechanism, end: int) -> Fraction:
 def test_texts_documents_and_copies(make: Any, given: dict[str, Any]) -> None:
     for encoder in ({"toeplitz": [1, 0.5, 0.25]}, {"inverse": (1, -0.5)}) if make is tr.MatrixMechanism else ({},):
         run = make(sigma=2, steps=12, sensitivity=0.5, **encoder, **given)
-        for copy in (tr.parse(repr(run)), tr.load(tr.dump(run)), pickle.loads(pickle.dumps(run))):
+        copies: list[Any] = [tr.parse(repr(run)), tr.load(tr.dump(run)), pickle.loads(pickle.dumps(run))]
+        for copy in copies:
             assert copy == run
             assert hash(copy) == hash(run)
             assert copy.total_sensitivity == run.total_sensitivity
@@ -119,7 +120,7 @@ def test_one_participation_is_what_it_was() -> None:
     rows = [[1.0, 0.0], [0.3, 0.7]]
     plain = tr.MatrixMechanism(sigma=2, matrix=rows)
     for other in ({"participations": 1}, {"epochs": 1}, {"patterns": [[0], [1]]}, {"separation": 2}):
-        run = tr.MatrixMechanism(sigma=2, matrix=rows, **other)  # type: ignore[arg-type]
+        run = tr.MatrixMechanism(sigma=2, matrix=rows, **other)
         assert shift(run, 0) == shift(run, 1) == shift(plain, 1)
     root = square_root(50)
     full = [[root[i - j] if j <= i else 0.0 for j in range(50)] for i in range(50)]
@@ -308,7 +309,8 @@ def test_trees_have_the_norms_of_their_nodes(restart: int | None) -> None:
             ({"participations": 3, "separation": 2}, oracle.apart(steps, 3, 2)),
             ({"patterns": [[0, 4], [1, 2, 3]]}, [(0, 4), (1, 2, 3)]),
         ):
-            run = tr.TreeAggregation(sigma=1, steps=steps, restart=restart, **given)  # type: ignore[arg-type]
+            run = tr.TreeAggregation(sigma=1, steps=steps, restart=restart, **given)
             rows = oracle.tree(steps, restart)
-            assert run.ends == (max(oracle.all_equal(rows, pattern) for pattern in patterns),) * 2
+            truth = max(oracle.all_equal(rows, pattern) for pattern in patterns)
+            assert [Fraction(end) for end in run.ends] == [truth, truth]
     assert tr.TreeAggregation(sigma=1, steps=100, restart=8).levels == 4
