@@ -14,7 +14,7 @@ from tightrope.errors import InvalidParameter
 from tightrope.kernels import participation, unit_vectors
 from tightrope.kernels.columns import Columns, TreeColumns, inverse_toeplitz, toeplitz, whole_numbers
 from tightrope.kernels.participation import Apart, InOrder, Listed, Use, first_slots, largest_norm_square, norm_square
-from tightrope.kernels.unit_vectors import Ends, largest_sum
+from tightrope.kernels.unit_vectors import Interval, largest_sum
 
 Rows = list[list[Fraction]]
 Patterns = list[tuple[int, ...]]
@@ -24,7 +24,7 @@ def falling(draw: random.Random, many: int) -> list[float]:
     return sorted((abs(draw.gauss(0, 1)) for _ in range(many)), reverse=True)
 
 
-def drawn(kind: str, seed: int) -> tuple[Ends, Rows, Patterns]:
+def drawn(kind: str, seed: int) -> tuple[Interval, Rows, Patterns]:
     """Both ends for a random matrix of this kind, the matrix in fractions, and the patterns of a record."""
     draw = random.Random(f"{kind} {seed}")
     steps = draw.randint(1, 14 if draw.random() < 0.2 else 10)
@@ -225,7 +225,7 @@ def test_the_sum_over_vectors_has_ends_that_meet() -> None:
     ends = largest_sum([[9 - 3, -3, -3], [-3, 9 - 3, -3], [-3, -3, 9 - 3]])
     assert ends.lower <= 27 <= ends.upper
     assert ends.upper - ends.lower < Fraction(1, 10**11)
-    assert largest_sum([[2, -1], [-1, 2]]) == Ends(Fraction(6), Fraction(6))
+    assert largest_sum([[2, -1], [-1, 2]]) == Interval(Fraction(6), Fraction(6))
     many = [[3 if i == j else -1 if (i - j) % 70 in (1, 69) else 0 for j in range(70)] for i in range(70)]
     odd = [[*row[:69]] for row in many[:69]]
     odd[0][68] = odd[68][0] = -1  # an odd circle: no signs undo it

@@ -29,7 +29,7 @@ import numpy as np
 
 from ..errors import InvalidParameter
 from .columns import Columns, DenseColumns, ToeplitzColumns, TreeColumns, dense, inverse_toeplitz, toeplitz
-from .unit_vectors import Ends, largest_sum, two_coloured
+from .unit_vectors import Interval, largest_sum, two_coloured
 
 SEARCHED_MOST = 1024  # steps of a matrix of all inner products
 BANDED_WORK = 2_000_000  # steps times states times counts of the dynamic programme over the last steps
@@ -73,7 +73,7 @@ Use = Apart | InOrder | Listed
 
 
 @lru_cache(maxsize=8)  # a calibration asks for one matrix with many sigmas
-def norm_square(kind: str, entries: tuple[Any, ...], steps: int, block: int, use: Use) -> Ends:
+def norm_square(kind: str, entries: tuple[Any, ...], steps: int, block: int, use: Use) -> Interval:
     """Both ends of S^2 for a matrix by its rows, or the coefficients of a Toeplitz matrix or of its inverse."""
     if kind == "matrix":
         known: tuple[Columns, int] = dense(entries)
@@ -84,10 +84,10 @@ def norm_square(kind: str, entries: tuple[Any, ...], steps: int, block: int, use
     columns, exponent = known
     unit = Fraction(4) ** exponent
     lower, upper = largest_norm_square(columns, use)
-    return Ends(lower * unit, upper * unit)
+    return Interval(lower * unit, upper * unit)
 
 
-def largest_norm_square(columns: Columns, use: Use) -> Ends:
+def largest_norm_square(columns: Columns, use: Use) -> Interval:
     """Both ends of S^2 in squares of the unit of the columns."""
     match use:
         case Listed(patterns):
@@ -106,13 +106,13 @@ def largest_norm_square(columns: Columns, use: Use) -> Ends:
     spare = most * columns.slack
     low = max(math.isqrt(math.floor(ends.lower)) - spare, 0)
     high = math.isqrt(math.ceil(ends.upper)) + 1 + spare
-    return Ends(Fraction(low * low), Fraction(high * high))
+    return Interval(Fraction(low * low), Fraction(high * high))
 
 
 # Patterns one by one.
 
 
-def _listed(columns: Columns, patterns: Sequence[Sequence[int]]) -> Ends:
+def _listed(columns: Columns, patterns: Sequence[Sequence[int]]) -> Interval:
     work = sum(len(pattern) ** 2 for pattern in patterns)
     if isinstance(columns, DenseColumns):
         work *= 1 + len(columns.columns[0]) // 16
@@ -122,10 +122,10 @@ def _listed(columns: Columns, patterns: Sequence[Sequence[int]]) -> Ends:
             "which allow all of them"
         )
     ends = [largest_sum(columns.gram(pattern)) for pattern in patterns]
-    return Ends(max(each.lower for each in ends), max(each.upper for each in ends))
+    return Interval(max(each.lower for each in ends), max(each.upper for each in ends))
 
 
-def _in_order(columns: Columns, epochs: int) -> Ends:
+def _in_order(columns: Columns, epochs: int) -> Interval:
     """Steps t, t + n/epochs, ...: where the first slots are the worst of all patterns with this gap, they are t = 0."""
     period = columns.steps // epochs
     if isinstance(columns, ToeplitzColumns) and columns.block == columns.steps and columns.fall(period):
@@ -138,7 +138,7 @@ def _in_order(columns: Columns, epochs: int) -> Ends:
             many = min(period, PATTERNS_SOME, PATTERNS_WORK // epochs**2)
             some = [largest_sum(columns.gram(range(t, columns.steps, period))).lower for t in range(many)]
             above = _tree_exactly(columns, epochs, period) or ends
-            return Ends(max(ends.lower, *some, ends.lower), above.upper)
+            return Interval(max(ends.lower, *some, ends.lower), above.upper)
     if columns.steps * epochs > PATTERNS_WORK:
         raise InvalidParameter(
             "the steps and epochs make too many patterns to be added up one by one: give participations and "
@@ -147,7 +147,7 @@ def _in_order(columns: Columns, epochs: int) -> Ends:
     return _listed(columns, [range(t, columns.steps, period) for t in range(period)])
 
 
-def _apart(columns: Columns, count: int, gap: int) -> Ends:
+def _apart(columns: Columns, count: int, gap: int) -> Interval:
     if isinstance(columns, TreeColumns):
         ends = _tree_levels(columns, count, gap)
         return ends if ends.lower == ends.upper else _tree_exactly(columns, count, gap) or ends
@@ -177,8 +177,8 @@ def _apart(columns: Columns, count: int, gap: int) -> Ends:
     return _search([list(map(abs, row)) for row in gram], count, gap, gram)
 
 
-def _exactly(value: int) -> Ends:
-    return Ends(Fraction(value), Fraction(value))
+def _exactly(value: int) -> Interval:
+    return Interval(Fraction(value), Fraction(value))
 
 
 # Toeplitz matrices: the first slots.
@@ -242,7 +242,7 @@ def _blocks(columns: ToeplitzColumns, count: int, gap: int) -> int:
     return best
 
 
-def _by_lags(columns: ToeplitzColumns, count: int, gap: int) -> Ends:
+def _by_lags(columns: ToeplitzColumns, count: int, gap: int) -> Interval:
     """Coefficients of any order, and any number of steps.
 
     Upper end: |X_ij| <= f(j - i), f the largest |sum_{m < rows} c_m c_{m + lag}| over rows; each participation is
@@ -265,7 +265,7 @@ def _by_lags(columns: ToeplitzColumns, count: int, gap: int) -> Ends:
     # Steps as far apart as there are bands have orthogonal columns, whatever the signs.
     apart = [*range(gap, min(bands, 2 * gap + 1))] if columns.one_sign else []
     lower = max(first_slots(columns.sizes, columns.block, count, each) for each in (*apart, bands))
-    return Ends(Fraction(lower), Fraction(upper))
+    return Interval(Fraction(lower), Fraction(upper))
 
 
 # All inner products.
@@ -307,7 +307,7 @@ def _keep(layer: dict[tuple[int, ...], list[int]], state: tuple[int, ...], sums:
     layer[state] = sums if known is None else list(map(max, known, sums))
 
 
-def _search(sizes: list[list[int]], count: int, gap: int, gram: list[list[int]] | None) -> Ends:
+def _search(sizes: list[list[int]], count: int, gap: int, gram: list[list[int]] | None) -> Interval:
     """Best first search over patterns from the left; gram: where signs matter, else the sum of sizes is the value.
 
     T_p[s]: the largest sum of 2 sizes[p][q] over at most s steps q to the right of p, all gap apart. A pattern
@@ -323,7 +323,7 @@ def _search(sizes: list[list[int]], count: int, gap: int, gram: list[list[int]] 
     charges = _charges(words, count, gap)
     tried, spent = set[tuple[int, ...]](), 0
 
-    def measured(pattern: Sequence[int]) -> Ends:
+    def measured(pattern: Sequence[int]) -> Interval:
         nonlocal spent
         if gram is None:
             return _exactly(sum(sizes[i][j] for i in pattern for j in pattern))
@@ -371,7 +371,7 @@ def _search(sizes: list[list[int]], count: int, gap: int, gram: list[list[int]] 
             heapq.heappush(heap, (-rough, (*fixed, p)))
         spent += steps
     above = Fraction(-heap[0][0] << shift) if heap else Fraction(0)
-    return Ends(lower, max(lower, upper, above))
+    return Interval(lower, max(lower, upper, above))
 
 
 def _charges(words: Any, count: int, gap: int) -> Any:
@@ -391,7 +391,7 @@ def _charges(words: Any, count: int, gap: int) -> Any:
 # Trees.
 
 
-def _tree_levels(columns: TreeColumns, count: int, gap: int) -> Ends:
+def _tree_levels(columns: TreeColumns, count: int, gap: int) -> Interval:
     """S^2 is the sum of squared participations of all nodes. Upper end: on each level nodes hold at most
     ceil(2^level/b), as many as there are in all. Lower end: the steps 0, b, 2b, ..."""
     steps, block = columns.steps, columns.block
@@ -407,7 +407,7 @@ def _tree_levels(columns: TreeColumns, count: int, gap: int) -> Ends:
         most = min(count, -(-(1 << level) // gap))
         full = min(count // most, nodes)
         upper += full * most**2 + ((count % most) ** 2 if full < nodes else 0)
-    return Ends(Fraction(_slots_in_tree(columns, count, gap)), Fraction(upper))
+    return Interval(Fraction(_slots_in_tree(columns, count, gap)), Fraction(upper))
 
 
 def _slots_in_tree(columns: TreeColumns, count: int, gap: int) -> int:
@@ -425,7 +425,7 @@ def _slots_in_tree(columns: TreeColumns, count: int, gap: int) -> int:
     return total
 
 
-def _tree_exactly(columns: TreeColumns, count: int, gap: int) -> Ends | None:
+def _tree_exactly(columns: TreeColumns, count: int, gap: int) -> Interval | None:
     """A dynamic programme over the complete trees that the blocks are made of, from the left; None where it is long.
 
     Of the placements of q participations from some step on, the state is (last step, sum), and only those count that

@@ -32,20 +32,20 @@ DOUBLINGS_MOST = 50
 Gram = Sequence[Sequence[int]]
 
 
-class Ends(NamedTuple):
+class Interval(NamedTuple):
     """A number lies between them."""
 
     lower: Fraction
     upper: Fraction
 
 
-def largest_sum(gram: Gram) -> Ends:
+def largest_sum(gram: Gram) -> Interval:
     """Both ends of the largest sum."""
     absolute = Fraction(sum(abs(entry) for row in gram for entry in row))
     if two_coloured(gram):
-        return Ends(absolute, absolute)
+        return Interval(absolute, absolute)
     if len(gram) > VECTORS_MOST:
-        return Ends(_signed(gram), absolute)
+        return Interval(_signed(gram), absolute)
     scale = max(abs(entry) for row in gram for entry in row)
     matrix = np.array([[float(Fraction(entry, scale)) for entry in row] for row in gram])
     lower, upper = _signed(gram), absolute
@@ -54,7 +54,7 @@ def largest_sum(gram: Gram) -> Ends:
         lower = max(lower, _value(gram, vectors))
         multipliers = np.linalg.norm(matrix @ vectors, axis=1)
         upper = min(upper, scale * _dual(gram, scale, [float(each) for each in multipliers]))
-    return Ends(lower, upper)
+    return Interval(lower, upper)
 
 
 def two_coloured(gram: Gram) -> bool:
