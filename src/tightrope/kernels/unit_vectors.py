@@ -21,13 +21,13 @@ from flint import arb
 from .ball import working_precision
 
 VECTORS_MOST = 64  # of the semidefinite programme; for more the upper end is the sum of absolute values
-SWEEPS_MOST = 400
-SETTLED = 1e-15  # of the vectors, from one sweep to the next
-STARTS = 2
+VECTOR_SWEEPS_MOST = 400
+VECTORS_SETTLED = 1e-15  # of the vectors, from one sweep to the next
+VECTOR_STARTS = 2
 COORDINATE_BITS = 52
 CHOLESKY_BITS = 256
 RAISE_LEAST = 2.0**-50  # of the largest multiplier
-DOUBLINGS_MOST = 50
+RAISES_MOST = 50
 
 Gram = Sequence[Sequence[int]]
 
@@ -49,7 +49,7 @@ def largest_sum(gram: Gram) -> Interval:
     scale = max(abs(entry) for row in gram for entry in row)
     matrix = np.array([[float(Fraction(entry, scale)) for entry in row] for row in gram])
     lower, upper = _signed(gram), absolute
-    for seed in range(STARTS):
+    for seed in range(VECTOR_STARTS):
         vectors = _ascent(matrix, seed)
         lower = max(lower, _value(gram, vectors))
         multipliers = np.linalg.norm(matrix @ vectors, axis=1)
@@ -100,14 +100,14 @@ def _ascent(matrix: Any, seed: int) -> Any:
     rank = min(count, math.isqrt(2 * count) + 1)
     vectors = np.random.default_rng(seed).normal(size=(count, rank))
     vectors /= np.linalg.norm(vectors, axis=1)[:, None]
-    for _ in range(SWEEPS_MOST):
+    for _ in range(VECTOR_SWEEPS_MOST):
         before = vectors.copy()
         for i in range(count):
             pull = matrix[i] @ vectors - matrix[i, i] * vectors[i]
             length = float(np.linalg.norm(pull))
             if length > 0.0:
                 vectors[i] = pull / length
-        if float(np.abs(vectors - before).max()) < SETTLED:
+        if float(np.abs(vectors - before).max()) < VECTORS_SETTLED:
             break
     return vectors
 
@@ -126,7 +126,7 @@ def _value(gram: Gram, vectors: Any) -> Fraction:
 def _dual(gram: Gram, scale: int, multipliers: list[float]) -> Fraction:
     """sum l_i, in units of the scale, for multipliers raised until Diag(l) - A/scale is proven positive definite."""
     step = RAISE_LEAST * max(multipliers)
-    for _ in range(DOUBLINGS_MOST):
+    for _ in range(RAISES_MOST):
         raised = [Fraction(each) + Fraction(step) for each in multipliers]
         if _positive_definite(gram, scale, raised):
             return sum(raised, Fraction(0))
