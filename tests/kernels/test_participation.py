@@ -226,12 +226,12 @@ def test_the_sum_over_vectors_has_ends_that_meet() -> None:
     assert ends.lower <= 27 <= ends.upper
     assert ends.upper - ends.lower < Fraction(1, 10**11)
     assert largest_sum([[2, -1], [-1, 2]]) == Interval(Fraction(6), Fraction(6))
-    many = [[3 if i == j else -1 if (i - j) % 70 in (1, 69) else 0 for j in range(70)] for i in range(70)]
-    odd = [[*row[:69]] for row in many[:69]]
-    odd[0][68] = odd[68][0] = -1  # an odd circle: no signs undo it
+    many = [[3 if i == j else -1 if (i - j) % 140 in (1, 139) else 0 for j in range(140)] for i in range(140)]
+    odd = [[*row[:139]] for row in many[:139]]
+    odd[0][138] = odd[138][0] = -1  # an odd circle: no signs undo it
     rough = largest_sum(odd)
-    assert rough.lower < rough.upper == 3 * 69 + 2 * 69
-    assert rough.lower >= 3 * 69 + 2 * 67
+    assert rough.lower < rough.upper == 3 * 139 + 2 * 139
+    assert rough.lower >= 3 * 139 + 2 * 137
 
 
 def test_a_dual_that_no_factorisation_proves_counts_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,3 +311,22 @@ def test_what_is_too_long_is_refused(columns: Columns, use: Use, said: str, monk
     monkeypatch.setattr(participation, "LAGS_WORK", 3)
     with pytest.raises(InvalidParameter, match=said):
         largest_norm_square(columns, use)
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_every_step_of_a_large_matrix(signed: bool) -> None:
+    """One pattern, which takes no search."""
+    draw = random.Random(3)
+    steps = 40
+    rows = tuple(
+        tuple((draw.gauss(0, 1) if signed else draw.random()) if j <= i else 0.0 for j in range(steps))
+        for i in range(steps)
+    )
+    exact = oracle.rows(rows)
+    for use in (Apart(steps, 1), InOrder(steps), Listed((tuple(range(steps)),))):
+        ends = norm_square("matrix", rows, steps, steps, use)
+        assert ends.lower <= ends.upper <= ends.lower * (1 + Fraction(1, 10**6))
+        if signed:
+            assert float(ends.upper) >= oracle.vectors(exact, range(steps))[0] * (1 - 1e-12)
+        else:
+            assert ends.lower == ends.upper == oracle.all_equal(exact, range(steps))

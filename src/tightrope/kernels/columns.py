@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate, chain, pairwise, takewhile
 
 from flint import fmpz_mat
@@ -57,8 +58,18 @@ class DenseColumns(Columns):
     def steps(self) -> int:  # type: ignore[override]
         return len(self.columns)
 
+    @cached_property
+    def nonnegative(self) -> bool:
+        """Whether no entry is below 0."""
+        return min(map(min, self.columns)) >= 0
+
     def inner(self, i: int, j: int) -> int:
         return sum(map(int.__mul__, self.columns[i], self.columns[j]))
+
+    def sum_square(self, pattern: Sequence[int]) -> int:
+        """The squared norm of the sum of these columns."""
+        sums = list(map(sum, zip(*(self.columns[i] for i in pattern), strict=True)))
+        return sum(map(int.__mul__, sums, sums))
 
     def gram(self, pattern: Sequence[int]) -> list[list[int]]:
         """One product of matrices where there are many."""

@@ -37,11 +37,12 @@ EXACT_WORK = 300_000  # steps^2 times counts, up to which the search is in whole
 NODES_WORK = 100_000  # steps times nodes that the search opens
 PATTERNS_WORK = 2_000_000  # inner products of patterns
 PATTERNS_SOME = 100
+PRODUCTS_AT_ONCE = 16  # of an inner product, for the price of one more call
 BLOCKS_WORK = 5_000_000  # sums of the dynamic programme over blocks
 TREE_WORK = 1_000_000  # sums of the dynamic programme over trees
 TREE_LEVELS_MOST = 64
 PROGRAMME_WORK = 1_500  # of a semidefinite programme, in the same units as opened nodes
-LAGS_WORK = 20_000_000  # products of coefficients
+LAGS_WORK = 4_000_000  # products of coefficients
 TREE_COUNT_MOST = 100_000  # participations in a tree
 WORD_BITS = 62
 CLOSE = Fraction(1, 2**46)  # of the value: what rounding to words of 64 bits may leave
@@ -113,14 +114,17 @@ def largest_norm_square(columns: Columns, use: Use) -> Interval:
 
 
 def _listed(columns: Columns, patterns: Sequence[Sequence[int]]) -> Interval:
-    work = sum(len(pattern) ** 2 for pattern in patterns)
+    summed = isinstance(columns, DenseColumns) and columns.nonnegative
+    work = sum(map(len, patterns)) if summed else sum(len(pattern) ** 2 for pattern in patterns)
     if isinstance(columns, DenseColumns):
-        work *= 1 + len(columns.columns[0]) // 16
-    if work > PATTERNS_WORK:
+        work *= 1 + len(columns.columns[0]) // PRODUCTS_AT_ONCE
+    if work > PATTERNS_WORK and (len(patterns) > 1 or len(patterns[0]) > SEARCHED_MOST):
         raise InvalidParameter(
             "the patterns are too many or too long to be added up one by one: give participations and separation, "
             "which allow all of them"
         )
+    if summed and isinstance(columns, DenseColumns):
+        return _exactly(max(columns.sum_square(pattern) for pattern in patterns))
     ends = [largest_sum(columns.gram(pattern)) for pattern in patterns]
     return Interval(max(each.lower for each in ends), max(each.upper for each in ends))
 
@@ -161,6 +165,8 @@ def _apart(columns: Columns, count: int, gap: int) -> Interval:
             columns = replace(columns, steps=steps, block=steps)
         if columns.steps > SEARCHED_MOST:
             return _by_lags(columns, count, gap)
+    if count == columns.steps:  # one pattern has all of them
+        return _listed(columns, [range(count)])
     if columns.steps > SEARCHED_MOST:
         raise InvalidParameter(
             f"a matrix may have at most {SEARCHED_MOST:,} columns where a record takes part several times, not "
@@ -255,7 +261,7 @@ def _by_lags(columns: ToeplitzColumns, count: int, gap: int) -> Interval:
             f"coefficients that do not fall may be at most {math.isqrt(LAGS_WORK):,} for {columns.steps:,} steps, not "
             f"{bands:,}: give the patterns that a record may have"
         )
-    right_most = -(-(bands - gap) // gap)  # participations to the right within the bands
+    right_most = min(-(-(bands - gap) // gap), count - 1)  # participations to the right within the bands
     tail = [[0] * (right_most + 1) for _ in range(bands + gap)]
     for lag in range(bands - 1, gap - 1, -1):
         size = 2 * max(map(abs, columns.prefixes(lag)))
@@ -327,7 +333,7 @@ def _search(sizes: list[list[int]], count: int, gap: int, gram: list[list[int]] 
         nonlocal spent
         if gram is None:
             return _exactly(sum(sizes[i][j] for i in pattern for j in pattern))
-        spent += PROGRAMME_WORK
+        spent += PROGRAMME_WORK * max(1, len(pattern) // 8) ** 2
         return largest_sum([[gram[i][j] for j in pattern] for i in pattern])
 
     def opened(fixed: tuple[int, ...]) -> tuple[list[tuple[int, int]], tuple[int, ...]]:
@@ -462,6 +468,8 @@ def _tree_exactly(columns: TreeColumns, count: int, gap: int) -> Interval | None
     for level in [level for tree in trees for level in tree]:
         options: list[list[tuple[int, int]]] = [[(max(f - (1 << level), 0), v) for f, v in each] for each in states]
         for used, each in enumerate(states):
+            if work > TREE_WORK:
+                return None
             for first, total in each:
                 for uses in range(1, count - used + 1):
                     after = placed(level, first, uses)

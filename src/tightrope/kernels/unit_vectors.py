@@ -20,7 +20,7 @@ from flint import arb
 
 from .ball import working_precision
 
-VECTORS_MOST = 64  # of the semidefinite programme; for more the upper end is the sum of absolute values
+VECTORS_MOST = 128  # of the semidefinite programme; for more the upper end is the sum of absolute values
 VECTOR_SWEEPS_MOST = 400
 VECTORS_SETTLED = 1e-15  # of the vectors, from one sweep to the next
 VECTOR_STARTS = 2
