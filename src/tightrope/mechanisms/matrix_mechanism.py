@@ -1,14 +1,18 @@
 """The matrix mechanism: C x + N(0, sigma^2) for a stream x of one vector per step, C the encoder of A = B C.
 
-Pair, one epoch, where a record is in one step: N(m sensitivity, sigma^2) against N(0, sigma^2), m the largest column
-norm of C, in exact fractions. With `rate` and `groups` the records are split into groups without looking at them, and
-step t takes a Poisson sample of group t mod groups: of a lower triangular C with at most so many bands the columns of a
-group are orthogonal, and the run is the composition of sampled Gaussians at its column norms; the worst group counts.
-Guarantee: tight, also under composition; of sampled groups where the norms of one are as large as those of each other,
-one by one. Else the pair of the largest norms of all groups, one by one, dominates, and lower ends are those of groups.
+Pair: N(S sensitivity, sigma^2) against N(0, sigma^2), S the largest norm that a record gives to C x: of a record in one
+step the largest column norm, in exact fractions; of one in several steps the largest over its patterns and over the
+directions of its vectors (kernels/participation.py), between two ends that mostly meet. With `rate` and `groups` the
+records are split into groups without looking at them, and step t takes a Poisson sample of group t mod groups: of a
+lower triangular C with at most so many bands the columns of a group are orthogonal, and the run is the composition of
+sampled Gaussians at its column norms; the worst group counts.
+Guarantee: tight, also under composition, where both ends of S meet; else the pair of the upper one dominates, and real
+records have the lower one. Of sampled groups tight where the norms of one are as large as those of each other, one by
+one; else the pair of the largest norms of all groups, one by one, dominates, and lower ends are those of groups.
 Reference: Li, Miklau, Hay, McGregor, Rastogi 2015; Denisov, McMahan, Rush, Smith, Thakurta 2022 (streams that look at
-what was told); Choquette-Choo, Ganesh, McKenna, McMahan, Rush, Thakurta, Xu 2023, (Amplified) banded matrix
-factorization (sampled groups). Proof: docs/proofs/matrix.md.
+what was told); Choquette-Choo, McMahan, Rush, Thakurta 2023 (several participations); Choquette-Choo, Ganesh, McKenna,
+McMahan, Rush, Thakurta, Xu 2023, (Amplified) banded matrix factorization (sampled groups).
+Proof: docs/proofs/matrix.md, docs/proofs/correlated.md (several participations).
 """
 
 from __future__ import annotations
@@ -18,69 +22,90 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import zip_longest
+from math import ceil, floor
 
+from ..bound import Bound
 from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Leaf
-from .parameters import Matrix, matrix, positive, probability, shape, whole
+from .parameters import Matrix, matrix, numbers, positive, probability, shape, whole
+from .patterns import patterns_of, root_bound, use_of
 
-ENTRIES_MOST = 1 << 20  # of a matrix
-# Of one epoch alone: where groups are sampled, a record takes part many times.
-SAME_PAIR = ": Gaussian(sigma, sensitivity) with its largest column norm times sensitivity has the same pair"
+ENTRIES_MOST = 1 << 20  # of a matrix, and of coefficients
+EXACT_BITS = 1 << 13  # of a square that is kept as it is
+SHORT_BITS = 212  # of one that is rounded outward
 
 Norms = tuple[Fraction, ...]  # squares of the shifts of a record at the steps that may hold it, falling
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MatrixMechanism(Leaf):
-    """Tells C x with noise of deviation sigma in every entry; C is the matrix, with a column for each step.
+    """Tells C x with noise of deviation sigma in every entry; C has a column for each step.
 
-    Of a factorisation A = B C (DP-FTRL, banded or not) it is C, not the sums A. sensitivity bounds the norm of what a
-    record adds to the vector of a step. rate, groups: step t takes a Poisson sample of group t mod groups, so for b of
-    n records on average rate = groups b/n, and C has at most `groups` bands; else a record is in one step. Arrays are
-    taken as lists of rows; JSON holds any matrix, the text of an expression some thousand entries.
+    Of a factorisation A = B C (DP-FTRL, banded or not) it is C, not the sums A. Give one of: matrix, its rows;
+    toeplitz, the coefficients c_0, c_1, ... of a lower triangular Toeplitz C of so many steps; inverse, those of its
+    inverse, by which the noise is made. restart: with the last two, C begins anew after so many steps.
+
+    sensitivity bounds the norm of what a record adds to the vector of a step. A record is in one step, unless given:
+    participations and separation, at most so many steps, any two at least so far apart; epochs, once in each, in the
+    same order; patterns, lists of the steps (from 0) that a record may be in. rate, groups: instead, step t takes a
+    Poisson sample of group t mod groups, so for b of n records on average rate = groups b/n, and C has at most `groups`
+    bands. Arrays are taken as lists of rows; JSON holds any matrix, the text of an expression some thousand entries.
     """
 
     example = "MatrixMechanism(sigma=4, matrix=[[1, 0, 0], [0.5, 1, 0], [0.375, 0.5, 1]])"
     section = "training"
     formula = (
-        "P = N(m sensitivity, sigma^2), Q = N(0, sigma^2), m the largest column norm of the matrix. With rate and "
-        "groups: the product of ((1 - rate) Q + rate P_t, Q) over the steps t of the worst group, P_t by column norm t"
+        "P = N(S sensitivity, sigma^2), Q = N(0, sigma^2), S the largest column norm of the matrix; of records in "
+        "several steps S^2 = max sum_(i,j in pattern) <c_i, c_j> <u_i, u_j> over patterns and unit vectors u. With "
+        "rate and groups: the product of ((1 - rate) Q + rate P_t, Q) over the steps t of the worst group, P_t by "
+        "column norm t"
     )
     theorem = (
-        "Li and others 2015; Denisov and others 2022; sampled groups: Choquette-Choo and others 2023; "
-        "[proof](proofs/matrix.md)"
+        "Li and others 2015; Denisov and others 2022; several participations: Choquette-Choo and others 2023, "
+        "[proof](proofs/correlated.md); sampled groups: Choquette-Choo and others 2023; [proof](proofs/matrix.md)"
     )
     tightness = (
-        "Tight, also under composition: a record in the step of the largest column attains it. Sampled groups: where "
-        "the column norms of one group are as large as those of each other, one by one; else lower ends are those of "
-        "single groups."
+        "Tight, also under composition: a record in the step of the largest column attains it, or in the worst "
+        "pattern, with vectors in as many dimensions as it has steps. Where the worst pattern is not known exactly (a "
+        "large matrix without structure, entries of both signs), the answer lies between that of a real pattern and a "
+        "bound for all. Sampled groups: where the column norms of one group are as large as those of each other, one "
+        "by one; else lower ends are those of single groups."
     )
     relations = (
-        "The vector of a step moves by at most `sensitivity` (in L2 norm) with a record. One epoch: a record is in one "
-        "step; neighbours as you mean them. Where one is replaced, `sensitivity` bounds what leaves and what comes "
-        "together (2 C for records of norm C), since the two may be in different steps. Where the matrix is lower "
-        "triangular, row i told after step i, a step may depend on all rows before it; else the stream is fixed in "
+        "The vector of a step moves by at most `sensitivity` (in L2 norm) with a record; neighbours as you mean them. "
+        "Where one is replaced, `sensitivity` bounds what leaves and what comes together, 2 C for records of norm C: "
+        "exactly twice the shift, also where the two are in different steps. What participations, epochs or patterns "
+        "say must hold for every record, whatever the data. Where C is lower triangular, row i told after step i, a "
+        "step may depend on all rows before it, and so may the steps that a record is in; else the stream is fixed in "
         "advance. Sampled groups: a record is added or removed; groups are made without looking at the data."
     )
     sigma: float
-    matrix: Matrix
+    matrix: Matrix | None = None
     sensitivity: float = 1.0
     rate: float | None = None
     groups: int | None = None
-    norms: tuple[Norms, ...] = field(init=False, compare=False)  # of one step, or of groups that no other one exceeds
+    toeplitz: Sequence[float] | None = None
+    inverse: Sequence[float] | None = None
+    steps: int | None = None
+    participations: int | None = None
+    separation: int | None = None
+    epochs: int | None = None
+    patterns: Matrix | None = None
+    restart: int | None = None
+    norms: tuple[Norms, ...] = field(init=False, compare=False)  # of a real record, or of groups that none exceeds
+    largest: Norms = field(init=False, compare=False)  # of no record one by one exceeded
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sigma", positive("sigma", self.sigma))
         object.__setattr__(self, "sensitivity", positive("sensitivity", self.sensitivity))
-        rows, columns = shape(self.matrix)
-        if rows * columns > ENTRIES_MOST:
-            known = "" if self.rate is not None or self.groups is not None else SAME_PAIR
-            raise InvalidParameter(
-                f"matrix must have at most {ENTRIES_MOST:,} entries, not {rows} rows of {columns}{known}"
-            )
-        object.__setattr__(self, "matrix", matrix("matrix", self.matrix))
+        steps = self._encoded()
+        for name in ("participations", "separation", "epochs"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, whole(name, getattr(self, name), least=1))
+        if self.patterns is not None:
+            object.__setattr__(self, "patterns", patterns_of(self.patterns, steps))
         if (self.rate is None) != (self.groups is None):
             raise InvalidParameter(
                 "rate and groups go together: groups=1 samples all records at each step, rate=1 takes all of a group"
@@ -88,8 +113,56 @@ class MatrixMechanism(Leaf):
         if self.rate is not None and self.groups is not None:
             object.__setattr__(self, "rate", probability("rate", self.rate))
             object.__setattr__(self, "groups", whole("groups", self.groups, least=1))
-            _check_bands(self.matrix, self.groups)
-        object.__setattr__(self, "norms", self._worst())
+            norms = self._groups(self.groups, steps)
+            found = tuple(max(each) for each in zip_longest(*norms, fillvalue=Fraction(0)))
+        else:
+            lower, upper = self._ends(steps)
+            norms, found = ((lower,),), (upper,)
+        object.__setattr__(self, "norms", norms)
+        object.__setattr__(self, "largest", found)
+
+    def _encoded(self) -> int:
+        """Checks what C is given by; its number of columns."""
+        ways = ("matrix", "toeplitz", "inverse")
+        given = [name for name in ways if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise InvalidParameter(
+                "C is given by one of matrix (its rows), toeplitz (its coefficients) and inverse (those of its "
+                f"inverse), not by {' and '.join(given) or 'none of them'}"
+            )
+        if self.steps is not None:
+            object.__setattr__(self, "steps", whole("steps", self.steps, least=1))
+        if self.matrix is not None:
+            rows, columns = shape(self.matrix)
+            if rows * columns > ENTRIES_MOST:
+                raise InvalidParameter(
+                    f"matrix must have at most {ENTRIES_MOST:,} entries, not {rows} rows of {columns}: give a lower "
+                    "triangular Toeplitz matrix by its coefficients, as toeplitz= (or inverse=, those of its inverse) "
+                    "with steps=, of any size"
+                )
+            object.__setattr__(self, "matrix", matrix("matrix", self.matrix))
+            columns = len(self.matrix[0])
+            if self.steps not in (None, columns):
+                raise InvalidParameter(
+                    f"matrix has {columns:,} columns, one for each step, and steps is {self.steps:,}"
+                )
+            if self.restart is not None:
+                raise InvalidParameter("restart goes with toeplitz or inverse: give the whole matrix, block by block")
+            return columns
+        (name,) = given
+        entries = numbers(name, getattr(self, name))
+        if self.steps is None:
+            raise InvalidParameter(f"{name} needs steps, the number of columns of C")
+        if len(entries) > ENTRIES_MOST:
+            raise InvalidParameter(f"{name} must have at most {ENTRIES_MOST:,} coefficients, not {len(entries):,}")
+        if name == "toeplitz" and not any(entries[: self.steps]):
+            raise InvalidParameter("toeplitz must have a coefficient that is not 0: without one it tells nothing")
+        if name == "inverse" and not entries[0]:
+            raise InvalidParameter("inverse[0] must not be 0: such a matrix has no inverse")
+        object.__setattr__(self, name, entries)
+        if self.restart is not None:
+            object.__setattr__(self, "restart", whole("restart", self.restart, least=1))
+        return self.steps
 
     @property
     def relation(self) -> Relation | None:
@@ -97,34 +170,74 @@ class MatrixMechanism(Leaf):
 
     @property
     def tight(self) -> bool:
-        return len(self.norms) == 1
+        return self.norms == (self.largest,)
 
     @property
     def attained(self) -> bool:
         return True
 
+    @property
+    def total_sensitivity(self) -> Bound:
+        """The largest norm by which a record moves C x in all its steps together, of sampled groups if it is sampled
+        at each: its lower end is that of a real record."""
+        return root_bound(max(sum(norms, Fraction(0)) for norms in self.norms), sum(self.largest, Fraction(0)))
+
     def pair(self, direction: Direction) -> Pair:
-        return self._product([max(each) for each in zip_longest(*self.norms, fillvalue=Fraction(0))], direction)
+        return self._product(self.largest, direction)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
         return tuple(self._product(norms, direction) for norms in self.norms)
 
-    def _worst(self) -> tuple[Norms, ...]:
-        """Squares of the shifts, of the largest column, or of the groups that no other one exceeds one by one."""
-        from ..kernels.squares import as_squares, largest_square_sum, square_sum
+    def _ends(self, steps: int) -> tuple[Fraction, Fraction]:
+        """Squares of the largest shift, below and above, each a sum of squares of doubles."""
+        from ..kernels.participation import Apart, norm_square
+        from ..kernels.squares import largest_square_sum
 
-        scale, columns = Fraction(self.sensitivity) ** 2, zip(*self.matrix, strict=True)
-        sums = [largest_square_sum(columns)] if self.groups is None else map(square_sum, columns)
-        squares = [scale * square for square in sums]
+        use = use_of(steps, self.participations, self.separation, self.epochs, self.patterns)
+        if self.matrix is not None and use is None:
+            lower = upper = largest_square_sum(zip(*self.matrix, strict=True))
+        else:
+            kind = "matrix" if self.matrix is not None else "toeplitz" if self.toeplitz is not None else "inverse"
+            block = steps if self.restart is None else min(self.restart, steps)
+            lower, upper = norm_square(kind, getattr(self, kind), steps, block, use or Apart(1, 1))
+        if not upper:
+            raise InvalidParameter("matrix must have an entry that is not 0: without one it tells nothing")
+        lower, upper = (Fraction(self.sensitivity) ** 2 * each for each in (lower, upper))
+        if lower == upper and _is_short(lower):
+            return lower, upper
+        return _representable(_short(lower, up=False)), _representable(_short(upper, up=True))
+
+    def _groups(self, groups: int, steps: int) -> tuple[Norms, ...]:
+        """Squares of the shifts of the groups that no other one exceeds one by one."""
+        from ..kernels.squares import square_sum
+
+        if any(each is not None for each in (self.participations, self.separation, self.epochs, self.patterns)):
+            raise InvalidParameter(
+                "rate and groups sample who takes part: leave out participations, separation, epochs and patterns"
+            )
+        if self.inverse is not None or self.restart is not None:
+            raise InvalidParameter(
+                "sampled groups need a C with at most so many bands: give its coefficients as toeplitz, without restart"
+            )
+        if self.toeplitz is None:
+            assert self.matrix is not None
+            _check_bands(self.matrix, groups)
+            sums = list(map(square_sum, zip(*self.matrix, strict=True)))
+        else:
+            bands = [square_sum(self.toeplitz[:rows]) for rows in range(1, min(len(self.toeplitz), steps) + 1)]
+            if any(self.toeplitz[groups:steps]):
+                raise InvalidParameter(f"toeplitz must have at most {groups:,} coefficients with groups={groups}")
+            if steps > ENTRIES_MOST:
+                raise InvalidParameter(f"steps must be at most {ENTRIES_MOST:,} with rate and groups, not {steps:,}")
+            sums = [bands[-1]] * (steps - len(bands)) + bands[::-1]
+        squares = [Fraction(self.sensitivity) ** 2 * square for square in sums]
         if not any(squares):
             raise InvalidParameter("matrix must have an entry that is not 0: without one it tells nothing")
-        if any(square and as_squares(square) is None for square in set(squares)):
-            raise InvalidParameter("matrix and sensitivity must have products that are doubles: scale both and sigma")
-        if self.groups is None:
-            return (tuple(squares),)
+        for square in set(squares):
+            _representable(square)
         found: list[Norms] = []
-        for start in range(min(self.groups, len(squares))):
-            norms = tuple(sorted((each for each in squares[start :: self.groups] if each), reverse=True))
+        for start in range(min(groups, len(squares))):
+            norms = tuple(sorted((each for each in squares[start::groups] if each), reverse=True))
             if not any(_exceeds(other, norms) for other in found):
                 found = [*(other for other in found if not _exceeds(norms, other)), norms]
         return tuple(found)
@@ -146,6 +259,29 @@ class MatrixMechanism(Leaf):
                 pair = poisson_pair(pair, self.rate, direction)
             factors.append((pair, count))
         return product_pair(factors)
+
+
+def _representable(square: Fraction) -> Fraction:
+    """This square, where it is a sum of squares of doubles."""
+    from ..kernels.squares import as_squares
+
+    if square and as_squares(square) is None:
+        raise InvalidParameter("matrix and sensitivity must have products that are doubles: scale both and sigma")
+    return square
+
+
+def _is_short(square: Fraction) -> bool:
+    """Whether it is a sum of not too many squares of doubles."""
+    from ..kernels.squares import as_squares
+
+    dyadic = not square.denominator & (square.denominator - 1)
+    return dyadic and square.numerator.bit_length() <= EXACT_BITS and as_squares(square) is not None
+
+
+def _short(value: Fraction, up: bool) -> Fraction:
+    """At or above it, or at or below it, with so many binary digits."""
+    unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - SHORT_BITS)
+    return (ceil(value / unit) if up else floor(value / unit)) * unit
 
 
 def _exceeds(one: Norms, other: Norms) -> bool:

@@ -128,6 +128,19 @@ def matrix(name: str, values: Matrix) -> tuple[tuple[float, ...], ...]:
     return rows
 
 
+def numbers(name: str, values: Sequence[float]) -> tuple[float, ...]:
+    """Finite numbers, at least one."""
+    if isinstance(values, (str, bytes)):
+        raise InvalidParameter(f"{name} must be a list of numbers, not the text {cut(values)}")
+    try:
+        found = _row(name, values)
+    except TypeError:
+        raise InvalidParameter(f"{name} must be a list of numbers, not {cut(values, 60)}") from None
+    if not found:
+        raise InvalidParameter(f"{name} must have at least one number")
+    return found
+
+
 def _plain(rows: Matrix) -> tuple[tuple[float, ...], ...]:
     """Rows of one length of finite numbers of Python's own kinds, all at once; nothing where it is anything else."""
     if type(rows) not in (list, tuple) or not set(map(type, rows)) <= {list, tuple}:

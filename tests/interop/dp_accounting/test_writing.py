@@ -91,6 +91,8 @@ def test_a_sensitivity_of_ones_own() -> None:
         (tr.Laplace(1).truncated_poisson(rate=0.1, cap=3, records=9), ADD, "Gaussian noise only"),
         (tr.Gaussian(1).best_of("binomial", 2, 5), ADD, "no such law"),
         (tr.TreeAggregation(1, steps=4), ADD, "may move all others"),
+        (tr.TreeAggregation(1, steps=4, epochs=2), REPLACE, "one tree, and a record"),
+        (tr.TreeAggregation(1, steps=4, restart=2), REPLACE, "one tree, and a record"),
         (tr.Staircase(1.0) * 3 + tr.Gaussian(1), ADD, "no event of dp-accounting"),
     ],
     ids=str,

@@ -120,6 +120,8 @@ def _largest(mechanism: Any, within: Setting) -> Any:
 
 
 def _tree(mechanism: Any, within: Setting) -> Any:
+    if set(mechanism.parameters) - {"sigma", "steps", "sensitivity"}:
+        raise UnsupportedEvent(mechanism, "the event knows one tree, and a record that is in one of its steps")
     ratio = within.shift * Fraction(mechanism.sigma) / Fraction(mechanism.sensitivity)
     return library.SingleEpochTreeAggregationDpEvent(_exact(mechanism, "sigma/sensitivity", ratio), mechanism.steps)
 

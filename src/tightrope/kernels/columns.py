@@ -1,0 +1,245 @@
+"""Matrices by their columns, in whole numbers of a unit: inner products of columns are exact.
+
+A matrix of doubles is one of whole numbers of 2^exponent where its entries span at most SPAN_BITS binary digits; longer
+ones are cut off towards 0, and `slack` bounds the norm by which a column may differ from the true one. Coefficients of
+an inverse are worked out to INVERSE_BITS digits below the first: with b_0 c_m = [m = 0] - sum_j b_j c_{m-j} rounded to
+c' by less than one unit at each m, c' - c = b_0 rho * c with |rho| < 1 (the convolution of both), so that
+A = max |c' - c| <= |b_0| (sum |c'| + steps A), which is solved for A.
+Guarantee: exact, or within slack. Proof: docs/proofs/correlated.md, section 3.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate, chain, pairwise, takewhile
+
+from flint import fmpz_mat
+
+from ..errors import InvalidParameter
+
+SPAN_BITS = 512
+INVERSE_BITS = 256
+COEFFICIENTS_MOST = 1 << 20
+GROWTH_BITS = 1100  # of coefficients of an inverse: larger ones than doubles
+
+
+class Columns(ABC):
+    """steps: how many columns. slack: in units, the norm by which each may differ from the true one."""
+
+    steps: int
+    slack: int = 0
+
+    @abstractmethod
+    def inner(self, i: int, j: int) -> int:
+        """The inner product of two columns, in squares of the unit."""
+
+    def gram(self, pattern: Sequence[int]) -> list[list[int]]:
+        """The inner products of these columns."""
+        rows = [[0] * len(pattern) for _ in pattern]
+        for a, i in enumerate(pattern):
+            for b in range(a, len(pattern)):
+                rows[a][b] = rows[b][a] = self.inner(i, pattern[b])
+        return rows
+
+
+@dataclass(frozen=True)
+class DenseColumns(Columns):
+    """Columns that are listed."""
+
+    columns: tuple[tuple[int, ...], ...]
+    slack: int = 0
+
+    @property
+    def steps(self) -> int:  # type: ignore[override]
+        return len(self.columns)
+
+    @cached_property
+    def nonnegative(self) -> bool:
+        """Whether no entry is below 0."""
+        return min(map(min, self.columns)) >= 0
+
+    def inner(self, i: int, j: int) -> int:
+        return sum(map(int.__mul__, self.columns[i], self.columns[j]))
+
+    def sum_square(self, pattern: Sequence[int]) -> int:
+        """The squared norm of the sum of these columns."""
+        sums = list(map(sum, zip(*(self.columns[i] for i in pattern), strict=True)))
+        return sum(map(int.__mul__, sums, sums))
+
+    def gram(self, pattern: Sequence[int]) -> list[list[int]]:
+        """One product of matrices where there are many."""
+        if len(pattern) < len(self.columns):
+            return super().gram(pattern)
+        rows = fmpz_mat([list(self.columns[i]) for i in pattern])
+        return [list(map(int, row)) for row in (rows * rows.transpose()).tolist()]
+
+
+@dataclass(frozen=True)
+class ToeplitzColumns(Columns):
+    """Entry (i, j) is coefficients[i - j] for i >= j, in a block of so many steps; the next block begins anew."""
+
+    coefficients: tuple[int, ...]  # at most as many as a block has steps, the last one not 0
+    steps: int
+    block: int
+    slack: int = 0
+    _prefixes: dict[int, list[int]] = field(default_factory=dict, compare=False, repr=False)
+
+    def inner(self, i: int, j: int) -> int:
+        """sum_m c_m c_{m + j - i} over the rows that the block has left, i <= j."""
+        i, j = min(i, j), max(i, j)
+        if i // self.block != j // self.block:
+            return 0
+        rows = min(self.block, self.steps - j // self.block * self.block) - j % self.block
+        sums = self.prefixes(j - i)
+        return sums[min(rows, len(sums) - 1)]
+
+    def prefixes(self, lag: int) -> list[int]:
+        """sum_{m < rows} c_m c_{m + lag} for all numbers of rows."""
+        if lag not in self._prefixes:
+            products = map(int.__mul__, self.coefficients, self.coefficients[lag:])
+            self._prefixes[lag] = list(accumulate(products, initial=0))
+        return self._prefixes[lag]
+
+    def fall(self, gap: int) -> bool:
+        """Whether the columns of steps at least `gap` apart have inner products that fall in j and in j - i, up to
+        signs of the steps: c_0 >= c_1 >= ... >= 0, up to one sign or signs that alternate, or columns that are
+        orthogonal, of norms that fall."""
+        sizes = self.sizes
+        return len(sizes) <= gap or (self.one_sign and all(one >= two for one, two in pairwise(sizes)))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Absolute values."""
+        return tuple(map(abs, self.coefficients))
+
+    @property
+    def one_sign(self) -> bool:
+        """Whether all coefficients have one sign, or alternating ones: then signs of the steps make it nonnegative."""
+        c = self.coefficients
+        even, odd = c[::2], c[1::2]
+        return any(
+            all(sign * each >= 0 for each in even) and all(other * each >= 0 for each in odd)
+            for sign in (1, -1)
+            for other in (1, -1)
+        )
+
+
+@dataclass(frozen=True)
+class TreeColumns(Columns):
+    """Entry (node, j) is 1 where the node of the binary tree covers step j: of nodes complete by the end of a block."""
+
+    steps: int
+    block: int
+    slack: int = 0
+
+    def inner(self, i: int, j: int) -> int:
+        """How many complete nodes cover both."""
+        if i // self.block != j // self.block:
+            return 0
+        leaves = min(self.block, self.steps - i // self.block * self.block)
+        one, two = i % self.block, j % self.block
+        levels = range((one ^ two).bit_length(), leaves.bit_length())
+        return sum(1 for _ in takewhile(lambda level: ((one >> level) + 1) << level <= leaves, levels))
+
+
+def dense(rows: Sequence[Sequence[float]]) -> tuple[DenseColumns, int]:
+    """A matrix of doubles, and the exponent of its unit."""
+    wide = len(rows[0])
+    whole, exponent, exact = whole_numbers(list(chain.from_iterable(rows)))
+    columns = tuple(zip(*(whole[at : at + wide] for at in range(0, len(whole), wide)), strict=True))
+    return DenseColumns(columns, 0 if exact else math.isqrt(len(rows)) + 1), exponent
+
+
+def toeplitz(coefficients: Sequence[float], steps: int, block: int) -> tuple[ToeplitzColumns, int]:
+    """A lower triangular Toeplitz matrix of doubles, and the exponent of its unit."""
+    whole, exponent, exact = whole_numbers(coefficients[:block])
+    while whole and not whole[-1]:
+        whole.pop()
+    return ToeplitzColumns(tuple(whole), steps, block, 0 if exact else math.isqrt(len(whole)) + 1), exponent
+
+
+def inverse_toeplitz(coefficients: Sequence[float], steps: int, block: int) -> tuple[ToeplitzColumns, int]:
+    """The inverse of a lower triangular Toeplitz matrix, b_0 not 0: c of sum_j b_j c_{m-j} = [m = 0]."""
+    given, exponent, exact = whole_numbers(coefficients)
+    if not exact:
+        raise InvalidParameter(
+            f"inverse must have entries that span at most {SPAN_BITS} binary digits: give C itself, as toeplitz="
+        )
+    first, *rest = given
+    while rest and not rest[-1]:
+        rest.pop()
+    # In units of 2^unit, c_0 = 2^-exponent/b_0 has INVERSE_BITS digits.
+    unit = -exponent - first.bit_length() - INVERSE_BITS
+    numerator = 1 << (-exponent - unit)
+    found = [_quotient(numerator, first)]
+    rounded = found[0] * first != numerator
+    turned = rest[::-1]
+    for m in range(1, min(block, COEFFICIENTS_MOST + 1)):
+        known = found[-len(rest) :] if rest else []
+        total = -sum(map(int.__mul__, turned[len(rest) - len(known) :], known))
+        each = _quotient(total, first)
+        rounded = rounded or each * first != total
+        if abs(each).bit_length() > GROWTH_BITS + INVERSE_BITS:
+            raise InvalidParameter(
+                f"the C with this inverse has coefficients that grow beyond doubles by step {m + 1}: noise made by it "
+                "has no more than so many steps, or a restart="
+            )
+        found.append(each)
+        if not any(found[-len(rest) - 1 :]):  # and so are all that follow
+            break
+    else:
+        if block > COEFFICIENTS_MOST:
+            raise InvalidParameter(
+                f"the C with this inverse has coefficients that do not end by step {COEFFICIENTS_MOST:,}, and steps or "
+                "restart must be at most as many"
+            )
+    while not found[-1]:
+        found.pop()
+    error = _error(found, first, exponent, unit, block) if rounded else 0
+    return ToeplitzColumns(_smoothed(found, 2 * error), steps, block, 3 * error * (math.isqrt(block) + 1)), unit
+
+
+def _quotient(total: int, divisor: int) -> int:
+    """total/divisor, cut off towards 0: less than one unit from it."""
+    size = abs(total) // abs(divisor)
+    return size if (total >= 0) == (divisor >= 0) else -size
+
+
+def _error(found: Sequence[int], first: int, exponent: int, unit: int, steps: int) -> int:
+    """At or above |c' - c| in units: A <= |b_0| 2^unit (sum |c'| + steps A)."""
+    share = abs(first) * Fraction(2) ** (exponent + unit)  # |b_0|, where c is in units of its own
+    return math.ceil(share * sum(map(abs, found)) / (1 - share * steps))
+
+
+def _smoothed(found: Sequence[int], most: int) -> tuple[int, ...]:
+    """Sizes that fall, where roundings alone keep them from it: moved by at most so much; else as they are."""
+    signs = [1 if each >= 0 else -1 for each in found]
+    lows = list(accumulate(map(abs, found), min))
+    if all(abs(each) - low <= most for each, low in zip(found, lows, strict=True)):
+        return tuple(sign * low for sign, low in zip(signs, lows, strict=True))
+    return tuple(found)
+
+
+def whole_numbers(values: Iterable[float]) -> tuple[list[int], int, bool]:
+    """Doubles as whole numbers of 2^exponent, and whether they are exactly that."""
+    ratios = [value.as_integer_ratio() for value in values]
+    # A numerator is odd unless the denominator is 1, and the denominator is a power of 2.
+    lows = [(n & -n).bit_length() - d.bit_length() for n, d in ratios if n]
+    highs = [n.bit_length() - d.bit_length() for n, d in ratios if n]
+    if not lows:
+        return [0] * len(ratios), 0, True
+    exponent = max(min(lows), max(highs) - SPAN_BITS)
+    exact = exponent == min(lows)
+    return [_shifted(n, d.bit_length() - 1 + exponent) for n, d in ratios], exponent, exact
+
+
+def _shifted(number: int, bits: int) -> int:
+    """number/2^bits, cut off towards 0."""
+    if bits <= 0:
+        return number << -bits
+    return number >> bits if number >= 0 else -(-number >> bits)
