@@ -74,7 +74,10 @@ def test_without_a_folder_no_file_is_opened(name: str, folder: Path, monkeypatch
         raise AssertionError("a file was opened")
 
     monkeypatch.setattr(os, "open", refused)
-    for text in (f"Histograms(a='{name}', b=[880, 120])", f"2 * Histograms([1, 2], '{name}').poisson(rate=0.5)"):
+    for text in (
+        f"Histograms(a='{name}', b=[880, 120])",
+        f"2 * Histograms([1, 2], '{name}').best_of('geometric', mean=2)",
+    ):
         with pytest.raises(tr.TightropeError, match="files=") as caught:
             tr.parse(text)
         assert "\n" not in str(caught.value)

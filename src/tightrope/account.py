@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 from . import work
-from .beside import Concentrated
+from .beside import ZcdpBounds
 from .bound import CLOCK, Bound, Certificate
 from .calls import cut, listed
 from .curve import Curve
@@ -187,7 +187,7 @@ class Case:
     mirror: bool = False
     floors: tuple[Floor | Adaptive, ...] = ()
     below: bool = True  # whether lower ends are those of the floors
-    concentrated: Concentrated | None = None
+    concentrated: ZcdpBounds | None = None
 
     @staticmethod
     def of(mechanism: Mechanism, question: Question, several: bool, aim: float, below: bool = True) -> Case:
@@ -209,7 +209,7 @@ class Case:
                     floors += floors_of(choices_of(law, each, pointwise=True), terms, question, several)
             except WorkExhausted:
                 return Case(law, label, question, {}, aim, below=below)
-        found = Concentrated.of(law, question) if below else None
+        found = ZcdpBounds.of(law, question) if below else None
         return Case(law, label, question, planners, question.accuracy or aim, False, floors, below, found)
 
     def mirrored(self, several: bool) -> Case:

@@ -26,14 +26,14 @@ REASON = "the parts are zCDP, and their rho add up; the lower end is what real u
 
 
 @dataclass(frozen=True)
-class Concentrated:
+class ZcdpBounds:
     """Planners of an upper and of a lower end; the pairs of both are their own reverse."""
 
     above: Planner
     below: Planner
 
     @staticmethod
-    def of(law: Mechanism, question: Question) -> Concentrated | None:
+    def of(law: Mechanism, question: Question) -> ZcdpBounds | None:
         """None where it says nothing more, or where an engine is insisted on: it would be asked about another law."""
         if question.engine != AUTO or question.quantity in OF_LOSS or (law.attained_once and law.parts == ((law, 1),)):
             return None
@@ -41,7 +41,7 @@ class Concentrated:
         if found is None:
             return None
         above, below = (Planner(terms_of(each, Direction.REMOVE), question, several=False) for each in found)
-        return Concentrated(above, below)
+        return ZcdpBounds(above, below)
 
     def answers(self, point: Point, aim: float) -> tuple[Answer, Answer] | None:
         """What holds above, and what real uses have; None where one of them came to no end."""

@@ -19,7 +19,7 @@ from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.finite import Finite
 from tightrope.mechanisms.histograms import Histograms
 from tightrope.pairs.finite import histogram
-from tightrope.pairs.finite.histogram import Limits, law_within, lower_limit, upper_limit
+from tightrope.pairs.finite.histogram import MassLimits, law_within, lower_limit, upper_limit
 from tightrope.pairs.finite.laws import RationalLaw
 from tightrope.relation import Direction
 
@@ -140,7 +140,7 @@ def test_the_law_of_limits_dominates_every_pair_within() -> None:
         q_low = [max(Fraction(0), x - Fraction(draw.randint(0, 5), 40)) for x in q]
         p_low = [max(Fraction(0), x - Fraction(draw.randint(0, 5), 40)) for x in p]
         q_up = [min(Fraction(1), x + Fraction(draw.randint(0, 5), 40)) for x in q]
-        law = law_within(Limits(p_low, p_up), Limits(q_low, q_up))
+        law = law_within(MassLimits(p_low, p_up), MassLimits(q_low, q_up))
         assert sum(law.p) == sum(law.q) == 1
         assert all(x >= 0 for x in (*law.p, *law.q))
         for alpha in [Fraction(0), Fraction(10**6), *(Fraction(k, 7) for k in range(1, 40))]:

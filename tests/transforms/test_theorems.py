@@ -14,7 +14,7 @@ import pytest
 import tightrope as tr
 from tightrope.errors import InvalidParameter
 from tightrope.mechanisms.base import CHAIN
-from tightrope.mechanisms.facts import Fact, Theorem
+from tightrope.mechanisms.facts import Fact, MissingFact, Theorem
 from tightrope.relation import Direction
 from tightrope.transforms import theorems as t
 from tightrope.transforms.hit_union import glued_hits
@@ -46,7 +46,9 @@ LACKING: Mapping[tuple[Theorem, Fact], Make] = {
     (t.ONE_DRAW, Fact.SIZE): lambda: BATCH.with_replacement(batch=1, records=2),
     (t.WITH_REPLACEMENT, Fact.REPLACE): lambda: ADDED.with_replacement(batch=2, records=2),
     (t.WITH_REPLACEMENT, Fact.SIZE): lambda: BATCH.with_replacement(batch=2, records=2),
-    (t.WITH_REPLACEMENT, Fact.GROUPS): lambda: MEASURED.with_replacement(batch=2, records=2),
+    (t.WITH_REPLACEMENT, Fact.GROUPS): lambda: CLAMPED.with_replacement(batch=2, records=2).with_replacement(
+        batch=2, records=2
+    ),
     (t.SHUFFLE, Fact.REPLACE): lambda: ADDED.shuffle(users=3),
     (t.SHUFFLE, Fact.ONE_RECORD): lambda: BATCH.shuffle(users=3),
     (t.SHUFFLE, Fact.BOUNDED): lambda: tr.Gaussian(sigma=1).shuffle(users=3),
@@ -56,6 +58,15 @@ LACKING: Mapping[tuple[Theorem, Fact], Make] = {
     (t.PARALLEL, Fact.ADD_REMOVE): lambda: tr.parallel(REPLACED, ADDED),
     (t.ALLOCATION, Fact.ADD_REMOVE): lambda: REPLACED.random_allocation(steps=3),
     (t.ALLOCATION, Fact.SIZE): lambda: EITHER.random_allocation(steps=3),
+    (t.POISSON, Fact.OTHERS): lambda: MEASURED.poisson(rate=0.5),
+    (t.POISSON_REPLACED, Fact.OTHERS): lambda: MEASURED.poisson(rate=0.5, neighbours="replace"),
+    (t.CAPPED_POISSON, Fact.OTHERS): lambda: MEASURED.truncated_poisson(rate=0.5, cap=2, records=9),
+    (t.WITHOUT_REPLACEMENT, Fact.OTHERS): lambda: MEASURED.without_replacement(batch=1, records=2),
+    (t.ONE_DRAW, Fact.OTHERS): lambda: MEASURED.with_replacement(batch=1, records=2),
+    (t.WITH_REPLACEMENT, Fact.OTHERS): lambda: t.WITH_REPLACEMENT.demand(MEASURED, 2),
+    (t.SHUFFLE, Fact.OTHERS): lambda: MEASURED.shuffle(users=3),
+    (t.ALLOCATION, Fact.OTHERS): lambda: MEASURED.random_allocation(steps=3),
+    (t.ONE_USER, Fact.ONE_RECORD): lambda: BATCH.shuffle(users=1),
     (t.EVERY_STEP, Fact.ADD_REMOVE): lambda: REPLACED.random_allocation(steps=3, uses=3),
     (t.SHUFFLED_BATCHES, Fact.GAUSSIAN): lambda: tr.Laplace(scale=1).shuffled_batches(steps=3),
     (t.GROUP, Fact.GROUPS): lambda: MEASURED.group(size=2),
@@ -90,13 +101,15 @@ def without(theorem: Theorem, fact: Fact) -> Iterator[None]:
         object.__setattr__(theorem, "needs", needs)
 
 
-def refusal_of(make: Make) -> str:
-    """What is wrong with it, or nothing."""
+def refusal_of(make: Make) -> MissingFact | None:
+    """The fact that is missing, if one is."""
     try:
         make()
-    except (InvalidParameter, AssertionError) as error:
-        return str(error)
-    return ""
+    except MissingFact as error:
+        return error
+    except (InvalidParameter, AssertionError):  # what the theorem would have kept away
+        return None
+    return None
 
 
 def test_there_is_a_base_without_each_fact_that_a_theorem_needs() -> None:
@@ -112,7 +125,8 @@ def test_a_base_that_lacks_a_fact_is_refused_for_it_alone(theorem: Theorem, fact
     with pytest.raises(InvalidParameter, match=f"^{theorem.name}: "):
         make()
     with without(theorem, fact):
-        assert not refusal_of(make).startswith(f"{theorem.name}: ")  # another theorem's need may be asked by itself
+        refusal = refusal_of(make)  # another need of this theorem may be asked, or this need of another theorem
+        assert refusal is None or refusal.fact is not fact or not str(refusal).startswith(f"{theorem.name}: ")
 
 
 @pytest.mark.parametrize(("theorem", "fact"), UNWITNESSED, ids=lambda each: getattr(each, "name", str(each)))
@@ -148,3 +162,32 @@ def test_a_clamp_in_a_group_is_the_clamp_of_the_longer_shift() -> None:
     longer = tr.TruncatedLaplace(scale=1, bounds=[2, math.inf], mode="clamp", sensitivity=3)
     for epsilon in (0.0, 0.5, 1.0, 1.5):
         assert CLAMPED.group(size=3).delta(epsilon) == longer.delta(epsilon)
+
+
+MANY = tr.RandomizedResponse(p=0.75).without_replacement(batch=1, records=10)  # a bit of ten, drawn and reported
+PAIRED = tr.training(records=2, batch=2, steps=1, sigma=1, sampling="fixed", group=2)
+UNEVEN = tr.Laplace(scale=0.05).without_replacement(batch=3, records=5).group(size=2)
+KEPT = tr.Histograms(a=[0.75, 0.25], b=[0.25, 0.75], kind="probabilities")
+
+
+@pytest.mark.parametrize(
+    "accepted",
+    [
+        lambda: MANY.shuffle(users=1),  # one user flips ten bits: 0.5 at epsilon 0, and the pair of one record has 0.05
+        lambda: PAIRED.without_replacement(batch=2, records=4),  # 0.614 where records were counted as groups: 0.477
+        lambda: UNEVEN.without_replacement(batch=3, records=4),  # 0.700, and 0.675 if all groups had two records
+        lambda: KEPT.poisson(rate=0.5),  # 0.375 beside another record; a pair of two data sets has 0.25
+        lambda: KEPT.shuffle(users=2),
+    ],
+)
+def test_what_holds_in_one_place_or_for_one_record_is_not_taken_further(accepted: Make) -> None:
+    with pytest.raises(InvalidParameter):
+        accepted()
+
+
+def test_groups_of_what_is_known_in_one_order_are_not_called_tight() -> None:
+    """Under replacing each of two records may meet either order: the laws overlap in 1/4 at least, by the claim."""
+    claim = tr.TradeoffCurve(fprs=[0, 0.5, 1], fnrs=[1, 0, 0], both_directions=False)
+    bound = claim.poisson(rate=1, neighbours="replace").group(size=2).delta(0.0)
+    assert not bound.certificate.tight
+    assert not bound.certificate.attained

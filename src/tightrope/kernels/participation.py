@@ -37,7 +37,7 @@ EXACT_WORK = 300_000  # steps^2 times counts, up to which the search is in whole
 NODES_WORK = 100_000  # steps times nodes that the search opens
 PATTERNS_WORK = 2_000_000  # inner products of patterns
 PATTERNS_SOME = 100
-PRODUCTS_AT_ONCE = 16  # of an inner product, for the price of one more call
+TERMS_FREE = 16  # of an inner product, for the price of one more call
 BLOCKS_WORK = 5_000_000  # sums of the dynamic programme over blocks
 TREE_WORK = 1_000_000  # sums of the dynamic programme over trees
 TREE_LEVELS_MOST = 64
@@ -117,7 +117,7 @@ def _listed(columns: Columns, patterns: Sequence[Sequence[int]]) -> Interval:
     summed = isinstance(columns, DenseColumns) and columns.nonnegative
     work = sum(map(len, patterns)) if summed else sum(len(pattern) ** 2 for pattern in patterns)
     if isinstance(columns, DenseColumns):
-        work *= 1 + len(columns.columns[0]) // PRODUCTS_AT_ONCE
+        work *= 1 + len(columns.columns[0]) // TERMS_FREE
     if work > PATTERNS_WORK and (len(patterns) > 1 or len(patterns[0]) > SEARCHED_MOST):
         raise InvalidParameter(
             "the patterns are too many or too long to be added up one by one: give participations and separation, "

@@ -49,7 +49,7 @@ class LocalReport(NamedTuple):
     shy: bool
 
 
-class Concentrated(NamedTuple):
+class ZcdpUse(NamedTuple):
     """zCDP of one use: its rho, and a real mechanism of this kind, of which lower ends may speak.
 
     better: whether many uses may have less than the composition of their pairs.
@@ -106,6 +106,11 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
 
     @property
     @abstractmethod
+    def beside_others(self) -> bool:
+        """Whether the pair holds for a record whatever the others are, as for whoever else is in a sample."""
+
+    @property
+    @abstractmethod
     def everywhere(self) -> bool:
         """Whether the pair dominates every two neighbours, so that a chain of neighbours has a chain of pairs."""
 
@@ -132,7 +137,7 @@ class Mechanism(Readable, Attackable, Transformable, metaclass=NamedType):
         at the working precision; None where it is not known to be bounded."""
         return largest_loss([self.pair(direction) for direction in Direction])
 
-    def concentrated(self, size: int = 1) -> Concentrated | None:
+    def concentrated(self, size: int = 1) -> ZcdpUse | None:
         """zCDP where neighbours differ in so many records, by a theorem that holds beside that of the pair."""
         return None
 
@@ -299,6 +304,10 @@ class Leaf(Mechanism):
     @property
     def sizes(self) -> frozenset[int]:
         return frozenset()
+
+    @property
+    def beside_others(self) -> bool:
+        return True
 
     @property
     def everywhere(self) -> bool:

@@ -18,7 +18,7 @@ from ..errors import InvalidParameter
 from ..pair import Pair
 from ..relation import Direction
 from .approximate_dp import PureDP
-from .base import Concentrated, Leaf
+from .base import Leaf, ZcdpUse
 from .parameters import nonnegative
 
 EPSILON_LEAST = 1e-280  # below, halves and products of losses leave the range of doubles
@@ -61,13 +61,13 @@ class Exponential(Leaf):
         """By two candidates. Proof: docs/proofs/exponential.md, section 3."""
         return True
 
-    def concentrated(self, size: int = 1) -> Concentrated | None:
+    def concentrated(self, size: int = 1) -> ZcdpUse | None:
         """rho = epsilon^2/8; a group moves scores so many times as far. Two candidates whose odds start even are real.
 
         Reference: Cesar, Rogers 2021, Lemma 3.2. Proof: docs/proofs/exponential.md, section 6.
         """
         epsilon = size * Fraction(self.epsilon_per_use)
-        return Concentrated(epsilon**2 / 8, PureDP(float(epsilon / 2))) if epsilon else None
+        return ZcdpUse(epsilon**2 / 8, PureDP(float(epsilon / 2))) if epsilon else None
 
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.finite.laws import ResponseLaw

@@ -26,6 +26,7 @@ class Fact(Enum):
     REPLACE = "is about replacing a record, or holds under either relation"
     SIZE = "runs on data of the size that it is given"
     ONE_RECORD = "is about all that a user holds"
+    OTHERS = "has its pair whatever the other records are"
     EVERYWHERE = "has its pair between every two neighbours, wherever they are"
     GROUPS = "is known where neighbours differ in several records"
     GAUSSIAN = "is Gaussian noise"
@@ -46,6 +47,11 @@ class MissingFact(InvalidParameter):
         refusal = cls(message)
         refusal.fact = fact
         return refusal
+
+
+def sizes_in_groups(sizes: frozenset[int], size: int) -> frozenset[int]:
+    """How many groups so many records are; two numbers, which no sample has, where the groups are not equal."""
+    return frozenset(number for records in sizes for number in (records // size, -(-records // size)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,8 @@ def _has(base: Mechanism, fact: Fact, records: int | None) -> bool:
             return base.sizes <= {records}
         case Fact.ONE_RECORD:
             return max(base.sizes, default=1) == 1
+        case Fact.OTHERS:
+            return base.beside_others
         case Fact.EVERYWHERE:
             return base.everywhere
         case Fact.GROUPS:
@@ -150,6 +158,11 @@ def _refusal(base: Mechanism, fact: Fact, records: int | None) -> str:
             )
         case Fact.TAILS:
             return f"only moments are known of {shortened(repr(base))}, and the theorem needs the tails of its loss"
+        case Fact.OTHERS:
+            return (
+                f"{shortened(repr(base))} was measured on two data sets, and a sample or other users make other ones; "
+                "measure the sampled algorithm itself, or give Finite(p, q) that holds whatever the other records are"
+            )
         case Fact.EVERYWHERE | Fact.GROUPS:
             if base.sizes:
                 return (
@@ -158,7 +171,7 @@ def _refusal(base: Mechanism, fact: Fact, records: int | None) -> str:
                 )
             return (
                 f"the pair of {shortened(repr(base))} holds between two data sets alone, and a chain of neighbours "
-                "leads to others; give the law of the whole group instead, such as Finite(p, q) of the two"
+                "leads to others; give what holds for the whole group instead"
             )
         case _:
             return f"it needs a base that {fact.value}, which {shortened(repr(base))} does not"

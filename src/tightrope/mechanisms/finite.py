@@ -19,14 +19,17 @@ from .parameters import masses, shares
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Finite(Leaf):
-    """p[i] and q[i] are the probabilities of outcome i with and without the record."""
+    """p[i] and q[i] are the probabilities of outcome i with and without the record, where that shows most."""
 
     example = "Finite(p=[0.75, 0.25], q=[0.25, 0.75])"
     section = "laws"
     formula = "P = p, Q = q, each divided by its exact sum: H(a) = sum over i of (p[i] - a q[i])_+"
     theorem = "Meiser, Mohammadi 2018, Def. 2"
     tightness = "Tight, also under composition, for the mechanism whose outputs have these laws."
-    relations = "Those between which p and q were taken: p with the record, q without it."
+    relations = (
+        "p is with the record, q without it. That no test tells more of any two neighbours, whatever the other records "
+        "are, is part of what is given; laws of two data sets alone are Histograms(kind='probabilities')."
+    )
     p: Sequence[float]
     q: Sequence[float]
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from ..pair import Pair
 from ..relation import Direction
-from .base import Concentrated, Leaf
+from .base import Leaf, ZcdpUse
 from .parameters import positive
 
 
@@ -47,12 +47,12 @@ class Gaussian(Leaf):
     def gaussian_noise(self) -> bool:
         return True
 
-    def concentrated(self, size: int = 1) -> Concentrated | None:
+    def concentrated(self, size: int = 1) -> ZcdpUse | None:
         """rho = mu^2/2, in a sum with parts that have less as zCDP."""
         from ..transforms.group import Group
 
         mu = size * Fraction(self.sensitivity) / Fraction(self.sigma)
-        return Concentrated(mu**2 / 2, self if size == 1 else Group.of(self, size=size), better=False)
+        return ZcdpUse(mu**2 / 2, self if size == 1 else Group.of(self, size=size), better=False)
 
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.gaussian.pair import GaussianPair

@@ -25,7 +25,7 @@ from .data_file import data_file
 from .parameters import probability, shares
 
 if TYPE_CHECKING:
-    from ..pairs.finite.histogram import Limits
+    from ..pairs.finite.histogram import MassLimits
     from .binning import Bins
     from .samples import Source as Given
 
@@ -149,6 +149,10 @@ class Histograms(Leaf):
         return self.confidence is None
 
     @property
+    def beside_others(self) -> bool:
+        return False
+
+    @property
     def everywhere(self) -> bool:
         """What was measured are two laws; other neighbours were not."""
         return False
@@ -166,14 +170,14 @@ class Histograms(Leaf):
         return FinitePair(law_within(_limits(first, level), _limits(second, level)))
 
 
-def _limits(counts: Sequence[float], level: Fraction) -> Limits:
-    from ..pairs.finite.histogram import Limits, lower_limit, upper_limit
+def _limits(counts: Sequence[float], level: Fraction) -> MassLimits:
+    from ..pairs.finite.histogram import MassLimits, lower_limit, upper_limit
 
     total = int(sum(counts))
     by_count = {
         count: (lower_limit(int(count), total, level), upper_limit(int(count), total, level)) for count in set(counts)
     }
-    return Limits(*([by_count[count][side] for count in counts] for side in (0, 1)))
+    return MassLimits(*([by_count[count][side] for count in counts] for side in (0, 1)))
 
 
 def _name(source: Given) -> str:

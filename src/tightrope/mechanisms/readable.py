@@ -32,8 +32,8 @@ class Readable:
 
         accuracy: width wanted, relative to the upper end; without it 1e-6 is aimed at and never an error.
         proof: ball arithmetic only. engine: auto or an engine's name. direction: add, remove, or None for the worse.
-        seconds: what the call may take, by its work and by the clock; when they are up, the narrowest interval so far is
-        the answer, and its certificate says so. Without it work that is rated at 10 seconds decides, and no clock.
+        seconds: what the call may take, by its work and by the clock; when they are up, the narrowest interval so far
+        is the answer, and its certificate says so. Without it work that is rated at 10 seconds decides, and no clock.
         """
         from .. import account
 

@@ -26,7 +26,7 @@ from ..facets.lattice import ratio_ball
 from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..pair import Pair
 from ..relation import Direction
-from .base import Concentrated, Leaf
+from .base import Leaf, ZcdpUse
 from .gaussian import Gaussian
 from .parameters import flag, in_order, nonnegative, probability, real
 
@@ -113,7 +113,7 @@ class ZCDP(Leaf):
     def tight(self) -> bool:
         return False
 
-    def concentrated(self, size: int = 1) -> Concentrated | None:
+    def concentrated(self, size: int = 1) -> ZcdpUse | None:
         """rho size^2, which Gaussian noise has.
 
         Reference: Bun, Steinke 2016, Prop. 1.9. Proof: docs/proofs/group.md, section 9.
@@ -123,7 +123,7 @@ class ZCDP(Leaf):
             return None
         with working_precision(BITS_START):
             sigma = upper_float(1 / (2 * ratio_ball(rho)).sqrt())
-        return Concentrated(rho, Gaussian(sigma=sigma), better=size > 1) if 0.0 < sigma < math.inf else None
+        return ZcdpUse(rho, Gaussian(sigma=sigma), better=size > 1) if 0.0 < sigma < math.inf else None
 
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.renyi.curve import Divergences

@@ -23,6 +23,7 @@ from ..pair import Pair
 from ..question import Options, Question
 from ..relation import Direction, Relation, neighbours
 from .base import Leaf, Mechanism
+from .facts import sizes_in_groups
 from .loaders import LOADERS, Loader
 from .parameters import Matrix, matrix, nonnegative, positive, probability, whole
 
@@ -216,7 +217,7 @@ class training(Leaf):  # noqa: N801  # a run is written as a call, in Python, te
 
     @property
     def sizes(self) -> frozenset[int]:
-        return frozenset({self.records})
+        return sizes_in_groups(frozenset({self.records}), self.group_size)
 
     @property
     def everywhere(self) -> bool:

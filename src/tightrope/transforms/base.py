@@ -95,7 +95,7 @@ class Transformation(Called):
 
     @property
     def tight(self) -> bool:
-        return self.base.tight
+        return self.rests_on is not OWN and self.base.tight
 
     def needs_others(self, batch: int | None) -> bool:
         return self.base.needs_others(batch)
@@ -106,6 +106,10 @@ class Transformation(Called):
     def rests_on(self) -> Theorem:
         """The theorem that gives its pair."""
         return OWN
+
+    @property
+    def beside_others(self) -> bool:
+        return self.base.beside_others
 
     @property
     def everywhere(self) -> bool:

@@ -118,6 +118,10 @@ class Composition(Mechanism):
         return frozenset().union(*(part.sizes for part, _ in self.parts))
 
     @property
+    def beside_others(self) -> bool:
+        return all(part.beside_others for part, _ in self.parts)
+
+    @property
     def everywhere(self) -> bool:
         return all(part.everywhere for part, _ in self.parts)
 

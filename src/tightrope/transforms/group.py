@@ -15,8 +15,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from ..mechanisms.base import Concentrated, Mechanism, largest_loss
-from ..mechanisms.facts import Theorem
+from ..mechanisms.base import Mechanism, ZcdpUse, largest_loss
+from ..mechanisms.facts import Theorem, sizes_in_groups
 from ..mechanisms.parameters import whole
 from ..pair import Pair
 from ..relation import Direction, Relation
@@ -75,7 +75,7 @@ class Group(Transformation):
     @property
     def sizes(self) -> frozenset[int]:
         """Of groups."""
-        return frozenset(-(-records // self.size) for records in self.base.sizes)
+        return sizes_in_groups(self.base.sizes, self.size)
 
     @property
     def everywhere(self) -> bool:
@@ -133,7 +133,7 @@ class Group(Transformation):
         """Each record of the group may meet either order."""
         return largest_loss([self.replaced_pair(1)])
 
-    def concentrated(self, size: int = 1) -> Concentrated | None:
+    def concentrated(self, size: int = 1) -> ZcdpUse | None:
         return self.base.concentrated(self.size * size) if GROUP_CONCENTRATED.holds(self.base) else None
 
     def one_event(self, size: int) -> bool:

@@ -93,6 +93,10 @@ class Parallel(Called):
         return frozenset().union(*(cell.sizes for cell in self.cells))
 
     @property
+    def beside_others(self) -> bool:
+        return all(cell.beside_others for cell in self.cells)
+
+    @property
     def everywhere(self) -> bool:
         """A group may take several records of a cell that samples from so many."""
         return not self.sizes and all(cell.everywhere for cell in self.cells)

@@ -145,6 +145,8 @@ class Poisson(Transformation):
         """Where one event is the best for every number of hits: the noise of the chain attains it."""
         if size == 1:
             return self.tight
+        if self.relation is Relation.REPLACE and self.base.pair(Direction.REMOVE) != self.base.pair(Direction.ADD):
+            return False  # each record may meet either order of its laws
         if self.relation is Relation.ADD_REMOVE and self.rate in (0.0, 1.0):
             return self.base.group_tight(size)
         return self.base.nameless.one_event(size)

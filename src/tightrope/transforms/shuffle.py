@@ -78,12 +78,12 @@ class Shuffle(Transformation):
 
     @property
     def everywhere(self) -> bool:
-        """Whatever the values of the users are."""
-        return True
+        """Whatever the values of the users are; one user is the base."""
+        return self.users > 1 or self.base.everywhere
 
     @property
     def known_in_groups(self) -> bool:
-        return True
+        return self.users > 1 or self.base.known_in_groups
 
     @property
     def tight(self) -> bool:

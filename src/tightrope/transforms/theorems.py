@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from ..mechanisms.facts import Fact, Theorem
 
-SAMPLED = (Fact.ADD_REMOVE, Fact.SIZE)
-BATCHED = (Fact.REPLACE, Fact.SIZE)
+SAMPLED = (Fact.ADD_REMOVE, Fact.SIZE, Fact.OTHERS)
+BATCHED = (Fact.REPLACE, Fact.SIZE, Fact.OTHERS)
 
 DISAGREE = (
     "the parts disagree on what neighbours are (add/remove of a record against replacing one): give them the same "
@@ -87,14 +87,14 @@ SHUFFLE = Theorem(
     "counts of clones at the largest loss of a report, whichever two values a user may have",
     "Feldman, McMillan, Talwar 2021, Thm 3.1; Balle, Bell, Gascon, Nissim 2019",
     "shuffle.md",
-    (Fact.REPLACE, Fact.ONE_RECORD, Fact.BOUNDED),
+    (Fact.REPLACE, Fact.ONE_RECORD, Fact.OTHERS, Fact.BOUNDED),
 )
 ONE_USER = Theorem(
     "shuffling",
     "one user, whom nobody hides: the base where the value is replaced",
     "by definition",
     "shuffle.md",
-    (Fact.REPLACE, Fact.BOUNDED),
+    (Fact.REPLACE, Fact.ONE_RECORD, Fact.BOUNDED),
 )
 BEST_OF = Theorem(
     "the best of several runs",

@@ -61,8 +61,8 @@ def test_other_neighbours_are_refused(kind: str, relation: str, job: str) -> Non
     [
         "Histograms(a=[900, 100], b=[880, 120], confidence=0.95)",
         "Histograms(a=[900, 100], b=[880, 120])",
-        "Histograms(a=[900, 100], b=[880, 120], confidence=0.95).poisson(rate=0.1)",
-        "(Gaussian(sigma=5) + Histograms(a=[900, 100], b=[880, 120], confidence=0.95)).poisson(rate=0.1) * 3",
+        "Histograms(a=[900, 100], b=[880, 120], confidence=0.95).best_of('geometric', mean=2)",
+        "(Gaussian(sigma=5) + Histograms(a=[900, 100], b=[880, 120], confidence=0.95)) * 3",
         "parallel(Laplace(scale=9), Histograms(a=[900, 100], b=[880, 120], confidence=0.95))",
         "Histograms(a=[900, 100], b=[880, 120], confidence=0.95).named('noise')",
     ],

@@ -60,14 +60,14 @@ def _certified(guess: float, side: int, error: Callable[[arb], arb], level: Frac
     return Fraction(1) if side > 0 else Fraction(0)
 
 
-class Limits(NamedTuple):
+class MassLimits(NamedTuple):
     """Of the masses of a law, bin by bin; they add up to 1, which the limits alone do not say."""
 
     low: Sequence[Fraction]
     up: Sequence[Fraction]
 
 
-def law_within(p: Limits, q: Limits) -> RationalLaw:
+def law_within(p: MassLimits, q: MassLimits) -> RationalLaw:
     """The law that dominates all pairs within the limits."""
     corners = [(Fraction(0), Fraction(1))]
     rest, more = 1 - sum(p.low, Fraction(0)), sum(q.up, Fraction(0)) - 1
