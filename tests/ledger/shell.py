@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,7 +64,10 @@ class LedgerShell:
 
     def edit(self, statement: str) -> None:
         """Changes the database behind the ledger's back."""
-        with Database(f"sqlite:///{self.folder / 'budget.db'}").engine.begin() as connection:
+        with (
+            closing(Database(f"sqlite:///{self.folder / 'budget.db'}")) as database,
+            database.engine.begin() as connection,
+        ):
             triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
             for name in connection.exec_driver_sql(triggers).scalars().all():
                 connection.exec_driver_sql(f"DROP TRIGGER {name}")

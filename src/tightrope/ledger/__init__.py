@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,12 +65,9 @@ def open(
     from .ledger import Ledger, read_anchor
 
     found = Ledger(desk)
-    try:
+    with _closed_on_error(desk):
         keeping.current(desk.database)
         found.compare(read_anchor(anchor) if isinstance(anchor, (str, Path)) else anchor, receipts)
-    except BaseException:
-        found.close()
-        raise
     return found
 
 
@@ -80,7 +77,8 @@ def init(url: str, *, principal: str | None = None, key_file: str | Path | None 
     from . import keeping
     from .ledger import Ledger
 
-    keeping.begin(desk)
+    with _closed_on_error(desk):
+        keeping.begin(desk)
     return Ledger(desk)
 
 
@@ -90,7 +88,7 @@ def import_file(url: str, path: str | Path, *, key_file: str | Path | None = Non
     from . import keeping
     from .ledger import Ledger
 
-    with Path(path).open(encoding="utf-8") as file:
+    with _closed_on_error(desk), Path(path).open(encoding="utf-8") as file:
         try:
             keeping.imported(desk.database, iter(file))
         except UnicodeDecodeError:
@@ -106,7 +104,8 @@ def migrate(url: str, *, backup: str | Path | None = None) -> int:
     desk = _desk(url, None, None)
     from . import keeping
 
-    return keeping.migrate(desk.database, backup)
+    with closing(desk):
+        return keeping.migrate(desk.database, backup)
 
 
 def _desk(url: str, principal: str | None, key_file: str | Path | None) -> LocalDesk:
@@ -116,6 +115,16 @@ def _desk(url: str, principal: str | None, key_file: str | Path | None) -> Local
         from .desk import LocalDesk
     who = text(_user() if principal is None else principal, "principal (in whose name)", 200)
     return LocalDesk(Database(url), Actor(who), secret=secret_of(key_file))
+
+
+@contextmanager
+def _closed_on_error(desk: LocalDesk) -> Iterator[None]:
+    """What was opened for a ledger that nobody is given is closed."""
+    try:
+        yield
+    except BaseException:
+        desk.close()
+        raise
 
 
 @contextmanager
