@@ -150,7 +150,7 @@ def test_orders_that_differ_from_part_to_part_are_seen() -> None:
         both = composed([trees.leaf(one), trees.leaf(other)], seed, 2)
         case = listed(trees.shuffle(trees.best_of(both, "geometric", 2.0, None, how, 0.0), 2), Source(SEED))
         assert case is not None
-        assert judge(case, most=EPSILONS).violations == []
+        assert judge(case, most=10 * EPSILONS).violations == []
         true = max(true, float(Profiles(case.algorithm, case.neighbours, True, True).largest(3.59)[0]))
     assert true > 0.0468
 
