@@ -152,7 +152,7 @@ bench: $(STAMP) ## time, memory and width of standard questions and of the latti
 	@$(BIN)/python benchmarks/run.py
 
 # The comparisons take hours; one that was interrupted goes on from its journal in build/enumerated.
-fuzz: $(STAMP) ## 2,000 random questions and 400 trees (CASES=n for fewer), each answered in 5 s; the suite's searches in full; 1,000,000 comparisons with enumerated data (CHECKS=n)
+fuzz: $(STAMP) ## 2,000 random questions and 400 trees (CASES=n for fewer), the suite's searches in full, a million comparisons with data enumerated (CHECKS=n)
 	$(BIN)/python -m benchmarks.fuzz $(CASES)
 	TIGHTROPE_SEARCH=full $(BIN)/python -m pytest -q -n $(WORKERS) $$(grep -rl tests.search tests --include='test_*.py') tests/conformance/test_facets.py
 	$(BIN)/python -m benchmarks.enumerated --processes 2 $(if $(CHECKS),--checks $(CHECKS))

@@ -215,15 +215,20 @@ class Views:
         plain[told(values, others)[-1]] = ranked[-1]
         self.maps = [plain]
         if seed is not None:
-            for turn in range(2):
-                source = random.Random(f"{seed}{turn}")
-                self.maps.append(
-                    {value: source.choice(part.others if value in others else part.values) for value in values}
-                )
+            source = random.Random(seed)
+            self.maps = [self._any(source, values, others), plain, self._any(source, values, others)]
+
+    def _any(self, source: random.Random, values: Sequence[Record], others: Sequence[Record]) -> dict[Record, Record]:
+        """A view that tells two records apart, in most cases."""
+        for _ in range(4):
+            seen = {value: source.choice(self.part.others if value in others else self.part.values) for value in values}
+            if len(set(seen.values())) > 1:
+                break
+        return seen
 
     def law(self, data: Data, history: int) -> Masses:
         """Of this part after the outputs with this number."""
-        seen = self.maps[history * 7 % len(self.maps)]
+        seen = self.maps[history % len(self.maps)]
         return self.part.law(tuple(sorted(seen[record] for record in data)))
 
 
@@ -270,7 +275,7 @@ class Stepped(Algorithm):
         for index, view in enumerate(same):
             view.maps = [{value: value for value in base.values}]
             if seed is not None:
-                view.maps += Views(base, base.values, base.others, f"{seed}/{index}").maps[1:]
+                view.maps += Views(base, base.values, base.others, f"{seed}/{index}").maps[::2]
         self.views = same
         self.outputs = base.outputs**steps
         super().__init__()

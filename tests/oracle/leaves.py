@@ -88,25 +88,24 @@ def chain(p: Sequence[Fraction], q: Sequence[Fraction], source: Source, plain: b
     return cache(lambda state: masses(exact(min(max(state, 0), FAR))))
 
 
+def laws(p: Sequence[int], q: Sequence[int], source: Source | None = None) -> Leaf:
+    """Two laws in sixteenths, or in thirty-seconds; source: of moves between them that are not the worst."""
+    first, second = shares(p), shares(q)
+    law = chain(first, second, source or Source(0), source is None)
+    text = f"Finite(p={[float(x) for x in first]}, q={[float(x) for x in second]})"
+    return Leaf(text, "", lambda _: Counting(law, len(p), (0, 1)), shown=True)
+
+
 def finite(source: Source, plain: bool) -> Leaf:
-    """Two laws in sixteenths, of which one may have outputs that the other has not."""
+    """Two laws, of which one may have outputs that the other has not."""
     count = source.choice((2, 2, 3))
     while True:
         p, q = ([source.choice((0, 1, 2, 3, 4, 6, 8, 9)) for _ in range(count)] for _ in range(2))
-        if sum(p) and sum(q) and p != q:
-            break
-    p, q = [*p, 0], [*q, 0]
-    p[-1], q[-1] = -sum(p) % 16, -sum(q) % 16
-    kept = [index for index in range(len(p)) if p[index] or q[index]]
-    first, second = shares([p[i] for i in kept]), shares([q[i] for i in kept])
-    scale = [float(x) for x in first], [float(x) for x in second]
-    if first == second or any(
-        F(x) != y for law, own in zip(scale, (first, second), strict=True) for x, y in zip(law, own, strict=True)
-    ):
-        return finite(source, plain)
-    law = chain(first, second, source, plain)
-    text = f"Finite(p={scale[0]}, q={scale[1]})"
-    return Leaf(text, "", lambda _: Counting(law, len(kept), (0, 1)), shown=True)
+        p, q = [*p, -sum(p) % 16], [*q, -sum(q) % 16]
+        kept = [index for index in range(count + 1) if p[index] or q[index]]
+        p, q = [p[index] for index in kept], [q[index] for index in kept]
+        if p != q and all(sum(law) in (16, 32) for law in (p, q)):
+            return laws(p, q, None if plain else source)
 
 
 def measured(source: Source, plain: bool) -> Leaf:

@@ -141,8 +141,9 @@ def sampled(
 
 
 def poisson(base: Tree, rate: Fraction, relation: str = ADD_REMOVE) -> Tree:
-    """Each record by itself."""
-    return sampled(base, f"poisson(rate={float(rate)}", relation, ADD_REMOVE, None, data.poisson(rate), ADD_REMOVE)
+    """Each record by itself; nobody or everybody is a sample of the data's own size."""
+    size = base.size if rate in (0, 1) else None
+    return sampled(base, f"poisson(rate={float(rate)}", relation, ADD_REMOVE, size, data.poisson(rate), ADD_REMOVE)
 
 
 def truncated_poisson(base: Tree, rate: Fraction, cap: int, records: int) -> Tree:
@@ -169,7 +170,7 @@ def random_allocation(base: Tree, steps: int, uses: int, seed: str | None) -> Tr
     return Tree(
         f"{base.text}.random_allocation(steps={steps}{more})",
         ADD_REMOVE,
-        None,
+        base.size if uses == steps else None,  # all records at every step
         lambda asked: Allocated(base.run(ADD_REMOVE), steps, uses, seed),
         base.shown,
         ("random_allocation" if uses == 1 else "random_allocation uses", *base.calls),
@@ -249,9 +250,12 @@ class Drawer:
         return self.tree(depth, relation, size)
 
     def sum(self, depth: int, relation: str, size: int | None) -> Tree:
-        one = self.base(depth, relation, size)
-        other = self.base(self.source.randint(0, min(depth, 1)), relation, size)
-        return composed([one, other], self.seed(), self.source.choice((2, 2, 3)))
+        """Of parts that run on the same data."""
+        while True:
+            one = self.base(depth, relation, size)
+            other = self.base(self.source.randint(0, min(depth, 1)), relation, size)
+            if None in (one.size, other.size) or one.size == other.size:
+                return composed([one, other], self.seed(), self.source.choice((2, 2, 3)))
 
     def count(self, depth: int, relation: str, size: int | None) -> Tree:
         base, count = self.base(depth, relation, size), self.source.choice((2, 2, 3))
@@ -263,9 +267,13 @@ class Drawer:
         return best_of(base, law, mean, shape, how, self.source.random())
 
     def group(self, depth: int, relation: str, size: int | None) -> Tree:
+        """Of data that are made of whole groups."""
         count = self.source.choice((2, 2, 3))
         inner = None if size is None or size * count > DATA_MOST else size * count
-        return grouped(self.base(depth, relation, inner), count)
+        while True:
+            base = self.base(depth, relation, inner)
+            if base.size is None or base.size % count == 0:
+                return grouped(base, count)
 
     def rate(self) -> Fraction:
         return self.source.choices(RATES, RATE_WEIGHTS)[0]
@@ -294,8 +302,12 @@ class Drawer:
         return random_allocation(base, steps, uses, self.seed())
 
     def cells(self, depth: int, relation: str, size: int | None) -> Tree:
-        depths = (depth, self.source.randint(0, min(depth, 1)))
-        return parallel([self.base(each, ADD_REMOVE, None) for each in depths])
+        """Of any number of records each."""
+        while True:
+            depths = (depth, self.source.randint(0, min(depth, 1)))
+            cells = [self.base(each, ADD_REMOVE, None) for each in depths]
+            if all(cell.size is None for cell in cells):
+                return parallel(cells)
 
     def shuffle(self, depth: int, relation: str, size: int | None) -> Tree:
         assert size is not None

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
 from benchmarks.enumerated import Outcome, judge
 from tests.oracle import leaves, trees
 from tests.oracle.leaves import ADD_REMOVE, REPLACE, Source
+from tests.oracle.profiles import Profiles
 from tests.oracle.trees import Tree, composed, drawn, grouped, listed, poisson, without_replacement
 from tests.search import FULL, cases
 from tests.transforms.test_theorems import UNWITNESSED, without
@@ -138,6 +140,19 @@ def test_a_need_that_is_dropped_is_noticed(theorem: Theorem, fact: Fact) -> None
             dropped.enter_context(without(*need))
         after = seen(tree, EPSILONS)
     assert bool(after.violations) != harmless, after
+
+
+def test_orders_that_differ_from_part_to_part_are_seen() -> None:
+    """A largest loss per direction would say 0 where 0.0468 is true: shuffled users meet either order of each part."""
+    one, other = leaves.laws([8, 8], [15, 1]), leaves.laws([15, 1], [8, 8])
+    true = 0.0
+    for seed, how in product("123456", ("rising", "falling")):
+        both = composed([trees.leaf(one), trees.leaf(other)], seed, 2)
+        case = listed(trees.shuffle(trees.best_of(both, "geometric", 2.0, None, how, 0.0), 2), Source(SEED))
+        assert case is not None
+        assert judge(case, most=10 * EPSILONS).violations == []
+        true = max(true, float(Profiles(case.algorithm, case.neighbours, True, True).largest(3.59)[0]))
+    assert true > 0.0468
 
 
 def test_random_trees_are_bounded_by_the_truth() -> None:
