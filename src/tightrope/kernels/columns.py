@@ -158,9 +158,10 @@ def dense(rows: Sequence[Sequence[float]]) -> tuple[DenseColumns, int]:
 def toeplitz(coefficients: Sequence[float], steps: int, block: int) -> tuple[ToeplitzColumns, int]:
     """A lower triangular Toeplitz matrix of doubles, and the exponent of its unit."""
     whole, exponent, exact = whole_numbers(coefficients[:block])
+    slack = 0 if exact else math.isqrt(len(whole)) + 1  # also of those that are cut off to 0
     while whole and not whole[-1]:
         whole.pop()
-    return ToeplitzColumns(tuple(whole), steps, block, 0 if exact else math.isqrt(len(whole)) + 1), exponent
+    return ToeplitzColumns(tuple(whole), steps, block, slack), exponent
 
 
 def inverse_toeplitz(coefficients: Sequence[float], steps: int, block: int) -> tuple[ToeplitzColumns, int]:
@@ -213,6 +214,8 @@ def _quotient(total: int, divisor: int) -> int:
 def _error(found: Sequence[int], first: int, exponent: int, unit: int, steps: int) -> int:
     """At or above |c' - c| in units: A <= |b_0| 2^unit (sum |c'| + steps A)."""
     share = abs(first) * Fraction(2) ** (exponent + unit)  # |b_0|, where c is in units of its own
+    if 2 * share * steps >= 1:
+        raise InvalidParameter("inverse takes at most 2**250 steps, or a restart= after as many")
     return math.ceil(share * sum(map(abs, found)) / (1 - share * steps))
 
 
