@@ -3,12 +3,13 @@
     python -m benchmarks.still compare [GROUP...]        asks again; exits with 1 if an answer moved and is not listed
     python -m benchmarks.still record [GROUP...]         asks again, and writes the answers into benchmarks/still.jsonl
     python -m benchmarks.still against REV [GROUP...]    asks this tree and that commit, in place of the record
-    python -m benchmarks.still draw                      draws questions (benchmarks/still_questions.py) and records them
+    python -m benchmarks.still draw                      draws questions (still_questions.py) and records them
 
 A line of still.jsonl is a question and its answer: both ends as hexadecimal floats, the engine and its arithmetic, the
 error breakdown of both ends, and the units of work; or the type of a refusal and a digest of its message. There is no
-clock (TIGHTROPE_CLOCK=off), so an answer is the same on every machine with the same versions of numpy and scipy. Kept
-are questions that take less than QUICK seconds of a core; WORKERS=n asks with n processes.
+clock (TIGHTROPE_CLOCK=off), so an answer is the same on every machine with the same versions of numpy and scipy. The
+work alone depends a little on what the process was asked before. Kept are questions that take less than QUICK seconds
+of a core; WORKERS=n asks with n processes.
 
 benchmarks/still_moves.toml lists what may move and why. `[words]` are renamed engines, arithmetics and error sources. A
 line of `moves` is the digest of the old answer, with the question where one is meant, so that it excuses no later move.
@@ -213,7 +214,7 @@ def draw() -> None:
     """Draws questions, leaves out those that take long, and records the others; says how many."""
     from benchmarks.still_questions import drawn
 
-    questions = list({question.name: question for question in drawn()}.values())
+    questions = list(drawn())
     print(f"{len(questions)} drawn", flush=True)
     tried = zip(questions, answers(ROOT, questions, QUICK), strict=True)
     rows = [row for row in tried if row[1]["seconds"] < QUICK and "slow" not in row[1]]
