@@ -58,8 +58,10 @@ ZOO = (  # what deployments add to plain noise
     "Staircase(epsilon=1/{size})",
     "Staircase(epsilon=1/{size}, gamma=0.25, sensitivity=2)",
     "RandomizedResponse(channel=[[0.75, 0.25, 0], [0.25, 0.5, 0.25], [0, 0.25, 0.75]], neighbours='add_remove')",
-    "RandomizedResponse(channel=[[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.125, 0.0625, 0.8125]], "
-    "neighbours='add_remove')",
+    (
+        "RandomizedResponse(channel=[[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.125, 0.0625, 0.8125]], "
+        "neighbours='add_remove')"
+    ),
     "SubsetSelection(epsilon=1/{size}, categories=16, size=4, neighbours='add_remove')",
     "TreeAggregation(sigma=4*{size}, steps=1000)",
     "MatrixMechanism(sigma={size}, matrix=[[1, 0, 0], [0.5, 1, 0], [0.375, 0.5, 1]])",
