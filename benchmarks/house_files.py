@@ -13,7 +13,7 @@ from benchmarks.house_tree import House, Row
 MANY_PARAMETERS = 8
 SLACK_MOST = 1e-6  # a factor 1 + c with a smaller constant c is a slack
 ROUNDING_ROOMS = ("kernels.directed", "kernels.ulps", "kernels.enclosure", "kernels.twofold", "kernels.conditions")
-LINES_THEN = 24_525  # of src/ before the redesign
+LINES_WANTED, FILES_WANTED = 60_000, 300  # of src/, about
 
 
 # Names.
@@ -160,10 +160,17 @@ def long_files(house: House) -> Row:
 
 
 def lines(house: House) -> Row:
-    total = sum(len(each.text.splitlines()) for each in house.sources)
-    where = (f"{total - LINES_THEN} more than before",) if total > LINES_THEN else ()
-    now = f"{total:,} in {len(house.sources)} files"
-    return Row("lines of src/", f"{LINES_THEN:,}", now, "no more than then", where, held=False)
+    total, files = sum(len(each.text.splitlines()) for each in house.sources), len(house.sources)
+    over = total > LINES_WANTED or files > FILES_WANTED
+    where = (f"{total - LINES_WANTED:,} lines and {files - FILES_WANTED} files more",) if over else ()
+    return Row(
+        "lines of src/",
+        "24,525; 77,013 in 610 files",
+        f"{total:,} in {files} files",
+        f"about {LINES_WANTED:,} in about {FILES_WANTED} files",
+        where,
+        held=False,
+    )
 
 
 # Rounding.

@@ -35,19 +35,21 @@ INK, PALE, LINE, WRONG = "#1f2933", "#eef2f6", "#7b8794", "#c81e1e"
 
 PAGE_TEXT = """# The house, measured
 
-`make house` counts, on the syntax trees of `src/`, what a reader and a contributor meet; `benchmarks/house.py` is the
-ruler. "Then" is the same count on the tree before families had rooms of their own. A row that is reached stays
+`make house` counts, on the syntax trees of `src/` and along a few questions, what a reader and a contributor meet;
+`benchmarks/house.py` is the ruler. "Then" is the same count before: of the first rows on the tree before families had
+rooms of their own, from the files that an epsilon enters on on the tree of 77,013 lines. A row that is reached stays
 reached: `tests/test_house.py` reads this page and counts again.
 
 {table}
 
-Three rows are not at what is wanted. Of the files that a family with a cgf touches, six are no
+Of the files that a family with a cgf touches, six are no
 rows: `pairs/truncated/laplace.py`, which cuts and clamps the Laplace noise of the other room, two mechanisms that
 the same pair dominates, `mechanisms/noisy_max.py` and `mechanisms/stability_histogram.py`, and three in `interop/`,
 which say it in the names of other libraries.
 The numbers left in engines are those that an error term rests on: they stand beside their proof, since another value
 would need another proof, and nobody tunes them.
-The lines of src/ were held while rooms were made; what was added since brought its own.
+The rows from the files that an epsilon enters on are what the present redesign is measured by. A question is traced
+once it was answered before, so that imports are left out; a package is the first folder below `src/tightrope`.
 
 ## Who imports whom
 
