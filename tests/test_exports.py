@@ -11,6 +11,7 @@ from tightrope import catalogue
 
 EXPORTS = {
     "AccuracyNotReached",
+    "AuditResult",
     "Bound",
     "BracketNotFound",
     "BucketList",
@@ -42,6 +43,7 @@ EXPORTS = {
     "UnsupportedMechanism",
     "Verification",
     "WorkExhausted",
+    "audit",
     "by_sampling",
     "calibrate",
     "compare",

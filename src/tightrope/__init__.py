@@ -8,6 +8,8 @@ run.epsilon(delta=1e-6)
 from __future__ import annotations
 
 from . import ledger as ledger
+from .audit import AuditResult as AuditResult
+from .audit import audit as audit
 from .bound import Bound as Bound
 from .bound import Budget as Budget
 from .bound import Certificate as Certificate
