@@ -147,6 +147,11 @@ class _Audit:
     ) -> AuditStatement:
         found = self.verdict(claim, certificates)
         refuted = Fraction(found.p) <= self.alpha
+        if len(claim.slopes) > 1:
+            fewer, kept = self._pruned(claim, certificates, found)
+            again = self.verdict(fewer, kept)
+            if not refuted or Fraction(again.p) <= self.alpha:
+                claim, certificates, found = fewer, kept, again
         return AuditStatement(
             about,
             found.p,
@@ -158,6 +163,17 @@ class _Audit:
             delta,
             certificates=certificates,
         )
+
+    def _pruned(
+        self, claim: SlopeClaim, certificates: dict[int, Multipliers], found: Verdict
+    ) -> tuple[SlopeClaim, dict[int, Multipliers]]:
+        """The slopes and multipliers that p rests on, which is all that anybody has to check."""
+        used: set[int] = set()
+        best = self.evidence.best(found.each)
+        for index in best:
+            used |= certificates[index].used if index in certificates else self.evidence.tests[index].event.used(claim)
+        kept = sorted(used) or [0]
+        return claim.only(kept), {index: certificates[index].only(kept) for index in best if index in certificates}
 
     def verdict(self, claim: SlopeClaim, certificates: dict[int, Multipliers]) -> Verdict:
         """With the multipliers of a linear program where there are any."""

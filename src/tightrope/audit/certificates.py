@@ -45,6 +45,16 @@ class Multipliers:
     phi: tuple[tuple[float, ...], ...]
     psi: tuple[tuple[float, ...], ...]
 
+    @property
+    def used(self) -> frozenset[int]:
+        """The slopes that have a multiplier."""
+        rows = zip(self.phi, self.psi, strict=True)
+        return frozenset(index for index, (phi, psi) in enumerate(rows) if any(phi) or any(psi))
+
+    def only(self, kept: Sequence[int]) -> Multipliers:
+        """Those of these slopes."""
+        return Multipliers(tuple(self.phi[index] for index in kept), tuple(self.psi[index] for index in kept))
+
     def bound(self, event: GuessEvent, claim: SlopeClaim) -> float:
         """At or above P(v >= k) under the claim, whose slopes are those of these numbers."""
         work.spend(CERTIFICATE_WORK * len(claim.slopes) * event.guesses)

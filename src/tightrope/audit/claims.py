@@ -60,14 +60,15 @@ class SlopeClaim:
 
         g(x) <= H_remove(a) + a x, and 1 - x - a (1 - g(x)) <= H_add(a) for the complement of the test.
         """
-        found = np.ones_like(fprs)
-        for slope in self.slopes:
-            steep, flat = _slope_ends(slope.epsilon)
-            line = raised(slope.remove + raised(steep * fprs, FEW), FEW)
-            missed = np.maximum(lowered(1.0 - fprs, FEW) - slope.add, 0.0)
-            other = raised(1.0 - lowered(flat * missed, FEW), FEW)
-            found = np.minimum(found, np.minimum(line, other))
-        return found
+        return np.minimum(np.min([_lines(slope, fprs) for slope in self.slopes], axis=0), 1.0)
+
+    def active(self, fprs: FloatArray) -> frozenset[int]:
+        """The slopes that say most at some of these rates."""
+        return frozenset(int(index) for index in np.argmin([_lines(slope, fprs) for slope in self.slopes], axis=0))
+
+    def only(self, kept: Sequence[int]) -> SlopeClaim:
+        """These slopes alone: a weaker claim, which the claim implies."""
+        return SlopeClaim(tuple(self.slopes[index] for index in kept), self.expression)
 
     def remove_at(self, epsilon: float) -> float:
         """At or above H_remove(e^epsilon): that of a slope before; or at a = e^epsilon below e^e, of both directions at
@@ -81,6 +82,14 @@ class SlopeClaim:
                     kink = (1 + arb(epsilon).exp()) / (1 + arb(slope.epsilon).exp())
                     found = min(found, upper_float(1 - kink * (1 - arb(max(slope.remove, slope.add)))))
         return max(found, 0.0)
+
+
+def _lines(slope: Slope, fprs: FloatArray) -> FloatArray:
+    """At or above the lower of the two lines of a slope."""
+    steep, flat = _slope_ends(slope.epsilon)
+    line = raised(slope.remove + raised(steep * fprs, FEW), FEW)
+    missed = np.maximum(lowered(1.0 - fprs, FEW) - slope.add, 0.0)
+    return np.minimum(line, raised(1.0 - lowered(flat * missed, FEW), FEW))
 
 
 def _slope_ends(epsilon: float) -> tuple[float, float]:

@@ -40,6 +40,10 @@ class Event(ABC):
         """The event of another count at the same rank."""
         return replace(self, count=count)  # type: ignore[type-var]
 
+    def used(self, claim: SlopeClaim) -> frozenset[int]:
+        """The slopes of a claim that its p-value mostly rests on: the others may be left out."""
+        return frozenset(range(len(claim.slopes)))
+
     @abstractmethod
     def p_upper(self, claim: SlopeClaim) -> float:
         """At or above the probability of the event under every mechanism that satisfies the claim."""

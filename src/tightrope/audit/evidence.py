@@ -19,7 +19,7 @@ from flint import arb
 from .. import work
 from ..errors import WorkExhausted
 from ..kernels.ball import BITS_START, upper_float, working_precision
-from ..kernels.directed import next_down, next_up
+from ..kernels.directed import FEW, lowered, next_down, next_up
 from .claims import EPSILON_MOST, SlopeClaim
 from .events import Event
 
@@ -36,8 +36,8 @@ class WeightedEvent:
     weight: float
 
     def limit(self, alpha: Fraction) -> float:
-        """The largest double that is at most alpha w."""
-        return at_most(alpha * Fraction(self.weight))
+        """A double below alpha w, so far that p/w is at most alpha after it was rounded up."""
+        return lowered(at_most(alpha * Fraction(self.weight)), FEW)
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,20 @@ class Evidence:
 
     def p_upper(self, claim: SlopeClaim) -> Verdict:
         """Roughly for all, then as sharply as is known for the best of each group."""
-        values, place = [test.event.rough(claim) for test in self.tests], 0
-        for group in self.groups:
-            row = range(len(group))
-            best = min(row, key=lambda index: values[place + index] / group[index].weight)
-            values[place + best] = min(values[place + best], group[best].event.p_upper(claim))
-            place += len(group)
+        tests = self.tests
+        values = [test.event.rough(claim) for test in tests]
+        for index in self.best(values):
+            values[index] = min(values[index], tests[index].event.p_upper(claim))
         return self.joined(values)
+
+    def best(self, values: Sequence[float]) -> list[int]:
+        """The test of each group that is nearest to a refutation, by its place among all tests."""
+        found, place = [], 0
+        for group in self.groups:
+            row = range(place, place + len(group))
+            found.append(min(row, key=lambda index: values[index] / group[index - row.start].weight))
+            place += len(group)
+        return found
 
     def largest(self, family: Callable[[float], SlopeClaim], alpha: Fraction) -> float:
         """The largest epsilon whose claim is refuted at alpha; 0 where none is."""

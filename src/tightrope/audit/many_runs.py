@@ -69,6 +69,11 @@ class RankEvent(Event):
         places = np.unique(places)
         return min(found, self._summed(claim, places, self._beyond(places))[0], 1.0)
 
+    def used(self, claim: SlopeClaim) -> frozenset[int]:
+        claim = claim.swapped() if self.reverse else claim
+        cells = self._coarse[0]
+        return claim.active((cells[1:] + cells[:-1]) / 2.0)
+
     def rough(self, claim: SlopeClaim) -> float:
         """About the same, to choose among ranks: proves nothing."""
         claim = claim.swapped() if self.reverse else claim
@@ -134,6 +139,9 @@ class CountEvent(Event):
         # F rises on [0, 1].
         with work.uncounted(), working_precision(128):
             return min(upper_float(certified_log(most)), 1.0)
+
+    def used(self, claim: SlopeClaim) -> frozenset[int]:
+        return claim.active(np.linspace(0.0, 1.0, COUNT_CELLS * COUNT_SPLIT + 1))
 
     def _product_most(self, claim: SlopeClaim) -> float:
         """At or above sup U(x) V(g(x)): U falls and V(g) rises, so U(a) V(g(b)) bounds it on [a, b]."""

@@ -54,6 +54,9 @@ class GuessEvent(Event):
             return 1.0
         return min(1.0, *(self._at(slope) for slope in claim.slopes))
 
+    def used(self, claim: SlopeClaim) -> frozenset[int]:
+        return frozenset([min(range(len(claim.slopes)), key=lambda index: self._at(claim.slopes[index]))])
+
     def _at(self, slope: Slope) -> float:
         """O2 at one slope."""
         work.spend(SLOPE_WORK)

@@ -59,8 +59,8 @@ class AuditStatement:
     """A claim, the slopes that bound it, and a p-value that is at or above the probability of what was seen.
 
     about: "epsilon" (the largest that is refuted), "claim" (what was claimed) or "parameter" (of a family of runs).
-    p_each: of each test. expression is empty for (epsilon, delta)-privacy; value is that of the parameter. certificates: multipliers of a
-    linear program, by test.
+    p_each: of each test. expression is empty for (epsilon, delta)-privacy; value is that of the parameter.
+    certificates: multipliers of a linear program, by test.
     """
 
     about: str

@@ -217,7 +217,7 @@ def _seen(evidence: Evidence, statement: AuditStatement) -> str:
     if len(evidence.groups) > 1:
         return f"what was seen in {len(evidence.groups)} runs together"
     tests = evidence.tests
-    best = min(range(len(tests)), key=lambda index: statement.p_each[index] / tests[index].weight)
+    best = evidence.best(statement.p_each)[0]
     event = tests[best].event
     if isinstance(event, RankEvent):
         inside, above = ("runs without", "below") if event.reverse else ("runs with", "above")
@@ -235,7 +235,7 @@ def _needed(evidence: Evidence, statement: AuditStatement, about: About) -> str:
     from fractions import Fraction
 
     tests = evidence.tests
-    best = min(range(len(tests)), key=lambda index: statement.p_each[index] / tests[index].weight)
+    best = evidence.best(statement.p_each)[0]
     test = tests[best]
     if len(evidence.groups) > 1 or isinstance(test.event, RoundBets | CoinBets):
         return ""
