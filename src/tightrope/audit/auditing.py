@@ -301,15 +301,15 @@ def _seen(
         data = read_scores(scores, member, options.get("run"), options.get("canary"), options.get("nan", "refuse"))
         if design == MEMBERS:
             return Evidence(()), data
-        return designs.tests_of_scores(design, data, settings), data
+        return designs.evidence_of_scores(design, data, settings), data
     if design == MEMBERS:
         raise DataError(designs.NO_COIN)
     if settings.stopping or settings.ranks:
         raise InvalidParameter("stopping and ranks are about scores: counts have one test, fixed before the data")
     if table is not None:
-        return designs.tests_of_table(design, table, settings), None
+        return designs.evidence_of_table(design, table, settings), None
     assert guesses is not None
-    return designs.tests_of_guesses(design, guesses, settings), None
+    return designs.evidence_of_guesses(design, guesses, settings), None
 
 
 def _claimed(claim: Claimed, design: str, neighbours: str) -> Mechanism | Family | tuple[float, float] | None:

@@ -60,7 +60,7 @@ class Settings:
             raise InvalidParameter("guesses of both kinds need fair coins: say sides='in' or sides='out', or coin=0.5")
 
 
-def tests_of_scores(design: str, data: Scored, settings: Settings) -> Evidence:
+def evidence_of_scores(design: str, data: Scored, settings: Settings) -> Evidence:
     """The tests of a design, and what each saw."""
     if data.member.all() or not data.member.any():
         raise DataError("all are members, or none is: both kinds are needed")
@@ -164,7 +164,7 @@ SCORED: Mapping[str, Callable[[Scored, Settings], Evidence]] = MappingProxyType(
 )
 
 
-def tests_of_table(design: str, table: Sequence[int], settings: Settings) -> Evidence:
+def evidence_of_table(design: str, table: Sequence[int], settings: Settings) -> Evidence:
     """TP, FP, FN, TN at a threshold that was fixed before the data."""
     if len(table) != 4:
         raise InvalidParameter(
@@ -184,7 +184,7 @@ def tests_of_table(design: str, table: Sequence[int], settings: Settings) -> Evi
     raise InvalidParameter("a table tells nothing of pairs: a random split is audited by its scores")
 
 
-def tests_of_guesses(design: str, guesses: Sequence[int], settings: Settings) -> Evidence:
+def evidence_of_guesses(design: str, guesses: Sequence[int], settings: Settings) -> Evidence:
     """m canaries, r guesses, a number that was fixed before the run, and v of them right."""
     if len(guesses) != 3:
         raise InvalidParameter("guesses holds three counts: m canaries, r guesses, v of them right")
