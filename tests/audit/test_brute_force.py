@@ -15,7 +15,7 @@ from tests.oracle.audits import Bounded
 from tests.search import cases
 from tightrope.audit.betting import CoinBets, RoundBets
 from tightrope.audit.certificates import multipliers
-from tightrope.audit.claims import Slope, SlopeClaim
+from tightrope.audit.claims import ClaimSlope, SlopeClaim
 from tightrope.audit.many_runs import CountEvent, RankEvent
 from tightrope.audit.one_run import GuessEvent
 
@@ -34,7 +34,7 @@ def below_exp(epsilon: float) -> Fraction:
 def claim_of(slopes: Sequence[tuple[float, float, float]]) -> tuple[SlopeClaim, list[Bounded]]:
     """The same claim for the package and in fractions."""
     return (
-        SlopeClaim(tuple(Slope(*each) for each in slopes)),
+        SlopeClaim(tuple(ClaimSlope(*each) for each in slopes)),
         [Bounded(below_exp(epsilon), Fraction(remove), Fraction(add)) for epsilon, remove, add in slopes],
     )
 
@@ -89,7 +89,7 @@ def test_random_mechanisms_with_abstention_and_coins(number: int) -> None:
         remove = max(audits.excess(table[one], table[two], a) for one, two in pairs)
         add = max(audits.excess(table[two], table[one], a) for one, two in pairs)
         exact.append((epsilon, _up(remove), _up(add)))
-    claim = SlopeClaim(tuple(Slope(*each) for each in exact))
+    claim = SlopeClaim(tuple(ClaimSlope(*each) for each in exact))
     for least in range(1, r + 1):
         truth = audits.chance(table, m, guesses, least, coin)
         event = GuessEvent(m, r, least, sides, float(coin))
@@ -109,7 +109,7 @@ def test_ranks_and_counts_of_a_few_runs(number: int) -> None:
     slopes = []
     for epsilon in EPSILONS:
         a = below_exp(epsilon)
-        slopes.append(Slope(epsilon, _up(audits.excess(p, q, a)), _up(audits.excess(q, p, a))))
+        slopes.append(ClaimSlope(epsilon, _up(audits.excess(p, q, a)), _up(audits.excess(q, p, a))))
     claim = SlopeClaim(tuple(slopes))
     for rank, least in product(range(1, n0 + 1), range(1, n1 + 1)):
         truth = audits.rank_chance(p, q, n1, n0, rank, least)
@@ -140,7 +140,7 @@ def test_bets_on_coins(number: int) -> None:
         delta = _up(
             max(audits.excess(table[x], table[y], a) for one, two in pairs for x, y in ((one, two), (two, one)))
         )
-        claim = SlopeClaim((Slope(epsilon, delta, delta),))
+        claim = SlopeClaim((ClaimSlope(epsilon, delta, delta),))
 
         def p_of(right: list[bool], claim: SlopeClaim = claim) -> float:
             return CoinBets.of(np.array(right, dtype=bool), GuessEvent(m, m, 0)).p_upper(claim)
@@ -156,7 +156,9 @@ def test_bets_on_rounds() -> None:
     for _ in range(cases(2, 40)):
         p, q = _law(draw, 3), _law(draw, 3)
         slopes = [
-            Slope(epsilon, _up(audits.excess(p, q, below_exp(epsilon))), _up(audits.excess(q, p, below_exp(epsilon))))
+            ClaimSlope(
+                epsilon, _up(audits.excess(p, q, below_exp(epsilon))), _up(audits.excess(q, p, below_exp(epsilon)))
+            )
             for epsilon in EPSILONS
         ]
         claim = SlopeClaim(tuple(slopes))

@@ -19,7 +19,7 @@ from tightrope.audit.betting import CoinBets, RoundBets
 from tightrope.audit.certificates import multipliers
 from tightrope.audit.claims import SlopeClaim, run_claim
 from tightrope.audit.designs import Settings, evidence_of_scores
-from tightrope.audit.events import Event
+from tightrope.audit.events import AuditEvent
 from tightrope.audit.evidence import Evidence, WeightedEvent
 from tightrope.audit.one_run import GuessEvent
 from tightrope.audit.scores import Scored
@@ -33,7 +33,7 @@ def refuting(test: WeightedEvent, claim: SlopeClaim, programs: bool) -> float:
     """The least count of this test that refutes the claim; inf where none does."""
     limit = test.limit(ALPHA)
 
-    def p(event: Event) -> float:
+    def p(event: AuditEvent) -> float:
         by_slopes = event.p_upper(claim)
         if not programs or by_slopes <= limit or not isinstance(event, GuessEvent):
             return by_slopes

@@ -8,8 +8,8 @@ import pytest
 
 import tightrope as tr
 from tightrope.audit.certificates import multipliers
-from tightrope.audit.claims import Slope, SlopeClaim, run_claim
-from tightrope.audit.events import Event
+from tightrope.audit.claims import ClaimSlope, SlopeClaim, run_claim
+from tightrope.audit.events import AuditEvent
 from tightrope.audit.evidence import Evidence, WeightedEvent
 from tightrope.audit.many_runs import CountEvent, RankEvent
 from tightrope.audit.one_run import GuessEvent
@@ -18,7 +18,7 @@ ALPHA = Fraction(1, 20)
 PRIVATE = SlopeClaim.private
 
 
-def largest(event: Event, delta: float) -> float:
+def largest(event: AuditEvent, delta: float) -> float:
     return Evidence(((WeightedEvent(event, 1.0),),)).largest(lambda epsilon: PRIVATE(epsilon, delta), ALPHA)
 
 
@@ -99,7 +99,7 @@ def test_p_of_ranks(event: RankEvent, epsilon: float, delta: float, truth: float
         (CountEvent(1000, 1000, 10, 60), 0.0, 1.13041),
     ],
 )
-def test_the_largest_epsilon_of_runs(event: Event, delta: float, truth: float) -> None:
+def test_the_largest_epsilon_of_runs(event: AuditEvent, delta: float, truth: float) -> None:
     found = largest(event, delta)
     assert found <= truth + 5e-6 <= found + 5e-4
 
@@ -111,7 +111,7 @@ def test_p_of_counts() -> None:
 
 DPSGD = SlopeClaim(
     tuple(
-        Slope(*each)
+        ClaimSlope(*each)
         for each in (
             (0.5, 0.03056802434716043, 0.023931934158596273),
             (1.0, 0.002612420578637826, 0.000794590173579334),

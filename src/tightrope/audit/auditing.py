@@ -37,11 +37,10 @@ from .scores import Scored, read_scores
 
 LEVEL = 0.95
 SLOPES_RUNS, SLOPES_GUESSES = 32, 16
-RARE = 0.01  # times alpha over the number of records: where the slopes of a run end
+RARE_SHARE = 0.01  # times alpha over the number of records: where the slopes of a run end
 PROGRAMS = 2  # tests for which the linear program is solved
 FAMILY_NARROW = 1e-5
 FAMILY_ROUNDS = 4
-STEPS_MOST = 40  # doublings of a parameter
 
 Claimed = Mechanism | str | tuple[float, float] | None
 
@@ -187,7 +186,7 @@ class _Audit:
     def _run_claim(self, run: Mechanism, epsilons: Sequence[float] = ()) -> SlopeClaim:
         guessed = any(isinstance(test.event, GuessEvent) for test in self.evidence.tests)
         records = max(_records(test.event) for test in self.evidence.tests)
-        rare = RARE * float(self.alpha) / records
+        rare = RARE_SHARE * float(self.alpha) / records
         count = SLOPES_GUESSES if guessed else SLOPES_RUNS
         with work.part(0.5) as meter:
             seconds = max(meter.left / work.UNITS_PER_SECOND, 1e-3) if math.isfinite(meter.left) else SECONDS

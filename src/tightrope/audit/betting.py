@@ -24,7 +24,7 @@ from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..kernels.conditions import quiet
 from ..kernels.enclosure import FloatArray
 from .claims import SlopeClaim
-from .events import Event
+from .events import AuditEvent
 from .one_run import GuessEvent
 
 STAKES = (0.125, 0.25, 0.5, 1.0)  # of the largest stake
@@ -37,7 +37,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class RoundBets(Event):
+class RoundBets(AuditEvent):
     """counts[i, t]: for the i-th rule of thresholds, after t rounds, of each of four outcomes so many.
 
     Outcomes: neither above, X alone, Y alone, both.
@@ -105,7 +105,7 @@ class RoundBets(Event):
 
 
 @dataclass(frozen=True)
-class CoinBets(Event):
+class CoinBets(AuditEvent):
     """right[t]: of the first t guesses, in an order that the scores decide, so many are right."""
 
     method: ClassVar[str] = "E2"

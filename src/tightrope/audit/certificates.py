@@ -22,7 +22,7 @@ from flint import arb
 from .. import work
 from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..kernels.enclosure import FloatArray
-from .claims import Slope, SlopeClaim
+from .claims import ClaimSlope, SlopeClaim
 from .one_run import BOTH, IN, GuessEvent
 
 PROGRAM_WORK = 3e4  # units for each row of the program: about what HiGHS takes
@@ -86,7 +86,7 @@ class Multipliers:
         return worst + total
 
 
-def budgets(event: GuessEvent, slope: Slope) -> Budgets:
+def budgets(event: GuessEvent, slope: ClaimSlope) -> Budgets:
     """What flipping one coin may change, by which guesses were made."""
     a, coin, m = arb(slope.epsilon).exp(), arb(event.coin), event.canaries
     if event.sides == BOTH:

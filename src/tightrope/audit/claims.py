@@ -23,33 +23,33 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import nonnegative, probability
 from ..relation import Direction, Relation
 
-EPSILON_MOST = 500.0  # beyond, e^epsilon times a count is no double
+EPSILON_AUDITED_MOST = 500.0  # beyond, e^epsilon times a count is no double
 
 
 @dataclass(frozen=True, slots=True)
-class Slope:
+class ClaimSlope:
     """H(e^epsilon) <= remove for (with the record, without it), <= add for the two exchanged."""
 
     epsilon: float
     remove: float
     add: float
 
-    def swapped(self) -> Slope:
+    def swapped(self) -> ClaimSlope:
         """Of the claim with the roles of the two laws exchanged."""
-        return Slope(self.epsilon, self.add, self.remove)
+        return ClaimSlope(self.epsilon, self.add, self.remove)
 
 
 @dataclass(frozen=True, slots=True)
 class SlopeClaim:
     """The slopes, and the text that they follow from: an expression, or empty for (epsilon, delta) itself."""
 
-    slopes: tuple[Slope, ...]
+    slopes: tuple[ClaimSlope, ...]
     expression: str = ""
 
     @staticmethod
     def private(epsilon: float, delta: float) -> SlopeClaim:
         """(epsilon, delta)-privacy, in both directions."""
-        return SlopeClaim((Slope(epsilon, delta, delta),))
+        return SlopeClaim((ClaimSlope(epsilon, delta, delta),))
 
     def swapped(self) -> SlopeClaim:
         """With the roles of the two laws exchanged."""
@@ -84,7 +84,7 @@ class SlopeClaim:
         return max(found, 0.0)
 
 
-def _lines(slope: Slope, fprs: FloatArray) -> FloatArray:
+def _lines(slope: ClaimSlope, fprs: FloatArray) -> FloatArray:
     """At or above the lower of the two lines of a slope."""
     steep, flat = _slope_ends(slope.epsilon)
     line = raised(slope.remove + raised(steep * fprs, FEW), FEW)
@@ -101,8 +101,8 @@ def _slope_ends(epsilon: float) -> tuple[float, float]:
 def private_claim(epsilon: float, delta: float) -> SlopeClaim:
     """The claim of a user, checked."""
     epsilon, delta = nonnegative("epsilon", epsilon), probability("delta", delta)
-    if epsilon > EPSILON_MOST:
-        raise InvalidParameter(f"epsilon must be at most {EPSILON_MOST:g} to be audited, not {epsilon!r}")
+    if epsilon > EPSILON_AUDITED_MOST:
+        raise InvalidParameter(f"epsilon must be at most {EPSILON_AUDITED_MOST:g} to be audited, not {epsilon!r}")
     if delta == 1.0:
         raise InvalidParameter("delta 1 promises nothing: no audit refutes it")
     return SlopeClaim.private(epsilon, delta)
@@ -116,7 +116,7 @@ def run_claim(run: Mechanism, epsilons: Sequence[float], seconds: float) -> Slop
     else:
         add = run.curve(epsilons=epsilons, seconds=seconds, direction=Direction.ADD)
     uppers = zip(epsilons, (bound.upper for bound in remove.bounds), (bound.upper for bound in add.bounds), strict=True)
-    return SlopeClaim(tuple(Slope(*each) for each in uppers), repr(run))
+    return SlopeClaim(tuple(ClaimSlope(*each) for each in uppers), repr(run))
 
 
 def run_epsilons(run: Mechanism, rare: float, count: int, seconds: float) -> tuple[float, ...]:
@@ -124,7 +124,7 @@ def run_epsilons(run: Mechanism, rare: float, count: int, seconds: float) -> tup
     last = run.epsilon(rare, seconds=seconds, accuracy=None).upper
     if not math.isfinite(last):
         last = 4.0  # part of the loss is infinite: the slopes before it still refute
-    last = min(max(last, 0.1), EPSILON_MOST)
+    last = min(max(last, 0.1), EPSILON_AUDITED_MOST)
     return tuple(last * index / (count - 1) for index in range(count))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import DataError, InvalidParameter
 from ..mechanisms.parameters import whole
 from .betting import CoinBets, RoundBets
-from .events import Event
+from .events import AuditEvent
 from .evidence import Evidence, WeightedEvent, equal_weight
 from .many_runs import CountEvent, RankEvent
 from .one_run import BOTH, IN, OUT, GuessEvent
@@ -145,7 +145,7 @@ def _guessed(part: Scored, settings: Settings) -> tuple[WeightedEvent, ...]:
 
 def _tests(rows: Sequence[tuple[BoolArray, int]], settings: Settings, most: int) -> tuple[WeightedEvent, ...]:
     """Of each order of guesses: at the grid of ranks, or bets on all of them."""
-    events: list[Event] = []
+    events: list[AuditEvent] = []
     for right, m in rows:
         if settings.stopping:
             events.append(

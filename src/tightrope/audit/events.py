@@ -14,7 +14,7 @@ from flint import arb
 from .claims import SlopeClaim
 
 
-class Event(ABC):
+class AuditEvent(ABC):
     """At least `count` of `trials`, at a rank that was fixed before the data."""
 
     method: ClassVar[str]
@@ -36,7 +36,7 @@ class Event(ABC):
         """What else a checker needs, by name."""
         return {}
 
-    def with_count(self, count: int) -> Event:
+    def with_count(self, count: int) -> AuditEvent:
         """The event of another count at the same rank."""
         return replace(self, count=count)  # type: ignore[type-var]
 

@@ -20,8 +20,8 @@ from .. import work
 from ..errors import WorkExhausted
 from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..kernels.directed import FEW, lowered, next_down, next_up
-from .claims import EPSILON_MOST, SlopeClaim
-from .events import Event
+from .claims import EPSILON_AUDITED_MOST, SlopeClaim
+from .events import AuditEvent
 
 SEARCH_MOST = 80  # values that a search asks for
 SEARCH_NARROW = 1e-13  # relative: so close a search comes
@@ -32,7 +32,7 @@ COARSELY = 1e-3
 class WeightedEvent:
     """An event, and the share of the error probability that was set aside for it."""
 
-    event: Event
+    event: AuditEvent
     weight: float
 
     def limit(self, alpha: Fraction) -> float:
@@ -110,11 +110,11 @@ def largest(p: Callable[[float], float], limit: float, start: float = 0.0, narro
             return 0.0 if start == 0.0 else largest(p, limit, 0.0, narrow)
         step, high, at_high = max(start * 0.01, 0.125), math.inf, 1.0
         while high == math.inf:
-            value = min(low + step, EPSILON_MOST)
+            value = min(low + step, EPSILON_AUDITED_MOST)
             at = p(value)
             if at > limit:
                 high, at_high = value, at
-            elif value == EPSILON_MOST:
+            elif value == EPSILON_AUDITED_MOST:
                 return value
             else:
                 low, at_low, step = value, at, 2.0 * step

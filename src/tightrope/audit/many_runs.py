@@ -22,18 +22,18 @@ from ..kernels.ball import upper_float, working_precision
 from ..kernels.directed import FEW, MILLIONS, raised
 from ..kernels.enclosure import FloatArray
 from .claims import SlopeClaim
-from .events import Event, certified_log
+from .events import AuditEvent, certified_log
 from .tails import head_upper, tail_upper
 
-CELLS = 2000  # of the integral of M1: 0.2 % above the exact one
-COARSE_CELLS = 256  # that choose where these lie
+RANK_CELLS = 2000  # of the integral of M1: 0.2 % above the exact one
+RANK_CELLS_ROUGH = 256  # that choose where these lie
 TAIL_LOW, TAIL_HIGH = 1e-12, 1e-14  # of the Beta law, outside the even cells
 COUNT_CELLS, COUNT_SPLIT, COUNT_ROUNDS = 64, 8, 12
 COUNT_NARROW = 2e-4  # relative: so far above a value the supremum of M2 may lie
 
 
 @dataclass(frozen=True)
-class RankEvent(Event):
+class RankEvent(AuditEvent):
     """TP of the n1 scores lie above the k-th largest of the n0; reverse: as M1' has it, with the roles exchanged."""
 
     method: ClassVar[str] = "M1"
@@ -64,7 +64,7 @@ class RankEvent(Event):
         found, gains = self._summed(claim, even, beyond)
         # The sum exceeds the integral by at most the sum of products of rises: cells where these are equal lose least.
         share = np.concatenate([[0.0], np.cumsum(np.sqrt(gains) + 1e-3 * np.sqrt(gains).max())])
-        places = np.interp(np.linspace(0.0, share[-1], CELLS + 1), share, even)
+        places = np.interp(np.linspace(0.0, share[-1], RANK_CELLS + 1), share, even)
         places[0], places[-1] = 0.0, 1.0
         places = np.unique(places)
         return min(found, self._summed(claim, places, self._beyond(places))[0], 1.0)
@@ -86,7 +86,7 @@ class RankEvent(Event):
 
         shape = self.rank, self.n0 - self.rank + 1
         low, high = special.betaincinv(*shape, TAIL_LOW), special.betainccinv(*shape, TAIL_HIGH)
-        inner = np.linspace(low, high, COARSE_CELLS - 1)
+        inner = np.linspace(low, high, RANK_CELLS_ROUGH - 1)
         cells = np.unique(np.concatenate([[0.0], np.clip(inner[np.isfinite(inner)], 0.0, 1.0), [1.0]]))
         return cells, self._beyond(cells)
 
@@ -106,7 +106,7 @@ class RankEvent(Event):
 
 
 @dataclass(frozen=True)
-class CountEvent(Event):
+class CountEvent(AuditEvent):
     """At a threshold fixed before the data, TP of n1 runs with the canary lie above it, and FP of n0 without."""
 
     method: ClassVar[str] = "M2"

@@ -19,15 +19,15 @@ from flint import arb
 from .. import work
 from ..kernels.ball import BITS_START, upper_float, working_precision
 from ..kernels.binomial import binomial_mass, binomial_tails
-from .claims import Slope, SlopeClaim
-from .events import Event
+from .claims import ClaimSlope, SlopeClaim
+from .events import AuditEvent
 
 IN, OUT, BOTH = SIDES = ("in", "out", "both")
 SLOPE_WORK = 2e5  # units: one bound
 
 
 @dataclass(frozen=True)
-class GuessEvent(Event):
+class GuessEvent(AuditEvent):
     """count of r guesses about m canaries are right; sides: which guesses were made, coin: the chance to be in."""
 
     method: ClassVar[str] = "O2"
@@ -57,7 +57,7 @@ class GuessEvent(Event):
     def used(self, claim: SlopeClaim) -> frozenset[int]:
         return frozenset([min(range(len(claim.slopes)), key=lambda index: self._at(claim.slopes[index]))])
 
-    def _at(self, slope: Slope) -> float:
+    def _at(self, slope: ClaimSlope) -> float:
         """O2 at one slope."""
         work.spend(SLOPE_WORK)
         with work.uncounted(), working_precision(BITS_START):
@@ -68,7 +68,7 @@ class GuessEvent(Event):
             found = above if budget.is_zero() else above + budget * above * below / (self.count * mass)
             return upper_float(found)
 
-    def odds_and_budget(self, slope: Slope) -> tuple[arb, arb]:
+    def odds_and_budget(self, slope: ClaimSlope) -> tuple[arb, arb]:
         """The odds of a right guess and B, m times the mean of what either direction adds."""
         a, coin, m = arb(slope.epsilon).exp(), arb(self.coin), self.canaries
         if self.sides == BOTH:

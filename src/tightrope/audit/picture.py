@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-POINTS = 60
+P_POINTS = 60
 
 
 def draw(found: AuditResult, path: str | PathLike[str] | None = None, ax: Axes | None = None) -> Figure:
@@ -21,7 +21,7 @@ def draw(found: AuditResult, path: str | PathLike[str] | None = None, ax: Axes |
     if found.delta is None or found.epsilon_lower is None:
         raise InvalidParameter("the picture is of p against epsilon: audit with delta, and a design with a coin")
     last = max(2.0 * found.epsilon_lower, 1.0)
-    epsilons = [last * index / POINTS for index in range(POINTS + 1)]
+    epsilons = [last * index / P_POINTS for index in range(P_POINTS + 1)]
     values = [found.p_at(epsilon) for epsilon in epsilons]
     with sheet(path, ax) as axes:
         axes.semilogy(epsilons, [max(value, 1e-12) for value in values], color=COLOURS[0])

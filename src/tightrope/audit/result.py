@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..bound import FrozenMapping
 from ..documents import Date, plain, write_dated
 from .certificates import Multipliers
-from .claims import Slope
+from .claims import ClaimSlope
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .evidence import Evidence
     from .scores import Scored
 
-WIDTH = 110
+AUDIT_WIDTH = 110
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class AuditStatement:
     about: str
     p_upper: float
     refuted: bool
-    slopes: tuple[Slope, ...]
+    slopes: tuple[ClaimSlope, ...]
     p_each: tuple[float, ...]
     expression: str = ""
     epsilon: float | None = None
@@ -134,7 +134,7 @@ class AuditResult:
     def __repr__(self) -> str:
         return f"<Audit: {' '.join(self.sentences[:1])}>"
 
-    def page(self, width: int = WIDTH) -> str:
+    def page(self, width: int = AUDIT_WIDTH) -> str:
         """The sentences, what they rest on, and warnings, in lines of at most this width."""
         lines = [fill(each, width, subsequent_indent="  ") for each in self.sentences]
         for name, notes in self._notes():

@@ -19,8 +19,8 @@ from ..kernels.conditions import float64
 from ..kernels.directed import FEW, lowered, raised
 from ..kernels.enclosure import Enclosure, FloatArray, enclosed, exact
 
-ROUNDINGS = 8.0  # units that a term may lose for each term before it
-NEGLIGIBLE = 1e-18  # of the sum: terms below are covered by the remainder
+TERM_ROUNDINGS = 8.0  # units that a term may lose for each term before it
+TERM_NEGLIGIBLE = 1e-18  # of the sum: terms below are covered by the remainder
 TERMS_BLOCK = 64  # between two looks at their size
 
 
@@ -85,9 +85,9 @@ def _series(top: float, bottom: float, odds: FloatArray) -> tuple[FloatArray, Fl
             term = term * (odds * (top / bottom))
             total = total + term
             top, bottom, done = top - 1.0, bottom + 1.0, done + 1.0
-        if bool(np.all(term <= NEGLIGIBLE * total)):
+        if bool(np.all(term <= TERM_NEGLIGIBLE * total)):
             break
-    units = ROUNDINGS * done + FEW
+    units = TERM_ROUNDINGS * done + FEW
     ratio = raised(odds * (max(top, 0.0) / bottom), FEW)
     rest = np.where(ratio < 1.0, raised(term * ratio / lowered(1.0 - ratio, FEW), units), np.inf)
     return raised(total, units), rest if top > 0.0 else np.zeros_like(rest), units

@@ -15,7 +15,7 @@ from ..mechanisms.base import Mechanism
 from .betting import CoinBets, RoundBets
 from .claims import SlopeClaim
 from .designs import MEMBERS, NO_COIN, ONE_RUN, RANDOM_SPLIT, RUNS, Settings
-from .events import Event
+from .events import AuditEvent
 from .evidence import Evidence, WeightedEvent
 from .families import Family
 from .many_runs import CountEvent, RankEvent
@@ -143,7 +143,7 @@ def _method(evidence: Evidence, statements: Sequence[AuditStatement]) -> str:
     return ", ".join(names)
 
 
-def _reversed(event: Event) -> bool:
+def _reversed(event: AuditEvent) -> bool:
     return isinstance(event, RankEvent) and event.reverse
 
 

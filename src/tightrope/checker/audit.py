@@ -20,8 +20,8 @@ from .clock import now
 from .judge import PROVED, REFUTED, UNDECIDED, EndVerdict, judged
 from .law import NotCheckable, exact, precision
 
-BITS = 160
-LOOK = 64  # cells between two looks at the clock
+AUDIT_BITS = 160
+CELLS_LOOKED = 64  # cells between two looks at the clock
 GUESSES_MOST = 10**7
 TERM_BITS = 70
 Verdicts = list[EndVerdict]
@@ -46,7 +46,7 @@ Slopes = Sequence[CheckedSlope]
 def judged_audit(document: Mapping[str, Any], seconds: float) -> list[tuple[str, str, Verdicts]]:
     """Of each statement: the expression, what it says in a line, and the verdicts of its parts."""
     try:
-        with precision(BITS):
+        with precision(AUDIT_BITS):
             return [_statement(document, each, seconds) for each in document["statements"]]
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError, ZeroDivisionError) as error:
         raise NotCheckable(f"this is no audit: {type(error).__name__}, {error!s:.80}") from None
@@ -230,7 +230,7 @@ def _ranks(n1: int, n0: int, rank: int, count: int, power: Callable[[arb], arb],
     heappush(cells, (_size((high - low) * (whole - rest)), 0, (arb(0), arb(1), low, high, whole, rest)))
     while not total <= goal:
         steps += 1
-        if steps % LOOK == 0 and now() > until:
+        if steps % CELLS_LOOKED == 0 and now() > until:
             break
         _, _, (left, right, before, after, more, less) = heappop(cells)
         middle = ((left + right) / 2).mid()
@@ -260,7 +260,7 @@ def _counts(n1: int, n0: int, false: int, count: int, power: Callable[[arb], arb
     while True:
         _, _, (left, right, most) = cells[0]
         steps += 1
-        if chance(most) <= goal or (steps % LOOK == 0 and now() > until):
+        if chance(most) <= goal or (steps % CELLS_LOOKED == 0 and now() > until):
             return chance(most)
         heappop(cells)
         middle = ((left + right) / 2).mid()
