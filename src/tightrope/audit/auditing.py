@@ -104,8 +104,10 @@ def audit(
             delta = wanted[1]
         if delta is None and wanted is None:
             raise InvalidParameter("audit needs delta, of the epsilon that is asked for, or a claim to be refuted")
+        if delta is not None:
+            private_claim(0.0, delta)
         asked = _Audit(design, evidence, 1 - Fraction(repr(level)))
-        statements = asked.statements(wanted, None if delta is None else probability("delta", delta))
+        statements = asked.statements(wanted, None if delta is None else float(delta))
     about = wording.About(design, settings, level, delta, _relation(design, options), wanted, data)
     return wording.result(asked.evidence, statements, about, time.perf_counter() - began)
 
