@@ -148,6 +148,12 @@ def test_bets(design: str) -> None:
     assert null.epsilon_lower == 0.0
 
 
+def test_bets_against_a_family() -> None:
+    found = tr.audit(*scored(3.0), design="runs", claim="Gaussian(sigma=?)", stopping=True)
+    assert found.refuted_from is not None
+    assert 1.0 / 3.0 < found.refuted_from < 1.0
+
+
 def test_a_list_without_a_coin_bounds_no_epsilon() -> None:
     found = tr.audit(*scored(5.0), design="members", delta=1e-5, claim=(1, 1e-5))
     assert found.epsilon_lower is None

@@ -68,6 +68,7 @@ GIVEN: dict[str, Any] = {"scores": SCORES, "member": MEMBER, "design": "one-run"
         ({"claim": "Gaussian(sigma=1).poisson(rate=0.01, neighbours='replace')"}, "about another relation"),
         ({"claim": "Gaussian(sigma=1).poisson(rate=0.01)", "design": "random-split"}, "claim for replaced records"),
         ({"claim": "Gaussian(sigma=1).poisson(rate=0.01)", "neighbours": "replace"}, "about another relation"),
+        ({"claim": "Gaussian(sigma=?)", "stopping": True}, "leave out stopping"),
         ({"neighbours": "other"}, "neighbours must be"),
     ],
 )

@@ -25,6 +25,7 @@ from ..mechanisms.parameters import flag, probability, real, whole
 from ..question import SECONDS
 from ..relation import Relation, relation_named
 from . import designs, wording
+from .betting import BET_EPSILONS, CoinBets, RoundBets
 from .certificates import Multipliers, multipliers
 from .claims import SlopeClaim, private_claim, run_claim, run_epsilons
 from .designs import DESIGNS, MEMBERS, RANDOM_SPLIT, Settings
@@ -216,10 +217,18 @@ class _Audit:
     def _parameter(self, family: Family) -> AuditStatement:
         """The least private value that is refuted: by bounds without a program, then with multipliers found there."""
         limit = at_most(self.alpha)
-        weakest = family.weakest(lambda run: self.verdict(self._run_claim(run), {}).p, limit)
+        fixed: Sequence[float] = ()
+        if any(isinstance(test.event, CoinBets) for test in self.evidence.tests):
+            raise InvalidParameter(
+                "bets on coins refute a claim, and of a run with ? each value by itself: leave out stopping, or give "
+                "the number"
+            )
+        if any(isinstance(test.event, RoundBets) for test in self.evidence.tests):
+            fixed = BET_EPSILONS  # bets must not depend on the value, or what they refute is not nested
+        weakest = family.weakest(lambda run: self.verdict(self._run_claim(run, fixed), {}).p, limit)
         if weakest is None:
-            return self._stated("parameter", self._run_claim(family.run(family.start)), {})
-        epsilons = [slope.epsilon for slope in self._run_claim(family.run(weakest)).slopes]
+            return self._stated("parameter", self._run_claim(family.run(family.start), fixed), {})
+        epsilons = [slope.epsilon for slope in self._run_claim(family.run(weakest), fixed).slopes]
         certificates: dict[int, Multipliers] = {}
         for _ in range(FAMILY_ROUNDS):
             try:

@@ -4,7 +4,7 @@ E1, many runs: round t has one run with the canary and one without. Before it a 
 phi is 1 above it. N_t = prod_s (1 + c (phi(X_s) - a phi(Y_s) - H_remove(a))), 0 <= c <= 1/(a + 1), is a supermartingale
 above 0, and so is the mean of several: P(ever N_t >= 1/alpha) <= alpha.
 E2, one run: coins are revealed one by one. N = prod (1 + c (1{right} - q)), q = o/(1 + o), 0 <= c <= 1:
-P(ever N_t >= 1/alpha) <= alpha + c B/(1 + o), o and B as for guesses (one_run.py).
+P(ever N_t >= 1/alpha) <= alpha + c B/(1 + o_0), o and B as for guesses (one_run.py), o_0 = o/a.
 p = 1/max_t N_t, of E2 with that summand, is valid at any stopping.
 Guarantee: upper; the round is chosen in floats, and its N evaluated in balls.
 Reference: docs/proofs/audit.md, section 10.
@@ -130,8 +130,12 @@ class CoinBets(AuditEvent):
     def p_upper(self, claim: SlopeClaim) -> float:
         work.spend(BET_WORK * len(self.right) * len(STAKES) * len(claim.slopes))
         with work.uncounted(), working_precision(BITS_START):
-            known = [self.event.odds_and_budget(slope) for slope in claim.slopes]
-            bets = [(odds / (1 + odds), max(STAKES) * budget / (1 + odds)) for odds, budget in known]
+            # The odds of the coin alone are the least that there are: the summand does not fall as epsilon rises, so
+            # that what is refuted is nested.
+            bets = []
+            for slope in claim.slopes:
+                odds, budget = self.event.odds_and_budget(slope)
+                bets.append((odds / (1 + odds), max(STAKES) * budget / (1 + odds * (-arb(slope.epsilon)).exp())))
             bets = [bet for bet in bets if bet[1] < PENALTY_MOST] or bets[-1:]
             penalty = sum((each for _, each in bets), arb(0)) / len(bets)
             best = self._best([float(q) for q, _ in bets])
