@@ -184,11 +184,17 @@ class AuditResult:
         """The document, dated, with a digest; `verify` and `tightrope verify` check it without a solver."""
         return write_dated(self.document(), date)
 
-    def plot(self, path: str | PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
-        """p against epsilon, with the line at the level and the largest epsilon that is refuted."""
+    def plot(
+        self, path: str | PathLike[str] | None = None, *, ax: Axes | None = None, panel: str | None = None
+    ) -> Figure:
+        """What was seen beside what the claim allows, side by side; panel: one of them.
+
+        "roc": the attack on many runs, with a band below that holds at all thresholds at once; "guesses": right ones in
+        one run, and the least that refute; "p": over epsilon at delta, with the level and the epsilon that is refuted.
+        """
         from .picture import draw
 
-        return draw(self, path, ax)
+        return draw(self, path, ax, panel)
 
 
 def _sparse(rows: tuple[tuple[float, ...], ...]) -> list[list[float]]:
