@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PICTURE_SECONDS = 5.0  # of linear programs, which need not come to an end, and of a trade-off curve
 WIDE_SIZE, TALL_SIZE = (10.4, 5.4), (SIZE[0], 5.4)  # with names below
 P_POINTS, P_LEAST, P_TINY = 40, 1e-12, 1e-300  # shown from P_LEAST on
-ROC_POINTS, CLAIM_POINTS = 1000, 33
+ROC_POINTS, CLAIM_POINTS = 1000, 65
 GUESS_POINTS = 12  # numbers of guesses for which the least right ones are found
 SEEN, NEEDED, REFUTED, FOUND = COLOURS[0], COLOURS[1], COLOURS[5], COLOURS[2]
 
@@ -98,7 +98,7 @@ def draw_roc(found: AuditResult, axes: Axes) -> None:
         axes.fill_between(places, np.maximum(band, least / 2.0), seen, where=band > 0.0, color=colour, alpha=0.18, lw=0)
         held = band > 0.0
         axes.plot(places[held], band[held], color=colour, linestyle=DASHES[2], linewidth=1.4, label=label)
-        limit = np.interp(np.log(places), np.log(rates), allowed)
+        limit = allowed[np.searchsorted(rates, places)]  # of the next rate: it rises
         if bool(np.any(band > limit)):
             axes.fill_between(
                 places, limit, band, where=band > limit, color=REFUTED, alpha=0.5, linewidth=0, label="above that: refuted"
@@ -260,7 +260,7 @@ def _of_claim(statement: AuditStatement) -> str:
         return verbatim(statement.expression)
     assert statement.epsilon is not None
     assert statement.delta is not None
-    return f"({rounded(statement.epsilon, DIGITS, up=False)}, {short(statement.delta)})-privacy"
+    return f"({rounded(statement.epsilon, DIGITS, up=False)},\u00a0{short(statement.delta)})-privacy"
 
 
 def _allows(statement: AuditStatement) -> str:
@@ -277,6 +277,6 @@ def _percent(share: float) -> str:
 
 def _legend(axes: Axes) -> None:
     """Below, where it covers nothing."""
-    place: Any = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.16), "ncols": 2}
+    place: Any = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.14), "ncols": 2}
     for text in axes.legend(frameon=False, fontsize=8, handlelength=3.0, columnspacing=1.2, **place).get_texts():
         text.set_text(wrapped(text.get_text(), LABEL_WIDTH, lines=3))
