@@ -7,8 +7,7 @@ was written, is refused. What was seen, and how membership was decided, nobody c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +42,7 @@ SEEN = MappingProxyType(  # headings of what each test has: its place, its count
         "O2": ("guesses", "right ones"),
     }
 )
+ANSWERS = ("epsilon_lower", "p_upper", "claim_refuted", "refuted_from")
 NEVER = (
     "An audit can refute a claim and never proves one: an attack that finds nothing may be a weak attack.",
     "The counts are those that the auditor gave. Whether they come from the scores, and whether membership was decided "
@@ -67,6 +67,7 @@ class AuditReport(Filed):
 
     filing: Filing
     told: str
+    content: Mapping[str, Any] = field(repr=False)
     verification: Verification
 
     @staticmethod
@@ -76,18 +77,17 @@ class AuditReport(Filed):
         found = verify(text)
         if found.count("refuted"):
             raise DataError("the checker refutes this audit: tightrope verify says what of it; it is not to be believed")
-        report = AuditReport(Filing.of({**given, "title": given.get("title") or TITLE_AUDIT}, date), text, found)
+        filing = Filing.of({**given, "title": given.get("title") or TITLE_AUDIT}, date)
+        report = AuditReport(filing, text.strip(), content, found)
         try:
+            if _answered(content) != {name: content[name] for name in ANSWERS}:
+                raise DataError("the answers of this audit are not those of its statements: it is not to be believed")
             report._page()
         except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, DataError):
+                raise
             raise DataError(f"this is no audit: {type(error).__name__}, {error!s:.80}") from None
-        assert content == report.content
         return report
-
-    @cached_property
-    def content(self) -> dict[str, Any]:
-        """What the document says."""
-        return documents.read(self.told, "an audit")
 
     @property
     def drawn(self) -> bool:
@@ -120,9 +120,22 @@ class AuditReport(Filed):
         return Page.of(self.filing, about(self.filing, subject), sections, self.told)
 
 
+def _answered(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers, as the statements have them that the checker looked at."""
+    by_name = {each["about"]: each for each in content["statements"]}
+    epsilon, claim, family = (by_name.get(name) for name in ("epsilon", "claim", "parameter"))
+    return {
+        "epsilon_lower": None if epsilon is None else epsilon["epsilon"] if epsilon["refuted"] else 0.0,
+        "p_upper": None if claim is None else claim["p_upper"],
+        "claim_refuted": None if claim is None else claim["refuted"],
+        "refuted_from": family["value"] if family is not None and family["refuted"] else None,
+    }
+
+
 def _verdict(content: Mapping[str, Any]) -> Markup:
     cards = [element("div", *(element("div", *each, class_="card") for each in _cards(content)), class_="cards")]
     parts = cards if any(card.inside for card in cards) else []
+    parts.append(element("p", "In the words of the audit:"))
     parts += [element("p", str(each)) for each in content["sentences"]]
     if content["warnings"]:
         title = element("h3", "Before you quote this")
@@ -169,7 +182,7 @@ def _seen(content: Mapping[str, Any]) -> Markup:
     for method in dict.fromkeys(test["method"] for test in content["tests"]):
         place, count = SEEN.get(method, ("place", "count"))
         rows = [
-            (short(each["rank"]), f"{each['count']} of {each['trials']}", short(each["weight"], 3), _p(each["p"]))
+            (short(each["rank"]), f"{each['count']} of {each['trials']}", rounded(float(each["weight"]), 3, up=False), _p(each["p"]))
             for each in content["tests"]
             if each["method"] == method
         ]
