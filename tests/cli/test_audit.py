@@ -49,47 +49,16 @@ def test_files(design: str, scores: str, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_options_go_on(scores: str, capsys: pytest.CaptureFixture[str]) -> None:
-    options = [
-        "--rank",
-        "20",
-        "--rank",
-        "40",
-        "--level",
-        "0.99",
-        "--seed",
-        "4",
-        "--tail",
-        "both",
-        "--sides",
-        "both",
-        "--json",
-    ]
-    assert run(["audit", scores, "--one-run", "--delta", "1e-5", *options]) == 0
+    options = ["--rank", "20", "--rank", "40", "--level", "0.99", "--seed", "4", "--tail", "both", "--sides", "both"]
+    assert run(["audit", scores, "--one-run", "--delta", "1e-5", "--json", *options]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["level"] == 0.99
     assert document["settings"]["seed"] == 4
     assert [test["rank"] for test in document["tests"]] == [20, 40, 20, 40]
     assert run(["audit", scores, "--runs", "--delta", "0", "--stopping", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["method"] == "E1"
-    assert (
-        run(
-            [
-                "audit",
-                "--one-run",
-                "--guesses",
-                "100",
-                "20",
-                "19",
-                "--in-only",
-                "--coin",
-                "0.3",
-                "--delta",
-                "0",
-                "--json",
-            ]
-        )
-        == 0
-    )
+    counts = ["--guesses", "100", "20", "19", "--in-only", "--coin", "0.3"]
+    assert run(["audit", "--one-run", *counts, "--delta", "0", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["tests"][0]["sides"] == "in"
 
 
@@ -115,7 +84,7 @@ def test_a_list_without_a_coin(scores: str, capsys: pytest.CaptureFixture[str]) 
         (["--one-run", "--guesses", "10", "5", "5"], "audit needs delta"),
         (
             ["--one-run", "--guesses", "10", "5", "5", "--claim", "1"],
-            "--claim takes an expression, or an epsilon and a delta",
+            "or an epsilon and a delta",
         ),
         (["--one-run", "--guesses", "10", "5", "5", "0.1"], "one file is audited"),
         (["--one-run", "a.csv", "b.csv", "--delta", "0"], "one file is audited, not a.csv, b.csv"),
