@@ -25,8 +25,9 @@ from ..mechanisms.parameters import probability, real, whole
 from ..question import SECONDS
 from ..relation import Direction, Relation
 from .claims import SlopeClaim, private_claim
-from .designs import BOTH, IN, ONE_RUN, RANDOM_SPLIT, RUNS, Settings, evidence_of_scores
+from .designs import ONE_RUN, RANDOM_SPLIT, RUNS, Settings, evidence_of_scores
 from .evidence import Evidence
+from .one_run import BOTH, IN
 from .scores import Scored
 from .wording import least_count
 
