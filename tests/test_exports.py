@@ -11,6 +11,7 @@ from tightrope import catalogue
 
 EXPORTS = {
     "AccuracyNotReached",
+    "AuditPlan",
     "AuditResult",
     "Bound",
     "BracketNotFound",
@@ -55,6 +56,7 @@ EXPORTS = {
     "load",
     "parallel",
     "parse",
+    "plan_audit",
     "report",
     "sweep",
     "verify",

@@ -147,11 +147,13 @@ class _Audit:
         epsilon: float | None = None,
         delta: float | None = None,
     ) -> AuditStatement:
-        found = self.verdict(claim, certificates)
+        with work.uncounted():  # what is found is stated, also where time is up
+            found = self.verdict(claim, certificates)
         refuted = Fraction(found.p) <= self.alpha
         if len(claim.slopes) > 1:
-            fewer, kept = self._pruned(claim, certificates, found)
-            again = self.verdict(fewer, kept)
+            with work.uncounted():
+                fewer, kept = self._pruned(claim, certificates, found)
+                again = self.verdict(fewer, kept)
             if not refuted or Fraction(again.p) <= self.alpha:
                 claim, certificates, found = fewer, kept, again
         return AuditStatement(
@@ -179,11 +181,11 @@ class _Audit:
 
     def verdict(self, claim: SlopeClaim, certificates: dict[int, Multipliers]) -> Verdict:
         """With the multipliers of a linear program where there are any."""
-        values = list(work.in_any_case(lambda: self.evidence.p_upper(claim)).each)
+        values = list(self.evidence.p_upper(claim).each)
         for test, found in certificates.items():
             event = self.evidence.tests[test].event
             assert isinstance(event, GuessEvent)
-            values[test] = min(values[test], work.in_any_case(lambda f=found, e=event: f.bound(e, claim)))  # type: ignore[misc]
+            values[test] = min(values[test], found.bound(event, claim))
         return self.evidence.joined(values)
 
     def _run_claim(self, run: Mechanism, epsilons: Sequence[float] = ()) -> SlopeClaim:
@@ -199,7 +201,9 @@ class _Audit:
         """Multipliers of the tests that are nearest to a refutation, as far as there is time."""
         if len(claim.slopes) < 2:
             return {}
-        values, found = self.evidence.p_upper(claim).each, {}
+        with work.uncounted():
+            values = self.evidence.p_upper(claim).each
+        found = {}
         tests = self.evidence.tests
         order = sorted(range(len(tests)), key=lambda index: values[index] / tests[index].weight)
         for index in order[: max(PROGRAMS, len(self.evidence.groups))]:
@@ -225,21 +229,23 @@ class _Audit:
             )
         if any(isinstance(test.event, RoundBets) for test in self.evidence.tests):
             fixed = BET_EPSILONS  # bets must not depend on the value, or what they refute is not nested
-        weakest = family.weakest(lambda run: self.verdict(self._run_claim(run, fixed), {}).p, limit)
+        claims: dict[float, SlopeClaim] = {}  # of each value that was tried
+
+        def p_of(value: float, epsilons: Sequence[float], programs: dict[int, Multipliers]) -> float:
+            claims[value] = self._run_claim(family.run(value), epsilons)
+            return self.verdict(claims[value], programs).p
+
+        weakest = family.weakest(lambda value: p_of(value, fixed, {}), limit)
         if weakest is None:
-            return self._stated("parameter", self._run_claim(family.run(family.start), fixed), {})
-        epsilons = [slope.epsilon for slope in self._run_claim(family.run(weakest), fixed).slopes]
+            return self._stated("parameter", claims[next(iter(claims))], {})
+        epsilons = [slope.epsilon for slope in claims[weakest].slopes]
         certificates: dict[int, Multipliers] = {}
         for _ in range(FAMILY_ROUNDS):
             try:
-                programs = self._programs(self._run_claim(family.run(weakest), epsilons))
+                programs = self._programs(claims[weakest])
                 if not programs:
                     break
-                better = family.weakest(
-                    lambda run, held=programs: self.verdict(self._run_claim(run, epsilons), held).p,  # type: ignore[misc]
-                    limit,
-                    weakest,
-                )
+                better = family.weakest(lambda value, held=programs: p_of(value, epsilons, held), limit, weakest)  # type: ignore[misc]
             except WorkExhausted:
                 break
             if better is None:
@@ -247,8 +253,7 @@ class _Audit:
             certificates, gain, weakest = programs, abs(better / weakest - 1.0), better
             if gain < FAMILY_NARROW:
                 break
-        slopes = work.in_any_case(lambda: self._run_claim(family.run(weakest), epsilons))
-        return replace(self._stated("parameter", slopes, certificates), value=weakest)
+        return replace(self._stated("parameter", claims[weakest], certificates), value=weakest)
 
 
 def p_at(found: AuditResult, epsilon: float, delta: float | None) -> float:

@@ -26,6 +26,7 @@ from .claims import ClaimSlope, SlopeClaim
 from .one_run import BOTH, IN, GuessEvent
 
 PROGRAM_WORK = 3e4  # units for each row of the program: about what HiGHS takes
+SOLVER_SHARE, SOLVER_LEAST, SOLVER_MOST = 0.8, 0.05, 1e6  # of the time that is left; seconds
 CERTIFICATE_WORK = 2e3  # for each multiplier
 
 
@@ -111,7 +112,13 @@ def multipliers(event: GuessEvent, claim: SlopeClaim) -> Multipliers | None:
     wins[event.count : r + 1] = -1.0
     sums = np.zeros((1, matrix.shape[1]))
     sums[0, : r + 1] = 1.0
-    found = optimize.linprog(wins, A_ub=matrix, b_ub=limits, A_eq=sums, b_eq=[1.0], method="highs")
+    # The solver looks at no allowance, but at its own clock; without a clock it goes on to its end.
+    with work.part(SOLVER_SHARE, clock=True) as meter:
+        seconds = meter.deadline - work.monotonic()
+    timed = {} if work.monotonic is work.still else {"time_limit": max(min(seconds, SOLVER_MOST), SOLVER_LEAST)}
+    found = optimize.linprog(
+        wins, A_ub=matrix, b_ub=limits, A_eq=sums, b_eq=[1.0], method="highs", options=timed or None
+    )
     if found.status != 0:
         return None
     prices = np.maximum(-np.asarray(found.ineqlin.marginals), 0.0)[: 2 * count * r].reshape(2, count, r)

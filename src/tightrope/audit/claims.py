@@ -60,7 +60,10 @@ class SlopeClaim:
 
         g(x) <= H_remove(a) + a x, and 1 - x - a (1 - g(x)) <= H_add(a) for the complement of the test.
         """
-        return np.minimum(np.min([_lines(slope, fprs) for slope in self.slopes], axis=0), 1.0)
+        found = np.ones_like(fprs)
+        for slope in self.slopes:
+            found = np.minimum(found, _lines(slope, fprs))
+        return found
 
     def active(self, fprs: FloatArray) -> frozenset[int]:
         """The slopes that say most at some of these rates."""

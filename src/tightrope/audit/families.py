@@ -46,12 +46,12 @@ class Family:
         """The run with this noise."""
         return self.template(value)
 
-    def weakest(self, p: Callable[[Mechanism], float], limit: float, start: float | None = None) -> float | None:
+    def weakest(self, p: Callable[[float], float], limit: float, start: float | None = None) -> float | None:
         """The least noise found at which p is at most the limit, from start on; None where there is none."""
 
         def of(x: float) -> float:  # x = -log noise: p rises
             try:
-                return p(self.run(math.exp(-x)))
+                return p(math.exp(-x))
             except WorkExhausted:
                 raise
             except TightropeError:

@@ -337,7 +337,7 @@ def _number(value: object) -> Fraction:
     """A double of a document, exactly."""
     if type(value) not in (int, float):
         raise ValueError(f"{value!r:.40} is no number")
-    return Fraction(value)  # type: ignore[arg-type]
+    return Fraction(value)  # type: ignore[call-overload, no-any-return]
 
 
 def _decimal(value: object) -> Fraction:

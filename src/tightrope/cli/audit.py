@@ -67,7 +67,7 @@ def audit(words: tuple[str, ...], claim: str | None, picture: str | None, as_doc
     files, numbers = [word for word in words if not _is_number(word)], [word for word in words if _is_number(word)]
     if len(files) > 1 or len(numbers) > (claim is not None and _is_number(claim)):
         raise InvalidParameter(f"one file is audited, not {', '.join(words)[:100]}")
-    told: object = claim
+    told: str | tuple[float, float] | None = claim
     if claim is not None and _is_number(claim):
         if not numbers:
             raise InvalidParameter("--claim takes an expression, or an epsilon and a delta, such as --claim 1 1e-5")
