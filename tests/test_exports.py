@@ -11,6 +11,8 @@ from tightrope import catalogue
 
 EXPORTS = {
     "AccuracyNotReached",
+    "AuditPlan",
+    "AuditResult",
     "Bound",
     "BracketNotFound",
     "BucketList",
@@ -43,6 +45,7 @@ EXPORTS = {
     "UnsupportedMechanism",
     "Verification",
     "WorkExhausted",
+    "audit",
     "by_sampling",
     "calibrate",
     "compare",
@@ -54,6 +57,7 @@ EXPORTS = {
     "load",
     "parallel",
     "parse",
+    "plan_audit",
     "report",
     "sweep",
     "verify",

@@ -8,6 +8,10 @@ run.epsilon(delta=1e-6)
 from __future__ import annotations
 
 from . import ledger as ledger
+from .audit import AuditPlan as AuditPlan
+from .audit import AuditResult as AuditResult
+from .audit import audit as audit
+from .audit import plan_audit as plan_audit
 from .bound import Bound as Bound
 from .bound import Budget as Budget
 from .bound import Certificate as Certificate

@@ -1,7 +1,7 @@
 """Answers that carry their proof: every end of a document, given to the checker.
 
 The checker (checker/) shares no code with what found the answer. Here the documents are read: one result, several, a
-calibration with the value that misses, a training run, or a report that holds one of these.
+calibration with the value that misses, a training run, an audit, or a report that holds one of these.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def verify(
 ) -> Verification:
     """Every end of the answers in a document, proved or refuted in balls by code of its own, or not checkable.
 
-    text: a result, results, a comparison, a calibration or a training run as JSON, or a report with one.
+    text: a result, results, a comparison, a calibration, an audit or a training run as JSON, or a report with one.
     seconds: for each answer. told: called with the number of answers done and of all.
     Guarantee: "proved" is a theorem about the expression that the document names, whatever else was edited; "refuted"
     shows that the end is false.
@@ -119,7 +119,7 @@ def verify(
     for done, (answer, target) in enumerate(answers):
         if told is not None:
             told(done, len(answers))
-        found.append(_verified(answer, target, seconds))
+        found += _audited(answer, seconds) if answer["quantity"] == "audit" else [_verified(answer, target, seconds)]
     return Verification(tuple(found), documents.digest_agrees(document))
 
 
@@ -138,6 +138,17 @@ def _verified(answer: Mapping[str, Any], target: float | None, seconds: float) -
     return VerifiedAnswer(
         answer["expression"], f"{quantity} at {given}" if given else quantity, (lower, upper, *against)
     )
+
+
+def _audited(answer: Mapping[str, Any], seconds: float) -> list[VerifiedAnswer]:
+    """Each statement of an audit."""
+    from .checker.audit import judged_audit
+    from .checker.law import NotCheckable
+
+    try:
+        return [VerifiedAnswer(text, asked, tuple(each)) for text, asked, each in judged_audit(answer, seconds)]
+    except NotCheckable as error:
+        raise DataError(str(error)) from None
 
 
 def _against(target: float, lower: EndVerdict, upper: EndVerdict, missed: bool) -> EndVerdict:
@@ -161,7 +172,7 @@ def _answers(value: object, depth: int = 0) -> Iterator[tuple[Mapping[str, Any],
             yield from _answers(each, depth + 1)
     elif isinstance(value, Mapping) and value.get("quantity") == "calibration":
         yield from _calibrated(value)
-    elif isinstance(value, Mapping) and ("lower" in value or "upper" in value):
+    elif isinstance(value, Mapping) and ("lower" in value or "upper" in value or value.get("quantity") == "audit"):
         yield value, None
     elif isinstance(value, Mapping):
         for each in value.values():
@@ -194,6 +205,8 @@ def _before(document: Mapping[str, Any], missed: Mapping[str, Any]) -> str:
 
 def _checked(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same, with what the checker reads of it in the shape that it needs; DataError says what is not."""
+    if answer.get("quantity") == "audit":
+        return answer
     found = {"quantity": "row_without_expression", "expression": "", **answer}  # as tables of earlier versions have
     quantity = found["quantity"]
     if not (isinstance(quantity, str) and quantity.isidentifier() and isinstance(found["expression"], str)):

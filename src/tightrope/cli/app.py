@@ -21,6 +21,7 @@ from ..ledger.errors import LedgerError
 from ..mechanisms.base import Mechanism
 from ..question import ARGUMENTS, Options, parsed, stated
 from ..result import Result
+from .audit import audit
 from .calibrate import calibrate
 from .compare import compare
 from .convert import convert
@@ -209,6 +210,7 @@ def renyi(expression: str, orders: tuple[float, ...], direction: str | None, as_
     return answer(read(expression, parse), "renyi", orders, as_document, {"direction": direction})
 
 
+app.add_command(audit)
 app.add_command(calibrate)
 app.add_command(compare)
 app.add_command(convert)

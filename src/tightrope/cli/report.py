@@ -13,9 +13,10 @@ from ..errors import InvalidParameter
 from ..expression import parse
 from ..report import Report
 from ..report import report as make
-from ..report.from_file import questions_of
+from ..report.audited import AuditReport, is_audit
+from ..report.from_file import document_of, questions_of
 from ..report.request import REPORT_SECONDS
-from ..report.value import PAPERS, SUFFIXES
+from ..report.value import PAPERS, SUFFIXES, Filed
 from ..version import install_command
 from .options import DIRECTION, PROOF, TIME
 from .output import complain, say, spinner, stated_result
@@ -66,12 +67,13 @@ def report(
     """The document that is filed: what ran, epsilon with both ends, what it means, and the certificate.
 
     EXPR is a run, or a file of results or an earlier report (.json, .html, .pdf): then the same questions are asked
-    again, and the answers must agree.
+    again, and the answers must agree. Of what tightrope audit --json wrote, the checker proves the statements again.
 
     \b
     tightrope report "training(records=60000, batch=256, epochs=15, sigma=1.1)" --delta 1e-5 --html privacy.html
     tightrope report "Laplace(scale=2) * 3" --delta 1e-6 --html privacy.html --pdf privacy.pdf --system "Survey 2026"
     tightrope report privacy.html --pdf privacy.pdf
+    tightrope report audit.json --html audit.html
     """
     from ..report.words import gathered
 
@@ -79,8 +81,11 @@ def report(
     found = _found(expression, deltas, options)
     with spinner("writing the report"):
         written = _write(found, {page: "html", paged: "pdf", document: "json"}, paper)
-    notes = [f"  note: {each}" for each in gathered(found.results)]
-    say("\n".join([*map(stated_result, found.results), *notes, f"written: {', '.join(written)}"]))
+    if isinstance(found, Report):
+        answers = [*map(stated_result, found.results), *(f"  note: {each}" for each in gathered(found.results))]
+    else:
+        answers = [str(found)]
+    say("\n".join([*answers, f"written: {', '.join(written)}"]))
     if page is not None and not found.drawn:
         complain(f"the report has no pictures, which need matplotlib: {install_command('plot')}")
     return 0
@@ -101,8 +106,8 @@ def _check_files(page: str | None, paged: str | None, document: str | None) -> N
         check_pdf()
 
 
-def _found(expression: str, deltas: tuple[float, ...], options: dict[str, Any]) -> Report:
-    """The report of a run, or of the questions of a file."""
+def _found(expression: str, deltas: tuple[float, ...], options: dict[str, Any]) -> Filed:
+    """The report of a run, of the questions of a file, or of an audit."""
     from .app import read
 
     with spinner("the questions of the report"):
@@ -113,7 +118,10 @@ def _found(expression: str, deltas: tuple[float, ...], options: dict[str, Any]) 
         if deltas or options["direction"] is not None:
             raise InvalidParameter("a file of results says delta and direction: leave out --delta and --direction")
         with open(expression, "rb") as file:
-            asked = questions_of(documents.decoded(file.read()))
+            text = document_of(documents.decoded(file.read()))
+        if is_audit(text):
+            return AuditReport.of(text, options, options["date"])
+        asked = questions_of(text)
         found = make(
             parse(asked.expression, os.path.dirname(expression) or os.curdir),
             asked.deltas,
@@ -123,7 +131,7 @@ def _found(expression: str, deltas: tuple[float, ...], options: dict[str, Any]) 
     return found
 
 
-def _write(found: Report, files: dict[str | None, str], paper: str) -> list[str]:
+def _write(found: Filed, files: dict[str | None, str], paper: str) -> list[str]:
     """Those that were asked for."""
     written = []
     for path, kind in files.items():

@@ -1,0 +1,165 @@
+"""Scores and who was in: from arrays, or from a file with the columns score, member and, where there are, run, canary.
+
+Guarantee: the numbers as they were given, in their order; what is missing, NaN or no 0 or 1 is refused with its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import work
+from ..calls import cut
+from ..errors import DataError, InvalidParameter
+from ..kernels.enclosure import FloatArray
+from ..mechanisms.data_file import SAMPLES_BYTES, data_file, opened
+from ..mechanisms.samples import Lines, parquet_table
+
+COLUMNS = ("score", "member", "run", "canary")
+NEEDED = COLUMNS[:2]
+SCORE_WORK = 400.0  # units for each row that is read
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """One score for each row, whether the record was in, and the names of its run and canary where there are any."""
+
+    scores: FloatArray = field(repr=False)
+    member: BoolArray = field(repr=False)
+    run: tuple[str, ...] | None = field(default=None, repr=False)
+    canary: tuple[str, ...] | None = field(default=None, repr=False)
+
+    @property
+    def inside(self) -> FloatArray:
+        """The scores of members."""
+        return self.scores[self.member]
+
+    @property
+    def outside(self) -> FloatArray:
+        """The scores of the others."""
+        return self.scores[~self.member]
+
+    def negated(self) -> Scored:
+        """Where members are low."""
+        return Scored(-self.scores, self.member, self.run, self.canary)
+
+    def parts(self) -> list[Scored]:
+        """One for each run, in the order in which they begin."""
+        if self.run is None:
+            return [self]
+        names = np.array(self.run)
+        canary = None if self.canary is None else np.array(self.canary)
+        found = []
+        for name in dict.fromkeys(self.run):
+            rows = names == name
+            some = None if canary is None else tuple(str(each) for each in canary[rows])
+            found.append(Scored(self.scores[rows], self.member[rows], None, some))
+        return found
+
+
+def read_scores(
+    scores: str | PathLike[str] | Iterable[float],
+    member: Iterable[float] | None,
+    run: Iterable[object] | None = None,
+    canary: Iterable[object] | None = None,
+    nan: str = "refuse",
+) -> Scored:
+    """What was given, checked; nan: "lowest" takes scores that are NaN for the lowest of all, by one rule for all."""
+    if nan not in ("refuse", "lowest"):
+        raise InvalidParameter(f"nan must be 'refuse' or 'lowest', not {cut(nan)}")
+    if isinstance(scores, (str, PathLike)):
+        if member is not None or run is not None or canary is not None:
+            raise InvalidParameter("a file of scores has the columns member, run and canary itself: leave them out")
+        columns = _from_file(scores)
+    else:
+        if member is None:
+            raise InvalidParameter("audit needs member beside scores: 1 where the record was in, 0 where it was not")
+        columns = {"score": scores, "member": member}
+        columns |= {
+            name: tuple(map(str, each)) for name, each in (("run", run), ("canary", canary)) if each is not None
+        }
+    values = _numbers(columns["score"], "scores")
+    flags = _numbers(columns["member"], "member")
+    names = {name: columns[name] for name in COLUMNS[2:] if name in columns}
+    for name, each in (("member", flags), *names.items()):
+        if len(each) != len(values):
+            raise DataError(f"{name} has {len(each)} entries and scores {len(values)}: one is needed for each score")
+    if not len(values):
+        raise DataError("there are no scores")
+    work.spend(SCORE_WORK * len(values))
+    wrong = np.flatnonzero((flags != 0.0) & (flags != 1.0))
+    if len(wrong):
+        raise DataError(f"member must be 0 or 1, and is not at place {int(wrong[0]) + 1}")
+    lost = np.isnan(values)
+    if lost.any() and nan == "refuse":
+        raise DataError(
+            f"the score at place {int(np.flatnonzero(lost)[0]) + 1} is NaN: leave out its canary before looking at who "
+            "was in, or say nan='lowest', one rule for members and others"
+        )
+    return Scored(np.where(lost, -np.inf, values), flags == 1.0, names.get("run"), names.get("canary"))
+
+
+def _numbers(values: Any, name: str) -> FloatArray:
+    try:
+        found = np.asarray(values if hasattr(values, "__len__") else list(values))
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be a row of numbers, not {cut(values)}") from None
+    if found.ndim != 1 or (found.dtype.kind not in "iufb" and len(found)):
+        raise DataError(f"{name} must be a row of numbers, not {found.ndim} dimensions of {found.dtype}")
+    return found.astype(np.float64)
+
+
+def _from_file(source: str | PathLike[str]) -> dict[str, Any]:
+    file = data_file(source)
+    with opened(file, SAMPLES_BYTES) as stream:
+        if file.suffix == ".parquet":
+            return _from_parquet(stream, file.name)
+        return _from_csv(stream, file.name)
+
+
+def _from_csv(stream: BinaryIO, name: str) -> dict[str, Any]:
+    lines = Lines(stream, name)
+    rows = lines.rows()
+    places = _places(next(rows, []), name)
+    found: dict[str, list[Any]] = {column: [] for column in places}
+    numbers = [(found[column].append, places[column]) for column in NEEDED]
+    names = [(found[column].append, places[column]) for column in places if column not in NEEDED]
+    try:
+        for cells in rows:
+            for put, place in numbers:
+                put(float(cells[place]))
+            for put, place in names:
+                put(cells[place])
+    except (ValueError, IndexError):
+        raise lines.error("a score and 0 or 1 for member are needed here, in as many columns as above") from None
+    return found
+
+
+def _from_parquet(stream: BinaryIO, name: str) -> dict[str, Any]:
+    with parquet_table(stream, name) as table:
+        places = _places(table.schema_arrow.names, name)
+        read = table.read(columns=list(places))
+        if any(read.column(column).null_count for column in places):
+            raise DataError("a value is missing: leave its row out before looking at who was in", name)
+        found: dict[str, Any] = {column: read.column(column).to_numpy() for column in NEEDED}
+        found |= {
+            column: [str(each) for each in read.column(column).to_pylist()] for column in places if column not in NEEDED
+        }
+        return found
+
+
+def _places(heading: Sequence[str], name: str) -> dict[str, int]:
+    """Where each column that is known stands; others are not looked at."""
+    words = [word.strip().lower() for word in heading]
+    for column in NEEDED:
+        if words.count(column) != 1:
+            raise DataError(
+                f"its heading needs the column {column} once: score,member and, where there are, run,canary", name
+            )
+    return {column: words.index(column) for column in COLUMNS if column in words}

@@ -1,0 +1,95 @@
+"""The command that says what an attack refutes: an epsilon, a claim, the noise of a family of runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..audit.designs import EXPLAINED, MEMBERS, ONE_RUN, RANDOM_SPLIT, RUNS, TAILS
+from ..audit.one_run import IN, SIDES
+from ..errors import InvalidParameter
+from ..question import SECONDS
+from .options import given_date, json_options
+from .output import page_width, say, spinner
+
+PAGE_WIDTH = 110
+
+
+@click.command("audit", short_help="What an attack refutes: an epsilon, a claim, a noise multiplier.")
+@click.argument("words", metavar="[FILE]", nargs=-1)
+@click.option("--runs", "design", flag_value=RUNS, help="Many runs, with and without one canary; a score each.")
+@click.option("--one-run", "design", flag_value=ONE_RUN, help="One run; each canary was in by a coin of its own.")
+@click.option("--random-split", "design", flag_value=RANDOM_SPLIT, help="Members: a uniformly random part of one pool.")
+@click.option("--members", "design", flag_value=MEMBERS, help="A list without any coin: described, no epsilon.")
+@click.option("--delta", type=float, help="Of the largest epsilon that is refuted; fixed before the data.")
+@click.option("--claim", metavar="EXPR | EPS DELTA", help="To be refuted; ? in EXPR: which noise is.")
+@click.option("--level", type=float, default=0.95, help="The confidence of each statement; default: 0.95.")
+@click.option("--table", type=int, nargs=4, metavar="TP FP FN TN", help="Counts at a threshold fixed before.")
+@click.option("--guesses", type=int, nargs=3, metavar="M R V", help="M canaries, R guesses fixed before, V right.")
+@click.option("--coin", "--canaries-by-coin", type=float, default=0.5, help="The chance to be in; default: 0.5.")
+@click.option("--in-only", "sides", flag_value=IN, help="Guesses say in, never out; the default for scores.")
+@click.option("--sides", type=click.Choice(SIDES), help="Which guesses are made.")
+@click.option("--tail", type=click.Choice(TAILS), default="high", help="Where members score; default: high.")
+@click.option("--rank", "ranks", type=int, multiple=True, help="This test in place of the grid; may be repeated.")
+@click.option("--stopping", is_flag=True, help="Evidence that may be looked at after every row, in their order.")
+@click.option("--nan-lowest", "nan", flag_value="lowest", default="refuse", help="NaN is the lowest score, for all.")
+@click.option("--replaced", "neighbours", flag_value="replace", default="add_remove", help="Records were replaced.")
+@click.option("--seed", type=int, default=0, help="Of ties and pairs; default: 0.")
+@click.option("--seconds", type=float, default=SECONDS, help="For all of it; default: 10.")
+@click.option("--plot", "picture", metavar="FILE", help="Draw what was found as .png, .pdf or .svg.")
+@json_options(", with all that tightrope verify needs")
+def audit(words: tuple[str, ...], claim: str | None, picture: str | None, as_document: bool, **settings: Any) -> int:
+    """What the scores of an attack refute, with certified p-values; it never says that a claim is proven.
+
+    FILE is CSV or Parquet with the columns score and member (0 or 1), and run and canary where there are any; or give
+    counts. What was decided by chance has to be said:
+
+    \b
+    --runs          many runs, some with one canary, the others without; one score for each run
+    --one-run       one run, each of many canaries in by a coin of its own; one score for each canary
+    --random-split  members and others are a random split of one pool (claims about replaced records)
+    --members       no coin at all: what the attack found is described, and bounds no epsilon
+
+    \b
+    tightrope audit --one-run --guesses 1000 700 640 --delta 1e-5 --claim 1 1e-5
+    tightrope audit scores.csv --one-run --delta 1e-5 --claim "Gaussian(sigma=1).poisson(rate=0.01) * 1000"
+    tightrope audit scores.csv --runs --claim "Gaussian(sigma=?)" --json
+    tightrope audit --runs --table 60 10 940 990 --delta 0
+    """
+    from ..audit import audit as audited
+    from ..plot import check_path
+
+    if settings["design"] is None:
+        raise InvalidParameter(_as_options(EXPLAINED))
+    if picture is not None:
+        check_path(picture)
+    files, numbers = [word for word in words if not _is_number(word)], [word for word in words if _is_number(word)]
+    if len(files) > 1 or len(numbers) > (claim is not None and _is_number(claim)):
+        raise InvalidParameter(f"one file is audited, not {', '.join(words)[:100]}")
+    told: str | tuple[float, float] | None = claim
+    if claim is not None and _is_number(claim):
+        if not numbers:
+            raise InvalidParameter("--claim takes an expression, or an epsilon and a delta, such as --claim 1 1e-5")
+        told = float(claim), float(numbers[0])
+    with spinner("audit"):
+        found = audited(files[0] if files else None, claim=told, **settings)
+    if picture is not None:
+        found.plot(picture)
+    say(found.to_json(given_date()) if as_document else found.page(page_width(PAGE_WIDTH)))
+    return 0
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _as_options(text: str) -> str:
+    """The designs by their options."""
+    for name in (RUNS, ONE_RUN, RANDOM_SPLIT, MEMBERS):
+        text = text.replace(f'"{name}"', f"--{name}")
+    return text.replace("design says", "say")
