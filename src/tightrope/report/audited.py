@@ -76,7 +76,9 @@ class AuditReport(Filed):
         content = documents.read(text, "an audit")
         found = verify(text)
         if found.count("refuted"):
-            raise DataError("the checker refutes this audit: tightrope verify says what of it; it is not to be believed")
+            raise DataError(
+                "the checker refutes this audit: tightrope verify says what of it; it is not to be believed"
+            )
         filing = Filing.of({**given, "title": given.get("title") or TITLE_AUDIT}, date)
         report = AuditReport(filing, text.strip(), content, found)
         try:
@@ -182,7 +184,12 @@ def _seen(content: Mapping[str, Any]) -> Markup:
     for method in dict.fromkeys(test["method"] for test in content["tests"]):
         place, count = SEEN.get(method, ("place", "count"))
         rows = [
-            (short(each["rank"]), f"{each['count']} of {each['trials']}", rounded(float(each["weight"]), 3, up=False), _p(each["p"]))
+            (
+                short(each["rank"]),
+                f"{each['count']} of {each['trials']}",
+                rounded(float(each["weight"]), 3, up=False),
+                _p(each["p"]),
+            )
             for each in content["tests"]
             if each["method"] == method
         ]
