@@ -53,6 +53,10 @@ REMEDIES: Mapping[str, Remedy] = MappingProxyType(
             "Allow more `seconds`, or ask for less at once. It is seldom seen: whoever has any answer gives "
             "that instead.",
         ),
+        "InternalContradiction": Remedy(
+            "A fault of Tightrope: two proven bounds exclude each other, so that no number is given. Please "
+            "report the message, which names the question and both bounds.",
+        ),
         "DataError": Remedy(
             "Mend the file or the array at the place that is named: `path`, `line`.",
             "tr.load('{\"schema\": 99}')",

@@ -1,7 +1,8 @@
 """The report of an audit: from its document alone, which is checked again before anything is repeated from it.
 
 Guarantee: every sentence and number is one of the document; one that the checker refutes, or that was changed after it
-was written, is refused. What was seen, and how membership was decided, nobody can check in a document: the page says so.
+was written, is refused. What was seen, and how membership was decided, nobody can check in a document: the page says
+so.
 """
 
 from __future__ import annotations
@@ -45,8 +46,10 @@ SEEN = MappingProxyType(  # headings of what each test has: its place, its count
 ANSWERS = ("epsilon_lower", "p_upper", "claim_refuted", "refuted_from")
 NEVER = (
     "An audit can refute a claim and never proves one: an attack that finds nothing may be a weak attack.",
-    "The counts are those that the auditor gave. Whether they come from the scores, and whether membership was decided "
-    "as is written here, cannot be seen in a document.",
+    (
+        "The counts are those that the auditor gave. Whether they come from the scores, and whether membership was "
+        "decided as is written here, cannot be seen in a document."
+    ),
 )
 CHECKED_SAID = (
     "All of it is in this file. The checker proves the p-values again from the counts, by formulas of its own and "
