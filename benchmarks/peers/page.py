@@ -37,6 +37,7 @@ def head(found: Results) -> list[str]:
         f"Tightrope answered {answered} of them.",
         f"Run on {about['date']}: {about['machine']}, {about['cores']} cores, Python {about['python']},",
         "one process at a time; load average at the start " + str(about["load_at_start"]) + ".",
+        *(f"Answers that it took over are of {date}: {machine}." for date, machine in about.get("before", [])),
         "",
         *wrapped(f"Versions: {versions}."),
         "",

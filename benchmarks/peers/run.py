@@ -112,7 +112,7 @@ def main() -> None:
     if whole and options.fresh:
         JOURNAL.unlink(missing_ok=True)
     found = recorded(path)
-    document = {"about": about(options.seconds, options.gigabytes)}
+    document = {"about": about(options.seconds, options.gigabytes) | ({"before": before(path)} if found else {})}
     known, began = truths(), time.perf_counter()
     wanted = [(case, tool) for case in cases() for tool in TOOLS]
     for case, tool in sorted(wanted, key=lambda each: slow(*each)):
@@ -127,6 +127,13 @@ def main() -> None:
     if whole:
         write(RESULTS, JOURNAL.read_text())
         JOURNAL.unlink()
+
+
+def before(path: Path) -> list[list[str]]:
+    """The days and machines of the runs whose answers this one takes over, the last one first."""
+    known = json.loads(path.read_text())["about"]
+    runs = [[known["date"], known["machine"]], *known.get("before", [])]
+    return [run for place, run in enumerate(runs) if run not in runs[:place]]
 
 
 def slow(case: str, tool: str) -> int:
