@@ -24,6 +24,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import probability, real, whole
 from ..question import SECONDS
 from ..relation import Direction, Relation
+from .auditing import seconds_given
 from .claims import SlopeClaim, private_claim
 from .designs import ONE_RUN, RANDOM_SPLIT, RUNS, Settings, evidence_of_scores
 from .evidence import Evidence
@@ -132,7 +133,7 @@ def plan_audit(
     power, level = probability("power", options.get("power", 0.8)), real("level", options.get("level", 0.95))
     if not 0.0 < power < 1.0 or not 0.5 <= level < 1.0:
         raise InvalidParameter(f"power must lie in (0, 1) and level in [0.5, 1), not {power!r} and {level!r}")
-    seconds = options.get("seconds", SECONDS)
+    seconds = seconds_given(options.get("seconds", SECONDS))
     sides = options.get("sides") or (BOTH if design == RANDOM_SPLIT else IN)
     settings = Settings(coin=probability("coin", options.get("coin", 0.5)), sides=sides)
     most = whole("most", options.get("most", SIZE_MOST), least=SIZE_LEAST)
