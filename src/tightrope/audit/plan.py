@@ -34,7 +34,7 @@ from .wording import least_count
 
 PLANNED = (RUNS, ONE_RUN, RANDOM_SPLIT)
 AUDITS, AUDITS_QUICK = 400, 100
-SIZE_LEAST, SIZE_MOST = 20, 1 << 20
+AUDIT_LEAST, AUDIT_MOST = 20, 1 << 20
 SIZE_NARROW = 1.1  # factor: so close the search comes
 PLAN_DOUBT = 0.05  # of the interval of the power
 RATES_PLANNED = 80  # of the trade-off curve
@@ -136,7 +136,7 @@ def plan_audit(
     seconds = seconds_given(options.get("seconds", SECONDS))
     sides = options.get("sides") or (BOTH if design == RANDOM_SPLIT else IN)
     settings = Settings(coin=probability("coin", options.get("coin", 0.5)), sides=sides)
-    most = whole("most", options.get("most", SIZE_MOST), least=SIZE_LEAST)
+    most = whole("most", options.get("most", AUDIT_MOST), least=AUDIT_LEAST)
     with work.allowance(seconds):
         known = run.epsilon(delta)
         if known.upper <= epsilon:
@@ -174,7 +174,7 @@ class _SizeSearch:
 
     def run(self, power: float, most: int) -> int | None:
         """Doubles until enough refute, then halves the gap by its logarithm; the end is simulated with care."""
-        low, high, size = 0, 0, SIZE_LEAST
+        low, high, size = 0, 0, AUDIT_LEAST
         try:
             while not high:
                 if self.simulated(size, AUDITS_QUICK) >= power:
