@@ -94,7 +94,7 @@ def audit(
         said = "" if design is None else f", not {cut(design)}"
         raise InvalidParameter(f"audit needs design{said}: {designs.EXPLAINED}")
     level = _level(options.get("level", LEVEL))
-    with work.allowance(_seconds(options.get("seconds", SECONDS))):
+    with work.allowance(seconds_given(options.get("seconds", SECONDS))):
         settings = _settings(design, options)
         evidence, data = _seen(design, scores, member, settings, options)
         if design == MEMBERS:
@@ -273,7 +273,8 @@ def _level(value: float) -> float:
     return level
 
 
-def _seconds(value: float) -> float:
+def seconds_given(value: float) -> float:
+    """What a call may take, checked."""
     seconds = real("seconds", value)
     if not seconds > 0.0:
         raise InvalidParameter(f"seconds must be a number above 0 (inf for no end), not {value!r}")

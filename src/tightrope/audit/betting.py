@@ -73,7 +73,9 @@ class RoundBets(AuditEvent):
         return self.rounds
 
     def p_upper(self, claim: SlopeClaim) -> float:
-        work.spend(BET_WORK * self.rounds * len(PAST_SHARES) * len(STAKES) * len(BET_EPSILONS))
+        size = (self.rounds + 1) * len(PAST_SHARES) * len(STAKES) * len(BET_EPSILONS)
+        work.spend(BET_WORK * size)
+        work.hold(16 * size)
         budgets = [claim.remove_at(epsilon) for epsilon in BET_EPSILONS]
         with quiet():
             logs = [

@@ -24,6 +24,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import probability, real, whole
 from ..question import SECONDS
 from ..relation import Direction, Relation
+from .auditing import seconds_given
 from .claims import SlopeClaim, private_claim
 from .designs import ONE_RUN, RANDOM_SPLIT, RUNS, Settings, evidence_of_scores
 from .evidence import Evidence
@@ -33,7 +34,7 @@ from .wording import least_count
 
 PLANNED = (RUNS, ONE_RUN, RANDOM_SPLIT)
 AUDITS, AUDITS_QUICK = 400, 100
-SIZE_LEAST, SIZE_MOST = 20, 1 << 20
+AUDIT_LEAST, AUDIT_MOST = 20, 1 << 20
 SIZE_NARROW = 1.1  # factor: so close the search comes
 PLAN_DOUBT = 0.05  # of the interval of the power
 RATES_PLANNED = 80  # of the trade-off curve
@@ -132,10 +133,10 @@ def plan_audit(
     power, level = probability("power", options.get("power", 0.8)), real("level", options.get("level", 0.95))
     if not 0.0 < power < 1.0 or not 0.5 <= level < 1.0:
         raise InvalidParameter(f"power must lie in (0, 1) and level in [0.5, 1), not {power!r} and {level!r}")
-    seconds = options.get("seconds", SECONDS)
+    seconds = seconds_given(options.get("seconds", SECONDS))
     sides = options.get("sides") or (BOTH if design == RANDOM_SPLIT else IN)
     settings = Settings(coin=probability("coin", options.get("coin", 0.5)), sides=sides)
-    most = whole("most", options.get("most", SIZE_MOST), least=SIZE_LEAST)
+    most = whole("most", options.get("most", AUDIT_MOST), least=AUDIT_LEAST)
     with work.allowance(seconds):
         known = run.epsilon(delta)
         if known.upper <= epsilon:
@@ -144,7 +145,7 @@ def plan_audit(
                 f"refutes {short(epsilon)} but by chance; ask for a smaller epsilon"
             )
         draw = np.random.Generator(np.random.PCG64(options.get("seed", 0)))
-        search = _LeastTrials(design, claim, 1 - Fraction(repr(level)), settings, draw, _curve(run))
+        search = _SizeSearch(design, claim, 1 - Fraction(repr(level)), settings, draw, _curve(run))
         size = search.run(power, most)
     tried = tuple(search.tried[each] for each in sorted(search.tried))
     return AuditPlan(design, repr(run), float(epsilon), float(delta), power, level, size, tried)
@@ -158,7 +159,7 @@ def _curve(run: Mechanism) -> tuple[FloatArray, FloatArray]:
 
 
 @dataclass
-class _LeastTrials:
+class _SizeSearch:
     """Sizes that were simulated, and how many audits of each refuted."""
 
     design: str
@@ -173,7 +174,7 @@ class _LeastTrials:
 
     def run(self, power: float, most: int) -> int | None:
         """Doubles until enough refute, then halves the gap by its logarithm; the end is simulated with care."""
-        low, high, size = 0, 0, SIZE_LEAST
+        low, high, size = 0, 0, AUDIT_LEAST
         try:
             while not high:
                 if self.simulated(size, AUDITS_QUICK) >= power:

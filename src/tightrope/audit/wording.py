@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -23,7 +23,8 @@ from .one_run import BOTH, IN, GuessEvent
 from .result import AuditResult, AuditStatement, AuditTest
 from .scores import Scored
 
-DIGITS = 6
+SHOWN_DIGITS = 6
+GUESSES_TRIED_MOST = 10**6
 FPRS_SHOWN = (0.001, 0.01, 0.1)  # of the description of a list without a coin
 
 
@@ -186,7 +187,7 @@ def _sentence(evidence: Evidence, statement: AuditStatement, about: About) -> st
                 f"No epsilon above 0 is refuted at delta {delta}: {seen} is not rare enough under any of them. "
                 "That is no proof of privacy; a better attack may refute more."
             )
-        epsilon = rounded(statement.epsilon, DIGITS, up=False)
+        epsilon = rounded(statement.epsilon, SHOWN_DIGITS, up=False)
         return (
             f"At least epsilon {epsilon} at delta {delta}, with {about.confidence} confidence: if this were "
             f"({epsilon}, {delta})-private, {seen} would happen with probability at most {about.doubt}."
@@ -197,8 +198,8 @@ def _sentence(evidence: Evidence, statement: AuditStatement, about: About) -> st
         name = about.claim.parameter
         if not statement.refuted or statement.value is None:
             return f"No {name} is refuted of {about.claim_text} (p at most {p}): that is no proof of any of them."
-        value = rounded(statement.value, DIGITS, up=True)
-        gaussian = f", so mu is at least {rounded(inverse_below(statement.value), DIGITS, up=False)}"
+        value = rounded(statement.value, SHOWN_DIGITS, up=True)
+        gaussian = f", so mu is at least {rounded(inverse_below(statement.value), SHOWN_DIGITS, up=False)}"
         return (
             f"{about.claim_text} with {name} {value} or more is REFUTED with {about.confidence} confidence"
             f"{gaussian if about.claim.gaussian else ''}: {seen} would happen with probability at most {about.doubt}. "
@@ -241,11 +242,35 @@ def _needed(evidence: Evidence, statement: AuditStatement, about: About) -> str:
         return ""
     claim, limit = SlopeClaim(statement.slopes), test.limit(1 - Fraction(repr(about.level)))
     least = least_count(test, claim, limit)
+    # Multipliers for other counts are not looked for: they may refute with a few less.
+    by = "by its slopes one by one, " if statement.expression and isinstance(test.event, GuessEvent) else ""
     if least is None:
-        return f"; even {test.event.trials} of {test.event.trials} would not refute it: more of them are needed"
+        all_of = f"{test.event.trials} of {test.event.trials}"
+        return f"; {by}even {all_of} would not refute it{_more(test.event, claim, limit)}"
     if least <= test.event.count:
         return ""
-    return f"; an attack would have to be right {least} of {test.event.trials} times there to refute it"
+    return f"; {by}an attack would have to be right {least} of {test.event.trials} times there to refute it"
+
+
+def _more(event: AuditEvent, claim: SlopeClaim, limit: float) -> str:
+    """How many guesses are needed if all of them are right; empty of other tests, and where no number is enough."""
+    if not isinstance(event, GuessEvent):
+        return ": more of them are needed"
+    low, high = event.guesses, 2 * event.guesses
+    while _p_all_right(event, high, claim) > limit:
+        if high > GUESSES_TRIED_MOST:
+            return ""
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _p_all_right(event, middle, claim) <= limit else (middle, high)
+    return f": at least {high} guesses are needed, all of them right"
+
+
+def _p_all_right(event: GuessEvent, guesses: int, claim: SlopeClaim) -> float:
+    """Of so many guesses, about at least as many canaries."""
+    canaries = max(event.canaries, guesses)
+    return replace(event, canaries=canaries, guesses=guesses, count=guesses).p_upper(claim)
 
 
 def least_count(test: WeightedEvent, claim: SlopeClaim, limit: float) -> int | None:
@@ -322,5 +347,5 @@ def _warnings(evidence: Evidence, about: About) -> list[str]:
     if about.data is not None and len(np.unique(about.data.scores)) < len(about.data.scores) / 2:
         found.append("more than half of the scores are equal to another: an attack that tells them apart refutes more")
     if about.design == ONE_RUN and about.data is None:
-        found.append("were there other numbers of guesses that were looked at? Only one that was fixed before counts")
+        found.append("a number of guesses that was picked after looking at several refutes nothing")
     return found
