@@ -101,7 +101,14 @@ def draw_roc(found: AuditResult, axes: Axes) -> None:
         limit = allowed[np.searchsorted(rates, places)]  # of the next rate: it rises
         if bool(np.any(band > limit)):
             axes.fill_between(
-                places, limit, band, where=band > limit, color=REFUTED, alpha=0.5, linewidth=0, label="above that: refuted"
+                places,
+                limit,
+                band,
+                where=band > limit,
+                color=REFUTED,
+                alpha=0.5,
+                linewidth=0,
+                label="above that: refuted",
             )
     axes.plot(rates, allowed, color=NEEDED, linestyle=DASHES[1], linewidth=1.6, label=_allows(statement))
     axes.plot([least, 1.0], [least, 1.0], color="#777777", linewidth=1.0, linestyle=(0, (2, 2)), label="guessing")
