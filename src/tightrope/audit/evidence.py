@@ -56,7 +56,7 @@ class Evidence:
 
     @property
     def tests(self) -> tuple[WeightedEvent, ...]:
-        """All of them."""
+        """Those of all groups in their order."""
         return tuple(test for group in self.groups for test in group)
 
     def joined(self, values: Sequence[float]) -> Verdict:

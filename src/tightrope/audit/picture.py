@@ -140,9 +140,9 @@ def draw_guesses(found: AuditResult, axes: Axes) -> None:
         axes.plot(*rows, color=NEEDED, linestyle=DASHES[1], marker="_", markersize=7, linewidth=1.4, label=label)
     for number, group in enumerate(evidence.groups):
         events = [test.event for test in group]
-        seen = [(event.trials, event.count) for event in events]
+        trials, counts = [event.trials for event in events], [event.count for event in events]
         label = "seen" if len(evidence.groups) == 1 else f"seen in run {number + 1}"
-        axes.plot(*zip(*seen, strict=True), "o", color=(SEEN, *COLOURS[2:5])[number % 4], markersize=5, label=label)  # type: ignore[misc]
+        axes.plot(trials, counts, "o", color=(SEEN, *COLOURS[2:5])[number % 4], markersize=5, label=label)
     axes.plot(ranks, _by_chance(first.event, ranks), color="#777777", linewidth=1.0, label="right by chance")
     axes.set_xlabel(f"guesses{'' if first.event.sides == BOTH else f' (all {first.event.sides})'}")
     axes.set_ylabel("right ones")

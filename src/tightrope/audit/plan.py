@@ -144,7 +144,7 @@ def plan_audit(
                 f"refutes {short(epsilon)} but by chance; ask for a smaller epsilon"
             )
         draw = np.random.Generator(np.random.PCG64(options.get("seed", 0)))
-        search = _Search(design, claim, 1 - Fraction(repr(level)), settings, draw, _curve(run))
+        search = _SizeSearch(design, claim, 1 - Fraction(repr(level)), settings, draw, _curve(run))
         size = search.run(power, most)
     tried = tuple(search.tried[each] for each in sorted(search.tried))
     return AuditPlan(design, repr(run), float(epsilon), float(delta), power, level, size, tried)
@@ -158,7 +158,7 @@ def _curve(run: Mechanism) -> tuple[FloatArray, FloatArray]:
 
 
 @dataclass
-class _Search:
+class _SizeSearch:
     """Sizes that were simulated, and how many audits of each refuted."""
 
     design: str

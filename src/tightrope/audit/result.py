@@ -49,7 +49,7 @@ class AuditTest:
         object.__setattr__(self, "parameters", FrozenMapping(self.parameters))
 
     def document(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """The test as JSON holds it, with what a checker needs of it."""
         names = ("method", "group", "rank", "count", "trials", "weight", "p")
         return {**{name: plain(getattr(self, name)) for name in names}, **plain(self.parameters)}
 
