@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 PICTURE_SECONDS = 5.0  # of linear programs, which need not come to an end, and of a trade-off curve
 WIDE_SIZE, TALL_SIZE = (10.4, 5.4), (SIZE[0], 5.4)  # with names below
-P_POINTS, P_LEAST, P_TINY = 40, 1e-12, 1e-300  # shown from P_LEAST on
+P_POINTS, P_LEAST, P_TINY = 80, 1e-12, 1e-300  # shown from P_LEAST on
 ROC_POINTS, CLAIM_POINTS = 1000, 65
 GUESS_POINTS = 12  # numbers of guesses for which the least right ones are found
 SEEN, NEEDED, REFUTED, FOUND = COLOURS[0], COLOURS[1], COLOURS[5], COLOURS[2]
