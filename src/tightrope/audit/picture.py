@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 PICTURE_SECONDS = 5.0  # of linear programs, which need not come to an end, and of a trade-off curve
 WIDE_SIZE, TALL_SIZE = (10.4, 5.4), (SIZE[0], 5.4)  # with names below
-P_POINTS, P_LEAST, P_TINY = 40, 1e-12, 1e-300  # shown from P_LEAST on
+P_POINTS, P_LEAST, P_TINY = 80, 1e-12, 1e-300  # shown from P_LEAST on
 ROC_POINTS, CLAIM_POINTS = 1000, 65
 GUESS_POINTS = 12  # numbers of guesses for which the least right ones are found
 SEEN, NEEDED, REFUTED, FOUND = COLOURS[0], COLOURS[1], COLOURS[5], COLOURS[2]
@@ -140,9 +140,9 @@ def draw_guesses(found: AuditResult, axes: Axes) -> None:
         axes.plot(*rows, color=NEEDED, linestyle=DASHES[1], marker="_", markersize=7, linewidth=1.4, label=label)
     for number, group in enumerate(evidence.groups):
         events = [test.event for test in group]
-        seen = [(event.trials, event.count) for event in events]
+        trials, counts = [event.trials for event in events], [event.count for event in events]
         label = "seen" if len(evidence.groups) == 1 else f"seen in run {number + 1}"
-        axes.plot(*zip(*seen, strict=True), "o", color=(SEEN, *COLOURS[2:5])[number % 4], markersize=5, label=label)  # type: ignore[misc]
+        axes.plot(trials, counts, "o", color=(SEEN, *COLOURS[2:5])[number % 4], markersize=5, label=label)
     axes.plot(ranks, _by_chance(first.event, ranks), color="#777777", linewidth=1.0, label="right by chance")
     axes.set_xlabel(f"guesses{'' if first.event.sides == BOTH else f' (all {first.event.sides})'}")
     axes.set_ylabel("right ones")

@@ -67,13 +67,12 @@ def report(
     """The document that is filed: what ran, epsilon with both ends, what it means, and the certificate.
 
     EXPR is a run, or a file of results or an earlier report (.json, .html, .pdf): then the same questions are asked
-    again, and the answers must agree. Of what tightrope audit --json wrote, the checker proves the statements again.
+    again, and the answers must agree. Of an audit (tightrope audit --json) the checker proves the statements again.
 
     \b
     tightrope report "training(records=60000, batch=256, epochs=15, sigma=1.1)" --delta 1e-5 --html privacy.html
     tightrope report "Laplace(scale=2) * 3" --delta 1e-6 --html privacy.html --pdf privacy.pdf --system "Survey 2026"
     tightrope report privacy.html --pdf privacy.pdf
-    tightrope report audit.json --html audit.html
     """
     from ..report.words import gathered
 
