@@ -26,7 +26,7 @@ from .designs import RUNS
 from .evidence import WeightedEvent
 from .one_run import BOTH, GuessEvent
 from .result import AuditResult, AuditStatement
-from .wording import DIGITS, least_count
+from .wording import SHOWN_DIGITS, least_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -170,7 +170,7 @@ def draw_p(found: AuditResult, axes: Axes) -> None:
     values = np.minimum.accumulate([found.p_at(epsilon) for epsilon in reversed(epsilons)])[::-1]
     axes.semilogy(epsilons, np.maximum(values, P_TINY), color=SEEN, linewidth=1.6, label="p, at most")
     axes.axhline(alpha, color=NEEDED, linestyle=DASHES[1], linewidth=1.2, label=f"the level, {_percent(alpha)}")
-    said = "no epsilon refuted" if answer == 0.0 else f"refuted: epsilon {rounded(answer, DIGITS, up=False)}"
+    said = "no epsilon refuted" if answer == 0.0 else f"refuted: epsilon {rounded(answer, SHOWN_DIGITS, up=False)}"
     axes.plot([answer], [max(found.p_at(answer), P_LEAST)], "D", color=FOUND, markersize=6, label=said, zorder=5)
     low = max(min(float(values.min()), alpha) / 2.0, P_LEAST)
     axes.set_ylim(low, 1.4)
@@ -267,7 +267,7 @@ def _of_claim(statement: AuditStatement) -> str:
         return verbatim(statement.expression)
     assert statement.epsilon is not None
     assert statement.delta is not None
-    return f"({rounded(statement.epsilon, DIGITS, up=False)},\u00a0{short(statement.delta)})-privacy"
+    return f"({rounded(statement.epsilon, SHOWN_DIGITS, up=False)},\u00a0{short(statement.delta)})-privacy"
 
 
 def _allows(statement: AuditStatement) -> str:
