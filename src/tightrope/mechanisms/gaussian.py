@@ -49,10 +49,8 @@ class Gaussian(Leaf):
 
     def concentrated(self, size: int = 1) -> ZcdpUse | None:
         """rho = mu^2/2, in a sum with parts that have less as zCDP."""
-        from ..transforms.group import Group
-
         mu = size * Fraction(self.sensitivity) / Fraction(self.sigma)
-        return ZcdpUse(mu**2 / 2, self if size == 1 else Group.of(self, size=size), better=False)
+        return ZcdpUse(mu**2 / 2, self if size == 1 else self.group(size=size), better=False)
 
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.gaussian.pair import GaussianPair
