@@ -77,7 +77,7 @@ def basics(commands: Path, folder: Path, vectors: Path, version: str) -> Iterato
     yield _answers(reference, found)
     words = ("epsilon", "Gaussian(sigma=1).poisson(rate=0.01) * 1000", "--delta", "1e-6")
     answer, _ = run("tightrope", *words)
-    begins = "epsilon in [2.12451517111, 2.12451517113] at delta 1e-06\n"
+    begins = "epsilon in [2.12451517111, 2.12451517113] at delta 1e-06 (add/remove)\n"
     yield Check("an answer on the command line", wrong="" if answer.startswith(begins) else f"it says {answer}")
     document = json.loads(run("tightrope", *words, "--json")[0])
     inside = document["lower"] < 2.124515171120121 < document["upper"]

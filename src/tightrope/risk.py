@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 PAGE_WIDTH = 110
 MEMBER_AXES = ("wrongly accused, of all who are not in the data", "correctly accused, of all who are")
 REPLACED_AXES = ("A said wrongly, of all whose record is B", "A said correctly, of all whose record is A")
-VALUE_AXES = ("A said wrongly, of all whose value is B", "A said correctly, of all whose value is A")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +55,7 @@ class Risk:
     meant: tuple[str, ...]
     assumed: tuple[str, ...]
     not_covered: tuple[str, ...]
+    axis_names: tuple[str, str]
 
     @property
     def title(self) -> str:
@@ -108,12 +108,6 @@ class Risk:
         curve = self.mechanism.tradeoff_curve(fprs=rates(rate), direction=row.direction)
         mark = MarkedRate(rate, row.bound.upper, f"at most {row.number}")
         return draw(curve._series(""), mark, self.axis_names, self.title, path, ax)
-
-    @property
-    def axis_names(self) -> tuple[str, str]:
-        """Who is accused wrongly, and who correctly."""
-        replaced = VALUE_AXES if self.mechanism.relation is None else REPLACED_AXES
-        return replaced if self.rows[0].direction is None else MEMBER_AXES
 
     def _repr_png_(self) -> bytes | None:
         from .plot import png

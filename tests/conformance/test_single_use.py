@@ -8,7 +8,7 @@ import pytest
 from flint import arb
 
 import tightrope as tr
-from tests.conformance.cases import ROWS, Case, Row, deltas, epsilons, last_epsilon, sampled
+from tests.conformance.cases import ROWS, Case, Row, deltas, epsilons, last_epsilon, rates_of, sampled
 from tests.conformance.containment import misses, misses_epsilon, relative_width
 from tests.oracle.continuous import Gaussian, Laplace
 from tests.oracle.finite import Leaky
@@ -113,8 +113,8 @@ def test_proof_next_to_the_total_variation(leaf: tr.Mechanism, law: Law, gap: fl
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_worse_direction(row: Row) -> None:
     """Without a direction the answer is the larger of the two, at both ends."""
-    for rate in (0.0, 0.3, 1.0):
-        mechanism = row.mechanism.poisson(rate=rate)
+    for rate in rates_of(row, (0.0, 0.3, 1.0)):
+        mechanism = row.mechanism if rate == 1.0 else row.mechanism.poisson(rate=rate)
         truths = [Truth(row.law, rate, direction) for direction in ("remove", "add")]
         for epsilon in (0.0, 0.37 * last_epsilon(truths[0]), 0.73 * last_epsilon(truths[1])):
             first, second = (truth.delta(epsilon) for truth in truths)
@@ -124,13 +124,13 @@ def test_worse_direction(row: Row) -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_from_the_supremum_on_delta_is_exactly_zero(row: Row) -> None:
-    for rate in (1e-8, 0.3, 1.0):
+    for rate in rates_of(row, (1e-8, 0.3, 1.0)):
         for direction in ("remove", "add"):
             truth = Truth(row.law, rate, direction)
             supremum = truth.supremum()
             if truth.infinite_mass() or supremum is None:
                 continue
-            mechanism = row.mechanism.poisson(rate=rate)
+            mechanism = row.mechanism if rate == 1.0 else row.mechanism.poisson(rate=rate)
             above = math.nextafter(float(supremum), math.inf)
             while arb(above) < supremum:
                 above = math.nextafter(above, math.inf)

@@ -24,7 +24,7 @@ GIVEN = tr.Histograms([0.5, 0.5], [0.25, 0.75], kind="probabilities")
         (GIVEN * 3, None),
         (SURE, 0.95),
         (SURE * 10**6, 0.95),
-        (SURE + SURE.poisson(0.5) * 7, 0.95),
+        (SURE + SURE.best_of("geometric", mean=2) * 7, 0.95),
         (SURE + LESS, 0.55),
         ((SURE + LESS) * 3 + tr.Gaussian(2.0), 0.55),
         (SURE + LESS + tr.Histograms([9, 1], [8, 2], confidence=0.25), 0.0),
@@ -48,7 +48,7 @@ def test_many_parts_are_rounded_down() -> None:
 
 
 def test_certificates_carry_it_through_every_question() -> None:
-    both = SURE + LESS.poisson(0.5)
+    both = SURE + LESS.best_of("geometric", mean=2)
     bounds = [both.delta(0.5), both.epsilon(0.9), *both.curve(0.0, 1.0, 3).bounds, both.renyi(0.5)]
     found = tr.calibrate(lambda sigma: tr.Gaussian(sigma) + both, epsilon=9.0, delta=0.9)
     bounds += [found.bound, tr.compare(both, delta=0.9).truth]

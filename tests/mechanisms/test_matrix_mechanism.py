@@ -148,13 +148,13 @@ def test_what_is_too_large_is_not_sent_to_another_experiment(sampled: Any) -> No
     assert "Gaussian" not in str(refusal.value)
 
 
-def test_one_epoch_that_is_too_large_has_the_pair_that_the_refusal_names() -> None:
-    """The advice tried on a matrix that is small enough: sensitivity times the norm of the largest column, 5."""
-    matrix, delta = [[3.0, 1.0], [4.0, 2.0]], 1e-5
-    with pytest.raises(tr.InvalidParameter, match="largest column norm times sensitivity has the same pair"):
+def test_a_matrix_that_is_too_large_is_taken_as_the_coefficients_that_the_refusal_names() -> None:
+    """The advice tried on a matrix that is small enough."""
+    with pytest.raises(tr.InvalidParameter, match="Toeplitz matrix by its coefficients, as toeplitz="):
         tr.MatrixMechanism(sigma=1.0, matrix=[range(2000)] * 2000)
-    small = tr.MatrixMechanism(sigma=8.0, matrix=matrix, sensitivity=2.0)
-    assert small.epsilon(delta) == tr.Gaussian(sigma=8.0, sensitivity=10.0).epsilon(delta)
+    whole = tr.MatrixMechanism(sigma=8.0, matrix=[[3.0, 0.0, 0.0], [4.0, 3.0, 0.0], [1.0, 4.0, 3.0]], sensitivity=2.0)
+    coefficients = tr.MatrixMechanism(sigma=8.0, toeplitz=[3.0, 4.0, 1.0], steps=3, sensitivity=2.0)
+    assert whole.epsilon(1e-5) == coefficients.epsilon(1e-5)
 
 
 @pytest.mark.parametrize(

@@ -282,7 +282,7 @@ def test_titles_name_the_files_and_repr_holds_the_numbers(tmp_path: Path) -> Non
     one = Histograms(str(tmp_path / "a.csv"), [5, 7], confidence=0.9)
     assert str(one) == f"Histograms(a='{tmp_path / 'a.csv'}', b=(5, 7), confidence=0.9)"
     assert repr(one) == "Histograms(a=(5, 6), b=(5, 7), confidence=0.9)"
-    assert str(one.poisson(0.5) * 3) == f"{one}.poisson(rate=0.5) * 3"
+    assert str(one.group(size=1) * 3) == f"{one}.group(size=1) * 3"
     assert one == Histograms([5, 6], [5, 7], confidence=0.9)
     many = Histograms(list(range(100)), list(range(100)))
     assert str(many) == "Histograms(a=[100 numbers], b=[100 numbers])"

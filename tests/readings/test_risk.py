@@ -105,7 +105,7 @@ def test_a_lower_end_is_told_only_where_an_attacker_reaches_it() -> None:
     assert "(and some attacker reaches 200)" in told.sentence
     assert not told.sharp
     assert "reaches" not in worded("tpr", {"fpr": 0.1}, wide, False, False).sentence
-    sampled = tr.RandomizedResponse(p=0.75).without_replacement(batch=1, records=2) * 2
+    sampled = tr.Gaussian(sigma=1.0).without_replacement(batch=1, records=2) * 2
     found = rows(sampled.risk(fpr=0.25))
     certificate = found["tpr"].bound.certificate
     assert certificate.attained

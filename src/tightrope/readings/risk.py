@@ -17,7 +17,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import probability
 from ..question import SECONDS, Options
 from ..relation import Direction, Relation
-from ..risk import Risk, RiskRow
+from ..risk import MEMBER_AXES, REPLACED_AXES, Risk, RiskRow
 from .ask import ask_each
 from .small_print import assumed, local, meant, not_covered, of_values
 from .wording import worded
@@ -56,12 +56,14 @@ def risk(mechanism: Mechanism, given: Mapping[str, float], options: Options, kno
         rows.append(RiskRow(quantity, arguments, direction, bound, number, said(sentence)))
         sharp = sharp and (quantity == UNREACHED or (reaches and close))
     rests_on, leaves_out = notes(mechanism, fpr)
+    axes = REPLACED_AXES if replaced else MEMBER_AXES
     return Risk(
         mechanism,
         tuple(rows),
         meant=tuple(map(said, meant([row.bound for row in rows], replaced, sharp))),
         assumed=rests_on,
         not_covered=leaves_out,
+        axis_names=(said(axes[0]), said(axes[1])),
     )
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from flint import acb, arb
 
 import tightrope as tr
-from tests.conformance.cases import DIRECTIONS, Row, direction_of, last_epsilon
+from tests.conformance.cases import DIRECTIONS, Row, direction_of, last_epsilon, rates_of
 from tests.oracle.parts import moment
 from tests.oracle.precision import precision
 from tests.oracle.truth import Law, Truth
@@ -61,7 +61,7 @@ class Asked:
 
 def every(row: Row) -> list[Asked]:
     """All rates and directions of a row."""
-    rates = RATES[1:] if row.blur else RATES
+    rates = rates_of(row, RATES[1:] if row.blur else RATES)
     return [Asked(row, rate, direction) for rate in rates for direction in DIRECTIONS]
 
 

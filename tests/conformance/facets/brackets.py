@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flint import arb
 
-from tests.conformance.cases import STANDARD
+from tests.conformance.cases import STANDARD, rates_of
 from tightrope.derived.maximum import maximum_pair
 from tightrope.facets.between import Fineness
 from tightrope.kernels.ball import working_precision
@@ -95,7 +95,7 @@ def dominates(asked: Asked) -> bool:
     assert pair.dominates(pair)
     found = False
     for row in STANDARD:
-        for rate in {asked.rate, 0.01}:
+        for rate in rates_of(row, [*{asked.rate, 0.01}]):
             other = Asked(row, rate, asked.direction)
             if other.pair != pair and pair.dominates(other.pair):
                 found = True

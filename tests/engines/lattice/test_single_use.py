@@ -6,13 +6,13 @@ import pytest
 from flint import arb
 
 import tightrope as tr
-from tests.conformance.cases import DIRECTIONS, STANDARD, Row
+from tests.conformance.cases import DIRECTIONS, STANDARD, Row, rates_of
 from tests.oracle.precision import precision
 from tests.oracle.truth import Truth
 from tests.search import FULL
 from tightrope.engines.lattice import engine as lattice
 
-ASKED = [(row, rate) for row in STANDARD for rate in (1e-4, 0.3, 1.0)]
+ASKED = [(row, rate) for row in STANDARD for rate in rates_of(row, (1e-4, 0.3, 1.0))]
 
 
 @pytest.mark.parametrize(
