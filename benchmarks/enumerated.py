@@ -5,7 +5,8 @@ outputs without the package. Here the same tree is given to the package as text.
 direction (or a relation without any), one question and one number: delta at the kinks of the true profile, between
 and beyond them, and epsilon at a few deltas. The upper end must be at or above the truth. Where the answer is called
 tight and the data sets have the pair, the lower end must be at or below it. A tree may be refused, by
-InvalidParameter, UnsupportedMechanism or another TightropeError; any other exception is a violation.
+InvalidParameter, UnsupportedMechanism or another TightropeError; any other exception is a violation, and so is an
+InternalContradiction.
 
 Every process writes one line of JSON per tree into its journal, and a run that was interrupted goes on from there.
 Usage: python -m benchmarks.enumerated [--checks N] [--processes P] [--seed S] [--journal FOLDER] [--until HH:MM].
@@ -96,6 +97,8 @@ def judge(case: Drawn, index: int = 0, most: int | None = None) -> Outcome:
         mechanism = tr.parse(case.tree.text)
         for direction in ("remove", "add") if case.relation == ADD_REMOVE else (None,):
             compare(mechanism, case, direction, outcome, most)
+    except tr.InternalContradiction as error:
+        outcome.violations.append(f"{error} in {case.tree.text}")
     except tr.TightropeError as error:
         outcome.refused = reason(error)
     except Slow:

@@ -82,10 +82,10 @@ class Counting(Algorithm):
     """The law depends on the sum of the records: a noisy sum, a chain of laws, a clamp."""
 
     def __init__(
-        self, law_of: Callable[[int], Masses], outputs: int, values: tuple[int, ...], home: bool = False
+        self, law_of: Callable[[int], Masses], outputs: int, values: tuple[int, ...], others: tuple[int, ...] = ()
     ) -> None:
         self.law_of, self.outputs, self.values = law_of, outputs, values
-        self.others = (0,) if home else values
+        self.others = others or values
         super().__init__()
 
     def answer(self, data: Data) -> Masses:
@@ -342,7 +342,7 @@ class Shuffled(Algorithm):
     def __init__(self, base: Algorithm, users: int, held: int) -> None:
         self.base = base if held == 1 else Grouped(base, held)
         self.wrap = held == 1
-        self.values = self.others = self.base.values
+        self.values, self.others = self.base.values, told(self.base.values, self.base.others)
         self.users = users
         reports = combinations_with_replacement(range(base.outputs), users)
         if comb(base.outputs + users - 1, users) > OUTPUTS_MOST:

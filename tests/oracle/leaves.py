@@ -111,11 +111,16 @@ def finite(source: Source, plain: bool) -> Leaf:
 def measured(source: Source, plain: bool) -> Leaf:
     """Two data sets were measured, one with a record and one without; of others nothing is known."""
     a, b = ([source.randint(1, 9) for _ in range(2)] for _ in range(2))
+    return histograms(a, b, (0,))
+
+
+def histograms(a: Sequence[int], b: Sequence[int], others: tuple[int, ...]) -> Leaf:
+    """Counts of outputs with the record and without; others: their values, beside which the output may be another."""
     p, q, far = masses([*shares(a), F(0)]), masses([*shares(b), F(0)]), masses([F(0), F(0), F(1)])
     return Leaf(
-        f"Histograms(a={a}, b={b})",
+        f"Histograms(a={list(a)}, b={list(b)})",
         "",
-        lambda _: Counting(lambda state: (q, p)[state] if state < 2 else far, 3, (0, 1), home=True),
+        lambda _: Counting(lambda state: (q, p)[state] if state < 2 else far, 3, (0, 1), others),
         shown=True,
     )
 
@@ -331,7 +336,7 @@ def clamped(source: Source, plain: bool) -> Leaf:
     edges = source.choice(([low], [low, low + 1], [low, low + 1, low + 2]))
     law = cells(cdf, edges, 0.5)
     text = f"Truncated{kind}({'scale' if kind == 'Laplace' else 'sigma'}={size}, bounds=[{low}, inf], mode='clamp')"
-    return Leaf(text, "", lambda _: Counting(law, len(edges) + 1, (0, 1, 2), home=True))
+    return Leaf(text, "", lambda _: Counting(law, len(edges) + 1, (0, 1, 2), (0,)))
 
 
 def cut(source: Source, plain: bool) -> Leaf:
