@@ -9,10 +9,9 @@ from typing import Any
 
 import click
 
-from ..errors import InvalidParameter
-from ..expression import parse, parse_template
-from ..expression.scan import has_unknown
-from ..version import install_command
+from .. import InvalidParameter, parse
+from ..extend.expressions import has_unknown, parse_template
+from ..extend.wording import install_command
 from .ledger_options import TOKEN_VARIABLE, Access
 
 MISSING = f"the explorer needs starlette and uvicorn: {install_command('explore')}"

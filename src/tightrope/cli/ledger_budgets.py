@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..calls import check_folder
-from ..errors import InvalidParameter
+from .. import InvalidParameter, Relation
+from ..extend.wording import check_folder
 from ..ledger.errors import BudgetExhausted, VerificationFailed
-from ..relation import Relation
 from .ledger_options import FILE_ADDRESS, SLACK_OPTION, Access, ledger_options, receipt_lines, with_receipts
 from .output import say, spinner
 
@@ -191,8 +190,8 @@ def status(access: Access, name: str, expression: str | None, slack: float | Non
     tightrope ledger status census --job "Gaussian(sigma=10)"
     tightrope ledger status census --plot census.png
     """
+    from ..extend.plots import check_path
     from ..ledger.table import status_text
-    from ..plot import check_path
 
     if picture is not None:
         check_path(picture)

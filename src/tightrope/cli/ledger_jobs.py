@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InvalidParameter
+from .. import InvalidParameter
 from ..ledger.errors import Claimed
 from .ledger_options import SLACK_OPTION, Access, ledger_options, receipt_lines, with_receipts
 from .output import spinner

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from .. import documents
-from ..calls import check_folder
-from ..errors import InvalidParameter
+from .. import InvalidParameter
+from ..extend import documents
+from ..extend.wording import check_folder
 from ..ledger.errors import VerificationFailed, WentBack
 from .ledger_options import Access, ledger_options, receipt_lines, with_receipts
 from .output import complain, say, spinner

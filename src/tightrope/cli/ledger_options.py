@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .. import documents
-from ..errors import InvalidParameter
+from .. import InvalidParameter
+from ..extend import documents
 from .output import say
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from ..errors import InvalidParameter
-from ..version import install_command
+from .. import InvalidParameter
+from ..extend.wording import install_command
 from .ledger_options import Access, ledger_options
 from .output import complain
 

@@ -7,17 +7,15 @@ from typing import Any
 
 import click
 
-from .. import documents
-from ..calls import check_folder
-from ..errors import InvalidParameter
-from ..expression import parse
+from .. import InvalidParameter, parse
+from ..extend import documents
+from ..extend.wording import check_folder, install_command
 from ..report import Report
 from ..report import report as make
 from ..report.audited import AuditReport, is_audit
 from ..report.from_file import document_of, questions_of
 from ..report.request import REPORT_SECONDS
 from ..report.value import PAPERS, SUFFIXES, Filed
-from ..version import install_command
 from .options import DIRECTION, PROOF, TIME
 from .output import complain, say, spinner, stated_result
 

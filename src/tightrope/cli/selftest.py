@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from .. import documents
-from ..digits import timed
+from ..extend import documents
+from ..extend.wording import timed
 from .options import given_date, json_options
 from .output import INTERRUPTED, say, spinner
 

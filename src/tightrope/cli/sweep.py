@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .. import __version__
-from ..calls import check_folder
-from ..errors import InvalidParameter
+from .. import InvalidParameter, __version__
+from ..extend.wording import check_folder
 from .output import INTERRUPTED, complain, say
 from .sweep_map import wanted_map
 
@@ -78,8 +77,9 @@ def sweep(
     tightrope sweep dpsgd.toml --out results.csv --scheduler tcp://10.0.0.1:8786
     tightrope sweep dpsgd.toml --out results.csv --plot x=sigma y=rate value=epsilon map.png
     """
+    from ..extend.processes import cores
     from ..sweep.definition import read_definition
-    from ..sweep.local import LocalProcesses, cores
+    from ..sweep.local import LocalProcesses
     from ..sweep.run import executor_of
     from ..sweep.writers import check_parquet
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidParameter
-from ..plot import check_path
+from .. import InvalidParameter
+from ..extend.plots import check_path
 
 if TYPE_CHECKING:
     from ..sweep.plan import Plan

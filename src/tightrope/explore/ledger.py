@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter
+from .. import InvalidParameter
 
 if TYPE_CHECKING:
     from ..ledger.ledger import Ledger

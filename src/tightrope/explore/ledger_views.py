@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from .. import documents
-from ..errors import InvalidParameter
+from .. import InvalidParameter
+from ..extend import documents
 from ..ledger import NotFound
 from ..ledger.picture import odometers
 from ..ledger.table import (

@@ -15,8 +15,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataError, InvalidParameter
-from ..version import install_command
+from .. import DataError, InvalidParameter
+from ..extend.wording import install_command
 from .errors import BudgetExhausted as BudgetExhausted
 from .errors import Cancelled as Cancelled
 from .errors import Claimed as Claimed

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .. import documents
+from ..extend import documents
 from ..report.filing import Filing
 from ..report.value import Filed
 from .table import odometer_words, promised, state_words, used_words

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ..calls import shortened
-from ..relation import Relation
+from .. import Relation
+from ..extend.wording import shortened
 from ..report.markup import Content, Markup, element, facts, joined, listing, table
 from ..report.meaning import pictured
 from ..report.page import Page
