@@ -18,7 +18,7 @@ from ..extend.expressions import LENGTH_MOST
 from ..extend.questions import ARGUMENTS, Options, parsed, stated
 from ..extend.result import Result, why_wide
 from ..extend.wording import check_folder
-from ..ledger.errors import LedgerError
+from ..ledger import LedgerError
 from .audit import audit
 from .calibrate import calibrate
 from .compare import compare

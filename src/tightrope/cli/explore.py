@@ -51,8 +51,7 @@ def explore(
     tightrope explore --ledger budget.db
     """
     try:
-        from ..explore.asked import RUNS_MOST
-        from ..explore.server import serve, shared_state
+        from ..extend.explorer import RUNS_MOST, serve, shared_state
     except ImportError as error:
         if error.name not in ("starlette", "uvicorn"):
             raise
@@ -82,7 +81,7 @@ def _shown(ledger: str | None, token_file: str | None) -> tuple[str, str | None]
         if token_file is not None:
             raise InvalidParameter("--token-file is for the server of a ledger: give --ledger too, or --token")
         return None
-    from ..explore.ledger import LedgerReader
+    from ..extend.explorer import LedgerReader
     from ..ledger import Unavailable
 
     access = Access(ledger, None, token_file, False)

@@ -17,7 +17,7 @@ from ..extend import documents
 from .output import say
 
 if TYPE_CHECKING:
-    from ..ledger.ledger import Ledger
+    from ..ledger import Ledger
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -79,7 +79,7 @@ def serve(access: Access, anchored: str | None, no_verify: bool, **settings: Any
     tightrope ledger serve --host 0.0.0.0 --port 8443 --processes 2
     """
     try:
-        from ..ledger.server.serve import serve as answer
+        from ..extend.ledger_server import serve as answer
     except ImportError as error:
         if error.name not in ("sqlalchemy", "psycopg", "starlette", "uvicorn"):
             raise

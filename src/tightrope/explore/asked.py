@@ -14,8 +14,8 @@ from .. import InvalidParameter, Mechanism, parse
 from ..extend.expressions import Template, has_unknown, parse_template
 from ..extend.parameters import WHOLE_MOST
 from ..extend.questions import SECONDS
+from ..extend.reports import REPORT_SECONDS
 from ..extend.wording import cut
-from ..report.request import REPORT_SECONDS
 from .ledger import LedgerReader
 
 RUNS_MOST = 8  # of the page

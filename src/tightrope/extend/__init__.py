@@ -26,6 +26,17 @@ For an adapter or an application:
     processes     processes that work for a server
     servers       sockets of servers; needs the extra explore or ledger
 
+What an application has for another one:
+
+    reports       reports, ready to be asked for and written
+    filing        what the pages of a filed document are made of
+    sweeping      a sweep in its parts
+    budgets       budgets of a ledger in words and cells
+    ledgers       what is read of a ledger beside its answers; needs the extra ledger
+    ledger_server the server of a ledger; needs the extra ledger
+    explorer      the page of the explorer; needs the extra explore
+    selftesting   random runs on this machine
+
 Each is loaded where it is asked for. The applications that come along (the command line, the ledger, the explorer,
 reports, sweeps, adapters, the self-test) import these modules and `tightrope`, and nothing else of the package.
 """

@@ -28,7 +28,7 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from .. import Bound, Mechanism
-    from ..ledger.ledger import Ledger
+    from ..ledger import Ledger
 
 NAME = "tightrope"
 

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any
 from .. import InvalidParameter, Mechanism, UnsupportedMechanism, compose, parse
 from ..extend.mechanisms import IDENTITY, repeat
 from ..extend.parameters import whole
-from ..ledger.errors import BudgetExhausted, NotAdditive, RelationMismatch, WrongState
+from ..ledger import BudgetExhausted, NotAdditive, RelationMismatch, WrongState
 
 if TYPE_CHECKING:
-    from ..ledger.ledger import Ledger
-    from ..ledger.values import Reservation
+    from ..ledger import Ledger, Reservation
 
 NO_STEP = "the run ended before its first step was counted"
 

@@ -35,7 +35,9 @@ from .errors import WrongState as WrongState
 
 if TYPE_CHECKING:
     from .desk import LocalDesk
-    from .ledger import Ledger
+    from .ledger import Ledger as Ledger
+    from .values import Reservation as Reservation
+    from .values import Status as Status
 
 MISSING = f"a ledger needs SQLAlchemy (and psycopg for PostgreSQL): {install_command('ledger')}"
 SECRET_LEAST = 16  # bytes

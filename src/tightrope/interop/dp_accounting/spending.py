@@ -17,7 +17,7 @@ from .reading import from_event
 from .setting import ADD_OR_REMOVE, REPLACE_ONE
 
 if TYPE_CHECKING:
-    from ...ledger.ledger import Ledger
+    from ...ledger import Ledger
 
 EVENT_NEIGHBOURS = {Relation.ADD_REMOVE.value: ADD_OR_REMOVE, Relation.REPLACE.value: REPLACE_ONE}
 
