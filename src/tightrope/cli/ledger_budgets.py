@@ -243,13 +243,14 @@ def report(access: Access, name: str, output: str | None, **texts: str | None) -
     tightrope ledger report census -o census.pdf --organisation "Statistics Office" --author "A. Ngo"
     """
     from ..extend.filing import check_pdf
-    from ..extend.ledgers import budget_report
     from ..extend.reports import check_report_path
 
     place = output or f"{name.replace('/', '-')}.html"
     if check_report_path(place) == ".pdf":
         check_pdf()
     with access.opened() as ledger, spinner("reading the chain"):
+        from ..extend.ledgers import budget_report
+
         found = budget_report(ledger, name, texts)
     if output is not None or not access.as_document:
         with spinner("writing the report"):

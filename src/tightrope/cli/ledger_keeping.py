@@ -49,7 +49,7 @@ def audit(access: Access, root: str, after: int) -> int:
     tightrope ledger audit census
     tightrope ledger audit census --after 120 --json
     """
-    from ..extend.ledgers import audit_line
+    from ..extend.budgets import audit_line
 
     with access.opened() as ledger:
         for line in ledger.audit(root, after):

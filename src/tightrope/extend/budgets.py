@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ledger.audit_text import audit_line
 from ..ledger.picture import draw_history, odometers
 from ..ledger.table import (
     ENDLESS,
@@ -29,6 +30,7 @@ from ..ledger.values import moment
 __all__ = [
     "about_words",
     "aligned_cells",
+    "audit_line",
     "axes_notes",
     "axes_rows",
     "budget_tree",

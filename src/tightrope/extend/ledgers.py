@@ -1,8 +1,7 @@
-"""What is read of a ledger beside its answers: audit lines, anchors, history, report; needs the extra ledger."""
+"""What is read of a ledger beside its answers: anchors, history, report; needs the extra ledger."""
 
 from __future__ import annotations
 
-from ..ledger.audit_text import audit_line
 from ..ledger.chain import canonical
 from ..ledger.database import shown_address
 from ..ledger.filing import gather as budget_report
@@ -10,7 +9,6 @@ from ..ledger.ledger import read_anchor
 from ..ledger.past import thinned
 
 __all__ = [
-    "audit_line",
     "budget_report",
     "canonical",
     "read_anchor",
