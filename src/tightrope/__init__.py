@@ -7,7 +7,6 @@ run.epsilon(delta=1e-6)
 
 from __future__ import annotations
 
-from . import ledger as ledger
 from .audit import AuditPlan as AuditPlan
 from .audit import AuditResult as AuditResult
 from .audit import audit as audit
@@ -47,17 +46,21 @@ from .plans import by_sampling as by_sampling
 from .plans import frontier as frontier
 from .relation import Direction as Direction
 from .relation import Relation as Relation
-from .report import Report as Report
-from .report import report as report
 from .risk import Risk as Risk
 from .serial import dump as dump
 from .serial import load as load
-from .sweep import Sweep as Sweep
-from .sweep import sweep as sweep
 from .tradeoffs import Tradeoffs as Tradeoffs
 from .tradeoffs import draw_tradeoffs as draw_tradeoffs
 from .transforms.composition import compose as compose
 from .transforms.parallel import parallel as parallel
+from .version import __version__ as __version__
+
+# isort: split
+# Applications are made of the names above.
+from . import ledger as ledger
+from .report import Report as Report
+from .report import report as report
+from .sweep import Sweep as Sweep
+from .sweep import sweep as sweep
 from .verification import Verification as Verification
 from .verification import verify as verify
-from .version import __version__ as __version__

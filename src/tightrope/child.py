@@ -15,6 +15,12 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 ADDRESSES_MOST = 4 << 30  # bytes of addresses: what asks for more is refused
 
 
+def cores() -> int:
+    """How many processes this one may run at a time."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
 def command(module: str) -> list[str]:
     """What starts main() of a module of this package in a process of its own."""
     begin = f"import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from {module} import main; main()"

@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator
 
 import tightrope as tr
 from tightrope.cli.app import run
-from tightrope.sweep import local
+from tightrope.extend import sweeping
 from tightrope.sweep.executor import Here
 from tightrope.sweep.job import Chunk, Job, Rows
 
@@ -102,12 +102,12 @@ class Interrupted(Here):
 
 
 def test_an_interrupt_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(local, "LocalProcesses", lambda workers: Interrupted())
+    monkeypatch.setattr(sweeping, "LocalProcesses", lambda workers: Interrupted())
     assert run(["sweep", "dpsgd.toml", "--out", "out.csv"]) == 130
     assert capsys.readouterr().err == (
         "tightrope: 7 of 240 configurations are kept; the same command with --resume goes on\n"
     )
-    monkeypatch.setattr(local, "LocalProcesses", lambda workers: Here())
+    monkeypatch.setattr(sweeping, "LocalProcesses", lambda workers: Here())
     assert run(["sweep", "dpsgd.toml", "--out", "out.csv", "--no-times", "--resume"]) == 0
     assert Path("out.csv").read_text("utf-8") == expected()
 
@@ -115,7 +115,7 @@ def test_an_interrupt_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch, capsys:
 def test_formats_hold_the_same_rows(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], in_a_folder: Path
 ) -> None:
-    monkeypatch.setattr(local, "LocalProcesses", lambda workers: Here())
+    monkeypatch.setattr(sweeping, "LocalProcesses", lambda workers: Here())
     pyarrow = pytest.importorskip("pyarrow.parquet")
     (in_a_folder / "dpsgd.toml").write_text(
         'make = "Gaussian(sigma=?) * {count}"\nask = "calibrate(epsilon={epsilon}, delta=1e-6)"\n'
@@ -158,7 +158,7 @@ def test_the_page_of_sweeps_has_a_file_that_runs(
     assert f"```toml\n{text}```" in page
     (in_a_folder / "dpsgd.toml").write_text(text.replace("draws = 20", "draws = 2"), "utf-8")
     command = next(line.split() for line in page.splitlines() if line.startswith("    tightrope sweep "))
-    monkeypatch.setattr(local, "LocalProcesses", lambda workers: Here())
+    monkeypatch.setattr(sweeping, "LocalProcesses", lambda workers: Here())
     assert run(command[1:]) == 0
     assert capsys.readouterr().out.startswith("4 rows, ")
     assert sorted(os.listdir()) == ["dpsgd.toml", "results.csv"]

@@ -119,7 +119,7 @@ def test_an_interrupt_tells_what_was_found(monkeypatch: pytest.MonkeyPatch, caps
         told(selftest(0.0, seed=1, case=6))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tightrope.selftest.selftest", interrupted)
+    monkeypatch.setattr("tightrope.extend.selftesting.selftest", interrupted)
     assert run(["selftest"]) == 130
     shown = capsys.readouterr().out
     assert shown.startswith("1 case of seed 1 in ")

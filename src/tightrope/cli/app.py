@@ -12,15 +12,13 @@ from typing import TypeVar, Unpack
 
 import click
 
-from .. import __version__, result, work
-from ..bound import Bound, why_wide
-from ..calls import check_folder
-from ..errors import AccuracyNotReached, InternalContradiction, TightropeError
-from ..expression import LENGTH_MOST, parse
-from ..ledger.errors import LedgerError
-from ..mechanisms.base import Mechanism
-from ..question import ARGUMENTS, Options, parsed, stated
-from ..result import Result
+from .. import AccuracyNotReached, Bound, InternalContradiction, Mechanism, TightropeError, __version__, parse
+from ..extend import result, work
+from ..extend.expressions import LENGTH_MOST
+from ..extend.questions import ARGUMENTS, Options, parsed, stated
+from ..extend.result import Result, why_wide
+from ..extend.wording import check_folder
+from ..ledger import LedgerError
 from .audit import audit
 from .calibrate import calibrate
 from .compare import compare
@@ -159,7 +157,7 @@ def curve(
     tightrope curve "Laplace(scale=1)" --from -2 --to 2 --plot both_signs.png
     tightrope curve "Laplace(scale=1)" --epsilon 0.1 --epsilon 0.5 --epsilon 0.9
     """
-    from ..plot import check_path, verbatim
+    from ..extend.plots import check_path, verbatim
 
     if picture is not None:
         check_path(picture)
@@ -253,7 +251,7 @@ def loss(
     tightrope loss "Laplace(scale=1) * 3" --at 0.5 --direction add --json
     tightrope loss "ApproximateDP(epsilon=0.5, delta=0.05) * 3" --plot loss.png
     """
-    from ..plot import check_path, verbatim
+    from ..extend.plots import check_path, verbatim
 
     if picture is not None:
         check_path(picture)

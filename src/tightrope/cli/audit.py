@@ -6,14 +6,16 @@ from typing import Any
 
 import click
 
-from ..audit.designs import EXPLAINED, MEMBERS, ONE_RUN, RANDOM_SPLIT, RUNS, TAILS
-from ..audit.one_run import IN, SIDES
-from ..errors import InvalidParameter
-from ..question import SECONDS
+import tightrope as tr
+
+from .. import InvalidParameter
+from ..extend.questions import AUDIT_DESIGNS, AUDIT_DESIGNS_EXPLAINED, AUDIT_SIDES, AUDIT_TAILS, SECONDS
 from .options import given_date, json_options
 from .output import page_width, say, spinner
 
 PAGE_WIDTH = 110
+RUNS, ONE_RUN, RANDOM_SPLIT, MEMBERS = AUDIT_DESIGNS
+IN = AUDIT_SIDES[0]
 
 
 @click.command("audit", short_help="What an attack refutes: an epsilon, a claim, a noise multiplier.")
@@ -29,8 +31,8 @@ PAGE_WIDTH = 110
 @click.option("--guesses", type=int, nargs=3, metavar="M R V", help="M canaries, R guesses fixed before, V right.")
 @click.option("--coin", "--canaries-by-coin", type=float, default=0.5, help="The chance to be in; default: 0.5.")
 @click.option("--in-only", "sides", flag_value=IN, help="Guesses say in, never out; the default for scores.")
-@click.option("--sides", type=click.Choice(SIDES), help="Which guesses are made.")
-@click.option("--tail", type=click.Choice(TAILS), default="high", help="Where members score; default: high.")
+@click.option("--sides", type=click.Choice(AUDIT_SIDES), help="Which guesses are made.")
+@click.option("--tail", type=click.Choice(AUDIT_TAILS), default="high", help="Where members score; default: high.")
 @click.option("--rank", "ranks", type=int, multiple=True, help="This test in place of the grid; may be repeated.")
 @click.option("--stopping", is_flag=True, help="Evidence that may be looked at after every row, in their order.")
 @click.option("--nan-lowest", "nan", flag_value="lowest", default="refuse", help="NaN is the lowest score, for all.")
@@ -57,11 +59,10 @@ def audit(words: tuple[str, ...], claim: str | None, picture: str | None, as_doc
     tightrope audit scores.csv --runs --claim "Gaussian(sigma=?)" --json
     tightrope audit --runs --table 60 10 940 990 --delta 0
     """
-    from ..audit import audit as audited
-    from ..plot import check_path
+    from ..extend.plots import check_path
 
     if settings["design"] is None:
-        raise InvalidParameter(_as_options(EXPLAINED))
+        raise InvalidParameter(_as_options(AUDIT_DESIGNS_EXPLAINED))
     if picture is not None:
         check_path(picture)
     files, numbers = [word for word in words if not _is_number(word)], [word for word in words if _is_number(word)]
@@ -73,7 +74,7 @@ def audit(words: tuple[str, ...], claim: str | None, picture: str | None, as_doc
             raise InvalidParameter("--claim takes an expression, or an epsilon and a delta, such as --claim 1 1e-5")
         told = float(claim), float(numbers[0])
     with spinner("audit"):
-        found = audited(files[0] if files else None, claim=told, **settings)
+        found = tr.audit(files[0] if files else None, claim=told, **settings)
     if picture is not None:
         found.plot(picture)
     say(found.to_json(given_date()) if as_document else found.page(page_width(PAGE_WIDTH)))
@@ -90,6 +91,6 @@ def _is_number(word: str) -> bool:
 
 def _as_options(text: str) -> str:
     """The designs by their options."""
-    for name in (RUNS, ONE_RUN, RANDOM_SPLIT, MEMBERS):
+    for name in AUDIT_DESIGNS:
         text = text.replace(f'"{name}"', f"--{name}")
     return text.replace("design says", "say")

@@ -8,16 +8,13 @@ from typing import Any
 
 import click
 
-from .. import result
-from ..bound import Certificate
-from ..calibrate import Calibration
-from ..calibrate import calibrate as best
-from ..calibrate.target import Limits, Target
-from ..digits import short, timed
-from ..errors import BracketNotFound, InvalidParameter
-from ..expression import parse_template
-from ..question import SECONDS
-from ..relation import Direction
+import tightrope as tr
+
+from .. import BracketNotFound, Calibration, Certificate, Direction, InvalidParameter, Target
+from ..extend import result
+from ..extend.expressions import parse_template
+from ..extend.questions import SECONDS, Limits
+from ..extend.wording import short, timed
 from .knobs import engine_options
 from .options import TIME, given_date, json_options
 from .output import assured, say, spinner
@@ -86,7 +83,7 @@ def calibrate(expression: str, integer: bool, as_document: bool, **settings: Any
     tightrope calibrate "Gaussian(sigma=1).poisson(rate=0.01) * ?" --advantage 0.1
     tightrope calibrate "Gaussian(sigma=1).poisson(rate=?/60000) * 100" --integer --epsilon 3 --delta 1e-6
     """
-    from ..calibrate.domain import GIVE_ENDS
+    from ..extend.questions import GIVE_ENDS
     from .app import read
 
     try:
@@ -98,7 +95,7 @@ def calibrate(expression: str, integer: bool, as_document: bool, **settings: Any
     with spinner(f"the best {template.parameter}"):
         try:
             whole = integer or template.integer
-            found = best(template, target=target, parameter=template.parameter, integer=whole, **settings)
+            found = tr.calibrate(template, target=target, parameter=template.parameter, integer=whole, **settings)
         except BracketNotFound as error:
             told = str(error).replace(GIVE_ENDS, "give --least and --most")
             raise BracketNotFound(told, error.parameter) from None

@@ -6,12 +6,11 @@ from typing import TypedDict, Unpack
 
 import click
 
-from .. import result
-from ..compare.comparison import compare as compared
-from ..compare.comparison import growth
-from ..errors import InvalidParameter
-from ..expression import parse
-from ..question import SECONDS
+import tightrope as tr
+
+from .. import InvalidParameter, parse
+from ..extend import result
+from ..extend.questions import SECONDS
 from .options import TIME, given_date, json_options
 from .output import as_option, say, spinner
 
@@ -53,7 +52,8 @@ def compare(
     tightrope compare "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --delta 1e-6 --method opacus --method google
     tightrope compare "Laplace(scale=200)" --delta 1e-4 --over 1,8,64,512 --plot growth.png
     """
-    from ..plot import check_path
+    from ..extend.comparing import comparison_text, draw_growth, growth
+    from ..extend.plots import check_path
     from .app import read
 
     if picture is not None:
@@ -62,20 +62,16 @@ def compare(
     run = read(expression, parse)
     names = methods or None
     with spinner("every method in turn"):
-        found = growth(run, times, methods=names, **asked) if times else (compared(run, methods=names, **asked),)
+        found = growth(run, times, methods=names, **asked) if times else (tr.compare(run, methods=names, **asked),)
     if picture is not None:
-        from ..compare.drawing import draw_comparison, draw_growth
-
         if times is None:
-            draw_comparison(found[0], picture)
+            found[0].plot(picture)
         else:
             draw_growth(found, times, run.label, picture)
     if as_document:
         say(result.comparisons(found, several=times is not None, date=given_date()))
     else:
-        from ..compare.report import text
-
-        say("\n\n".join(text(each, as_option, lambda why: click.style(why, dim=True)) for each in found))
+        say("\n\n".join(comparison_text(each, as_option, lambda why: click.style(why, dim=True)) for each in found))
     return 0
 
 

@@ -10,14 +10,10 @@ from typing import NamedTuple, TypedDict, Unpack
 
 import click
 
-from .. import result, work
-from ..bound import why_wide
-from ..errors import UnsupportedMechanism, WorkExhausted
-from ..expression import parse
-from ..mechanisms.base import Mechanism
-from ..question import SECONDS, parsed, stated
-from ..relation import Direction
-from ..result import Result
+from .. import Direction, Mechanism, UnsupportedMechanism, WorkExhausted, parse
+from ..extend import result, work
+from ..extend.questions import SECONDS, parsed, stated
+from ..extend.result import Result, why_wide
 from .options import TIME, given_date, json_options
 from .output import as_option, assured, say, spinner
 

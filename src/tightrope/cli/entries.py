@@ -11,14 +11,12 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from .. import catalogue
-from ..calls import nearest, quoted
-from ..errors import InvalidParameter
-from ..mechanisms.base import Leaf, Mechanism
-from ..registry import JOINS, SECTIONS, TRANSFORMS, keywords, usage
-from ..transforms.composition import Composition, compose
-from ..transforms.parallel import parallel
-from ..transforms.refused import REFUSED
+import tightrope as tr
+
+from .. import InvalidParameter, Leaf, Mechanism, compose, parallel
+from ..extend.expressions import JOINS, REFUSED, SECTIONS, TRANSFORMS, keywords, usage
+from ..extend.mechanisms import Composition
+from ..extend.wording import nearest, quoted
 
 TRANSFORMED = "What makes a mechanism of mechanisms"
 OTHERS = "Others"
@@ -84,7 +82,8 @@ class Entry:
 @cache
 def mechanisms() -> Mapping[str, Entry]:
     """Those of the catalogue by their names, section by section; also those that no text can hold."""
-    found = {name: make for name, make in vars(catalogue).items() if isinstance(make, type) and issubclass(make, Leaf)}
+    found = {name: make for name, make in vars(tr).items() if isinstance(make, type) and issubclass(make, Leaf)}
+    del found[Leaf.__name__]
     order = {title: place for place, title in enumerate((*SECTIONS, ""))}
     names = sorted(found, key=lambda name: order[found[name].section])
     return MappingProxyType(

@@ -9,10 +9,9 @@ from typing import Any
 
 import click
 
-from ..errors import InvalidParameter
-from ..expression import parse, parse_template
-from ..expression.scan import has_unknown
-from ..version import install_command
+from .. import InvalidParameter, parse
+from ..extend.expressions import has_unknown, parse_template
+from ..extend.wording import install_command
 from .ledger_options import TOKEN_VARIABLE, Access
 
 MISSING = f"the explorer needs starlette and uvicorn: {install_command('explore')}"
@@ -52,8 +51,7 @@ def explore(
     tightrope explore --ledger budget.db
     """
     try:
-        from ..explore.asked import RUNS_MOST
-        from ..explore.server import serve, shared_state
+        from ..extend.explorer import RUNS_MOST, serve, shared_state
     except ImportError as error:
         if error.name not in ("starlette", "uvicorn"):
             raise
@@ -83,7 +81,7 @@ def _shown(ledger: str | None, token_file: str | None) -> tuple[str, str | None]
         if token_file is not None:
             raise InvalidParameter("--token-file is for the server of a ledger: give --ledger too, or --token")
         return None
-    from ..explore.ledger import LedgerReader
+    from ..extend.explorer import LedgerReader
     from ..ledger import Unavailable
 
     access = Access(ledger, None, token_file, False)

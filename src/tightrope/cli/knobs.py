@@ -8,10 +8,8 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from ..buckets import Buckets
-from ..engines.ladder import ENGINE_NAMES
-from ..errors import InvalidParameter
-from ..question import AUTO, EngineSettings
+from .. import Buckets, InvalidParameter
+from ..extend.engines import AUTO, ENGINE_NAMES, EngineSettings
 
 OPTIONS = (
     click.option("--engine", type=click.Choice(ENGINE_NAMES), default=AUTO, help="Who computes; default: auto."),

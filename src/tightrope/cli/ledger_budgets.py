@@ -7,19 +7,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ..calls import check_folder
-from ..errors import InvalidParameter
-from ..ledger.errors import BudgetExhausted, VerificationFailed
-from ..relation import Relation
+from .. import InvalidParameter, Relation
+from ..extend.wording import check_folder
+from ..ledger import BudgetExhausted, VerificationFailed
 from .ledger_options import FILE_ADDRESS, SLACK_OPTION, Access, ledger_options, receipt_lines, with_receipts
 from .output import say, spinner
-
-if TYPE_CHECKING:
-    pass
 
 KEY_BYTES = 32
 LISTED_USED_MOST = 100  # budgets of which a list says how much is gone
@@ -113,7 +109,7 @@ def create(access: Access, name: str, **settings: Any) -> int:
     tightrope ledger create sgd --kind plan --plan "Gaussian(sigma=1).poisson(rate=0.01) * 1000" 3 \\
       --delta 1e-6 --relation add_remove --unit "one person"
     """
-    from ..ledger.table import status_text
+    from ..extend.budgets import status_text
 
     with access.opened() as ledger:
         found = ledger.create(name, **_wanted(settings))
@@ -147,7 +143,7 @@ def renew(access: Access, name: str, epsilon: float) -> int:
     \b
     tightrope ledger renew census --epsilon 2
     """
-    from ..ledger.table import status_text
+    from ..extend.budgets import status_text
 
     with access.opened() as ledger:
         found = ledger.renew(name, epsilon=epsilon)
@@ -167,7 +163,7 @@ def quote(access: Access, name: str, expression: str, slack: float | None) -> in
     tightrope ledger quote census "Gaussian(sigma=10)"
     tightrope ledger quote census "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --json
     """
-    from ..ledger.table import cost_lines, more_words
+    from ..extend.budgets import cost_lines, more_words
 
     with access.opened() as ledger, spinner("what it costs"):
         status = ledger.status(name, expression, slack=slack)
@@ -191,8 +187,8 @@ def status(access: Access, name: str, expression: str | None, slack: float | Non
     tightrope ledger status census --job "Gaussian(sigma=10)"
     tightrope ledger status census --plot census.png
     """
-    from ..ledger.table import status_text
-    from ..plot import check_path
+    from ..extend.budgets import status_text
+    from ..extend.plots import check_path
 
     if picture is not None:
         check_path(picture)
@@ -200,7 +196,7 @@ def status(access: Access, name: str, expression: str | None, slack: float | Non
         found = ledger.status(name, expression, slack=slack)
         history = None if picture is None else ledger.history(name)
     if history is not None:
-        from ..ledger.picture import draw_history
+        from ..extend.budgets import draw_history
 
         with spinner("drawing"):
             draw_history(found, history, picture)
@@ -217,7 +213,7 @@ def listing(access: Access) -> int:
     \b
     tightrope ledger list
     """
-    from ..ledger.table import budgets_text, used_words
+    from ..extend.budgets import budgets_text, used_words
 
     with access.opened() as ledger:
         found = ledger.budgets()
@@ -246,16 +242,16 @@ def report(access: Access, name: str, output: str | None, **texts: str | None) -
     tightrope ledger report census -o census.html
     tightrope ledger report census -o census.pdf --organisation "Statistics Office" --author "A. Ngo"
     """
-    from ..report.pdf import check_pdf
-    from ..report.value import check_report_path
+    from ..extend.filing import check_pdf
+    from ..extend.reports import check_report_path
 
     place = output or f"{name.replace('/', '-')}.html"
     if check_report_path(place) == ".pdf":
         check_pdf()
     with access.opened() as ledger, spinner("reading the chain"):
-        from ..ledger.filing import gather
+        from ..extend.ledgers import budget_report
 
-        found = gather(ledger, name, texts)
+        found = budget_report(ledger, name, texts)
     if output is not None or not access.as_document:
         with spinner("writing the report"):
             found.save(place)

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InvalidParameter
-from ..ledger.errors import Claimed
+from .. import InvalidParameter
+from ..ledger import Claimed
 from .ledger_options import SLACK_OPTION, Access, ledger_options, receipt_lines, with_receipts
 from .output import spinner
 
 if TYPE_CHECKING:
-    from ..ledger.ledger import Ledger
-    from ..ledger.values import Reservation
+    from ..ledger import Ledger, Reservation
 
 IDENTITY = click.argument("identity", metavar="ID")
 CLAIMANT_HELP = "Of this run of the job, such as $HOSTNAME-$$: another run needs another."
@@ -147,8 +146,7 @@ def listing(access: Access, name: str, state: str | None) -> int:
     \b
     tightrope ledger jobs census --state running
     """
-    from ..ledger.table import columns
-    from ..ledger.values import moment
+    from ..extend.budgets import aligned_cells, moment
 
     with access.opened() as ledger:
         found = [each for each in ledger.reservations(name) if state in (None, each["state"])]
@@ -157,5 +155,5 @@ def listing(access: Access, name: str, state: str | None) -> int:
         ends = moment(each["expires"]) if each["state"] in ("reserved", "running") else ""
         jobs = "; ".join(each["jobs"].values())
         rows.append((each["id"], each["state"], moment(each["made"]), ends, each["principal"], jobs))
-    access.tell({"jobs": found}, "\n".join(columns(rows, left=len(rows[0])) if found else ["none"]))
+    access.tell({"jobs": found}, "\n".join(aligned_cells(rows, left=len(rows[0])) if found else ["none"]))
     return 0

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from .. import documents
-from ..calls import check_folder
-from ..errors import InvalidParameter
-from ..ledger.errors import VerificationFailed, WentBack
+from .. import InvalidParameter
+from ..extend import documents
+from ..extend.wording import check_folder
+from ..ledger import VerificationFailed, WentBack
 from .ledger_options import Access, ledger_options, receipt_lines, with_receipts
 from .output import complain, say, spinner
 
@@ -24,7 +24,7 @@ def read_anchor_file(path: str | None) -> Mapping[str, Any] | None:
     """The anchor in a file; None where none was named."""
     if path is None:
         return None
-    from ..ledger.ledger import read_anchor
+    from ..extend.ledgers import read_anchor
 
     return read_anchor(path)
 
@@ -49,7 +49,7 @@ def audit(access: Access, root: str, after: int) -> int:
     tightrope ledger audit census
     tightrope ledger audit census --after 120 --json
     """
-    from ..ledger.audit_text import audit_line
+    from ..extend.budgets import audit_line
 
     with access.opened() as ledger:
         for line in ledger.audit(root, after):
@@ -110,7 +110,7 @@ def anchor(access: Access, output: str | None) -> int:
         check_new(output, "an anchor")
     with access.opened() as ledger:
         found = ledger.anchor()
-    from ..ledger.chain import canonical
+    from ..extend.ledgers import canonical
 
     text = canonical(found)  # as it is signed: with nothing added
     if output is None:

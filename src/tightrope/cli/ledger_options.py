@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .. import documents
-from ..errors import InvalidParameter
+from .. import InvalidParameter
+from ..extend import documents
 from .output import say
 
 if TYPE_CHECKING:
-    from ..ledger.ledger import Ledger
+    from ..ledger import Ledger
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from ..errors import InvalidParameter
-from ..version import install_command
+from .. import InvalidParameter
+from ..extend.wording import install_command
 from .ledger_options import Access, ledger_options
 from .output import complain
 
@@ -79,7 +79,7 @@ def serve(access: Access, anchored: str | None, no_verify: bool, **settings: Any
     tightrope ledger serve --host 0.0.0.0 --port 8443 --processes 2
     """
     try:
-        from ..ledger.server.serve import serve as answer
+        from ..extend.ledger_server import serve as answer
     except ImportError as error:
         if error.name not in ("sqlalchemy", "psycopg", "starlette", "uvicorn"):
             raise

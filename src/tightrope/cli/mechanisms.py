@@ -9,13 +9,11 @@ from itertools import groupby
 
 import click
 
-from .. import documents
-from ..digits import short
-from ..errors import InvalidParameter
-from ..expression import parse
-from ..mechanisms.base import Mechanism
-from ..plot import check_path, verbatim
-from ..result import Result
+from .. import InvalidParameter, Mechanism, parse
+from ..extend import documents
+from ..extend.plots import check_path, verbatim
+from ..extend.result import Result
+from ..extend.wording import short
 from .entries import ASKED_DELTA, ASKED_EPSILON, Entry, find, linked, mechanisms, transformations
 from .output import as_text, say, spinner
 

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 import click
 
-from ..documents import dated
-from ..question import SECONDS
-from ..relation import Direction
-from ..work import Rating
+from .. import Direction
+from ..extend.documents import dated
+from ..extend.questions import SECONDS
+from ..extend.work import Rating
 from .knobs import engine_options
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..assumptions import notes, spoken_of
-from ..bound import Bound, why_wide
-from ..digits import short, timed
-from ..question import stated
-from ..result import Result
+from .. import Bound
+from ..extend.questions import stated
+from ..extend.result import Result, notes, spoken_of, why_wide
+from ..extend.wording import short, timed
 
 if TYPE_CHECKING:
     from rich.status import Status

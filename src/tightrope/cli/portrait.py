@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from ..curve import Curve
-from ..mechanisms.base import Leaf, Mechanism
-from ..plot import figure_of, sheet, tick, verbatim, wrapped
-from ..question import SECONDS
-from ..tradeoffs import draw_tradeoffs
-from ..transforms.base import Transformation
-from ..transforms.parallel import Parallel
+from .. import Curve, Leaf, Mechanism, draw_tradeoffs
+from ..extend.mechanisms import Parallel, Transformation
+from ..extend.plots import figure_of, sheet, tick, verbatim, wrapped
+from ..extend.questions import SECONDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,17 +7,12 @@ from typing import Any
 
 import click
 
-from .. import documents
-from ..calls import check_folder
-from ..errors import InvalidParameter
-from ..expression import parse
-from ..report import Report
-from ..report import report as make
-from ..report.audited import AuditReport, is_audit
-from ..report.from_file import document_of, questions_of
-from ..report.request import REPORT_SECONDS
-from ..report.value import PAPERS, SUFFIXES, Filed
-from ..version import install_command
+import tightrope as tr
+
+from .. import InvalidParameter, Report, parse
+from ..extend import documents
+from ..extend.reports import PAPERS, REPORT_SECONDS, SUFFIXES, AuditReport, Filed, document_of, is_audit, questions_of
+from ..extend.wording import check_folder, install_command
 from .options import DIRECTION, PROOF, TIME
 from .output import complain, say, spinner, stated_result
 
@@ -74,14 +69,14 @@ def report(
     tightrope report "Laplace(scale=2) * 3" --delta 1e-6 --html privacy.html --pdf privacy.pdf --system "Survey 2026"
     tightrope report privacy.html --pdf privacy.pdf
     """
-    from ..report.words import gathered
+    from ..extend.filing import cautions
 
     _check_files(page, paged, document)
     found = _found(expression, deltas, options)
     with spinner("writing the report"):
         written = _write(found, {page: "html", paged: "pdf", document: "json"}, paper)
     if isinstance(found, Report):
-        answers = [*map(stated_result, found.results), *(f"  note: {each}" for each in gathered(found.results))]
+        answers = [*map(stated_result, found.results), *(f"  note: {each}" for each in cautions(found.results))]
     else:
         answers = [str(found)]
     say("\n".join([*answers, f"written: {', '.join(written)}"]))
@@ -100,7 +95,7 @@ def _check_files(page: str | None, paged: str | None, document: str | None) -> N
     for each in given:
         check_folder(each)
     if paged is not None:
-        from ..report.pdf import check_pdf
+        from ..extend.filing import check_pdf
 
         check_pdf()
 
@@ -113,7 +108,7 @@ def _found(expression: str, deltas: tuple[float, ...], options: dict[str, Any]) 
         if not expression.endswith(SUFFIXES):
             if not deltas:
                 raise InvalidParameter("a report needs --delta, such as --delta 1e-6")
-            return make(read(expression, parse), deltas, **options)
+            return tr.report(read(expression, parse), deltas, **options)
         if deltas or options["direction"] is not None:
             raise InvalidParameter("a file of results says delta and direction: leave out --delta and --direction")
         with open(expression, "rb") as file:
@@ -121,7 +116,7 @@ def _found(expression: str, deltas: tuple[float, ...], options: dict[str, Any]) 
         if is_audit(text):
             return AuditReport.of(text, options, options["date"])
         asked = questions_of(text)
-        found = make(
+        found = tr.report(
             parse(asked.expression, os.path.dirname(expression) or os.curdir),
             asked.deltas,
             **{**options, "direction": asked.direction},

@@ -7,14 +7,16 @@ from typing import TypedDict, Unpack
 
 import click
 
-from .. import result
-from ..bound import why_wide
-from ..expression import parse
-from ..question import SECONDS, EngineSettings
-from ..risk import PAGE_WIDTH
+from .. import parse
+from ..extend import result
+from ..extend.engines import EngineSettings
+from ..extend.questions import SECONDS
+from ..extend.result import why_wide
 from .knobs import engine_options
 from .options import TIME, given_date, json_options
 from .output import as_option, complain, page_width, say, spinner
+
+PAGE_WIDTH = 110
 
 
 class RiskOptions(TypedDict):
@@ -47,7 +49,7 @@ def risk(expression: str, picture: str | None, as_document: bool, **asked: Unpac
     tightrope risk "Gaussian(sigma=1).poisson(rate=0.01) * 1000"
     tightrope risk "Laplace(scale=2) * 3" --prior 0.5 --fpr 0.01 --plot risk.png
     """
-    from ..plot import check_path
+    from ..extend.plots import check_path
     from .app import read
 
     if picture is not None:

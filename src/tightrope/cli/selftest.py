@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from .. import documents
-from ..digits import timed
+from ..extend import documents
+from ..extend.wording import timed
 from .options import given_date, json_options
 from .output import INTERRUPTED, say, spinner
 
@@ -33,8 +33,8 @@ def selftest(minutes: float, seed: int, case: int | None, as_document: bool) -> 
     tightrope selftest --minutes 10 --seed 7
     tightrope selftest --seed 7 --case 12
     """
-    from ..selftest import selftest as tested
-    from ..selftest.report import Selftest, question
+    from ..extend.selftesting import Selftest, selftest_question
+    from ..extend.selftesting import selftest as tested
 
     found, interrupted = Selftest(seed), False
     with spinner("selftest") as told:
@@ -56,7 +56,7 @@ def selftest(minutes: float, seed: int, case: int | None, as_document: bool) -> 
         say(str(found))
         if case is not None and not found.failures:
             (one,) = found.judged
-            say(f"  {question(one)}")
+            say(f"  {selftest_question(one)}")
             for each in one.opinions:
                 say(f"    {each.judge}: {each.ruling.value}, {each.told}")
             if one.refused:

@@ -11,17 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .. import __version__
-from ..calls import check_folder
-from ..errors import InvalidParameter
+from .. import InvalidParameter, __version__
+from ..extend.wording import check_folder
 from .output import INTERRUPTED, complain, say
 from .sweep_map import wanted_map
 
 if TYPE_CHECKING:
-    from ..sweep.definition import Definition
-    from ..sweep.executor import Executor
-    from ..sweep.journal import Journal
-    from ..sweep.plan import Plan
+    from ..extend.sweeping import Definition, Executor, Journal, Plan
     from .sweep_map import WantedMap
 
 FORMATS = (".csv", ".jsonl", ".parquet")
@@ -78,10 +74,8 @@ def sweep(
     tightrope sweep dpsgd.toml --out results.csv --scheduler tcp://10.0.0.1:8786
     tightrope sweep dpsgd.toml --out results.csv --plot x=sigma y=rate value=epsilon map.png
     """
-    from ..sweep.definition import read_definition
-    from ..sweep.local import LocalProcesses, cores
-    from ..sweep.run import executor_of
-    from ..sweep.writers import check_parquet
+    from ..extend.processes import cores
+    from ..extend.sweeping import LocalProcesses, check_parquet, executor_of, read_definition
 
     target = Path(out)
     if target.suffix.lower() not in FORMATS:
@@ -102,7 +96,7 @@ def keep(
     asked: Definition, executor: Executor, target: Path, resume: bool, times: bool, wanted: WantedMap | None
 ) -> int:
     """Runs the sweep with a journal beside the output, which is written when all is known."""
-    from ..sweep.journal import Journal
+    from ..extend.sweeping import Journal
 
     journal_path = target.with_name(target.name + ".journal")
     if resume and target.exists() and not journal_path.exists():
@@ -130,8 +124,7 @@ def keep(
 
 def write(journal: Journal, plan: Plan, target: Path, times: bool) -> None:
     """The output in the order of the grid, in place of another only when it is whole; says how it went."""
-    from ..sweep.table import Tally, columns_of
-    from ..sweep.writers import kinds_of, write_csv, write_jsonl, write_parquet
+    from ..extend.sweeping import Tally, columns_of, kinds_of, write_csv, write_jsonl, write_parquet
 
     columns, tally = columns_of(plan.names, plan.calibrated, times), Tally()
     part = target.with_name(f"{target.name}.part")

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidParameter
-from ..plot import check_path
+from .. import InvalidParameter
+from ..extend.plots import check_path
 
 if TYPE_CHECKING:
-    from ..sweep.plan import Plan
-    from ..sweep.table import SweepRow
+    from ..extend.sweeping import Plan, SweepRow
 
 PARTS = ("x", "y", "value")
 EXAMPLE = "--plot x=sigma y=rate value=epsilon map.png"
@@ -28,10 +27,10 @@ class WantedMap:
 
     def draw(self, rows: Iterable[SweepRow], plan: Plan) -> None:
         """Writes the file."""
-        from ..sweep.picture import draw, scene_of
+        from ..extend.sweeping import draw_map, scene_of
 
         scene = scene_of(rows, plan.names, self.x, self.y, self.value)
-        draw(scene, (plan.job.ask.text, plan.job.make.text), self.path)
+        draw_map(scene, (plan.job.ask.text, plan.job.make.text), self.path)
 
 
 def wanted_map(words: Sequence[str] | None, plan: Plan) -> WantedMap | None:
@@ -43,8 +42,7 @@ def wanted_map(words: Sequence[str] | None, plan: Plan) -> WantedMap | None:
     if set(given) != set(PARTS):
         raise InvalidParameter(f"a map needs two names of the grid, a number and a file: {EXAMPLE}")
     check_path(path)
-    from ..sweep.picture import COLUMNS_SHOWN, PICTURE_ROWS_MOST, check_axes, scene_of
-    from ..sweep.table import SweepRow
+    from ..extend.sweeping import COLUMNS_SHOWN, PICTURE_ROWS_MOST, SweepRow, check_axes, scene_of
 
     check_axes(plan.names, given["x"], given["y"])
     if len(plan.grid) > PICTURE_ROWS_MOST:

@@ -9,18 +9,14 @@ from typing import Unpack
 
 import click
 
-from .. import result, work
-from ..bound import why_wide
-from ..digits import short
-from ..errors import AccuracyNotReached
-from ..expression import parse
-from ..mechanisms.base import Mechanism
-from ..plot import check_path, verbatim
-from ..question import Options, parsed
-from ..readings.rates import RATES_MOST
-from ..relation import Direction, Relation
-from ..result import Result
-from ..tradeoffs import Tradeoffs, complement, draw_tradeoffs
+from .. import AccuracyNotReached, Direction, Mechanism, Relation, Tradeoffs, draw_tradeoffs, parse
+from ..extend import result, work
+from ..extend.metrics import RATES_MOST
+from ..extend.numbers import complement
+from ..extend.plots import check_path, verbatim
+from ..extend.questions import Options, parsed
+from ..extend.result import Result, why_wide
+from ..extend.wording import short
 from .options import EXPRESSION, given_date, question_options
 from .output import as_option, assured, beneath, complain, say, spinner
 

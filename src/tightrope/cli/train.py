@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from ..calls import check_folder
-from ..errors import InvalidParameter, TightropeError
-from ..mechanisms.loaders import LOADERS
-from ..question import SECONDS
+from .. import InvalidParameter, TightropeError
+from ..extend.questions import SECONDS
+from ..extend.training import LOADERS
+from ..extend.wording import check_folder
 from .options import PROOF, TIME, json_options
 from .output import complain, say
 from .train_order import ALL, TrainOrder, read_order
@@ -86,7 +86,7 @@ def train(points: int | None, **given: Any) -> int:
 
     All other commands take the run as an expression: tightrope risk "training(records=60000, batch=256, ...)".
     """
-    from ..plot import check_path
+    from ..extend.plots import check_path
     from .train_answer import answered
 
     if given["picture"] is not None:

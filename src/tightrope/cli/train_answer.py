@@ -7,18 +7,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import work
-from ..calibrate import Calibration
-from ..compare.comparison import Comparison, compare
-from ..digits import short
-from ..epochs import Epochs
-from ..errors import AccuracyNotReached, InvalidParameter
-from ..mechanisms.training import training
-from ..plans import Frontier, Samplings, by_sampling, frontier
-from ..plans.columns import Column, table
-from ..plans.report import samplings
-from ..plans.unknown import FOUND, solve
-from ..result import Result
+import tightrope as tr
+
+from .. import (
+    AccuracyNotReached,
+    Calibration,
+    Comparison,
+    Epochs,
+    Frontier,
+    InvalidParameter,
+    Samplings,
+    by_sampling,
+    frontier,
+    training,
+)
+from ..extend import work
+from ..extend.result import Result
+from ..extend.tables import Column, aligned, samplings_text
+from ..extend.training import UNKNOWNS_FOUND, solve
+from ..extend.wording import short
 from . import train_json
 from .calibrate import as_text as calibrated
 from .output import as_option, beneath, spinner, stated_result
@@ -85,7 +92,7 @@ class TrainAnswer:
         if isinstance(self.table, Frontier):
             lines += [str(self.table), "", *frontier_assumed(self.table)]
         if isinstance(self.table, Samplings):
-            lines.append(as_options(samplings(self.table, dimmed, text_width(), as_option)))
+            lines.append(as_options(samplings_text(self.table, dimmed, text_width(), as_option)))
         if self.tabled and self.epochs is not None:
             lines += ["", str(self.epochs)]
         if self.comparison is not None:
@@ -104,15 +111,15 @@ def frontier_assumed(rows: Frontier) -> list[str]:
 
 def compared_text(found: Comparison, run: training | None) -> list[str]:
     """What each library reports, how far off, and why; and what these libraries do not know."""
-    from ..compare.report import lines as compared_lines
+    from ..extend.comparing import comparison_lines
 
-    rows = compared_lines(found)[1:]
+    rows = comparison_lines(found)[1:]
     columns = [
         Column("as reported", [name for name, *_ in rows]),
         Column(f"epsilon at delta {short(found.given)}", [value for _, value, *_ in rows]),
         Column("beside the truth", [distance for _, _, _, distance, *_ in rows]),
     ]
-    heading, *told = table(columns).splitlines()
+    heading, *told = aligned(columns).splitlines()
     lines = [heading]
     for line, (*_, why) in zip(told, rows, strict=True):
         lines += [line, *(dimmed(each) for each in fitted(why, 2))]
@@ -143,7 +150,7 @@ def answered(order: TrainOrder, given: Mapping[str, Any]) -> TrainAnswer:
         if found.run is not None and given["compared"]:
             with spinner("what other libraries report"):
                 known: dict[str, Any] = {**found.run.parameters, "sampling": "poisson", "cap": None, "group": 1}
-                found.comparison = compare(
+                found.comparison = tr.compare(
                     training(**known), delta=order.delta, methods=ACCOUNTANTS, seconds=given["seconds"]
                 )
     return found
@@ -162,12 +169,12 @@ def _ask(found: TrainAnswer, order: TrainOrder, given: Mapping[str, Any], manner
         _epsilon(found, order.delta, {**manner, "accuracy": given["accuracy"]})
     elif order.lists:
         assert order.epsilon is not None
-        with spinner(f"{FOUND[order.unknown]} for each") as told:
+        with spinner(f"{UNKNOWNS_FOUND[order.unknown]} for each") as told:
             found.table = frontier(order.epsilon, order.delta, told=told, **manner, **plan)
     else:
         assert order.epsilon is not None
         began = time.perf_counter()
-        with spinner(FOUND[order.unknown]):
+        with spinner(UNKNOWNS_FOUND[order.unknown]):
             found.calibration = solve(plan, order.unknown, order.epsilon, order.delta, **manner)
         found.seconds = time.perf_counter() - began
         assert isinstance(found.calibration.mechanism, training)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import documents, result
-from ..bound import Bound
-from ..documents import plain
-from ..mechanisms.loaders import LOADERS
-from ..mechanisms.training import training
-from ..plans import Frontier, Samplings
-from ..plans.report import linked
+from .. import Bound, Frontier, Samplings, training
+from ..extend import documents, result
+from ..extend.documents import plain
+from ..extend.tables import linked
+from ..extend.training import LOADERS
 from .options import given_date
 
 if TYPE_CHECKING:

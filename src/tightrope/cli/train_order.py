@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..digits import rounded, short
-from ..errors import DataError, InvalidParameter
-from ..plans.unknown import UNKNOWNS
+from .. import DataError, InvalidParameter
+from ..extend.training import UNKNOWNS
+from ..extend.wording import rounded, short
 
 UNKNOWN = "?"
 ALL = "all"

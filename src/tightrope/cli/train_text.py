@@ -7,11 +7,9 @@ from textwrap import wrap
 
 import click
 
-from ..calls import shortened
-from ..mechanisms.loaders import LOADERS
-from ..mechanisms.training import training
-from ..plans.samplings import CAUTIONS
-from ..relation import Relation
+from .. import Relation, training
+from ..extend.training import CAUTIONS, LOADERS
+from ..extend.wording import shortened
 from .output import page_width
 
 COLUMNS_MOST = 100

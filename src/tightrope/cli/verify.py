@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from .. import documents
-from ..errors import DataError
+from .. import DataError
+from ..extend import documents
 from .options import given_date, json_options
 from .output import say, spinner
 
@@ -38,7 +38,7 @@ def verify(file: Path, seconds: float, as_document: bool) -> int:
     tightrope epsilon "Gaussian(sigma=1).poisson(rate=0.01) * 1000" --delta 1e-6 --json > answer
     tightrope verify answer
     """
-    from ..verification import verify as verified
+    from .. import verify as verified
 
     if file.suffix in SWEPT:
         raise DataError("rows of a sweep do not say what ran: ask for one again with --json, and verify that")

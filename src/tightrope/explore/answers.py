@@ -10,13 +10,11 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
 
-from .. import documents, work
-from ..errors import ExpressionError, InvalidParameter, TightropeError, WorkExhausted
-from ..expression.scan import has_unknown
-from ..mechanisms.base import Mechanism
-from ..mechanisms.data_file import GIVE_FILES
-from ..relation import neighbours
-from ..result import Result
+from .. import ExpressionError, InvalidParameter, Mechanism, TightropeError, WorkExhausted
+from ..extend import documents, work
+from ..extend.expressions import has_unknown
+from ..extend.mechanisms import GIVE_FILES, neighbours
+from ..extend.result import Result
 from . import ledger_views, single, views
 from .asked import RUNS_MOST, PageQuestion
 from .form import form_of

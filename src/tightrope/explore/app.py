@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from ..version import __version__
+from .. import __version__
 from .guard import TOO_LONG, Guard, TooLong
 from .lanes import Busy, Lanes, Spot
 from .process import CANCELLED

@@ -10,14 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..calls import cut
-from ..errors import InvalidParameter
-from ..expression import Template, parse, parse_template
-from ..expression.scan import has_unknown
-from ..mechanisms.base import Mechanism
-from ..mechanisms.parameters import WHOLE_MOST
-from ..question import SECONDS
-from ..report.request import REPORT_SECONDS
+from .. import InvalidParameter, Mechanism, parse
+from ..extend.expressions import Template, has_unknown, parse_template
+from ..extend.parameters import WHOLE_MOST
+from ..extend.questions import SECONDS
+from ..extend.reports import REPORT_SECONDS
+from ..extend.wording import cut
 from .ledger import LedgerReader
 
 RUNS_MOST = 8  # of the page

@@ -9,9 +9,8 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from ..digits import short
-from ..expression import Template
-from ..expression.scan import has_unknown
+from ..extend.expressions import Template, has_unknown
+from ..extend.wording import short
 
 _NAME = re.compile(r"[a-z_]+")
 _QUOTED = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[?{}]""")

@@ -14,10 +14,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..expression.scan import line_of, tree_of
-from ..kernels.nearest import FUNCTIONS
-from ..mechanisms.base import Mechanism
-from ..registry import JOINS, find_mechanism, find_transform, keywords
+from .. import Mechanism
+from ..extend.expressions import FUNCTIONS, JOINS, find_mechanism, find_transform, keywords, line_of, tree_of
 
 
 def form_of(text: str) -> dict[str, Any]:

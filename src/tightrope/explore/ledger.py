@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter
+from .. import InvalidParameter
 
 if TYPE_CHECKING:
-    from ..ledger.ledger import Ledger
-    from ..ledger.values import Status
+    from ..ledger import Ledger, Status
 
 LEDGER_CONNECT_SECONDS = 5  # for which a PostgreSQL that does not answer is waited for
 NO_LEDGER = "the explorer was started without a ledger: tightrope explore --ledger budget.db shows one"
@@ -48,7 +47,7 @@ class LedgerReader:
         """The address as --ledger takes it, without any password."""
         if self._url.startswith("sqlite:///"):
             return self._url.removeprefix("sqlite:///")
-        from ..ledger.database import shown_address
+        from ..extend.ledgers import shown_address
 
         return shown_address(self._url)
 

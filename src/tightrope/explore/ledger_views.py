@@ -13,20 +13,20 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from .. import documents
-from ..errors import InvalidParameter
-from ..ledger import NotFound
-from ..ledger.picture import odometers
-from ..ledger.table import (
+from .. import InvalidParameter
+from ..extend import documents
+from ..extend.budgets import (
     ENDLESS,
     about_words,
     axes_notes,
     axes_rows,
     budget_tree,
     cost_rows,
+    moment,
     more_words,
     number,
     odometer_words,
+    odometers,
     percent,
     promised,
     state_words,
@@ -34,7 +34,7 @@ from ..ledger.table import (
     used_share,
     used_words,
 )
-from ..ledger.values import moment
+from ..ledger import NotFound
 from .asked import PageQuestion
 from .ledger import LedgerReader, shown_by
 
@@ -63,7 +63,7 @@ def overview(asked: PageQuestion) -> dict[str, Any]:
 def past(asked: PageQuestion) -> dict[str, Any]:
     """What was spent and held over time, and the newest jobs; asked for again when something moved."""
     reader, name = shown_by(asked.ledger), _name(asked)
-    from ..ledger.past import thinned  # needs what only those have who have a ledger
+    from ..extend.ledgers import thinned
 
     status, moments = reader.status(name), thinned(reader.history(name)["moments"], PAST_MOMENTS_MOST)
     until = max([time.time_ns() // 1_000_000, *(each["at"] for each in moments[-1:])])

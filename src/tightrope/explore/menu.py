@@ -8,10 +8,9 @@ from __future__ import annotations
 from inspect import Parameter, getdoc
 from typing import Any
 
-from ..expression import parse
-from ..mechanisms.base import Mechanism
-from ..mechanisms.loaders import LOADERS
-from ..registry import MECHANISMS, SECTIONS, TRANSFORMS, keywords
+from .. import Mechanism, parse
+from ..extend.expressions import MECHANISMS, SECTIONS, TRANSFORMS, keywords
+from ..extend.training import LOADERS
 from .form import form_of
 
 CHOICES = {"sampling": tuple(LOADERS)}  # words of which one is chosen, by their keyword

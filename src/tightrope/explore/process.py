@@ -12,7 +12,7 @@ from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
 from typing import Any
 
-from .. import child, work
+from ..extend import processes, work
 
 REPLY_MOST = 1 << 26  # bytes of a line: a report with its pictures is the longest
 HELD_MOST = 700 << 20  # bytes: a process that held more is replaced by a new one
@@ -39,11 +39,11 @@ class Answering:
         if self._process is not None and self._process.returncode is None:
             return self._process
         self._process = process = await asyncio.create_subprocess_exec(
-            *child.command("tightrope.explore.worker"),
+            *processes.command("tightrope.explore.worker"),
             stdin=PIPE,
             stdout=PIPE,
             limit=REPLY_MOST,
-            env=child.environment(),
+            env=processes.environment(),
             start_new_session=True,  # an interrupt from the keyboard is for the server alone
         )
         self._send(process, self._order)

@@ -10,9 +10,9 @@ from urllib.parse import urlencode, urlsplit
 
 import uvicorn
 
-from ..errors import InvalidParameter
-from ..listening import TellingServer, listening_at
-from ..sweep.local import cores
+from .. import InvalidParameter
+from ..extend.processes import cores
+from ..extend.servers import TellingServer, listening_at
 from .app import application
 from .asked import TEXT_MOST
 from .lanes import Lanes

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..assumptions import notes
-from ..bound import Bound, Budget, why_wide
-from ..digits import rounded, short
-from ..documents import plain
-from ..result import Result
+from .. import Bound, Budget
+from ..extend.documents import plain
+from ..extend.result import Result, notes, why_wide
+from ..extend.wording import rounded, short
 
 BUDGET_DIGITS = 2
 

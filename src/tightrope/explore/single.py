@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .. import result
-from ..calibrate import Calibration, Target
-from ..calibrate import calibrate as best
-from ..digits import short
-from ..question import ARGUMENTS
-from ..result import Result
+import tightrope as tr
+
+from .. import Calibration, Target
+from ..extend import result
+from ..extend.questions import ARGUMENTS
+from ..extend.result import Result
+from ..extend.wording import short
 from . import copies
 from .asked import PageQuestion
 from .shown import about, ends
@@ -40,7 +41,7 @@ def calibrate(asked: PageQuestion) -> dict[str, Any]:
     template = asked.template()
     epsilon, delta = asked.number("epsilon"), asked.number("delta")
     began = time.perf_counter()
-    found = best(
+    found = tr.calibrate(
         template,
         target=Target(epsilon=epsilon, delta=delta),
         parameter=template.parameter,

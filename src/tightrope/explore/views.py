@@ -11,18 +11,16 @@ from fractions import Fraction
 from math import ceil
 from typing import Any, NamedTuple
 
-from .. import account
-from ..bound import Bound
-from ..compare import compare as compared
-from ..digits import rounded
-from ..documents import plain
-from ..epochs import Epochs
-from ..mechanisms.base import Mechanism
-from ..mechanisms.training import training
-from ..question import Question
-from ..result import Result
-from ..tradeoffs import Tradeoffs, complement
-from ..transforms.composition import repeat
+import tightrope as tr
+
+from .. import Bound, Epochs, Mechanism, Tradeoffs, training
+from ..extend.documents import plain
+from ..extend.mechanisms import repeat
+from ..extend.metrics import by_epoch, grid
+from ..extend.numbers import complement
+from ..extend.questions import Question
+from ..extend.result import Result
+from ..extend.wording import rounded
 from . import copies
 from .asked import PageQuestion
 from .shown import ends, point, wide
@@ -124,7 +122,7 @@ def risk(asked: PageQuestion) -> Chart:
 def compare(asked: PageQuestion) -> Chart:
     """What every other method says of epsilon at one delta."""
     run, delta, began = asked.run(), asked.number("delta"), time.perf_counter()
-    found = compared(run, delta=delta, seconds=asked.seconds)
+    found = tr.compare(run, delta=delta, seconds=asked.seconds)
     results = [Result(repr(run), "epsilon", {"delta": delta}, found.truth, time.perf_counter() - began)]
     rows = [
         {
@@ -155,7 +153,7 @@ def _rate(place: float, bound: Bound, asked: Tradeoffs) -> dict[str, Any]:
 
 def _grid(start: float, stop: float, points: int) -> list[float]:
     """Equally spaced in the decimals of both ends, so that places read as people write them."""
-    account.grid(start, stop, points, None)  # refuses what is no range
+    grid(start, stop, points, None)  # refuses what is no range
     first, last = Fraction(repr(start)), Fraction(repr(stop))
     return [float(first + (last - first) * index / (points - 1)) for index in range(points)]
 
@@ -187,7 +185,7 @@ def _by_steps(run: Mechanism, delta: float, rows: int, seconds: float) -> tuple[
     step = _round_step(most / min(rows, most))
     counts = dict.fromkeys([*range(step, most, step), most])
     parts: Any = [(0.0, each, repeat(base, each)) for each in counts]
-    return unit, account.by_epoch(parts, Question("epsilon", seconds=seconds), delta)
+    return unit, by_epoch(parts, Question("epsilon", seconds=seconds), delta)
 
 
 def _round_step(least: float) -> int:
@@ -199,7 +197,7 @@ def _round_step(least: float) -> int:
 def _copied(asked: PageQuestion, verb: str, places: Sequence[float]) -> dict[str, str]:
     """The curve as a command and in Python, at the same epsilons."""
     start, stop, count = places[0], places[-1], len(places)
-    if len({*places} - {*account.grid(start, stop, count, None)}):
+    if len({*places} - {*grid(start, stop, count, None)}):
         told: dict[str, object] = {"epsilons": list(places)}
         line = copies.command(verb, asked.text, {"epsilon": list(places)})
     else:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any
 
-from .. import child, work
+from ..extend import processes, work
 from .answers import answer
 from .ledger import LedgerReader
 
@@ -38,14 +38,14 @@ class Worker:
 
     def serve(self) -> None:
         """Until the input ends."""
-        out = child.answers()
+        out = processes.answers()
         self.answered(0, WARM)
         threading.Thread(target=self._listen, daemon=True).start()
-        child.write(out, {"ready": True})
+        processes.write(out, {"ready": True})
         while True:
             order = self._waiting.get()
             found = self.answered(order["id"], order["question"])
-            child.write(out, {"id": order["id"], "answer": found, "held": child.held()})
+            processes.write(out, {"id": order["id"], "answer": found, "held": processes.held()})
 
     def answered(self, number: int, question: dict[str, Any]) -> dict[str, Any]:
         """The answer, in allowances that can be taken away."""
@@ -85,7 +85,7 @@ class Worker:
 def main() -> None:
     """Entry point of the process; its first line: how nice it is to others, whose files may be named, which ledger."""
     nice, files, ledger = json.loads(sys.stdin.buffer.readline())
-    child.limited(nice)
+    processes.limited(nice)
     Worker(files, None if ledger is None else LedgerReader(*ledger)).serve()
 
 

@@ -20,12 +20,22 @@ from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
-from ..catalogue import ZCDP, Exponential, Gaussian, GaussianSparseVector, Laplace, PureDP, RandomizedResponse
-from ..errors import InvalidParameter, UnsupportedMechanism
-from ..mechanisms.base import Mechanism
-from ..mechanisms.parameters import whole
-from ..relation import Relation
-from ..transforms.composition import compose, repeat
+from .. import (
+    ZCDP,
+    Exponential,
+    Gaussian,
+    GaussianSparseVector,
+    InvalidParameter,
+    Laplace,
+    Mechanism,
+    PureDP,
+    RandomizedResponse,
+    Relation,
+    UnsupportedMechanism,
+    compose,
+)
+from ..extend.mechanisms import repeat
+from ..extend.parameters import whole
 from .missing import missing
 
 try:

@@ -16,11 +16,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter
-from ..mechanisms.gaussian import Gaussian
-from ..mechanisms.parameters import positive, whole
-from ..question import SECONDS
-from ..transforms.composition import compose
+from .. import Gaussian, InvalidParameter, compose
+from ..extend.parameters import positive, whole
+from ..extend.questions import SECONDS
 from .missing import missing
 
 try:
@@ -35,8 +33,7 @@ except ImportError as error:
     raise missing("flwr", "flwr>=1.41") from error
 
 if TYPE_CHECKING:
-    from ..bound import Bound
-    from ..mechanisms.base import Mechanism
+    from .. import Bound, Mechanism
 
 BACKEND = "tightrope"
 STATE_VERSION = 1

@@ -15,13 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import InvalidParameter
-from ..mechanisms.approximate_dp import ApproximateDP
-from ..mechanisms.gaussian import Gaussian
-from ..mechanisms.parameters import nonnegative, probability, whole
-from ..question import SECONDS
-from ..relation import Relation
-from ..transforms.composition import compose
+from .. import ApproximateDP, Gaussian, InvalidParameter, Relation, compose
+from ..extend.parameters import nonnegative, probability, whole
+from ..extend.questions import SECONDS
 from .missing import missing
 from .spending import StepSpending, counted, relation_of
 
@@ -31,9 +27,8 @@ except ImportError as error:
     raise missing("opacus", "opacus>=1.5") from error
 
 if TYPE_CHECKING:
-    from ..bound import Bound
-    from ..ledger.ledger import Ledger
-    from ..mechanisms.base import Mechanism
+    from .. import Bound, Mechanism
+    from ..ledger import Ledger
 
 NAME = "tightrope"
 

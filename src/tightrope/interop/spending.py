@@ -16,16 +16,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter, UnsupportedMechanism
-from ..expression import parse
-from ..ledger.errors import BudgetExhausted, NotAdditive, RelationMismatch, WrongState
-from ..mechanisms.base import Mechanism
-from ..mechanisms.parameters import whole
-from ..transforms.composition import IDENTITY, compose, repeat
+from .. import InvalidParameter, Mechanism, UnsupportedMechanism, compose, parse
+from ..extend.mechanisms import IDENTITY, repeat
+from ..extend.parameters import whole
+from ..ledger import BudgetExhausted, NotAdditive, RelationMismatch, WrongState
 
 if TYPE_CHECKING:
-    from ..ledger.ledger import Ledger
-    from ..ledger.values import Reservation
+    from ..ledger import Ledger, Reservation
 
 NO_STEP = "the run ended before its first step was counted"
 

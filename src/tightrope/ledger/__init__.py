@@ -15,8 +15,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataError, InvalidParameter
-from ..version import install_command
+from .. import DataError, InvalidParameter
+from ..extend.wording import install_command
 from .errors import BudgetExhausted as BudgetExhausted
 from .errors import Cancelled as Cancelled
 from .errors import Claimed as Claimed
@@ -35,7 +35,9 @@ from .errors import WrongState as WrongState
 
 if TYPE_CHECKING:
     from .desk import LocalDesk
-    from .ledger import Ledger
+    from .ledger import Ledger as Ledger
+    from .values import Reservation as Reservation
+    from .values import Status as Status
 
 MISSING = f"a ledger needs SQLAlchemy (and psycopg for PostgreSQL): {install_command('ledger')}"
 SECRET_LEAST = 16  # bytes

@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from ..errors import DataError
+from .. import DataError
 from . import tables
 
 SYSTEM = "_ledger"  # the chain of what concerns all roots: tokens, the beginning

@@ -22,7 +22,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, bindparam, create_engine, event, make_url, select, text, update
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, IntegrityError, OperationalError, ProgrammingError
 
-from ..errors import DataError, InvalidParameter
+from .. import DataError, InvalidParameter
 from . import tables
 from .errors import NotFound, Unavailable
 from .forking import GATE

@@ -15,8 +15,9 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, bindparam, select
 
-from .. import errors as plain_errors
-from ..errors import InvalidParameter
+import tightrope as tr
+
+from .. import InvalidParameter
 from . import chain, orders, tables
 from . import errors as ledger_errors
 from .book import jobs
@@ -233,17 +234,17 @@ def problem(error: Exception) -> dict[str, Any]:
 def again(found: Mapping[str, Any]) -> Exception:
     """The error that a problem tells of."""
     kind: Callable[..., Exception] = ledger_errors.LedgerError
-    for module in (ledger_errors, plain_errors):
+    for module in (ledger_errors, tr):
         named = getattr(module, str(found["kind"]), None)
-        if isinstance(named, type) and issubclass(named, plain_errors.TightropeError):
+        if isinstance(named, type) and issubclass(named, tr.TightropeError):
             kind = named
     if kind is ledger_errors.BudgetExhausted:
         return kind(found["message"], found.get("reservation", ""))
     error: Exception | None = None
-    if kind is plain_errors.UnsupportedMechanism:
-        error = plain_errors.UnsupportedMechanism("")
-    if kind is plain_errors.ExpressionError:
-        error = plain_errors.ExpressionError("", "", int(found.get("column", 1)))
+    if kind is tr.UnsupportedMechanism:
+        error = tr.UnsupportedMechanism("")
+    if kind is tr.ExpressionError:
+        error = tr.ExpressionError("", "", int(found.get("column", 1)))
     if error is not None:
         error.args = (found["message"],)  # in the words that were used there
         return error

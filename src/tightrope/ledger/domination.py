@@ -23,13 +23,10 @@ from typing import NamedTuple
 
 from flint import arb
 
-from .. import work
-from ..calls import shortened
-from ..errors import UnsupportedMechanism, WorkExhausted
-from ..kernels.ball import BITS_START, upper_float, working_precision
-from ..kernels.normal_shift import level, normal_above, shift_above
-from ..mechanisms.base import Mechanism
-from ..mechanisms.gaussian import GDP
+from .. import GDP, Mechanism, UnsupportedMechanism, WorkExhausted
+from ..extend import work
+from ..extend.numbers import BITS_START, normal_above, normal_level, shift_above, upper_float, working_precision
+from ..extend.wording import shortened
 
 CHECK_CELLS_FIRST, CHECK_CELLS = 48, 512  # roughly first, and finely where that is cheap
 FINE_SHARE = 0.125  # of the work that is left
@@ -142,4 +139,4 @@ def _asked(corner: ProfileCorner, slack: float) -> float:
     """About the mu that this point alone asks for; it only chooses where to look."""
     with working_precision(CHECK_BITS):
         share = upper_float((arb(corner.delta) - arb(slack)) / (1 - arb(slack)))
-    return shift_above(corner.epsilon, level(share)) if share > 0.0 else 0.0
+    return shift_above(corner.epsilon, normal_level(share)) if share > 0.0 else 0.0

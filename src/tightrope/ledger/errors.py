@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from ..errors import TightropeError
+from .. import TightropeError
 
 
 class LedgerError(TightropeError):

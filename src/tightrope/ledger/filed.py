@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .. import documents
-from ..report.filing import Filing
-from ..report.value import Filed
+from ..extend import documents
+from ..extend.filing import Filing
+from ..extend.reports import Filed
 from .table import odometer_words, promised, state_words, used_words
 
 if TYPE_CHECKING:
-    from ..report.page import Page
+    from ..extend.filing import Page
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..report.filing import Filing
+from ..extend.filing import Filing
 from .chain import AuditLine
 from .errors import VerificationFailed
 from .filed import BudgetReport

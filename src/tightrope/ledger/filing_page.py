@@ -7,16 +7,26 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ..calls import shortened
-from ..relation import Relation
-from ..report.markup import Content, Markup, element, facts, joined, listing, table
-from ..report.meaning import pictured
-from ..report.page import Page
-from ..report.pictures import Picture, made_picture
-from ..report.proof import listed, signatures
-from ..report.ran import expression
-from ..report.summary import about
-from ..report.words import RECORDS
+from .. import Relation
+from ..extend.filing import (
+    RECORDS,
+    Content,
+    Markup,
+    Page,
+    Picture,
+    about,
+    document_listed,
+    element,
+    expression_shown,
+    facts,
+    joined,
+    listing,
+    made_picture,
+    pictured,
+    signatures,
+    table,
+)
+from ..extend.wording import shortened
 from .filed import BudgetReport
 from .filing_words import assumed, not_covered, theorems
 from .table import (
@@ -59,7 +69,7 @@ def budget_page(report: BudgetReport) -> Page:
         ("not-covered", "What is not covered", listing(not_covered(report.status))),
         ("chain", "The chain, and how to check it", _chain(report)),
         ("signatures", "Filed", signatures()),
-        ("document", "Appendix: the document", listed(report.document())),
+        ("document", "Appendix: the document", document_listed(report.document())),
     ]
     subject = ("Budget", report.status["name"])
     return Page.of(report.filing, about(report.filing, subject), sections, report.document())
@@ -216,7 +226,7 @@ def _prices(report: BudgetReport) -> Markup:
     for each in report.prices[:PRICES_SHOWN_MOST]:
         if each["evidence"]:
             found.append(element("h3", f"Price {each['price']}"))
-            found += [expression(text) for text in dict.fromkeys(each["jobs"].values())]
+            found += [expression_shown(text) for text in dict.fromkeys(each["jobs"].values())]
             words = json.dumps(each["evidence"], ensure_ascii=False)
             found.append(element("pre", element("code", shortened(words, EVIDENCE_SHOWN)), class_="document"))
     if len(report.prices) > PRICES_SHOWN_MOST:

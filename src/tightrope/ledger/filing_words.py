@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ..report.words import AS_DRAWN, AS_GIVEN
+from ..extend.filing import AS_DRAWN, AS_GIVEN
 
 PROOFS = "docs/proofs/ledger.md"
 # The statement that makes sums of costs a promise, by kind.

@@ -18,7 +18,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from ..errors import DataError, InvalidParameter
+from .. import DataError, InvalidParameter
 from . import chain, tables
 from .book import jobs
 from .chain import SYSTEM, AuditLine, canonical

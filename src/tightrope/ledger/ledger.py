@@ -17,8 +17,7 @@ from secrets import token_hex
 from typing import Any, TextIO
 from uuid import uuid4
 
-from ..errors import InvalidParameter
-from ..mechanisms.base import Mechanism
+from .. import InvalidParameter, Mechanism
 from . import chain, keeping
 from .book.people import new_secret
 from .chain import hashed

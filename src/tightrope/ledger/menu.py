@@ -19,10 +19,10 @@ from fractions import Fraction
 
 from flint import arb
 
-from ..convert.outward import minimise
-from ..errors import InvalidParameter
-from ..kernels.ball import BITS_START, lower_float, working_precision
-from ..mechanisms.parameters import real
+from .. import InvalidParameter
+from ..extend.moments import minimise
+from ..extend.numbers import BITS_START, lower_float, working_precision
+from ..extend.parameters import real
 
 DEFAULT_ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0)
 HEAD_WEIGHT, TAIL_WEIGHT = 0.9, 0.0083  # 0.9 + 12 * 0.0083 is below 1, also as fractions of these doubles

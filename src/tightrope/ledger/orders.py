@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InvalidParameter
-from ..relation import Relation
+from .. import InvalidParameter, Relation
 from . import reading
 from .book import budgets, exchange, jobs, people
 from .book.entry import LedgerRequest, Recorded, named, text

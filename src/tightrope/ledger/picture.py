@@ -16,7 +16,7 @@ from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from ..plot import COLOURS, DASHES, LABEL_WIDTH, MARKED_MOST, TITLE_WIDTH, figure_of, sheet, verbatim, wrapped
+from ..extend.plots import COLOURS, DASHES, LABEL_WIDTH, MARKED_MOST, TITLE_WIDTH, figure_of, sheet, verbatim, wrapped
 from .table import ENDLESS, more_words, number, odometer_words, promised, roomiest, slot_job, used_share
 
 if TYPE_CHECKING:

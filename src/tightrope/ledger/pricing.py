@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from .. import work
-from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
-from ..expression import parse
-from ..mechanisms.base import Mechanism
+from .. import InvalidParameter, Mechanism, UnsupportedMechanism, WorkExhausted, parse
+from ..extend import work
 from .chain import canonical
 from .forking import GATE
 from .kinds import kind_of

@@ -17,9 +17,8 @@ from dataclasses import asdict
 from queue import SimpleQueue
 from typing import Any
 
-from .. import child
-from ..errors import TightropeError
-from ..relation import Relation
+from .. import Relation, TightropeError
+from ..extend import processes
 from .kinds import kind_of
 from .kinds.base import Design, Wanted
 from .pricing import price_document, priced
@@ -67,12 +66,12 @@ def _listen(waiting: SimpleQueue[dict[str, Any]]) -> None:
 
 def main() -> None:
     """Entry point of the process: until its input ends."""
-    child.limited(NICE)
-    out = child.answers()
+    processes.limited(NICE)
+    out = processes.answers()
     waiting: SimpleQueue[dict[str, Any]] = SimpleQueue()
     threading.Thread(target=_listen, args=(waiting,), daemon=True).start()
     answered({"price": WARM})
-    child.write(out, {"id": 0})
+    processes.write(out, {"id": 0})
     while True:
         order = waiting.get()
-        child.write(out, {"id": order["id"], **answered(order), "held": child.held()})
+        processes.write(out, {"id": order["id"], **answered(order), "held": processes.held()})

@@ -16,8 +16,8 @@ from dataclasses import asdict
 from queue import Empty, LifoQueue
 from typing import Any
 
-from .. import child, work
-from ..errors import InvalidParameter, UnsupportedMechanism
+from .. import InvalidParameter, UnsupportedMechanism
+from ..extend import processes, work
 from .desk import again
 from .errors import Unavailable
 from .kinds.base import BudgetAxis, Design, Price, Wanted
@@ -115,10 +115,10 @@ class _Pricing:
             return process
         self.end()
         process = subprocess.Popen(
-            child.command("tightrope.ledger.pricing_worker"),
+            processes.command("tightrope.ledger.pricing_worker"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=child.environment(),
+            env=processes.environment(),
             start_new_session=True,  # an interrupt from the keyboard is for the server alone
         )
         self._process = process

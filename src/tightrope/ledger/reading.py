@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from ..errors import InvalidParameter
+from .. import InvalidParameter
 from . import tables
 from .book import jobs
 from .book.entry import LedgerRequest

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
-from ..errors import DataError, InvalidParameter
+from .. import DataError, InvalidParameter
 from . import orders, wire
 from .chain import Receipt, hashed
 from .desk import REQUEST_BYTES, TOO_LARGE, Desk, Reply, again

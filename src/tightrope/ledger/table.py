@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..digits import rounded, short
-from ..relation import Relation, neighbours
+from .. import Relation
+from ..extend.mechanisms import neighbours
+from ..extend.wording import rounded, short
 from .menu import axis_name
 from .units import UNITS_DIGITS, amount
 from .values import moment

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-from ..digits import FIXED_FROM, FIXED_TO
+from ..extend.wording import FIXED_FROM, FIXED_TO
 
 LOSS_UNIT = 2**50
 DELTA_UNIT = 2**62

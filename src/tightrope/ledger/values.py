@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ..bound import FrozenMapping
-from ..mechanisms.base import Mechanism
+from .. import Mechanism
+from ..extend.wording import FrozenMapping
 from .errors import Claimed, KeyReused, WrongState
 
 if TYPE_CHECKING:

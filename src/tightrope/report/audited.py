@@ -12,13 +12,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from .. import documents
-from ..calls import shortened
-from ..checker.audit import judged_audit
-from ..checker.judge import PROVED, REFUTED, EndVerdict
-from ..checker.law import NotCheckable
-from ..digits import rounded, short
-from ..errors import DataError
+from .. import DataError
+from ..extend import documents
+from ..extend.checking import PROVED, REFUTED, EndVerdict, NotCheckable, judged_audit
+from ..extend.wording import rounded, short, shortened
 from .filing import Filing
 from .markup import Markup, element, facts, joined, listing, table
 from .proof import listed, signatures

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ..documents import Date, dated
-from ..mechanisms.parameters import one_line
+from ..extend.documents import Date, dated
+from ..extend.parameters import one_line
 
 TITLE = "Differential privacy report"
 MONTHS = (

@@ -9,11 +9,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .. import result
-from ..digits import short
-from ..errors import DataError
-from ..relation import Direction
-from ..result import Result
+from .. import DataError, Direction
+from ..extend import result
+from ..extend.result import Result
+from ..extend.wording import short
 
 # How a page holds its document: whoever wants it needs no more than this.
 RESULT_ID = "tightrope-result"

@@ -10,21 +10,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from .. import work
-from ..bound import Bound
-from ..curve import Curve
-from ..documents import Date
-from ..epochs import Epochs
-from ..errors import UnsupportedMechanism, WorkExhausted
-from ..mechanisms.base import Mechanism
-from ..mechanisms.training import training
-from ..question import ReportOptions, parsed
-from ..readings.risk import notes, risk
-from ..relation import Direction
-from ..result import Result
-from ..risk import Risk
-from ..risk_plot import rates
-from ..tradeoffs import Tradeoffs
+from .. import (
+    Bound,
+    Curve,
+    Direction,
+    Epochs,
+    Mechanism,
+    Risk,
+    Tradeoffs,
+    UnsupportedMechanism,
+    WorkExhausted,
+    training,
+)
+from ..extend import work
+from ..extend.documents import Date
+from ..extend.metrics import risk_notes, risk_of
+from ..extend.plots import rates
+from ..extend.questions import ReportOptions, parsed
+from ..extend.result import Result
 from .filing import Filing
 from .request import REPORT_SECONDS
 from .value import Report
@@ -54,7 +57,7 @@ def gather(run: Mechanism, deltas: list[float], date: Date, options: ReportOptio
         with work.part(TRADEOFF_SHARE, clock=True):
             tradeoffs = asking.tried("trade-off", lambda: asking.tradeoffs(sentences))
         epochs = asking.tried("epochs", asking.epochs)
-    assumed, not_covered = notes(run, asking.fpr)
+    assumed, not_covered = risk_notes(run, asking.fpr)
     return Report(run, filing, results, sentences, curve, tradeoffs, epochs, assumed, not_covered, asking.left_out)
 
 
@@ -97,7 +100,7 @@ class Asking:
         """Its odds are those of the first epsilon, unless that is of one direction only."""
         given = {"prior": PRIOR_USUAL, "baseline": BASELINE_USUAL, "delta": self.deltas[0], "fpr": self.fpr}
         given |= {name: value for name, value in self.options.items() if name in given}  # type: ignore[misc]
-        return risk(self.run, given, self.manner, first.bound if first.direction is None else None)
+        return risk_of(self.run, given, self.manner, first.bound if first.direction is None else None)
 
     def curve(self, results: Sequence[Result]) -> Curve:
         stop = last_epsilon([each.bound for each in results])

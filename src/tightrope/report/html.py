@@ -12,7 +12,7 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from ..version import __version__
+from .. import __version__
 from .from_file import RESULT_ID, embedded
 from .markup import Content, Markup, element, joined
 from .page import Page

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..bound import Bound
-from ..digits import short
-from ..errors import InvalidParameter
+from .. import Bound, InvalidParameter
+from ..extend.wording import short
 from .markup import Markup, element, joined, listing, table
 from .pictures import Picture, curve_picture, epochs_picture, tradeoff_pictures
 from .value import Report

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
-from ..errors import InvalidParameter
-from ..version import __version__, install_command
+from .. import InvalidParameter, __version__
+from ..extend.wording import install_command
 from .markup import Content, Markup, element
 from .page import Page
 

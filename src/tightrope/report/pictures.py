@@ -7,13 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..curve import Curve
-from ..epochs import Epochs
-from ..plot import svg, tick
-from ..result import Result
-from ..risk import Risk
-from ..risk_plot import MarkedRate, one_panel
-from ..tradeoffs import Tradeoffs
+from .. import Curve, Epochs, Risk, Tradeoffs
+from ..extend.plots import MarkedRate, one_panel, svg, tick
+from ..extend.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

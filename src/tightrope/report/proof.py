@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from shlex import quote
 
-from ..calls import shortened
-from ..digits import rounded, short
-from ..errors import TightropeError
-from ..expression import parse
-from ..result import Result
+from .. import TightropeError, parse
+from ..extend.result import Result
+from ..extend.wording import rounded, short, shortened
 from .from_file import RESULT_ID
 from .markup import Markup, element, facts, joined, scrolled, table
 from .value import Report
@@ -107,11 +105,10 @@ def _checks(report: Report) -> list[Markup]:
 
 def _not_checkable(run: str) -> str:
     """Why the checker cannot read a run; nothing where it can."""
-    from ..checker.expression import terms_of
-    from ..checker.law import NotCheckable
+    from ..extend.checking import NotCheckable, checkable_terms
 
     try:
-        terms_of(run)
+        checkable_terms(run)
     except NotCheckable as error:
         return str(error)
     return ""

@@ -6,15 +6,11 @@ from collections.abc import Iterator
 from inspect import cleandoc
 from typing import Any
 
-from ..calls import shortened
-from ..digits import short
-from ..mechanisms.base import Leaf, Mechanism
-from ..mechanisms.loaders import LOADERS
-from ..mechanisms.training import training
-from ..plans.report import linked
-from ..plans.samplings import CAUTIONS
-from ..transforms.base import Transformation
-from ..transforms.parallel import Parallel
+from .. import Leaf, Mechanism, training
+from ..extend.mechanisms import Parallel, Transformation
+from ..extend.tables import linked
+from ..extend.training import CAUTIONS, LOADERS
+from ..extend.wording import short, shortened
 from .markup import Content, Markup, element, facts, joined, listing, table
 from .words import neighbours_said, sentence
 

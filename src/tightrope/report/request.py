@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Unpack, cast
 
-from ..calls import checked, listed
-from ..documents import Date
-from ..errors import InvalidParameter
-from ..mechanisms.base import Mechanism
-from ..question import ReportOptions
-from ..work import Rating
+from .. import InvalidParameter, Mechanism
+from ..extend.documents import Date
+from ..extend.questions import ReportOptions
+from ..extend.wording import checked, listed
+from ..extend.work import Rating
 from .value import Report
 
 REPORT_SECONDS = Rating(60.0)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..calls import shortened
-from ..digits import short
-from ..result import Result
-from ..version import __version__
+from .. import __version__
+from ..extend.result import Result
+from ..extend.wording import short, shortened
 from .filing import Filing
 from .markup import Markup, element, facts, joined, listing, table
 from .value import Report

@@ -11,19 +11,14 @@ from os.path import splitext
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from .. import result
-from ..bound import FrozenMapping
-from ..calls import check_folder, checked
-from ..errors import InvalidParameter
-from ..mechanisms.base import Mechanism
-from ..result import Result
+from .. import InvalidParameter, Mechanism
+from ..extend import result
+from ..extend.result import Result
+from ..extend.wording import FrozenMapping, check_folder, checked
 from .filing import Filing
 
 if TYPE_CHECKING:
-    from ..curve import Curve
-    from ..epochs import Epochs
-    from ..risk import Risk
-    from ..tradeoffs import Tradeoffs
+    from .. import Curve, Epochs, Risk, Tradeoffs
     from .page import Page
 
 PAPERS = MappingProxyType({"a4": "a4", "letter": "us-letter"})  # as Typst calls them

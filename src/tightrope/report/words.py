@@ -11,15 +11,11 @@ from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 
-from ..bound import Bound, Budget, Certificate, why_wide
-from ..digits import rounded, short
-from ..mechanisms.base import Mechanism, leaves
-from ..mechanisms.loaders import LOADERS
-from ..mechanisms.training import training
-from ..readings.small_print import local
-from ..relation import Direction, Relation
-from ..result import Result
-from ..transforms.group import group_sizes
+from .. import Bound, Budget, Certificate, Direction, Mechanism, Relation, training
+from ..extend.mechanisms import group_sizes, is_local, leaves
+from ..extend.result import Result, why_wide
+from ..extend.training import LOADERS
+from ..extend.wording import rounded, short
 
 HEADLINE_DIGITS = 4
 CHANCE_MOST = 10**15  # smaller chances are said as numbers only
@@ -227,7 +223,7 @@ def neighbours_said(mechanism: Mechanism) -> str:
     relation, one = mechanism.relation, _one(mechanism)
     laws = of_section(mechanism, "laws")
     given = [GIVEN_LAWS.format(names=laws)] if laws else []
-    if local(mechanism) and not given:
+    if is_local(mechanism) and not given:
         return VALUES.format(one=one)
     if relation is not None:
         return " ".join([RECORDS[relation].format(one=one), *given])
@@ -238,7 +234,7 @@ def briefly(mechanism: Mechanism) -> str:
     """The same in half a line."""
     relation, laws = mechanism.relation, of_section(mechanism, "laws")
     found = "for the neighbours that are described below"
-    if local(mechanism):
+    if is_local(mechanism):
         found = "for the value of one person"
     elif relation is not None:
         found = BRIEFLY[relation].format(one=_one(mechanism))

@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-from .. import result
-from ..bound import Bound
-from ..errors import UnsupportedMechanism, WorkExhausted
-from ..expression import parse
-from ..mechanisms.base import Mechanism
-from ..question import ARGUMENTS
+from .. import Bound, Mechanism, UnsupportedMechanism, WorkExhausted, parse
+from ..extend import result
+from ..extend.questions import ARGUMENTS
 from . import enumeration
 from .cases import SelftestCase
 
@@ -111,7 +108,7 @@ def _by_enumeration(mechanism: Mechanism, case: SelftestCase, bound: Bound) -> F
 
 
 def _by_checker(mechanism: Mechanism, case: SelftestCase, bound: Bound) -> Found:
-    from ..verification import verify
+    from .. import verify
 
     asked = result.Result(repr(mechanism), case.quantity, {ARGUMENTS[case.quantity][0]: case.given}, bound)
     found = verify(result.write([asked], several=False), seconds=CHECKER_SECONDS)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from ..digits import timed
-from ..documents import plain
-from ..question import ARGUMENTS, stated
-from ..version import __version__
+from .. import __version__
+from ..extend.documents import plain
+from ..extend.questions import ARGUMENTS, stated
+from ..extend.wording import timed
 from .judges import JUDGES, Judged, Ruling
 
 LIBRARIES = ("numpy", "scipy", "python-flint")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from ..errors import InvalidParameter
-from ..mechanisms.parameters import nonnegative, whole
+from .. import InvalidParameter
+from ..extend.parameters import nonnegative, whole
 from .cases import drawn
 from .judges import judged
 from .report import Selftest

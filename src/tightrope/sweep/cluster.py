@@ -22,9 +22,8 @@ from itertools import islice
 from sys import version_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..calls import cut
-from ..errors import InvalidParameter
-from ..version import __version__, install_command
+from .. import InvalidParameter, __version__
+from ..extend.wording import cut, install_command
 from .executor import Executor, lost
 from .job import Chunk, Job, Rows, warm
 

@@ -22,10 +22,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..calls import cut, nearest
-from ..documents import plain
-from ..errors import DataError
-from ..question import SECONDS
+from .. import DataError
+from ..extend.documents import plain
+from ..extend.questions import SECONDS
+from ..extend.wording import cut, nearest
 from .grid import grid_of, read_table
 from .plan import Plan
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ..calls import cut, listed, nearest
-from ..errors import DataError, InvalidParameter
-from ..kernels.nearest import nearest_exp, nearest_log
+from .. import DataError, InvalidParameter
+from ..extend.numbers import nearest_exp, nearest_log
+from ..extend.wording import cut, listed, nearest
 from .values import Value, cell_value, numbers_of, value_of
 
 GRID_ROWS_MOST = 10**8

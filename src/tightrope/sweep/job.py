@@ -12,14 +12,23 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from .. import work
-from ..bound import Bound
-from ..calibrate import Calibration, Target, calibrate
-from ..calibrate.target import Limits
-from ..errors import AccuracyNotReached, InvalidParameter, TightropeError, WorkExhausted
-from ..expression import parse, parse_template
-from ..mechanisms.base import Mechanism
-from ..risk import Risk
+import tightrope as tr
+
+from .. import (
+    AccuracyNotReached,
+    Bound,
+    Calibration,
+    InvalidParameter,
+    Mechanism,
+    Risk,
+    Target,
+    TightropeError,
+    WorkExhausted,
+    parse,
+)
+from ..extend import work
+from ..extend.expressions import parse_template
+from ..extend.questions import Limits
 from .grid import Configuration
 from .query import CALIBRATE, RISK, Query, query_of
 from .recipe import Maker, Pattern
@@ -90,10 +99,10 @@ class Job:
         if isinstance(self.make, Pattern):
             template = parse_template(self.make.filled(configuration), self.files)
             options["integer"] = options.get("integer", False) or template.integer
-            return calibrate(template, target=target, parameter=template.parameter, seconds=self.seconds, **options)
+            return tr.calibrate(template, target=target, parameter=template.parameter, seconds=self.seconds, **options)
         (unknown,) = self.make.missing(configuration)
         make = partial(_with_unknown, self.make, configuration, unknown)
-        return calibrate(make, target=target, parameter=unknown, seconds=self.seconds, **options)
+        return tr.calibrate(make, target=target, parameter=unknown, seconds=self.seconds, **options)
 
 
 def warm() -> None:

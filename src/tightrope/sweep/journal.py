@@ -20,8 +20,8 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
-from ..documents import SCHEMA, plain
-from ..errors import DataError, InvalidParameter
+from .. import DataError, InvalidParameter
+from ..extend.documents import SCHEMA, plain
 from .definition import difference
 from .grid import SweepGrid
 from .job import Rows

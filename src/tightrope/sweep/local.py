@@ -22,8 +22,8 @@ from signal import Signals
 from time import monotonic
 from typing import IO, Any
 
-from .. import work
-from ..errors import InvalidParameter
+from .. import InvalidParameter
+from ..extend import work
 from .executor import Executor, lost
 from .job import Chunk, Job, Rows
 from .recipe import Maker
@@ -37,12 +37,6 @@ INSIDE = "TIGHTROPE_SWEEP_WORKER"
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from tightrope.sweep.worker import serve; serve()"
 NOT_FOUND = "no other process can find it: define it at the top level of a module, or use workers=1"
-
-
-def cores() -> int:
-    """How many processes this one may run at a time."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 class LocalProcesses(Executor):

@@ -14,11 +14,10 @@ from os import PathLike
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..calls import nearest, shortened
-from ..digits import rounded, short
-from ..errors import InvalidParameter
-from ..plot import figure_of, sheet, tick, verbatim, wrapped
-from ..question import LESS_IS_WORSE
+from .. import InvalidParameter
+from ..extend.plots import figure_of, sheet, tick, verbatim, wrapped
+from ..extend.questions import LESS_IS_WORSE
+from ..extend.wording import nearest, rounded, short, shortened
 from .table import RAN_OUT, SweepRow
 from .values import Value
 

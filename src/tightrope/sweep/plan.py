@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from ..calls import cut, nearest
-from ..errors import InvalidParameter, TightropeError
-from ..expression.scan import has_unknown
-from ..question import Question
-from ..work import share_of
+from .. import InvalidParameter, TightropeError
+from ..extend.expressions import has_unknown
+from ..extend.questions import Question
+from ..extend.wording import cut, nearest
+from ..extend.work import share_of
 from .executor import Executor
 from .grid import SweepGrid, grid_of
 from .job import Chunk, Job, Rows

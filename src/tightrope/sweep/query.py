@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from ..calibrate import calibrate
-from ..calibrate.target import Limits
-from ..calls import nearest, quoted
-from ..errors import ExpressionError, InvalidParameter
-from ..expression.reader import Reader
-from ..expression.scan import scan, tree_of
-from ..mechanisms.base import Mechanism
-from ..question import ARGUMENTS
+import tightrope as tr
+
+from .. import ExpressionError, InvalidParameter, Mechanism
+from ..extend.expressions import Reader, scan, tree_of
+from ..extend.questions import ARGUMENTS, Limits
+from ..extend.wording import nearest, quoted
 from .recipe import Pattern
 from .values import Value
 
@@ -76,7 +74,7 @@ def query_of(ask: Pattern, configuration: Mapping[str, Value]) -> Query:
 def taken(quantity: str) -> tuple[str, ...]:
     """The keywords of a question."""
     if quantity == CALIBRATE:
-        known = (*Limits.__annotations__, *signature(calibrate).parameters)
+        known = (*Limits.__annotations__, *signature(tr.calibrate).parameters)
         return tuple(dict.fromkeys(name for name in known if name not in OF_THE_SWEEP))
     return tuple(name for name in signature(getattr(Mechanism, quantity)).parameters if name not in OF_THE_SWEEP)
 

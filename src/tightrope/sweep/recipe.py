@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
 
-from ..calls import cut, nearest
-from ..errors import InvalidParameter
-from ..expression.scan import LENGTH_MOST
-from ..mechanisms.base import Mechanism
+from .. import InvalidParameter, Mechanism
+from ..extend.expressions import LENGTH_MOST
+from ..extend.wording import cut, nearest
 from .values import Value, literal
 
 _PART = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|\{([^{}]*)\}""")

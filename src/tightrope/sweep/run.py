@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from ..calls import checked, cut
-from ..errors import InvalidParameter
-from ..mechanisms.base import Mechanism
-from ..question import SECONDS
+from .. import InvalidParameter, Mechanism
+from ..extend.questions import SECONDS
+from ..extend.wording import checked, cut
 from .table import Sweep
 
 if TYPE_CHECKING:
@@ -64,8 +63,9 @@ def sweep(
 
 def executor_of(workers: int | None, rows: int, scheduler: object = None) -> Executor:
     """A cluster, or this process for 1, else so many, and no more than there are rows."""
+    from ..extend.processes import cores
     from .executor import Here
-    from .local import LocalProcesses, cores
+    from .local import LocalProcesses
 
     if scheduler is not None and workers is not None:
         raise InvalidParameter(

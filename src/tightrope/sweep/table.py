@@ -9,10 +9,8 @@ from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
-from ..bound import Bound, FrozenMapping
-from ..calls import checked, shortened
-from ..digits import short, timed
-from ..errors import InvalidParameter
+from .. import Bound, InvalidParameter
+from ..extend.wording import FrozenMapping, checked, short, shortened, timed
 from .values import Value
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 from numbers import Integral, Real
 
-from ..calls import cut, listed
-from ..errors import InvalidParameter
+from .. import InvalidParameter
+from ..extend.wording import cut, listed
 
 Value = int | float | bool | str | tuple["Value", ...] | None
 

@@ -10,9 +10,9 @@ from itertools import islice
 from os import PathLike
 from typing import IO, Any
 
-from ..documents import plain
-from ..errors import InvalidParameter
-from ..version import install_command
+from .. import InvalidParameter
+from ..extend.documents import plain
+from ..extend.wording import install_command
 from .table import SweepRow, cells_of
 
 GROUP_ROWS = 10_000  # of a Parquet file

@@ -7,11 +7,10 @@ from typing import Any
 import dp_accounting as library
 from dp_accounting import dp_event, privacy_accountant
 
-from ...bound import Bound
-from ...errors import InvalidParameter
-from ...mechanisms.base import Mechanism
-from ...question import AUTO, SECONDS, Options, Question
-from ...transforms.composition import compose, repeat
+from ... import Bound, InvalidParameter, Mechanism, compose
+from ...extend.engines import AUTO
+from ...extend.mechanisms import repeat
+from ...extend.questions import SECONDS, Options, Question
 from .reading import translated
 from .setting import ADD_OR_REMOVE, UnsupportedEvent, setting
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from dp_accounting import dp_event as library
 
-from ...catalogue import (
+from ... import (
     ZCDP,
     ApproximateDP,
     DiscreteLaplace,
@@ -24,14 +24,15 @@ from ...catalogue import (
     Gaussian,
     GaussianMixture,
     Laplace,
+    Mechanism,
     RandomizedResponse,
     RenyiCurve,
+    TightropeError,
     TreeAggregation,
+    compose,
 )
-from ...errors import TightropeError
-from ...mechanisms.base import Mechanism
-from ...mechanisms.parameters import finite, in_order, positive, probability, whole
-from ...transforms.composition import IDENTITY, compose, repeat
+from ...extend.mechanisms import IDENTITY, repeat
+from ...extend.parameters import finite, in_order, positive, probability, whole
 from .setting import ADD_OR_REMOVE, REPLACE_ONE, REPLACE_SPECIAL, Setting, UnsupportedEvent, demand, setting
 
 TOLD = ApproximateDP(epsilon=0.0, delta=1.0)  # two laws with nothing in common: no noise, or no privacy

@@ -15,8 +15,8 @@ from typing import Any
 
 from dp_accounting import NeighboringRelation, UnsupportedEventError
 
-from ...derived.poisson import rate_ends
-from ...errors import InvalidParameter, TightropeError
+from ... import InvalidParameter, TightropeError
+from ...extend.mechanisms import rate_ends
 
 ADD_OR_REMOVE = NeighboringRelation.ADD_OR_REMOVE_ONE
 REPLACE_ONE = NeighboringRelation.REPLACE_ONE

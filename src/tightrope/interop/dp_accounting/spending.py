@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ...mechanisms.parameters import whole
-from ...relation import Relation
+from ... import Relation
+from ...extend.parameters import whole
 from ..spending import StepSpending, counted, relation_of
 from .reading import from_event
 from .setting import ADD_OR_REMOVE, REPLACE_ONE
 
 if TYPE_CHECKING:
-    from ...ledger.ledger import Ledger
+    from ...ledger import Ledger
 
 EVENT_NEIGHBOURS = {Relation.ADD_REMOVE.value: ADD_OR_REMOVE, Relation.REPLACE.value: REPLACE_ONE}
 

@@ -13,27 +13,30 @@ from typing import Any
 
 from dp_accounting import dp_event as library
 
-from ...catalogue import (
+from ... import (
     ZCDP,
     ApproximateDP,
     DiscreteLaplace,
     Gaussian,
     GaussianMixture,
+    InvalidParameter,
     Laplace,
+    Mechanism,
     PureDP,
     RandomizedResponse,
+    Relation,
     RenyiCurve,
     TreeAggregation,
 )
-from ...errors import InvalidParameter
-from ...mechanisms.base import Mechanism
-from ...relation import Relation
-from ...transforms.best_of import BestOf
-from ...transforms.composition import IDENTITY, Composition
-from ...transforms.poisson import Poisson
-from ...transforms.truncated_poisson import TruncatedPoisson
-from ...transforms.with_replacement import WithReplacement
-from ...transforms.without_replacement import WithoutReplacement
+from ...extend.mechanisms import (
+    IDENTITY,
+    BestOf,
+    Composition,
+    Poisson,
+    TruncatedPoisson,
+    WithoutReplacement,
+    WithReplacement,
+)
 from .reading import translated
 from .setting import ADD_OR_REMOVE, REPLACE_ONE, REPLACE_SPECIAL, Setting, UnsupportedEvent, setting
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Row, bindparam, select, update
 
-from ...errors import InvalidParameter
+from ... import InvalidParameter
 from .. import chain, tables
 from ..chain import canonical
 from ..errors import BudgetExhausted, Conflict, WrongState

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from ...errors import InvalidParameter
+from ... import InvalidParameter
 from ..errors import LedgerError
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/@-]{0,99}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import update
 
-from ...errors import InvalidParameter
+from ... import InvalidParameter
 from .. import tables
 from .entry import LedgerRequest, Recorded
 from .tree import moving, node

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Row, bindparam, select, text, update
 
-from ...errors import InvalidParameter
+from ... import InvalidParameter
 from .. import tables
 from ..chain import canonical, hashed
 from ..errors import BudgetExhausted, Cancelled, Claimed, NotAdditive, NotFound, WrongState

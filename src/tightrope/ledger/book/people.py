@@ -12,7 +12,7 @@ from secrets import token_urlsafe
 
 from sqlalchemy import Connection, select, update
 
-from ...errors import InvalidParameter
+from ... import InvalidParameter
 from .. import tables
 from ..chain import SYSTEM, hashed
 from ..errors import Conflict, NotFound, Unauthenticated

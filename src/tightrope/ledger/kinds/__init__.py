@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ...errors import InvalidParameter
+from ... import InvalidParameter
 from .base import BudgetKind
 from .basic import BasicKind
 from .gdp import GaussianKind

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ...mechanisms.base import Mechanism
-from ...relation import Relation
+from ... import Mechanism, Relation
 
 Need = Literal["all", "any"]
 

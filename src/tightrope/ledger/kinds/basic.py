@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from ...errors import InvalidParameter
-from ...mechanisms.base import Mechanism
-from ...mechanisms.parameters import real
+from ... import InvalidParameter, Mechanism
+from ...extend.parameters import real
 from .. import units
 from .base import BudgetAxis, BudgetKind, Design, Price, Wanted
 from .jobs import all_costs, check_relation, pieces, refused

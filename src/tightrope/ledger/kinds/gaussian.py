@@ -17,12 +17,9 @@ from typing import Any, NamedTuple
 
 from flint import acb, arb
 
-from ...errors import UnsupportedMechanism, WorkExhausted
-from ...kernels.ball import BITS_START, upper_float, working_precision
-from ...mechanisms.base import Mechanism
-from ...pair import Pair
-from ...relation import Direction, Relation
-from ...transforms.composition import compose
+from ... import Direction, Mechanism, Relation, UnsupportedMechanism, WorkExhausted, compose
+from ...extend.laws import Pair
+from ...extend.numbers import BITS_START, upper_float, working_precision
 from ..domination import least_square
 from .jobs import pieces, refused, uses
 from .terms import SLACK

@@ -15,11 +15,9 @@ from typing import Any
 
 from flint import arb
 
-from ...errors import InvalidParameter
-from ...kernels.ball import BITS_START, lower_float, working_precision
-from ...kernels.normal_shift import level, shift_below
-from ...mechanisms.base import Mechanism
-from ...mechanisms.parameters import nonnegative
+from ... import InvalidParameter, Mechanism
+from ...extend.numbers import BITS_START, lower_float, normal_level, shift_below, working_precision
+from ...extend.parameters import nonnegative
 from .. import units
 from ..menu import default_weights
 from .base import BudgetAxis, BudgetKind, Design, Price, Wanted
@@ -89,7 +87,7 @@ def square_at(epsilon: float, delta: float) -> Fraction:
     """At or below the mu^2 whose Gaussian has this epsilon at this delta; 0 where none is known."""
     if delta <= 0.0:
         return Fraction(0)
-    return Fraction(shift_below(epsilon, level(delta))) ** 2
+    return Fraction(shift_below(epsilon, normal_level(delta))) ** 2
 
 
 def floor_of(square: float) -> float:

@@ -14,26 +14,25 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import NamedTuple
 
-from ...calls import shortened
-from ...engines.edges import EDGE_BITS
-from ...errors import UnsupportedMechanism
-from ...kernels.ball import upper_float, working_precision
-from ...mechanisms.base import Mechanism, confidence, leaves
-from ...mechanisms.histograms import Histograms
-from ...mechanisms.renyi_only import GaussianSparseVector
-from ...mechanisms.sparse_vector import SparseVector
-from ...pair import Pair
-from ...relation import Direction, Relation
-from ...transforms.base import Transformation
-from ...transforms.composition import settled
-from ...transforms.random_allocation import RandomAllocation
-from ...transforms.shuffled_batches import ShuffledBatches
-from ...transforms.terms import terms_of
+from ... import Direction, GaussianSparseVector, Histograms, Mechanism, Relation, SparseVector, UnsupportedMechanism
+from ...extend.laws import Pair
+from ...extend.mechanisms import (
+    RandomAllocation,
+    ShuffledBatches,
+    Transformation,
+    confidence,
+    leaves,
+    settled,
+    terms_of,
+)
+from ...extend.numbers import upper_float, working_precision
+from ...extend.wording import shortened
 from .. import units
 from ..errors import RelationMismatch
 
 # A secret between answers, a threshold or the step of a record: a whole job, whose slack no step bounds.
 INTERACTIVE = (SparseVector, GaussianSparseVector, RandomAllocation, ShuffledBatches)
+LEAK_BITS = 1200  # a mass of 5e-324 and its complement fit exactly
 
 
 class Use(NamedTuple):
@@ -83,7 +82,7 @@ def one_law(part: Mechanism) -> bool:
 
 def uses(part: Mechanism, direction: Direction) -> tuple[Use, ...]:
     """The pairs of one part of a job, and what leaks."""
-    with working_precision(EDGE_BITS):
+    with working_precision(LEAK_BITS):
         return tuple(
             Use(pair, count, max(_mass(pair), _mass(pair.reversed())))
             for pair, count in terms_of(part.nameless, direction)

@@ -14,14 +14,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ...errors import InvalidParameter
-from ...expression import parse
-from ...kernels.normal_shift import level, shift_below
-from ...mechanisms.base import Mechanism
-from ...mechanisms.gaussian import GDP
-from ...mechanisms.parameters import nonnegative, whole
-from ...relation import Relation
-from ...transforms.composition import compose
+from ... import GDP, InvalidParameter, Mechanism, Relation, compose, parse
+from ...extend.numbers import normal_level, shift_below
+from ...extend.parameters import nonnegative, whole
 from .. import units
 from .base import BudgetAxis, BudgetKind, Design, Price, Wanted
 from .gaussian import MU2, gaussian_cost
@@ -148,7 +143,7 @@ def _room(run: Mechanism, epsilon: float, delta: float) -> Fraction:
     alone = run.epsilon(delta).upper
     if not alone <= epsilon:
         raise InvalidParameter(f"the plan alone has epsilon {alone:.6g} at what slack leaves of delta: ask for more")
-    low, high = 0.0, shift_below(epsilon, level(delta)) if delta > 0.0 else 0.0
+    low, high = 0.0, shift_below(epsilon, normal_level(delta)) if delta > 0.0 else 0.0
     for _ in range(ROOM_STEPS):
         middle = (low + high) / 2.0
         if middle > 0.0 and (run + GDP(mu=middle)).epsilon(delta).upper <= epsilon:

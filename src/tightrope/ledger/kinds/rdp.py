@@ -18,12 +18,10 @@ from typing import Any
 
 from flint import arb
 
-from ... import work
-from ...errors import InvalidParameter, UnsupportedMechanism
-from ...facets.cumulant import cumulant_above
-from ...kernels.ball import upper_float, working_precision
-from ...mechanisms.base import Mechanism
-from ...relation import Direction
+from ... import Direction, InvalidParameter, Mechanism, UnsupportedMechanism
+from ...extend import work
+from ...extend.moments import cumulant_above
+from ...extend.numbers import upper_float, working_precision
 from .. import units
 from ..menu import axis_name, checked_weights, default_weights, spent_epsilon, threshold
 from .base import BudgetAxis, BudgetKind, Design, Price, Wanted

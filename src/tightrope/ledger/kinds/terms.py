@@ -12,10 +12,9 @@ from typing import Any
 
 from flint import arb
 
-from ...errors import InvalidParameter
-from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ...mechanisms.parameters import nonnegative, real
-from ...relation import Relation
+from ... import InvalidParameter, Relation
+from ...extend.numbers import BITS_START, lower_float, upper_float, working_precision
+from ...extend.parameters import nonnegative, real
 from .. import units
 from .base import BudgetAxis, Wanted
 

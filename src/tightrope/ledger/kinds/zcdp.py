@@ -18,11 +18,9 @@ from typing import Any
 
 from flint import arb
 
-from ...errors import InvalidParameter
-from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
-from ...mechanisms.base import Mechanism
-from ...mechanisms.parameters import nonnegative
-from ...relation import Direction
+from ... import Direction, InvalidParameter, Mechanism
+from ...extend.numbers import BITS_START, lower_float, upper_float, working_precision
+from ...extend.parameters import nonnegative
 from .. import units
 from ..menu import default_weights, gaussian_order, threshold
 from .base import BudgetAxis, BudgetKind, Design, Price, Wanted

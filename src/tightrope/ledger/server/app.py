@@ -31,9 +31,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from ...documents import read_value
-from ...errors import DataError, InvalidParameter, TightropeError
-from ...version import __version__
+from ... import DataError, InvalidParameter, TightropeError, __version__
+from ...extend.documents import read_value
 from .. import keeping, orders, wire
 from ..book import jobs
 from ..book.entry import Actor

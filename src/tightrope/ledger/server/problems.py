@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.responses import Response
 
-from ...errors import DataError, ExpressionError, InvalidParameter, TightropeError, UnsupportedMechanism
+from ... import DataError, ExpressionError, InvalidParameter, TightropeError, UnsupportedMechanism
 from ..errors import LedgerError, Unauthenticated, Unavailable, VerificationFailed
 from ..wire import PROBLEM_TYPE
 

@@ -21,9 +21,9 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ...errors import InvalidParameter
-from ...listening import TellingServer, listening_at
-from ...sweep.local import cores
+from ... import InvalidParameter
+from ...extend.processes import cores
+from ...extend.servers import TellingServer, listening_at
 from .. import keeping, secret_of
 from ..book import jobs
 from ..book.entry import Actor

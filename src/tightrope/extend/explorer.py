@@ -1,0 +1,14 @@
+"""The page of the explorer, opened; needs the extra explore."""
+
+from __future__ import annotations
+
+from ..explore.asked import RUNS_MOST
+from ..explore.ledger import LedgerReader
+from ..explore.server import serve, shared_state
+
+__all__ = [
+    "LedgerReader",
+    "RUNS_MOST",
+    "serve",
+    "shared_state",
+]

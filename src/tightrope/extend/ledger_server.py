@@ -1,0 +1,9 @@
+"""The server of a ledger; needs the extra ledger."""
+
+from __future__ import annotations
+
+from ..ledger.server.serve import serve
+
+__all__ = [
+    "serve",
+]

@@ -1,0 +1,17 @@
+"""What is read of a ledger beside its answers: anchors, history, report; needs the extra ledger."""
+
+from __future__ import annotations
+
+from ..ledger.chain import canonical
+from ..ledger.database import shown_address
+from ..ledger.filing import gather as budget_report
+from ..ledger.ledger import read_anchor
+from ..ledger.past import thinned
+
+__all__ = [
+    "budget_report",
+    "canonical",
+    "read_anchor",
+    "shown_address",
+    "thinned",
+]

@@ -1,0 +1,27 @@
+"""Checks of parameters: each gives the value as it is kept, or refuses it by its name."""
+
+from __future__ import annotations
+
+from ..mechanisms.parameters import (
+    WHOLE_MOST,
+    finite,
+    in_order,
+    nonnegative,
+    one_line,
+    positive,
+    probability,
+    real,
+    whole,
+)
+
+__all__ = [
+    "finite",
+    "in_order",
+    "nonnegative",
+    "one_line",
+    "positive",
+    "probability",
+    "real",
+    "whole",
+    "WHOLE_MOST",
+]

@@ -1,0 +1,25 @@
+"""Numbers and names in messages; arguments of calls, and values that do not change."""
+
+from __future__ import annotations
+
+from ..bound import FrozenMapping
+from ..calls import check_folder, checked, cut, listed, nearest, quoted, shortened
+from ..digits import FIXED_FROM, FIXED_TO, rounded, short, timed
+from ..version import install_command
+
+__all__ = [
+    "check_folder",
+    "checked",
+    "cut",
+    "FIXED_FROM",
+    "FIXED_TO",
+    "FrozenMapping",
+    "install_command",
+    "listed",
+    "nearest",
+    "quoted",
+    "rounded",
+    "short",
+    "shortened",
+    "timed",
+]

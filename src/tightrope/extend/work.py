@@ -1,0 +1,16 @@
+"""How much work, time and memory a question may take, and how its parts share that."""
+
+from __future__ import annotations
+
+from ..work import POINT_SHARE, Meter, Rating, allowance, left, part, patience, share_of
+
+__all__ = [
+    "allowance",
+    "left",
+    "Meter",
+    "part",
+    "patience",
+    "POINT_SHARE",
+    "Rating",
+    "share_of",
+]
