@@ -22,6 +22,7 @@ from itertools import islice
 from sys import version_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .. import work
 from ..calls import cut
 from ..errors import InvalidParameter
 from ..version import __version__, install_command
@@ -161,7 +162,7 @@ def _check_first(client: Client) -> None:
     """Waits until a worker says which versions it has."""
     future = client.submit(stamp, pure=False)
     try:
-        check_stamp(future.result(timeout=FOUND_WITHIN))
+        check_stamp(future.result(timeout=work.patience(FOUND_WITHIN)))
     except TimeoutError:
         address = client.scheduler.address
         raise ConnectionError(
