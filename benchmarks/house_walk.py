@@ -17,7 +17,7 @@ from functools import cache
 from inspect import ismodule
 from itertools import pairwise
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import NamedTuple
 
 from benchmarks.house_tree import House, Row
@@ -97,12 +97,22 @@ def figures(root: Path) -> Mapping[str, int]:
 # In the process.
 
 
-class Call(NamedTuple):
-    """A function that was entered: its file, its name, and the class of its first argument where that is self."""
+OWNED = ("__init__", "pair")  # names that are asked of which class they are; to look at each call takes long
 
-    path: Path
-    name: str
+
+class Call(NamedTuple):
+    """A function that was entered, and the class of its first argument where that is self and the name is of OWNED."""
+
+    code: CodeType
     owner: str
+
+    @property
+    def path(self) -> Path:
+        return Path(self.code.co_filename)
+
+    @property
+    def name(self) -> str:
+        return self.code.co_name
 
 
 def traced(ask: Callable[[], object]) -> list[Call]:
@@ -112,9 +122,8 @@ def traced(ask: Callable[[], object]) -> list[Call]:
     def see(frame: FrameType, event: str, argument: object) -> None:
         if event == "call":
             code = frame.f_code
-            bound = code.co_varnames[:1] == ("self",)
-            owner = type(frame.f_locals.get("self")).__name__ if bound else ""
-            calls.append(Call(Path(code.co_filename), code.co_name, owner))
+            bound = code.co_name in OWNED and code.co_varnames[:1] == ("self",)
+            calls.append(Call(code, type(frame.f_locals.get("self")).__name__ if bound else ""))
 
     sys.setprofile(see)
     try:
@@ -136,7 +145,7 @@ def measure() -> dict[str, int]:
 
     def own(ask: Callable[[], object]) -> list[Call]:
         ask()
-        return [call for call in traced(ask) if call.path.is_relative_to(base)]
+        return [call for call in traced(ask) if call.code.co_filename.startswith(f"{base}{os.sep}")]
 
     calls = own(lambda: tr.parse("Gaussian(sigma=1).poisson(rate=0.01) * 1000").epsilon(1e-6))
     packages = [call.path.relative_to(base).parts[0] for call in calls]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -35,12 +35,6 @@ def of_this_test(sigma: float, count: int) -> tr.Mechanism:
     return tr.Gaussian(sigma=sigma) * count
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @contextmanager
 def command(*words: str) -> Iterator[None]:
     """A process of Dask for as long as it is needed."""
@@ -61,17 +55,19 @@ def command(*words: str) -> Iterator[None]:
             process.wait()
 
 
-def listening(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+def address_in(place: Path) -> str | None:
+    """What a scheduler wrote once it listens: any port that was free, which is nobody else's from then on."""
+    try:
+        return str(json.loads(place.read_text("utf-8"))["address"])
+    except (OSError, ValueError):  # it has not written, or not all
+        return None
 
 
 @pytest.fixture(scope="module")
-def scheduler() -> Iterator[str]:
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a scheduler with two workers, all started as commands."""
     pytest.importorskip("distributed")
-    port = free_port()
-    address = f"tcp://127.0.0.1:{port}"
+    place = tmp_path_factory.mktemp("scheduler") / "scheduler.json"
     with ExitStack() as running:
         running.enter_context(
             command(
@@ -79,7 +75,9 @@ def scheduler() -> Iterator[str]:
                 "--host",
                 "127.0.0.1",
                 "--port",
-                str(port),
+                "0",
+                "--scheduler-file",
+                str(place),
                 "--dashboard-address",
                 ":0",
                 "--no-dashboard",
@@ -87,7 +85,7 @@ def scheduler() -> Iterator[str]:
             )
         )
         ends = time.monotonic() + PATIENCE
-        while not listening(port):
+        while (address := address_in(place)) is None:
             assert time.monotonic() < ends, "the scheduler does not listen"
             time.sleep(0.05)
         for _ in range(2):

@@ -23,6 +23,7 @@ from sys import version_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import InvalidParameter, __version__
+from ..extend import work
 from ..extend.wording import cut, install_command
 from .executor import Executor, lost
 from .job import Chunk, Job, Rows, warm
@@ -160,7 +161,7 @@ def _check_first(client: Client) -> None:
     """Waits until a worker says which versions it has."""
     future = client.submit(stamp, pure=False)
     try:
-        check_stamp(future.result(timeout=FOUND_WITHIN))
+        check_stamp(future.result(timeout=work.patience(FOUND_WITHIN)))
     except TimeoutError:
         address = client.scheduler.address
         raise ConnectionError(

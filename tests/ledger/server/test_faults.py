@@ -33,8 +33,8 @@ class Mortal:
     """A server that is told when to die, and started again."""
 
     def __init__(self, url: str) -> None:
-        with listening_at("127.0.0.1", 0) as sock:
-            self.port = int(sock.getsockname()[1])
+        self._held = listening_at("127.0.0.1", 0)  # nobody else is given the port between two lives
+        self.port = int(self._held.getsockname()[1])
         command = [sys.executable, "-m", "tests.ledger.server.dying", url, str(self.port)]
         root = Path(__file__).parents[3]
         self._process = subprocess.Popen(
@@ -69,6 +69,7 @@ class Mortal:
         """All of it, also where a test ended early."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait(PATIENCE)
+        self._held.close()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
             pipe.close()
