@@ -204,6 +204,9 @@ class OneHit(Likelihood):
         share = self.share(x)
         return self.log_g(x), share, share * (1.0 - share)
 
+    def log_density(self, power: float, x: float) -> float:
+        return power * softplus(self.mu * x + self.odds) - 0.5 * x * x
+
     def loss(self, x: float) -> float:
         return math.log1p(-self.rate) + softplus(self.mu * x + self.odds)
 
@@ -280,4 +283,4 @@ Chance = float | Likelihood
 
 def likelihood(mu: float, chance: Chance) -> Likelihood:
     """That of one record in a sample at a rate, or the one that was given."""
-    return chance if isinstance(chance, Likelihood) else OneHit(mu, chance)
+    return OneHit(mu, chance) if isinstance(chance, float | int) else chance
