@@ -174,10 +174,10 @@ def log_ratios(rise: Enclosure, log_odds: Enclosure) -> Enclosure:
     if float(log_odds.value) > 0.0:
         return rise + log_ratios(-rise, -log_odds)
     odds = log_odds.exp()
-    steep = rise.value > OFFSET_SPLIT
-    near = (where(~steep, rise, exact(np.zeros_like(rise.value))).expm1() * (odds / (1.0 + odds))).log1p()
+    share, steep = odds / (1.0 + odds), rise.value > OFFSET_SPLIT
     if not steep.any():
-        return near
+        return (rise.expm1() * share).log1p()
+    near = (where(~steep, rise, exact(np.zeros_like(rise.value))).expm1() * share).log1p()
     # log(1 - pi) + log(1 + e^w), w the log odds at the node
     at_node = where(steep, rise, exact(np.zeros_like(rise.value))) + log_odds
     above = at_node.value > 0.0
@@ -228,7 +228,7 @@ def _ends(place: _Place, weights: Enclosure, power: float, marked: MarkWindow) -
     mass = lowered(float(np.sum(weights.lower[: grid.size].clip(0.0))), THOUSANDS)
     if not (left > 0.0 and mass > 0.0):
         return np.inf
-    first, last = weights.upper[0], weights.upper[-1]
+    first, last = float(weights[0].upper), float(weights[-1].upper)
     ends = first / -np.expm1(-grid.step * left)
     if grid.end == math.inf and law.many and not right > 1.0:
         ends += last / grid.step * law.beyond(mu, power, grid.centre + grid.right * grid.step, grid.step)
