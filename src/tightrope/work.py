@@ -256,7 +256,12 @@ def left() -> float:
     meter = _METER.get()
     if meter is None:
         return math.inf
-    return 0.0 if meter.stopped() else max(min(each.left for each in meter.chain()), 0.0)
+    if meter.stopped():
+        return 0.0
+    least, each = meter.left, meter.whole
+    while each is not None:
+        least, each = min(least, each.left), each.whole
+    return max(least, 0.0)
 
 
 def over() -> bool:

@@ -47,7 +47,6 @@ class QuadratureError:
         with np.errstate(over="ignore", under="ignore"):
             return raised(np.asarray(self.fixed + np.exp(exponents + 1e-9 * (1.0 + abs(exponents)))), MILLIONS)
 
-
     @cached_property
     def at_zero(self) -> float:
         """The bound at 0."""

@@ -113,7 +113,7 @@ class SampledCgf(SampledPart):
         """Values of log g and logs of the tilted density on a grid, each to a few roundings of its parts."""
         power = self.power(tilt)
         low, high = window(mu, self.law, power, width)
-        if isinstance(self.rate, Likelihood):
+        if self.law is self.rate:
             low = math.floor(low / step) * step  # many tilts share nodes
         size = math.ceil((high - low) / step) + 1
         if size > COARSE_MOST:
@@ -124,21 +124,19 @@ class SampledCgf(SampledPart):
 
     def _nodes(self, mu: float, low: float, step: float, size: int) -> tuple[list[float], list[float]]:
         """log g and x^2/2 at the nodes from low on; those of other tilts from there on are not worked out again."""
-        rate, middle, last = self.rate, 0.5 * mu * mu, low + (size - 1) * step
-        plain = (
-            not isinstance(rate, Likelihood)
-            and mu * last - middle <= STEEP_GROWTH
-            and (rate < 0.5 or mu * low - middle > -1.0)
-        )
-        values, bells = self._kept.setdefault((mu, low, step, plain), ([], []))
-        if not values:  # of one kind alone: a search stays with it
+        law, middle, last = self.law, 0.5 * mu * mu, low + (size - 1) * step
+        rate = law.share_of_hits  # or the rate
+        plain = law is not self.rate and mu * last - middle <= STEEP_GROWTH and (rate < 0.5 or mu * low - middle > -1.0)
+        here = mu, low, step, plain
+        if here not in self._kept:  # a search stays with one
             self._kept.clear()
-            self._kept[mu, low, step, plain] = values, bells
+            self._kept[here] = [], []
+        values, bells = self._kept[here]
         more = range(len(values), size)
-        if isinstance(rate, Likelihood):
+        if law is self.rate:
             first = round(low / step)
             nodes = [(first + index) * step for index in more]
-            values += [rate.loss(x) for x in nodes]
+            values += [law.loss(x) for x in nodes]
         else:
             nodes = [low + index * step for index in more]
             if plain:
@@ -146,7 +144,7 @@ class SampledCgf(SampledPart):
             else:
                 values += [mixed_plain(mu * x - middle, rate) for x in nodes]
         bells += [0.5 * x * x for x in nodes]
-        return (values, bells) if len(values) == size else (values[:size], bells[:size])
+        return values[:size], bells[:size]
 
     @cached_property
     def _kept(self) -> dict[tuple[float, float, float, bool], tuple[list[float], list[float]]]:

@@ -156,12 +156,13 @@ class Likelihood(ABC):
 
     def mode(self, power: float) -> float:
         """The mode of n g^a for a < 0, about: the log density is concave with curvature at least 1."""
-        mu, low, high = self.mu, power * self.mu * self.most, 0.0
+        pull, low, high = power * self.mu, power * self.mu * self.most, 0.0
+        share, width = self.share, MODE_WIDTH * self.most
         for _ in range(80):
-            if high - low < MODE_WIDTH * self.most:
+            if high - low < width:
                 break
             middle = 0.5 * (low + high)
-            low, high = (low, middle) if middle > power * mu * self.share(middle) else (middle, high)
+            low, high = (low, middle) if middle > pull * share(middle) else (middle, high)
         return 0.5 * (low + high)
 
     def log_density(self, power: float, x: float) -> float:
