@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from . import work
 from .beside import ZcdpBounds
@@ -171,6 +172,16 @@ def _beside(answers: Mapping[Direction, Answer], worst: Direction) -> dict[str, 
     return {"other": others[0]} if others else {}
 
 
+class Standing(NamedTuple):
+    """What a certificate says of the mechanism itself."""
+
+    tight: bool
+    attained: bool
+    relation: Relation | None
+    claims: dict[str, object]
+    confidence: float | None
+
+
 @dataclass(frozen=True)
 class Case:
     """A mechanism and how it is asked: one planner per direction, none where even the pairs took too long.
@@ -288,10 +299,7 @@ class Case:
         where it is that of the pairs or of the floors."""
         ended = meter.exhausted if self.planners else "time"
         with work.uncounted():
-            tight, relation = self.mechanism.tight, named_relation(self.mechanism)
-            of_pair = self.question.quantity in OF_LOSS or not self.below
-            if attained is None:
-                attained = tight if of_pair else self.mechanism.attained_once
+            standing = self._standing
         lower, upper = agreed(chosen.lower, chosen.upper, "one direction or engine", "another")
         return Bound(
             lower,
@@ -301,17 +309,25 @@ class Case:
                 arithmetic=chosen.arithmetic,
                 reason=chosen.reason,
                 direction=None if self.mechanism.relation is Relation.REPLACE else worst,
-                relation=relation,
-                tight=tight,
-                attained=attained,
-                parameters={**chosen.parameters, **claims(self.mechanism), **self._clocked()},
+                relation=standing.relation,
+                tight=standing.tight,
+                attained=standing.attained if attained is None else attained,
+                parameters={**chosen.parameters, **standing.claims, **self._clocked()},
                 budget=chosen.budget,
-                confidence=confidence(self.mechanism),
+                confidence=standing.confidence,
                 exhausted=ended if meter.late or not narrow else None,
                 advice=self._advice(chosen, ended) if meter.late or not narrow else self._finer(),
                 label=self.label,
             ),
         )
+
+    @cached_property
+    def _standing(self) -> Standing:
+        """The same for every point."""
+        mechanism = self.mechanism
+        tight, of_pair = mechanism.tight, self.question.quantity in OF_LOSS or not self.below
+        attained = tight if of_pair else mechanism.attained_once
+        return Standing(tight, attained, named_relation(mechanism), claims(mechanism), confidence(mechanism))
 
     def _clocked(self) -> dict[str, object]:
         """The seconds asked for, where the clock ended what more work would have narrowed: another run may differ."""

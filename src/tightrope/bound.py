@@ -19,6 +19,7 @@ CLOCK = "ended by the clock"  # a parameter of certificates: the seconds that we
 ERROR_SOURCES = ("discretisation", "truncation", "wrap_around", "quadrature", "rounding", "theorem")
 
 BRIEFLY = MappingProxyType({Relation.ADD_REMOVE: "add/remove", Relation.REPLACE: "replace"})
+PLAIN = (float, str, int)  # what most values are, and needs no look inside
 Value = TypeVar("Value", covariant=True)
 MaybeNone: TypeAlias = Any  # X | MaybeNone: None is possible, and who asks for an answer need not look for it
 
@@ -32,7 +33,9 @@ class FrozenMapping(Mapping[str, Value]):
     __slots__ = ("_items",)
 
     def __init__(self, items: Mapping[str, Value]) -> None:
-        self._items: dict[str, Any] = {key: _frozen(value) for key, value in items.items()}
+        self._items: dict[str, Any] = {
+            key: value if type(value) in PLAIN else _frozen(value) for key, value in items.items()
+        }
 
     def __getitem__(self, key: str) -> Value:
         value: Value = self._items[key]
@@ -51,6 +54,11 @@ class FrozenMapping(Mapping[str, Value]):
         return repr(self._items)
 
 
+def frozen(items: Mapping[str, Value]) -> FrozenMapping[Value]:
+    """The items as they are now; themselves where they cannot change."""
+    return items if isinstance(items, FrozenMapping) else FrozenMapping(items)
+
+
 def _frozen(value: object) -> object:
     """Lists and mappings inside too."""
     if type(value) in (list, tuple):
@@ -60,10 +68,13 @@ def _frozen(value: object) -> object:
 
 def budget_lines(**lines: float) -> Mapping[str, float]:
     """Every error source by name, in delta units; those not given are zero."""
-    unknown = set(lines) - set(ERROR_SOURCES)
+    unknown = lines.keys() - ERROR_SOURCES
     if unknown:
         raise InvalidParameter(f"unknown budget line {sorted(unknown)[0]}; known: {', '.join(ERROR_SOURCES)}")
-    return FrozenMapping({source: lines.get(source, 0.0) for source in ERROR_SOURCES})
+    return FrozenMapping({source: lines.get(source, 0.0) for source in ERROR_SOURCES}) if lines else NO_LINES
+
+
+NO_LINES: Mapping[str, float] = FrozenMapping(dict.fromkeys(ERROR_SOURCES, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +85,8 @@ class Budget:
     lower: Mapping[str, float] = field(default_factory=budget_lines)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "upper", FrozenMapping(self.upper))
-        object.__setattr__(self, "lower", FrozenMapping(self.lower))
+        object.__setattr__(self, "upper", frozen(self.upper))
+        object.__setattr__(self, "lower", frozen(self.lower))
 
     @property
     def widest(self) -> str:
@@ -165,8 +176,8 @@ class Certificate:
         return "both ends are those of the dominating pair; real neighbours have at most its delta at every epsilon"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", FrozenMapping(self.parameters))
-        object.__setattr__(self, "advice", FrozenMapping(self.advice))
+        object.__setattr__(self, "parameters", frozen(self.parameters))
+        object.__setattr__(self, "advice", frozen(self.advice))
 
     def __str__(self) -> str:
         return "\n".join(f"{name + ':':<12} {text}" for name, text in self._lines())

@@ -21,9 +21,9 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import NoReturn, TypeVar
+from typing import Generic, NoReturn, TypeVar
 
 from .errors import WorkExhausted
 
@@ -122,11 +122,16 @@ class Meter:
 
     def spend(self, units: float) -> None:
         """Takes units, or raises WorkExhausted before the work is done."""
-        late, meters = self.over(), list(self.chain())
-        if late or any(units > each.left for each in meters):
-            self.end("time", late)
-        for each in meters:
+        late = self.over()
+        each: Meter | None = self
+        while each is not None:
+            if late or units > each.left:
+                self.end("time", late)
+            each = each.whole
+        each = self
+        while each is not None:
             each.left -= units
+            each = each.whole
         count = _TALLY.get()
         if count is not None:
             count.units += units
@@ -153,6 +158,7 @@ class WorkDone:
         return self.units / UNITS_PER_SECOND
 
 
+M = TypeVar("M", Meter, None)
 _METER: ContextVar[Meter | None] = ContextVar("tightrope_work", default=None)
 _TALLY: ContextVar[WorkDone | None] = ContextVar("tightrope_tally", default=None)
 
@@ -175,40 +181,53 @@ def patience(seconds: float) -> float:
     return PATIENCE_MOST if monotonic is still else seconds
 
 
-@contextmanager
-def allowance(seconds: float) -> Iterator[Meter]:
+class InForce(Generic[M]):
+    """A meter, or none, that counts inside."""
+
+    __slots__ = ("_meter", "_token")
+
+    def __init__(self, meter: M) -> None:
+        self._meter = meter
+
+    def __enter__(self) -> M:
+        self._token = _METER.set(self._meter)
+        return self._meter
+
+    def __exit__(self, *raised: object) -> None:
+        _METER.reset(self._token)
+
+
+Metered = AbstractContextManager[Meter]
+
+
+def allowance(seconds: float) -> Metered:
     """What a call may do, by the clock too where these seconds were asked for; inside another allowance, that one goes
     on."""
     outer = _METER.get()
     if outer is not None:
-        yield outer
-        return
+        return nullcontext(outer)
     units, now = seconds * UNITS_PER_SECOND, math.inf if isinstance(seconds, Rating) else monotonic()
     grace = Meter(GRACE * units, now + seconds + GRACE_LEAST)
-    yield from _in_force(Meter((1.0 - GRACE) * units, now + (1.0 - GRACE) * seconds, None, grace))
+    return InForce(Meter((1.0 - GRACE) * units, now + (1.0 - GRACE) * seconds, None, grace))
 
 
-@contextmanager
-def part(share: float, clock: bool = False) -> Iterator[Meter]:
+def part(share: float, clock: bool = False) -> Metered:
     """A share of the units that are left, for one attempt; the clock is that of the call, or shared too."""
     outer = _METER.get()
     if outer is None:
-        yield Meter(math.inf, math.inf)
-        return
+        return nullcontext(Meter(math.inf, math.inf))
     now = monotonic()
     deadline = now + share * (outer.deadline - now) if clock and now < outer.deadline else outer.deadline
-    yield from _in_force(Meter(share * left(), deadline, outer))
+    return InForce(Meter(share * left(), deadline, outer))
 
 
-@contextmanager
-def grace() -> Iterator[Meter]:
+def grace() -> Metered:
     """What was kept of the call, to make an answer of what there is."""
     outer = _METER.get()
     if outer is None:
-        yield Meter(math.inf, math.inf)
-        return
+        return nullcontext(Meter(math.inf, math.inf))
     kept = next((each.grace for each in outer.chain() if each.grace is not None), outer)
-    yield from _in_force(Meter(kept.left, kept.deadline, kept, inside=outer))
+    return InForce(Meter(kept.left, kept.deadline, kept, inside=outer))
 
 
 def in_any_case(make: Callable[[], T]) -> T:
@@ -220,22 +239,9 @@ def in_any_case(make: Callable[[], T]) -> T:
             return make()
 
 
-@contextmanager
-def uncounted() -> Iterator[None]:
+def uncounted() -> AbstractContextManager[None]:
     """What costs next to nothing and must not fail, such as saying how an answer came about, when time is up."""
-    token = _METER.set(None)
-    try:
-        yield
-    finally:
-        _METER.reset(token)
-
-
-def _in_force(meter: Meter) -> Iterator[Meter]:
-    token = _METER.set(meter)
-    try:
-        yield meter
-    finally:
-        _METER.reset(token)
+    return InForce(None)
 
 
 def spend(units: float) -> None:
@@ -250,7 +256,12 @@ def left() -> float:
     meter = _METER.get()
     if meter is None:
         return math.inf
-    return 0.0 if meter.stopped() else max(min(each.left for each in meter.chain()), 0.0)
+    if meter.stopped():
+        return 0.0
+    least, each = meter.left, meter.whole
+    while each is not None:
+        least, each = min(least, each.left), each.whole
+    return max(least, 0.0)
 
 
 def over() -> bool:

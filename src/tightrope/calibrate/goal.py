@@ -66,6 +66,7 @@ class Goal:
         self.refusal: UnsupportedMechanism | None = None  # the first of them
         self._shown = [each.quantity for each in self.probes].index(shown(target))
         self._prepared: dict[float, Prepared] = {}  # for the values that were asked last
+        self._gauged: dict[tuple[int, float], float] = {}  # lines through the same bounds are drawn again and again
 
     def ask(self, value: float, mechanism: Mechanism, far: bool, at_ease: bool) -> Tried:
         """As sharp an answer as it takes to decide; far: the value is believed to be off. at_ease: there is time."""
@@ -111,11 +112,13 @@ class Goal:
         return next((each for each in found if each is not None), None)
 
     def _line(self, one: Tried, two: Tried, place: int) -> tuple[float, float] | None:
-        first, second, probe = one.bounds[place], two.bounds[place], self.probes[place]
+        first, second = one.bounds[place], two.bounds[place]
         if first is None or second is None:
             return None
-        goal = probe.gauge(probe.limit)
-        (low0, high0), (low1, high1) = ((probe.gauge(each.lower), probe.gauge(each.upper)) for each in (first, second))
+        goal = self._gauge(place, self.probes[place].limit)
+        low0, high0, low1, high1 = (
+            self._gauge(place, end) for each in (first, second) for end in (each.lower, each.upper)
+        )
         y0, y1 = low0 + (high0 - low0) / 2.0 - goal, low1 + (high1 - low1) / 2.0 - goal
         noise = max(high0 - low0, high1 - low1)
         if not (math.isfinite(y0) and math.isfinite(y1) and y0 != y1 and noise <= CLEAR * abs(y0 - y1)):
@@ -123,12 +126,18 @@ class Goal:
         wrong = any(each.meets if y > 0.0 else each.misses for each, y in ((one, y0), (two, y1)))
         return None if wrong else (y0, y1)  # where this points to the wrong side, the other question has decided
 
+    def _gauge(self, place: int, value: float) -> float:
+        """What a reading of this probe is on its gauge, worked out once."""
+        if (place, value) not in self._gauged:
+            self._gauged[place, value] = self.probes[place].gauge(value)
+        return self._gauged[place, value]
+
     def upper_line(self, one: Tried, two: Tried) -> tuple[float, float] | None:
         """The same of upper ends alone, the first at or below 0 and the second above; None for none."""
-        for probe, first, second in zip(self.probes, one.bounds, two.bounds, strict=True):
+        for place, (first, second) in enumerate(zip(one.bounds, two.bounds, strict=True)):
             if first is not None and second is not None:
-                goal = probe.gauge(probe.limit)
-                ends = (probe.gauge(first.upper) - goal, probe.gauge(second.upper) - goal)
+                goal = self._gauge(place, self.probes[place].limit)
+                ends = (self._gauge(place, first.upper) - goal, self._gauge(place, second.upper) - goal)
                 if ends[0] <= 0.0 < ends[1] and all(map(math.isfinite, ends)):
                     return ends
         return None

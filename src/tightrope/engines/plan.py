@@ -201,7 +201,8 @@ class Planner:
     def _joined(self, point: Point, accuracy: float) -> Answer | None:
         """Samples of samples as one: the rate is between two doubles, so the answer is between theirs."""
         if self._sides is None:
-            sides = [tuple((sampled_once(pair)[side], count) for pair, count in self.terms) for side in (0, 1)]
+            joined = [(sampled_once(pair), count) for pair, count in self.terms]
+            sides = [tuple((ends[side], count) for ends, count in joined) for side in (0, 1)]
             made = () if sides[0] == self.terms else dict.fromkeys(sides)
             self._sides = tuple(Planner(side, self._question, self._several) for side in made)
         if not self._sides:

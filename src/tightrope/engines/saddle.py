@@ -71,6 +71,9 @@ class CgfSum(Shape):
 
     def cumulants(self, tilt: float) -> Cumulants:
         parts = [(cgf.cumulants(tilt), count) for cgf, count in self.terms]
+        if len(parts) == 1:
+            (value, mean, variance), count = parts[0]
+            return Cumulants(count * value, count * mean, count * variance)
         return Cumulants(*(math.fsum(count * part[index] for part, count in parts) for index in range(3)))
 
     def sample(self) -> Shape:
@@ -85,11 +88,12 @@ class CgfSum(Shape):
 def saddle_at(shape: Shape, tilt: float) -> Saddle:
     """The saddle values at a tilt, for its own epsilon."""
     now = shape.cumulants(tilt)
-    return _with_estimate(Saddle(tilt, now.mean - 1.0 / tilt - 1.0 / (tilt + 1.0), 0.0, now))
+    return _estimated(tilt, now.mean - 1.0 / tilt - 1.0 / (tilt + 1.0), now)
 
 
-def _with_estimate(saddle: Saddle) -> Saddle:
-    return replace(saddle, log_delta=saddle.estimate)
+def _estimated(tilt: float, epsilon: float, now: Cumulants) -> Saddle:
+    """With the saddle-point approximation of delta."""
+    return Saddle(tilt, epsilon, Saddle(tilt, epsilon, 0.0, now).estimate, now)
 
 
 def find_saddle(
@@ -112,7 +116,7 @@ def find_saddle(
             return found
     at = epsilon or 0.0
     found = _solve(shape, lambda saddle: _towards_epsilon(saddle, at, log_least, closeness), tilt_most, start)
-    return _with_estimate(replace(found, epsilon=at))
+    return _estimated(found.tilt, at, found.cumulants)
 
 
 def _towards_delta(saddle: Saddle, log_delta: float, closeness: float) -> tuple[float, bool]:

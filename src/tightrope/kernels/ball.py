@@ -10,7 +10,6 @@ import itertools
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import reduce
 
 from flint import acb, arb, ctx
@@ -27,17 +26,27 @@ INTEGER_BITS = 1 << 20
 LEAST_NORMAL = 2.0**-1022
 
 
-@contextmanager
-def working_precision(bits: int) -> Iterator[None]:
+class working_precision:  # noqa: N801  # it reads as what holds inside
     """Arb works with this many bits inside, and as before outside."""
-    work.spend(BALLS)
-    with _LOCK:
-        before = ctx.prec
-        ctx.prec = bits
+
+    __slots__ = ("_before", "_bits")
+
+    def __init__(self, bits: int) -> None:
+        self._bits = bits
+
+    def __enter__(self) -> None:
+        work.spend(BALLS)
+        _LOCK.acquire()
+        self._before: int = ctx.prec
         try:
-            yield
-        finally:
-            ctx.prec = before
+            ctx.prec = self._bits
+        except BaseException:
+            _LOCK.release()
+            raise
+
+    def __exit__(self, *raised: object) -> None:
+        ctx.prec = self._before
+        _LOCK.release()
 
 
 def enclose(formula: Callable[[], arb], bits_wanted: int = 56) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +32,7 @@ OF_TOTAL_MOST = 0.5  # relative error of the total of the weights beyond which n
 LEVELS = 48  # where the growth of E min(2, t|d|) with t is sampled
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuadratureError:
     """Relative error of the transform at t: fixed + min over modes of exp(constant + slope t)."""
 
@@ -45,6 +46,11 @@ class QuadratureError:
         exponents = np.min([constant + slope * t for constant, slope in self.modes], axis=0)
         with np.errstate(over="ignore", under="ignore"):
             return raised(np.asarray(self.fixed + np.exp(exponents + 1e-9 * (1.0 + abs(exponents)))), MILLIONS)
+
+    @cached_property
+    def at_zero(self) -> float:
+        """The bound at 0."""
+        return float(self.at(np.zeros(1))[0])
 
 
 NO_ERROR = QuadratureError(0.0, ())
@@ -103,7 +109,7 @@ def transform(law: TiltedLaw, step: float, nodes: int) -> Transform:
     deviation = ((up + 1j * across) / total).ravel()[:nodes]
     times = step * np.arange(nodes, dtype=np.float64)
     with np.errstate(over="ignore"):  # an error beyond doubles is inf, and so is the width that it makes
-        quadrature = 4.0 * law.error.at(times) + 4.0 * float(law.error.at(np.zeros(1))[0])
+        quadrature = 4.0 * law.error.at(times) + 4.0 * law.error.at_zero
     dot = 1.01 * (length + len(cuts) + 16) * UNIT  # gamma of such an inner product, any order inside a chunk
     return Transform(deviation, quadrature, _rounding(law, times, dot))
 
@@ -178,5 +184,5 @@ def point_law(
         log = rise.log1p()
     else:
         log = weights.sum().log() + top
-    slack = 4.0 * float(error.at(np.zeros(1))[0])  # M >= 1/2 in the first branch, so twice the error of the plain sum
+    slack = 4.0 * error.at_zero  # M >= 1/2 in the first branch, so twice the error of the plain sum
     return TiltedLaw(exact(centre), widened(log, slack) + exact(centre) * tilt, offsets, weights, error)

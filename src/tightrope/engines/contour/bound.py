@@ -113,9 +113,14 @@ class ContourBound(SelfInverse):
         return {**chosen, "nodes": self.nodes.plan.nodes, **bits}
 
     def delta(self, epsilon: float) -> Evaluation:
+        known = self._evaluations.get(epsilon)
+        if known is not None:
+            return known
         with working_precision(self.nodes.bits):
             found = self.nodes.sum(epsilon)
-            return self._bounded(found, self._truncation, self._aliases(epsilon, chernoff), self._left_out(epsilon))
+            aliases, left_out = self._aliases(epsilon, chernoff), self._left_out(epsilon)
+            made = self._evaluations[epsilon] = self._bounded(found, self._truncation, aliases, left_out)
+            return made
 
     def secant(self, x: float, y: float, second: bool) -> Evaluation:
         """The secant as one sum: what H has left to be desired is not divided by a small distance.
@@ -213,6 +218,10 @@ class ContourBound(SelfInverse):
             period = plan.cycle * plan.period.step.ball()
         height = above(s, self.nodes.log_alias, arb(epsilon))
         return 1 / (c * period).expm1() + height / ((s - c) * period).expm1()
+
+    @cached_property
+    def _evaluations(self) -> dict[float, Evaluation]:
+        return {}
 
     @cached_property
     def _solutions(self) -> dict[float, Found]:

@@ -21,7 +21,7 @@ from ... import work
 from ...errors import Refusal, UnsupportedMechanism, WorkExhausted
 from ...facets.cumulant import cgf_of
 from ...kernels.ball import BITS_START, upper_float, working_precision
-from ..edges import edges
+from ..edges import leaked
 from ..evaluation import Term
 from ..hits.outcomes import every_hit_seen
 from ..parts import Parts
@@ -55,7 +55,7 @@ def prepare(
         raise UnsupportedMechanism("it has no hits, or hits that are counted")
     cgfs = [(cgf_of(pair), count) for pair, count in terms]
     with working_precision(BITS_START):
-        infinite = edges(terms).mass
+        infinite = leaked(terms)
         mass = upper_float(infinite)
     if epsilon is None and (delta is None or not delta > mass):
         raise UnsupportedMechanism("delta is not above its infinite mass")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ... import work
@@ -43,17 +44,22 @@ class SampledPart(Cgf):
     sign: int
     marked: MarkWindow = WHOLE
 
-    @property
+    @cached_property
+    def mu(self) -> float:
+        """Approximately."""
+        return mu_value(self.base)
+
+    @cached_property
     def law(self) -> Likelihood:
         """Of its outputs, about."""
-        return likelihood(mu_value(self.base), self.rate)
+        return likelihood(self.mu, self.rate)
 
     def power(self, tilt: float) -> float:
         """The exponent a of the tilted density n g^a."""
         return 1.0 + tilt if self.sign > 0 else -tilt
 
     def points(self, tilt: float, reach: float, log_tolerance: float) -> int:
-        return choose_grid(mu_value(self.base), self.rate, self.power(tilt), reach, log_tolerance, self.marked).size
+        return choose_grid(self.mu, self.law, self.power(tilt), reach, log_tolerance, self.marked).size
 
     def tilted(self, tilt: float, reach: float, log_tolerance: float) -> TiltedLaw:
         from ...kernels.enclosure import enclosing
@@ -69,7 +75,7 @@ class SampledPart(Cgf):
     def decay(self, tilt: float) -> Decay:
         from .decay_float import decay
 
-        return decay(mu_value(self.base), self.rate, self.power(tilt), self.marked) or NoDecay()
+        return decay(self.mu, self.law, self.power(tilt), self.marked) or NoDecay()
 
     def ball_decay(self, tilt: float) -> Decay:
         with working_precision(BITS_START):
@@ -81,10 +87,9 @@ class SampledCgf(SampledPart):
 
     def cumulants(self, tilt: float) -> Cumulants:
         """Trapezoid sums in plain floats, coarse but far better than the choice of a contour needs."""
-        mu = mu_value(self.base)
-        step = min(0.7, 1.2 / mu)
-        found = log_cumulants(*self._coarse(mu, tilt, step, 7.0), step / ROOT_TWO_PI)
-        return found._replace(mean=self.sign * found.mean)
+        step = min(0.7, 1.2 / self.mu)
+        found = log_cumulants(*self._coarse(self.mu, tilt, step, 7.0), step / ROOT_TWO_PI)
+        return Cumulants(found.value, self.sign * found.mean, found.variance)
 
     def log_mgf_above(self, tilt: float) -> float:
         """The trapezoid sum, raised by its error and by more than all roundings; K grows with mu.
@@ -106,24 +111,44 @@ class SampledCgf(SampledPart):
 
     def _coarse(self, mu: float, tilt: float, step: float, width: float) -> tuple[list[float], list[float]]:
         """Values of log g and logs of the tilted density on a grid, each to a few roundings of its parts."""
-        rate, power = self.rate, self.power(tilt)
+        power = self.power(tilt)
         low, high = window(mu, self.law, power, width)
-        if isinstance(rate, Likelihood):
+        if self.law is self.rate:
             low = math.floor(low / step) * step  # many tilts share nodes
         size = math.ceil((high - low) / step) + 1
         if size > COARSE_MOST:
             raise UnsupportedMechanism("its losses are too large for a contour; try engine='lattice'")
         work.spend(COARSE * size)
-        nodes, middle = [low + index * step for index in range(size)], 0.5 * mu * mu
-        if isinstance(rate, Likelihood):
+        values, bells = self._nodes(mu, low, step, size)
+        return values, [power * value - bell for value, bell in zip(values, bells, strict=True)]
+
+    def _nodes(self, mu: float, low: float, step: float, size: int) -> tuple[list[float], list[float]]:
+        """log g and x^2/2 at the nodes from low on; those of other tilts from there on are not worked out again."""
+        law, middle, last = self.law, 0.5 * mu * mu, low + (size - 1) * step
+        rate = law.share_of_hits  # or the rate
+        plain = law is not self.rate and mu * last - middle <= STEEP_GROWTH and (rate < 0.5 or mu * low - middle > -1.0)
+        here = mu, low, step, plain
+        if here not in self._kept:  # a search stays with one
+            self._kept.clear()
+            self._kept[here] = [], []
+        values, bells = self._kept[here]
+        more = range(len(values), size)
+        if law is self.rate:
             first = round(low / step)
-            nodes = [(first + index) * step for index in range(size)]
-            values = [rate.loss(x) for x in nodes]
-        elif mu * nodes[-1] - middle <= STEEP_GROWTH and (rate < 0.5 or mu * low - middle > -1.0):
-            values = [math.log1p(rate * math.expm1(mu * x - middle)) for x in nodes]
+            nodes = [(first + index) * step for index in more]
+            values += [law.loss(x) for x in nodes]
         else:
-            values = [mixed_plain(mu * x - middle, rate) for x in nodes]
-        return values, [power * value - 0.5 * x * x for value, x in zip(values, nodes, strict=True)]
+            nodes = [low + index * step for index in more]
+            if plain:
+                values += [math.log1p(rate * math.expm1(mu * x - middle)) for x in nodes]
+            else:
+                values += [mixed_plain(mu * x - middle, rate) for x in nodes]
+        bells += [0.5 * x * x for x in nodes]
+        return values[:size], bells[:size]
+
+    @cached_property
+    def _kept(self) -> dict[tuple[float, float, float, bool], tuple[list[float], list[float]]]:
+        return {}
 
     def marks(self) -> Markable | None:
         from .marked import GaussianMarks

@@ -69,9 +69,9 @@ class DecayCell:
         most = ops.smaller(self.share_right * self.other_left, self.share_left * 0 + 0.25)
         return ops.smaller(self.share_left * self.other_left, self.share_right * self.other_right), most
 
-    def log_modulus(self, ops: Arithmetic, half: Number, power: float) -> Number:
+    def log_modulus(self, ops: Arithmetic, spread: tuple[Number, Number], half: Number, power: float) -> Number:
         """At or above a log|g(x + iy)/g(x)|, half the sine of mu y/2."""
-        least, most = self.spread(ops)
+        least, most = spread
         return ops.log1p((least if power >= 0.0 else most) * half * half * -4.0) * (0.5 * power)
 
     def turn(self, ops: Arithmetic, angle: Number) -> Number:
@@ -98,10 +98,10 @@ class MixedCell:
         """The least and the most of V on the cell."""
         return self.least, self.most
 
-    def log_modulus(self, ops: Arithmetic, half: Number, power: float) -> Number:
+    def log_modulus(self, ops: Arithmetic, spread: tuple[Number, Number], half: Number, power: float) -> Number:
         """At or above a log|g(x + iy)/g(x)|, half the sine of mu y/2."""
-        square = half * half
-        return self.least * square * (-2.0 * power) if power >= 0.0 else self.most * ops.log1p(-square) * (2.0 * power)
+        square, (least, most) = half * half, spread
+        return least * square * (-2.0 * power) if power >= 0.0 else most * ops.log1p(-square) * (2.0 * power)
 
     def turn(self, ops: Arithmetic, angle: Number) -> Number:
         """At or below arg g(x + iy), where mu y is at least this angle."""
@@ -115,11 +115,11 @@ class UnevenCell(MixedCell):
     |g(x + iy)/g(x)|^2 >= 1 - V (mu y)^2 only, and (mu y)^2 <= 4 q (1 + 0.4675 q), q = sin^2(mu y/2) <= 1/2.
     """
 
-    def log_modulus(self, ops: Arithmetic, half: Number, power: float) -> Number:
+    def log_modulus(self, ops: Arithmetic, spread: tuple[Number, Number], half: Number, power: float) -> Number:
         if power >= 0.0:
-            return MixedCell.log_modulus(self, ops, half, power)
-        square = half * half
-        return ops.log1p(self.most * square * (square * 0.4675 + 1.0) * -4.0) * (0.5 * power)
+            return MixedCell.log_modulus(self, ops, spread, half, power)
+        square, most = half * half, spread[1]
+        return ops.log1p(most * square * (square * 0.4675 + 1.0) * -4.0) * (0.5 * power)
 
 
 Cell = DecayCell | MixedCell
@@ -153,14 +153,15 @@ def exponent(
     """An upper bound of U on the cell, and the sum of the sizes of its parts (for rounding)."""
     scale = radius * eagerness * mu / height
     low, high = height * -ops.expm1(cell.share_left * -scale), height * -ops.expm1(cell.share_right * -scale)
-    steep = cell.spread(ops)[1] * ops.exp(cell.share_left * -scale) * mu * mu * (radius * eagerness)
+    spread = cell.spread(ops)
+    steep = spread[1] * ops.exp(cell.share_left * -scale) * mu * mu * (radius * eagerness)
     bend = ops.log1p(steep * steep) * 0.5
     lift = high * high * 0.5
     for mark in cell.marks:
         lift = lift + edge_lift(ops, mark, high)
     turn_low, turn_high = low * mu, high * mu
     half = ops.sin((turn_low if power >= 0.0 else turn_high) * 0.5)
-    modulus = cell.log_modulus(ops, half, power)
+    modulus = cell.log_modulus(ops, spread, half, power)
     drop = radius * cell.turn(ops, turn_low)
     return lift + bend + modulus - drop, lift + bend + abs(modulus) + drop
 

@@ -115,20 +115,27 @@ def one_hit_cells(mu: float, odds: float, power: float, edges: FloatArray) -> Ce
     if not np.max(parts) < ODDS_MOST:
         return None
     at_edges, middles, scale = _log_densities(mu, odds, power, edges)
-    width = right - left
-    pull = abs(power) * mu * share[1:] * (1.0 + 0.25 * np.maximum(parts[:-1], parts[1:]))
+    width, largest = right - left, np.maximum(parts[:-1], parts[1:])
+    pull = abs(power) * mu * share[1:] * (1.0 + 0.25 * largest)
     error = EXPONENT_ERROR * (np.maximum(scale[:-1], scale[1:]) + (pull + abs(left) + abs(right)) * width)
     whole = DecayCell(
-        left=np.append(left, [-np.inf, edges[-1]]),
-        right=np.append(right, [edges[0], np.inf]),
-        share_left=np.append(share[:-1], [0.0, share[-1]]),
-        share_right=np.append(share[1:], [share[0], 1.0]),
-        other_left=np.append(other[:-1], [1.0, other[-1]]),
-        other_right=np.append(other[1:], [other[0], 0.0]),
+        left=_with_tails(left, -np.inf, edges[-1]),
+        right=_with_tails(right, edges[0], np.inf),
+        share_left=_with_tails(share[:-1], 0.0, share[-1]),
+        share_right=_with_tails(share[1:], share[0], 1.0),
+        other_left=_with_tails(other[:-1], 1.0, other[-1]),
+        other_right=_with_tails(other[1:], other[0], 0.0),
     )
-    slack = DECAY_SLACK + SHARE_ERROR * np.append(np.maximum(parts[:-1], parts[1:]), parts[[0, -1]])
+    slack = DECAY_SLACK + SHARE_ERROR * _with_tails(largest, parts[0], parts[-1])
     inner = DecayCell(left, right, share[:-1], share[1:], other[:-1], other[1:])
     return CellTable(inner, whole, at_edges, middles, EXPONENT_ERROR * scale, error, slack)
+
+
+def _with_tails(cells: FloatArray, left: float, right: float) -> FloatArray:
+    """Values on the cells, and on the two tails after them."""
+    values = np.empty(len(cells) + 2)
+    values[:-2], values[-2], values[-1] = cells, left, right
+    return values
 
 
 def decay(mu: float, rate: Chance, power: float, marked: MarkWindow = WHOLE) -> FloatDecay | None:
@@ -177,21 +184,22 @@ def _log_densities(
     odds; a log g by itself would err by units of a log g(x0), which may be far larger than anything that changes.
     """
     points = np.concatenate([edges, 0.5 * (edges[:-1] + edges[1:])])
-    centre = points[np.argmax(power * np.logaddexp(0.0, mu * points + odds) - 0.5 * points * points)]
+    plain, bells = np.logaddexp(0.0, mu * points + odds), 0.5 * points * points
+    centre = points[np.argmax(power * plain - bells)]
     log0, rise = mu * centre + odds, mu * (points - centre)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         if log0 > 0.0:
             ratio = rise + np.log1p(np.expm1(-rise) / (1.0 + np.exp(log0)))
         else:
             ratio = np.log1p(np.expm1(rise) / (1.0 + np.exp(-log0)))
-        far = np.logaddexp(0.0, mu * points + odds) - np.logaddexp(0.0, log0)
+        far = plain - np.logaddexp(0.0, log0)
         ratio = np.where(abs(rise) > RISE_MOST, far, ratio)
         share, share0 = 1.0 / (1.0 + np.exp(-mu * points - odds)), 1.0 / (1.0 + np.exp(-log0))
-    logs = power * ratio - 0.5 * points * points
+    logs = power * ratio - bells
     parts = abs(mu * points) + abs(mu * centre) + abs(odds) + 0.5 * mu * mu
     # Far from x0 two logs are subtracted, and each errs on its own.
     moved = np.where(abs(rise) > RISE_MOST, share + 2.0 * share0, abs(share - share0))
-    scale = 0.5 * points * points + abs(power) * (abs(ratio) + moved * parts + np.maximum(share, share0) * abs(rise))
+    scale = bells + abs(power) * (abs(ratio) + moved * parts + np.maximum(share, share0) * abs(rise))
     count = len(edges)
     at_ends = np.maximum(scale[:count], np.append(scale[count:], 0.0))
     return logs[:count], logs[count:], at_ends

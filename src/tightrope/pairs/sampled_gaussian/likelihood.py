@@ -156,12 +156,13 @@ class Likelihood(ABC):
 
     def mode(self, power: float) -> float:
         """The mode of n g^a for a < 0, about: the log density is concave with curvature at least 1."""
-        mu, low, high = self.mu, power * self.mu * self.most, 0.0
+        pull, low, high = power * self.mu, power * self.mu * self.most, 0.0
+        share, width = self.share, MODE_WIDTH * self.most
         for _ in range(80):
-            if high - low < MODE_WIDTH * self.most:
+            if high - low < width:
                 break
             middle = 0.5 * (low + high)
-            low, high = (low, middle) if middle > power * mu * self.share(middle) else (middle, high)
+            low, high = (low, middle) if middle > pull * share(middle) else (middle, high)
         return 0.5 * (low + high)
 
     def log_density(self, power: float, x: float) -> float:
@@ -203,6 +204,9 @@ class OneHit(Likelihood):
     def plain_point(self, x: float) -> tuple[float, float, float]:
         share = self.share(x)
         return self.log_g(x), share, share * (1.0 - share)
+
+    def log_density(self, power: float, x: float) -> float:
+        return power * softplus(self.mu * x + self.odds) - 0.5 * x * x
 
     def loss(self, x: float) -> float:
         return math.log1p(-self.rate) + softplus(self.mu * x + self.odds)
@@ -280,4 +284,4 @@ Chance = float | Likelihood
 
 def likelihood(mu: float, chance: Chance) -> Likelihood:
     """That of one record in a sample at a rate, or the one that was given."""
-    return chance if isinstance(chance, Likelihood) else OneHit(mu, chance)
+    return OneHit(mu, chance) if isinstance(chance, float | int) else chance

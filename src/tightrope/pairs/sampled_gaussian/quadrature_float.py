@@ -28,7 +28,7 @@ from .grid import Grid, choose_grid, error_modes, mode_heights
 from .likelihood import Chance, Likelihood, likelihood
 from .window import WHOLE, MarkWindow
 
-ROOT_TWO_PI = Enclosure(np.asarray(2.5066282746310002), np.asarray(4e-16))
+LOG_ROOT_TWO_PI = Enclosure(np.asarray(0.9189385332046727), np.asarray(5.6766759927222e-16))
 FLOAT_NODE_BYTES, MARKED_BYTES = 512.0, 1024.0  # a node in some thirty arrays of doubles, and with its weights
 MARK = 1e3  # units of work for the weights of one edge at a node
 CANCELLED = 1e-15  # more than the rounding of a power, of mu and of their product, where a difference of such is small
@@ -52,7 +52,7 @@ def log_mgf_above(mu: Enclosure, rate: Chance, tilt: float, log_tolerance: float
     """
     nodes = _Nodes(mu, rate, 1, tilt, 0.0, log_tolerance, marked)
     ends = nodes.error.fixed
-    strip = float(QuadratureError(0.0, nodes.error.modes).at(np.zeros(1))[0])
+    strip = QuadratureError(0.0, nodes.error.modes).at_zero
     if not (strip < 0.5 and ends < np.inf):
         return np.inf
     total = nodes.log_lift + nodes.log_total()
@@ -98,8 +98,8 @@ class _Nodes:
         place = _Place(law, centre, mu_up, grid)
         ends = _ends(place, self.weights, power, marked)
         self.error = QuadratureError(ends, error_modes(mu_up, power, grid.step, grid.strip))
-        at_zero = float(self.error.at(np.zeros(1))[0])
-        log_unit = self.log_g * base + exact(grid.step).log() - ROOT_TWO_PI.log()
+        at_zero = self.error.at_zero
+        log_unit = self.log_g * base + exact(grid.step).log() - LOG_ROOT_TWO_PI
         self.log_lift, self.kept, self.log_unit = self.log_g * (sign * tilt), tilted_log[self.inside], log_unit
         plain_ends = math.inf
         if grid.end == marked.end:
@@ -174,10 +174,10 @@ def log_ratios(rise: Enclosure, log_odds: Enclosure) -> Enclosure:
     if float(log_odds.value) > 0.0:
         return rise + log_ratios(-rise, -log_odds)
     odds = log_odds.exp()
-    steep = rise.value > OFFSET_SPLIT
-    near = (where(~steep, rise, exact(np.zeros_like(rise.value))).expm1() * (odds / (1.0 + odds))).log1p()
+    share, steep = odds / (1.0 + odds), rise.value > OFFSET_SPLIT
     if not steep.any():
-        return near
+        return (rise.expm1() * share).log1p()
+    near = (where(~steep, rise, exact(np.zeros_like(rise.value))).expm1() * share).log1p()
     # log(1 - pi) + log(1 + e^w), w the log odds at the node
     at_node = where(steep, rise, exact(np.zeros_like(rise.value))) + log_odds
     above = at_node.value > 0.0
@@ -228,7 +228,7 @@ def _ends(place: _Place, weights: Enclosure, power: float, marked: MarkWindow) -
     mass = lowered(float(np.sum(weights.lower[: grid.size].clip(0.0))), THOUSANDS)
     if not (left > 0.0 and mass > 0.0):
         return np.inf
-    first, last = weights.upper[0], weights.upper[-1]
+    first, last = float(weights[0].upper), float(weights[-1].upper)
     ends = first / -np.expm1(-grid.step * left)
     if grid.end == math.inf and law.many and not right > 1.0:
         ends += last / grid.step * law.beyond(mu, power, grid.centre + grid.right * grid.step, grid.step)
