@@ -14,7 +14,7 @@ import tightrope as tr
 from tightrope import account
 from tightrope.cli.app import FAULT, run
 from tightrope.engines import outline
-from tightrope.engines.answer import Answer, Point, nothing_known
+from tightrope.engines.answer import Answer, Point, common, nothing_known
 from tightrope.engines.ladder import CLOSED_FORM
 from tightrope.engines.plan import Planner
 from tightrope.errors import InternalContradiction, agreed
@@ -61,7 +61,7 @@ def test_two_directions_engines_or_answers_that_cross_are_no_answer(monkeypatch:
     one = replace(nothing_known(Point("delta", 1.0)), engine=CLOSED_FORM, lower=0.5)
     other = replace(one, lower=0.1, upper=0.4)
     with pytest.raises(InternalContradiction, match=r"at least 0\.5 by closed_form, at most 0\.4"):
-        one.common(other)
+        common([one, other], ())
     monkeypatch.setattr(Planner, "answer", lambda self, point, accuracy: replace(one, upper=0.25))
     with pytest.raises(InternalContradiction):
         tr.Laplace(scale=1).delta(1.0)

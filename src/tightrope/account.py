@@ -15,7 +15,7 @@ from .beside import ZcdpBounds
 from .bound import CLOCK, Bound, Certificate
 from .calls import cut, listed
 from .curve import Curve
-from .engines.answer import Answer, Point, meets, nothing_known
+from .engines.answer import Answer, Point, common, meets, nothing_known
 from .engines.plan import Planner
 from .engines.tuning import ROUGHLY
 from .epochs import Epochs, halved, rising, tells
@@ -343,7 +343,10 @@ class Case:
         with work.part(work.COARSE_SHARE, clock=True):
             coarse = self._refined(point, COARSE_AIM, every)
         fine = self._refined(point, aim, tuple(coarse))
-        return {each: fine[each].common(coarse[each]) if each in fine else coarse[each] for each in coarse}
+        return {
+            each: common([fine[each], answer], self.planners[each].terms) if each in fine else answer
+            for each, answer in coarse.items()
+        }
 
     def _takes_long(self) -> bool:
         """Whether a direction may, and there is time for a coarse answer before."""

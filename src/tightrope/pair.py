@@ -159,6 +159,12 @@ class Pair(ABC):
         """Ends of the largest Renyi divergence of this order, above 0, of what it stands for, where K is no formula."""
         return None
 
+    def of_bounds(self) -> bool:
+        """Whether bounds on divergences are all that is known of something inside: then it stands for many laws, and
+        may lose more than each of them."""
+        inside = [*self.bases(), *(pair for pair, _ in self.factors() or ())]
+        return self.divergence(2.0) is not None or any(pair.of_bounds() for pair in inside)
+
     def rho(self) -> arb | None:
         """zCDP: K(c) <= c (c + 1) rho for every c > 0; by the range of the loss where no more is known, such as
         L tanh(L/2) for losses in [-L, L].

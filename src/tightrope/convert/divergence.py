@@ -30,7 +30,7 @@ from ..pair import Pair
 from ..relation import Direction
 from ..transforms.terms import terms_of
 from .divergence_ends import Divergence, ends, total
-from .parts_divergence import NOTHING, from_parts, of_bounds
+from .parts_divergence import NOTHING, from_parts
 
 ORDER_MOST = 2.0**53  # beyond, order - 1 is no double
 NEAR_ONE = 2.0**-50
@@ -124,7 +124,7 @@ def of_pair(pair: Pair, order: float, accuracy: float, proof: bool) -> Divergenc
         if pair.opaque():  # a formula, or nothing
             raise
     # What is known by bounds on divergences stands for many laws: their largest profile has a larger divergence.
-    bounds = of_bounds(pair)
+    bounds = pair.of_bounds()
     if bounds or order > PARTS_FIRST:
         known = _tried(known, lambda: _without_masses(pair, order), sure)
     # An order that the quadrature of a cgf cannot reach has masses that no finite pair can hold.

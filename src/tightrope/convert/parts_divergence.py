@@ -29,12 +29,6 @@ OfPart = Callable[[Pair], Divergence]
 NOTHING = Divergence(0.0, math.inf)
 
 
-def of_bounds(pair: Pair) -> bool:
-    """Whether bounds on divergences are all that is known of something inside: then the pair stands for many laws."""
-    inside = [*pair.bases(), *(each for each, _ in pair.factors() or ())]
-    return pair.divergence(2.0) is not None or any(of_bounds(each) for each in inside)
-
-
 def from_parts(pair: Pair, order: float, of_part: OfPart) -> Divergence:
     """What is known without the masses of the pair; it has no infinite loss, or the order lies below 1."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from flint import arb
@@ -14,7 +14,7 @@ from ..kernels.ball import BITS_START, lower_float, upper_float, working_precisi
 from ..kernels.directed import next_up
 from ..question import PROBABILITIES, SIGNED
 from .edges import Edges
-from .evaluation import Evaluator
+from .evaluation import Evaluator, Term
 from .ladder import CLOSED_FORM, OUTLINE, Engine, Rung
 from .tuning import WIDE_EPSILON
 
@@ -62,14 +62,6 @@ class Answer:
         """Whether this says more than that delta is a probability, or that epsilon is not negative."""
         return self.lower > 0.0 or self.upper < (1.0 if point.quantity == "delta" else math.inf)
 
-    def common(self, other: Answer) -> Answer:
-        """Both hold, so what they have in common does."""
-        narrow = min(self, other, key=lambda each: each.width)
-        lower, upper = max(self.lower, other.lower), min(self.upper, other.upper)
-        if OUTLINE in (self.engine, other.engine):
-            lower = min(lower, upper)  # downwards is safe: moments may be those of a claim (plan.Planner._outlined)
-        return replace(narrow, lower=agreed(lower, upper, self.engine.name, other.engine.name)[0], upper=upper)
-
     def mirrored(self, epsilon: float) -> Answer:
         """delta of (P, Q) at -epsilon, where this is delta of (Q, P) at epsilon >= 0.
 
@@ -90,6 +82,20 @@ class Answer:
     def meets(self, accuracy: float, quantity: str) -> bool:
         """Whether this interval is as narrow as asked, or as doubles are."""
         return next_up(self.lower) >= self.upper or meets(self.lower, self.upper, accuracy, quantity)
+
+
+def common(answers: Sequence[Answer], terms: Iterable[Term]) -> Answer:
+    """Each holds of these terms, so what they have in common does: the narrowest of them with the ends of all.
+
+    Where terms stand for many laws, upper ends may be those of each law, by its moments, and lower ends those of the
+    pair of all, which may lose more: these are then no lower ends of any law.
+    """
+    below, above = max(answers, key=lambda each: each.lower), min(answers, key=lambda each: each.upper)
+    lower, upper = below.lower, above.upper
+    if lower > upper and any(pair.of_bounds() for pair, _ in terms):
+        lower = upper
+    agreed(lower, upper, below.engine.name, above.engine.name)
+    return replace(min(answers, key=lambda each: (each.width, -each.lower)), lower=lower, upper=upper)
 
 
 def meets(lower: float, upper: float, accuracy: float, quantity: str) -> bool:

@@ -107,7 +107,7 @@ class BallFormula(SelfInverse):
         low, high = enclose(lambda: self.ball(arb(epsilon)))
         low, high = max(low, 0.0), min(high, 1.0)
         lines = budget_lines(rounding=high - low)
-        return Evaluation(min(low, high), high, Budget(lines, lines))
+        return Evaluation(*agreed(low, high, "a formula", "the same formula"), Budget(lines, lines))
 
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
         found = invert(lambda point: self.against(point, delta), ceiling, min(BALL_TOLERANCE, accuracy / 8.0))

@@ -24,7 +24,7 @@ from ..kernels import conditions
 from ..kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ..question import AUTO, Question
 from . import outline
-from .answer import Answer, Point, answered, exact, from_edges, nothing_known
+from .answer import Answer, Point, answered, common, exact, from_edges, nothing_known
 from .edges import edges, rest_above, sealed
 from .evaluation import Evaluator, SelfInverse, Term, inverse
 from .ladder import ENGINE_NAMES, OUTLINE, Engine, Rung, ladder
@@ -250,14 +250,7 @@ class Planner:
         if best is None or not best.width < math.inf:
             with work.uncounted():
                 known.append(self._unknown(point))
-        narrowest = min(known, key=lambda each: (each.width, -each.lower))
-        # Each holds, so what they have in common does.
-        lower, upper = max(each.lower for each in known), min(each.upper for each in known)
-        if self._bracketed:
-            # Moments of a claim bound every mechanism that it is about; the pair of the largest profiles may lose more
-            # than each of them, and so may its lower end. To lower that is safe: it speaks of less then.
-            lower = min(lower, upper)
-        return replace(narrowest, lower=agreed(lower, upper, "one engine", "another")[0], upper=upper)
+        return common(known, self.terms)
 
     def takes_long(self) -> bool:
         """Whether its answers may take so long that there are simpler pairs to fall back on."""
@@ -300,7 +293,8 @@ class Planner:
         above = min(nothing.upper, above_by_rho(self.terms, point, upper_float(mass)))
         if point.quantity == "delta":
             lower = max(lower_float(mass), 0.0)
-            return replace(nothing, lower=lower, upper=max(above, lower))
+            lower, above = agreed(lower, above, "the infinite mass", "zCDP")
+            return replace(nothing, lower=lower, upper=above)
         bounded = mass <= point.given and self._edges.supremum.is_finite()
         return replace(nothing, upper=min(above, upper_float(self._edges.supremum)) if bounded else above)
 

@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb, ctx
 
 from ...bound import Budget, budget_lines
-from ...errors import Refusal, UnsupportedMechanism
+from ...errors import Refusal, UnsupportedMechanism, agreed
 from ...facets.finite import Atom
 from ...kernels.ball import BITS_START, lower_float, upper_float, working_precision
 from ...kernels.directed import next_down, next_up
@@ -116,8 +116,7 @@ class FloatEvaluator(Evaluator):
         high = min(next_up(high) if leaked_high or dropped else high, 1.0)
         rounding = float(total.radius)
         return Evaluation(
-            min(low, high),
-            high,
+            *agreed(low, high, "a sum of profiles", "the same sum"),
             Budget(budget_lines(rounding=rounding, truncation=dropped), budget_lines(rounding=rounding)),
         )
 

@@ -20,6 +20,7 @@ from typing import ClassVar, NamedTuple
 from flint import arb
 
 from ...bound import Budget, budget_lines
+from ...errors import agreed
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.directed import next_down
 from ...kernels.search import Inverse
@@ -160,7 +161,7 @@ class ContourBound(SelfInverse):
         }
         above = {**lines, "truncation": upper_float(scale * truncation + left_out)}
         budget = Budget(budget_lines(**above), budget_lines(**lines, wrap_around=upper_float(aliases)))
-        return Evaluation(min(max(lower_float(lower), least), most), most, budget)
+        return Evaluation(*agreed(max(lower_float(lower), least), most, "a contour", "the same contour"), budget)
 
     @property
     def _tilt(self) -> arb:

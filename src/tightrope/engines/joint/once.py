@@ -19,6 +19,7 @@ from flint import arb
 
 from ...bound import Budget, budget_lines
 from ...derived.poisson import ball_inner, ball_loss
+from ...errors import agreed
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.search import Inverse
 from ...pair import Sampling
@@ -70,7 +71,8 @@ class OnceEvaluator(SelfInverse):
         with working_precision(MAP_BITS):
             bottom = max(lower_float(factor * arb(below.lower)), 0.0)
             top = min(upper_float(factor * arb(above.upper)), 1.0)
-        return Evaluation(bottom, max(bottom, top), _scaled(Budget(above.budget.upper, below.budget.lower), factor))
+        lower, upper = agreed(bottom, top, "the product at a larger epsilon", "the product at a smaller one")
+        return Evaluation(lower, upper, _scaled(Budget(above.budget.upper, below.budget.lower), factor))
 
     def inverse(self, delta: float, ceiling: float, accuracy: float) -> Inverse[Evaluation]:
         if self.sampling is not None and self.sampling.direction is Direction.ADD:

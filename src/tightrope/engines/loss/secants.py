@@ -104,7 +104,7 @@ def in_balls(formula: BallFormula, t: float, cell: Cell | None, below: bool) -> 
             if bits >= tuning.BITS_LAST or (found.is_finite() and found.rel_accuracy_bits() >= tuning.BITS_TOLD):
                 low, high = max(lower_float(found), 0.0), min(upper_float(found), 1.0)
                 lines = budget_lines(rounding=high - low)
-                return Evaluation(min(low, high), high, Budget(lines, lines))
+                return Evaluation(*agreed(low, high, "a tail", "the same tail"), Budget(lines, lines))
         bits *= 2
 
 

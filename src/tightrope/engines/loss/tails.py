@@ -304,7 +304,8 @@ class LossTails:
             low, high = enclose(partial(_pair_tail, formula, at, below))
             low, high = max(low, 0.0), min(high, 1.0)
             lines = budget_lines(rounding=high - low)
-            return Answer(min(low, high), high, CLOSED_FORM, "ball", "one pair is all of it", {}, Budget(lines, lines))
+            ends = agreed(low, high, "the tail of a pair", "the same tail")
+            return Answer(*ends, CLOSED_FORM, "ball", "one pair is all of it", {}, Budget(lines, lines))
         assert formula is not None
         value = in_balls(formula, t, cell, below)
         return answered(Rung(CLOSED_FORM, True), formula, value.lower, value.upper, value.budget)
