@@ -48,7 +48,7 @@ class About:
         if isinstance(self.claim, tuple):
             return f"({short(float(self.claim[0]))}, {short(float(self.claim[1]))})"
         if isinstance(self.claim, Family):
-            return self.claim.template.text
+            return self.claim.text
         return "" if self.claim is None else repr(self.claim)
 
     @property
