@@ -51,12 +51,13 @@ def test_the_newcomer_with_640_of_700() -> None:
     assert found.p_at(found.epsilon_lower) <= 0.05 < found.p_at(2.1411)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("design", ["runs", "one-run", "random-split"])
-def test_null_scores_refute_nothing(design: str, seed: int) -> None:
-    """With |mu| of a Gaussian fitted to one tail, such scores were called epsilon 3.54 and 5.92."""
-    found = tr.audit(*scored(0.0, seed=100 + seed), design=design, delta=1e-5)
-    assert found.epsilon_lower == 0.0
+def test_null_scores_refute_nothing(design: str) -> None:
+    """With |mu| of a Gaussian fitted to one tail, such scores were called epsilon 3.54 and 5.92. Epsilon 0 itself is
+    refuted in one audit of twenty at most, and then little beyond it."""
+    found = [tr.audit(*scored(0.0, seed=100 + seed), design=design, delta=1e-5).epsilon_lower for seed in range(10)]
+    assert found.count(0.0) >= 9
+    assert max(found) < 0.03  # type: ignore[type-var, operator]
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 0.0), (-3.0, 0.0)])

@@ -150,6 +150,18 @@ def test_bets_on_coins(number: int) -> None:
             assert audits.rejections(table, m, guesses, lambda right, t=level: p_of(right) <= t) <= Fraction(level)
 
 
+def test_bets_at_many_slopes_pay_for_the_largest_summand() -> None:
+    """With a chance p all coins are published by randomised response of e^5, else nothing: that is (0, p (2 q - 1)) and
+    (5, 0)-private. Bets on epsilon 0 win all there is then; the mean of the summands would be below the truth."""
+    p, q, m = Fraction(1, 16_000), 1 - 1 / (1 + below_exp(5.0)), 60
+    slopes = [
+        ClaimSlope(0.0, *2 * (_up(p * (2 * q - 1)),)),
+        *(ClaimSlope(5.0 + index / 64, 0.0, 0.0) for index in range(63)),
+    ]
+    found = CoinBets.of(np.ones(m, dtype=bool), GuessEvent(m, m, m)).p_upper(SlopeClaim(tuple(slopes)))
+    assert Fraction(found) >= p * q**m + (1 - p) * Fraction(1, 2**m)
+
+
 def test_bets_on_rounds() -> None:
     """E1, two laws on three scores, every outcome of four rounds: P(p <= t) <= t."""
     draw = random.Random(7)

@@ -10,6 +10,7 @@ import pytest
 
 import tightrope as tr
 from tests.audit.test_audit import scored
+from tightrope.audit.designs import Settings
 
 SCORES, MEMBER = scored(1.0)
 GIVEN: dict[str, Any] = {"scores": SCORES, "member": MEMBER, "design": "one-run", "delta": 1e-5}
@@ -70,6 +71,18 @@ GIVEN: dict[str, Any] = {"scores": SCORES, "member": MEMBER, "design": "one-run"
         ({"claim": "Gaussian(sigma=1).poisson(rate=0.01)", "neighbours": "replace"}, "about another relation"),
         ({"claim": "Gaussian(sigma=?)", "stopping": True}, "leave out stopping"),
         ({"neighbours": "other"}, "neighbours must be"),
+        ({"neighbours": "other", "design": "random-split"}, "neighbours must be"),
+        ({"claim": "GaussianVariance(sigma1=2, sigma2=1)", "design": "random-split"}, "about another relation"),
+        ({"claim": "GaussianVariance(sigma1=2, sigma2=1)", "neighbours": "replace"}, "about another relation"),
+        ({"coin": 0.3, "sides": "in", "design": "runs"}, "leave out coin"),
+        ({"sides": "in", "design": "runs"}, "leave out sides"),
+        ({"scores": None, "member": None, "table": (9, 1, 1, 9), "sides": "in"}, "leave out sides"),
+        ({"scores": None, "member": None, "guesses": (10, 8, 5), "tail": "low"}, "leave out tail"),
+        ({"scores": None, "member": None, "guesses": (10, 8, 5), "nan": "lowest"}, "leave out nan"),
+        ({"scores": None, "member": None, "guesses": (10, 8, 5), "run": ["a"]}, "leave out run"),
+        ({"scores": None, "member": None, "guesses": (10, 8, 5), "sides": "in", "design": "random-split"}, "no sides"),
+        ({"scores": None, "member": None, "guesses": (9, 8, 5), "coin": 0.3, "design": "random-split"}, "fair coins"),
+        ({"canary": ["a"] * 400, "design": "random-split"}, "the same canary is there twice"),
     ],
 )
 def test_refusals(changed: dict[str, Any], told: str) -> None:
@@ -88,6 +101,8 @@ def test_refusals(changed: dict[str, Any], told: str) -> None:
         ("score,member\n1,1\nx,0\n", "a score and 0 or 1"),
         ("score,member\n1,1\n2\n", "a score and 0 or 1"),
         ("score,member\n1,1\n2,0.5\n", "member must be 0 or 1"),
+        ("score,member\n1,1\n0,7,1\n", "in as many columns"),  # a decimal comma
+        ("score,member\n1,1\n# 2,0\n", "a score and 0 or 1"),
         ("score,member\n", "there are no scores"),
         ("", "column score once"),
     ],
@@ -108,6 +123,74 @@ def test_a_file_sorted_by_membership_leaks_nothing_through_ties(design: str) -> 
     for scores in (np.zeros(400), np.full(400, -np.inf)):
         found = tr.audit(scores, member, design=design, delta=1e-5)
         assert found.epsilon_lower == 0.0
+
+
+def test_names_that_begin_with_a_hash_are_rows(tmp_path: Path) -> None:
+    rows = [
+        f"#{index},{float(score)!r},{int(flag)}" for index, (score, flag) in enumerate(zip(SCORES, MEMBER, strict=True))
+    ]
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(["# canaries of the first run", "canary,score,member", *rows]) + "\n", "utf-8")
+    assert tr.audit(path, design="one-run", delta=1e-5) == tr.audit(SCORES, MEMBER, design="one-run", delta=1e-5)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("named", [False, True])
+def test_runs_with_the_same_coins_are_not_independent(turned: bool, named: bool) -> None:
+    """Two trainings with one toss of the coins: Fisher's product would count the same luck twice."""
+    draw = np.random.Generator(np.random.PCG64(2))
+    coins = draw.random(60) < 0.5
+    member = np.concatenate([coins, ~coins if turned else coins])
+    order = np.concatenate([np.arange(60), 60 + draw.permutation(60)]) if named else np.arange(120)
+    names = [str(index) for index in (order % 60).tolist()]
+    given: dict[str, Any] = {"run": ["a"] * 60 + ["b"] * 60, "design": "one-run", "delta": 1e-5}
+    given |= {"canary": names} if named else {}
+    with pytest.raises(tr.DataError, match="toss new coins for each run"):
+        tr.audit(draw.normal(size=120), member[order], **given)
+    tr.audit(draw.normal(size=120), np.concatenate([coins, draw.random(60) < 0.5])[order], **given)
+
+
+def test_the_order_of_ties_is_not_that_of_the_coins() -> None:
+    """Coins of default_rng(seed), and an audit with that seed: two streams of numbers."""
+    found = Settings(seed=5).draw().random(1000)
+    assert abs(np.corrcoef(found, np.random.default_rng(5).random(1000))[0, 1]) < 0.1
+
+
+def test_copies_of_rows_are_pointed_out() -> None:
+    copied = tr.audit(np.repeat(SCORES, 2), np.repeat(MEMBER, 2), design="runs", delta=1e-5)
+    assert any("leave copies out" in each for each in copied.warnings)
+    assert not tr.audit(SCORES, MEMBER, design="runs", delta=1e-5).warnings
+
+
+def test_a_fixed_number_of_members_is_pointed_out() -> None:
+    told = tr.audit(SCORES, MEMBER, design="one-run", delta=1e-5).warnings
+    assert any("exactly half of the canaries are in" in each for each in told)
+    other = np.concatenate([MEMBER[:-1], [not MEMBER[-1]]])
+    assert not tr.audit(SCORES, other, design="one-run", delta=1e-5).warnings
+
+
+def test_what_the_answer_is_about_and_what_it_takes_for_granted_is_said() -> None:
+    split = tr.audit(*scored(3.0), design="random-split", delta=1e-5, claim=(0.5, 1e-5))
+    assert "for a replaced record" in split.sentences[0]
+    assert "(0.5, 1e-05) for a replaced record is REFUTED" in split.sentences[1]
+    assert "no other seed was tried before" in " ".join(split.assumptions)
+    assert "none that was made is left out" in " ".join(tr.audit(*scored(1.0), design="runs", delta=0).assumptions)
+    assert "whose coins were tossed are counted" in " ".join(tr.audit(**GIVEN).assumptions)
+
+
+def test_how_many_guesses_are_needed_is_said_of_epsilon_too() -> None:
+    found = tr.audit(design="one-run", guesses=(4, 4, 4), delta=0.0)
+    assert found.epsilon_lower == 0.0
+    assert "even 4 of 4 would not refute any: at least 5 guesses are needed, all of them right" in found.sentences[0]
+
+
+@pytest.mark.parametrize("design", ["runs", "one-run"])
+def test_no_p_is_0(design: str) -> None:
+    """However rare: a probability that no double holds is not 0."""
+    table = (100_000, 0, 0, 100_000)
+    member = np.arange(4000) < 2000
+    assert tr.audit(design=design, table=table, claim=(0.0, 0.0)).p_upper > 0.0  # type: ignore[operator]
+    assert tr.audit(1.0 * member, member, design=design, claim=(0.0, 0.0)).p_upper > 0.0  # type: ignore[operator]
 
 
 def test_ties_depend_on_the_seed_alone_and_it_is_said() -> None:

@@ -29,6 +29,8 @@ def written(name: str) -> str:
         "O4": lambda: tr.audit(design="one-run", guesses=(100, 100, 95), claim=claim),
         "out": lambda: tr.audit(design="one-run", guesses=(100, 30, 29), sides="out", coin=0.3, claim=claim),
         "split": lambda: tr.audit(scores, member, design="random-split", delta=1e-5, claim=claim),
+        "family": lambda: tr.audit(scores, member, design="runs", claim="3 * Gaussian(sigma=?)"),
+        "members": lambda: tr.audit(scores, member, design="members"),
         "Fisher": lambda: tr.audit(scores, member, run=[0, 1] * 100, design="one-run", delta=1e-5),
     }
     return made[name]().to_json("2026-11-16")
@@ -40,7 +42,7 @@ def change(name: str, make: Change) -> tr.Verification:
     return tr.verify(json.dumps(document), seconds=1.0)  # what is false is looked at until time is out
 
 
-@pytest.mark.parametrize("name", ["M1", "M2", "O2", "O4", "out", "split", "Fisher"])
+@pytest.mark.parametrize("name", ["M1", "M2", "O2", "O4", "out", "split", "family", "members", "Fisher"])
 def test_it_proves_what_was_found(name: str) -> None:
     found = tr.verify(written(name))
     assert found.proved, str(found)
@@ -79,6 +81,30 @@ CHANGES: dict[str, tuple[str, Change]] = {
         lambda d: [slope.update(add=0.9 * slope["add"]) for slope in d["statements"][0]["slopes"]],
     ),
     "another run": ("O4", lambda d: d["statements"][0].update(expression="Gaussian(sigma=0.5)")),
+    # The head, and what it says of the design: nothing that a reader sees first is taken on trust.
+    "no statement": ("O2", lambda d: d.update(statements=[])),
+    "an epsilon without a statement": ("O2", lambda d: (d["statements"].pop(0), d.update(epsilon_lower=9.0))),
+    "a claim without a statement": ("O2", lambda d: d["statements"].pop(1)),
+    "a statement twice": ("O2", lambda d: d["statements"].append(d["statements"][0])),
+    "a statement about what nobody asked": ("O2", lambda d: d["statements"][0].update(about="else")),
+    "a larger delta in the head": ("O2", lambda d: d.update(delta=1e-2)),
+    "a weaker claim in the head": ("O2", lambda d: d.update(claim="(2.1, 0.001)")),
+    "another run in the head": ("O4", lambda d: d.update(claim="Gaussian(sigma=0.5)")),
+    "a mu that nothing shows": ("O2", lambda d: d.update(mu_lower=7.0)),
+    "a parameter that nothing shows": ("O2", lambda d: d.update(parameter="sigma", refuted_from=0.1)),
+    "an epsilon of members": ("members", lambda d: d.update(epsilon_lower=5.0, delta=1e-5)),
+    "no confidence": ("O2", lambda d: d.update(level=0.1)),
+    "one run called many": ("O2", lambda d: d.update(design="runs")),
+    "many runs called one": ("M2", lambda d: d.update(design="one-run")),
+    "fewer trials": ("M2", lambda d: d["tests"][0].update(trials=100)),
+    "a smaller p of a test": ("M1", lambda d: d["tests"][0].update(p=1e-9)),
+    "ranks as independent runs": ("M1", lambda d: [t.update(group=i, weight=1.0) for i, t in enumerate(d["tests"])]),
+    "a split without replacing": ("split", lambda d: d["settings"].update(neighbours="add_remove")),
+    "pairs guessed on one side": ("split", lambda d: [test.update(sides="in") for test in d["tests"]]),
+    "a smaller noise": ("family", lambda d: (d["statements"][0].update(value=0.5), d.update(refuted_from=0.5))),
+    "a mu of three releases": ("family", lambda d: d.update(mu_lower=0.5)),
+    "another family": ("family", lambda d: d.update(claim="Gaussian(sigma=?).poisson(rate=0.01) * 3")),
+    "another parameter": ("family", lambda d: d.update(parameter="scale")),
     "no multipliers": ("O4", lambda d: d["statements"][0].update(certificates=[])),
     "other multipliers": (
         "O4",
@@ -112,11 +138,27 @@ def test_nothing_better_is_proved(name: str) -> None:
         lambda d: d["statements"][0]["certificates"][0]["phi"].append([99, 1, 1.0]),
         lambda d: d["statements"][0]["certificates"][0]["phi"].append([0, 1, -1.0]),
         lambda d: d.update(statements=3),
+        lambda d: d.update(design="another"),
     ],
 )
 def test_what_is_no_audit_is_refused(make: Change) -> None:
     with pytest.raises(tr.DataError, match="this is no audit"):
         change("O4", make)
+
+
+def test_more_right_ones_than_runs_are_refused() -> None:
+    with pytest.raises(tr.DataError, match="counts are at most"):
+        change("M2", lambda d: d["tests"][0].update(count=2000))
+
+
+def test_replaced_records_may_meet_either_order_of_the_laws() -> None:
+    """Slopes that hold in one direction each bound a replaced record by the larger."""
+
+    def uneven(document: dict[str, Any]) -> None:
+        for slope in document["statements"][1]["slopes"]:
+            slope.update(add=1.0)
+
+    assert not change("split", uneven).proved
 
 
 def test_bets_are_not_checkable() -> None:

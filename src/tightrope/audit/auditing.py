@@ -24,11 +24,12 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import flag, probability, real, whole
 from ..question import SECONDS
 from ..relation import Relation, relation_named
+from ..transforms.composition import named_relation
 from . import designs, wording
 from .betting import BET_EPSILONS, CoinBets, RoundBets
 from .certificates import Multipliers, multipliers
 from .claims import SlopeClaim, private_claim, run_claim, run_epsilons
-from .designs import DESIGNS, MEMBERS, RANDOM_SPLIT, Settings
+from .designs import DESIGNS, MEMBERS, RANDOM_SPLIT, RUNS, Settings
 from .evidence import Evidence, Verdict, at_most
 from .families import Family, family_of
 from .many_runs import CountEvent, RankEvent
@@ -100,7 +101,8 @@ def audit(
         if design == MEMBERS:
             assert data is not None
             return wording.described(data, level, claim is not None or delta is not None)
-        wanted = _claimed(claim, design, str(options.get("neighbours", "add_remove")))
+        neighbours = _relation(design, options.get("neighbours", "add_remove"))
+        wanted = _claimed(claim, design, neighbours)
         if delta is None and isinstance(wanted, tuple):
             delta = wanted[1]
         if delta is None and wanted is None:
@@ -109,7 +111,7 @@ def audit(
             private_claim(0.0, delta)
         asked = _Audit(design, evidence, 1 - Fraction(repr(level)))
         statements = asked.statements(wanted, None if delta is None else float(delta))
-    about = wording.About(design, settings, level, delta, _relation(design, options), wanted, data)
+    about = wording.About(design, settings, level, delta, neighbours, wanted, data)
     return wording.result(asked.evidence, statements, about, time.perf_counter() - began)
 
 
@@ -311,6 +313,7 @@ def _seen(
 ) -> tuple[Evidence, Scored | None]:
     """The evidence of scores or of counts, whichever were given."""
     table, guesses = options.get("table"), options.get("guesses")
+    _refuse_unused(design, table is not None, table is not None or guesses is not None, settings, options)
     if sum(each is not None for each in (scores, table, guesses)) != 1:
         raise InvalidParameter("audit needs one of: scores and member, table=(TP, FP, FN, TN), guesses=(m, r, v)")
     if scores is not None:
@@ -320,12 +323,34 @@ def _seen(
         return designs.evidence_of_scores(design, data, settings), data
     if design == MEMBERS:
         raise DataError(designs.NO_COIN)
-    if settings.stopping or settings.ranks:
-        raise InvalidParameter("stopping and ranks are about scores: counts have one test, fixed before the data")
     if table is not None:
         return designs.evidence_of_table(design, table, settings), None
     assert guesses is not None
     return designs.evidence_of_guesses(design, guesses, settings), None
+
+
+def _refuse_unused(design: str, table: bool, counts: bool, settings: Settings, options: AuditOptions) -> None:
+    """What is given and would not be looked at is refused."""
+    given = {
+        "coin": settings.coin != 0.5,
+        "sides": options.get("sides") is not None,
+        "tail": settings.tail != "high",
+        "ranks": bool(settings.ranks),
+        "stopping": settings.stopping,
+        "nan": options.get("nan", "refuse") != "refuse",
+        "run": options.get("run") is not None,
+        "canary": options.get("canary") is not None,
+    }
+    for name in ("coin", "sides") if design == RUNS else ("sides",) if table else ():
+        if given[name]:
+            raise InvalidParameter(
+                f"leave out {name}: it is about guesses in one run, and these are {design}, or a table"
+            )
+    for name in ("tail", "ranks", "stopping", "nan", "run", "canary") if counts else ():
+        if given[name]:
+            raise InvalidParameter(
+                f"leave out {name}: it is about scores, and counts have one test, fixed before the data"
+            )
 
 
 def _claimed(claim: Claimed, design: str, neighbours: str) -> Mechanism | Family | tuple[float, float] | None:
@@ -343,20 +368,23 @@ def _claimed(claim: Claimed, design: str, neighbours: str) -> Mechanism | Family
     else:
         raise InvalidParameter(f"claim must be a mechanism, its expression or (epsilon, delta), not {cut(claim)}")
     run = found.run(found.start) if isinstance(found, Family) else found
-    made = Relation.REPLACE if design == RANDOM_SPLIT else relation_named(neighbours)
-    if run.relation is not None and run.relation is not made:
+    made = relation_named(neighbours)
+    # A run that leaves the relation open has one order of its laws in all uses; a replaced record may meet either.
+    if named_relation(run) not in (None, made):
         told = {Relation.REPLACE: "replaced a record", Relation.ADD_REMOVE: "added or left out a record"}
         remedy = (
             "write the claim for replaced records, such as .poisson(rate=0.01, neighbours='replace')"
             if made is Relation.REPLACE
             else "say neighbours='replace' if a record was replaced by another, or write the claim for added ones"
         )
-        raise InvalidParameter(f"the design {told[made]}, and the claim is about another relation: {remedy}")
+        raise InvalidParameter(f"this audit {told[made]}, and the claim is about another relation: {remedy}")
     return found
 
 
-def _relation(design: str, options: AuditOptions) -> str:
-    return "replace" if design == RANDOM_SPLIT else relation_named(options.get("neighbours", "add_remove")).value
+def _relation(design: str, neighbours: object) -> str:
+    """What was done to a record."""
+    named = relation_named(neighbours)
+    return (Relation.REPLACE if design == RANDOM_SPLIT else named).value
 
 
 def _records(event: object) -> int:

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
 
+from ..calls import cut
 from ..errors import DataError, InvalidParameter
 from ..mechanisms.parameters import whole
 from .betting import CoinBets, RoundBets
@@ -27,6 +29,7 @@ from .scores import BoolArray, Scored
 RUNS, ONE_RUN, RANDOM_SPLIT, MEMBERS = DESIGNS = ("runs", "one-run", "random-split", "members")
 TAILS = ("high", "low", "both")
 FIRST_GUESSES = 10  # of the grid of guesses
+OWN_STREAM = 0x7469_6573  # what a seed is joined with
 COIN_DOUBT = 1e-6  # two-sided: counts of members that are rarer do not look like coins
 
 EXPLAINED = (
@@ -58,6 +61,10 @@ class Settings:
             raise InvalidParameter(f"coin must lie strictly between 0 and 1, not {self.coin!r}")
         if self.sides == BOTH and self.coin != 0.5:
             raise InvalidParameter("guesses of both kinds need fair coins: say sides='in' or sides='out', or coin=0.5")
+
+    def draw(self) -> np.random.Generator:
+        """Ties and pairs: with numbers that no default_rng(seed) has, by which the coins may have been tossed."""
+        return np.random.Generator(np.random.PCG64((OWN_STREAM, self.seed)))
 
 
 def evidence_of_scores(design: str, data: Scored, settings: Settings) -> Evidence:
@@ -93,9 +100,11 @@ def runs(data: Scored, settings: Settings) -> Evidence:
 def one_run(data: Scored, settings: Settings) -> Evidence:
     """Guesses by rank, of each run by itself; or E2."""
     groups = []
-    for part in data.parts():
-        if part.canary is not None and len(set(part.canary)) < len(part.canary):
-            raise DataError("the same canary is there twice: records inserted together are one canary, a group of them")
+    parts = data.parts()
+    for before, after in pairwise(parts):
+        check_apart(before, after, settings.coin)
+    for part in parts:
+        check_once(part)
         check_coins(len(part.scores), int(part.member.sum()), settings.coin)
         groups.append(_guessed(part, settings))
     return Evidence(tuple(groups))
@@ -105,11 +114,9 @@ def random_split(data: Scored, settings: Settings) -> Evidence:
     """Each member is matched with one other at random: which of the two is the member is a fair coin."""
     if data.run is not None and len(set(data.run)) > 1:
         raise DataError("a random split is of one run: audit each run by itself")
-    if settings.coin != 0.5 or settings.sides != BOTH:
-        raise InvalidParameter(
-            "a random split has fair coins, and guesses which of two is the member: no coin, no sides"
-        )
-    draw = np.random.Generator(np.random.PCG64(settings.seed))
+    check_pairs(settings)
+    check_once(data)
+    draw = settings.draw()
     inside, outside = draw.permutation(data.inside), draw.permutation(data.outside)
     pairs = min(len(inside), len(outside))
     inside, outside = inside[:pairs], outside[:pairs]
@@ -127,7 +134,7 @@ def random_split(data: Scored, settings: Settings) -> Evidence:
 def _guessed(part: Scored, settings: Settings) -> tuple[WeightedEvent, ...]:
     """Ties in an order that is drawn by the seed, never by membership or by the place in the file."""
     m = len(part.scores)
-    shuffled = np.random.Generator(np.random.PCG64(settings.seed)).permutation(m)
+    shuffled = settings.draw().permutation(m)
     rows = []
     for sign in _signs(settings.tail):
         order = shuffled[np.argsort(-sign * part.scores[shuffled], kind="stable")]
@@ -192,6 +199,8 @@ def evidence_of_guesses(design: str, guesses: Sequence[int], settings: Settings)
         raise InvalidParameter(
             "guesses are about canaries of one run: say design='one-run', or give table= for many runs"
         )
+    if design == RANDOM_SPLIT:
+        check_pairs(settings)
     m, r = whole("the canaries of guesses", guesses[0], least=1), whole("the guesses", guesses[1], least=1)
     v = whole("the right ones of guesses", guesses[2], least=0)
     if not v <= r <= m:
@@ -199,16 +208,57 @@ def evidence_of_guesses(design: str, guesses: Sequence[int], settings: Settings)
     return Evidence(((WeightedEvent(GuessEvent(m, r, v, settings.sides, settings.coin), 1.0),),))
 
 
+def check_pairs(settings: Settings) -> None:
+    """Whether nothing is said of pairs that would make their bound another one."""
+    if settings.coin != 0.5 or settings.sides != BOTH:
+        raise InvalidParameter(
+            "a random split has fair coins, and guesses which of two is the member: no coin, no sides"
+        )
+
+
+def check_once(data: Scored) -> None:
+    """Whether each name of a canary, or of a record, is there once."""
+    if data.canary is not None and len(set(data.canary)) < len(data.canary):
+        raise DataError("the same canary is there twice: records inserted together are one canary, a group of them")
+
+
 def check_coins(count: int, members: int, coin: float) -> None:
     """Whether so many members are what coins give."""
-    from scipy import special
-
-    low, high = special.bdtr(members, count, coin), special.bdtrc(members - 1, count, coin) if members else 1.0
-    if min(low, high) < COIN_DOUBT / 2.0:
+    if _rare(members, count, coin):
         raise DataError(
             f"{members} of {count} canaries are in, and coins with probability {coin:g} give that less than once in a "
             "million times: the coins do not look like coins; give the right coin, or say what was decided by chance"
         )
+
+
+def check_apart(one: Scored, other: Scored, coin: float) -> None:
+    """Whether the coins of two runs look as if they had been tossed for each: that of a canary, or of a place, is the
+    same in both with the probability coin^2 + (1 - coin)^2."""
+    if one.canary is not None and other.canary is not None:
+        known = dict(zip(one.canary, one.member.tolist(), strict=True))
+        tossed = zip(other.canary, other.member.tolist(), strict=True)
+        both = [(known[name], inside) for name, inside in tossed if name in known]
+    elif len(one.scores) == len(other.scores):
+        both = list(zip(one.member.tolist(), other.member.tolist(), strict=True))
+    else:
+        return
+    alike = sum(first is second for first, second in both)
+    if _rare(alike, len(both), coin**2 + (1.0 - coin) ** 2):
+        names = [cut(each.run[0] if each.run else "") for each in (one, other)]
+        raise DataError(
+            f"the runs {names[0]} and {names[1]} put {alike} of {len(both)} canaries to the same side, which coins of "
+            "their own do less than once in a million times: toss new coins for each run, or audit one of them"
+        )
+
+
+def _rare(hits: int, count: int, chance: float) -> bool:
+    """Whether so many hits are rarer than coins give, on either side."""
+    from scipy import special
+
+    if not count:
+        return False
+    low, high = special.bdtr(hits, count, chance), special.bdtrc(hits - 1, count, chance) if hits else 1.0
+    return bool(min(low, high) < COIN_DOUBT / 2.0)
 
 
 def _sides(data: Scored, tail: str) -> list[Scored]:

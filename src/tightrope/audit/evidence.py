@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate, pairwise
 
 from flint import arb
 
@@ -26,6 +27,7 @@ from .events import AuditEvent
 SEARCH_MOST = 80  # values that a search asks for
 SEARCH_NARROW = 1e-13  # relative: so close a search comes
 COARSELY = 1e-3
+NEAR = 1.25  # what is rough is closer than that, so that a test beyond it is not the best
 
 
 @dataclass(frozen=True)
@@ -61,29 +63,30 @@ class Evidence:
 
     def joined(self, values: Sequence[float]) -> Verdict:
         """The p-value of all tests together, from that of each."""
-        place, weighed = 0, []
-        for group in self.groups:
-            row = values[place : place + len(group)]
-            weighed.append(min(weighted(p, test.weight) for p, test in zip(row, group, strict=True)))
-            place += len(group)
-        return Verdict(fisher(weighed), tuple(values))
+        tests = self.tests
+        least = [min(weighted(values[index], tests[index].weight) for index in row) for row in self.places()]
+        return Verdict(fisher(least), tuple(values))
 
     def p_upper(self, claim: SlopeClaim) -> Verdict:
-        """Roughly for all, then as sharply as is known for the best of each group."""
+        """Roughly for all, then as sharply as is known for those that may be the best of their group."""
         tests = self.tests
         values = [test.event.rough(claim) for test in tests]
-        for index in self.best(values):
-            values[index] = min(values[index], tests[index].event.p_upper(claim))
+        weighed = [value / test.weight for value, test in zip(values, tests, strict=True)]
+        for best, group in zip(self.best(values), self.places(), strict=True):
+            for index in group:
+                if tests[index].event.coarse and weighed[index] <= NEAR * weighed[best]:
+                    values[index] = min(values[index], tests[index].event.p_upper(claim))
         return self.joined(values)
 
     def best(self, values: Sequence[float]) -> list[int]:
         """The test of each group that is nearest to a refutation, by its place among all tests."""
-        found, place = [], 0
-        for group in self.groups:
-            row = range(place, place + len(group))
-            found.append(min(row, key=lambda index: values[index] / group[index - row.start].weight))
-            place += len(group)
-        return found
+        tests = self.tests
+        return [min(row, key=lambda index: values[index] / tests[index].weight) for row in self.places()]
+
+    def places(self) -> list[range]:
+        """Of the tests of each group, among all tests."""
+        ends = list(accumulate((len(group) for group in self.groups), initial=0))
+        return [range(*each) for each in pairwise(ends)]
 
     def largest(self, family: Callable[[float], SlopeClaim], alpha: Fraction) -> float:
         """The largest epsilon whose claim is refuted at alpha; 0 where none is."""

@@ -23,6 +23,7 @@ CALLS = re.compile(r"(\w+)\s*\(")
 SAMPLING = ("poisson",)
 FACTOR, FACTORS_MOST = 2.0, 12  # from 1 on: how far a search for the noise goes
 NOISE_NARROW = 1e-4
+MARK = 0.8414709848078965  # stands for ? until the run is written out
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,15 @@ class Family:
         return self.template.parameter
 
     @property
+    def text(self) -> str:
+        """As runs are written everywhere, whatever the user left out or turned around."""
+        text, number = repr(self.run(MARK)), f"{self.parameter}={MARK!r}"
+        return text.replace(number, f"{self.parameter}=?") if text.count(number) == 1 else self.template.text
+
+    @property
     def gaussian(self) -> bool:
         """Whether it is one Gaussian release, of which 1/sigma is mu."""
-        return self.template.text.replace(" ", "") == "Gaussian(sigma=?)"
+        return self.text == "Gaussian(sigma=?)"
 
     def run(self, value: float) -> Mechanism:
         """The run with this noise."""

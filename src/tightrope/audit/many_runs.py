@@ -19,7 +19,7 @@ import numpy as np
 
 from .. import work
 from ..kernels.ball import upper_float, working_precision
-from ..kernels.directed import FEW, MILLIONS, raised
+from ..kernels.directed import FEW, MILLIONS, TINIEST, raised
 from ..kernels.enclosure import FloatArray
 from .claims import SlopeClaim
 from .events import AuditEvent, certified_log
@@ -38,6 +38,7 @@ class RankEvent(AuditEvent):
 
     method: ClassVar[str] = "M1"
     narrow: ClassVar[float] = 1e-6  # cells lose more
+    coarse: ClassVar[bool] = True
     n1: int
     n0: int
     rank: int
@@ -101,7 +102,8 @@ class RankEvent(AuditEvent):
         work.spend(50.0 * len(cells))
         reached = np.maximum.accumulate(tail_upper(self.n1, claim.tpr_upper(cells[1:]), self.count))
         rises = np.diff(reached, prepend=0.0)
-        total = raised(float(np.sum(rises * beyond[:-1])), 4.0 * len(cells) + FEW)
+        hidden = len(cells) * TINIEST  # what products below the least double may hide
+        total = raised(float(np.sum(rises * beyond[:-1])) + hidden, 4.0 * len(cells) + FEW)
         return total, rises * np.maximum(beyond[:-1] - beyond[1:], 0.0)
 
 
@@ -134,8 +136,6 @@ class CountEvent(AuditEvent):
         most = self._product_most(claim)
         if most >= 1.0:
             return 1.0
-        if most <= 0.0:
-            return 0.0
         # F rises on [0, 1].
         with work.uncounted(), working_precision(128):
             return min(upper_float(certified_log(most)), 1.0)
@@ -165,4 +165,4 @@ class CountEvent(AuditEvent):
         work.spend(100.0 * len(left))
         under = head_upper(self.n0, left, self.false)
         over = tail_upper(self.n1, claim.tpr_upper(right), self.count)
-        return raised(under * over, MILLIONS)
+        return raised(under * over + TINIEST, MILLIONS)

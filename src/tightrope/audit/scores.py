@@ -22,7 +22,9 @@ from ..mechanisms.samples import Lines, parquet_table
 
 COLUMNS = ("score", "member", "run", "canary")
 NEEDED = COLUMNS[:2]
-SCORE_WORK = 400.0  # units for each row that is read
+SCORE_WORK = 400.0  # units for each score
+ROW_WORK, ROW_BYTES = 1600.0, 64  # units for each row of a file, and what a cell holds
+ROWS_LOOKED = 4096  # between two looks at the clock
 BoolArray = npt.NDArray[np.bool_]
 
 
@@ -53,14 +55,18 @@ class Scored:
         """One for each run, in the order in which they begin."""
         if self.run is None:
             return [self]
-        names = np.array(self.run)
-        canary = None if self.canary is None else np.array(self.canary)
-        found = []
-        for name in dict.fromkeys(self.run):
-            rows = names == name
-            some = None if canary is None else tuple(str(each) for each in canary[rows])
-            found.append(Scored(self.scores[rows], self.member[rows], None, some))
-        return found
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(self.run):
+            rows.setdefault(name, []).append(row)
+        return [
+            Scored(
+                self.scores[some],
+                self.member[some],
+                (name,) * len(some),
+                None if self.canary is None else tuple(self.canary[row] for row in some),
+            )
+            for name, some in rows.items()
+        ]
 
 
 def read_scores(
@@ -125,13 +131,18 @@ def _from_file(source: str | PathLike[str]) -> dict[str, Any]:
 
 def _from_csv(stream: BinaryIO, name: str) -> dict[str, Any]:
     lines = Lines(stream, name)
-    rows = lines.rows()
-    places = _places(next(rows, []), name)
+    heading = next(lines.rows(), [])
+    places, width = _places(heading, name), len(heading)
     found: dict[str, list[Any]] = {column: [] for column in places}
     numbers = [(found[column].append, places[column]) for column in NEEDED]
     names = [(found[column].append, places[column]) for column in places if column not in NEEDED]
     try:
-        for cells in rows:
+        for number, cells in enumerate(lines.rows(comments=False)):  # a name may begin with #
+            if number % ROWS_LOOKED == 0:
+                work.spend(ROW_WORK * ROWS_LOOKED)
+                work.hold(ROW_BYTES * len(places) * (number + ROWS_LOOKED))
+            if len(cells) != width:
+                raise ValueError
             for put, place in numbers:
                 put(float(cells[place]))
             for put, place in names:
@@ -144,7 +155,9 @@ def _from_csv(stream: BinaryIO, name: str) -> dict[str, Any]:
 def _from_parquet(stream: BinaryIO, name: str) -> dict[str, Any]:
     with parquet_table(stream, name) as table:
         places = _places(table.schema_arrow.names, name)
-        read = table.read(columns=list(places))
+        work.spend(ROW_WORK * table.metadata.num_rows)
+        work.hold(ROW_BYTES * len(places) * table.metadata.num_rows)
+        read = table.read(columns=[table.schema_arrow.names[place] for place in places.values()])
         if any(read.column(column).null_count for column in places):
             raise DataError("a value is missing: leave its row out before looking at who was in", name)
         found: dict[str, Any] = {column: read.column(column).to_numpy() for column in NEEDED}

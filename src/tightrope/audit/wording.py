@@ -12,6 +12,7 @@ import numpy as np
 from ..digits import rounded, short
 from ..kernels.ball import BITS_START, lower_float, working_precision
 from ..mechanisms.base import Mechanism
+from ..relation import Relation
 from .betting import CoinBets, RoundBets
 from .claims import SlopeClaim
 from .designs import MEMBERS, NO_COIN, ONE_RUN, RANDOM_SPLIT, RUNS, Settings
@@ -24,6 +25,7 @@ from .result import AuditResult, AuditStatement, AuditTest
 from .scores import Scored
 
 SHOWN_DIGITS = 6
+HALF_LEAST = 100  # canaries, of which coins put exactly half in less than one time in twelve
 GUESSES_TRIED_MOST = 10**6
 FPRS_SHOWN = (0.001, 0.01, 0.1)  # of the description of a list without a coin
 
@@ -46,8 +48,13 @@ class About:
         if isinstance(self.claim, tuple):
             return f"({short(float(self.claim[0]))}, {short(float(self.claim[1]))})"
         if isinstance(self.claim, Family):
-            return self.claim.template.text
+            return self.claim.text
         return "" if self.claim is None else repr(self.claim)
+
+    @property
+    def replaced(self) -> str:
+        """Whom an (epsilon, delta) is about, where that is not a record that comes or goes."""
+        return " for a replaced record" if self.neighbours == Relation.REPLACE.value else ""
 
     @property
     def confidence(self) -> str:
@@ -184,13 +191,15 @@ def _sentence(evidence: Evidence, statement: AuditStatement, about: About) -> st
         delta = short(statement.delta)
         if not statement.refuted or statement.epsilon == 0.0:
             return (
-                f"No epsilon above 0 is refuted at delta {delta}: {seen} is not rare enough under any of them. "
-                "That is no proof of privacy; a better attack may refute more."
+                f"No epsilon above 0 is refuted at delta {delta}: {seen} is not rare enough under any of "
+                f"them{_needed(evidence, statement, about, 'any')}. That is no proof of privacy; a better attack may "
+                "refute more."
             )
         epsilon = rounded(statement.epsilon, SHOWN_DIGITS, up=False)
         return (
-            f"At least epsilon {epsilon} at delta {delta}, with {about.confidence} confidence: if this were "
-            f"({epsilon}, {delta})-private, {seen} would happen with probability at most {about.doubt}."
+            f"At least epsilon {epsilon} at delta {delta}{about.replaced}, with {about.confidence} confidence: if this "
+            f"were ({epsilon}, {delta})-private{about.replaced}, {seen} would happen with probability at most "
+            f"{about.doubt}."
         )
     p = rounded(statement.p_upper, 2, up=True)
     if statement.about == "parameter":
@@ -206,9 +215,10 @@ def _sentence(evidence: Evidence, statement: AuditStatement, about: About) -> st
             "This is about that family of curves, and no other."
         )
     if statement.refuted:
-        return f"The claim {about.claim_text} is REFUTED at level {about.doubt}: p at most {p}, for {seen}."
+        claim = f"{about.claim_text}{about.replaced}"
+        return f"The claim {claim} is REFUTED at level {about.doubt}: p at most {p}, for {seen}."
     return (
-        f"The claim {about.claim_text} is not refuted (p at most {p}): that is no proof of the claim"
+        f"The claim {about.claim_text}{about.replaced} is not refuted (p at most {p}): that is no proof of the claim"
         f"{_needed(evidence, statement, about)}."
     )
 
@@ -231,7 +241,7 @@ def _seen(evidence: Evidence, statement: AuditStatement) -> str:
     return "what was won by bets against it"
 
 
-def _needed(evidence: Evidence, statement: AuditStatement, about: About) -> str:
+def _needed(evidence: Evidence, statement: AuditStatement, about: About, what: str = "it") -> str:
     """How good an attack would have to be, by the test that came nearest."""
     from fractions import Fraction
 
@@ -246,10 +256,10 @@ def _needed(evidence: Evidence, statement: AuditStatement, about: About) -> str:
     by = "by its slopes one by one, " if statement.expression and isinstance(test.event, GuessEvent) else ""
     if least is None:
         all_of = f"{test.event.trials} of {test.event.trials}"
-        return f"; {by}even {all_of} would not refute it{_more(test.event, claim, limit)}"
+        return f"; {by}even {all_of} would not refute {what}{_more(test.event, claim, limit)}"
     if least <= test.event.count:
         return ""
-    return f"; {by}an attack would have to be right {least} of {test.event.trials} times there to refute it"
+    return f"; {by}an attack would have to be right {least} of {test.event.trials} times there to refute {what}"
 
 
 def _more(event: AuditEvent, claim: SlopeClaim, limit: float) -> str:
@@ -290,30 +300,43 @@ def _assumptions(evidence: Evidence, about: About) -> list[str]:
     found = [_random(about)]
     found.append(
         "a record is replaced by another"
-        if about.neighbours == "replace"
+        if about.replaced
         else "the canary is added or left out, and all else stays; a canary that is there several times is a group"
     )
     found.append("canaries, the attack and its scores were chosen without a look at who is in")
     found.append(_fixed(evidence, settings))
     if about.data is not None and about.design != RUNS:
-        found.append(f"equal scores are put in an order drawn with the seed {settings.seed}, whoever is in")
+        pairs = " and pairs are" if about.design == RANDOM_SPLIT else ""
+        found.append(
+            f"equal scores{pairs} are put in an order drawn with the seed {settings.seed}, whoever is in; no other "
+            "seed was tried before"
+        )
     if about.delta is not None:
         found.append(f"delta {short(about.delta)} and the level were fixed before the data")
     if isinstance(about.claim, Family):
         found.append("what is said of its noise holds if the run is one of this family, with all else as written")
     if len(evidence.groups) > 1:
-        found.append(f"the {len(evidence.groups)} runs are independent of each other; their p-values are Fisher's")
+        found.append(
+            f"the {len(evidence.groups)} runs are independent of each other, with new coins in each; their p-values "
+            "are joined as Fisher does"
+        )
     found.append("each statement holds by itself with this confidence, not all of them together")
     return found
 
 
 def _random(about: About) -> str:
     if about.design == RUNS:
-        return "the runs are independent of each other, alike but for the canary, and each gives one score"
+        return (
+            "the runs are independent of each other, alike but for the canary, and each gives one score; none that was "
+            "made is left out"
+        )
     if about.design == RANDOM_SPLIT:
         return "the members are a uniformly random part of one pool, which was fixed before; each is paired at random"
     coin = short(about.settings.coin)
-    return f"each canary was put in by a coin of its own with probability {coin}, independent of all else"
+    return (
+        f"each canary was put in by a coin of its own with probability {coin}, independent of all else; all canaries "
+        "whose coins were tossed are counted"
+    )
 
 
 def _fixed(evidence: Evidence, settings: Settings) -> str:
@@ -344,8 +367,18 @@ def about_sides(settings: Settings) -> bool:
 
 def _warnings(evidence: Evidence, about: About) -> list[str]:
     found = []
-    if about.data is not None and len(np.unique(about.data.scores)) < len(about.data.scores) / 2:
-        found.append("more than half of the scores are equal to another: an attack that tells them apart refutes more")
+    if about.data is not None:
+        data, rows = about.data, len(about.data.scores)
+        if len(np.unique(data.scores)) <= rows / 2:
+            found.append(
+                "half of the scores or more are equal to another: rows that are there twice count once, so leave "
+                "copies out; an attack that tells equal scores apart refutes more"
+            )
+        if about.design == ONE_RUN and rows >= HALF_LEAST and 2 * np.count_nonzero(data.member) == rows:
+            found.append(
+                "exactly half of the canaries are in: if their number was fixed, nobody tossed coins, and the design "
+                "is a random split"
+            )
     if about.design == ONE_RUN and about.data is None:
         found.append("a number of guesses that was picked after looking at several refutes nothing")
     return found

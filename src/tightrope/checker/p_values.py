@@ -51,6 +51,8 @@ def test_p(test: Mapping[str, Any], slopes: Slopes, goal: arb, until: float) -> 
         return _ranks(n1, n0, rank, count, lambda x: _power(turned, x), goal, until)
     if method == "M2":
         n1, n0, false = whole(test["n1"]), whole(test["n0"]), whole(test["rank"])
+        if count > n1 or false > n0:
+            raise ValueError("counts are at most so many as there are runs")
         return _counts(n1, n0, false, count, lambda x: _power(slopes, x), goal, until)
     found = arb(1)
     for slope in slopes if method == "O2" else ():  # bets are not checked

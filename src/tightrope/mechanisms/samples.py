@@ -126,8 +126,8 @@ class Lines:
         """The message, at the line that was read last."""
         return DataError(message, self.name, self.number)
 
-    def rows(self) -> Iterator[list[str]]:
-        """Cells of each line, stripped; empty lines and comments are left out."""
+    def rows(self, comments: bool = True) -> Iterator[list[str]]:
+        """Cells of each line, stripped; empty lines are left out, and comments, or those before the heading alone."""
         reader = csv.reader(self)
         while True:
             try:
@@ -136,7 +136,7 @@ class Lines:
                 return
             except csv.Error:
                 raise self.error("cells cannot be told apart here: a quote that is never closed?") from None
-            if any(cells) and not cells[0].startswith("#"):
+            if any(cells) and not (comments and cells[0].startswith("#")):
                 yield cells
 
 

@@ -185,16 +185,14 @@ def _audited(content: Mapping[str, Any]) -> Markup:
 
 
 def _seen(content: Mapping[str, Any]) -> Markup:
-    """Counts of each test, by kind: what their places and counts are has other names in each."""
+    """Counts of each test, by kind: what their places and counts are has other names in each. Their p-values are not
+    here, since the checker proves that of all of them together."""
     found = []
     for method in dict.fromkeys(test["method"] for test in content["tests"]):
         place, count = SEEN.get(method, ("place", "count"))
         tests = [each for each in content["tests"] if each["method"] == method]
-        rows = [
-            (short(each["rank"]), f"{each['count']} of {each['trials']}", _share(each["weight"]), _p(each["p"]))
-            for each in tests
-        ]
-        headings = (_upper(place), _upper(count), "Share of the error", "p at most, before its share")
+        rows = [(short(each["rank"]), f"{each['count']} of {each['trials']}", _share(each["weight"])) for each in tests]
+        headings = (_upper(place), _upper(count), "Share of the error")
         found.append(table(f"Tests by {method}, all of them fixed before the data", headings, rows, class_="numbers"))
     return joined(found)
 
@@ -209,10 +207,6 @@ def _checked(report: AuditReport) -> Markup:
 
 def _share(weight: float) -> str:
     return rounded(float(weight), 3, up=False)
-
-
-def _p(value: float) -> str:
-    return rounded(float(value), 3, up=True)
 
 
 def _confidence(content: Mapping[str, Any]) -> str:
