@@ -17,10 +17,8 @@ from .errors import InvalidParameter, agreed
 from .point_table import Point, PointTable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from .mechanisms.base import Mechanism
+    from .plotting.style import Axes, Figure
 
 TITLE_MOST = 160  # characters
 HEADINGS = ("epoch", "steps", "epsilon")
@@ -119,7 +117,7 @@ class Epochs(PointTable):
 
         The suffix of path names the format. Without a label it is called as the run is.
         """
-        from .plot import Series, draw, verbatim
+        from .plotting.style import Series, draw, verbatim
 
         assurance, told = self._titled(label)[1], label or (verbatim(self.runs[-1].label) if self else "")
         known = [(epoch, bound) for epoch, bound in self if bound.upper < math.inf]

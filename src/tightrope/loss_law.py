@@ -17,8 +17,7 @@ from .kernels.directed import next_down, next_up
 from .relation import Direction
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from .plotting.style import Axes, Figure
 
 BAR_ALPHA, BAND_ALPHA = 0.28, 0.1
 SEEN_WIDTH = 2e-3  # of P[loss <= edge]: from here on a picture says why it is wide
@@ -184,7 +183,7 @@ class LossLaw:
         return [bound for side in self.sides for bound in side.below]
 
     def _repr_png_(self) -> bytes | None:
-        from .plot import png
+        from .plotting.style import png
 
         return png(self.plot)
 
@@ -205,7 +204,7 @@ class LossLaw:
         Where the ends of a mass can be told apart, the bar is the lower one and a light band reaches to the upper one.
         The suffix of path names the format; ax: axes to draw on.
         """
-        from .plot import COLOURS, figure_of, sheet, wrapped
+        from .plotting.style import COLOURS, figure_of, sheet, wrapped
 
         with sheet(path, ax) as axes:
             high = 0.0

@@ -10,7 +10,7 @@ from .bound import Bound, Certificate
 from .errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from .plotting.style import Figure
 
 Point = tuple[float, Bound]
 
@@ -41,7 +41,7 @@ class PointTable(Sequence[Point]):
         return f"<{type(self).__name__}: {self}>"
 
     def _repr_png_(self) -> bytes | None:
-        from .plot import png
+        from .plotting.style import png
 
         return png(self.plot) if self else None
 
@@ -72,7 +72,7 @@ class PointTable(Sequence[Point]):
 
     def _titled(self, label: str) -> tuple[str, str]:
         """What a picture calls it, by its mechanism's name without a label, and how sure it is."""
-        from .plot import verbatim
+        from .plotting.style import verbatim
 
         if self.certificate is None:
             return label, ""

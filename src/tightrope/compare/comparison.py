@@ -19,9 +19,7 @@ from ..question import SECONDS, Question
 from ..transforms.composition import repeat
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from ..plotting.style import Axes, Figure
     from .methods import Kind, Method
 
 CERTIFIED_SHARE = 0.7  # of the work: the classic bounds need little
@@ -76,7 +74,7 @@ class Comparison:
         return html(self, self._repr_png_())
 
     def _repr_png_(self) -> bytes | None:
-        from ..plot import png
+        from ..plotting.style import png
 
         return png(self.plot)
 

@@ -21,6 +21,7 @@ For an adapter or an application:
     comparing     comparisons of several runs
     tables        results as aligned text
     plots         results as pictures, in one style; needs matplotlib
+    artists       what some pictures are made of beside axes
     wording       numbers and names in messages
     work          how much a question may take
     processes     processes that work for a server

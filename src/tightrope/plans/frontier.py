@@ -27,8 +27,7 @@ from .in_turn import in_turn
 from .unknown import FOUND, UNKNOWNS, OpenPlan, solve
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ..plotting.style import Axes, Figure
 
 FRONTIER_MOST = 400
 USUAL = MappingProxyType({"sampling": "poisson", "group": 1})  # not worth a word
@@ -89,7 +88,7 @@ class Frontier:
         return draw_frontier(self, path, ax=ax)
 
     def _repr_png_(self) -> bytes | None:
-        from ..plot import png
+        from ..plotting.style import png
 
         return png(self.plot)
 

@@ -28,8 +28,7 @@ from .in_turn import in_turn
 from .unknown import OpenPlan
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ..plotting.style import Axes, Figure
 
 NEIGHBOURS = MappingProxyType({Relation.ADD_REMOVE: "add or remove", Relation.REPLACE: "replace", None: ""})
 
@@ -123,7 +122,7 @@ class Samplings:
         return draw_samplings(self, path, ax=ax)
 
     def _repr_png_(self) -> bytes | None:
-        from ..plot import png
+        from ..plotting.style import png
 
         return png(self.plot)
 

@@ -14,8 +14,7 @@ from ..extend.wording import FrozenMapping, checked, short, shortened, timed
 from .values import Value
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ..extend.plots import Axes, Figure
 
 TABLE_ROWS_SHOWN = 20
 WORDS_SHOWN = 60  # characters of a cell
