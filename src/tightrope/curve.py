@@ -25,7 +25,7 @@ class Curve(PointTable):
     A sequence of (epsilon, bound); a slice is a curve again.
     """
 
-    _heading = "epsilon"
+    _heading, _quantity = "epsilon", "delta"
     epsilons: tuple[float, ...]
     bounds: tuple[Bound, ...]
 
@@ -82,8 +82,9 @@ class Curve(PointTable):
     def _series(self, label: str) -> Series:
         from .plotting.style import Series
 
-        columns, (label, assurance) = self._columns(), self._titled(label)
-        return Series(label, self.epsilons, columns["lower"], columns["upper"], assurance)
+        label, assurance = self._titled(label)
+        lower, upper = [bound.lower for bound in self.bounds], [bound.upper for bound in self.bounds]
+        return Series(label, self.epsilons, lower, upper, assurance)
 
 
 @checked

@@ -35,7 +35,7 @@ class Tradeoffs(PointTable):
     chords of upper ends. A sequence of (fpr, bound); a slice is a curve again.
     """
 
-    _heading = "fpr"
+    _heading, _quantity = "fpr", "fnr"
     fprs: tuple[float, ...]
     bounds: tuple[Bound, ...]
     slopes: tuple[float, ...]
