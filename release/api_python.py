@@ -94,14 +94,10 @@ def extensions() -> dict[str, list[str]]:
     """The names of each module of tightrope.extend, read off its text: some need an extra when they are imported."""
     found = {}
     for path in sorted(Path(extend.__path__[0]).glob("[!_]*.py")):
-        lists = [
-            node.value
-            for node in ast.parse(path.read_text("utf-8")).body
-            if isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Name)
-            and node.targets[0].id == "__all__"
-        ]
-        found[path.stem] = ast.literal_eval(lists[0])
+        assigned = (node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.Assign))
+        found[path.stem] = next(
+            ast.literal_eval(node.value) for node in assigned if ast.unparse(node.targets[0]) == "__all__"
+        )
     return found
 
 

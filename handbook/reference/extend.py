@@ -33,6 +33,9 @@ def row(name: str, thing: Any) -> str:
 def said(thing: Any) -> Iterator[str]:
     """The first sentence of a function or class; of a plain value itself, where it is short."""
     if inspect.isroutine(thing) or inspect.isclass(thing):
+        if not str(thing.__module__).startswith("tightrope"):
+            yield f"of {str(thing.__module__).partition('.')[0]}"
+            return
         first = (inspect.getdoc(thing) or "").split("\n\n")[0]
         yield escaped(" ".join(first.split()))
     elif len(text := repr(thing)) <= VALUE_MOST:

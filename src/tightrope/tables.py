@@ -48,7 +48,7 @@ class Table:
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Of the columns."""
+        """The names of the columns, in their order."""
         return tuple(column.heading for column in self.columns)
 
     @property
@@ -98,7 +98,7 @@ class Table:
         return json.dumps(rows, allow_nan=False, ensure_ascii=False)
 
     def frame(self) -> Any:
-        """A pandas DataFrame."""
+        """A pandas DataFrame with these columns."""
         try:
             from pandas import DataFrame
         except ImportError:
