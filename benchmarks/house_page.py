@@ -18,6 +18,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("the command line", ("cli",)),
     ("pages, teams, other libraries", ("explore", "interop", "ledger", "selftest", "sweep")),
     ("what is filed, and checked again", ("verification", "report")),
+    ("what applications are made of", ("extend",)),
     ("text and JSON", ("result", "serial", "expression", "assumptions", "registry", "catalogue")),
     ("what is made of answers", ("plans", "calibrate", "compare", "readings", "convert", "buckets", "loss_picture")),
     ("the straight path", ("account", "floor")),
@@ -57,8 +58,11 @@ once it was answered before, so that imports are left out; a package is the firs
 
 A layer imports from those beneath it: the arcs on the right, with the number of names each layer takes. An arc on the
 left is drawn in red where engines, or what is made of answers, know a family, and in grey where a method of a mechanism
-hands its question to the stage that answers it, by a late import. What all may use (errors, bounds, the allowance of
-work, ...) has no arcs. The contracts are in `pyproject.toml` under `tool.importlinter`.
+hands its question to the stage that answers it, by a late import, or where `tightrope.extend` has for one application
+what another one makes. What all may use (the public names, errors, bounds, the allowance of work, ...) has no arcs.
+Applications (cli, explore, interop, ledger, report, selftest, sweep) import `tightrope`, `tightrope.extend` and
+`tightrope.ledger`, which are public, and nothing else of the package; `plotting/` alone imports matplotlib.
+The contracts are in `pyproject.toml` under `tool.importlinter`.
 """
 
 

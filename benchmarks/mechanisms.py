@@ -21,7 +21,7 @@ from tightrope.cli.mechanisms import asked, command
 from tightrope.cli.output import as_text
 from tightrope.cli.portrait import draw, lines
 from tightrope.mechanisms.base import Mechanism
-from tightrope.plot import verbatim
+from tightrope.plotting.style import verbatim
 
 PAGE = ROOT / MECHANISMS_PAGE
 PALETTE = 48  # colours of a figure: lines, and their edges

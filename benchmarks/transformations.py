@@ -257,7 +257,7 @@ def draw(name: str, shown: Picture) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from tightrope.plot import COLOURS, DASHES, STYLE
+    from tightrope.plotting.style import COLOURS, DASHES, STYLE
 
     with rc_context({**STYLE, "figure.dpi": 110}):
         canvas = Figure(layout="constrained", figsize=(6.4, 4.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -11,11 +12,12 @@ from dataclasses import Field, fields, is_dataclass
 from enum import Enum
 from functools import cache, cached_property
 from inspect import Parameter
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import tightrope
-from tightrope import documents, ledger, result
+from tightrope import documents, extend, ledger, result
 from tightrope.calls import known_keywords
 from tightrope.ledger.errors import LedgerError
 
@@ -82,6 +84,21 @@ def told(met: set[type] | None = None) -> Iterator[str]:
         done |= waiting
         for kind in sorted(waiting, key=lambda each: each.__name__):
             yield from _class(kind.__name__, kind, met, made=False)
+    yield "\n[tightrope.extend: by their names, module by module; what they do may change with a minor version]"
+    for title, names in extensions().items():
+        yield title
+        yield from (f"    {name}" for name in sorted(names))
+
+
+def extensions() -> dict[str, list[str]]:
+    """The names of each module of tightrope.extend, read off its text: some need an extra when they are imported."""
+    found = {}
+    for path in sorted(Path(extend.__path__[0]).glob("[!_]*.py")):
+        assigned = (node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.Assign))
+        found[path.stem] = next(
+            ast.literal_eval(node.value) for node in assigned if ast.unparse(node.targets[0]) == "__all__"
+        )
+    return found
 
 
 def public(title: str) -> dict[str, Any]:

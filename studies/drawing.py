@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
 from studies.figure import Bars, Figure, Line, Panel, Shape
-from tightrope.plot import COLOURS, DASHES, STYLE
+from tightrope.plotting.style import COLOURS, DASHES, STYLE
 
 MARKS = "os^Dv<>p"
 TARGET = "#e8e8e8"

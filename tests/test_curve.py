@@ -14,7 +14,7 @@ import pytest
 
 import tightrope as tr
 from tightrope.engines.contour import engine
-from tightrope.plot import Series, draw
+from tightrope.plotting.style import Series, draw
 
 BOUNDS = (tr.Bound(0.25, 0.5), tr.Bound(0.0, 1e-300), tr.Bound(0.0, 0.0))
 CURVE = tr.Curve(epsilons=(0.0, 0.1, 1.0), bounds=BOUNDS)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 from types import ModuleType
 
 import tightrope
+import tightrope.extend
+from release import api_python
 from tightrope import catalogue
 
 EXPORTS = {
@@ -72,6 +75,20 @@ def test_the_facade_exports_exactly_this() -> None:
     }
     assert public == EXPORTS | {name for name in vars(catalogue) if not name.startswith("_")}
     assert tightrope.__version__.count(".") == 2
+
+
+def test_every_name_of_an_extension_is_there() -> None:
+    for title, names in api_python.extensions().items():
+        module = import_module(f"tightrope.extend.{title}")
+        assert sorted(module.__all__) == sorted(set(names)), title
+        assert all(hasattr(module, name) for name in names), title
+        assert title in (tightrope.extend.__doc__ or "").split(), f"tightrope.extend does not say what {title} is"
+
+
+def test_an_extension_is_loaded_where_it_is_asked_for() -> None:
+    code = "import sys, tightrope; before = set(sys.modules); import tightrope.extend; print(set(sys.modules) - before)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found.strip() == "set()"
 
 
 def test_importing_the_package_leaves_heavy_modules_alone() -> None:

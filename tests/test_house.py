@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,22 @@ def test_what_was_reached_stays_reached() -> None:
         assert row.reached or reached == "no" or not row.held, (
             f"{what}: was {now}, is {row.now}, wanted {wanted}\n{places}"
         )
+
+
+def test_contracts_about_applications_name_every_module() -> None:
+    """A module that is new stands in the lists of pyproject.toml: what applications leave alone, who draws nothing."""
+    package = ROOT / "src" / "tightrope"
+    every = {path.stem for path in package.glob("*.py")} | {path.parent.name for path in package.glob("*/__init__.py")}
+    contracts = {
+        each["name"]: each
+        for each in tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    }
+    apart = contracts["Applications import tightrope and tightrope.extend"]
+    applications = set(contracts["Applications are independent of each other"]["modules"])
+    assert set(apart["source_modules"]) == applications
+    rest = {f"tightrope.{name}" for name in every} - {"tightrope.__init__"}
+    assert {*apart["forbidden_modules"], *applications, "tightrope.extend", "tightrope.__main__"} == rest
+    assert {*contracts["Plotting alone imports matplotlib"]["source_modules"], "tightrope.plotting"} == rest
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 import tightrope as tr
-from tightrope.tradeoff_plot import GUESSING
+from tightrope.plotting.tradeoff import GUESSING
 
 BOUNDS = (tr.Bound(1.0, 1.0), tr.Bound(0.25, 0.375), tr.Bound(0.0, 0.0))
 CURVE = tr.Tradeoffs((0.0, 0.25, 1.0), BOUNDS, (math.inf, 1.0, 0.0))

@@ -100,7 +100,7 @@ def ring(axes: Axes, places: list[tuple[float, float]]) -> None:
 
 def colour_list() -> tuple[str, ...]:
     """The style's colours, and grey."""
-    from tightrope.plot import COLOURS
+    from tightrope.plotting.style import COLOURS
 
     return (*COLOURS, "#777777")
 
@@ -116,7 +116,7 @@ class Drawing:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        from tightrope.plot import STYLE
+        from tightrope.plotting.style import STYLE
 
         self.style = rc_context(STYLE)
         self.style.__enter__()

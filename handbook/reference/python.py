@@ -197,6 +197,7 @@ def index() -> str:
         "| [JSON documents](schemas.md) | fields, and the schemas themselves |",
         "| [errors](errors.md) | what each means, and what to do |",
         "| [the ledger in Python](ledger.md) | budgets that are spent |",
+        "| [for those who add to Tightrope](extend.md) | `tightrope.extend`: laws, checks, numbers, tables |",
         "",
         "## Every public name",
         "",

@@ -15,10 +15,7 @@ from .errors import InvalidParameter
 from .point_table import Point, PointTable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from .plot import Series
+    from .plotting.style import Axes, Figure, Series
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -28,7 +25,7 @@ class Curve(PointTable):
     A sequence of (epsilon, bound); a slice is a curve again.
     """
 
-    _heading = "epsilon"
+    _heading, _quantity = "epsilon", "delta"
     epsilons: tuple[float, ...]
     bounds: tuple[Bound, ...]
 
@@ -78,15 +75,16 @@ class Curve(PointTable):
         called as the mechanism is, where that has a name.
         log: a logarithmic delta axis, which is the default for axes that are still empty.
         """
-        from .plot import draw
+        from .plotting.style import draw
 
         return draw([self._series(label)], path, ax=ax, log=log)
 
     def _series(self, label: str) -> Series:
-        from .plot import Series
+        from .plotting.style import Series
 
-        columns, (label, assurance) = self._columns(), self._titled(label)
-        return Series(label, self.epsilons, columns["lower"], columns["upper"], assurance)
+        label, assurance = self._titled(label)
+        lower, upper = [bound.lower for bound in self.bounds], [bound.upper for bound in self.bounds]
+        return Series(label, self.epsilons, lower, upper, assurance)
 
 
 @checked
@@ -99,7 +97,7 @@ def draw_curves(
     log: bool | None = None,
 ) -> Figure:
     """Several curves on one axis, each with its label, or as its mechanism is named; the rest is as for Curve.plot."""
-    from .plot import draw
+    from .plotting.style import draw
 
     labelled = curves.items() if isinstance(curves, Mapping) else (("", curve) for curve in curves)
     return draw([curve._series(label) for label, curve in labelled], path, title=title, ax=ax, log=log)

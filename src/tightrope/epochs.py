@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple, overload
@@ -15,15 +14,13 @@ from .calls import checked, shortened
 from .digits import short
 from .errors import InvalidParameter, agreed
 from .point_table import Point, PointTable
+from .tables import Column, NotebookTable, Table
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from .mechanisms.base import Mechanism
+    from .plotting.style import Axes, Figure
 
 TITLE_MOST = 160  # characters
-HEADINGS = ("epoch", "steps", "epsilon")
 
 
 class EpochRow(NamedTuple):
@@ -35,14 +32,14 @@ class EpochRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Epochs(PointTable):
+class Epochs(PointTable, NotebookTable):
     """Epsilon at this delta after each of the epochs, which rise; a sequence of (epoch, bound), a slice is one again.
 
     runs are the parts of the run up to there, steps how long they are. A longer part loses at least as much, so that
     between two epochs lies what is between their ends.
     """
 
-    _heading = "epoch"
+    _heading, _quantity = "epoch", "epsilon"
     delta: float
     epochs: tuple[float, ...]
     steps: tuple[int, ...]
@@ -79,19 +76,17 @@ class Epochs(PointTable):
 
     def __str__(self) -> str:
         """A table, with what there is to say of it beneath."""
-        cells = [HEADINGS, *(map(str, (_counted(row.epoch), f"{row.steps:,}", row.epsilon)) for row in self.rows)]
-        lines = [tuple(line) for line in cells]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        table = ["  ".join([f"{a:>{widths[0]}}", f"{b:>{widths[1]}}", c]) for a, b, c in lines]
-        return "\n".join([self._title, *table, *self.notes])
+        return self.table.text()
 
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in HEADINGS)
-        body = "".join(
-            f"<tr><td>{_counted(row.epoch)}</td><td>{row.steps:,}</td><td>{row.epsilon}</td></tr>" for row in self.rows
+    @property
+    def table(self) -> Table:
+        """The epochs and steps with the interval of epsilon, and what there is to say of it."""
+        columns = (
+            Column("epoch", [_counted(epoch) for epoch in self.epochs], True),
+            Column("steps", [f"{steps:,}" for steps in self.steps], True),
+            Column("epsilon", [str(bound) for bound in self.bounds]),
         )
-        told = "".join(f"<br><small>{escape(each)}</small>" for each in self.notes)
-        return f"<table><caption>{escape(self._title)}</caption><tr>{head}</tr>{body}</table>{told}"
+        return Table(columns, self._title, self.notes)
 
     @property
     def _title(self) -> str:
@@ -109,9 +104,9 @@ class Epochs(PointTable):
         told = (remark and f"note: {remark}", wide and f"wide: {wide}", few)
         return tuple(filter(None, told))
 
-    def _columns(self) -> dict[str, Sequence[float]]:
-        columns = PointTable._columns(self)
-        return {"epoch": columns.pop("epoch"), "steps": self.steps, **columns}
+    @property
+    def _given(self) -> list[Column]:
+        return [Column("epoch", self.epochs, True), Column("steps", self.steps, True)]
 
     @checked
     def plot(self, path: str | PathLike[str] | None = None, label: str = "", *, ax: Axes | None = None) -> Figure:
@@ -119,7 +114,7 @@ class Epochs(PointTable):
 
         The suffix of path names the format. Without a label it is called as the run is.
         """
-        from .plot import Series, draw, verbatim
+        from .plotting.style import Series, draw, verbatim
 
         assurance, told = self._titled(label)[1], label or (verbatim(self.runs[-1].label) if self else "")
         known = [(epoch, bound) for epoch, bound in self if bound.upper < math.inf]

@@ -15,10 +15,10 @@ from .digits import rounded
 from .errors import InvalidParameter
 from .kernels.directed import next_down, next_up
 from .relation import Direction
+from .tables import Column, Table, Tabled
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from .plotting.style import Axes, Figure
 
 BAR_ALPHA, BAND_ALPHA = 0.28, 0.1
 SEEN_WIDTH = 2e-3  # of P[loss <= edge]: from here on a picture says why it is wide
@@ -148,7 +148,7 @@ def difference(one: Bound, other: Bound) -> Bound:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LossLaw:
+class LossLaw(Tabled):
     """The loss of the dominating pair in each direction, under its first law."""
 
     sides: tuple[LossSide, ...]
@@ -184,19 +184,37 @@ class LossLaw:
         return [bound for side in self.sides for bound in side.below]
 
     def _repr_png_(self) -> bytes | None:
-        from .plot import png
+        from .plotting.style import png
 
         return png(self.plot)
 
-    def to_csv(self) -> str:
+    @property
+    def table(self) -> Table:
+        """Bins with all of their mass as an interval, then infinite losses."""
+        names, after, upto, masses = self._bins()
+        places = Column("after", after, True), Column("upto", upto, True)
+        return Table((Column("direction", names), *places, Column("probability", [str(mass) for mass in masses])))
+
+    @property
+    def data(self) -> Table:
         """Columns direction, after, upto, lower, upper: bins with all of their mass, then infinite losses."""
-        rows = [("direction", "after", "upto", "lower", "upper")]
-        for side in self.sides:
-            name = side.name
-            for (low, high), mass in zip(pairwise(side.edges), side.masses, strict=True):
-                rows.append((name, repr(low), repr(high), repr(mass.lower), repr(mass.upper)))
-            rows.append((name, "inf", "inf", repr(side.infinite.lower), repr(side.infinite.upper)))
-        return "".join(",".join(row) + "\n" for row in rows)
+        names, after, upto, masses = self._bins()
+        places = Column("after", after, True), Column("upto", upto, True)
+        lower, upper = [mass.lower for mass in masses], [mass.upper for mass in masses]
+        return Table((Column("direction", names), *places, Column("lower", lower, True), Column("upper", upper, True)))
+
+    def _bins(self) -> tuple[list[str], list[float], list[float], list[Bound]]:
+        """Of both directions: their names, both ends, and the mass between."""
+        rows = [
+            (side.name, low, high, mass)
+            for side in self.sides
+            for (low, high), mass in (
+                *zip(pairwise(side.edges), side.masses, strict=True),
+                ((math.inf, math.inf), side.infinite),
+            )
+        ]
+        names, after, upto, masses = (list(column) for column in zip(*rows, strict=True))
+        return names, after, upto, masses
 
     @checked
     def plot(self, path: str | PathLike[str] | None = None, label: str = "", *, ax: Axes | None = None) -> Figure:
@@ -205,7 +223,7 @@ class LossLaw:
         Where the ends of a mass can be told apart, the bar is the lower one and a light band reaches to the upper one.
         The suffix of path names the format; ax: axes to draw on.
         """
-        from .plot import COLOURS, figure_of, sheet, wrapped
+        from .plotting.style import COLOURS, figure_of, sheet, wrapped
 
         with sheet(path, ax) as axes:
             high = 0.0

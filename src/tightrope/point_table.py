@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from .bound import Bound, Certificate
-from .errors import InvalidParameter
+from .digits import short
+from .tables import Column, Table, Tabled
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from .plotting.style import Figure
 
 Point = tuple[float, Bound]
 
 
-class PointTable(Sequence[Point]):
+class PointTable(Tabled, Sequence[Point]):
     """A sequence of (place, bound); a curve has its places under a name of their own, and says what is between them."""
 
     __slots__ = ()
     _heading: ClassVar[str]  # of the places, in a table
+    _quantity: ClassVar[str]  # what is bounded
     bounds: tuple[Bound, ...]
 
     @property
@@ -41,7 +43,7 @@ class PointTable(Sequence[Point]):
         return f"<{type(self).__name__}: {self}>"
 
     def _repr_png_(self) -> bytes | None:
-        from .plot import png
+        from .plotting.style import png
 
         return png(self.plot) if self else None
 
@@ -50,30 +52,35 @@ class PointTable(Sequence[Point]):
         """That of the first point: what rests on draws does so at every point."""
         return self.bounds[0].certificate if self.bounds else None
 
-    def to_csv(self) -> str:
+    @property
+    def table(self) -> Table:
+        """The places, and the interval at each."""
+        places = Column(self._heading, [short(place) for place in self._places], True)
+        bounds = Column(self._quantity, [str(bound) for bound in self.bounds])
+        return Table((places, bounds), notes=(self._sure,) if self._sure else ())
+
+    @property
+    def data(self) -> Table:
         """The places, lower, upper, and confidence where it rests on draws; every double with all its digits."""
-        columns = self._columns()
-        rows = [columns, *(map(repr, row) for row in zip(*columns.values(), strict=True))]
-        return "".join(",".join(row) + "\n" for row in rows)
-
-    def to_frame(self) -> Any:
-        """A pandas DataFrame with the columns of the table."""
-        try:
-            from pandas import DataFrame
-        except ImportError:
-            raise InvalidParameter("a frame needs pandas: pip install pandas, or use to_csv()") from None
-        return DataFrame(self._columns())
-
-    def _columns(self) -> dict[str, Sequence[float]]:
         lower, upper = [bound.lower for bound in self.bounds], [bound.upper for bound in self.bounds]
+        columns = [*self._given, Column("lower", lower, True), Column("upper", upper, True)]
         sure = None if self.certificate is None else self.certificate.confidence
-        known = {} if sure is None else {"confidence": [sure] * len(self)}
-        return {self._heading: self._places, "lower": lower, "upper": upper, **known}
+        return Table((*columns, *([] if sure is None else [Column("confidence", [sure] * len(self), True)])))
+
+    @property
+    def _given(self) -> list[Column]:
+        """What the bounds are about."""
+        return [Column(self._heading, self._places, True)]
+
+    @property
+    def _sure(self) -> str:
+        """How sure the bounds are, where they rest on draws."""
+        return "" if self.certificate is None else self.certificate.assurance
 
     def _titled(self, label: str) -> tuple[str, str]:
         """What a picture calls it, by its mechanism's name without a label, and how sure it is."""
-        from .plot import verbatim
+        from .plotting.style import verbatim
 
         if self.certificate is None:
             return label, ""
-        return label or verbatim(self.certificate.label), self.certificate.assurance
+        return label or verbatim(self.certificate.label), self._sure

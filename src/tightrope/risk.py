@@ -17,10 +17,8 @@ from .calls import checked
 from .relation import Direction
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from .mechanisms.base import Mechanism
+    from .plotting.style import Axes, Figure
 
 PAGE_WIDTH = 110
 MEMBER_AXES = ("wrongly accused, of all who are not in the data", "correctly accused, of all who are")
@@ -101,7 +99,7 @@ class Risk:
         The rate of the first row is marked with its number. The suffix of path names the format; ax: axes to draw on,
         on which the small rates are.
         """
-        from .risk_plot import MarkedRate, draw, rates
+        from .plotting.risk import MarkedRate, draw, rates
 
         row = self.rows[0]
         rate = row.arguments["fpr"]
@@ -110,7 +108,7 @@ class Risk:
         return draw(curve._series(""), mark, self.axis_names, self.title, path, ax)
 
     def _repr_png_(self) -> bytes | None:
-        from .plot import png
+        from .plotting.style import png
 
         return png(self.plot)
 

@@ -19,10 +19,8 @@ from .kernels.directed import FEW, lowered, next_down, next_up, raised
 from .point_table import Point, PointTable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from .tradeoff_plot import Rates
+    from .plotting.style import Axes, Figure
+    from .plotting.tradeoff import Rates
 
 BETWEEN = "between the rates asked by convexity: lines below, chords of upper ends above"
 DRAWN = 240  # places between the rates
@@ -37,7 +35,7 @@ class Tradeoffs(PointTable):
     chords of upper ends. A sequence of (fpr, bound); a slice is a curve again.
     """
 
-    _heading = "fpr"
+    _heading, _quantity = "fpr", "fnr"
     fprs: tuple[float, ...]
     bounds: tuple[Bound, ...]
     slopes: tuple[float, ...]
@@ -134,7 +132,7 @@ class Tradeoffs(PointTable):
 
     def _series(self, label: str) -> Rates:
         """Both ends at so many rates that lines between them are what is known there."""
-        from .tradeoff_plot import Rates
+        from .plotting.tradeoff import Rates
 
         label, assurance = self._titled(label)
         places = sorted({*self.fprs, *self.bends(), *_between(self.fprs[0], self.fprs[-1])}) if self else []
@@ -173,7 +171,7 @@ def draw_tradeoffs(
     log: bool | None = None,
 ) -> Figure:
     """Several trade-offs in one picture, each by its label, or as its mechanism is named; as for Tradeoffs.plot."""
-    from .tradeoff_plot import draw
+    from .plotting.tradeoff import draw
 
     labelled = curves.items() if isinstance(curves, Mapping) else (("", curve) for curve in curves)
     return draw([curve._series(label) for label, curve in labelled], path, title=title, ax=ax, log=log)

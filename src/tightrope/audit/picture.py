@@ -16,7 +16,7 @@ from ..errors import InvalidParameter, WorkExhausted
 from ..expression import parse
 from ..kernels.enclosure import FloatArray
 from ..mechanisms.base import Mechanism
-from ..plot import COLOURS, DASHES, LABEL_WIDTH, SIZE, figure_of, sheet, tick, verbatim, wrapped
+from ..plotting.style import COLOURS, DASHES, LABEL_WIDTH, SIZE, figure_of, sheet, tick, verbatim, wrapped
 from ..relation import Direction, Relation
 from .auditing import RARE_SHARE, SLOPES_GUESSES
 from .band import roc, roc_band
@@ -29,8 +29,7 @@ from .result import AuditResult, AuditStatement
 from .wording import SHOWN_DIGITS, least_count
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ..plotting.style import Axes, Figure
 
 PICTURE_SECONDS = 5.0  # of linear programs, which need not come to an end, and of a trade-off curve
 WIDE_SIZE, TALL_SIZE = (10.4, 5.4), (SIZE[0], 5.4)  # with names below

@@ -19,9 +19,7 @@ from .claims import ClaimSlope
 if TYPE_CHECKING:
     from os import PathLike
 
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from ..plotting.style import Axes, Figure
     from .evidence import Evidence
     from .scores import Scored
 

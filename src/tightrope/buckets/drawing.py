@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..calls import shortened
-from ..plot import COLOURS, figure_of, sheet, verbatim, wrapped
+from ..plotting.style import COLOURS, figure_of, sheet, verbatim, wrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from ..plotting.style import Axes, Figure
     from .value import BucketList
 
 BARS_MOST = 200  # more buckets are drawn as one step line

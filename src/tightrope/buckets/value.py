@@ -34,11 +34,9 @@ from .settings import Buckets
 from .terms import Bucket, BucketTerms
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from ..engines.buckets.bucket_list import TreeBuckets
     from ..kernels.enclosure import FloatArray
+    from ..plotting.style import Axes, Figure
 
 ROWS_SHOWN = 9  # the heaviest buckets of a list that is printed
 FOLDS_MOST = 1 << 62

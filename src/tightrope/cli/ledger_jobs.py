@@ -146,7 +146,8 @@ def listing(access: Access, name: str, state: str | None) -> int:
     \b
     tightrope ledger jobs census --state running
     """
-    from ..extend.budgets import aligned_cells, moment
+    from ..extend.budgets import moment
+    from ..extend.tables import aligned
 
     with access.opened() as ledger:
         found = [each for each in ledger.reservations(name) if state in (None, each["state"])]
@@ -155,5 +156,5 @@ def listing(access: Access, name: str, state: str | None) -> int:
         ends = moment(each["expires"]) if each["state"] in ("reserved", "running") else ""
         jobs = "; ".join(each["jobs"].values())
         rows.append((each["id"], each["state"], moment(each["made"]), ends, each["principal"], jobs))
-    access.tell({"jobs": found}, "\n".join(aligned_cells(rows, left=len(rows[0])) if found else ["none"]))
+    access.tell({"jobs": found}, "\n".join(aligned(rows) if found else ["none"]))
     return 0

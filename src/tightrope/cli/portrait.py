@@ -13,8 +13,7 @@ from ..extend.plots import figure_of, sheet, tick, verbatim, wrapped
 from ..extend.questions import SECONDS
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ..extend.plots import Axes, Figure
 
 SHOWN_USES = 10  # beside one, where the example has no other count
 GRID = 32  # cells of each of two grids: as far as the curve falls, and as far as the widest does

@@ -23,7 +23,7 @@ from .. import (
 )
 from ..extend import work
 from ..extend.result import Result
-from ..extend.tables import Column, aligned, samplings_text
+from ..extend.tables import Column, Table, samplings_text
 from ..extend.training import UNKNOWNS_FOUND, solve
 from ..extend.wording import short
 from . import train_json
@@ -114,12 +114,12 @@ def compared_text(found: Comparison, run: training | None) -> list[str]:
     from ..extend.comparing import comparison_lines
 
     rows = comparison_lines(found)[1:]
-    columns = [
+    columns = (
         Column("as reported", [name for name, *_ in rows]),
         Column(f"epsilon at delta {short(found.given)}", [value for _, value, *_ in rows]),
         Column("beside the truth", [distance for _, _, _, distance, *_ in rows]),
-    ]
-    heading, *told = aligned(columns).splitlines()
+    )
+    heading, *told = Table(columns).lines(indent="  ")
     lines = [heading]
     for line, (*_, why) in zip(told, rows, strict=True):
         lines += [line, *(dimmed(each) for each in fitted(why, 2))]

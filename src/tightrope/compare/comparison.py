@@ -16,12 +16,11 @@ from ..errors import InvalidParameter, UnsupportedMechanism, WorkExhausted
 from ..mechanisms.base import Mechanism
 from ..mechanisms.parameters import nonnegative, probability, real, whole
 from ..question import SECONDS, Question
+from ..tables import Column, Table, Tabled
 from ..transforms.composition import repeat
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from ..plotting.style import Axes, Figure
     from .methods import Kind, Method
 
 CERTIFIED_SHARE = 0.7  # of the work: the classic bounds need little
@@ -53,7 +52,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Tabled):
     """The certified interval, and what the others say: bounds before approximations, the nearest first."""
 
     expression: str
@@ -70,13 +69,40 @@ class Comparison:
 
         return text(self)
 
+    @property
+    def table(self) -> Table:
+        """A row each, the certified interval first: what a method says, how far off, how long it took, and why."""
+        from .report import lines, title
+
+        headings = ("method", self.quantity, "kind", "distance", "time", "why")
+        cells = zip(*lines(self), strict=True)
+        return Table(tuple(map(Column, headings, cells)), title(self))
+
+    @property
+    def data(self) -> Table:
+        """A row each, the certified interval first: method, lower and upper end of the interval or the value, kind,
+        distance in words, seconds and why.
+        """
+        from .methods import Kind
+
+        columns = (
+            Column("method", ["certified", *(row.method for row in self.rows)]),
+            Column("lower", [self.truth.lower, *(None for _ in self.rows)]),
+            Column("upper", [self.truth.upper, *(None if row.late else row.value for row in self.rows)]),
+            Column("kind", [Kind.INTERVAL.value, *(row.kind.value for row in self.rows)]),
+            Column("distance", ["", *(row.distance for row in self.rows)]),
+            Column("seconds", [self.seconds, *(row.seconds for row in self.rows)]),
+            Column("why", [self.why, *(row.why for row in self.rows)]),
+        )
+        return Table(columns)
+
     def _repr_html_(self) -> str:
         from .report import html
 
         return html(self, self._repr_png_())
 
     def _repr_png_(self) -> bytes | None:
-        from ..plot import png
+        from ..plotting.style import png
 
         return png(self.plot)
 

@@ -7,16 +7,15 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from ..plot import COLOURS, DASHES, figure_of, sheet, tick, verbatim, wrapped
+from ..plotting.style import COLOURS, DASHES, figure_of, sheet, tick, verbatim, wrapped
 from .accountants import ACCOUNTANTS
 from .comparison import Comparison
 from .methods import METHODS, Kind
 from .report import assurance, heading
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
+    from ..plotting.artists import Line2D
+    from ..plotting.style import Axes, Figure
 
 WIDTH = 8.4
 ROW_HEIGHT = 0.32  # inches, of each method

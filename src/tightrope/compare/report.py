@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable
-from html import escape
 from typing import TYPE_CHECKING
 
 from ..bound import why_wide
@@ -58,10 +57,7 @@ def html(comparison: Comparison, picture: bytes | None) -> str:
     image = (
         "" if picture is None else f'<img src="data:image/png;base64,{b64encode(picture).decode()}" width="640"><br>'
     )
-    head = "".join(f"<th>{name}</th>" for name in ("method", comparison.quantity, "kind", "distance", "time", "why"))
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in lines(comparison))
-    table = f"<table><caption>{escape(title(comparison))}</caption><tr>{head}</tr>{body}</table>"
-    return image + table + assurance(comparison)
+    return image + comparison.table.html() + assurance(comparison)
 
 
 def title(comparison: Comparison) -> str:

@@ -19,8 +19,9 @@ For an adapter or an application:
     checking      verdicts of the checker
     training      what is known of loaders, and the number of a plan that is open
     comparing     comparisons of several runs
-    tables        results as aligned text
+    tables        results as tables, in every form
     plots         results as pictures, in one style; needs matplotlib
+    artists       what some pictures are made of beside axes
     wording       numbers and names in messages
     work          how much a question may take
     processes     processes that work for a server

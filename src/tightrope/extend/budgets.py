@@ -24,12 +24,10 @@ from ..ledger.table import (
     used_share,
     used_words,
 )
-from ..ledger.table import columns as aligned_cells
 from ..ledger.values import moment
 
 __all__ = [
     "about_words",
-    "aligned_cells",
     "audit_line",
     "axes_notes",
     "axes_rows",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..plot import (
+from typing import TYPE_CHECKING
+
+from ..plotting.risk import MarkedRate, one_panel, rates
+from ..plotting.style import (
     COLOURS,
     DASHES,
     LABEL_WIDTH,
@@ -16,7 +19,10 @@ from ..plot import (
     verbatim,
     wrapped,
 )
-from ..risk_plot import MarkedRate, one_panel, rates
+
+if TYPE_CHECKING:
+    from ..plotting.style import Axes as Axes
+    from ..plotting.style import Figure as Figure
 
 __all__ = [
     "check_path",

@@ -46,7 +46,7 @@ from .units import amount
 from .values import moment
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from ..extend.plots import Figure
 
 JOBS_SHOWN_MOST = 2_000  # the document has all
 PRICES_SHOWN_MOST = 100

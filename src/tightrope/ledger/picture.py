@@ -20,8 +20,7 @@ from ..extend.plots import COLOURS, DASHES, LABEL_WIDTH, MARKED_MOST, TITLE_WIDT
 from .table import ENDLESS, more_words, number, odometer_words, promised, roomiest, slot_job, used_share
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ..extend.plots import Axes, Figure
 
 AXES_DRAWN_MOST = 5  # axes that are drawn, the most used first
 SPENT_SHADE, HELD_SHADE = 0.38, 0.15
@@ -84,7 +83,7 @@ def _track(status: Mapping[str, Any], axis: Mapping[str, Any], moments: Moments)
 
 
 def _draw_shares(axes: Axes, status: Mapping[str, Any], moments: Moments, times: Sequence[int]) -> None:
-    from matplotlib.ticker import PercentFormatter
+    from ..extend.artists import PercentFormatter
 
     found = tracks(status, moments)
     moved = [_day(each) for each in times]
@@ -159,7 +158,7 @@ def _draw_renewals(axes: Axes, moments: Moments) -> None:
 
 def _named(axes: Axes, found: Sequence[Track]) -> None:
     """Names beside the picture, where they cover nothing, and what the shades mean."""
-    from matplotlib.patches import Patch
+    from ..extend.artists import Patch
 
     handles, _ = axes.get_legend_handles_labels()
     colour = COLOURS[0]
@@ -217,9 +216,9 @@ def _dead_words(status: Mapping[str, Any]) -> str:
 
 def _date_axis(axes: Axes, first: int, last: int) -> None:
     """Dates as short as they can be; a moment alone has a little room."""
-    from matplotlib import dates
+    from ..extend import artists
 
-    made: Any = dates  # its classes have no types
+    made: Any = artists  # its classes have no types
     locator = made.AutoDateLocator(tz=UTC, minticks=3, maxticks=8)
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(made.ConciseDateFormatter(locator, tz=UTC))

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import Relation
 from ..extend.mechanisms import neighbours
+from ..extend.tables import aligned
 from ..extend.wording import rounded, short
 from .menu import axis_name
 from .units import UNITS_DIGITS, amount
@@ -19,7 +20,7 @@ from .values import moment
 
 PROMISE_LETTERS_MOST = 10  # of a number; a longer one is rounded up
 ENDLESS = "odometer"  # the kind without totals
-BETWEEN_COLUMNS = "  "
+BRANCH = "  "  # of the tree, for each step down
 
 AxisRow = Mapping[str, Any]
 
@@ -82,15 +83,7 @@ def odometer_words(status: Mapping[str, Any]) -> str:
 
 def columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """Rows as lines: the first columns begin at the left, the others, numbers, end at the right."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if at < left else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append(BETWEEN_COLUMNS.join(cells).rstrip())
-    return lines
+    return aligned(rows, right=range(left, len(rows[0])))
 
 
 def axis_cells(axis: AxisRow, endless: bool = False) -> tuple[str, ...]:
@@ -209,7 +202,7 @@ def budgets_text(budgets: Sequence[Mapping[str, Any]], used: Mapping[str, str]) 
     rows = [("budget", "kind", "state", "used")]
     for each, depth in budget_tree(budgets):
         name = each["name"]
-        rows.append((BETWEEN_COLUMNS * depth + name, each["kind"], each["state"], used.get(name, "")))
+        rows.append((BRANCH * depth + name, each["kind"], each["state"], used.get(name, "")))
     return "\n".join(columns(rows, left=4))
 
 

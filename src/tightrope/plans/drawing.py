@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..bound import Bound
 from ..digits import short
-from ..plot import COLOURS, DASHES, figure_of, sheet, tick
+from ..plotting.style import COLOURS, DASHES, figure_of, sheet, tick
 from ..relation import Relation
 from .frontier import Frontier
 from .samplings import Samplings
 from .unknown import FOUND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ..plotting.style import Axes, Figure
 
 ROW_INCHES = 0.5  # of each loader
 BARS_WIDTH = 7.6

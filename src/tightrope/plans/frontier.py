@@ -22,13 +22,12 @@ from ..calls import checked
 from ..digits import short
 from ..errors import InvalidParameter, TightropeError
 from ..question import SECONDS
-from .columns import Column, csv, table
+from ..tables import Column, Table, Tabled
 from .in_turn import in_turn
 from .unknown import FOUND, UNKNOWNS, OpenPlan, solve
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ..plotting.style import Axes, Figure
 
 FRONTIER_MOST = 400
 USUAL = MappingProxyType({"sampling": "poisson", "group": 1})  # not worth a word
@@ -52,7 +51,7 @@ class FrontierRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Frontier:
+class Frontier(Tabled):
     """Pairs, or triples, of numbers that all meet epsilon at delta: the unknown is as good as it can be in each."""
 
     unknown: str
@@ -69,17 +68,13 @@ class Frontier:
         return len(self.rows)
 
     def __str__(self) -> str:
-        return "\n".join([f"{FOUND[self.unknown]} for {self.title}", "", table(self._columns())])
+        return "\n".join([f"{FOUND[self.unknown]} for {self.title}", "", *self.table.lines(indent="  ")])
 
     @property
     def title(self) -> str:
         """The target, and what all rows share."""
         shared = ", ".join(f"{name}={value!r}" for name, value in self.plan.items())
         return f"epsilon {short(self.epsilon)} at delta {short(self.delta)}{f', {shared}' if shared else ''}"
-
-    def to_csv(self) -> str:
-        """A row each: what was given, the value found, its epsilon, the value that misses, and why there is none."""
-        return csv(self._columns(full=True))
 
     @checked
     def plot(self, path: str | PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
@@ -89,32 +84,45 @@ class Frontier:
         return draw_frontier(self, path, ax=ax)
 
     def _repr_png_(self) -> bytes | None:
-        from ..plot import png
+        from ..plotting.style import png
 
         return png(self.plot)
 
-    def _columns(self, full: bool = False) -> list[Column]:
+    @property
+    def table(self) -> Table:
+        """A row each: what was given, the value found, the interval of its epsilon, and the value that misses."""
         found = [row.found for row in self.rows]
         missed = [None if each is None else each.missed for each in found]
-        why = [
+        columns = [Column(name, [short(row.given[name]) for row in self.rows]) for name in self.over]
+        columns += [
+            Column(self.unknown, [None if each is None else short(each.value) for each in found]),
+            Column("epsilon", [None if each is None else str(each.bound) for each in found]),
+            Column(f"{self.unknown} that misses", [None if each is None else short(each.value) for each in missed]),
+        ]
+        notes = [] if not any(self._notes) else [Column("note", self._notes)]
+        return Table((*columns, *notes), f"{FOUND[self.unknown]} for {self.title}")
+
+    @property
+    def data(self) -> Table:
+        """A row each: what was given, the value found, its epsilon, the value that misses, and why there is none."""
+        found = [row.found for row in self.rows]
+        missed = [None if each is None else each.missed for each in found]
+        columns = [Column(name, [row.given[name] for row in self.rows]) for name in self.over]
+        columns += [
+            Column(self.unknown, [None if each is None else each.value for each in found]),
+            Column("lower", [None if each is None else each.bound.lower for each in found]),
+            Column("upper", [None if each is None else each.bound.upper for each in found]),
+            Column("missed", [None if each is None else each.value for each in missed]),
+        ]
+        return Table((*columns, Column("note", self._notes)))
+
+    @property
+    def _notes(self) -> list[str]:
+        """Of each row, why there is no value, or why the search ended."""
+        return [
             row.refused or ("" if row.found is None or row.found.ended is None else row.found.ended)
             for row in self.rows
         ]
-        value = repr if full else short
-        columns = [Column(name, [value(row.given[name]) for row in self.rows]) for name in self.over]
-        columns.append(Column(self.unknown, ["" if each is None else value(each.value) for each in found]))
-        if full:
-            columns += [
-                Column("lower", ["" if each is None else repr(each.bound.lower) for each in found]),
-                Column("upper", ["" if each is None else repr(each.bound.upper) for each in found]),
-                Column("missed", ["" if each is None else repr(each.value) for each in missed]),
-            ]
-        else:
-            columns += [
-                Column("epsilon", ["" if each is None else str(each.bound) for each in found]),
-                Column(f"{self.unknown} that misses", ["" if each is None else short(each.value) for each in missed]),
-            ]
-        return [*columns, Column("note", why)] if full or any(why) else columns
 
 
 @checked

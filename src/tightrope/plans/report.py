@@ -7,9 +7,7 @@ from collections.abc import Callable
 from textwrap import wrap
 
 from ..bound import why_wide
-from ..digits import short
 from ..mechanisms.loaders import LOADERS
-from .columns import Column, table
 from .samplings import CAUTIONS, SamplingRow, Samplings
 
 TEXT_WIDTH = 100
@@ -28,15 +26,7 @@ def samplings(
 ) -> str:
     """The table, and what each row rests on; dimmed styles the lines beneath."""
     rows = found.rows
-    columns = [
-        Column("sampling", [row.sampling for row in rows]),
-        Column(
-            f"epsilon at delta {short(found.delta)}",
-            ["refused" if row.bound is None else str(row.bound) for row in rows],
-        ),
-        Column("neighbours", [row.neighbours for row in rows]),
-    ]
-    heading, *lines = table(columns).splitlines()
+    heading, *lines = found.table.lines(indent="  ")
     shown = [heading]
     for row, line in zip(rows, lines, strict=True):
         shown.append(line)

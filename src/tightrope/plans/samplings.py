@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from .. import work
 from ..bound import Bound
 from ..calls import checked
+from ..digits import short
 from ..errors import AccuracyNotReached, TightropeError
 from ..mechanisms.loaders import LOADERS
 from ..mechanisms.parameters import Matrix
 from ..mechanisms.training import training
 from ..question import SECONDS
 from ..relation import Relation
-from .columns import Column, csv
+from ..tables import Column, Table, Tabled
 from .in_turn import in_turn
 from .unknown import OpenPlan
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ..plotting.style import Axes, Figure
 
 NEIGHBOURS = MappingProxyType({Relation.ADD_REMOVE: "add or remove", Relation.REPLACE: "replace", None: ""})
 
@@ -81,7 +81,7 @@ class SamplingRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Samplings:
+class Samplings(Tabled):
     """epsilon at one delta, a row per loader."""
 
     delta: float
@@ -98,22 +98,33 @@ class Samplings:
 
         return samplings(self)
 
-    def to_csv(self) -> str:
+    @property
+    def table(self) -> Table:
+        """A row each: sampling, the interval of epsilon or that it is refused, and the neighbours."""
+        bounds = ["refused" if row.bound is None else str(row.bound) for row in self.rows]
+        columns = (
+            Column("sampling", [row.sampling for row in self.rows]),
+            Column(f"epsilon at delta {short(self.delta)}", bounds),
+            Column("neighbours", [row.neighbours for row in self.rows]),
+        )
+        return Table(columns)
+
+    @property
+    def data(self) -> Table:
         """A row each: sampling, lower, upper, relation, theorem, what is assumed, and why there is no bound."""
         from .report import linked
 
         bounds = [row.bound for row in self.rows]
-        return csv(
-            [
-                Column("sampling", [row.sampling for row in self.rows]),
-                Column("lower", ["" if each is None else repr(each.lower) for each in bounds]),
-                Column("upper", ["" if each is None else repr(each.upper) for each in bounds]),
-                Column("neighbours", [row.neighbours for row in self.rows]),
-                Column("theorem", [linked(row.theorem) for row in self.rows]),
-                Column("assumed", [row.assumed for row in self.rows]),
-                Column("refused", [row.refused for row in self.rows]),
-            ]
+        columns = (
+            Column("sampling", [row.sampling for row in self.rows]),
+            Column("lower", [None if each is None else each.lower for each in bounds]),
+            Column("upper", [None if each is None else each.upper for each in bounds]),
+            Column("neighbours", [row.neighbours for row in self.rows]),
+            Column("theorem", [linked(row.theorem) for row in self.rows]),
+            Column("assumed", [row.assumed for row in self.rows]),
+            Column("refused", [row.refused for row in self.rows]),
         )
+        return Table(columns)
 
     @checked
     def plot(self, path: str | PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
@@ -123,7 +134,7 @@ class Samplings:
         return draw_samplings(self, path, ax=ax)
 
     def _repr_png_(self) -> bytes | None:
-        from ..plot import png
+        from ..plotting.style import png
 
         return png(self.plot)
 

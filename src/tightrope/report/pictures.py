@@ -12,7 +12,7 @@ from ..extend.plots import MarkedRate, one_panel, svg, tick
 from ..extend.result import Result
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from ..extend.plots import Figure
 
 PICTURE_SIZE = (5.4, 3.5)
 SQUARE_SIZE = (3.7, 3.5)

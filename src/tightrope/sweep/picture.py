@@ -22,8 +22,7 @@ from .table import RAN_OUT, SweepRow
 from .values import Value
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ..extend.plots import Axes, Figure
 
 LOWER_PROMISED = (*LESS_IS_WORSE, "tradeoff")  # readings whose lower end is what can be promised
 COLUMNS_SHOWN = ("value", "lower", "upper", "seconds")
@@ -191,7 +190,7 @@ class _Panel:
         return [self._x.beside(each.x) for each in places], [self._y.beside(each.y) for each in places]
 
     def _cells(self) -> None:
-        from matplotlib.patches import Rectangle
+        from ..extend.artists import Rectangle
 
         known = {(each.x, each.y): each for each in self._places}
         across, up = self._x.edges(), self._y.edges()
@@ -292,7 +291,7 @@ def _shown(row: SweepRow, x: str, y: str, facet: str | None, column: str) -> Sho
 
 
 def _norm(numbers: Sequence[float]) -> Any:
-    from matplotlib.colors import LogNorm, Normalize
+    from ..extend.artists import LogNorm, Normalize
 
     if not numbers:
         return Normalize(0.0, 1.0)
@@ -304,9 +303,7 @@ def _norm(numbers: Sequence[float]) -> Any:
 
 def _key(figure: Figure, panels: Sequence[Axes], scene: Scene, norm: Any) -> None:
     """The colour bar, with the least and the largest that is promised, and what the marks mean."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
+    from ..extend.artists import Line2D, Patch, ScalarMappable
 
     numbers = [each.number for each in scene.places if each.number is not None]
     bar = figure.colorbar(ScalarMappable(norm, COLOUR_MAP), ax=list(panels))

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
-from .. import Bound, InvalidParameter
+from .. import Bound
+from ..extend.tables import Column, NotebookTable, Table
 from ..extend.wording import FrozenMapping, checked, short, shortened, timed
 from .values import Value
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from ..extend.plots import Axes, Figure
 
 TABLE_ROWS_SHOWN = 20
 WORDS_SHOWN = 60  # characters of a cell
@@ -76,7 +75,7 @@ def cells_of(row: SweepRow, columns: Sequence[str]) -> list[Any]:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Sweep(Sequence[SweepRow]):
+class Sweep(NotebookTable, Sequence[SweepRow]):
     """The rows of a sweep, in the order of the grid; make and ask as they were given.
 
     An index gives a row, a slice a sweep again.
@@ -121,38 +120,34 @@ class Sweep(Sequence[SweepRow]):
         return f"<Sweep: {told(self.rows)}>"
 
     def __str__(self) -> str:
-        head, *body = self._shown()
-        widths = [max(len(line[place]) for line in (head, *body)) for place in range(len(head))]
-        lines = ["  ".join(word.ljust(wide) for word, wide in zip(line, widths, strict=True)) for line in (head, *body)]
         more = [f"... {len(self) - TABLE_ROWS_SHOWN:,} more rows"] if len(self) > TABLE_ROWS_SHOWN else []
-        return "\n".join(
-            [f"{self.ask} of {shortened(self.make)}", *(line.rstrip() for line in lines), *more, told(self.rows)]
-        )
+        return "\n".join([self._title, *self.table.lines(), *more, told(self.rows)])
 
-    def _repr_html_(self) -> str:
-        head, *body = self._shown()
-        rows = "".join(f"<tr>{''.join(f'<td>{escape(word)}</td>' for word in line)}</tr>" for line in body)
-        title = f"<caption>{escape(self.ask)} of {escape(shortened(self.make))}; {told(self.rows)}</caption>"
-        return f"<table>{title}<tr>{''.join(f'<th>{escape(word)}</th>' for word in head)}</tr>{rows}</table>"
+    @property
+    def _title(self) -> str:
+        return f"{self.ask} of {shortened(self.make)}"
 
-    def _shown(self) -> list[list[str]]:
+    @property
+    def table(self) -> Table:
         """The first rows as people read them: the names, the number, and what is to be said of it."""
         values = ["value"] if self.calibrated else []
         related = ["relation"] if len({row.relation for row in self.rows if row.error is None}) > 1 else []
-        lines = [[*self.names, *values, "quantity", "bound", *related, "note"]]
+        headings = [*self.names, *values, "quantity", "bound", *related, "note"]
+        lines = []
         for row in self.rows[:TABLE_ROWS_SHOWN]:
             found = [row.value] if values else []
             cells = [_word(cell) for cell in (*(row.configuration.get(name) for name in self.names), *found)]
             note = row.error or (f"{row.ended} ran out" if row.ended else "")
             relation = [row.relation or "" for _ in related]  # rows of different relations do not compare
             lines.append([*cells, row.quantity, str(row.bound or ""), *relation, shortened(note, WORDS_SHOWN)])
-        return lines
+        columns = (Column(name, [line[place] for line in lines]) for place, name in enumerate(headings))
+        return Table(tuple(columns), f"{self._title}; {told(self.rows)}")
 
-    def to_csv(self) -> str:
+    @property
+    def data(self) -> Table:
         """A line per row, every double with all its digits; empty where there is nothing."""
-        from .writers import csv_text
-
-        return csv_text(self.rows, self.columns)
+        lines = [cells_of(row, self.columns) for row in self.rows]
+        return Table(tuple(Column(name, [line[place] for line in lines]) for place, name in enumerate(self.columns)))
 
     def to_jsonl(self) -> str:
         """An object per line, as schema/sweep.json describes it."""
@@ -185,14 +180,6 @@ class Sweep(Sequence[SweepRow]):
         from .picture import draw, scene_of
 
         return draw(scene_of(self.rows, self.names, x, y, value), (self.ask, self.make), path, ax)
-
-    def to_frame(self) -> Any:
-        """A pandas DataFrame with the columns of the table."""
-        try:
-            from pandas import DataFrame
-        except ImportError:
-            raise InvalidParameter("a frame needs pandas: pip install pandas, or use to_csv()") from None
-        return DataFrame([cells_of(row, self.columns) for row in self.rows], columns=list(self.columns))
 
 
 @dataclass(slots=True)

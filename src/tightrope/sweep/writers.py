@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from .. import InvalidParameter
 from ..extend.documents import plain
+from ..extend.tables import exact
 from ..extend.wording import install_command
 from .table import SweepRow, cells_of
 
@@ -37,7 +38,7 @@ def write_csv(rows: Iterable[SweepRow], columns: Sequence[str], file: IO[str]) -
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow(map(_cell, cells_of(row, columns)))
+        writer.writerow(map(exact, cells_of(row, columns)))
 
 
 def write_jsonl(rows: Iterable[SweepRow], columns: Sequence[str], file: IO[str]) -> None:
@@ -45,13 +46,6 @@ def write_jsonl(rows: Iterable[SweepRow], columns: Sequence[str], file: IO[str])
     for row in rows:
         cells = zip(columns, map(plain, cells_of(row, columns)), strict=True)
         file.write(json.dumps(dict(cells), allow_nan=False) + "\n")
-
-
-def csv_text(rows: Iterable[SweepRow], columns: Sequence[str]) -> str:
-    """The table as one text."""
-    file = io.StringIO()
-    write_csv(rows, columns, file)
-    return file.getvalue()
 
 
 def jsonl_text(rows: Iterable[SweepRow], columns: Sequence[str]) -> str:
@@ -118,18 +112,7 @@ def _common(kinds: set[str]) -> str:
 def _typed(value: Any, kind: str) -> Any:
     if value is None:
         return None
-    return _cell(value) if kind == "string" else float(value) if kind == "float64" else value
-
-
-def _cell(value: Any) -> str:
-    """A value as text: what a reader of the table makes the same value of."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        return json.dumps(plain(value))
-    return value if isinstance(value, str) else repr(value)
+    return exact(value) if kind == "string" else float(value) if kind == "float64" else value
 
 
 def _groups(rows: Iterator[SweepRow], size: int) -> Iterator[tuple[SweepRow, ...]]:

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .digits import rounded
-from .errors import InvalidParameter
-from .plot import COLOURS, DASHES, LABEL_WIDTH, MARKED_MOST, SIZE, WIDTH_SAID, figure_of, sheet, tick, wrapped
+from ..digits import rounded
+from ..errors import InvalidParameter
+from .style import COLOURS, DASHES, LABEL_WIDTH, MARKED_MOST, SIZE, WIDTH_SAID, figure_of, sheet, tick, wrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from .style import Axes, Figure
 
 WIDE_SIZE = (9.6, 4.6)
 ATTACKER, GUESSING = "the best attacker", "guessing"

@@ -17,15 +17,15 @@ from textwrap import wrap
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .calls import check_folder
-from .digits import rounded
-from .errors import InvalidParameter
-from .version import install_command
+from ..calls import check_folder
+from ..digits import rounded
+from ..errors import InvalidParameter
+from ..version import install_command
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
     from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Figure
 
 FORMATS = ("png", "pdf", "svg")
 SIZE = (7.2, 4.4)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
-from .digits import rounded
-from .plot import COLOURS, WIDTH_SAID, figure_of, sheet, tick, verbatim, wrapped
+from ..digits import rounded
+from .style import COLOURS, WIDTH_SAID, figure_of, sheet, tick, verbatim, wrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from .tradeoff_plot import Rates
+    from .style import Axes, Figure
+    from .tradeoff import Rates
 
 PANELS_SIZE = (9.6, 4.9)
 SMALLEST_SHOWN = 1e-4  # of the panel of small rates, unless a smaller one is asked for
