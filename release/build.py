@@ -31,9 +31,11 @@ class Surroundings:
     variables: dict[str, str] = field(default_factory=dict)
 
 
+# Where the environment's own path has umlauts, Python before 3.13 does not start in the locale C.
+OTHER = "C" if sys.prefix.isascii() else "C.UTF-8"
 TWO = (
     Surroundings("one", 0o022, None, {"TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"}),
-    Surroundings("another/place", 0o077, 1_000_000_000, {"TZ": "XYZ-13", "LC_ALL": "C", "PYTHONHASHSEED": "77"}),
+    Surroundings("another/place", 0o077, 1_000_000_000, {"TZ": "XYZ-13", "LC_ALL": OTHER, "PYTHONHASHSEED": "77"}),
 )
 
 

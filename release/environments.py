@@ -44,7 +44,7 @@ def _candidates(minor: str) -> Iterator[Path]:
     for folder in os.get_exec_path():
         if (place := shutil.which(name, path=folder)) is not None:
             yield Path(place)
-    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    root = Path(os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv"))  # not all have a home
     yield from sorted((root / "versions").glob(f"{minor}.*/bin/{name}"), reverse=True)
 
 

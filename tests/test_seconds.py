@@ -15,6 +15,7 @@ from tests.search import FULL
 from tightrope import work
 from tightrope.account import Case
 from tightrope.cli.app import app
+from tightrope.cli.app import run as command_line
 from tightrope.engines.answer import Point
 from tightrope.engines.plan import Planner
 from tightrope.question import Question
@@ -190,14 +191,14 @@ def test_without_an_end() -> None:
     assert tr.Gaussian(sigma=1.0).epsilon(1e-6, seconds=math.inf).wide is None
 
 
-def test_a_curve_says_that_it_is_wide_and_keeps_its_exit_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_curve_says_that_it_is_wide_and_keeps_its_exit_codes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(work, "UNITS_PER_SECOND", 1e4)
     arguments = ["curve", QUESTIONS[0][0], "--points", "5"]
-    found = CliRunner().invoke(app, arguments, standalone_mode=False)
-    assert not found.return_value
-    assert "wide at some points: time ran out" in found.stderr
-    late = CliRunner().invoke(app, [*arguments, "--accuracy", "1e-6"], standalone_mode=False)
-    assert late.return_value == 3
+    assert command_line(arguments) == 0
+    assert "wide at some points: time ran out" in capsys.readouterr().err
+    assert command_line([*arguments, "--accuracy", "1e-6"]) == 3
     with pytest.raises(tr.InvalidParameter, match="either epsilons, or start, stop and points"):
         tr.Gaussian(sigma=1.0).curve(0.0, epsilons=[1.0])
 

@@ -39,7 +39,7 @@ def written(name: str) -> str:
 def change(name: str, make: Change) -> tr.Verification:
     document = copy.deepcopy(json.loads(written(name)))
     make(document)
-    return tr.verify(json.dumps(document), seconds=1.0)  # what is false is looked at until time is out
+    return tr.verify(json.dumps(document), seconds=0.2)  # what is false is looked at until time is out
 
 
 @pytest.mark.parametrize("name", ["M1", "M2", "O2", "O4", "out", "split", "family", "members", "Fisher"])

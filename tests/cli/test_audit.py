@@ -62,6 +62,17 @@ def test_options_go_on(scores: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["tests"][0]["sides"] == "in"
 
 
+def test_a_flag_that_is_not_given_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("score,member\n" + "".join(f"{place % 7},{place % 2}\n" for place in range(99)) + "nan,1\n", "utf-8")
+    command = ["audit", str(path), "--one-run", "--delta", "1e-5", "--json"]
+    assert run(command) == 2
+    assert "NaN" in capsys.readouterr().err
+    for flag, neighbours in (("", "add_remove"), ("--replaced", "replace")):
+        assert run([*command, "--nan-lowest", *flag.split()]) == 0
+        assert json.loads(capsys.readouterr().out)["settings"]["neighbours"] == neighbours
+
+
 def test_a_picture(scores: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "p.svg"
     assert run(["audit", scores, "--runs", "--delta", "1e-5", "--plot", str(picture)]) == 0

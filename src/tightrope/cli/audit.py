@@ -35,13 +35,21 @@ IN = AUDIT_SIDES[0]
 @click.option("--tail", type=click.Choice(AUDIT_TAILS), default="high", help="Where members score; default: high.")
 @click.option("--rank", "ranks", type=int, multiple=True, help="This test in place of the grid; may be repeated.")
 @click.option("--stopping", is_flag=True, help="Evidence that may be looked at after every row, in their order.")
-@click.option("--nan-lowest", "nan", flag_value="lowest", default="refuse", help="NaN is the lowest score, for all.")
-@click.option("--replaced", "neighbours", flag_value="replace", default="add_remove", help="Records were replaced.")
+@click.option("--nan-lowest", is_flag=True, help="NaN is the lowest score, for all.")
+@click.option("--replaced", is_flag=True, help="Records were replaced.")
 @click.option("--seed", type=int, default=0, help="Of ties and pairs; default: 0.")
 @click.option("--seconds", type=float, default=SECONDS, help="For all of it; default: 10.")
 @click.option("--plot", "picture", metavar="FILE", help="Draw what was found as .png, .pdf or .svg.")
 @json_options(", with all that tightrope verify needs")
-def audit(words: tuple[str, ...], claim: str | None, picture: str | None, as_document: bool, **settings: Any) -> int:
+def audit(
+    words: tuple[str, ...],
+    claim: str | None,
+    picture: str | None,
+    as_document: bool,
+    nan_lowest: bool,
+    replaced: bool,
+    **settings: Any,
+) -> int:
     """What the scores of an attack refute, with certified p-values; it never says that a claim is proven.
 
     FILE is CSV or Parquet with the columns score and member (0 or 1), and run and canary where there are any; or give
@@ -73,6 +81,9 @@ def audit(words: tuple[str, ...], claim: str | None, picture: str | None, as_doc
         if not numbers:
             raise InvalidParameter("--claim takes an expression, or an epsilon and a delta, such as --claim 1 1e-5")
         told = float(claim), float(numbers[0])
+    # Flags that are values by themselves (flag_value) stand for their default, too, in some versions of click.
+    settings["nan"] = "lowest" if nan_lowest else "refuse"
+    settings["neighbours"] = "replace" if replaced else "add_remove"
     with spinner("audit"):
         found = tr.audit(files[0] if files else None, claim=told, **settings)
     if picture is not None:
