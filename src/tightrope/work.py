@@ -241,7 +241,7 @@ def in_any_case(make: Callable[[], T]) -> T:
 
 def uncounted() -> AbstractContextManager[None]:
     """What costs next to nothing and must not fail, such as saying how an answer came about, when time is up."""
-    return InForce(None)
+    return InForce[None](None)
 
 
 def spend(units: float) -> None:
