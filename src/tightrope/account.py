@@ -260,8 +260,10 @@ class Case:
     def bound(self, point: Point, meter: work.Meter) -> Bound:
         """The worse of the directions, for each end."""
         adaptive = [each for each in self.floors if isinstance(each, Adaptive)]
-        with work.part(work.FLOOR_SHARE, clock=True):  # before the pair, which may take all the time there is
-            below = highest([each for each in self.floors if isinstance(each, Floor)], point, self._aim(point))
+        below: Answer | None = None
+        if self.floors:  # before the pair, which may take all the time there is
+            with work.part(work.FLOOR_SHARE, clock=True):
+                below = highest([each for each in self.floors if isinstance(each, Floor)], point, self._aim(point))
         by_rho = (
             None if self.concentrated is None or self.mirror else self.concentrated.answers(point, self._aim(point))
         )

@@ -35,7 +35,7 @@ class ZcdpBounds:
     @staticmethod
     def of(law: Mechanism, question: Question) -> ZcdpBounds | None:
         """None where it says nothing more, or where an engine is insisted on: it would be asked about another law."""
-        if question.engine != AUTO or question.quantity in OF_LOSS or (law.attained_once and law.parts == ((law, 1),)):
+        if question.engine != AUTO or question.quantity in OF_LOSS or (law.parts == ((law, 1),) and law.attained_once):
             return None
         found = concentrated(law)
         if found is None:

@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Generic, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from .errors import WorkExhausted
 
@@ -158,7 +158,6 @@ class WorkDone:
         return self.units / UNITS_PER_SECOND
 
 
-M = TypeVar("M", Meter, None)
 _METER: ContextVar[Meter | None] = ContextVar("tightrope_work", default=None)
 _TALLY: ContextVar[WorkDone | None] = ContextVar("tightrope_tally", default=None)
 
@@ -181,15 +180,15 @@ def patience(seconds: float) -> float:
     return PATIENCE_MOST if monotonic is still else seconds
 
 
-class InForce(Generic[M]):
-    """A meter, or none, that counts inside."""
+class InForce:
+    """A meter that counts inside."""
 
     __slots__ = ("_meter", "_token")
 
-    def __init__(self, meter: M) -> None:
+    def __init__(self, meter: Meter) -> None:
         self._meter = meter
 
-    def __enter__(self) -> M:
+    def __enter__(self) -> Meter:
         self._token = _METER.set(self._meter)
         return self._meter
 
@@ -239,9 +238,14 @@ def in_any_case(make: Callable[[], T]) -> T:
             return make()
 
 
-def uncounted() -> AbstractContextManager[None]:
+@contextmanager
+def uncounted() -> Iterator[None]:
     """What costs next to nothing and must not fail, such as saying how an answer came about, when time is up."""
-    return InForce(None)
+    token = _METER.set(None)
+    try:
+        yield
+    finally:
+        _METER.reset(token)
 
 
 def spend(units: float) -> None:

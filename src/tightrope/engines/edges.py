@@ -64,17 +64,24 @@ class Leaky(Protocol):
 def leaked(terms: Sequence[tuple[Leaky, int]]) -> arb:
     """The infinite mass of a composition."""
     with working_precision(EDGE_BITS):
-        masses = [(mass, count) for each, count in terms if not (mass := each.infinite_mass()).is_zero()]
-        if len(masses) == 1 and masses[0][1] == 1:
-            return masses[0][0]
-        survival = arb(1)
-        for mass, count in masses:
-            survival *= (1 - mass) ** count
-        found = 1 - survival
-        if not found < BESIDE_ONE:
-            return found
-        # Nothing beside 1, and above 0 all the same.
-        return -sum((count * (-mass).log1p() for mass, count in masses), arb(0)).expm1()
+        return _leaked(terms)
+
+
+def _leaked(terms: Sequence[tuple[Leaky, int]]) -> arb:
+    """The same at the working precision."""
+    masses = [(mass, count) for each, count in terms if not (mass := each.infinite_mass()).is_zero()]
+    if not masses:
+        return arb(0)
+    if len(masses) == 1 and masses[0][1] == 1:
+        return masses[0][0]
+    survival = arb(1)
+    for mass, count in masses:
+        survival *= (1 - mass) ** count
+    found = 1 - survival
+    if not found < BESIDE_ONE:
+        return found
+    # Nothing beside 1, and above 0 all the same.
+    return -sum((count * (-mass).log1p() for mass, count in masses), arb(0)).expm1()
 
 
 def chance(mass: arb) -> tuple[str, str]:
@@ -91,7 +98,7 @@ def edges(terms: Sequence[Term]) -> Edges:
     """The edges of a composition; a supremum that is not finite stays so: +inf, or nothing known."""
     with working_precision(EDGE_BITS):
         supremum = sum((count * pair.loss_range().highest for pair, count in terms), arb(0))
-        return Edges(leaked(terms), supremum)
+        return Edges(_leaked(terms), supremum)
 
 
 def sealed(terms: Sequence[Term]) -> tuple[Term, ...] | None:

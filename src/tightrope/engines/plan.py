@@ -174,7 +174,8 @@ class Planner:
         The total variation of a composition is at most the sum of those of its parts; where delta is at least that,
         epsilon is 0. Where moments show that delta is met at NEXT_TO_NOTHING already, nobody asks for more.
         """
-        if point.quantity == "delta" or any(pair.bracketed() and pair.profile_cost() > DEAR for pair, _ in self.terms):
+        dear = self._bracketed and any(pair.bracketed() and pair.profile_cost() > DEAR for pair, _ in self.terms)
+        if point.quantity == "delta" or dear:
             return None
         variation = arb(0)
         with working_precision(BITS_START):

@@ -92,7 +92,7 @@ class Composition(Mechanism):
 
     @property
     def relation(self) -> Relation | None:
-        return next((part.relation for part, _ in self.parts if part.relation is not None), None)
+        return next((found for part, _ in self.parts if (found := part.relation) is not None), None)
 
     @property
     def tight(self) -> bool:

@@ -114,14 +114,16 @@ class ContourBound(SelfInverse):
         return {**chosen, "nodes": self.nodes.plan.nodes, **bits}
 
     def delta(self, epsilon: float) -> Evaluation:
-        known = self._evaluations.get(epsilon)
+        known = self._last.get(epsilon)  # asked by the engine, and then by whoever asked it
         if known is not None:
             return known
         with working_precision(self.nodes.bits):
             found = self.nodes.sum(epsilon)
             aliases, left_out = self._aliases(epsilon, chernoff), self._left_out(epsilon)
-            made = self._evaluations[epsilon] = self._bounded(found, self._truncation, aliases, left_out)
-            return made
+            made = self._bounded(found, self._truncation, aliases, left_out)
+        self._last.clear()
+        self._last[epsilon] = made
+        return made
 
     def secant(self, x: float, y: float, second: bool) -> Evaluation:
         """The secant as one sum: what H has left to be desired is not divided by a small distance.
@@ -221,7 +223,7 @@ class ContourBound(SelfInverse):
         return 1 / (c * period).expm1() + height / ((s - c) * period).expm1()
 
     @cached_property
-    def _evaluations(self) -> dict[float, Evaluation]:
+    def _last(self) -> dict[float, Evaluation]:
         return {}
 
     @cached_property

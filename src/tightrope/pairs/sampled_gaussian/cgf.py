@@ -106,7 +106,7 @@ class SampledCgf(SampledPart):
         error = math.exp(min(constant for constant, _ in error_modes(mu, power, step, strip)))
         if not (error < 1e-6 and max(map(abs, logs)) < EXPONENT_MOST):
             return math.inf
-        total = sum(math.exp(log - top) for log in logs)
+        total = sum([math.exp(log - top) for log in logs])
         return top + math.log(total * step / ROOT_TWO_PI) + 2.0 * error + ALIAS_SLACK
 
     def _coarse(self, mu: float, tilt: float, step: float, width: float) -> tuple[list[float], list[float]]:

@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from ...kernels.enclosure import Enclosure, FloatArray
 
 ROOT_HALF = math.sqrt(0.5)
+NEARLY_ALL = 9.0  # from here on Phi rounds to 1
 
 
 def log_phi(u: float) -> float:
     """log Phi(u) in plain floats, to a few digits far out."""
+    if u > NEARLY_ALL:
+        return 0.0
     if u > -30.0:
         return math.log(0.5 * math.erfc(-u * ROOT_HALF))
     return -0.5 * u * u - math.log(-u) - 0.5 * math.log(2.0 * math.pi)
@@ -84,7 +87,10 @@ class MarkWindow:
 
     def log_weight(self, x: float) -> float:
         """log of the weight below the end, in plain floats."""
-        return sum(log_phi(edge.distance(x)) for edge in self.edges)
+        total = 0.0
+        for edge in self.edges:
+            total += log_phi(edge.distance(x))
+        return total
 
     def ball_weight(self, x: arb) -> arb:
         """The weight at a point below the end."""
