@@ -19,7 +19,7 @@ from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.finite import Finite
 from tightrope.mechanisms.histograms import Histograms
 from tightrope.pairs.finite import histogram
-from tightrope.pairs.finite.histogram import MassLimits, law_within, lower_limit, upper_limit
+from tightrope.pairs.finite.histogram import MassLimits, law_below, law_within, lower_limit, upper_limit
 from tightrope.pairs.finite.laws import RationalLaw
 from tightrope.relation import Direction
 
@@ -146,6 +146,15 @@ def test_the_law_of_limits_dominates_every_pair_within() -> None:
         for alpha in [Fraction(0), Fraction(10**6), *(Fraction(k, 7) for k in range(1, 40))]:
             truth, bound = _profile(p, q, alpha), _profile(list(law.p), list(law.q), alpha)
             assert truth <= bound <= min(_profile(p_up, q_low, alpha), Fraction(1))
+        below = law_below(MassLimits(p_low, p_up), MassLimits(q_low, q_up))
+        assert sum(below.p) == sum(below.q) == 1
+        assert all(x >= 0 for x in (*below.p, *below.q))
+        back = law_below(MassLimits(q_low, q_up), MassLimits(p_low, p_up))
+        for alpha in [Fraction(0), *(Fraction(k, 7) for k in range(1, 40))]:
+            assert _profile(list(below.p), list(below.q), alpha) <= _profile(p, q, alpha)
+            assert _profile(list(back.q), list(back.p), alpha) == _profile(list(below.p), list(below.q), alpha)
+        if (p_low, q_low) == (p_up, q_up):
+            assert _profile(list(below.p), list(below.q), Fraction(1)) == _profile(p, q, Fraction(1))
 
 
 def test_limits_do_not_forget_that_laws_add_up_to_one() -> None:
@@ -171,6 +180,9 @@ def test_confidence_widens_and_more_draws_narrow() -> None:
     surer = Histograms([10_000, 20_000, 30_000], [12_000, 18_000, 29_000], confidence=0.999)
     assert exact < many.delta(0.1).upper < surer.delta(0.1).upper < few.delta(0.1).upper < 1.0
     assert not few.tight
+    assert few.attained
+    assert few.delta(0.1).lower <= many.delta(0.1).lower <= exact
+    assert 0.0 < many.advantage().lower < Histograms([100, 200, 300], [120, 180, 290]).advantage().upper
 
 
 def test_the_stated_confidence_is_covered_in_many_draws(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,6 +197,7 @@ def test_the_stated_confidence_is_covered_in_many_draws(monkeypatch: pytest.Monk
         return np.maximum(first - alphas[:, None] * second, 0.0).sum(axis=1)
 
     truths = {Direction.REMOVE: profiles(p, q), Direction.ADD: profiles(q, p)}
+    told = False
     draws, confidence, covered = cases(25, 2000), 0.8, 0
     for _ in range(draws):
         measured = Histograms(
@@ -194,9 +207,14 @@ def test_the_stated_confidence_is_covered_in_many_draws(monkeypatch: pytest.Monk
         for direction, truth in truths.items():
             law = measured.pair(direction).law  # type: ignore[attr-defined]
             bound = profiles(np.array(law.p, dtype=float), np.array(law.q, dtype=float))
-            held = held and bool(np.all(bound >= truth - 1e-13))
+            (floor,) = measured.floors(direction)
+            least = floor.law  # type: ignore[attr-defined]
+            below = profiles(np.array(least.p, dtype=float), np.array(least.q, dtype=float))
+            told = told or below[8] > 0.0
+            held = held and bool(np.all(bound >= truth - 1e-13) and np.all(below <= truth + 1e-13))
         covered += held
     assert covered >= confidence * draws
+    assert told
 
 
 @pytest.mark.parametrize(
@@ -217,16 +235,17 @@ def test_a_million_uses_at_99_per_cent(a: list[int], b: list[int], finite: bool)
     infinite = max(
         float(1 - (1 - sum(law.p[i] for i in range(len(law.p)) if not law.q[i])) ** 10) for law in _laws(run)
     )
-    assert infinite <= delta.lower <= 1.0
-    assert delta.lower > 0.99
+    assert delta.certificate is not None
+    assert epsilon.certificate is not None
+    of_pair = delta.lower + delta.certificate.budget.lower["theorem"]
+    assert infinite <= of_pair <= 1.0
+    assert of_pair > 0.99
     assert (epsilon.upper < math.inf) == finite
     if finite:
         if FULL or len(a) < 60:  # 9 s for the long one
-            assert run.delta(epsilon.upper, accuracy=0.01).lower <= 1e-6 * (1 + 1e-9)
-        assert epsilon.width <= 1e-4 * epsilon.upper
+            assert run.delta(epsilon.upper).upper <= 1e-6 * (1 + 1e-4)
+            assert run.delta(epsilon.upper * (1 - 1e-4)).upper > 1e-6
     else:
-        assert epsilon.lower == math.inf
-        assert epsilon.certificate is not None
         assert "infinite" in epsilon.certificate.reason
 
 

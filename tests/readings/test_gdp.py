@@ -221,11 +221,13 @@ def test_measured_pairs_hold_at_odds_of_one_and_more() -> None:
     run = tr.Histograms(a=[900, 100], b=[880, 120], confidence=0.95)
     assert run.epsilon(1e-12).upper < 1.0
     found = run.gdp()
-    assert 0.0 < found.lower <= found.upper < 1.0
+    assert 0.0 <= found.lower < found.upper < 1.0
     for epsilon in (0.0, 0.1, 0.3, 0.5, 0.6):
-        delta = run.delta(epsilon)
-        assert delta.lower <= tr.GDP(mu=found.upper).delta(epsilon).upper
-    assert (
-        tr.GDP(mu=found.lower * (1.0 - 1e-5)).delta(found.certificate.parameters["epsilon"]).upper
-        < run.delta(found.certificate.parameters["epsilon"]).lower
-    )
+        assert run.delta(epsilon).upper <= tr.GDP(mu=found.upper).delta(epsilon).upper * (1.0 + 1e-6)
+    many = tr.Histograms(a=[9000, 1000], b=[8000, 2000], confidence=0.95)
+    found = many.gdp()
+    assert 0.0 < found.lower < tr.Finite(p=[0.9, 0.1], q=[0.8, 0.2]).gdp().upper < found.upper
+    less = tr.GDP(mu=found.upper * (1.0 - 1e-2))
+    places = [0.02 * step for step in range(40)]
+    pairs = zip(many.delta(places), less.delta(places), strict=True)
+    assert any(bound.upper > other.upper for bound, other in pairs)

@@ -31,7 +31,7 @@ from .wording import SHOWN_DIGITS, least_count
 if TYPE_CHECKING:
     from ..plotting.style import Axes, Figure
 
-PICTURE_SECONDS = 5.0  # of linear programs, which need not come to an end, and of a trade-off curve
+PICTURE_SECONDS = work.Rating(5.0)  # of linear programs, which need not come to an end, and of a trade-off curve
 WIDE_SIZE, TALL_SIZE = (10.4, 5.4), (SIZE[0], 5.4)  # with names below
 P_POINTS, P_LEAST, P_TINY = 80, 1e-12, 1e-300  # shown from P_LEAST on
 ROC_POINTS, CLAIM_POINTS = 1000, 65

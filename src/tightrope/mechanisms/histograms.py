@@ -2,16 +2,17 @@
 
 Without confidence the histograms are taken as the laws themselves: masses are the numbers divided by their exact sum.
 With confidence c, drawn counts n_i of N give limits (Clopper-Pearson, at level (1 - c) / (4 bins) each), and the pair
-dominates every pair of laws within them: with probability c, over the draws, no bound on the loss is too low.
+dominates every pair of laws within them, which all dominate the pair of lower ends: with probability c, over the draws,
+no bound on the loss is too low, and no lower end too high.
 Bins must be chosen before the draws; one that no draw hit still counts with what it could hold. What is measured is
 the bin of an output: a finer look at the output may tell more.
-Guarantee: exact for the laws given; with confidence an upper bound, the lower end is that of the dominating pair.
+Guarantee: exact for the laws given; with confidence an upper and a lower bound, which hold together.
 Reference: Meiser, Mohammadi 2018, Sec. 5.3; Clopper, Pearson 1934. Proof: docs/proofs/classic.md, section 6.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
 from fractions import Fraction
 from os import PathLike
@@ -26,6 +27,7 @@ from .parameters import probability, shares
 
 if TYPE_CHECKING:
     from ..pairs.finite.histogram import MassLimits
+    from ..pairs.finite.laws import RationalLaw
     from .binning import Bins
     from .samples import Source as Given
 
@@ -71,8 +73,8 @@ class Histograms(Leaf):
     )
     theorem = "Meiser, Mohammadi 2018, Sec. 5.3; limits: Clopper, Pearson 1934; [proof](proofs/classic.md)"
     tightness = (
-        "Without confidence exact for the laws given. With it upper ends hold with that probability over the draws, "
-        "and lower ends speak of the dominating pair."
+        "Without confidence exact for the laws given. With it both ends hold together with that probability over the "
+        "draws: the upper one for all laws within the limits, the lower one for tests that claim the likeliest bins."
     )
     relations = (
         "Those between which was measured: a with the record, b without it. What was not measured, such as other "
@@ -149,6 +151,11 @@ class Histograms(Leaf):
         return self.confidence is None
 
     @property
+    def attained(self) -> bool:
+        """By the two laws that were measured."""
+        return True
+
+    @property
     def beside_others(self) -> bool:
         return False
 
@@ -159,6 +166,16 @@ class Histograms(Leaf):
 
     def pair(self, direction: Direction) -> Pair:
         from ..pairs.finite.histogram import law_within
+
+        return self._made(direction, law_within)
+
+    def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        from ..pairs.finite.histogram import law_below
+
+        return (self._made(direction, law_below),)
+
+    def _made(self, direction: Direction, within: Callable[[MassLimits, MassLimits], RationalLaw]) -> Pair:
+        """The pair of the laws given, or what is made of their limits."""
         from ..pairs.finite.laws import RationalLaw
         from ..pairs.finite.pair import FinitePair
 
@@ -167,7 +184,7 @@ class Histograms(Leaf):
         if self.confidence is None or doubt is None:
             return FinitePair(RationalLaw(shares(first), shares(second)))
         level = doubt / (4 * len(first))
-        return FinitePair(law_within(_limits(first, level), _limits(second, level)))
+        return FinitePair(within(_limits(first, level), _limits(second, level)))
 
 
 def _limits(counts: Sequence[float], level: Fraction) -> MassLimits:

@@ -21,7 +21,7 @@ from ..mechanisms.parameters import whole
 from ..pair import Pair
 from ..relation import Direction, Relation
 from .base import Transformation
-from .composition import Composition, compose
+from .composition import compose
 from .terms import replaced_pair
 from .theorems import GROUP, GROUP_CONCENTRATED
 
@@ -62,7 +62,7 @@ class Group(Transformation):
     @classmethod
     def of(cls, base: Mechanism, **given: Any) -> Mechanism:
         """Of a sum: the sum of the groups."""
-        if not isinstance(base, Composition) or base.name is not None:
+        if base.name is not None or not _several(base):
             return cls(base=base, **given)
         name = given.pop("name", None)
         made = compose(cls.of(part, **given) * count for part, count in base.parts)
@@ -96,7 +96,7 @@ class Group(Transformation):
     @property
     def nameless(self) -> Mechanism:
         base = self.base.nameless
-        if isinstance(base, Composition):
+        if _several(base):
             return self.of(base, size=self.size).nameless
         return self if self.name is None and base is self.base else self._with(name=None, base=base)
 
@@ -141,6 +141,11 @@ class Group(Transformation):
 
     def group_tight(self, size: int) -> bool:
         return self.base.group_tight(self.size * size)
+
+
+def _several(base: Mechanism) -> bool:
+    """Whether it is made of parts, or of one several times."""
+    return base.parts != ((base, 1),)
 
 
 def group_sizes(mechanism: Mechanism) -> set[int]:

@@ -1,11 +1,14 @@
-"""The pair that every pair within given limits stays below.
+"""The pair that every pair within given limits stays below, and one that every pair within them stays above.
 
 Masses within limits, p_low <= p <= p_up and q_low <= q <= q_up, that add up to 1. For a set S of bins p(S) is at most
 the sum of p_up over S and 1 less that of p_low over the others, and q(S) likewise at least; so for alpha >= 0
 H(alpha) <= sum (p_up - alpha q_low)_+, sum max(p_up, alpha q_up) - alpha, 1 - sum min(p_low, alpha q_low) and
 1 - alpha + sum (alpha q_up - p_low)_+. The lower convex envelope of all four and the point (0, 1) is the profile of a
 finite law.
-Guarantee: dominates, in exact fractions. Proof: docs/proofs/classic.md, section 6.
+From below: a test that claims S has p(S) at least the sum of p_low over S and 1 less that of p_up over the others, q(S)
+at most likewise. The power of the best test is at or above the concave hull of such points for sets of the likeliest
+bins, which is the power of a finite law.
+Guarantee: dominates, and is dominated, in exact fractions. Proof: docs/proofs/classic.md, section 6.
 Reference: Clopper, Pearson 1934; Zhu, Dong, Wang 2021, Prop. 10 (pairs of a profile).
 """
 
@@ -13,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 from flint import arb, fmpq
@@ -81,6 +85,26 @@ def law_within(p: MassLimits, q: MassLimits) -> RationalLaw:
         (hull[-1][1], *(alpha * mass for alpha, mass in atoms), Fraction(0)),
         (Fraction(0), *(mass for _, mass in atoms), 1 - slopes[0]),
     )
+
+
+def law_below(p: MassLimits, q: MassLimits) -> RationalLaw:
+    """A law that all pairs within the limits dominate; that of (q, p) is its reverse."""
+    bins = [
+        ((p_low + p_up) / total, p_low, p_up, q_low, q_up)
+        for p_low, p_up, q_low, q_up in zip(*p, *q, strict=True)
+        if (total := p_low + p_up + q_low + q_up)
+    ]
+    inside, others = [Fraction(0)] * 4, [sum(column, Fraction(0)) for column in (*p, *q)]
+    rates = [(Fraction(0), Fraction(1)), (Fraction(1), Fraction(0))]  # of false alarms and of misses, both at most
+    for _, alike in groupby(sorted(bins, reverse=True), key=itemgetter(0)):
+        for _, *masses in alike:
+            inside = [total + mass for total, mass in zip(inside, masses, strict=True)]
+            others = [total - mass for total, mass in zip(others, masses, strict=True)]
+        rates.append((min(inside[3], 1 - others[2]), min(others[1], 1 - inside[0])))
+    hull = _lower_hull(rates)
+    steps = [(m0 - m1, x1 - x0) for (x0, m0), (x1, m1) in pairwise(hull)]
+    first, last = (1 - hull[0][1], Fraction(0)), (Fraction(0), 1 - hull[-1][0])
+    return RationalLaw(*(tuple(masses) for masses in zip(first, *steps, last, strict=True)))
 
 
 def _corners(u: Sequence[Fraction], v: Sequence[Fraction], level: Fraction, rise: Fraction) -> list[Corner]:
