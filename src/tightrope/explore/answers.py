@@ -17,7 +17,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.data_file import GIVE_FILES
 from ..relation import neighbours
 from ..result import Result
-from . import ledger_views, single, views
+from . import audits, ledger_views, single, views
 from .asked import RUNS_MOST, PageQuestion
 from .form import form_of
 from .ledger import LedgerReader
@@ -127,6 +127,7 @@ KINDS: Mapping[str, Callable[[PageQuestion], dict[str, Any]]] = MappingProxyType
         "read": read,
         **{name: _drawn(make) for name, make in VIEWS.items()},
         "calibrate": single.calibrate,
+        "audit": audits.audited,
         "report": report,
     }
 )
