@@ -51,7 +51,7 @@ def test_a_file_is_dropped_on_another_view(visit: Visit, scores: Path) -> None:
     visit.open(RUN).card().expect_epsilon(RUN)
     visit.page.evaluate(DROP, [scores.name, scores.read_text()])
     expect(visit.page.get_by_role("tab", name="Audit")).to_have_attribute("aria-selected", "true")
-    expect(visit.page.locator("#view")).to_contain_text("my scores.csv")
+    assert visit.page.get_by_label("File of scores").evaluate("input => input.files[0].name") == "my scores.csv"
     expect(visit.page.locator("#view")).to_contain_text("Say what was decided by chance")
     visit.page.get_by_label("What was decided by chance").select_option("one-run")
     expect(visit.page.locator("#view .sentences")).to_contain_text("REFUTED")
@@ -85,7 +85,11 @@ def test_what_leaves_the_page_is_the_document(visit: Visit, scores: Path) -> Non
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("score,flag\n1,1\n", "column member once"), ("\u202emember,<b>\n", "column score once"), ("", "column score once")],
+    [
+        ("score,flag\n1,1\n", "column member once"),
+        ("\u202emember,<b>\n", "column score once"),
+        ("", "column score once"),
+    ],
 )
 def test_a_file_that_is_no_list_of_scores(visit: Visit, text: str, told: str) -> None:
     visit.open(RUN, view="audit", design="runs").card().expect_epsilon(RUN)

@@ -48,8 +48,7 @@ export class AuditView extends Panel {
       {"aria-label": "What was decided by chance", onchange: () => page.set({design: this.design.value})},
       DESIGNS.map(([value, text]) => make("option", {value}, text)),
     );
-    this.named = make("span", {class: "quiet"});
-    fill(this.controls, this.input, this.named, this.design);
+    fill(this.controls, this.input, this.design);
   }
 
   /** Reads what was dropped or chosen. */
@@ -61,6 +60,7 @@ export class AuditView extends Panel {
       this.page.toast("This file is too large for the page: tightrope audit FILE reads it");
       return;
     }
+    if (this.input.files !== files) this.input.files = files; // it shows the name
     this.file = {name: file.name, text: await file.text()};
     this.page.redraw();
   }
@@ -95,7 +95,6 @@ export class AuditView extends Panel {
     this.element.classList.toggle("unsettled", !this.settled);
     if (this.design !== document.activeElement) this.design.value = DESIGNS.some(([one]) => one === design) ? design : "";
     if (!this.changed(answer, this.file, design)) return;
-    this.named.textContent = this.file?.name ?? "";
     if (this.side.querySelector("details"))
       this.unfolded = [...this.side.querySelectorAll("details[open] > summary")].map((each) => each.textContent);
     if (this.nothing) {
