@@ -238,4 +238,4 @@ def test_infinite_ends_are_words() -> None:
 
 
 def test_every_kind_is_asked_here() -> None:
-    assert {*KINDS} == {"menu", "read", *ASKED, "calibrate", "report"}
+    assert {*KINDS} == {"menu", "read", *ASKED, "calibrate", "audit", "report"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from os import PathLike
 from typing import Any, BinaryIO
 
@@ -119,6 +120,13 @@ def _numbers(values: Any, name: str) -> FloatArray:
     if found.ndim != 1 or (found.dtype.kind not in "iufb" and len(found)):
         raise DataError(f"{name} must be a row of numbers, not {found.ndim} dimensions of {found.dtype}")
     return found.astype(np.float64)
+
+
+def scores_of_text(text: str, name: str) -> dict[str, Any]:
+    """The columns of a CSV file whose text is at hand, as `audit` takes them; name: for what is refused."""
+    columns = _from_csv(BytesIO(text.encode("utf-8", "surrogatepass")), name)
+    scores = columns.pop("score")
+    return {"scores": scores, **columns}
 
 
 def _from_file(source: str | PathLike[str]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from ..extend import documents, work
 from ..extend.expressions import has_unknown
 from ..extend.mechanisms import GIVE_FILES, neighbours
 from ..extend.result import Result
-from . import ledger_views, single, views
+from . import audits, ledger_views, single, views
 from .asked import RUNS_MOST, PageQuestion
 from .form import form_of
 from .ledger import LedgerReader
@@ -125,6 +125,7 @@ KINDS: Mapping[str, Callable[[PageQuestion], dict[str, Any]]] = MappingProxyType
         "read": read,
         **{name: _drawn(make) for name, make in VIEWS.items()},
         "calibrate": single.calibrate,
+        "audit": audits.audited,
         "report": report,
     }
 )

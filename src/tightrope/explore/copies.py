@@ -21,7 +21,7 @@ def command(verb: str, text: str, options: Mapping[str, object]) -> str:
     given = (
         (name, each) for name, value in options.items() for each in (value if isinstance(value, list) else [value])
     )
-    told, line = [f"--{name} {_word(value)}" for name, value in given], _line(text)
+    told, line = [f"--{name} {_word(value)}" for name, value in given], one_line(text)
     if line.startswith("-"):  # or it would be taken for an option
         return " ".join(["tightrope", verb, *told, "--", shlex.quote(line)])
     return " ".join(["tightrope", verb, shlex.quote(line), *told])
@@ -30,12 +30,12 @@ def command(verb: str, text: str, options: Mapping[str, object]) -> str:
 def question(text: str, method: str, arguments: Mapping[str, object]) -> str:
     """The same in Python, by a method of the run."""
     given = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-    return f"import tightrope as tr\n\nrun = tr.parse({_line(text)!r})\nprint(run.{method}({given}))"
+    return f"import tightrope as tr\n\nrun = tr.parse({one_line(text)!r})\nprint(run.{method}({given}))"
 
 
 def comparison(text: str, delta: float) -> str:
     """The classic bounds, in Python."""
-    return f"import tightrope as tr\n\nprint(tr.compare(tr.parse({_line(text)!r}), delta={delta!r}))"
+    return f"import tightrope as tr\n\nprint(tr.compare(tr.parse({one_line(text)!r}), delta={delta!r}))"
 
 
 def calibration(template: Template, epsilon: float, delta: float) -> str:
@@ -44,7 +44,7 @@ def calibration(template: Template, epsilon: float, delta: float) -> str:
     whole = ", integer=True" if template.integer else ""
     return (
         f"import tightrope as tr\n\nprint(\n    tr.calibrate(\n"
-        f"        lambda {unknown}: tr.parse(f{put(_line(template.text), f'{{{unknown}!r}}')!r}),\n"
+        f"        lambda {unknown}: tr.parse(f{put(one_line(template.text), f'{{{unknown}!r}}')!r}),\n"
         f"        epsilon={epsilon!r},\n        delta={delta!r},\n"
         f"        parameter={template.parameter!r}{whole},\n    )\n)"
     )
@@ -69,7 +69,8 @@ def filled(text: str, value: float) -> str:
     return re.sub(_QUOTED, lambda found: short(value) if found[0] == "?" else found[0], text)
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
+    """A text without the ends of its lines."""
     return " ".join(text.split("\n")).strip()
 
 

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-QUESTION_BYTES = 1 << 16  # bytes
+QUESTION_BYTES = 1 << 22  # bytes: the scores of an attack are part of a question
 TOKEN_HEADER = "x-tightrope-token"
 POLICY = "; ".join(
     (

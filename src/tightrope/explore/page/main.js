@@ -56,6 +56,7 @@ class Page {
     });
     const runs = new URLSearchParams(location.hash.slice(1)).getAll("run").length;
     if (runs > RUNS_MOST) this.toast(`The address has ${runs} runs: the first ${RUNS_MOST} are here`);
+    this.buildDrop();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.rethemed());
     this.rethemed();
     this.changed();
@@ -321,6 +322,20 @@ class Page {
       const next = Math.abs(by) > 1 ? (by < 0 ? 0 : kinds.length - 1) : (now + by + kinds.length) % kinds.length;
       this.set({view: kinds[next], zoom: ""});
       tabs[next].focus();
+    });
+  }
+
+  /** A file that is dropped anywhere is one of scores: the browser would leave the page for it. */
+  buildDrop() {
+    const brought = (event) => event.dataTransfer?.types.includes("Files");
+    addEventListener("dragover", (event) => {
+      if (brought(event)) event.preventDefault();
+    });
+    addEventListener("drop", (event) => {
+      if (!brought(event)) return;
+      event.preventDefault();
+      this.set({view: "audit", zoom: ""});
+      this.views.audit.take(event.dataTransfer.files);
     });
   }
 

@@ -1,11 +1,11 @@
 // What the page shows, as one value; its address says the same, so that a link is the whole page.
 //
 //   #run=EXPR&run=EXPR&colours=0,3&hidden=1&current=0&view=curve&ask=epsilon&delta=1e-5&epsilon=1&...
-// `of` is the budget of a ledger that is looked at.
+// `of` is the budget of a ledger that is looked at, `design` what was decided by chance in an audit.
 // What equals the usual value is left out.
 
 export const RUNS_MOST = 8;
-export const VIEWS = ["curve", "steps", "tradeoff", "risk", "compare", "budget", "ledger"];
+export const VIEWS = ["curve", "steps", "tradeoff", "risk", "compare", "budget", "audit", "ledger"];
 export const ASKS = ["epsilon", "delta", "calibrate"];
 
 const USUAL = {
@@ -21,6 +21,7 @@ const USUAL = {
   zoom: "",
   pins: "",
   of: "",
+  design: "",
 };
 
 let counter = 0;

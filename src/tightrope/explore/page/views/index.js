@@ -1,5 +1,6 @@
 // All views in the order of their tabs: what each is called for the eye, and in full.
 
+import {AuditView} from "./audit.js";
 import {BudgetView} from "./budget.js";
 import {CompareView} from "./compare.js";
 import {CurveView} from "./curve.js";
@@ -15,5 +16,6 @@ export const SHOWN = {
   risk: {title: "Risk", name: "Risk of one person", View: RiskView},
   compare: {title: "Classic bounds", name: "Comparison with classic bounds", View: CompareView},
   budget: {title: "Error budget", name: "Error budget", View: BudgetView},
+  audit: {title: "Audit", name: "Audit of an attack's scores", View: AuditView},
   ledger: {title: "Ledger", name: "Budgets of the ledger", View: LedgerView},
 };
