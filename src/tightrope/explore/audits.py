@@ -8,11 +8,10 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from ..audit import audit
-from ..audit.scores import scores_of_text
-from ..digits import rounded
-from ..errors import InvalidParameter
-from ..expression.scan import has_unknown
+from .. import InvalidParameter, audit
+from ..extend.expressions import has_unknown
+from ..extend.questions import scores_of_text
+from ..extend.wording import rounded
 from . import copies
 from .asked import PageQuestion
 from .shown import ends

@@ -6,6 +6,7 @@ from ..audit.designs import DESIGNS as AUDIT_DESIGNS
 from ..audit.designs import EXPLAINED as AUDIT_DESIGNS_EXPLAINED
 from ..audit.designs import TAILS as AUDIT_TAILS
 from ..audit.one_run import SIDES as AUDIT_SIDES
+from ..audit.scores import scores_of_text
 from ..calibrate.domain import GIVE_ENDS
 from ..calibrate.target import Limits
 from ..question import ARGUMENTS, LESS_IS_WORSE, SECONDS, Options, Question, ReportOptions, parsed, stated
@@ -23,6 +24,7 @@ __all__ = [
     "parsed",
     "Question",
     "ReportOptions",
+    "scores_of_text",
     "SECONDS",
     "stated",
 ]
