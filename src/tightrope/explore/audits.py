@@ -8,7 +8,9 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from .. import InvalidParameter, audit
+import tightrope as tr
+
+from .. import InvalidParameter
 from ..extend.expressions import has_unknown
 from ..extend.questions import scores_of_text
 from ..extend.wording import rounded
@@ -24,7 +26,7 @@ def audited(asked: PageQuestion) -> dict[str, Any]:
     """What was seen, and what it refutes."""
     text, name, delta = _text(asked, "text"), _text(asked, "name")[:NAME_MOST], asked.number("delta")
     design, claim = asked.word("design"), asked.text or None
-    found = audit(
+    found = tr.audit(
         **scores_of_text(_text(asked, "scores"), name), design=design, claim=claim, delta=delta, seconds=asked.seconds
     )
     run = asked.run() if claim is not None and not has_unknown(text) else None
