@@ -19,7 +19,7 @@ CLOCK = "ended by the clock"  # a parameter of certificates: the seconds that we
 ERROR_SOURCES = ("discretisation", "truncation", "wrap_around", "quadrature", "rounding", "theorem")
 
 BRIEFLY = MappingProxyType({Relation.ADD_REMOVE: "add/remove", Relation.REPLACE: "replace"})
-PLAIN = (float, str, int)  # what most values are, and needs no look inside
+SCALARS = (float, str, int)  # what most values are, and needs no look inside
 Value = TypeVar("Value", covariant=True)
 MaybeNone: TypeAlias = Any  # X | MaybeNone: None is possible, and who asks for an answer need not look for it
 
@@ -34,7 +34,7 @@ class FrozenMapping(Mapping[str, Value]):
 
     def __init__(self, items: Mapping[str, Value]) -> None:
         self._items: dict[str, Any] = {
-            key: value if type(value) in PLAIN else _frozen(value) for key, value in items.items()
+            key: value if type(value) in SCALARS else _frozen(value) for key, value in items.items()
         }
 
     def __getitem__(self, key: str) -> Value:

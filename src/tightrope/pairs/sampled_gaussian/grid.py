@@ -196,7 +196,8 @@ def _mean(points: list[float], logs: list[float]) -> float:
     """The mean of points with these logs of masses, up to a common factor."""
     top = max(logs)
     masses = [math.exp(log - top) for log in logs]
-    return float(sum(map(mul, masses, points)) / sum(masses))
+    total: float = sum(map(mul, masses, points))
+    return total / sum(masses)
 
 
 def log_cumulants(losses: list[float], logs: list[float], unit: float = 1.0) -> Cumulants:

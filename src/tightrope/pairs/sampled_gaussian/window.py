@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from ...kernels.enclosure import Enclosure, FloatArray
 
 ROOT_HALF = math.sqrt(0.5)
-NEARLY_ALL = 9.0  # from here on Phi rounds to 1
+PHI_IS_ONE = 9.0  # from here on Phi rounds to 1
 
 
 def log_phi(u: float) -> float:
     """log Phi(u) in plain floats, to a few digits far out."""
-    if u > NEARLY_ALL:
+    if u > PHI_IS_ONE:
         return 0.0
     if u > -30.0:
         return math.log(0.5 * math.erfc(-u * ROOT_HALF))
