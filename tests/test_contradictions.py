@@ -15,7 +15,7 @@ from tightrope import account
 from tightrope.cli.app import FAULT, run
 from tightrope.engines import concentrated, evaluation, outline
 from tightrope.engines.answer import Answer, Point, common, nothing_known
-from tightrope.engines.closed_form.engine import BallEvaluator
+from tightrope.engines.closed_form.engine import BallEvaluator, Sorted
 from tightrope.engines.joint.once import OnceEvaluator
 from tightrope.engines.ladder import CLOSED_FORM
 from tightrope.engines.plan import Planner
@@ -77,7 +77,7 @@ def test_no_evaluator_clips_an_end_at_the_other(monkeypatch: pytest.MonkeyPatch)
     with monkeypatch.context() as patch:
         patch.setattr(evaluation, "enclose", lambda formula: (0.6, 0.4))
         with pytest.raises(InternalContradiction, match="a formula"):
-            BallEvaluator(laplace).delta(0.5)
+            BallEvaluator(Sorted((), laplace)).delta(0.5)
     with monkeypatch.context() as patch:
         patch.setattr(concentrated, "above_by_rho", lambda terms, point, mass: 0.0)
         leaky = tr.ApproximateDP(epsilon=1, delta=0.25).pair(tr.Direction.REMOVE)
@@ -89,6 +89,19 @@ def test_no_evaluator_clips_an_end_at_the_other(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(product, "answer", lambda point, accuracy: next(crossed))
     with pytest.raises(InternalContradiction, match="the product at a larger epsilon"):
         sampled.delta(0.5)
+
+
+def test_a_curve_that_rises_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, answer = tr.Laplace(scale=1), Planner.answer
+    assert run.delta([0.25, 0.75, 0.5])[0].lower > run.delta(0.5).upper
+
+    def rising(self: Planner, point: Point, accuracy: float) -> Answer:
+        found = answer(self, point, accuracy)
+        return replace(found, lower=0.3, upper=0.4) if point.given > 0.7 else found
+
+    monkeypatch.setattr(Planner, "answer", rising)
+    with pytest.raises(InternalContradiction, match=r"delta at epsilon 0\.75 of Laplace.*at a smaller value"):
+        run.delta([0.75, 0.5])
 
 
 def one_half() -> Answer:

@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from .. import work
 from ..bound import Budget
 from ..errors import UnsupportedMechanism, WorkExhausted, agreed
 from ..facets.pools import pools_of
-from .answer import Answer, Point
+from .answer import Answer, Point, common
 from .evaluation import Term
 from .tuning import KIND_UNITS, KINDS_LEAST, POOL_AIM, POOL_SHARE, POOL_WIDE, POOLS, ROUGHLY
 
@@ -70,7 +69,7 @@ class Pooling:
                 found.append(_between(*sides, point, max(accuracy, POOL_AIM)))
                 if found[-1].relative_width <= POOL_WIDE:
                     break
-        return reduce(Answer.common, found)
+        return common(found, self._terms)
 
 
 def _between(below: Planner, above: Planner, point: Point, accuracy: float) -> Answer:

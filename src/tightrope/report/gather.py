@@ -15,7 +15,7 @@ from ..bound import Bound
 from ..curve import Curve
 from ..documents import Date
 from ..epochs import Epochs
-from ..errors import UnsupportedMechanism, WorkExhausted
+from ..errors import UnsupportedMechanism, WorkExhausted, agreed
 from ..mechanisms.base import Mechanism
 from ..mechanisms.training import training
 from ..question import ReportOptions, parsed
@@ -132,7 +132,11 @@ def falling(curve: Curve, results: Sequence[Result]) -> tuple[Bound, ...]:
         lower = max([lower, bound.lower, *(delta for end, delta in known if epsilon < end.lower)])
         below.append(lower)
     ends = zip(curve.bounds, reversed(below), above, strict=True)
-    return tuple(replace(bound, lower=low, upper=high) for bound, low, high in ends)
+    found = []
+    for bound, low, high in ends:
+        lower, upper = agreed(low, high, "one point of the curve, or an epsilon", "another")
+        found.append(replace(bound, lower=lower, upper=upper))
+    return tuple(found)
 
 
 def last_epsilon(bounds: list[Bound]) -> float:
