@@ -13,11 +13,15 @@ import pytest
 import tightrope as tr
 from tightrope import account
 from tightrope.cli.app import FAULT, run
-from tightrope.engines import outline
+from tightrope.engines import concentrated, evaluation, outline
 from tightrope.engines.answer import Answer, Point, common, nothing_known
+from tightrope.engines.closed_form.engine import BallEvaluator, Sorted
+from tightrope.engines.joint.once import OnceEvaluator
 from tightrope.engines.ladder import CLOSED_FORM
 from tightrope.engines.plan import Planner
 from tightrope.errors import InternalContradiction, agreed
+from tightrope.pair import Sampling
+from tightrope.question import Question
 
 SHUFFLED = "Gaussian(sigma=1).shuffled_batches(steps=10)"  # its lower end is that of real neighbours
 
@@ -65,6 +69,54 @@ def test_two_directions_engines_or_answers_that_cross_are_no_answer(monkeypatch:
     monkeypatch.setattr(Planner, "answer", lambda self, point, accuracy: replace(one, upper=0.25))
     with pytest.raises(InternalContradiction):
         tr.Laplace(scale=1).delta(1.0)
+
+
+def test_no_evaluator_clips_an_end_at_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault in a formula, or in what a sample asks of its product, is loud there already."""
+    laplace = tr.Laplace(scale=1).pair(tr.Direction.REMOVE)
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluation, "enclose", lambda formula: (0.6, 0.4))
+        with pytest.raises(InternalContradiction, match="a formula"):
+            BallEvaluator(Sorted((), laplace)).delta(0.5)
+    with monkeypatch.context() as patch:
+        patch.setattr(concentrated, "above_by_rho", lambda terms, point, mass: 0.0)
+        leaky = tr.ApproximateDP(epsilon=1, delta=0.25).pair(tr.Direction.REMOVE)
+        with pytest.raises(InternalContradiction, match="the infinite mass"):
+            Planner(((leaky, 1),), Question("delta"), False)._unknown(Point("delta", 1.0))
+    product = Planner(((laplace, 2),), Question("delta"), False)
+    sampled = OnceEvaluator(Sampling(laplace, 0.3, tr.Direction.REMOVE), product, 1e-6)
+    crossed = iter([replace(nothing_known(Point("delta", 1.0)), upper=0.1), replace(one_half(), upper=0.6)])
+    monkeypatch.setattr(product, "answer", lambda point, accuracy: next(crossed))
+    with pytest.raises(InternalContradiction, match="the product at a larger epsilon"):
+        sampled.delta(0.5)
+
+
+def test_a_curve_that_rises_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, answer = tr.Laplace(scale=1), Planner.answer
+    assert run.delta([0.25, 0.75, 0.5])[0].lower > run.delta(0.5).upper
+
+    def rising(self: Planner, point: Point, accuracy: float) -> Answer:
+        found = answer(self, point, accuracy)
+        return replace(found, lower=0.3, upper=0.4) if point.given > 0.7 else found
+
+    monkeypatch.setattr(Planner, "answer", rising)
+    with pytest.raises(InternalContradiction, match=r"delta at epsilon 0\.75 of Laplace.*at a smaller value"):
+        run.delta([0.75, 0.5])
+
+
+def one_half() -> Answer:
+    return replace(nothing_known(Point("delta", 1.0)), lower=0.5)
+
+
+def test_the_pair_of_many_laws_may_lose_more_than_each_of_them() -> None:
+    """Upper ends by moments of each law, lower ends of the pair of all: only there no contradiction."""
+    above, below = replace(one_half(), lower=0.0, upper=0.4), one_half()
+    many = tr.ZCDP(rho=0.5).pair(tr.Direction.REMOVE)
+    for pair in (many, tr.ZCDP(rho=0.5).poisson(rate=0.5).pair(tr.Direction.REMOVE)):
+        found = common([above, below], ((pair, 3),))
+        assert (found.lower, found.upper) == (0.4, 0.4)
+    with pytest.raises(InternalContradiction):
+        common([above, below], ((tr.Laplace(scale=1).pair(tr.Direction.REMOVE), 3),))
 
 
 def test_ends_that_agree_are_left_as_they_are() -> None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from . import work
@@ -38,6 +39,7 @@ MORE_SECONDS = 6.0  # times as long may be worth a try
 FINITE_SECONDS = 1e6
 SHOWN_MOST = 160  # letters of a mechanism in a message
 POINTS_MOST = 100_000  # of a curve or a picture
+FALLING = ("delta", "epsilon")
 MIRROR_FAR = 99.0  # from here on the mirror leaves nothing to aim at
 
 
@@ -56,7 +58,26 @@ def ask(
             with work.part(max(1.0 / (len(asked) - done), work.POINT_SHARE)) as meter:
                 bound = case.answered(Point(question.quantity, value), meter)
             bounds[index] = _remarked(bound, mechanism.remark(question.quantity, asked[index]))
-    return tuple(bounds[index] for index in range(len(asked))) if several else bounds[0]
+    found = tuple(bounds[index] for index in range(len(asked)))
+    if question.quantity in FALLING:
+        _check_falling(mechanism, question.quantity, asked, found)
+    return found if several else found[0]
+
+
+def _check_falling(mechanism: Mechanism, quantity: str, asked: Sequence[float], bounds: Sequence[Bound]) -> None:
+    """delta falls as epsilon rises, and epsilon as delta does: no lower end that real neighbours have lies above an
+    upper end at a smaller value."""
+    above = math.inf
+    for value, bound in sorted(zip(asked, bounds, strict=True), key=itemgetter(0)):
+        if bound.certificate is not None and bound.certificate.attained:
+            try:
+                agreed(bound.lower, above, "what real neighbours lose", "the answer at a smaller value")
+            except InternalContradiction as error:
+                error.question(
+                    f"{quantity} at {' '.join(ARGUMENTS[quantity])} {value!r} of {cut(mechanism, SHOWN_MOST)}"
+                )
+                raise
+        above = min(above, bound.upper)
 
 
 def _remarked(bound: Bound, remark: str) -> Bound:

@@ -24,7 +24,7 @@ from .. import (
 )
 from ..extend import work
 from ..extend.documents import Date
-from ..extend.metrics import risk_notes, risk_of
+from ..extend.metrics import agreed, risk_notes, risk_of
 from ..extend.plots import rates
 from ..extend.questions import ReportOptions, parsed
 from ..extend.result import Result
@@ -135,7 +135,11 @@ def falling(curve: Curve, results: Sequence[Result]) -> tuple[Bound, ...]:
         lower = max([lower, bound.lower, *(delta for end, delta in known if epsilon < end.lower)])
         below.append(lower)
     ends = zip(curve.bounds, reversed(below), above, strict=True)
-    return tuple(replace(bound, lower=low, upper=high) for bound, low, high in ends)
+    found = []
+    for bound, low, high in ends:
+        lower, upper = agreed(low, high, "one point of the curve, or an epsilon", "another")
+        found.append(replace(bound, lower=lower, upper=upper))
+    return tuple(found)
 
 
 def last_epsilon(bounds: list[Bound]) -> float:
