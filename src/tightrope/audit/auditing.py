@@ -276,7 +276,9 @@ def _level(value: float) -> float:
 
 
 def seconds_given(value: float) -> float:
-    """What a call may take, checked."""
+    """What a call may take, checked; what nobody asked for stays a rating of work, which no clock ends."""
+    if isinstance(value, work.Rating):
+        return value
     seconds = real("seconds", value)
     if not seconds > 0.0:
         raise InvalidParameter(f"seconds must be a number above 0 (inf for no end), not {value!r}")

@@ -10,7 +10,7 @@ from ..audit.designs import EXPLAINED, MEMBERS, ONE_RUN, RANDOM_SPLIT, RUNS, TAI
 from ..audit.one_run import IN, SIDES
 from ..errors import InvalidParameter
 from ..question import SECONDS
-from .options import given_date, json_options
+from .options import TIME, given_date, json_options
 from .output import page_width, say, spinner
 
 PAGE_WIDTH = 110
@@ -36,7 +36,7 @@ PAGE_WIDTH = 110
 @click.option("--nan-lowest", "nan", flag_value="lowest", default="refuse", help="NaN is the lowest score, for all.")
 @click.option("--replaced", "neighbours", flag_value="replace", default="add_remove", help="Records were replaced.")
 @click.option("--seed", type=int, default=0, help="Of ties and pairs; default: 0.")
-@click.option("--seconds", type=float, default=SECONDS, help="For all of it; default: 10.")
+@click.option("--seconds", type=TIME, default=SECONDS, help="For all of it; default: 10.")
 @click.option("--plot", "picture", metavar="FILE", help="Draw what was found as .png, .pdf or .svg.")
 @json_options(", with all that tightrope verify needs")
 def audit(words: tuple[str, ...], claim: str | None, picture: str | None, as_document: bool, **settings: Any) -> int:
