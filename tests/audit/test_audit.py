@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,12 @@ def test_a_family_of_which_nothing_is_refuted() -> None:
     assert found.refuted_from is None
     assert found.mu_lower == 0.0
     assert "no proof" in found.sentences[0]
+
+
+def test_numbers_of_any_kind_are_doubles() -> None:
+    found = checked(tr.audit(design="one-run", guesses=(100, 100, 99), claim=(Fraction(1, 2), np.float64(0.1))))
+    assert found == tr.audit(design="one-run", guesses=(100, 100, 99), claim=(0.5, 0.1))
+    assert found.claim == "(0.5, 0.1)"
 
 
 def test_tables() -> None:

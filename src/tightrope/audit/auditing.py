@@ -361,7 +361,8 @@ def _claimed(claim: Claimed, design: str, neighbours: str) -> Mechanism | Family
         if isinstance(claim, tuple):
             if len(claim) != 2:
                 raise InvalidParameter(f"a claim of two numbers is (epsilon, delta), not {cut(claim)}")
-            private_claim(*claim)
+            (slope,) = private_claim(*claim).slopes
+            return slope.epsilon, slope.remove
         return claim
     if isinstance(claim, str):
         found: Mechanism | Family = family_of(parse_template(claim)) if has_unknown(claim) else parse(claim)
