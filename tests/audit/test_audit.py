@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import tightrope as tr
+from tightrope import work
 from tightrope.audit import AuditStatement, AuditTest
 from tightrope.kernels.enclosure import FloatArray
 
@@ -119,6 +122,12 @@ def test_a_family_of_which_nothing_is_refuted() -> None:
     assert "no proof" in found.sentences[0]
 
 
+def test_numbers_of_any_kind_are_doubles() -> None:
+    found = checked(tr.audit(design="one-run", guesses=(100, 100, 99), claim=(Fraction(1, 2), np.float64(0.1))))
+    assert found == tr.audit(design="one-run", guesses=(100, 100, 99), claim=(0.5, 0.1))
+    assert found.claim == "(0.5, 0.1)"
+
+
 def test_tables() -> None:
     found = checked(tr.audit(design="runs", table=(60, 10, 940, 990), delta=0.0))
     assert 1.1303 < found.epsilon_lower <= 1.13042  # type: ignore[operator]
@@ -220,6 +229,16 @@ def test_nan_is_the_lowest_score_if_asked_for() -> None:
         tr.audit(scores, member, design="one-run", delta=1e-5)
     found = tr.audit(scores, member, design="one-run", delta=1e-5, nan="lowest")
     assert found == tr.audit(np.where(np.isnan(scores), -math.inf, scores), member, design="one-run", delta=1e-5)
+
+
+def test_a_busy_machine_answers_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds that nobody asked for are a measure of work: a clock that runs a thousand times as fast ends nothing."""
+    given: dict[str, Any] = {"design": "one-run", "guesses": (1000, 100, 90), "sides": "in", "claim": DPSGD}
+    found, start = tr.audit(**given), time.monotonic()
+    monkeypatch.setattr(work, "monotonic", lambda: start + 1000.0 * (time.monotonic() - start))
+    assert tr.audit(**given) == found
+    with pytest.raises(tr.WorkExhausted):
+        tr.audit(*scored(1.0, count=100_000), design="runs", delta=1e-5, seconds=1.0)
 
 
 def test_seconds_are_honoured() -> None:

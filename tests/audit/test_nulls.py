@@ -21,6 +21,7 @@ from tightrope.audit.claims import SlopeClaim, run_claim
 from tightrope.audit.designs import Settings, evidence_of_scores
 from tightrope.audit.events import AuditEvent
 from tightrope.audit.evidence import Evidence, WeightedEvent
+from tightrope.audit.many_runs import CountEvent
 from tightrope.audit.one_run import GuessEvent
 from tightrope.audit.scores import Scored
 from tightrope.kernels.enclosure import FloatArray
@@ -100,6 +101,19 @@ def test_false_alarms(design: str, settings: Settings, claim: SlopeClaim, mu: fl
     assert at_most(rate(design, settings, mu, audits, claim), audits, 0.05)
 
 
+def test_false_alarms_of_counts() -> None:
+    """M2 at a threshold fixed before, where the best test of mu = 1 has the rates Phi(-1/2) and Phi(1/2)."""
+    audits, draw = cases(400, 10_000), np.random.Generator(np.random.PCG64(7))
+    low, high = stats.norm.cdf([-0.5, 0.5])
+    tables: dict[tuple[int, int], bool] = {}
+    found = 0
+    for table in zip(draw.binomial(200, low, audits).tolist(), draw.binomial(200, high, audits).tolist(), strict=True):
+        if table not in tables:
+            tables[table] = CountEvent(200, 200, *table).p_upper(GAUSSIAN) <= ALPHA
+        found += tables[table]
+    assert at_most(found, audits, 0.05)
+
+
 def test_a_guess_at_random_is_called_out_as_often_as_it_may() -> None:
     """One test of a null that is attained: the level is used up, as far as counts allow."""
     audits, nothing = cases(2000, 10_000), SlopeClaim.private(0.0, 0.0)
@@ -126,7 +140,7 @@ def test_power_of_one_run(mu: float, least: float) -> None:
 
 
 def test_false_alarms_of_bets_that_are_looked_at_after_each_round() -> None:
-    draw, audits = np.random.Generator(np.random.PCG64(5)), cases(40, 3000)
+    draw, audits = np.random.Generator(np.random.PCG64(5)), cases(40, 10_000)
     found = sum(
         RoundBets.of(draw.normal(size=200) + 1.0, draw.normal(size=200)).p_upper(GAUSSIAN) <= 0.05
         for _ in range(audits)

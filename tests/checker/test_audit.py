@@ -13,6 +13,7 @@ import pytest
 
 import tightrope as tr
 
+RUN = "Gaussian(sigma=1.0)"
 Change = Callable[[dict[str, Any]], object]
 
 
@@ -101,6 +102,14 @@ CHANGES: dict[str, tuple[str, Change]] = {
     "ranks as independent runs": ("M1", lambda d: [t.update(group=i, weight=1.0) for i, t in enumerate(d["tests"])]),
     "a split without replacing": ("split", lambda d: d["settings"].update(neighbours="add_remove")),
     "pairs guessed on one side": ("split", lambda d: [test.update(sides="in") for test in d["tests"]]),
+    "a claim that is no claim": ("O2", lambda d: d.update(claim="((((")),
+    "samples of replaced records": (
+        "split",
+        lambda d: (
+            d["statements"][1].update(expression=f"{RUN}.poisson(rate=0.5)"),
+            d.update(claim=f"{RUN}.poisson(rate=0.5)"),
+        ),
+    ),
     "a smaller noise": ("family", lambda d: (d["statements"][0].update(value=0.5), d.update(refuted_from=0.5))),
     "a mu of three releases": ("family", lambda d: d.update(mu_lower=0.5)),
     "another family": ("family", lambda d: d.update(claim="Gaussian(sigma=?).poisson(rate=0.01) * 3")),

@@ -276,7 +276,9 @@ def _level(value: float) -> float:
 
 
 def seconds_given(value: float) -> float:
-    """What a call may take, checked."""
+    """What a call may take, checked; what nobody asked for stays a rating of work, which no clock ends."""
+    if isinstance(value, work.Rating):
+        return value
     seconds = real("seconds", value)
     if not seconds > 0.0:
         raise InvalidParameter(f"seconds must be a number above 0 (inf for no end), not {value!r}")
@@ -359,7 +361,8 @@ def _claimed(claim: Claimed, design: str, neighbours: str) -> Mechanism | Family
         if isinstance(claim, tuple):
             if len(claim) != 2:
                 raise InvalidParameter(f"a claim of two numbers is (epsilon, delta), not {cut(claim)}")
-            private_claim(*claim)
+            (slope,) = private_claim(*claim).slopes
+            return slope.epsilon, slope.remove
         return claim
     if isinstance(claim, str):
         found: Mechanism | Family = family_of(parse_template(claim)) if has_unknown(claim) else parse(claim)

@@ -26,7 +26,7 @@ from .claims import ClaimSlope, SlopeClaim
 from .one_run import BOTH, IN, GuessEvent
 
 PROGRAM_WORK = 3e4  # units for each row of the program: about what HiGHS takes
-SOLVER_SHARE, SOLVER_LEAST, SOLVER_MOST = 0.8, 0.05, 1e6  # of the time that is left; seconds
+SOLVER_SHARE, SOLVER_LEAST, SOLVER_MOST = 0.8, 0.05, 60.0  # of the time that is left; seconds
 CERTIFICATE_WORK = 2e3  # for each multiplier
 
 

@@ -19,7 +19,6 @@ class AuditEvent(ABC):
 
     method: ClassVar[str]
     narrow: ClassVar[float] = 1e-13  # relative: so close a search of the largest epsilon comes
-    coarse: ClassVar[bool] = False  # whether `rough` is not the bound itself
     count: int
 
     @property

@@ -27,7 +27,7 @@ from .events import AuditEvent
 SEARCH_MOST = 80  # values that a search asks for
 SEARCH_NARROW = 1e-13  # relative: so close a search comes
 COARSELY = 1e-3
-NEAR = 1.25  # what is rough is closer than that, so that a test beyond it is not the best
+NEAR_BEST = 1.25  # what is rough is closer than that, so that a test beyond it is not the best
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Evidence:
     def joined(self, values: Sequence[float]) -> Verdict:
         """The p-value of all tests together, from that of each."""
         tests = self.tests
-        least = [min(weighted(values[index], tests[index].weight) for index in row) for row in self.places()]
+        least = [min(weighted(values[index], tests[index].weight) for index in row) for row in self._places()]
         return Verdict(fisher(least), tuple(values))
 
     def p_upper(self, claim: SlopeClaim) -> Verdict:
@@ -72,18 +72,18 @@ class Evidence:
         tests = self.tests
         values = [test.event.rough(claim) for test in tests]
         weighed = [value / test.weight for value, test in zip(values, tests, strict=True)]
-        for best, group in zip(self.best(values), self.places(), strict=True):
+        for best, group in zip(self.best(values), self._places(), strict=True):
             for index in group:
-                if tests[index].event.coarse and weighed[index] <= NEAR * weighed[best]:
+                if weighed[index] <= NEAR_BEST * weighed[best]:
                     values[index] = min(values[index], tests[index].event.p_upper(claim))
         return self.joined(values)
 
     def best(self, values: Sequence[float]) -> list[int]:
         """The test of each group that is nearest to a refutation, by its place among all tests."""
         tests = self.tests
-        return [min(row, key=lambda index: values[index] / tests[index].weight) for row in self.places()]
+        return [min(row, key=lambda index: values[index] / tests[index].weight) for row in self._places()]
 
-    def places(self) -> list[range]:
+    def _places(self) -> list[range]:
         """Of the tests of each group, among all tests."""
         ends = list(accumulate((len(group) for group in self.groups), initial=0))
         return [range(*each) for each in pairwise(ends)]

@@ -23,7 +23,7 @@ CALLS = re.compile(r"(\w+)\s*\(")
 SAMPLING = ("poisson",)
 FACTOR, FACTORS_MOST = 2.0, 12  # from 1 on: how far a search for the noise goes
 NOISE_NARROW = 1e-4
-MARK = 0.8414709848078965  # stands for ? until the run is written out
+UNKNOWN_MARK = 0.8414709848078965  # stands for ? until the run is written out
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Family:
     @property
     def text(self) -> str:
         """As runs are written everywhere, whatever the user left out or turned around."""
-        text, number = repr(self.run(MARK)), f"{self.parameter}={MARK!r}"
+        text, number = repr(self.run(UNKNOWN_MARK)), f"{self.parameter}={UNKNOWN_MARK!r}"
         return text.replace(number, f"{self.parameter}=?") if text.count(number) == 1 else self.template.text
 
     @property

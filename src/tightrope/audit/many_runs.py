@@ -38,7 +38,6 @@ class RankEvent(AuditEvent):
 
     method: ClassVar[str] = "M1"
     narrow: ClassVar[float] = 1e-6  # cells lose more
-    coarse: ClassVar[bool] = True
     n1: int
     n0: int
     rank: int

@@ -306,7 +306,7 @@ def _assumptions(evidence: Evidence, about: About) -> list[str]:
     found.append("canaries, the attack and its scores were chosen without a look at who is in")
     found.append(_fixed(evidence, settings))
     if about.data is not None and about.design != RUNS:
-        pairs = " and pairs are" if about.design == RANDOM_SPLIT else ""
+        pairs = " and pairs" if about.design == RANDOM_SPLIT else ""
         found.append(
             f"equal scores{pairs} are put in an order drawn with the seed {settings.seed}, whoever is in; no other "
             "seed was tried before"

@@ -10,7 +10,7 @@ import tightrope as tr
 
 from .. import InvalidParameter
 from ..extend.questions import AUDIT_DESIGNS, AUDIT_DESIGNS_EXPLAINED, AUDIT_SIDES, AUDIT_TAILS, SECONDS
-from .options import given_date, json_options
+from .options import TIME, given_date, json_options
 from .output import page_width, say, spinner
 
 PAGE_WIDTH = 110
@@ -18,27 +18,35 @@ RUNS, ONE_RUN, RANDOM_SPLIT, MEMBERS = AUDIT_DESIGNS
 IN = AUDIT_SIDES[0]
 
 
-@click.command("audit", short_help="What an attack refutes: an epsilon, a claim, a noise multiplier.")
+@click.command("audit", short_help="From what an attack saw: a lower bound on epsilon, and a verdict on a claim.")
 @click.argument("words", metavar="[FILE]", nargs=-1)
-@click.option("--runs", "design", flag_value=RUNS, help="Many runs, with and without one canary; a score each.")
-@click.option("--one-run", "design", flag_value=ONE_RUN, help="One run; each canary was in by a coin of its own.")
-@click.option("--random-split", "design", flag_value=RANDOM_SPLIT, help="Members: a uniformly random part of one pool.")
-@click.option("--members", "design", flag_value=MEMBERS, help="A list without any coin: described, no epsilon.")
-@click.option("--delta", type=float, help="Of the largest epsilon that is refuted; fixed before the data.")
-@click.option("--claim", metavar="EXPR | EPS DELTA", help="To be refuted; ? in EXPR: which noise is.")
+@click.option("--runs", "design", flag_value=RUNS, help="Many runs, some with one canary and the others without.")
+@click.option("--one-run", "design", flag_value=ONE_RUN, help="One run; a coin decided for each canary.")
+@click.option(
+    "--random-split", "design", flag_value=RANDOM_SPLIT, help="The members are a uniformly random part of one pool."
+)
+@click.option("--members", "design", flag_value=MEMBERS, help="A list without any coin: described, and no epsilon.")
+@click.option("--delta", type=float, help="delta of the lower bound on epsilon; fix it before the data.")
+@click.option("--claim", metavar="EXPR | EPS DELTA", help="The claim to test; with ? in EXPR: which noise is refuted.")
 @click.option("--level", type=float, default=0.95, help="The confidence of each statement; default: 0.95.")
-@click.option("--table", type=int, nargs=4, metavar="TP FP FN TN", help="Counts at a threshold fixed before.")
-@click.option("--guesses", type=int, nargs=3, metavar="M R V", help="M canaries, R guesses fixed before, V right.")
-@click.option("--coin", "--canaries-by-coin", type=float, default=0.5, help="The chance to be in; default: 0.5.")
-@click.option("--in-only", "sides", flag_value=IN, help="Guesses say in, never out; the default for scores.")
-@click.option("--sides", type=click.Choice(AUDIT_SIDES), help="Which guesses are made.")
-@click.option("--tail", type=click.Choice(AUDIT_TAILS), default="high", help="Where members score; default: high.")
-@click.option("--rank", "ranks", type=int, multiple=True, help="This test in place of the grid; may be repeated.")
-@click.option("--stopping", is_flag=True, help="Evidence that may be looked at after every row, in their order.")
-@click.option("--nan-lowest", is_flag=True, help="NaN is the lowest score, for all.")
-@click.option("--replaced", is_flag=True, help="Records were replaced.")
-@click.option("--seed", type=int, default=0, help="Of ties and pairs; default: 0.")
-@click.option("--seconds", type=float, default=SECONDS, help="For all of it; default: 10.")
+@click.option("--table", type=int, nargs=4, metavar="TP FP FN TN", help="Counts at a threshold fixed in advance.")
+@click.option(
+    "--guesses", type=int, nargs=3, metavar="M R V", help="M canaries, R guesses (fixed in advance), V right."
+)
+@click.option(
+    "--coin", "--canaries-by-coin", type=float, default=0.5, help="Probability that a canary is in; default: 0.5."
+)
+@click.option("--in-only", "sides", flag_value=IN, help="Guess in, never out; the default for scores.")
+@click.option("--sides", type=click.Choice(AUDIT_SIDES), help="Which guesses the attack makes.")
+@click.option(
+    "--tail", type=click.Choice(AUDIT_TAILS), default="high", help="Where members score; both: not known. Default: high."
+)
+@click.option("--rank", "ranks", type=int, multiple=True, help="A rank to test, in place of the grid; may be repeated.")
+@click.option("--stopping", is_flag=True, help="Evidence that may be looked at after every row, in order.")
+@click.option("--nan-lowest", is_flag=True, help="Take NaN for the lowest score, whoever is in.")
+@click.option("--replaced", is_flag=True, help="A record was replaced, not added or left out.")
+@click.option("--seed", type=int, default=0, help="Of the order of equal scores, and of pairs; default: 0.")
+@click.option("--seconds", type=TIME, default=SECONDS, help="For all of it; default: 10.")
 @click.option("--plot", "picture", metavar="FILE", help="Draw what was found as .png, .pdf or .svg.")
 @json_options(", with all that tightrope verify needs")
 def audit(
@@ -50,10 +58,10 @@ def audit(
     replaced: bool,
     **settings: Any,
 ) -> int:
-    """What the scores of an attack refute, with certified p-values; it never says that a claim is proven.
+    """A certified lower bound on epsilon from what an attack saw, and a verdict on a claim: refuted, or not refuted.
 
     FILE is CSV or Parquet with the columns score and member (0 or 1), and run and canary where there are any; or give
-    counts. What was decided by chance has to be said:
+    counts (--table, --guesses). Say what was decided by chance, which decides what may be concluded:
 
     \b
     --runs          many runs, some with one canary, the others without; one score for each run

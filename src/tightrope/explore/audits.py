@@ -19,12 +19,12 @@ from .asked import PageQuestion
 from .shown import ends
 
 EPSILON_DIGITS = 6
-NAME_MOST = 255  # characters of the name of a file
+FILE_NAME_MOST = 255  # characters of the name of a file
 
 
 def audited(asked: PageQuestion) -> dict[str, Any]:
     """What was seen, and what it refutes."""
-    text, name, delta = _text(asked, "text"), _text(asked, "name")[:NAME_MOST], asked.number("delta")
+    text, name, delta = _text(asked, "text"), _text(asked, "name")[:FILE_NAME_MOST], asked.number("delta")
     design, claim = asked.word("design"), asked.text or None
     found = tr.audit(
         **scores_of_text(_text(asked, "scores"), name), design=design, claim=claim, delta=delta, seconds=asked.seconds
