@@ -17,6 +17,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import Any, NoReturn
 
 from flint import arb, fmpz
@@ -167,7 +168,7 @@ class BinsBounds(ProfileBounds):
         self._bits += sum(count for _, _, count in pair.uses).bit_length()
         self._degree: int | None = None
         self._floor: arb | None = None
-        self._central: dict[int, list[arb]] = {}
+        self._raw: dict[int, list[arb]] = {}
 
     def lower(self, epsilon: float) -> float:
         with working_precision(self._bits):
@@ -188,10 +189,25 @@ class BinsBounds(ProfileBounds):
         return self._bits
 
     def at(self, alpha: arb, above: bool) -> arb:
-        """H(alpha) is at most, or at least, this, for the direction of the pair; at the working precision."""
+        """H(alpha) is at most, or at least, this; at the working precision."""
+        c, rising = self._place(alpha)
+        return self._profile(alpha, rising, self.time_value(c, rising, above), above)
+
+    def near(self, node: arb, alphas: Sequence[arb], above: bool) -> list[arb]:
+        """The same at several alphas on one side of 1, by what is found for one next to them."""
+        c, rising = self._place(node)
+        places = [self._place(alpha)[0] for alpha in alphas]
+        found = self.several(c, places, rising, above)
+        return [self._profile(alpha, rising, value, above) for alpha, value in zip(alphas, found, strict=True)]
+
+    def _place(self, alpha: arb) -> tuple[arb, bool]:
+        """c, and which of the two hinges is the smaller one there."""
         remove = self._pair.direction is Direction.REMOVE
-        rising = bool(alpha >= 1) if remove else bool(alpha < 1)
-        value = self.time_value(alpha if remove else 1 / alpha, rising, above)
+        return (alpha, bool(alpha >= 1)) if remove else (1 / alpha, bool(alpha < 1))
+
+    def _profile(self, alpha: arb, rising: bool, value: arb, above: bool) -> arb:
+        """H(alpha), from a number for the hinge: the other hinge is less or more by 1 - c."""
+        remove = self._pair.direction is Direction.REMOVE
         value = value if remove else alpha * value
         if rising != remove:
             value += 1 - alpha
@@ -200,21 +216,14 @@ class BinsBounds(ProfileBounds):
 
     def time_value(self, c: arb, rising: bool, above: bool) -> arb:
         """A number above, or below, E(L - c)_+, or E(c - L)_+ where not rising."""
-        pair, spread = self._pair, self._pair.spread()
-        if above:
-            best = Hinge(c, pair.largest(), rising).at(arb(1)).height
-        else:
-            best = Hinge(c, spread, rising).at(arb(1)).height if spread > 0 else arb(0)
-            if rising:
-                bins = math.prod(gram.bins**count for gram, _, count in pair.uses) if self._few() else None
-                if bins is not None and pair.least() > 0:
-                    best = _larger(best, Hinge(c * bins, pair.least(), True).at(arb(1)).height)
+        best = self._closed(c, rising, above)
+        spread = self._pair.spread()
         if not spread > 0:
             return best
         hinge = Hinge(c, spread, rising)
         for degree in self._degrees():
-            central = self._around_one(degree)
-            found = polynomial.best(hinge, central, self._least(), above)
+            central = self.around_one(degree, arb(1))
+            found = polynomial.best(hinge, [float(each.mid()) for each in central], self._least(), above)
             if found is None:
                 continue
             value = found.mean(central)
@@ -222,6 +231,41 @@ class BinsBounds(ProfileBounds):
             best = value if improved else best
             if improved and central[2] < HEAVY:
                 break
+        return best
+
+    def several(self, node: arb, places: Sequence[arb], rising: bool, above: bool) -> list[arb]:
+        """The same at each of the places, by one polynomial for the node next to them.
+
+        f_c(x) = (c/node) f_node(x node/c), so that a polynomial beside f_node is one beside each f_c, of another x.
+        """
+        values = [self._closed(c, rising, above) for c in places]
+        spread = self._pair.spread()
+        ratios = [c / node for c in places]
+        farthest = reduce(arb.max, ratios).upper()
+        for degree in self._degrees() if spread > 0 else ():
+            central = [self.around_one(degree, ratio) for ratio in ratios]
+            rough = [sum(float(each[j].mid()) for each in central) / len(central) for j in range(degree + 1)]
+            least = (self._least() / farthest).min(arb(1) - arb(2) ** -20)
+            found = polynomial.best(Hinge(node, spread, rising), rough, least, above)
+            if found is None:
+                continue
+            for index, (ratio, law) in enumerate(zip(ratios, central, strict=True)):
+                value, known = ratio * found.mean(law), values[index]
+                if value.upper() < known.upper() if above else value.lower() > known.lower():
+                    values[index] = value
+            break
+        return values
+
+    def _closed(self, c: arb, rising: bool, above: bool) -> arb:
+        """What is known without moments: the Gaussian at the largest norm above; below the mean of L', and what one
+        bin shows."""
+        pair, spread = self._pair, self._pair.spread()
+        if above:
+            return Hinge(c, pair.largest(), rising).at(arb(1)).height
+        best = Hinge(c, spread, rising).at(arb(1)).height if spread > 0 else arb(0)
+        if rising and self._few() and pair.least() > 0:
+            bins = math.prod(gram.bins**count for gram, _, count in pair.uses)
+            best = _larger(best, Hinge(c * bins, pair.least(), True).at(arb(1)).height)
         return best
 
     def _few(self) -> bool:
@@ -263,19 +307,19 @@ class BinsBounds(ProfileBounds):
             self._floor = (-total).exp()
         return self._floor
 
-    def _around_one(self, degree: int) -> list[arb]:
-        """E (L' - 1)^j up to this degree."""
-        if degree not in self._central:
+    def around_one(self, degree: int, ratio: arb) -> list[arb]:
+        """E (L'/ratio - 1)^j up to this degree."""
+        if degree not in self._raw:
             raw = [arb(1)] * (degree + 1)
             for gram, scale, count in self._pair.uses:
                 known = moments(gram, scale, degree, self._proof)
                 assert known is not None
                 raw = [one * two**count for one, two in zip(raw, known, strict=True)]
-            self._central[degree] = [
-                sum((math.comb(j, i) * (-1) ** (j - i) * raw[i] for i in range(j + 1)), arb(0))
-                for j in range(degree + 1)
-            ]
-        return self._central[degree]
+            self._raw[degree] = raw
+        raw = [each / ratio**i for i, each in enumerate(self._raw[degree])]
+        return [
+            sum((math.comb(j, i) * (-1) ** (j - i) * raw[i] for i in range(j + 1)), arb(0)) for j in range(degree + 1)
+        ]
 
 
 def _larger(one: arb, other: arb) -> arb:

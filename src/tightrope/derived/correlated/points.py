@@ -1,7 +1,7 @@
 """Finite pairs around random bins, for compositions with others: points of the profile on both sides.
 
-Above, the chords of h_j >= H(a_j). Below, H is convex: from l_j <= H(a_j) on it lies above the line that leaves h at
-the point before, and to the left of it above the line to h at the point after. Guarantee: lower and upper.
+Above, the chords of h_j >= H(a_j). Below, H is convex: from l_j <= H(a_j) on it lies above the line that comes from h
+at any point before, and to the left of it above the line to h at any point after. Guarantee: lower and upper.
 Proof: docs/proofs/correlated.md, section 9; docs/proofs/points.md, sections 1 and 3.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from flint import arb, fmpq
@@ -21,10 +22,12 @@ from ..dyadic import DyadicPair
 from ..polygon import above, beneath
 from .pair import BinsBounds, BinsPair, Use
 
-POINTS_LEAST, POINTS_MOST = 24, 160
-POINT_UNITS = 8e7  # of work: two polynomials
+NODES_LEAST, NODES_MOST = 24, 96  # of polynomials on each side
+NODE_UNITS = 6e7  # of work: two polynomials
+PLACES = 24  # points for each node, which are cheap
+WINDOW = 16  # points on either side that tell a slope
 WORK_SHARE = 0.5  # of what is left
-NEAR_SHARE, NEAR_DEVIATIONS = 0.75, 7.0  # of the points, evenly spread over so many deviations of the loss on each side
+NEAR_SHARE, NEAR_DEVIATIONS = 0.75, 7.0  # of the nodes, evenly spread over so many deviations of the loss on each side
 FARTHEST = 600.0  # losses
 
 
@@ -32,41 +35,44 @@ def finite_pairs(
     uses: tuple[Use, ...], shifts: tuple[tuple[float, float, int], ...], fine: Fineness
 ) -> tuple[DyadicPair, DyadicPair]:
     """One below and one above, with the record and without it."""
-    room = WORK_SHARE * work.left() / POINT_UNITS
-    points = int(max(min(fine.points, POINTS_MOST, room), POINTS_LEAST))
-    return _made(uses, shifts, points // 8 * 8, fine.tail, fine.proof)
+    room = WORK_SHARE * work.left() / NODE_UNITS
+    nodes = int(max(min(fine.points // 4, NODES_MOST, room), NODES_LEAST))
+    return _made(uses, shifts, nodes // 8 * 8, fine.tail, fine.proof)
 
 
 @lru_cache(maxsize=8)  # both directions, and all questions about one mechanism
 def _made(
-    uses: tuple[Use, ...], shifts: tuple[tuple[float, float, int], ...], points: int, tail: float, proof: bool
+    uses: tuple[Use, ...], shifts: tuple[tuple[float, float, int], ...], nodes: int, tail: float, proof: bool
 ) -> tuple[DyadicPair, DyadicPair]:
     pair = BinsPair(uses, shifts, Direction.REMOVE)
     bounds = BinsBounds(pair, proof)
-    places = [math.exp(each) for each in _losses(pair, points, tail)]
+    known: list[tuple[fmpq, fmpq, arb]] = []
+    marks = _losses(pair, nodes, tail)
     with working_precision(bounds.bits):
-        known = [(fmpq(*each.as_integer_ratio()), *_ends(bounds, each)) for each in places]
-        highs = [(arb(a), high) for a, _, high in known]
+        for one, two in pairwise([*marks, math.inf]):
+            places = [one] if two == math.inf else [one + (two - one) * k / PLACES for k in range(PLACES)]
+            alphas = [math.exp(each) for each in places]
+            balls = [arb(each) for each in alphas]
+            low, high = (bounds.near(balls[len(balls) // 2], balls, above=side) for side in (False, True))
+            for alpha, least, most in zip(alphas, low, high, strict=True):
+                exact = fmpq(*alpha.as_integer_ratio())
+                known.append((exact, max(least.lower().fmpq(), 1 - exact, fmpq(0)), most))
+        highs = [(arb(each[0]), each[2]) for each in known]
         return beneath(_vertices(known)), above(highs)
 
 
-def _ends(bounds: BinsBounds, alpha: float) -> tuple[fmpq, arb]:
-    low, high = bounds.at(arb(alpha), above=False), bounds.at(arb(alpha), above=True)
-    nothing = max(1 - fmpq(*alpha.as_integer_ratio()), fmpq(0))
-    return max(low.lower().fmpq(), nothing), high
-
-
-def _losses(pair: BinsPair, points: int, tail: float) -> list[float]:
-    """Even next to 0, further apart beyond, as far as the largest norm may reach."""
+def _losses(pair: BinsPair, nodes: int, tail: float) -> list[float]:
+    """0 among them; even next to it, further apart beyond, as far as the largest norm may reach."""
     with working_precision(128):
         largest, spread = float(pair.largest().sqrt()), float(pair.spread().sqrt())
     scale = max(spread, 1e-3 * largest)
     deep = math.sqrt(2.0 * max(-math.log(max(tail, 1e-300)), 1.0))
     farthest = min(largest * (deep + largest / 2.0), FARTHEST)
     near = min(NEAR_DEVIATIONS * scale + scale * scale / 2.0, farthest)
-    inside = np.linspace(-near, near, max(int(NEAR_SHARE * points), 8))
-    outside = np.geomspace(near, farthest, max(points - len(inside), 4) // 2 + 1)[1:] if farthest > near else []
-    return np.unique(np.concatenate([inside, outside, -np.asarray(outside)])).tolist()
+    inside = np.linspace(0.0, near, max(int(NEAR_SHARE * nodes / 2.0), 4) + 1)
+    outside = np.geomspace(near, farthest, max(nodes - 2 * len(inside), 4) // 2 + 1)[1:] if farthest > near else []
+    right = np.concatenate([inside, outside])
+    return [float(each) for each in np.unique(np.concatenate([-right, right]))]
 
 
 def _vertices(known: list[tuple[fmpq, fmpq, arb]]) -> list[tuple[fmpq, fmpq]]:
@@ -78,11 +84,13 @@ def _vertices(known: list[tuple[fmpq, fmpq, arb]]) -> list[tuple[fmpq, fmpq]]:
 
     def after(j: int) -> fmpq:
         """How steeply H may fall from a_j on, at most."""
-        return max((high[j - 1] - low[j]) / (a[j] - a[j - 1]), fmpq(0)) if j else fmpq(1)
+        falls = [(high[i] - low[j]) / (a[j] - a[i]) for i in range(max(j - WINDOW, 0), j)]
+        return max(min(falls, default=fmpq(1)), fmpq(0))
 
     def before(j: int) -> fmpq:
         """How steeply it has fallen to the left of a_j, at least."""
-        return max((low[j] - high[j + 1]) / (a[j + 1] - a[j]), fmpq(0)) if j + 1 < count else fmpq(0)
+        falls = [(low[j] - high[k]) / (a[k] - a[j]) for k in range(j + 1, min(j + 1 + WINDOW, count))]
+        return max(max(falls, default=fmpq(0)), fmpq(0))
 
     found = [(a[0], low[0])]
     for j in range(count - 1):

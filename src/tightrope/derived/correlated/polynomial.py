@@ -55,11 +55,10 @@ class Polynomial:
         return self.unit * sum((arb(q) * c for q, c in zip(self.coefficients, powers, strict=False)), arb(0))
 
 
-def best(hinge: Hinge, central: Sequence[arb], least: arb, above: bool) -> Polynomial | None:
-    """The proven polynomial with about the least mean above, or the largest below; its degree is that of the last of
-    E (x - 1)^j, an even one. x is never below `least`, which is in [0, 1)."""
-    degree = len(central) - 1
-    rough = [float(each.mid()) for each in central]
+def best(hinge: Hinge, rough: Sequence[float], least: arb, above: bool) -> Polynomial | None:
+    """The proven polynomial with about the least mean above, or the largest below, for about these E (x - 1)^j, j from
+    0 to its degree, an even one. x is never below `least`, which is in [0, 1)."""
+    degree = len(rough) - 1
     if not (all(map(math.isfinite, rough)) and rough[2] > 0.0 and rough[-1] > 0.0):
         return None
     deviation = math.sqrt(rough[2])
