@@ -22,5 +22,10 @@ class ProfileBounds(ABC):
 
     @property
     @abstractmethod
+    def wide(self) -> bool:
+        """Whether the two are so far apart that several uses are better composed one by one."""
+
+    @property
+    @abstractmethod
     def parameters(self) -> Mapping[str, object]:
         """What the certificate tells about how it was computed."""

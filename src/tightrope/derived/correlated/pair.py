@@ -179,6 +179,13 @@ class BinsBounds(ProfileBounds):
             return upper_float(self.at(arb(epsilon).exp(), above=True))
 
     @property
+    def wide(self) -> bool:
+        """By the variance of L'."""
+        with working_precision(self._bits):
+            degrees = self._degrees()
+            return not degrees or not self.around_one(DEGREES[0], arb(1))[2] < HEAVY
+
+    @property
     def parameters(self) -> Mapping[str, object]:
         degrees = self._degrees()
         return {"degree": degrees[0]} if degrees else {}
@@ -220,7 +227,7 @@ class BinsBounds(ProfileBounds):
         spread = self._pair.spread()
         if not spread > 0:
             return best
-        hinge = Hinge(c, spread, rising)
+        hinge, helped = Hinge(c, spread, rising), False
         for degree in self._degrees():
             central = self.around_one(degree, arb(1))
             found = polynomial.best(hinge, [float(each.mid()) for each in central], self._least(), above)
@@ -229,8 +236,9 @@ class BinsBounds(ProfileBounds):
             value = found.mean(central)
             improved = bool(value.upper() < best.upper() if above else value.lower() > best.lower())
             best = value if improved else best
-            if improved and central[2] < HEAVY:
+            if (improved and central[2] < HEAVY) or (helped and not improved):
                 break
+            helped = helped or improved
         return best
 
     def several(self, node: arb, places: Sequence[arb], rising: bool, above: bool) -> list[arb]:

@@ -32,7 +32,7 @@ LOOKS = 4  # times as many, where defects are looked for
 ZOOMS, ZOOM_POINTS = 3, 17  # next to each of them
 FAR_LEAST = 1e6  # of x: where the last cell ends
 CUT_ROUNDS = 6
-CLOSE = 1e-7  # of the mean: what a defect may cost without another cut
+CLOSE = 1e-6  # of the mean: what a defect may cost without another cut
 PAY_LEAST = 1e-9  # of the mean
 PAYMENTS = (2.0, 16.0, 256.0)  # times the defect that was seen
 HALVINGS = 10
@@ -128,9 +128,10 @@ def _chosen(
         if found.x is None:
             break
         peaks, worst = _peaks(lambda v, x=found.x: wrong(x, v), looks)
-        if worst < defect:
+        better = worst < defect
+        if better:
             coefficients, defect = np.asarray(found.x), worst
-        if worst * (1.0 + means[-1]) <= CLOSE * abs(float(found.fun)):
+        if worst * (1.0 + means[-1]) <= CLOSE * abs(float(found.fun)) or not better:
             break
         points = np.unique(np.concatenate([points, peaks]))
     return None if coefficients is None else (coefficients, defect)

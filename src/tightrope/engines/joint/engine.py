@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ... import work
@@ -55,8 +56,10 @@ def prepare(
         return OnceEvaluator(None, Planner(flat, question, several=True), accuracy)
     bounds = _bounds(flat, proof)
     if bounds is not None:
-        quantity, given = ("epsilon", delta) if epsilon is None else ("delta", epsilon)
-        assert given is not None
+        if not bounds.wide or sum(count for _, count in flat) == 1:
+            return BoundsEvaluator(bounds)
+        with suppress(UnsupportedMechanism, WorkExhausted):
+            return _several(flat, epsilon, delta, accuracy, proof)
         return BoundsEvaluator(bounds)
     alone = flat[0][0] if len(flat) == 1 and flat[0][1] == 1 else None
     if alone is not None and alone.alternatives():

@@ -12,7 +12,6 @@ PREPARED = 0.5  # relative width asked for where what was prepared before will d
 
 # Uses that are one pair between two numbers (bounds.py).
 BOUNDS_FINEST, BOUNDS_ROUGHEST = 1e-7, 1e-3  # relative, of epsilon: the two numbers differ by more
-BOUNDS_ENOUGH = 0.01  # relative width, from which on several uses are composed too
 
 # Several uses (engine.py).
 POINTS_FIRST, JOINT_POINTS_MOST, PROOF_POINTS_MOST = 512, 1 << 16, 1 << 11  # of the law of a product
