@@ -85,7 +85,7 @@ def beneath(corners: Iterable[Point], bits: int | None = None) -> DyadicPair:
     bits = _enough(number for line in lines for number in line) if bits is None else bits
     scale = fmpz(1) << bits
     whole = [(int((slope * scale).ceil()), int((level * scale).floor())) for slope, level in lines]
-    return concave([(q, p) for q, p in whole if 0 <= p and q <= int(scale)], bits)
+    return concave([(q, p) for q, p in whole if p >= 0 and q <= int(scale)], bits)
 
 
 def _convex(points: Sequence[Point]) -> list[Point]:

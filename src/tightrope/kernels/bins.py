@@ -110,9 +110,7 @@ def _toeplitz_gram(columns: ToeplitzColumns, bins: int) -> list[list[int]]:
     sums = list(columns.coefficients) + [0] * (start + 2 * bins - len(columns.coefficients))
     for m in range(bins, len(sums)):
         sums[m] += sums[m - bins]
-    prefixes = [
-        list(accumulate(map(int.__mul__, sums[: start + bins], sums[lag:]), initial=0)) for lag in range(bins)
-    ]
+    prefixes = [list(accumulate(map(int.__mul__, sums[: start + bins], sums[lag:]), initial=0)) for lag in range(bins)]
 
     def overlap(one: int, other: int, length: int) -> int:
         """Of bins that begin at these steps of a block of so many."""

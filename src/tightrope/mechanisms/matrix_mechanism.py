@@ -57,7 +57,8 @@ class MatrixMechanism(Leaf):
     same order; patterns, lists of the steps (from 0) that a record may be in. rate, groups: instead, step t takes a
     Poisson sample of group t mod groups, so for b of n records on average rate = groups b/n, and C has at most `groups`
     bands. bins: instead, every record draws one of so many bins by itself, once and for all, and is in the steps t with
-    t mod bins its bin; so steps/bins epochs over batches that are filled at random. Arrays are taken as lists of rows; JSON holds any matrix, the text of an expression some thousand entries.
+    t mod bins its bin: steps/bins epochs over batches that are filled at random. Arrays are taken as lists of rows;
+    JSON holds any matrix, the text of an expression some thousand entries.
     """
 
     example = "MatrixMechanism(sigma=4, matrix=[[1, 0, 0], [0.5, 1, 0], [0.375, 0.5, 1]])"
@@ -71,16 +72,16 @@ class MatrixMechanism(Leaf):
     )
     theorem = (
         "Li and others 2015; Denisov and others 2022; several participations: Choquette-Choo and others 2023, "
-        "[proof](proofs/correlated.md); sampled groups: Choquette-Choo and others 2023; [proof](proofs/matrix.md); bins: "
-        "Choquette-Choo and others 2024, Kahane 1985; [proof](proofs/correlated.md)"
+        "[proof](proofs/correlated.md); sampled groups: Choquette-Choo and others 2023; [proof](proofs/matrix.md); "
+        "bins: Choquette-Choo and others 2024, Kahane 1985; [proof](proofs/correlated.md)"
     )
     tightness = (
         "Tight, also under composition: a record in the step of the largest column attains it, or in the worst "
         "pattern, with vectors in as many dimensions as it has steps. Where the worst pattern is not known exactly (a "
         "large matrix without structure, entries of both signs), the answer lies between that of a real pattern and a "
         "bound for all. Sampled groups: where the column norms of one group are as large as those of each other, one "
-        "by one; else lower ends are those of single groups. Bins: tight, also under composition (drawn anew each time); "
-        "the answer lies between two proven profiles, close to each other unless the bins differ much at this noise "
+        "by one; else lower ends are those of single groups. Bins: tight, also under composition (drawn anew each "
+        "time); the answer lies between two proven profiles, close to each other unless the bins differ much at this noise "
         "(large epsilon, few bins)."
     )
     relations = (
@@ -90,8 +91,8 @@ class MatrixMechanism(Leaf):
         "say must hold for every record, whatever the data. Where C is lower triangular, row i told after step i, a "
         "step may depend on all rows before it, and so may the steps that a record is in; else the stream is fixed in "
         "advance. Sampled groups: a record is added or removed; groups are made without looking at the data. Bins: a "
-        "record is added or removed, and draws its bin by itself, without looking at data or outputs; batches of a fixed "
-        "size are not covered, nor is replacing a record."
+        "record is added or removed, and draws its bin by itself, without looking at data or outputs; batches of a "
+        "fixed size are not covered, nor is replacing a record."
     )
     sigma: float
     matrix: Matrix | None = None
@@ -244,13 +245,14 @@ class MatrixMechanism(Leaf):
         return bin_gram(kind, getattr(self, kind), steps, block, self.bins)
 
     def _binned(self, direction: Direction) -> Pair:
-        """The pair of random bins; where they are all alike that of what they share, and of one of independent steps."""
+        """The pair of random bins; where all are alike, that of what they share and one of independent steps."""
         from ..derived.allocated.pair import allocated_pair
         from ..derived.correlated.pair import BinsPair
         from ..derived.product import product_pair
 
         steps = self.steps if self.matrix is None else len(self.matrix[0])
-        assert steps is not None and self.bins is not None
+        assert steps is not None
+        assert self.bins is not None
         gram = self._gram(steps)
         if gram.alike:
             common, norm = gram.entries[0][1] * gram.unit, gram.entries[0][0] * gram.unit
@@ -266,13 +268,15 @@ class MatrixMechanism(Leaf):
     def _demand_bins(self, steps: int) -> None:
         """What the theorem of random bins needs of C, and of the other parameters."""
         assert self.bins is not None
-        given = [name for name in ("participations", "separation", "epochs", "patterns") if getattr(self, name) is not None]
+        given = [
+            name for name in ("participations", "separation", "epochs", "patterns") if getattr(self, name) is not None
+        ]
         if self.rate is not None or self.groups is not None:
             given += ["rate", "groups"]
         if given:
             raise InvalidParameter(
-                f"bins say in which steps a record is, by a draw: leave out {' and '.join(given)}; epochs over bins are "
-                "steps/bins"
+                f"bins say in which steps a record is, by a draw: leave out {' and '.join(given)}; it is in steps/bins "
+                "of them"
             )
         if self.bins > steps:
             raise InvalidParameter(f"bins must be at most steps, {steps:,}, not {self.bins:,}: each has a step")
@@ -300,8 +304,8 @@ class MatrixMechanism(Leaf):
             assert self.inverse is not None
             if self.inverse[0] < 0.0 or any(entry > 0.0 for entry in self.inverse[1:]):
                 raise InvalidParameter(
-                    "inverse needs a first coefficient above 0 and no other one above 0 with bins, which makes C without "
-                    "an entry below 0: give C itself as toeplitz or matrix"
+                    "inverse needs a first coefficient above 0 and no other one above 0 with bins, which makes C "
+                    "without an entry below 0: give C itself as toeplitz or matrix"
                 )
 
     def _groups(self, groups: int, steps: int) -> tuple[Norms, ...]:

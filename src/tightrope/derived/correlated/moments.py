@@ -1,7 +1,7 @@
 """Moments of the rest of the likelihood ratio, without its common factor.
 
-L' = mean over i of exp(h_i - R_ii/2), h normal with covariance R = G - shared J: E L'^m = bins^-m sum over i_1, ..., i_m
-of exp(sum_{a < c} R_{i_a i_c}). The sum runs over the multisets I of the first m - 2, each with its multiplicity and
+L' = mean over i of exp(h_i - R_ii/2), h normal with covariance R = G - shared J: E L'^m = bins^-m times the sum over
+i_1, ..., i_m of exp(sum_{a < c} R_{i_a i_c}). The sum runs over the multisets I of the first m - 2, each with its multiplicity and
 weight, and over the last two by one product of matrices: with u_l = prod_{i in I} e^(R_il) it is u^T e^R u.
 All terms are above 0. Few of them are summed in balls; many in float64, where the relative error is at most one
 rounding for each factor and each number added.
@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
-from flint import arb, arb_mat, ctx, fmpz
+from flint import arb, arb_mat, fmpz
 
 from ... import work
 from ...kernels import conditions
@@ -58,7 +58,12 @@ def moments(gram: BinGram, scale: Fraction, degree: int, proof: bool) -> tuple[a
             found = tuple(_in_balls(matrix, order) for order in orders)
         else:
             most = max(float(abs(entry).upper()) for row in matrix for entry in row)
-            if proof or not conditions.hold() or rows * bins**2 > FLOAT_PRODUCTS or most * degree * (degree - 1) / 2 > LOG_MOST:
+            if (
+                proof
+                or not conditions.hold()
+                or rows * bins**2 > FLOAT_PRODUCTS
+                or most * degree * (degree - 1) / 2 > LOG_MOST
+            ):
                 return None
             work.spend(FLOAT_UNITS * rows * bins**2)
             found = tuple(_in_floats(matrix, order) for order in orders)

@@ -1,14 +1,14 @@
-"""The pair of a record whose bin is drawn at random: P the mixture of N(m_i, sigma^2 I) over the bins i, Q = N(0, sigma^2 I).
+"""The pair of a record whose bin is drawn: P the mixture of N(m_i, sigma^2 I) over the bins i, Q = N(0, sigma^2 I).
 
-m_i is the sum of the columns of C in bin i, C lower triangular and without an entry below 0; G_ij = <m_i, m_j>/sigma^2.
+m_i is the sum of the columns of C in bin i, C lower triangular without an entry below 0; G_ij = <m_i, m_j>/sigma^2.
 L = dP/dQ = W L', W = exp(sqrt(s) z - s/2) the factor that all bins share and L' the mean of exp(h_i - R_ii/2) with
-R = G - s J, independent of it, so that E(L - c)_+ = E f(L') with f in hinge.py. Below: f at the mean of L' (Jensen), what
-one bin shows, and polynomials below f; above: a Gaussian at the largest norm, and polynomials above f, of which the
-moments of L' say the mean. Several uses are one: their L' multiply, and so do the moments; Gaussian noise adds to s.
+R = G - s J, independent of it: E(L - c)_+ = E f(L') with f in hinge.py. Below: f at the mean of L' (Jensen), what one
+bin shows, and polynomials below f; above: a Gaussian at the largest norm, and polynomials above f, of which the moments
+of L' say the mean. Several uses are one: their L' multiply, and so do the moments; Gaussian noise adds to s.
     REMOVE   (P, Q):  H(a) = E(L - a)_+            ADD   (Q, P):  H(a) = E(1 - a L)_+ = a E(1/a - L)_+
 Guarantee: `profile_bounds` and `between` are lower and upper. Proof: docs/proofs/correlated.md, sections 5 to 9.
-Reference: Choquette-Choo, Ganesh, Haque, Steinke, Thakurta 2024, "Near exact privacy amplification for matrix
-mechanisms" (the dominating pair of balls in bins); Kahane 1985 (comparison of Gaussian processes).
+Reference: Choquette-Choo, Ganesh, Haque, Steinke, Thakurta 2024 (the dominating pair of balls in bins); Kahane 1985
+(comparison of Gaussian processes).
 """
 
 from __future__ import annotations
@@ -172,11 +172,11 @@ class BinsBounds(ProfileBounds):
 
     def lower(self, epsilon: float) -> float:
         with working_precision(self._bits):
-            return lower_float(self.at(arb(epsilon).exp(), above=False))
+            return max(lower_float(self.at(arb(epsilon).exp(), above=False)), 0.0)
 
     def upper(self, epsilon: float) -> float:
         with working_precision(self._bits):
-            return upper_float(self.at(arb(epsilon).exp(), above=True))
+            return min(upper_float(self.at(arb(epsilon).exp(), above=True)), 1.0)
 
     @property
     def wide(self) -> bool:
@@ -307,7 +307,10 @@ class BinsBounds(ProfileBounds):
                     self._floor = arb(0)
                     return self._floor
                 square = sum(
-                    (each * (row[i] - gram.shared) for i, (each, row) in enumerate(zip(gram.weights, gram.entries, strict=True))),
+                    (
+                        each * (row[i] - gram.shared)
+                        for i, (each, row) in enumerate(zip(gram.weights, gram.entries, strict=True))
+                    ),
                     Fraction(0),
                 )
                 entropy = sum((ball(each) * ball(each * gram.bins).log() for each in gram.weights if each), arb(0))

@@ -1,12 +1,13 @@
-"""A polynomial above, or below, a smoothed hinge from a least x on, with the best mean: chosen in floats, proven in balls.
+"""A polynomial above, or below, a smoothed hinge from a least x on, with the best mean.
 
-Chosen: a linear programme in u = (x - 1)/width, rows at points divided by max(1, |u|^K), with cutting planes where the
-polynomial is on the wrong side between them; the width is such that E u^K is at most about 1. What is left is paid by adding e (1 + u^K), or subtracting it.
-Proven: on each cell the hinge lies below its chord and above its tangents, and within its Taylor polynomial's range;
-the difference has no Bernstein coefficient below 0, or the cell is halved. Beyond the last cell the difference to a
-line has no Taylor coefficient below 0 there.
-Guarantee: a polynomial that is returned is proven; None where none was found. Proof: docs/proofs/correlated.md,
-section 8.
+Chosen in floats: a linear programme in u = (x - 1)/width, rows at points divided by max(1, |u|^K), with cutting planes
+where the polynomial is on the wrong side between them; the width is such that E u^K is at most about 1. What is left is
+paid by adding e (1 + u^K), or subtracting it.
+Proven in balls: on each cell the hinge lies below its chord and above its tangents, and within the range of its Taylor
+polynomial; the difference has no Bernstein coefficient below 0, or the cell is halved. Beyond the last cell the
+difference to a line has no Taylor coefficient below 0 there.
+Guarantee: a polynomial that is returned is proven; None where none was found.
+Proof: docs/proofs/correlated.md, section 8.
 """
 
 from __future__ import annotations
@@ -88,7 +89,13 @@ def best(hinge: Hinge, rough: Sequence[float], least: arb, above: bool) -> Polyn
 
 
 def _chosen(
-    hinge: Hinge, deviation: float, width: float, means: FloatArray, above: bool, log_unit: float, ends: tuple[float, float]
+    hinge: Hinge,
+    deviation: float,
+    width: float,
+    means: FloatArray,
+    above: bool,
+    log_unit: float,
+    ends: tuple[float, float],
 ) -> tuple[FloatArray, float] | None:
     """Coefficients, and about the largest defect in units of 1 + u^K."""
     degree = len(means) - 1
@@ -260,10 +267,7 @@ def _bernstein(degree: int) -> arb_mat:
     try:
         return arb_mat(
             [
-                [
-                    arb(math.comb(i, j)) / math.comb(degree, j) if j <= i else arb(0)
-                    for j in range(degree + 1)
-                ]
+                [arb(math.comb(i, j)) / math.comb(degree, j) if j <= i else arb(0) for j in range(degree + 1)]
                 for i in range(degree + 1)
             ]
         )
