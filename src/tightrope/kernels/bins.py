@@ -24,9 +24,9 @@ from ..errors import InvalidParameter
 from .ball import working_precision
 from .columns import Columns, DenseColumns, ToeplitzColumns, dense, inverse_toeplitz, toeplitz
 
-EXACT_BINS = 128  # up to which the common part is solved for exactly
+BINS_MOST = 256  # of which a common part is looked for
 SHARED_RETRIES = 4
-CHOLESKY_BITS = 256
+CHOLESKY_BITS, BITS_A_BIN = 256, 6  # elimination loses about that many with each
 PRODUCTS_MOST = 1 << 23  # of whole numbers
 
 
@@ -143,9 +143,11 @@ def _toeplitz_gram(columns: ToeplitzColumns, bins: int) -> list[list[int]]:
 
 
 def _shared(entries: Sequence[Sequence[int]], slack: int) -> tuple[Fraction, tuple[Fraction, ...] | None]:
-    """1/(1^T G^-1 1) and the weights G^-1 1 times that, exactly; with slack, or many bins, a number a little below,
+    """1/(1^T G^-1 1) and the weights G^-1 1 times that, exactly; with slack a number a little below,
     proven by a factorisation of what is left."""
-    if not slack and len(entries) <= EXACT_BINS:
+    if len(entries) > BINS_MOST:
+        return Fraction(0), None
+    if not slack:
         if not positive_definite(entries, Fraction(0), 0):
             return Fraction(0), None
         solved = fmpz_mat([list(row) for row in entries]).solve(fmpz_mat([[1]] * len(entries)))
@@ -173,7 +175,7 @@ def positive_definite(entries: Sequence[Sequence[int]], shared: Fraction, less: 
     A symmetric matrix of entries of size at most `slack` has no eigenvalue below -bins slack.
     """
     count = len(entries)
-    with working_precision(CHOLESKY_BITS):
+    with working_precision(CHOLESKY_BITS + BITS_A_BIN * count):
         common = arb(fmpz(shared.numerator)) / arb(fmpz(shared.denominator))
         rows = [[arb(fmpz(entry)) - common for entry in row] for row in entries]
         for i in range(count):

@@ -81,8 +81,8 @@ class MatrixMechanism(Leaf):
         "large matrix without structure, entries of both signs), the answer lies between that of a real pattern and a "
         "bound for all. Sampled groups: where the column norms of one group are as large as those of each other, one "
         "by one; else lower ends are those of single groups. Bins: tight, also under composition (drawn anew each "
-        "time); the answer lies between two proven profiles, close to each other unless the bins differ much at this noise "
-        "(large epsilon, few bins)."
+        "time); the answer lies between two proven profiles, close to each other unless the bins differ much at this "
+        "noise (large epsilon, few bins)."
     )
     relations = (
         "The vector of a step moves by at most `sensitivity` (in L2 norm) with a record; neighbours as you mean them. "
@@ -209,12 +209,19 @@ class MatrixMechanism(Leaf):
 
     def _ends(self, steps: int) -> tuple[Fraction, Fraction]:
         """Squares of the largest shift, below and above, each a sum of squares of doubles."""
+        from ..kernels.bins import BINS_MOST
         from ..kernels.participation import Apart, norm_square
         from ..kernels.squares import largest_square_sum
 
         use = use_of(steps, self.participations, self.separation, self.epochs, self.patterns)
         if self.bins is not None:
-            lower, upper = self._gram(steps).largest
+            gram = self._gram(steps)
+            if gram.bins > BINS_MOST and not gram.alike:
+                raise InvalidParameter(
+                    f"bins must be at most {BINS_MOST}, not {gram.bins:,}, where C correlates their steps: the proof "
+                    "goes over all inner products; give fewer bins"
+                )
+            lower, upper = gram.largest
         elif self.matrix is not None and use is None:
             lower = upper = largest_square_sum(zip(*self.matrix, strict=True))
         else:
@@ -269,10 +276,15 @@ class MatrixMechanism(Leaf):
         """What the theorem of random bins needs of C, and of the other parameters."""
         assert self.bins is not None
         given = [
-            name for name in ("participations", "separation", "epochs", "patterns") if getattr(self, name) is not None
+            name for name in ("epochs", "patterns") if getattr(self, name) is not None
         ]
         if self.rate is not None or self.groups is not None:
             given += ["rate", "groups"]
+        if self.participations is not None or self.separation is not None:
+            raise InvalidParameter(
+                "bins draw the steps of a record once and for all; draws that only keep steps apart (b-min-sep) have no "
+                "known two-sided bound: participations and separation without bins cover all that can be drawn"
+            )
         if given:
             raise InvalidParameter(
                 f"bins say in which steps a record is, by a draw: leave out {' and '.join(given)}; it is in steps/bins "

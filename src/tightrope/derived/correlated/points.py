@@ -70,7 +70,7 @@ def _losses(pair: BinsPair, nodes: int, tail: float) -> list[float]:
     farthest = min(largest * (deep + largest / 2.0), FARTHEST)
     near = min(NEAR_DEVIATIONS * scale + scale * scale / 2.0, farthest)
     inside = np.linspace(0.0, near, max(int(NEAR_SHARE * nodes / 2.0), 4) + 1)
-    outside = np.geomspace(near, farthest, max(nodes - 2 * len(inside), 4) // 2 + 1)[1:] if farthest > near else []
+    outside = np.geomspace(near, farthest, max(nodes - 2 * len(inside), 4) // 2 + 1)[1:]
     right = np.concatenate([inside, outside])
     return [float(each) for each in np.unique(np.concatenate([-right, right]))]
 

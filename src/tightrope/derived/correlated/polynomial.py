@@ -15,16 +15,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from flint import arb, arb_mat, arb_poly
 from scipy.optimize import linprog
 
 from ... import work
-from ...kernels.ball import lower_float
+from ...kernels.ball import lower_float, working_precision
 from ...kernels.enclosure import FloatArray
-from .hinge import Hinge
+from .hinge import Hinge, Value
 
 WIDTH_LEAST = 3.0  # deviations in a unit of u
 NEAR = 16.0  # deviations that are looked at closely
@@ -38,7 +38,8 @@ PAY_LEAST = 1e-9  # of the mean
 PAYMENTS = (2.0, 16.0, 256.0)  # times the defect that was seen
 HALVINGS = 10
 LP_UNITS, CELL_UNITS = 6e6, 8e4  # of work
-TOLERANCE = 1e-10
+TOLERANCE = 1e-10  # of the programme
+BERNSTEIN_BITS = 512
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def _chosen(
         )
         if found.x is None:
             break
-        peaks, worst = _peaks(lambda v, x=found.x: wrong(x, v), looks)
+        peaks, worst = _peaks(partial(wrong, np.asarray(found.x)), looks)
         better = worst < defect
         if better:
             coefficients, defect = np.asarray(found.x), worst
@@ -166,6 +167,7 @@ class _Proof:
     def __init__(self, hinge: Hinge, deviation: float, least: arb, far: float, above: bool) -> None:
         self.hinge, self.deviation, self.above = hinge, deviation, above
         self.least = least.lower().max(arb(0))
+        self._values: dict[float, Value] = {}
         left = float(((self.least - 1) / deviation).upper())
         outer = np.geomspace(NEAR, far / deviation, max(2, math.ceil(math.log2(far / deviation / NEAR)) + 1))
         near = (float(each) for each in range(-int(NEAR), int(NEAR)))
@@ -226,11 +228,10 @@ class _Proof:
         difference = inside - local if self.above else local - inside
         return _never_below(difference, unsure)
 
-    def _at(self, v: float):
-        kept = self.__dict__.setdefault("_values", {})
-        if v not in kept:
-            kept[v] = self.hinge.at(self.x(v))
-        return kept[v]
+    def _at(self, v: float) -> Value:
+        if v not in self._values:
+            self._values[v] = self.hinge.at(self.x(v))
+        return self._values[v]
 
     def _beyond(self, whole: arb_poly) -> bool:
         """From the last mark on: the hinge lies below its value and the largest slope, and above its tangent and 0."""
@@ -260,16 +261,10 @@ def _never_below(polynomial: arb_poly, least: arb) -> bool:
 @cache
 def _bernstein(degree: int) -> arb_mat:
     """b_i = sum_{j <= i} C(i, j)/C(n, j) a_j."""
-    from flint import ctx
-
-    before = ctx.prec
-    ctx.prec = 256
-    try:
+    with working_precision(BERNSTEIN_BITS):
         return arb_mat(
             [
                 [arb(math.comb(i, j)) / math.comb(degree, j) if j <= i else arb(0) for j in range(degree + 1)]
                 for i in range(degree + 1)
             ]
         )
-    finally:
-        ctx.prec = before
