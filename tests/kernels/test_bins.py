@@ -58,7 +58,7 @@ def test_random_coefficients(seed: int) -> None:
     rng = random.Random(seed)
     steps = rng.randint(2, 40)
     block, bins = rng.randint(1, steps), rng.randint(1, steps)
-    coefficients = tuple(float(rng.randint(0, 9)) for _ in range(rng.randint(1, steps))) + (1.0,)
+    coefficients = (*(float(rng.randint(0, 9)) for _ in range(rng.randint(1, steps))), 1.0)
     gram = bin_gram("toeplitz", coefficients, steps, block, bins)
     truth = gram_of(written_out(coefficients, steps, block), bins)
     assert [[entry * gram.unit for entry in row] for row in gram.entries] == truth
@@ -79,9 +79,7 @@ def test_an_inverse_is_within_its_slack() -> None:
 
 
 @pytest.mark.parametrize(("coefficients", "steps", "block", "bins"), CASES[:4])
-def test_the_shared_part_is_the_largest(
-    coefficients: tuple[float, ...], steps: int, block: int, bins: int
-) -> None:
+def test_the_shared_part_is_the_largest(coefficients: tuple[float, ...], steps: int, block: int, bins: int) -> None:
     """What is left is positive semidefinite, with the value 0 at the weights: a larger part would not be."""
     gram = bin_gram("toeplitz", coefficients, steps, block, bins)
     assert gram.weights is not None

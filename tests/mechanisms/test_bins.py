@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from scipy.special import ndtr
 import tightrope as tr
 from tests.oracle import bins as oracle
 from tightrope.derived.allocated.pair import AllocatedPair
-from tightrope.derived.correlated.pair import BinsPair
 from tightrope.kernels.bins import bin_gram
+from tightrope.pairs.correlated.pair import BinsPair
 from tightrope.pairs.gaussian.pair import GaussianPair
 from tightrope.relation import Direction
 
@@ -160,7 +161,7 @@ def test_every_way_to_write_c(more: dict[str, Any], rows: np.ndarray | None) -> 
 
 def test_more_noise_is_never_worse() -> None:
     found = [binned(JAX4, sigma).delta(epsilon=1.0) for sigma in (1.0, 2.5, 6.0, 100.0)]
-    for one, two in zip(found, found[1:], strict=False):
+    for one, two in pairwise(found):
         assert two.lower <= one.upper
 
 

@@ -254,8 +254,8 @@ class MatrixMechanism(Leaf):
     def _binned(self, direction: Direction) -> Pair:
         """The pair of random bins; where all are alike, that of what they share and one of independent steps."""
         from ..derived.allocated.pair import allocated_pair
-        from ..derived.correlated.pair import BinsPair
         from ..derived.product import product_pair
+        from ..pairs.correlated.pair import BinsPair
 
         steps = self.steps if self.matrix is None else len(self.matrix[0])
         assert steps is not None
@@ -275,15 +275,13 @@ class MatrixMechanism(Leaf):
     def _demand_bins(self, steps: int) -> None:
         """What the theorem of random bins needs of C, and of the other parameters."""
         assert self.bins is not None
-        given = [
-            name for name in ("epochs", "patterns") if getattr(self, name) is not None
-        ]
+        given = [name for name in ("epochs", "patterns") if getattr(self, name) is not None]
         if self.rate is not None or self.groups is not None:
             given += ["rate", "groups"]
         if self.participations is not None or self.separation is not None:
             raise InvalidParameter(
-                "bins draw the steps of a record once and for all; draws that only keep steps apart (b-min-sep) have no "
-                "known two-sided bound: participations and separation without bins cover all that can be drawn"
+                "bins draw the steps of a record once and for all; draws that only keep steps apart (b-min-sep) have "
+                "no known two-sided bound: participations and separation without bins cover all that can be drawn"
             )
         if given:
             raise InvalidParameter(

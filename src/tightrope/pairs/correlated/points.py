@@ -15,11 +15,11 @@ import numpy as np
 from flint import arb, fmpq
 
 from ... import work
+from ...derived.dyadic import DyadicPair
+from ...derived.polygon import above, beneath
 from ...facets.between import Fineness
 from ...kernels.ball import working_precision
 from ...relation import Direction
-from ..dyadic import DyadicPair
-from ..polygon import above, beneath
 from .pair import BinsBounds, BinsPair, Use
 
 NODES_LEAST, NODES_MOST = 24, 96  # of polynomials on each side

@@ -22,15 +22,15 @@ from typing import Any, NoReturn
 
 from flint import arb, fmpz
 
+from ...derived.product import product_pair
 from ...errors import UnsupportedMechanism, WorkExhausted
 from ...facets.between import Fineness
 from ...facets.bounds import ProfileBounds
 from ...kernels.ball import lower_float, upper_float, working_precision
 from ...kernels.bins import BinGram
 from ...pair import LossRange, Pair
-from ...pairs.gaussian.pair import GaussianPair
 from ...relation import Direction
-from ..product import product_pair
+from ..gaussian.pair import GaussianPair
 from . import polynomial
 from .hinge import Hinge
 from .moments import DEGREES, bits_of, moments
@@ -113,7 +113,7 @@ class BinsPair(Pair):
 
     def _alike(self, bins: int, ends: Sequence[int], factor: arb, up: bool) -> list[Pair]:
         """Of this norm and this inner product: a common Gaussian, and random allocation of what is left."""
-        from ..allocated.pair import allocated_pair
+        from ...derived.allocated.pair import allocated_pair
 
         norm, common = ends
         found: list[Pair] = []

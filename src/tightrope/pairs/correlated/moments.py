@@ -3,7 +3,8 @@
 L' = mean over i of exp(h_i - R_ii/2), h normal with covariance R = G - shared J: E L'^m = bins^-m times the sum over
 i_1, ..., i_m of exp(sum_{a < c} R_{i_a i_c}). The sum runs over the multisets I of the first m - 2, each with its
 multiplicity and weight, and over the last two by one product of matrices: with u_l = prod_{i in I} e^(R_il) it is
-u^T e^R u. All terms are above 0. Few of them are summed in balls; many in float64, where the relative error is at most one
+u^T e^R u.
+All terms are above 0. Few of them are summed in balls; many in float64, where the relative error is at most one
 rounding for each factor and each number added.
 Guarantee: the moments lie in the balls. Proof: docs/proofs/correlated.md, section 6.
 """

@@ -11,15 +11,15 @@ from flint import arb
 
 import tightrope as tr
 from tests.oracle import bins as oracle
-from tightrope.derived.correlated import moments as room
-from tightrope.derived.correlated import polynomial
-from tightrope.derived.correlated.hinge import Hinge
-from tightrope.derived.correlated.moments import exponents, moments
-from tightrope.derived.correlated.pair import BinsBounds, BinsPair
 from tightrope.facets.between import Fineness
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.bins import bin_gram
 from tightrope.kernels.enclosure import exact
+from tightrope.pairs.correlated import moments as room
+from tightrope.pairs.correlated import polynomial
+from tightrope.pairs.correlated.hinge import Hinge
+from tightrope.pairs.correlated.moments import exponents, moments
+from tightrope.pairs.correlated.pair import BinsBounds, BinsPair
 from tightrope.relation import Direction
 
 QUADRATURE = 1e-9  # of a truth
