@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 Array = NDArray[np.float64]
-REACH, STEP = 9.5, 0.08
-HALVINGS = 200
+REACH, STEP = 8.5, 0.1
+HALVINGS = 62
 
 
 def bin_sums(matrix: Array, bins: int) -> Array:

@@ -209,17 +209,17 @@ class MatrixMechanism(Leaf):
 
     def _ends(self, steps: int) -> tuple[Fraction, Fraction]:
         """Squares of the largest shift, below and above, each a sum of squares of doubles."""
-        from ..kernels.bins import BINS_MOST
+        from ..kernels.bins import CORRELATED_MOST
         from ..kernels.participation import Apart, norm_square
         from ..kernels.squares import largest_square_sum
 
         use = use_of(steps, self.participations, self.separation, self.epochs, self.patterns)
         if self.bins is not None:
             gram = self._gram(steps)
-            if gram.bins > BINS_MOST and not gram.alike:
+            if gram.bins > CORRELATED_MOST and not gram.alike:
                 raise InvalidParameter(
-                    f"bins must be at most {BINS_MOST}, not {gram.bins:,}, where C correlates their steps: the proof "
-                    "goes over all inner products; give fewer bins"
+                    f"bins must be at most {CORRELATED_MOST}, not {gram.bins:,}, where C correlates their steps: the "
+                    "proof goes over all inner products; give fewer bins"
                 )
             lower, upper = gram.largest
         elif self.matrix is not None and use is None:

@@ -42,7 +42,7 @@ def pair_of(coefficients: list[float], steps: int, bins: int, sigma: float, dire
 @pytest.mark.parametrize(("coefficients", "steps", "bins", "sigma"), TINY)
 def test_both_directions_contain_the_quadrature(coefficients: list[float], steps: int, bins: int, sigma: float) -> None:
     sums = oracle.bin_sums(oracle.lower_toeplitz(coefficients, steps), bins) / sigma
-    for epsilon in (0.0, 0.7, 2.0):
+    for epsilon in (0.0, 1.0):
         truths = oracle.deltas(sums, epsilon)
         for direction, truth in zip((Direction.REMOVE, Direction.ADD), truths, strict=True):
             bounds = pair_of(coefficients, steps, bins, sigma, direction).profile_bounds(proof=False)
@@ -63,7 +63,7 @@ def test_light_bins_are_narrow(coefficients: list[float], steps: int, bins: int,
 def test_below_zero_the_mirror_says_the_same(coefficients: list[float], steps: int, bins: int, sigma: float) -> None:
     """H(a) = 1 - a + a H'(1/a), H' of the other direction."""
     sums = oracle.bin_sums(oracle.lower_toeplitz(coefficients, steps), bins) / sigma
-    for epsilon in (-0.3, -1.2):
+    for epsilon in (-0.7,):
         remove, add = oracle.deltas(sums, -epsilon)
         alpha = math.exp(epsilon)
         for direction, other in ((Direction.REMOVE, add), (Direction.ADD, remove)):
@@ -96,7 +96,7 @@ def test_two_uses_are_one_pair() -> None:
     pair = pair_of(coefficients, steps, bins, sigma, Direction.REMOVE)
     together = pair.together([(pair, 2)])
     assert together is not None
-    for epsilon in (0.0, 0.4, 1.0):
+    for epsilon in (0.4,):
         remove, add = oracle.deltas(both, epsilon)
         for law, truth in ((together, remove), (together.reversed(), add)):
             bounds = law.profile_bounds(proof=False)

@@ -26,18 +26,18 @@ from ...kernels.bins import BinGram
 from ...kernels.ulps import UNIT
 
 DEGREES = (2, 4, 6, 8)
-BALL_PRODUCTS, FLOAT_PRODUCTS = 2e7, 4e9  # of the largest sum, up to which a degree is tried
-BALL_ENTRIES = 4e5  # of rows of factors in balls
-BALL_UNITS, FLOAT_UNITS = 40.0, 0.6  # of work, for one product
-ROWS_AT_ONCE = 1024
-LOG_MOST = 600.0  # of a term: doubles hold it
-BITS_MORE = 192
+MOMENT_BALL_PRODUCTS, MOMENT_FLOAT_PRODUCTS = 2e7, 4e9  # of the largest sum, up to which a degree is tried
+MOMENT_BALL_ENTRIES = 4e5  # of rows of factors in balls
+MOMENT_BALL_UNITS, MOMENT_FLOAT_UNITS = 40.0, 0.6  # of work, for one product
+MOMENT_ROWS = 1024
+MOMENT_LOG_MOST = 600.0  # of a term: doubles hold it
+MOMENT_BITS = 192
 
 
 def bits_of(gram: BinGram, scale: Fraction) -> int:
     """Bits that central moments lose to those around 0, and some."""
     size = float(gram.shared * gram.unit * scale) if gram.shared else 1.0
-    return BITS_MORE + (0 if size >= 1.0 else math.ceil(-DEGREES[-1] * math.log2(max(size, 1e-300))))
+    return MOMENT_BITS + (0 if size >= 1.0 else math.ceil(-DEGREES[-1] * math.log2(max(size, 1e-300))))
 
 
 @lru_cache(maxsize=16)  # both directions and all epsilons ask for the same
@@ -54,19 +54,19 @@ def moments(gram: BinGram, scale: Fraction, degree: int, proof: bool) -> tuple[a
     with working_precision(bits_of(gram, scale)):
         matrix = exponents(gram, scale)
         orders = (degree,) if degree == 2 else (degree - 1, degree)
-        if rows * bins <= BALL_ENTRIES and rows * bins**2 <= BALL_PRODUCTS:
-            work.spend(BALL_UNITS * rows * bins**2)
+        if rows * bins <= MOMENT_BALL_ENTRIES and rows * bins**2 <= MOMENT_BALL_PRODUCTS:
+            work.spend(MOMENT_BALL_UNITS * rows * bins**2)
             found = tuple(_in_balls(matrix, order) for order in orders)
         else:
             most = max(float(abs(entry).upper()) for row in matrix for entry in row)
             if (
                 proof
                 or not conditions.hold()
-                or rows * bins**2 > FLOAT_PRODUCTS
-                or most * degree * (degree - 1) / 2 > LOG_MOST
+                or rows * bins**2 > MOMENT_FLOAT_PRODUCTS
+                or most * degree * (degree - 1) / 2 > MOMENT_LOG_MOST
             ):
                 return None
-            work.spend(FLOAT_UNITS * rows * bins**2)
+            work.spend(MOMENT_FLOAT_UNITS * rows * bins**2)
             found = tuple(_in_floats(matrix, order) for order in orders)
     if not all(each.is_finite() for each in found):
         return None
@@ -123,10 +123,10 @@ def _in_floats(matrix: Sequence[Sequence[arb]], order: int) -> arb:
                 blocks.append((product, weight, number, np.full(end, j), again))
                 continue
             scaled = weight * number
-            for start in range(0, end, ROWS_AT_ONCE):
+            for start in range(0, end, MOMENT_ROWS):
                 work.spend(0.0)  # paid for already: a look at the clock
-                part = product[start : start + ROWS_AT_ONCE]
-                total += (part * scaled[start : start + ROWS_AT_ONCE, None]).T @ part
+                part = product[start : start + MOMENT_ROWS]
+                total += (part * scaled[start : start + MOMENT_ROWS, None]).T @ part
                 added += 1
         if blocks:
             factors, weights, ways, last, run = (np.concatenate(column) for column in zip(*blocks, strict=True))
@@ -134,7 +134,7 @@ def _in_floats(matrix: Sequence[Sequence[arb]], order: int) -> arb:
         total, added = np.ones((bins, bins)), 1
     found = math.fsum((total * e).ravel().tolist())
     factors_of_a_term = order * (order - 1) / 2 + 4
-    units = 4.0 * factors_of_a_term + ROWS_AT_ONCE + added + 16.0
+    units = 4.0 * factors_of_a_term + MOMENT_ROWS + added + 16.0
     with_slack = max(float((entry.exp().rad() / entry.exp()).upper()) for row in matrix for entry in row)
     relative = 1.01 * (units * UNIT + factors_of_a_term * (with_slack + 2.0**-52))
     return arb(found) * (1 + arb(0, relative)) / arb(bins) ** order

@@ -35,8 +35,8 @@ from . import polynomial
 from .hinge import Hinge
 from .moments import DEGREES, bits_of, moments
 
-HEAVY = 0.06  # variance of L' from which on lower degrees are tried too
-PLAIN_BITS = 256
+HEAVY_VARIANCE = 0.06  # variance of L' from which on lower degrees are tried too
+PLAINER_BITS = 256
 
 Use = tuple[BinGram, Fraction, int]  # inner products, the factor that makes them those of G, and how often
 
@@ -95,7 +95,7 @@ class BinsPair(Pair):
         that all bins share. Proof: docs/proofs/correlated.md, section 5."""
         own: Pair | None = GaussianPair(self.shifts) if self.shifts else None
         least, shared, most = ([] if own is None else [(own, 1)] for _ in range(3))
-        with working_precision(PLAIN_BITS):
+        with working_precision(PLAINER_BITS):
             for gram, scale, count in self.uses:
                 factor = ball(gram.unit * scale)
                 norms = [row[i] for i, row in enumerate(gram.entries)]
@@ -183,7 +183,7 @@ class BinsBounds(ProfileBounds):
         """By the variance of L'."""
         with working_precision(self._bits):
             degrees = self._degrees()
-            return not degrees or not self.around_one(DEGREES[0], arb(1))[2] < HEAVY
+            return not degrees or not self.around_one(DEGREES[0], arb(1))[2] < HEAVY_VARIANCE
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -236,7 +236,7 @@ class BinsBounds(ProfileBounds):
             value = found.mean(central)
             improved = bool(value.upper() < best.upper() if above else value.lower() > best.lower())
             best = value if improved else best
-            if (improved and central[2] < HEAVY) or (helped and not improved):
+            if (improved and central[2] < HEAVY_VARIANCE) or (helped and not improved):
                 break
             helped = helped or improved
         return best

@@ -22,21 +22,21 @@ from ...kernels.ball import working_precision
 from ...relation import Direction
 from .pair import BinsBounds, BinsPair, Use
 
-NODES_LEAST, NODES_MOST = 24, 96  # of polynomials on each side
-NODE_UNITS = 6e7  # of work: two polynomials
-PLACES = 24  # points for each node, which are cheap
-WINDOW = 16  # points on either side that tell a slope
-WORK_SHARE = 0.5  # of what is left
-NEAR_SHARE, NEAR_DEVIATIONS = 0.75, 7.0  # of the nodes, evenly spread over so many deviations of the loss on each side
-FARTHEST = 600.0  # losses
+POLYNOMIALS_LEAST, POLYNOMIALS_MOST = 24, 96  # of polynomials on each side
+POLYNOMIALS_UNITS = 6e7  # of work: two polynomials
+PLACES_EACH = 24  # points for each node, which are cheap
+SLOPES_FROM = 16  # points on either side that tell a slope
+POLYNOMIALS_SHARE = 0.5  # of what is left
+BODY_SHARE, BODY_DEVIATIONS = 0.75, 7.0  # of the nodes, evenly spread over so many deviations of the loss on each side
+LOSSES_REACH = 600.0  # losses
 
 
 def finite_pairs(
     uses: tuple[Use, ...], shifts: tuple[tuple[float, float, int], ...], fine: Fineness
 ) -> tuple[DyadicPair, DyadicPair]:
     """One below and one above, with the record and without it."""
-    room = WORK_SHARE * work.left() / NODE_UNITS
-    nodes = int(max(min(fine.points // 4, NODES_MOST, room), NODES_LEAST))
+    room = POLYNOMIALS_SHARE * work.left() / POLYNOMIALS_UNITS
+    nodes = int(max(min(fine.points // 4, POLYNOMIALS_MOST, room), POLYNOMIALS_LEAST))
     return _made(uses, shifts, nodes // 8 * 8, fine.tail, fine.proof)
 
 
@@ -50,7 +50,7 @@ def _made(
     marks = _losses(pair, nodes, tail)
     with working_precision(bounds.bits):
         for one, two in pairwise([*marks, math.inf]):
-            places = [one] if two == math.inf else [one + (two - one) * k / PLACES for k in range(PLACES)]
+            places = [one] if two == math.inf else [one + (two - one) * k / PLACES_EACH for k in range(PLACES_EACH)]
             alphas = [math.exp(each) for each in places]
             balls = [arb(each) for each in alphas]
             low, high = (bounds.near(balls[len(balls) // 2], balls, above=side) for side in (False, True))
@@ -67,9 +67,9 @@ def _losses(pair: BinsPair, nodes: int, tail: float) -> list[float]:
         largest, spread = float(pair.largest().sqrt()), float(pair.spread().sqrt())
     scale = max(spread, 1e-3 * largest)
     deep = math.sqrt(2.0 * max(-math.log(max(tail, 1e-300)), 1.0))
-    farthest = min(largest * (deep + largest / 2.0), FARTHEST)
-    near = min(NEAR_DEVIATIONS * scale + scale * scale / 2.0, farthest)
-    inside = np.linspace(0.0, near, max(int(NEAR_SHARE * nodes / 2.0), 4) + 1)
+    farthest = min(largest * (deep + largest / 2.0), LOSSES_REACH)
+    near = min(BODY_DEVIATIONS * scale + scale * scale / 2.0, farthest)
+    inside = np.linspace(0.0, near, max(int(BODY_SHARE * nodes / 2.0), 4) + 1)
     outside = np.geomspace(near, farthest, max(nodes - 2 * len(inside), 4) // 2 + 1)[1:]
     right = np.concatenate([inside, outside])
     return [float(each) for each in np.unique(np.concatenate([-right, right]))]
@@ -84,12 +84,12 @@ def _vertices(known: list[tuple[fmpq, fmpq, arb]]) -> list[tuple[fmpq, fmpq]]:
 
     def after(j: int) -> fmpq:
         """How steeply H may fall from a_j on, at most."""
-        falls = [(high[i] - low[j]) / (a[j] - a[i]) for i in range(max(j - WINDOW, 0), j)]
+        falls = [(high[i] - low[j]) / (a[j] - a[i]) for i in range(max(j - SLOPES_FROM, 0), j)]
         return max(min(falls, default=fmpq(1)), fmpq(0))
 
     def before(j: int) -> fmpq:
         """How steeply it has fallen to the left of a_j, at least."""
-        falls = [(low[j] - high[k]) / (a[k] - a[j]) for k in range(j + 1, min(j + 1 + WINDOW, count))]
+        falls = [(low[j] - high[k]) / (a[k] - a[j]) for k in range(j + 1, min(j + 1 + SLOPES_FROM, count))]
         return max(max(falls, default=fmpq(0)), fmpq(0))
 
     found = [(a[0], low[0])]

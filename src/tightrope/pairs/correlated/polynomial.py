@@ -26,19 +26,19 @@ from ...kernels.ball import lower_float, working_precision
 from ...kernels.enclosure import FloatArray
 from .hinge import Hinge, Value
 
-WIDTH_LEAST = 3.0  # deviations in a unit of u
-NEAR = 16.0  # deviations that are looked at closely
-NEAR_POINTS, FAR_POINTS = 97, 49  # of the first programme
-LOOKS = 4  # times as many, where defects are looked for
-ZOOMS, ZOOM_POINTS = 3, 17  # next to each of them
-FAR_LEAST = 1e6  # of x: where the last cell ends
+WIDTH_DEVIATIONS = 3.0  # deviations in a unit of u
+BODY = 16.0  # deviations that are looked at closely
+CLOSE_POINTS, OUTER_POINTS = 97, 49  # of the first programme
+DEFECT_LOOKS = 4  # times as many, where defects are looked for
+DEFECT_ZOOMS, DEFECT_POINTS = 3, 17  # next to each of them
+LAST_CELL_LEAST = 1e6  # of x: where the last cell ends
 CUT_ROUNDS = 6
-CLOSE = 1e-6  # of the mean: what a defect may cost without another cut
-PAY_LEAST = 1e-9  # of the mean
+DEFECT_COST = 1e-6  # of the mean: what a defect may cost without another cut
+PAYMENT_LEAST = 1e-9  # of the mean
 PAYMENTS = (2.0, 16.0, 256.0)  # times the defect that was seen
-HALVINGS = 10
-LP_UNITS, CELL_UNITS = 6e6, 8e4  # of work
-TOLERANCE = 1e-10  # of the programme
+CELL_HALVINGS = 10
+PROGRAMME_UNITS, PROOF_UNITS = 6e6, 8e4  # of work
+LP_TOLERANCE = 1e-10  # of the programme
 BERNSTEIN_BITS = 512
 
 
@@ -64,12 +64,12 @@ def best(hinge: Hinge, rough: Sequence[float], least: arb, above: bool) -> Polyn
     if not (all(map(math.isfinite, rough)) and rough[2] > 0.0 and rough[-1] > 0.0):
         return None
     deviation = math.sqrt(rough[2])
-    width = max(WIDTH_LEAST * deviation, rough[-1] ** (1.0 / degree))
+    width = max(WIDTH_DEVIATIONS * deviation, rough[-1] ** (1.0 / degree))
     log_unit = hinge.log_roughly(1.0 + deviation)
     if not math.isfinite(log_unit):
         return None
     means = np.array([each / width**j for j, each in enumerate(rough)])
-    far = FAR_LEAST * max(1.0, float(hinge.c.upper()))
+    far = LAST_CELL_LEAST * max(1.0, float(hinge.c.upper()))
     if not (np.isfinite(means).all() and far < 1e60):
         return None
     start = max((lower_float(least) - 1.0) / deviation, -1.0 / deviation)
@@ -81,7 +81,7 @@ def best(hinge: Hinge, rough: Sequence[float], least: arb, above: bool) -> Polyn
     proof = _Proof(hinge, deviation, least, far, above)
     for payment in PAYMENTS:
         paid = coefficients.copy()
-        share = payment * max(defect, PAY_LEAST * abs(float(coefficients @ means)))
+        share = payment * max(defect, PAYMENT_LEAST * abs(float(coefficients @ means)))
         paid[[0, -1]] += share if above else -share
         found = Polynomial(tuple(paid.tolist()), width, unit)
         if np.isfinite(paid).all() and proof.holds(found):
@@ -103,10 +103,10 @@ def _chosen(
     (left, right), sign = ends, 1.0 if above else -1.0
 
     def places(times: int) -> FloatArray:
-        reach = min(NEAR, -left)
-        outer = np.geomspace(NEAR, right, times * FAR_POINTS)
-        inner = -np.geomspace(NEAR, -left, times * FAR_POINTS // 4) if -left > NEAR else np.array([left])
-        return np.unique(np.concatenate([inner, np.linspace(-reach, NEAR, times * NEAR_POINTS), outer]))
+        reach = min(BODY, -left)
+        outer = np.geomspace(BODY, right, times * OUTER_POINTS)
+        inner = -np.geomspace(BODY, -left, times * OUTER_POINTS // 4) if -left > BODY else np.array([left])
+        return np.unique(np.concatenate([inner, np.linspace(-reach, BODY, times * CLOSE_POINTS), outer]))
 
     def rows(v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         u = v * (deviation / width)
@@ -118,12 +118,12 @@ def _chosen(
         powers, values, scale = rows(v.ravel())
         return np.asarray((-sign * (powers @ found - values) / scale).reshape(v.shape))
 
-    points, looks = places(1), places(LOOKS)
+    points, looks = places(1), places(DEFECT_LOOKS)
     if not np.isfinite(rows(looks)[1]).all():
         return None
     coefficients, defect = None, math.inf
     for _ in range(CUT_ROUNDS):
-        work.spend(LP_UNITS)
+        work.spend(PROGRAMME_UNITS)
         powers, values, scale = rows(points)
         found = linprog(
             sign * means,
@@ -131,7 +131,10 @@ def _chosen(
             b_ub=-sign * values / scale,
             bounds=(None, None),
             method="highs-ds",
-            options={"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE},
+            options={
+                "primal_feasibility_tolerance": LP_TOLERANCE,
+                "dual_feasibility_tolerance": LP_TOLERANCE,
+            },
         )
         if found.x is None:
             break
@@ -139,7 +142,7 @@ def _chosen(
         better = worst < defect
         if better:
             coefficients, defect = np.asarray(found.x), worst
-        if worst * (1.0 + means[-1]) <= CLOSE * abs(float(found.fun)) or not better:
+        if worst * (1.0 + means[-1]) <= DEFECT_COST * abs(float(found.fun)) or not better:
             break
         points = np.unique(np.concatenate([points, peaks]))
     return None if coefficients is None else (coefficients, defect)
@@ -151,13 +154,13 @@ def _peaks(function: Callable[[FloatArray], FloatArray], looks: FloatArray) -> t
     padded = np.concatenate([[-np.inf], values, [-np.inf]])
     places = np.flatnonzero((values >= padded[:-2]) & (values >= padded[2:]))
     low, high = looks[np.maximum(places - 1, 0)], looks[np.minimum(places + 1, len(looks) - 1)]
-    for _ in range(ZOOMS):
-        grid = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, ZOOM_POINTS)
+    for _ in range(DEFECT_ZOOMS):
+        grid = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, DEFECT_POINTS)
         values = function(grid)
         best = values.argmax(axis=1)
         rows = np.arange(len(places))
         peaks, tops = grid[rows, best], values[rows, best]
-        low, high = grid[rows, np.maximum(best - 1, 0)], grid[rows, np.minimum(best + 1, ZOOM_POINTS - 1)]
+        low, high = grid[rows, np.maximum(best - 1, 0)], grid[rows, np.minimum(best + 1, DEFECT_POINTS - 1)]
     return peaks[tops > 0.0], max(float(tops.max()), 0.0)
 
 
@@ -169,8 +172,8 @@ class _Proof:
         self.least = least.lower().max(arb(0))
         self._values: dict[float, Value] = {}
         left = float(((self.least - 1) / deviation).upper())
-        outer = np.geomspace(NEAR, far / deviation, max(2, math.ceil(math.log2(far / deviation / NEAR)) + 1))
-        near = (float(each) for each in range(-int(NEAR), int(NEAR)))
+        outer = np.geomspace(BODY, far / deviation, max(2, math.ceil(math.log2(far / deviation / BODY)) + 1))
+        near = (float(each) for each in range(-int(BODY), int(BODY)))
         self.marks = [-math.inf, *(each for each in near if each > left), *outer.tolist()]
 
     def x(self, v: float) -> arb:
@@ -186,10 +189,10 @@ class _Proof:
         cells = [(one, two, 0) for one, two in zip(self.marks, self.marks[1:], strict=False)]
         while cells:
             one, two, depth = cells.pop()
-            work.spend(CELL_UNITS)
+            work.spend(PROOF_UNITS)
             if self._cell(whole, one, two):
                 continue
-            if depth == HALVINGS:
+            if depth == CELL_HALVINGS:
                 return False
             middle = self._middle(one, two)
             cells += [(one, middle, depth + 1), (middle, two, depth + 1)]
@@ -198,7 +201,7 @@ class _Proof:
     def _middle(self, one: float, two: float) -> float:
         if one == -math.inf:
             return (two + (float(self.least) - 1.0) / self.deviation) / 2.0
-        return math.sqrt(one) * math.sqrt(two) if one >= NEAR else (one + two) / 2.0
+        return math.sqrt(one) * math.sqrt(two) if one >= BODY else (one + two) / 2.0
 
     def _cell(self, whole: arb_poly, one: float, two: float) -> bool:
         x0, x1 = self.x(one), self.x(two)
