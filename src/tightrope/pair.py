@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from flint import acb, arb
 
     from .facets.between import Fineness
+    from .facets.bounds import ProfileBounds
     from .facets.cgf import Cgf
     from .facets.finite import Atoms, FiniteLaw
     from .facets.hits import HitLaw
@@ -314,6 +315,10 @@ class Pair(ABC):
 
         Its bases, where it has any, have tails.
         """
+        return None
+
+    def profile_bounds(self, proof: bool) -> ProfileBounds | None:
+        """Its profile between two numbers at each epsilon, where it is not known by itself; proof: by balls alone."""
         return None
 
     def plainer(self) -> tuple[tuple[Pair, ...], Pair] | None:

@@ -73,6 +73,38 @@ def below(events: Iterable[tuple[arb, arb]], bits: int | None = None) -> DyadicP
     return concave([(int((q * scale).ceil()), int((p * scale).floor())) for p, q in known], bits)
 
 
+def beneath(corners: Iterable[Point], bits: int | None = None) -> DyadicPair:
+    """A pair whose profile lies on or below every one that lies above the straight lines between these points of the
+    plane (alpha, height), taken from left to right: each edge of their lower hull is a line below it."""
+    hull = _convex(sorted(corners))
+    lines = []
+    for (x0, d0), (x1, d1) in pairwise(hull):
+        slope = (d0 - d1) / (x1 - x0)
+        if slope > 0:
+            lines.append((slope, d0 + x0 * slope))
+    bits = _enough(number for line in lines for number in line) if bits is None else bits
+    scale = fmpz(1) << bits
+    whole = [(int((slope * scale).ceil()), int((level * scale).floor())) for slope, level in lines]
+    return concave([(q, p) for q, p in whole if p >= 0 and q <= int(scale)], bits)
+
+
+def _convex(points: Sequence[Point]) -> list[Point]:
+    """The lower hull of points by rising x."""
+    hull: list[Point] = []
+    for x, d in points:
+        if hull and hull[-1][0] == x:
+            if d >= hull[-1][1]:
+                continue
+            hull.pop()
+        while len(hull) > 1:
+            (x0, d0), (x1, d1) = hull[-2:]
+            if (d0 - d1) * (x - x0) > (d0 - d) * (x1 - x0):
+                break
+            hull.pop()
+        hull.append((x, d))
+    return hull
+
+
 def covering(events: Iterable[tuple[arb, arb]], bits: int | None = None) -> DyadicPair:
     """A pair above one whose trade-off has all its corners (P(A), Q(A)) among these."""
     known = [(_most(p), _least(q)) for p, q in events]

@@ -11,8 +11,9 @@ records have the lower one. Of sampled groups tight where the norms of one are a
 one; else the pair of the largest norms of all groups, one by one, dominates, and lower ends are those of groups.
 Reference: Li, Miklau, Hay, McGregor, Rastogi 2015; Denisov, McMahan, Rush, Smith, Thakurta 2022 (streams that look at
 what was told); Choquette-Choo, McMahan, Rush, Thakurta 2023 (several participations); Choquette-Choo, Ganesh, McKenna,
-McMahan, Rush, Thakurta, Xu 2023, (Amplified) banded matrix factorization (sampled groups).
-Proof: docs/proofs/matrix.md, docs/proofs/correlated.md (several participations).
+McMahan, Rush, Thakurta, Xu 2023, (Amplified) banded matrix factorization (sampled groups); Choquette-Choo, Ganesh,
+Haque, Steinke, Thakurta 2024, Near exact privacy amplification for matrix mechanisms (bins).
+Proof: docs/proofs/matrix.md, docs/proofs/correlated.md (several participations, bins).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import zip_longest
 from math import ceil, floor
+from typing import TYPE_CHECKING
 
 from ..bound import Bound
 from ..errors import InvalidParameter
@@ -31,6 +33,9 @@ from ..relation import Direction, Relation
 from .base import Leaf
 from .parameters import Matrix, matrix, numbers, positive, probability, shape, whole
 from .patterns import patterns_of, root_bound, use_of
+
+if TYPE_CHECKING:
+    from ..kernels.bins import BinGram
 
 ENTRIES_MOST = 1 << 20  # of a matrix, and of coefficients
 EXACT_BITS = 1 << 13  # of a square that is kept as it is
@@ -51,7 +56,9 @@ class MatrixMechanism(Leaf):
     participations and separation, at most so many steps, any two at least so far apart; epochs, once in each, in the
     same order; patterns, lists of the steps (from 0) that a record may be in. rate, groups: instead, step t takes a
     Poisson sample of group t mod groups, so for b of n records on average rate = groups b/n, and C has at most `groups`
-    bands. Arrays are taken as lists of rows; JSON holds any matrix, the text of an expression some thousand entries.
+    bands. bins: instead, every record draws one of so many bins by itself, once and for all, and is in the steps t with
+    t mod bins its bin: steps/bins epochs over batches that are filled at random. Arrays are taken as lists of rows;
+    JSON holds any matrix, the text of an expression some thousand entries.
     """
 
     example = "MatrixMechanism(sigma=4, matrix=[[1, 0, 0], [0.5, 1, 0], [0.375, 0.5, 1]])"
@@ -60,18 +67,22 @@ class MatrixMechanism(Leaf):
         "P = N(S sensitivity, sigma^2), Q = N(0, sigma^2), S the largest column norm of the matrix; of records in "
         "several steps S^2 = max sum_(i,j in pattern) <c_i, c_j> <u_i, u_j> over patterns and unit vectors u. With "
         "rate and groups: the product of ((1 - rate) Q + rate P_t, Q) over the steps t of the worst group, P_t by "
-        "column norm t"
+        "column norm t. With bins: P the mean over the bins of N(m_i, sigma^2 I), m_i the sum of the columns of bin i, "
+        "times sensitivity"
     )
     theorem = (
         "Li and others 2015; Denisov and others 2022; several participations: Choquette-Choo and others 2023, "
-        "[proof](proofs/correlated.md); sampled groups: Choquette-Choo and others 2023; [proof](proofs/matrix.md)"
+        "[proof](proofs/correlated.md); sampled groups: Choquette-Choo and others 2023; [proof](proofs/matrix.md); "
+        "bins: Choquette-Choo and others 2024, Kahane 1985; [proof](proofs/correlated.md)"
     )
     tightness = (
         "Tight, also under composition: a record in the step of the largest column attains it, or in the worst "
         "pattern, with vectors in as many dimensions as it has steps. Where the worst pattern is not known exactly (a "
         "large matrix without structure, entries of both signs), the answer lies between that of a real pattern and a "
         "bound for all. Sampled groups: where the column norms of one group are as large as those of each other, one "
-        "by one; else lower ends are those of single groups."
+        "by one; else lower ends are those of single groups. Bins: tight, also under composition (drawn anew each "
+        "time); the answer lies between two proven profiles, close to each other unless the bins differ much at this "
+        "noise (large epsilon, few bins)."
     )
     relations = (
         "The vector of a step moves by at most `sensitivity` (in L2 norm) with a record; neighbours as you mean them. "
@@ -79,7 +90,9 @@ class MatrixMechanism(Leaf):
         "exactly twice the shift, also where the two are in different steps. What participations, epochs or patterns "
         "say must hold for every record, whatever the data. Where C is lower triangular, row i told after step i, a "
         "step may depend on all rows before it, and so may the steps that a record is in; else the stream is fixed in "
-        "advance. Sampled groups: a record is added or removed; groups are made without looking at the data."
+        "advance. Sampled groups: a record is added or removed; groups are made without looking at the data. Bins: a "
+        "record is added or removed, and draws its bin by itself, without looking at data or outputs; batches of a "
+        "fixed size are not covered, nor is replacing a record."
     )
     sigma: float
     matrix: Matrix | None = None
@@ -94,6 +107,7 @@ class MatrixMechanism(Leaf):
     epochs: int | None = None
     patterns: Matrix | None = None
     restart: int | None = None
+    bins: int | None = None
     norms: tuple[Norms, ...] = field(init=False, compare=False)  # of a real record, or of groups that none exceeds
     largest: Norms = field(init=False, compare=False)  # of no record one by one exceeded
 
@@ -106,6 +120,9 @@ class MatrixMechanism(Leaf):
                 object.__setattr__(self, name, whole(name, getattr(self, name), least=1))
         if self.patterns is not None:
             object.__setattr__(self, "patterns", patterns_of(self.patterns, steps))
+        if self.bins is not None:
+            object.__setattr__(self, "bins", whole("bins", self.bins, least=1))
+            self._demand_bins(steps)
         if (self.rate is None) != (self.groups is None):
             raise InvalidParameter(
                 "rate and groups go together: groups=1 samples all records at each step, rate=1 takes all of a group"
@@ -166,7 +183,7 @@ class MatrixMechanism(Leaf):
 
     @property
     def relation(self) -> Relation | None:
-        return None if self.rate is None else Relation.ADD_REMOVE
+        return None if self.rate is None and self.bins is None else Relation.ADD_REMOVE
 
     @property
     def tight(self) -> bool:
@@ -183,22 +200,32 @@ class MatrixMechanism(Leaf):
         return root_bound(max(sum(norms, Fraction(0)) for norms in self.norms), sum(self.largest, Fraction(0)))
 
     def pair(self, direction: Direction) -> Pair:
-        return self._product(self.largest, direction)
+        return self._product(self.largest, direction) if self._one_bin else self._binned(direction)
 
     def floors(self, direction: Direction) -> tuple[Pair, ...]:
+        if not self._one_bin:
+            return (self._binned(direction),)
         return tuple(self._product(norms, direction) for norms in self.norms)
 
     def _ends(self, steps: int) -> tuple[Fraction, Fraction]:
         """Squares of the largest shift, below and above, each a sum of squares of doubles."""
+        from ..kernels.bins import CORRELATED_MOST
         from ..kernels.participation import Apart, norm_square
         from ..kernels.squares import largest_square_sum
 
         use = use_of(steps, self.participations, self.separation, self.epochs, self.patterns)
-        if self.matrix is not None and use is None:
+        if self.bins is not None:
+            gram = self._gram(steps)
+            if gram.bins > CORRELATED_MOST and not gram.alike:
+                raise InvalidParameter(
+                    f"bins must be at most {CORRELATED_MOST}, not {gram.bins:,}, where C correlates their steps: the "
+                    "proof goes over all inner products; give fewer bins"
+                )
+            lower, upper = gram.largest
+        elif self.matrix is not None and use is None:
             lower = upper = largest_square_sum(zip(*self.matrix, strict=True))
         else:
-            kind = "matrix" if self.matrix is not None else "toeplitz" if self.toeplitz is not None else "inverse"
-            block = steps if self.restart is None else min(self.restart, steps)
+            kind, block = self._kind(steps)
             lower, upper = norm_square(kind, getattr(self, kind), steps, block, use or Apart(1, 1))
         if not upper:
             raise InvalidParameter("matrix must have an entry that is not 0: without one it tells nothing")
@@ -206,6 +233,90 @@ class MatrixMechanism(Leaf):
         if lower == upper and _is_short(lower):
             return lower, upper
         return _representable(_short(lower, up=False)), _representable(_short(upper, up=True))
+
+    def _kind(self, steps: int) -> tuple[str, int]:
+        """What C is given by, and after how many steps it begins anew."""
+        kind = "matrix" if self.matrix is not None else "toeplitz" if self.toeplitz is not None else "inverse"
+        return kind, steps if self.restart is None else min(self.restart, steps)
+
+    @property
+    def _one_bin(self) -> bool:
+        """Whether nobody draws a bin, or there is one only, which is a pattern that all records have."""
+        return self.bins is None or self.bins == 1
+
+    def _gram(self, steps: int) -> BinGram:
+        from ..kernels.bins import bin_gram
+
+        kind, block = self._kind(steps)
+        assert self.bins is not None
+        return bin_gram(kind, getattr(self, kind), steps, block, self.bins)
+
+    def _binned(self, direction: Direction) -> Pair:
+        """The pair of random bins; where all are alike, that of what they share and one of independent steps."""
+        from ..derived.allocated.pair import allocated_pair
+        from ..derived.product import product_pair
+        from ..pairs.correlated.pair import BinsPair
+
+        steps = self.steps if self.matrix is None else len(self.matrix[0])
+        assert steps is not None
+        assert self.bins is not None
+        gram = self._gram(steps)
+        if gram.alike:
+            common, norm = gram.entries[0][1] * gram.unit, gram.entries[0][0] * gram.unit
+            squares = [Fraction(self.sensitivity) ** 2 * each for each in (common, norm - common)]
+            if all(map(_is_short, squares)):
+                factors = [self._gaussian(square) for square in squares if square]
+                if squares[1]:
+                    factors[-1] = allocated_pair(factors[-1], self.bins, direction)
+                return product_pair((factor, 1) for factor in factors)
+        scale = (Fraction(self.sensitivity) / Fraction(self.sigma)) ** 2
+        return BinsPair(((gram, scale, 1),), (), direction)
+
+    def _demand_bins(self, steps: int) -> None:
+        """What the theorem of random bins needs of C, and of the other parameters."""
+        assert self.bins is not None
+        given = [name for name in ("epochs", "patterns") if getattr(self, name) is not None]
+        if self.rate is not None or self.groups is not None:
+            given += ["rate", "groups"]
+        if self.participations is not None or self.separation is not None:
+            raise InvalidParameter(
+                "bins draw the steps of a record once and for all; draws that only keep steps apart (b-min-sep) have "
+                "no known two-sided bound: participations and separation without bins cover all that can be drawn"
+            )
+        if given:
+            raise InvalidParameter(
+                f"bins say in which steps a record is, by a draw: leave out {' and '.join(given)}; it is in steps/bins "
+                "of them"
+            )
+        if self.bins > steps:
+            raise InvalidParameter(f"bins must be at most steps, {steps:,}, not {self.bins:,}: each has a step")
+        if self.matrix is not None:
+            for i, row in enumerate(self.matrix):
+                for j, entry in enumerate(row):
+                    if entry and j > i:
+                        raise InvalidParameter(
+                            f"matrix[{i}][{j}] must be 0 with bins, not {entry!r}: random bins are known for lower "
+                            "triangular matrices only"
+                        )
+                    if entry < 0.0:
+                        raise InvalidParameter(
+                            f"matrix[{i}][{j}] must be at least 0 with bins, not {entry!r}: what a record adds in one "
+                            "step could cancel what it added before; without bins, epochs or participations cover any C"
+                        )
+        elif self.toeplitz is not None:
+            for j, entry in enumerate(self.toeplitz[:steps]):
+                if entry < 0.0:
+                    raise InvalidParameter(
+                        f"toeplitz[{j}] must be at least 0 with bins, not {entry!r}: what a record adds in one step "
+                        "could cancel what it added before; without bins, epochs or participations cover any C"
+                    )
+        else:
+            assert self.inverse is not None
+            if self.inverse[0] < 0.0 or any(entry > 0.0 for entry in self.inverse[1:]):
+                raise InvalidParameter(
+                    "inverse needs a first coefficient above 0 and no other one above 0 with bins, which makes C "
+                    "without an entry below 0: give C itself as toeplitz or matrix"
+                )
 
     def _groups(self, groups: int, steps: int) -> tuple[Norms, ...]:
         """Squares of the shifts of the groups that no other one exceeds one by one."""
@@ -245,20 +356,25 @@ class MatrixMechanism(Leaf):
     def _product(self, norms: Sequence[Fraction], direction: Direction) -> Pair:
         from ..derived.poisson import poisson_pair
         from ..derived.product import product_pair
-        from ..kernels.squares import as_squares
         from ..pairs.finite.laws import ResponseLaw
         from ..pairs.finite.pair import FinitePair
-        from ..pairs.gaussian.pair import GaussianPair
 
         if self.rate == 0.0:
             return FinitePair(ResponseLaw(0.0, 0.0, 2))
         factors = []
         for square, count in Counter(norms).items():
-            pair: Pair = GaussianPair(tuple((self.sigma, shift, 1) for shift in as_squares(square) or ()))
+            pair = self._gaussian(square)
             if self.rate is not None and self.rate < 1.0:
                 pair = poisson_pair(pair, self.rate, direction)
             factors.append((pair, count))
         return product_pair(factors)
+
+    def _gaussian(self, square: Fraction) -> Pair:
+        """Of the shift with this square, a sum of squares of doubles."""
+        from ..kernels.squares import as_squares
+        from ..pairs.gaussian.pair import GaussianPair
+
+        return GaussianPair(tuple((self.sigma, shift, 1) for shift in as_squares(square) or ()))
 
 
 def _representable(square: Fraction) -> Fraction:

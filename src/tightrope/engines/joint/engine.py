@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ... import work
@@ -21,6 +22,7 @@ from ...bound import Budget, budget_lines
 from ...derived.product import unfolded
 from ...errors import UnsupportedMechanism, WorkExhausted, agreed
 from ...facets.between import Fineness
+from ...facets.bounds import ProfileBounds
 from ...kernels.search import Inverse
 from ...pair import Pair
 from ...question import Question
@@ -28,6 +30,7 @@ from ..answer import Answer, Point
 from ..evaluation import Evaluation, Evaluator, SelfInverse, Term
 from ..plan import Planner
 from . import tuning
+from .bounds import BoundsEvaluator
 from .bracket import bracket
 from .largest import LargestEvaluator
 from .once import OnceEvaluator
@@ -51,6 +54,13 @@ def prepare(
     question = Question("delta", proof=proof)
     if not any(pair.bracketed() for pair, _ in flat):
         return OnceEvaluator(None, Planner(flat, question, several=True), accuracy)
+    bounds = _bounds(flat, proof)
+    if bounds is not None:
+        if not bounds.wide or sum(count for _, count in flat) == 1:
+            return BoundsEvaluator(bounds)
+        with suppress(UnsupportedMechanism, WorkExhausted):
+            return _several(flat, epsilon, delta, accuracy, proof)
+        return BoundsEvaluator(bounds)
     alone = flat[0][0] if len(flat) == 1 and flat[0][1] == 1 else None
     if alone is not None and alone.alternatives():
         each = (Planner(unfolded([(pair, 1)]), question, several=True) for pair in alone.alternatives())
@@ -59,6 +69,15 @@ def prepare(
     if sampling is not None:
         return OnceEvaluator(sampling, Planner(unfolded([(sampling.base, 1)]), question, several=True), accuracy)
     return _several(flat, epsilon, delta, accuracy, proof)
+
+
+def _bounds(terms: Sequence[Term], proof: bool) -> ProfileBounds | None:
+    """Of all uses as one pair, where one of them is known between two numbers and can hold the others."""
+    for pair, _ in terms:
+        if pair.profile_bounds(proof) is not None:
+            whole = pair.together(terms)
+            return whole.profile_bounds(proof) if isinstance(whole, Pair) else None
+    return None
 
 
 @dataclass

@@ -10,6 +10,9 @@ from __future__ import annotations
 BACKWARDS = (2.0**-50, 2.0**-40, 2.0**-30, 2.0**-20)  # of epsilon: how far below, to prove a lower end
 PREPARED = 0.5  # relative width asked for where what was prepared before will do
 
+# Uses that are one pair between two numbers (bounds.py).
+BOUNDS_FINEST, BOUNDS_ROUGHEST = 1e-7, 1e-3  # relative, of epsilon: the two numbers differ by more
+
 # Several uses (engine.py).
 POINTS_FIRST, JOINT_POINTS_MOST, PROOF_POINTS_MOST = 512, 1 << 16, 1 << 11  # of the law of a product
 ROUNDS_MOST = 4

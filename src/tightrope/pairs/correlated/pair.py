@@ -1,0 +1,343 @@
+"""The pair of a record whose bin is drawn: P the mixture of N(m_i, sigma^2 I) over the bins i, Q = N(0, sigma^2 I).
+
+m_i is the sum of the columns of C in bin i, C lower triangular without an entry below 0; G_ij = <m_i, m_j>/sigma^2.
+L = dP/dQ = W L', W = exp(sqrt(s) z - s/2) the factor that all bins share and L' the mean of exp(h_i - R_ii/2) with
+R = G - s J, independent of it: E(L - c)_+ = E f(L') with f in hinge.py. Below: f at the mean of L' (Jensen), what one
+bin shows, and polynomials below f; above: a Gaussian at the largest norm, and polynomials above f, of which the moments
+of L' say the mean. Several uses are one: their L' multiply, and so do the moments; Gaussian noise adds to s.
+    REMOVE   (P, Q):  H(a) = E(L - a)_+            ADD   (Q, P):  H(a) = E(1 - a L)_+ = a E(1/a - L)_+
+Guarantee: `profile_bounds` and `between` are lower and upper. Proof: docs/proofs/correlated.md, sections 5 to 9.
+Reference: Choquette-Choo, Ganesh, Haque, Steinke, Thakurta 2024 (the dominating pair of balls in bins); Kahane 1985
+(comparison of Gaussian processes).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import Any, NoReturn
+
+from flint import arb, fmpz
+
+from ...derived.product import product_pair
+from ...errors import UnsupportedMechanism, WorkExhausted
+from ...facets.between import Fineness
+from ...facets.bounds import ProfileBounds
+from ...kernels.ball import lower_float, upper_float, working_precision
+from ...kernels.bins import BinGram
+from ...pair import LossRange, Pair
+from ...relation import Direction
+from ..gaussian.pair import GaussianPair
+from . import polynomial
+from .hinge import Hinge
+from .moments import DEGREES, bits_of, moments
+
+HEAVY_VARIANCE = 0.06  # variance of L' from which on lower degrees are tried too
+PLAINER_BITS = 256
+
+Use = tuple[BinGram, Fraction, int]  # inner products, the factor that makes them those of G, and how often
+
+
+@dataclass(frozen=True)
+class BinsPair(Pair):
+    """Uses of random bins, and Gaussian shifts (sigma, shift, count), composed."""
+
+    uses: tuple[Use, ...]
+    shifts: tuple[tuple[float, float, int], ...]
+    direction: Direction
+
+    def _not_known(self, *at: Any, **named: Any) -> NoReturn:
+        raise UnsupportedMechanism("the law of random bins is not known by itself; engine='joint' composes it")
+
+    tails = profile = ball_tails = ball_profile = _not_known
+
+    def bracketed(self) -> bool:
+        return True
+
+    def reversed(self) -> BinsPair:
+        return BinsPair(self.uses, self.shifts, self.direction.opposite)
+
+    def infinite_mass(self) -> arb:
+        return arb(0)
+
+    def loss_range(self) -> LossRange:
+        return LossRange(arb.neg_inf(), arb.pos_inf())
+
+    def profile_bounds(self, proof: bool) -> BinsBounds:
+        return BinsBounds(self, proof)
+
+    def together(self, like: Sequence[tuple[Pair, int]]) -> BinsPair | None:
+        """One pair, with Gaussians among them."""
+        uses: dict[tuple[BinGram, Fraction], int] = {}
+        shifts: list[tuple[float, float, int]] = []
+        for pair, count in like:
+            if isinstance(pair, BinsPair) and pair.direction is self.direction:
+                for gram, scale, times in pair.uses:
+                    uses[gram, scale] = uses.get((gram, scale), 0) + times * count
+            elif not isinstance(pair, GaussianPair):
+                return None
+            shifts += [(sigma, shift, times * count) for sigma, shift, times in pair.shifts]
+        known = tuple((gram, scale, count) for (gram, scale), count in uses.items())
+        return BinsPair(known, tuple(sorted(shifts)), self.direction)
+
+    def between(self, fine: Fineness) -> tuple[Pair, Pair]:
+        from .points import finite_pairs
+
+        ends = finite_pairs(self.uses, self.shifts, fine)
+        below, above = (each if self.direction is Direction.REMOVE else each.reversed() for each in ends)
+        return below, above
+
+    def plainer(self) -> tuple[tuple[Pair, ...], Pair]:
+        """Bins of one norm, every two with one inner product: the least ones below, the largest above; and the factor
+        that all bins share. Proof: docs/proofs/correlated.md, section 5."""
+        own: Pair | None = GaussianPair(self.shifts) if self.shifts else None
+        least, shared, most = ([] if own is None else [(own, 1)] for _ in range(3))
+        with working_precision(PLAINER_BITS):
+            for gram, scale, count in self.uses:
+                factor = ball(gram.unit * scale)
+                norms = [row[i] for i, row in enumerate(gram.entries)]
+                others = [entry for i, row in enumerate(gram.entries) for entry in row[:i]]
+                low = [max(min(each) - gram.slack, 0) for each in (norms, others)]
+                high = [max(each) + gram.slack for each in (norms, others)]
+                low[1] = min(low)
+                high[1] = min(high)
+                for found, ends, up in ((least, low, False), (most, high, True)):
+                    found += [(pair, count) for pair in self._alike(gram.bins, ends, factor, up)]
+                shift = lower_float((ball(gram.shared) * factor).sqrt())
+                shared += [(GaussianPair(((1.0, shift, 1),)), count)] if shift > 0.0 else []
+        below = tuple(product_pair(each) for each in (shared, least) if each)
+        return below, product_pair(most)
+
+    def _alike(self, bins: int, ends: Sequence[int], factor: arb, up: bool) -> list[Pair]:
+        """Of this norm and this inner product: a common Gaussian, and random allocation of what is left."""
+        from ...derived.allocated.pair import allocated_pair
+
+        norm, common = ends
+        found: list[Pair] = []
+        for square, steps in ((common, 1), (norm - common, bins)):
+            root = (arb(fmpz(square)) * factor).sqrt()
+            shift = upper_float(root) if up else lower_float(root)
+            if shift > 0.0:
+                pair: Pair = GaussianPair(((1.0, shift, 1),))
+                found.append(pair if steps == 1 else allocated_pair(pair, steps, self.direction))
+        return found
+
+    def largest(self) -> arb:
+        """At or above the square of the largest norm of all uses together, at the working precision."""
+        return self._added(lambda gram: max(row[i] for i, row in enumerate(gram.entries)) + gram.slack)
+
+    def least(self) -> arb:
+        """At or below the same of the least norm."""
+        return self._added(lambda gram: max(min(row[i] for i, row in enumerate(gram.entries)) - gram.slack, 0))
+
+    def spread(self) -> arb:
+        """The variance s that all bins share."""
+        return self._added(lambda gram: gram.shared)
+
+    def _added(self, square: Any) -> arb:
+        total = sum((count * ball(square(gram) * gram.unit * scale) for gram, scale, count in self.uses), arb(0))
+        return total + sum((count * (arb(shift) / arb(sigma)) ** 2 for sigma, shift, count in self.shifts), arb(0))
+
+    def log_moment_above(self, order: float) -> arb:
+        """That of the Gaussian at the largest norm, which dominates."""
+        return self.largest() * arb(order) * (1 + arb(order)) / 2
+
+    def rho(self) -> arb:
+        return self.largest() / 2
+
+    def gaussian(self) -> arb:
+        return self.largest().sqrt()
+
+    def gaussian_limit(self, direction: Direction) -> arb | None:
+        """Of the bin with the largest norm: L >= Y_i/bins, so that H(a) >= H_i(bins a)/bins."""
+        if direction is not self.direction:
+            return None
+        low = self._added(lambda gram: max(max(row[i] for i, row in enumerate(gram.entries)) - gram.slack, 0))
+        return low.sqrt().union(self.gaussian())
+
+
+class BinsBounds(ProfileBounds):
+    """The profile of random bins, between two numbers."""
+
+    def __init__(self, pair: BinsPair, proof: bool) -> None:
+        self._pair, self._proof = pair, proof
+        self._bits = max(bits_of(gram, scale) for gram, scale, _ in pair.uses)
+        self._bits += sum(count for _, _, count in pair.uses).bit_length()
+        self._degree: int | None = None
+        self._floor: arb | None = None
+        self._raw: dict[int, list[arb]] = {}
+
+    def lower(self, epsilon: float) -> float:
+        with working_precision(self._bits):
+            return max(lower_float(self.at(arb(epsilon).exp(), above=False)), 0.0)
+
+    def upper(self, epsilon: float) -> float:
+        with working_precision(self._bits):
+            return min(upper_float(self.at(arb(epsilon).exp(), above=True)), 1.0)
+
+    @property
+    def wide(self) -> bool:
+        """By the variance of L'."""
+        with working_precision(self._bits):
+            degrees = self._degrees()
+            return not degrees or not self.around_one(DEGREES[0], arb(1))[2] < HEAVY_VARIANCE
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        degrees = self._degrees()
+        return {"degree": degrees[0]} if degrees else {}
+
+    @property
+    def bits(self) -> int:
+        """What it works with."""
+        return self._bits
+
+    def at(self, alpha: arb, above: bool) -> arb:
+        """H(alpha) is at most, or at least, this; at the working precision."""
+        c, rising = self._place(alpha)
+        return self._profile(alpha, rising, self.time_value(c, rising, above), above)
+
+    def near(self, node: arb, alphas: Sequence[arb], above: bool) -> list[arb]:
+        """The same at several alphas on one side of 1, by what is found for one next to them."""
+        c, rising = self._place(node)
+        places = [self._place(alpha)[0] for alpha in alphas]
+        found = self.several(c, places, rising, above)
+        return [self._profile(alpha, rising, value, above) for alpha, value in zip(alphas, found, strict=True)]
+
+    def _place(self, alpha: arb) -> tuple[arb, bool]:
+        """c, and which of the two hinges is the smaller one there."""
+        remove = self._pair.direction is Direction.REMOVE
+        return (alpha, bool(alpha >= 1)) if remove else (1 / alpha, bool(alpha < 1))
+
+    def _profile(self, alpha: arb, rising: bool, value: arb, above: bool) -> arb:
+        """H(alpha), from a number for the hinge: the other hinge is less or more by 1 - c."""
+        remove = self._pair.direction is Direction.REMOVE
+        value = value if remove else alpha * value
+        if rising != remove:
+            value += 1 - alpha
+        nothing = (1 - alpha).max(arb(0))
+        return value.min(arb(1)) if above else value.max(nothing)
+
+    def time_value(self, c: arb, rising: bool, above: bool) -> arb:
+        """A number above, or below, E(L - c)_+, or E(c - L)_+ where not rising."""
+        best = self._closed(c, rising, above)
+        spread = self._pair.spread()
+        if not spread > 0:
+            return best
+        hinge, helped = Hinge(c, spread, rising), False
+        for degree in self._degrees():
+            central = self.around_one(degree, arb(1))
+            found = polynomial.best(hinge, [float(each.mid()) for each in central], self._least(), above)
+            if found is None:
+                continue
+            value = found.mean(central)
+            improved = bool(value.upper() < best.upper() if above else value.lower() > best.lower())
+            best = value if improved else best
+            if (improved and central[2] < HEAVY_VARIANCE) or (helped and not improved):
+                break
+            helped = helped or improved
+        return best
+
+    def several(self, node: arb, places: Sequence[arb], rising: bool, above: bool) -> list[arb]:
+        """The same at each of the places, by one polynomial for the node next to them.
+
+        f_c(x) = (c/node) f_node(x node/c), so that a polynomial beside f_node is one beside each f_c, of another x.
+        """
+        values = [self._closed(c, rising, above) for c in places]
+        spread = self._pair.spread()
+        ratios = [c / node for c in places]
+        farthest = reduce(arb.max, ratios).upper()
+        for degree in self._degrees() if spread > 0 else ():
+            central = [self.around_one(degree, ratio) for ratio in ratios]
+            rough = [sum(float(each[j].mid()) for each in central) / len(central) for j in range(degree + 1)]
+            least = (self._least() / farthest).min(arb(1) - arb(2) ** -20)
+            found = polynomial.best(Hinge(node, spread, rising), rough, least, above)
+            if found is None:
+                continue
+            for index, (ratio, law) in enumerate(zip(ratios, central, strict=True)):
+                value, known = ratio * found.mean(law), values[index]
+                if value.upper() < known.upper() if above else value.lower() > known.lower():
+                    values[index] = value
+            break
+        return values
+
+    def _closed(self, c: arb, rising: bool, above: bool) -> arb:
+        """What is known without moments: the Gaussian at the largest norm above; below the mean of L', and what one
+        bin shows."""
+        pair, spread = self._pair, self._pair.spread()
+        if above:
+            return Hinge(c, pair.largest(), rising).at(arb(1)).height
+        best = Hinge(c, spread, rising).at(arb(1)).height if spread > 0 else arb(0)
+        if rising and self._few() and pair.least() > 0:
+            bins = math.prod(gram.bins**count for gram, _, count in pair.uses)
+            best = _larger(best, Hinge(c * bins, pair.least(), True).at(arb(1)).height)
+        return best
+
+    def _few(self) -> bool:
+        return sum(count for _, _, count in self._pair.uses) <= 1000
+
+    def _degrees(self) -> list[int]:
+        """Those whose moments are known, the highest first."""
+        if self._degree is None:
+            self._degree = 0
+            for degree in DEGREES:
+                try:
+                    known = all(
+                        moments(gram, scale, degree, self._proof) is not None for gram, scale, _ in self._pair.uses
+                    )
+                except WorkExhausted:
+                    if not self._degree:
+                        raise
+                    break
+                if not known:
+                    break
+                self._degree = degree
+        return [degree for degree in reversed(DEGREES) if degree <= self._degree]
+
+    def _least(self) -> arb:
+        """At or below every value of L': with weights w at which sum w_i h_i is 0, the mean is at least the product of
+        (e^(h_i - R_ii/2)/(bins w_i))^w_i, a constant."""
+        if self._floor is None:
+            total = arb(0)
+            for gram, scale, count in self._pair.uses:
+                if gram.weights is None:
+                    self._floor = arb(0)
+                    return self._floor
+                square = sum(
+                    (
+                        each * (row[i] - gram.shared)
+                        for i, (each, row) in enumerate(zip(gram.weights, gram.entries, strict=True))
+                    ),
+                    Fraction(0),
+                )
+                entropy = sum((ball(each) * ball(each * gram.bins).log() for each in gram.weights if each), arb(0))
+                total += count * (ball(square * gram.unit * scale) / 2 + entropy)
+            self._floor = (-total).exp()
+        return self._floor
+
+    def around_one(self, degree: int, ratio: arb) -> list[arb]:
+        """E (L'/ratio - 1)^j up to this degree."""
+        if degree not in self._raw:
+            raw = [arb(1)] * (degree + 1)
+            for gram, scale, count in self._pair.uses:
+                known = moments(gram, scale, degree, self._proof)
+                assert known is not None
+                raw = [one * two**count for one, two in zip(raw, known, strict=True)]
+            self._raw[degree] = raw
+        raw = [each / ratio**i for i, each in enumerate(self._raw[degree])]
+        return [
+            sum((math.comb(j, i) * (-1) ** (j - i) * raw[i] for i in range(j + 1)), arb(0)) for j in range(degree + 1)
+        ]
+
+
+def _larger(one: arb, other: arb) -> arb:
+    """The one with the larger lower end."""
+    return one if one.lower() >= other.lower() else other
+
+
+def ball(number: Fraction | int) -> arb:
+    """A fraction, at the working precision."""
+    return arb(fmpz(number.numerator)) / arb(fmpz(number.denominator))

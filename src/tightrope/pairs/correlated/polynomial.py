@@ -1,0 +1,273 @@
+"""A polynomial above, or below, a smoothed hinge from a least x on, with the best mean.
+
+Chosen in floats: a linear programme in u = (x - 1)/width, rows at points divided by max(1, |u|^K), with cutting planes
+where the polynomial is on the wrong side between them; the width is such that E u^K is at most about 1. What is left is
+paid by adding e (1 + u^K), or subtracting it.
+Proven in balls: on each cell the hinge lies below its chord and above its tangents, and within the range of its Taylor
+polynomial; the difference has no Bernstein coefficient below 0, or the cell is halved. Beyond the last cell the
+difference to a line has no Taylor coefficient below 0 there.
+Guarantee: a polynomial that is returned is proven; None where none was found.
+Proof: docs/proofs/correlated.md, section 8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+
+import numpy as np
+from flint import arb, arb_mat, arb_poly
+from scipy.optimize import linprog
+
+from ... import work
+from ...kernels.ball import lower_float, working_precision
+from ...kernels.enclosure import FloatArray
+from .hinge import Hinge, Value
+
+WIDTH_DEVIATIONS = 3.0  # deviations in a unit of u
+BODY = 16.0  # deviations that are looked at closely
+CLOSE_POINTS, OUTER_POINTS = 97, 49  # of the first programme
+DEFECT_LOOKS = 4  # times as many, where defects are looked for
+DEFECT_ZOOMS, DEFECT_POINTS = 3, 17  # next to each of them
+LAST_CELL_LEAST = 1e6  # of x: where the last cell ends
+CUT_ROUNDS = 6
+DEFECT_COST = 1e-6  # of the mean: what a defect may cost without another cut
+PAYMENT_LEAST = 1e-9  # of the mean
+PAYMENTS = (2.0, 16.0, 256.0)  # times the defect that was seen
+CELL_HALVINGS = 10
+PROGRAMME_UNITS, PROOF_UNITS = 6e6, 8e4  # of work
+LP_TOLERANCE = 1e-10  # of the programme
+BERNSTEIN_BITS = 512
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """sum of coefficients[j] u^j, u = (x - 1)/width, times the unit."""
+
+    coefficients: tuple[float, ...]
+    width: float
+    unit: arb
+
+    def mean(self, central: Sequence[arb]) -> arb:
+        """From E (x - 1)^j."""
+        width = arb(self.width)
+        powers = (c / width**j for j, c in enumerate(central))
+        return self.unit * sum((arb(q) * c for q, c in zip(self.coefficients, powers, strict=False)), arb(0))
+
+
+def best(hinge: Hinge, rough: Sequence[float], least: arb, above: bool) -> Polynomial | None:
+    """The proven polynomial with about the least mean above, or the largest below, for about these E (x - 1)^j, j from
+    0 to its degree, an even one. x is never below `least`, which is in [0, 1)."""
+    degree = len(rough) - 1
+    if not (all(map(math.isfinite, rough)) and rough[2] > 0.0 and rough[-1] > 0.0):
+        return None
+    deviation = math.sqrt(rough[2])
+    width = max(WIDTH_DEVIATIONS * deviation, rough[-1] ** (1.0 / degree))
+    log_unit = hinge.log_roughly(1.0 + deviation)
+    if not math.isfinite(log_unit):
+        return None
+    means = np.array([each / width**j for j, each in enumerate(rough)])
+    far = LAST_CELL_LEAST * max(1.0, float(hinge.c.upper()))
+    if not (np.isfinite(means).all() and far < 1e60):
+        return None
+    start = max((lower_float(least) - 1.0) / deviation, -1.0 / deviation)
+    chosen = _chosen(hinge, deviation, width, means, above, log_unit, (start, (far - 1.0) / deviation))
+    if chosen is None:
+        return None
+    coefficients, defect = chosen
+    unit = arb(log_unit).exp()
+    proof = _Proof(hinge, deviation, least, far, above)
+    for payment in PAYMENTS:
+        paid = coefficients.copy()
+        share = payment * max(defect, PAYMENT_LEAST * abs(float(coefficients @ means)))
+        paid[[0, -1]] += share if above else -share
+        found = Polynomial(tuple(paid.tolist()), width, unit)
+        if np.isfinite(paid).all() and proof.holds(found):
+            return found
+    return None
+
+
+def _chosen(
+    hinge: Hinge,
+    deviation: float,
+    width: float,
+    means: FloatArray,
+    above: bool,
+    log_unit: float,
+    ends: tuple[float, float],
+) -> tuple[FloatArray, float] | None:
+    """Coefficients, and about the largest defect in units of 1 + u^K."""
+    degree = len(means) - 1
+    (left, right), sign = ends, 1.0 if above else -1.0
+
+    def places(times: int) -> FloatArray:
+        reach = min(BODY, -left)
+        outer = np.geomspace(BODY, right, times * OUTER_POINTS)
+        inner = -np.geomspace(BODY, -left, times * OUTER_POINTS // 4) if -left > BODY else np.array([left])
+        return np.unique(np.concatenate([inner, np.linspace(-reach, BODY, times * CLOSE_POINTS), outer]))
+
+    def rows(v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        u = v * (deviation / width)
+        powers = u[:, None] ** np.arange(degree + 1)
+        return powers, hinge.roughly(np.maximum(v * deviation, -1.0), log_unit), np.maximum(1.0, np.abs(u) ** degree)
+
+    def wrong(found: FloatArray, v: FloatArray) -> FloatArray:
+        """By how much it is on the wrong side, in units of max(1, |u|^K)."""
+        powers, values, scale = rows(v.ravel())
+        return np.asarray((-sign * (powers @ found - values) / scale).reshape(v.shape))
+
+    points, looks = places(1), places(DEFECT_LOOKS)
+    if not np.isfinite(rows(looks)[1]).all():
+        return None
+    coefficients, defect = None, math.inf
+    for _ in range(CUT_ROUNDS):
+        work.spend(PROGRAMME_UNITS)
+        powers, values, scale = rows(points)
+        found = linprog(
+            sign * means,
+            A_ub=-sign * powers / scale[:, None],
+            b_ub=-sign * values / scale,
+            bounds=(None, None),
+            method="highs-ds",
+            options={
+                "primal_feasibility_tolerance": LP_TOLERANCE,
+                "dual_feasibility_tolerance": LP_TOLERANCE,
+            },
+        )
+        if found.x is None:
+            break
+        peaks, worst = _peaks(partial(wrong, np.asarray(found.x)), looks)
+        better = worst < defect
+        if better:
+            coefficients, defect = np.asarray(found.x), worst
+        if worst * (1.0 + means[-1]) <= DEFECT_COST * abs(float(found.fun)) or not better:
+            break
+        points = np.unique(np.concatenate([points, peaks]))
+    return None if coefficients is None else (coefficients, defect)
+
+
+def _peaks(function: Callable[[FloatArray], FloatArray], looks: FloatArray) -> tuple[FloatArray, float]:
+    """Where it is largest, next to each local maximum at these points, as far as above 0; and the largest value."""
+    values = function(looks)
+    padded = np.concatenate([[-np.inf], values, [-np.inf]])
+    places = np.flatnonzero((values >= padded[:-2]) & (values >= padded[2:]))
+    low, high = looks[np.maximum(places - 1, 0)], looks[np.minimum(places + 1, len(looks) - 1)]
+    for _ in range(DEFECT_ZOOMS):
+        grid = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, DEFECT_POINTS)
+        values = function(grid)
+        best = values.argmax(axis=1)
+        rows = np.arange(len(places))
+        peaks, tops = grid[rows, best], values[rows, best]
+        low, high = grid[rows, np.maximum(best - 1, 0)], grid[rows, np.minimum(best + 1, DEFECT_POINTS - 1)]
+    return peaks[tops > 0.0], max(float(tops.max()), 0.0)
+
+
+class _Proof:
+    """Cells, and what is known of the hinge at their ends."""
+
+    def __init__(self, hinge: Hinge, deviation: float, least: arb, far: float, above: bool) -> None:
+        self.hinge, self.deviation, self.above = hinge, deviation, above
+        self.least = least.lower().max(arb(0))
+        self._values: dict[float, Value] = {}
+        left = float(((self.least - 1) / deviation).upper())
+        outer = np.geomspace(BODY, far / deviation, max(2, math.ceil(math.log2(far / deviation / BODY)) + 1))
+        near = (float(each) for each in range(-int(BODY), int(BODY)))
+        self.marks = [-math.inf, *(each for each in near if each > left), *outer.tolist()]
+
+    def x(self, v: float) -> arb:
+        """The place; -inf stands for the least one."""
+        return self.least if v == -math.inf else 1 + arb(v) * arb(self.deviation)
+
+    def holds(self, polynomial: Polynomial) -> bool:
+        """Whether it is proven to be on its side everywhere."""
+        slope = 1 / arb(polynomial.width)
+        whole = arb_poly([arb(each) for each in polynomial.coefficients])(arb_poly([arb(0), slope])) * polynomial.unit
+        if not self._beyond(whole):
+            return False
+        cells = [(one, two, 0) for one, two in zip(self.marks, self.marks[1:], strict=False)]
+        while cells:
+            one, two, depth = cells.pop()
+            work.spend(PROOF_UNITS)
+            if self._cell(whole, one, two):
+                continue
+            if depth == CELL_HALVINGS:
+                return False
+            middle = self._middle(one, two)
+            cells += [(one, middle, depth + 1), (middle, two, depth + 1)]
+        return True
+
+    def _middle(self, one: float, two: float) -> float:
+        if one == -math.inf:
+            return (two + (float(self.least) - 1.0) / self.deviation) / 2.0
+        return math.sqrt(one) * math.sqrt(two) if one >= BODY else (one + two) / 2.0
+
+    def _cell(self, whole: arb_poly, one: float, two: float) -> bool:
+        x0, x1 = self.x(one), self.x(two)
+        f0, f1 = self._at(one), self._at(two)
+        width = x1 - x0
+        inside = whole(arb_poly([x0 - 1, width]))
+        if self.above:
+            if _never_below(inside - arb_poly([f0.height, f1.height - f0.height]), arb(0)):
+                return True
+        else:
+            for line in (
+                arb_poly([f0.height, f0.slope * width]),
+                arb_poly([f1.height - f1.slope * width, f1.slope * width]),
+                arb_poly([arb(0)]),
+            ):
+                if _never_below(line - inside, arb(0)):
+                    return True
+        if x0.is_zero() or width > x0:
+            return False
+        radius = width / 2
+        taylor = self.hinge.on(x0 + radius, radius)
+        last = taylor.degree()
+        lead = taylor[last]
+        unsure = lead.rad() * radius**last
+        taylor[last] = lead.mid()
+        local = taylor(arb_poly([-radius, width]))
+        difference = inside - local if self.above else local - inside
+        return _never_below(difference, unsure)
+
+    def _at(self, v: float) -> Value:
+        if v not in self._values:
+            self._values[v] = self.hinge.at(self.x(v))
+        return self._values[v]
+
+    def _beyond(self, whole: arb_poly) -> bool:
+        """From the last mark on: the hinge lies below its value and the largest slope, and above its tangent and 0."""
+        x, value = self.x(self.marks[-1]), self._at(self.marks[-1])
+        shifted = whole(arb_poly([x - 1, arb(1)]))
+        if self.above:
+            lines = [arb_poly([value.height, arb(1 if self.hinge.rising else 0)])]
+            return any(_coefficients_above(shifted - line) for line in lines)
+        lines = [arb_poly([value.height, value.slope]), arb_poly([arb(0)])]
+        return any(_coefficients_above(line - shifted) for line in lines)
+
+
+def _coefficients_above(polynomial: arb_poly) -> bool:
+    return all(each >= 0 for each in polynomial.coeffs())
+
+
+def _never_below(polynomial: arb_poly, least: arb) -> bool:
+    """Whether it is at least this on [0, 1], by its Bernstein coefficients."""
+    coefficients = polynomial.coeffs()
+    if not coefficients:
+        return bool(arb(0) >= least)
+    column = arb_mat([[each] for each in coefficients])
+    found = _bernstein(len(coefficients) - 1) * column
+    return all(found[i, 0] >= least for i in range(len(coefficients)))
+
+
+@cache
+def _bernstein(degree: int) -> arb_mat:
+    """b_i = sum_{j <= i} C(i, j)/C(n, j) a_j."""
+    with working_precision(BERNSTEIN_BITS):
+        return arb_mat(
+            [
+                [arb(math.comb(i, j)) / math.comb(degree, j) if j <= i else arb(0) for j in range(degree + 1)]
+                for i in range(degree + 1)
+            ]
+        )
