@@ -138,9 +138,11 @@ class RandomAllocation(Transformation):
         return size == 1 and self.tight if every is None else every.group_tight(size)
 
     def _allocated(self, base: Pair, direction: Direction) -> Pair:
-        """One block of all steps, or several of sizes that differ by one at most."""
-        from ..derived.allocated.pair import allocated_pair
+        """One of all steps; several by the law of all sets, or by a block of steps for each of them."""
+        if self.uses == 1:
+            from ..derived.allocated.pair import allocated_pair
 
-        each, longer = divmod(self.steps, self.uses)
-        blocks = [(each, self.uses - longer), (each + 1, longer)]
-        return product_pair((allocated_pair(base, steps, direction), count) for steps, count in blocks if count)
+            return allocated_pair(base, self.steps, direction)
+        from ..derived.allocated.several import several_pair
+
+        return several_pair(base, self.steps, self.uses, direction)

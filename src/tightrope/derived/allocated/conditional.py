@@ -125,13 +125,26 @@ class Conditional:
     def profile(self, a: float, direction: Direction) -> float:
         """At or above H(a) of (P', Q') for REMOVE, of (Q', P') for ADD."""
         if direction is Direction.ADD:  # E(1 - a L)_+ = a E(1/a - L)_+ = 1 - a + a E(L - 1/a)_+
-            least, most = 1.0 / a * (1.0 - 4.0 * UNIT), 1.0 / a * (1.0 + 4.0 * UNIT)
-            direct = a * self._by_q.puts(most)
-            other = (1.0 - a) + a * self._by_p.calls(least)
-        else:  # E(L - a)_+ = 1 - a + E(a - L)_+
-            direct, other = self._by_p.calls(a), (1.0 - a) + self._by_q.puts(a)
-        other += 16.0 * UNIT * (1.0 + a)
-        return min(raised(direct, 8.0), raised(max(other, 0.0), 8.0), 1.0)
+            if a >= 1.0:
+                found = a * self._by_q.puts(1.0 / a * (1.0 + 4.0 * UNIT))
+            else:
+                found = (1.0 - a) + a * self._by_p.calls(1.0 / a * (1.0 - 4.0 * UNIT))
+        elif a >= 1.0:  # E(L - a)_+ = 1 - a + E(a - L)_+
+            found = self._by_p.calls(a)
+        else:
+            found = (1.0 - a) + self._by_q.puts(a)
+        return min(raised(found, 8.0), 1.0)
+
+    def losses(self, direction: Direction) -> tuple[float, float]:
+        """About where the losses of nearly all outcomes of the first law lie."""
+        cells = self._by_p if direction is Direction.REMOVE else self._by_q
+        with np.errstate(all="ignore"):
+            sure = (cells.moments[0].lower > 0.0) & (cells.moments[1].lower > 0.0)
+            losses = np.log(cells.mean[sure])
+        if not losses.size:
+            return -1.0, 1.0
+        low, high = float(losses.min()), float(losses.max())
+        return (low, high) if direction is Direction.REMOVE else (-high, -low)
 
     def events(self, direction: Direction) -> list[tuple[arb, arb]]:
         """(probability of the first law, of the second one) of the sets of values where the ratio is largest.

@@ -162,6 +162,8 @@ class _Moment:
         self.masses, self.weights = masses, weights
         self.covered = np.array(list(weights), dtype=np.float64)
         self.logs = np.array([upper_float(each) for each in weights.values()])
+        with np.errstate(all="ignore"):
+            self.log_masses = [np.log(mass.upper + HIDDEN) for mass in masses]
 
     def values(self) -> Enclosure:
         """Each value of T, from the tilt that leaves the least radius."""
@@ -224,8 +226,8 @@ class _Moment:
         with np.errstate(all="ignore"):
             exponents = tilt * self.labels.values
             parts = []
-            for mass in self.masses:
-                logs = exponents + np.log(mass.upper + HIDDEN)
+            for each in self.log_masses:
+                logs = exponents + each
                 top = float(np.max(logs))
                 parts.append(top + math.log(float(np.sum(np.exp(logs - top)))))
             sums = self.logs + self.covered @ np.array(parts)

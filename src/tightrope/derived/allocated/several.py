@@ -1,0 +1,175 @@
+"""The pair of a record that takes part in k of t steps of Gaussian noise, all sets of k steps alike, 1 < k < t.
+
+L = e_k(Y_1, ..., Y_t)/C(t, k), the mean of the products over all k-sets, Y_i = dP/dQ of step i under Q;
+    REMOVE   H(a) = E(L - a)_+          ADD   H(a) = E(1 - a L)_+
+Below, a sum of labels alone: a real run shows it, and its two laws are those of a finite pair. Above, chords of bounds
+of the profile by the moments of L given that sum (conditional.py), or the product of k blocks with one use each, where
+these say little or balls are asked for.
+Guarantee: `between` is lower and upper. Proof: docs/proofs/allocation_several.md.
+Reference: ours; blocks: docs/proofs/allocation.md, section 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple, NoReturn
+
+from flint import arb
+
+from ... import work
+from ...errors import UnsupportedMechanism, WorkExhausted
+from ...facets.between import Fineness
+from ...facets.cumulant import cumulant_above
+from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...kernels.overlaps import coverings_most
+from ...pair import LossRange, Pair
+from ...relation import Direction
+from ..poisson import poisson_pair, rate_ends
+from ..polygon import above, below
+from ..product import product_pair
+from .choice import Chooser, Shape, Wanted
+from .conditional import Conditional, point_row
+from .pair import allocated_pair
+from .statistic import Steps, values_of
+
+STEPS_MOST = 1 << 20
+MU_LEAST, MU_MOST = 1e-3, 30.0
+USES_MOST = 256
+ORDERS = (0, 1, 2, 4)
+
+
+class _Grade(NamedTuple):
+    """Cells of the statistic, points of the profile above, and whether fourth moments are taken."""
+
+    cells: int
+    points: int
+    fourth: bool
+
+
+COARSE, FULL = _Grade(1 << 12, 256, False), _Grade(1 << 14, 768, True)
+COARSE_POINTS = 512  # up to so many, the coarse one
+COVERINGS_MOST = 4000  # of four sets
+TAIL_SHARE = 1e-3  # of the tail that may be lost: for what lies beyond the last point
+WIDE = 1.3  # delta above over that below, from which on blocks may say more
+LOSS_LEAST = -30.0
+
+
+@dataclass(frozen=True)
+class SeveralPair(Pair):
+    """So many uses of so many steps; the base is the pair of one step, normal noise in either direction."""
+
+    base: Pair
+    steps: int
+    uses: int
+    direction: Direction
+
+    def _not_known(self, *at: Any, **named: Any) -> NoReturn:
+        raise UnsupportedMechanism("the law of several of many steps is not known by itself; engine='joint' composes it")
+
+    tails = profile = ball_tails = ball_profile = _not_known
+
+    def bracketed(self) -> bool:
+        return True
+
+    def reversed(self) -> SeveralPair:
+        return SeveralPair(self.base.reversed(), self.steps, self.uses, self.direction.opposite)
+
+    def infinite_mass(self) -> arb:
+        return arb(0)
+
+    def loss_range(self) -> LossRange:
+        """No set has all steps, so that L comes as near to 0 as one likes."""
+        return LossRange(arb.neg_inf(), arb.pos_inf())
+
+    # Moments: L is a mean of products of k ratios, each of which has the law of k uses of the base.
+
+    def log_moment_above(self, order: float) -> arb:
+        return self.uses * arb(cumulant_above(self.base, order))
+
+    def rho(self) -> arb | None:
+        rho = self.base.rho()
+        return None if rho is None else self.uses * rho
+
+    def gaussian(self) -> arb | None:
+        mu = self.base.gaussian()
+        return None if mu is None else arb(self.uses).sqrt() * mu
+
+    def gaussian_limit(self, direction: Direction) -> arb | None:
+        """One set alone: L >= Y_1 ... Y_k/C(t, k), whatever the others show."""
+        return self.gaussian() if direction is self.direction else None
+
+    def plainer(self) -> tuple[tuple[Pair, ...], Pair]:
+        """What the first step alone shows, or the largest or the sum of all; and a product of blocks."""
+        first = poisson_pair(self.base, rate_ends(Fraction(self.uses, self.steps))[0], self.direction)
+        if self.direction is Direction.REMOVE:
+            return (*self.base.hidden(self.steps, self.uses), first), self._blocks
+        shown = self.base.reversed().hidden(self.steps, self.uses)
+        return (*(each.reversed() for each in shown), first), self._blocks
+
+    @cached_property
+    def _blocks(self) -> Pair:
+        return blocks_pair(self.base, self.steps, self.uses, self.direction)
+
+    @cached_property
+    def _made(self) -> dict[_Grade, tuple[Pair, Pair]]:
+        return {}
+
+    def between(self, fine: Fineness) -> tuple[Pair, Pair]:
+        if fine.proof:
+            return self.plainer()[0][-1], self._blocks
+        grade = COARSE if fine.points <= COARSE_POINTS else FULL
+        if grade not in self._made:
+            self._made[grade] = self._pairs(grade, fine)
+        return self._made[grade]
+
+    def _pairs(self, grade: _Grade, fine: Fineness) -> tuple[Pair, Pair]:
+        with working_precision(BITS_START):
+            mu = self.base.normal_shift()
+        assert mu is not None
+        law = Steps(mu, self.steps, self.uses)
+        chooser = Chooser(float(mu.mid()), self.steps, self.uses, self.direction)
+        shape = chooser.shape(Wanted(fine.delta, fine.epsilon))
+        tail = max(min(fine.tail, 1e-6), 1e-280)
+        labels, window = chooser.placed(shape, grade.cells, TAIL_SHARE * tail)
+        fourth = grade.fourth and coverings_most(self.uses, 4) <= COVERINGS_MOST
+        found = Conditional(values_of(law, labels, window, (0, 1, 2, 3, 4) if fourth else (0, 1, 2)), tail)
+        with working_precision(BITS_START):
+            events = found.events(self.direction)
+            lower = below(events)
+        a = math.exp(shape.near)
+        shown = max((float((p - a * q).mid()) for p, q in events), default=0.0)
+        if not found.profile(a, self.direction) <= WIDE * shown:
+            return lower, self._blocks
+        points = [(float(each), found.profile(float(each), self.direction)) for each in self._row(found, shape, grade)]
+        with working_precision(BITS_START):
+            return lower, above([(arb(alpha), arb(delta)) for alpha, delta in points])
+
+    def _row(self, found: Conditional, shape: Shape, grade: _Grade) -> Sequence[float]:
+        low, high = found.losses(self.direction)
+        row: Sequence[float] = point_row(low, high, shape.near, grade.points).tolist()
+        return row
+
+
+def blocks_pair(base: Pair, steps: int, uses: int, direction: Direction) -> Pair:
+    """The product of so many blocks of steps, of sizes that differ by one at most, one use in each."""
+    each, longer = divmod(steps, uses)
+    blocks = [(each, uses - longer), (each + 1, longer)]
+    return product_pair((allocated_pair(base, size, direction), count) for size, count in blocks if count)
+
+
+def several_pair(base: Pair, steps: int, uses: int, direction: Direction) -> Pair:
+    """k of t steps, 1 < k < t, each of which has this base pair, of this direction; a product of blocks dominates it."""
+    return SeveralPair(base, steps, uses, direction) if known(base, steps, uses) else blocks_pair(base, steps, uses, direction)
+
+
+def known(base: Pair, steps: int, uses: int) -> bool:
+    """Whether its own pair is used: normal noise, neither next to nothing nor next to all, and not too many steps."""
+    if not (1 < uses <= USES_MOST and uses < steps <= STEPS_MOST):
+        return False
+    with working_precision(BITS_START):
+        mu = base.normal_shift()
+        return mu is not None and bool(mu > MU_LEAST) and bool(mu < MU_MOST)
