@@ -162,12 +162,14 @@ def blocks_pair(base: Pair, steps: int, uses: int, direction: Direction) -> Pair
 
 
 def several_pair(base: Pair, steps: int, uses: int, direction: Direction) -> Pair:
-    """k of t steps, 1 < k < t, each of which has this base pair, of this direction; a product of blocks dominates it."""
-    return SeveralPair(base, steps, uses, direction) if known(base, steps, uses) else blocks_pair(base, steps, uses, direction)
+    """k of t steps where `sets_known`; else the product of blocks, which dominates them."""
+    if not sets_known(base, steps, uses):
+        return blocks_pair(base, steps, uses, direction)
+    return SeveralPair(base, steps, uses, direction)
 
 
-def known(base: Pair, steps: int, uses: int) -> bool:
-    """Whether its own pair is used: normal noise, neither next to nothing nor next to all, and not too many steps."""
+def sets_known(base: Pair, steps: int, uses: int) -> bool:
+    """Whether k of t steps of this pair have a pair of their own: normal noise, and neither number too large."""
     if not (1 < uses <= USES_MOST and uses < steps <= STEPS_MOST):
         return False
     with working_precision(BITS_START):
