@@ -15,7 +15,8 @@ from dataclasses import dataclass
 class Fineness:
     """points of a finite law, the P-mass that may go to infinite loss, and whether balls alone are used.
 
-    delta, epsilon: what is asked of all uses together, for one of them, where that is known: what a law may aim at.
+    delta, epsilon: what is asked of all `uses` together, of which this is one, where that is known: what a law may
+    aim at.
     """
 
     points: int
@@ -23,3 +24,4 @@ class Fineness:
     proof: bool
     delta: float | None = None
     epsilon: float | None = None
+    uses: int = 1

@@ -6,7 +6,6 @@ Nothing here is certified, and no bound rests on it: any labels and any window a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,50 +15,56 @@ from ...kernels.enclosure import FloatArray
 from ...relation import Direction
 from .statistic import Labels, Window
 
-REACH = 10.0  # standard deviations of a step, on either side of both laws
-GRID_POINTS = 2001
+REACH = 12.0  # standard deviations of a step, on either side of both laws
+GRID_POINTS = 2401
 SKETCH_CELLS = 1 << 11
-SKETCH_UNITS = 5e6  # of work: one statistic looked at
+SKETCH_UNITS = 3e6  # of work: one tilt of one statistic looked at
 TRIES = 24
-STRIDE, STRIDE_LEAST = 0.4, 0.06
-COMPASS = ((-1.0, 1.0), (1.0, -1.0), (0.5, 0.5), (-0.5, -0.5))  # along the ridge, and across
-START = (0.3, 1.5)  # x/(k/(t - k)) and c, between what is best for few uses and for many
-
-DEEP = 1e-11
-TILT_SPACING, TILT_SHARE = 0.5, 0.8
+STRIDE, STRIDE_LEAST = 0.4, 0.03
+COMPASS = ((-1.0, 1.0), (1.0, -1.0), (0.5, 0.5), (-0.5, -0.5))  # of log x and log(1 + c): along the ridge, and across
+START = (0.3, 1.5)  # x/(k/(t - k)) and c
+DEEP = 1e-11  # of the tilted laws: what may lie outside of the window
+TILT_STRIDE, MU_SMALL = 0.5, 0.5  # between tilts, in slopes; the mu below which a deviation of T may be more
+SKETCH_STRIDE = 1.8  # of these, in a sketch
+TILT_SHARE = 0.8  # of the tilt that counts: one before it reaches as far
+DEPTHS = (3, 4, 5, 6, 8, 11, 16, 24)  # tilts of a sketch
 EVENT_LEAST = 1e-280
 FEW_BITS = 12
 
 
 class Wanted(NamedTuple):
-    """What counts, for one use: a delta, or else an epsilon."""
+    """What counts: a delta, or an epsilon, of so many uses together."""
 
     delta: float | None
     epsilon: float | None
+    uses: int
 
 
 class Shape(NamedTuple):
-    """x and c of the labels, the log ratio that counts, and about how that grows with T, in units of T step."""
+    """x and c of the labels, the loss that counts, the value of T that it has, and about d log L/dT there."""
 
     x: float
     c: float
     near: float
+    total: float
     slope: float
 
 
 class Sketch(NamedTuple):
-    """About the masses of T = n step under Q and P."""
+    """About the masses of each value of T under Q and P, where they have digits, and the losses."""
 
     total: FloatArray
     q: FloatArray
     p: FloatArray
+    loss: FloatArray
 
 
 class Chooser:
     """Statistics of k of t steps at mu, for one direction."""
 
     def __init__(self, mu: float, steps: int, uses: int, direction: Direction) -> None:
-        self.mu, self.steps, self.uses, self.direction = mu, steps, uses, direction
+        self.mu, self.steps, self.uses = mu, steps, uses
+        self.removed = direction is Direction.REMOVE
         self.odds = uses / (steps - uses)
         self.z = np.linspace(-REACH, mu * 2.0 + REACH, GRID_POINTS)
         self.log_ratio = mu * self.z - mu * mu / 2.0
@@ -67,48 +72,67 @@ class Chooser:
         self.weight = weight / weight.sum()
 
     def shape(self, wanted: Wanted) -> Shape:
-        """The statistic that shows most at the ratio where this much is shown."""
-        first = self.sketch(self.odds * START[0], START[1])
-        near = self._near(first, wanted)
-        a = math.exp(near)
-
-        def shown(at: Sequence[float]) -> float:
-            share, c = math.exp(at[0]), math.expm1(abs(at[1]))
-            if not (1e-3 < share < 1e2 and c < 1e3):
-                return 0.0
-            work.spend(SKETCH_UNITS)
-            return -self._shown(self.sketch(self.odds * share, c), a)
-
+        """The statistic that shows most at the loss that counts."""
         found = (math.log(START[0]), math.log1p(START[1]))
-        best, stride = shown(found), STRIDE
+        for depth in DEPTHS:
+            law = self._at(found, depth)
+            near = self._near(law, wanted)
+            if near < law.loss.max(initial=-math.inf) - 0.1:
+                break
+        best, stride = self._shown(law, near), STRIDE
         for _ in range(TRIES):
             tries = [(found[0] + stride * u, found[1] + stride * v) for u, v in COMPASS]
-            values = [shown(each) for each in tries]
-            least = min(values)
-            if least < best:
-                best, found = least, tries[values.index(least)]
-            else:
+            values = [self._shown(self._at(each, depth), near) if each[1] >= 0.0 else 0.0 for each in tries]
+            most = max(values)
+            if most > best:
+                best, found = most, tries[values.index(most)]
+            elif stride > STRIDE_LEAST:
                 stride *= 0.5
-                if stride < STRIDE_LEAST:
-                    break
-        x, c = self.odds * math.exp(found[0]), math.expm1(abs(found[1]))
-        law = self.sketch(x, c)
-        return Shape(x, c, self._near(law, wanted), self._slope(law, near))
+            else:
+                break
+        law = self._at(found, depth)
+        near = self._near(law, wanted)
+        at = int(np.argmin(abs(law.loss - near))) if law.loss.size else 0
+        total = float(law.total[at]) if law.loss.size else 0.0
+        return Shape(self.odds * math.exp(found[0]), math.expm1(found[1]), near, total, self._slope(law, at))
 
-    def sketch(self, x: float, c: float) -> Sketch:
+    def placed(self, shape: Shape, cells: int, tail: float) -> tuple[Labels, Window]:
+        """Labels and a window with so many cells."""
+        label = self._label(shape.x, shape.c)
+        end = TILT_SHARE * self._tilt(label, shape.total)
+        stride = self._stride(label, shape.slope)
+        least, most = min(0.0, end), max(shape.slope, end)
+        row = np.linspace(least, most, max(math.ceil((most - least) / stride), 1) + 1).tolist()
+        low, high = self._ends(label, row[0], row[-1], stride)
+        step = _few_bits((high - low) / (cells - 4))
+        top = min(self.mu + math.sqrt(-2.0 * math.log(tail)) + 2.0, float(self.z[-1]))
+        first = round(float(label[0]) / step)
+        last = min(round(float(np.interp(top, self.z, label)) / step), first + cells - 2)
+        points = np.interp((np.arange(first, last) + 0.5) * step, label, self.z)
+        highest = min(top, float(np.interp((last + 0.5) * step, label, self.z)))
+        points = np.maximum.accumulate(points)
+        points = np.concatenate([[-np.inf], points[points < highest], [highest]])
+        window = Window(math.floor(low / step), cells, tuple(step * each for each in row), shape.slope * step, stride * step)
+        return Labels(points, first, step, shape.x), window
+
+    def _at(self, place: tuple[float, float], depth: int) -> Sketch:
+        return self._sketch(self.odds * math.exp(place[0]), math.expm1(place[1]), depth)
+
+    def _sketch(self, x: float, c: float, depth: int) -> Sketch:
         """By plain transforms, each value from the tilt where it has most digits."""
-        label = self.label(x, c)
-        low, high = self._ends(label, 1.0 / (1.0 + c / 2.0), 1.5)
+        work.spend(SKETCH_UNITS * depth)
+        label = self._label(x, c)
+        stride = SKETCH_STRIDE * self._stride(label, 1.0 / (1.0 + c / 2.0)) * (1.0 if self.removed else -1.0)
+        tilts = [stride * index for index in range(depth)]
+        low, high = self._ends(label, min(tilts), max(tilts), abs(stride))
         step = (high - low) / SKETCH_CELLS
         index = np.rint(label / step).astype(np.int64)
         start = math.floor(low / step)
         n = start + np.arange(SKETCH_CELLS)
-        moved = [self.weight, self.weight * np.exp(self.mu * self.z - self.mu**2 / 2.0)]
-        best = [np.zeros(SKETCH_CELLS) for _ in moved]
-        radius = [np.full(SKETCH_CELLS, np.inf) for _ in moved]
+        moved = (self.weight, self.weight * np.exp(self.log_ratio))
+        best, radius = np.zeros((2, SKETCH_CELLS)), np.full((2, SKETCH_CELLS), np.inf)
         with np.errstate(all="ignore"):
-            for tilt in (0.0, 0.9, 1.8):
-                tilt = tilt / (1.0 + c / 2.0)
+            for tilt in tilts:
                 power = np.exp(tilt * step * (index - index[0]))
                 rows = [np.bincount(index % SKETCH_CELLS, each * power, SKETCH_CELLS) for each in moved]
                 sums = [float(row.sum()) for row in rows]
@@ -117,92 +141,89 @@ class Chooser:
                     made = np.fft.irfft(np.exp((self.steps - taken) * waves[0] + taken * waves[1]), SKETCH_CELLS)
                     logs = (self.steps - taken) * math.log(sums[0]) + taken * math.log(sums[1])
                     scale = np.exp(logs - tilt * step * (n - self.steps * float(index[0])))
-                    made = np.roll(made, -start % SKETCH_CELLS) * scale
-                    closer = scale * made.max(initial=0.0) < np.inf
-                    closer &= scale < radius[side]
-                    best[side] = np.where(closer & (made > 1e-12 * scale), made, np.where(closer, 0.0, best[side]))
+                    closer = scale < radius[side]
+                    values = np.where(np.roll(made, -start % SKETCH_CELLS) > 1e-11, 1.0, 0.0) * scale
+                    best[side] = np.where(closer, np.roll(made, -start % SKETCH_CELLS) * values, best[side])
                     radius[side] = np.where(closer, scale, radius[side])
-        return Sketch(n * step, best[0], best[1])
+            q, p = best
+            known = (q > 0.0) & (p > 0.0) & np.isfinite(q) & np.isfinite(p)
+            loss = np.log(p[known] / q[known])
+        return Sketch((n * step)[known], q[known], p[known], loss if self.removed else -loss)
 
-    def label(self, x: float, c: float) -> FloatArray:
+    def _label(self, x: float, c: float) -> FloatArray:
         """log(1 + x Y) + c x Y/(1 + x Y), at the points of the grid."""
         log_x = self.log_ratio + math.log(x)
         return np.logaddexp(0.0, log_x) + c / (1.0 + np.exp(-log_x))
 
-    def placed(self, shape: Shape, cells: int, tail: float) -> tuple[Labels, Window]:
-        """Labels and a window with so many cells."""
-        label = self.label(shape.x, shape.c)
-        slope = min(max(shape.slope, 0.02), 1.5)
-        low_tilt, high_tilt = self._tilts(label, shape, slope)
-        low, high = self._ends(label, slope, high_tilt, low_tilt)
-        step = _few_bits((high - low) / (cells - 4))
-        top = min(self.mu + math.sqrt(2.0 * -math.log(tail)) + 2.0, float(self.z[-1]))
-        first = round(float(label[0]) / step)
-        last = min(round(float(np.interp(top, self.z, label)) / step), first + cells - 2)
-        edges = (np.arange(first, last) + 0.5) * step
-        points = np.maximum.accumulate(np.interp(edges, label, self.z))
-        end = min(top, float(np.interp((last + 0.5) * step, label, self.z)))
-        points = points[points < end]
-        count = max(math.ceil((high_tilt - low_tilt) / TILT_SPACING), 1)
-        tilts = tuple(slope * step * float(each) for each in np.linspace(low_tilt, high_tilt, count + 1))
-        labels = Labels(np.concatenate([[-np.inf], points, [end]]), first, step, shape.x)
-        return labels, Window(math.floor(low / step), cells, tilts, slope * step)
-
-    def _shown(self, law: Sketch, a: float) -> float:
-        gain = law.p - a * law.q if self.direction is Direction.REMOVE else law.q - a * law.p
+    def _shown(self, law: Sketch, near: float) -> float:
+        """H at the loss, of T alone."""
+        a = math.exp(near)
+        gain = law.p - a * law.q if self.removed else law.q - a * law.p
         return float(np.maximum(gain, 0.0).sum())
 
     def _near(self, law: Sketch, wanted: Wanted) -> float:
-        """The epsilon that counts."""
+        """The loss that counts: of several uses each has its share; where all are common, next to 0."""
         if wanted.epsilon is not None:
-            return wanted.epsilon
-        delta = max(wanted.delta or 1e-5, EVENT_LEAST)
-        low, high = -50.0, 200.0
+            return min(wanted.epsilon / wanted.uses, 500.0)
+        delta = max(wanted.delta or 1e-5, EVENT_LEAST) ** (1.0 / wanted.uses)
+        if wanted.uses > 1 and delta > 0.5 * self._shown(law, 0.0):
+            return 0.0
+        low, high = -50.0, 500.0
         for _ in range(60):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if self._shown(law, math.exp(middle)) > delta else (low, middle)
+            low, high = (middle, high) if self._shown(law, middle) > delta else (low, middle)
         return low
 
-    def _slope(self, law: Sketch, near: float) -> float:
-        """About d log L/dT where the log ratio is near."""
-        known = np.flatnonzero((law.q > 0.0) & (law.p > 0.0))
-        if len(known) < 8:
+    def _slope(self, law: Sketch, at: int) -> float:
+        """About d log L/dT where the loss has this place."""
+        left, right = max(at - len(law.loss) // 8, 0), min(at + len(law.loss) // 8, len(law.loss) - 1)
+        if left >= right:
             return 0.5
-        loss = np.log(law.p[known] / law.q[known])
-        sign = 1.0 if self.direction is Direction.REMOVE else -1.0
-        at = int(np.argmin(abs(loss - sign * near)))
-        left, right = max(at - len(known) // 8, 0), min(at + len(known) // 8, len(known) - 1)
-        return float((loss[right] - loss[left]) / (law.total[known[right]] - law.total[known[left]]))
+        found = abs(float((law.loss[right] - law.loss[left]) / (law.total[right] - law.total[left])))
+        return min(max(found, 0.02), 1.5)
 
-    def _tilts(self, label: FloatArray, shape: Shape, slope: float) -> tuple[float, float]:
-        """From Q to beyond what counts, in units of the slope."""
-        sign = 1.0 if self.direction is Direction.REMOVE else -1.0
-        law = self.sketch(shape.x, shape.c)
-        known = np.flatnonzero((law.q > 0.0) & (law.p > 0.0))
-        wanted = float(law.total[known[np.argmin(abs(np.log(law.p[known] / law.q[known]) - sign * shape.near))]])
-        low, high = -4.0, 6.0
+    def _tilt(self, label: FloatArray, total: float) -> float:
+        """The tilt of Q at which T has this mean."""
+        low, high = -1.0, 1.0
+        while self._moments(label, low)[0] > total and low > -1e6:
+            low *= 2.0
+        while self._moments(label, high)[0] < total and high < 1e6:
+            high *= 2.0
         for _ in range(40):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if self._mean(label, slope * middle) < wanted else (low, middle)
-        return min(0.0, low), max(1.0, low*TILT_SHARE)
+            low, high = (middle, high) if self._moments(label, middle)[0] < total else (low, middle)
+        return low
 
-    def _mean(self, label: FloatArray, tilt: float) -> float:
-        power = self.weight * np.exp(tilt * (label - label[0]))
-        return self.steps * float(power @ label) / float(power.sum())
+    def _stride(self, label: FloatArray, slope: float) -> float:
+        """Between two tilts, so that each value has digits in one of them: a few hits of much noise move by part of mu,
+        a sum of many small ratios by a deviation."""
+        stride = TILT_STRIDE * slope * max(1.0, 1.0 / self.mu)
+        if self.mu > MU_SMALL:
+            return stride
+        return max(stride, 1.0 / max(self._moments(label, 0.0)[1], 1e-9))
+
+    def _moments(self, label: FloatArray, tilt: float) -> tuple[float, float]:
+        """Mean and standard deviation of T under Q, tilted."""
+        power = self.weight * np.exp(np.clip(tilt * (label - label[0]), -600.0, 600.0))
+        power /= power.sum()
+        mean = float(power @ label)
+        return self.steps * mean, math.sqrt(self.steps * max(float(power @ (label - mean) ** 2), 0.0))
 
     def _log(self, label: FloatArray, tilt: float) -> float:
         """log E_Q e^(tilt T)."""
-        with np.errstate(all="ignore"):
-            return self.steps * (tilt * label[0] + math.log(float(self.weight @ np.exp(tilt * (label - label[0])))))
+        top = float(np.max(tilt * label))
+        return self.steps * (top + math.log(float(self.weight @ np.exp(tilt * label - top))))
 
-    def _ends(self, label: FloatArray, slope: float, high: float, low: float = 0.0) -> tuple[float, float]:
+    def _ends(self, label: FloatArray, low: float, high: float, unit: float) -> tuple[float, float]:
         """Where T lies under all of these tilts but for next to nothing, by Chernoff."""
         ends = []
         for tilt, side in ((low, -1.0), (high, 1.0)):
-            at, base = slope * tilt, self._log(label, slope * tilt)
-            further = slope * np.geomspace(0.05, 64.0, 40)
-            tries = [(self._log(label, at + side * each) - base - math.log(DEEP)) / each for each in further.tolist()]
-            ends.append(side * min(each for each in tries if each == each))
+            base = self._log(label, tilt)
+            tries = [
+                (self._log(label, tilt + side * each) - base - math.log(DEEP)) / each
+                for each in (unit * np.geomspace(0.1, 32.0, 30)).tolist()
+            ]
+            ends.append(side * min(tries))
         return ends[0], ends[1]
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from flint import arb
 from numpy.typing import NDArray
 
 from ... import work
@@ -32,6 +31,8 @@ COEFFICIENT_UNITS = 64.0  # roundings of a coefficient, of its product with a mo
 POINT_UNITS = 60.0  # of work: one value of T at one point
 LEAST_SPREAD = 1e-9  # relative: a law that looks narrower is treated as this wide
 EVENT_UNITS = 2.0**20  # roundings of a sum over all values of T
+EVENTS_MOST = 4000
+COMMON = 1e-4  # of both laws: what is not common
 
 
 class _Cells:
@@ -135,18 +136,22 @@ class Conditional:
             found = (1.0 - a) + self._by_q.puts(a)
         return min(raised(found, 8.0), 1.0)
 
-    def losses(self, direction: Direction) -> tuple[float, float]:
-        """About where the losses of nearly all outcomes of the first law lie."""
+    def losses(self, direction: Direction) -> tuple[float, float, float, float]:
+        """About where the losses of nearly all outcomes lie, and, between, those of the common ones."""
         cells = self._by_p if direction is Direction.REMOVE else self._by_q
         with np.errstate(all="ignore"):
             sure = (cells.moments[0].lower > 0.0) & (cells.moments[1].lower > 0.0)
             losses = np.log(cells.mean[sure])
         if not losses.size:
-            return -1.0, 1.0
-        low, high = float(losses.min()), float(losses.max())
-        return (low, high) if direction is Direction.REMOVE else (-high, -low)
+            return -1.0, -0.5, 0.5, 1.0
+        losses = losses if direction is Direction.REMOVE else -losses
+        order = np.argsort(losses)
+        both = (cells.moments[0].value + cells.moments[1].value)[sure][order]
+        share = np.cumsum(both) / both.sum()
+        common, rare = (losses[order][int(np.searchsorted(share, each))] for each in (COMMON, 1.0 - COMMON))
+        return float(losses.min()), float(common), float(rare), float(losses.max())
 
-    def events(self, direction: Direction) -> list[tuple[arb, arb]]:
+    def events(self, direction: Direction) -> list[tuple[float, float]]:
         """(probability of the first law, of the second one) of the sets of values where the ratio is largest.
 
         At least the one, at most the other; the largest masses come first in neither.
@@ -160,10 +165,7 @@ class Conditional:
         ones = lowered(np.cumsum(first[order]), EVENT_UNITS)
         others = raised(np.cumsum(second[order]), EVENT_UNITS)
         places = _spread(ones, others)
-        return [(arb(float(ones[i])), arb(float(others[i]))) for i in places]
-
-
-EVENTS_MOST = 4000
+        return [(float(ones[i]), float(others[i])) for i in places]
 
 
 def _counting(values: Values, mass: Enclosure, outside: float, tail: float) -> _Cells:
@@ -191,8 +193,15 @@ def _above(moment: Enclosure) -> FloatArray:
     return np.where(np.isfinite(moment.radius), moment.upper, np.inf)
 
 
-def point_row(low: float, high: float, near: float, count: int) -> FloatArray:
-    """Ratios a where a profile is asked: evenly in log a over all of a range, and as many next to the one that counts."""
-    wide = np.linspace(low, high, count // 2)
-    close = near + np.linspace(-1.0, 1.0, count - count // 2) ** 3 * 0.25 * max(abs(near), math.log(2.0))
-    return np.exp(np.unique(np.concatenate([wide, close])))
+def point_row(losses: tuple[float, ...], near: float, count: int, alone: bool) -> list[float]:
+    """Rising ratios where a profile is asked: over all losses, more where outcomes are common, most next to one.
+
+    losses: the least and the largest, and those between which outcomes are common. alone: for one use.
+    """
+    low, common, rare, high = losses
+    third = count // 3
+    wide = np.linspace(low, high, third)
+    middle = np.linspace(common, rare, third if alone else count - third)
+    close = near + np.linspace(-1.0, 1.0, third if alone else 1) ** 3 * 0.25 * max(abs(near), math.log(2.0))
+    found: list[float] = np.exp(np.unique(np.concatenate([wide, middle, close]))).tolist()
+    return found

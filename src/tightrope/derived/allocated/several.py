@@ -12,7 +12,6 @@ Reference: ours; blocks: docs/proofs/allocation.md, section 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,14 +19,14 @@ from typing import Any, NamedTuple, NoReturn
 
 from flint import arb
 
-from ... import work
-from ...errors import UnsupportedMechanism, WorkExhausted
+from ...errors import UnsupportedMechanism
 from ...facets.between import Fineness
 from ...facets.cumulant import cumulant_above
-from ...kernels.ball import BITS_START, upper_float, working_precision
+from ...kernels.ball import BITS_START, working_precision
 from ...kernels.overlaps import coverings_most
 from ...pair import LossRange, Pair
 from ...relation import Direction
+from ..least import LeastPair
 from ..poisson import poisson_pair, rate_ends
 from ..polygon import above, below
 from ..product import product_pair
@@ -42,20 +41,19 @@ USES_MOST = 256
 ORDERS = (0, 1, 2, 4)
 
 
-class _Grade(NamedTuple):
-    """Cells of the statistic, points of the profile above, and whether fourth moments are taken."""
+class Grade(NamedTuple):
+    """Cells of the statistic, and points of the profile above."""
 
     cells: int
     points: int
-    fourth: bool
 
 
-COARSE, FULL = _Grade(1 << 12, 256, False), _Grade(1 << 14, 768, True)
+COARSE, FULL = Grade(1 << 12, 256), Grade(1 << 14, 1024)
 COARSE_POINTS = 512  # up to so many, the coarse one
-COVERINGS_MOST = 4000  # of four sets
+MANY_STEPS = 1 << 15  # from which on labels of one step are so small that more cells are needed
+COVERINGS_MOST = 3000  # of four sets
 TAIL_SHARE = 1e-3  # of the tail that may be lost: for what lies beyond the last point
-WIDE = 1.3  # delta above over that below, from which on blocks may say more
-LOSS_LEAST = -30.0
+NARROW = 1.05  # delta above over that below, for one use: blocks would say more next to never
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ class SeveralPair(Pair):
         return blocks_pair(self.base, self.steps, self.uses, self.direction)
 
     @cached_property
-    def _made(self) -> dict[_Grade, tuple[Pair, Pair]]:
+    def _made(self) -> dict[Grade, tuple[Pair, Pair]]:
         return {}
 
     def between(self, fine: Fineness) -> tuple[Pair, Pair]:
@@ -126,32 +124,28 @@ class SeveralPair(Pair):
             self._made[grade] = self._pairs(grade, fine)
         return self._made[grade]
 
-    def _pairs(self, grade: _Grade, fine: Fineness) -> tuple[Pair, Pair]:
+    def _pairs(self, grade: Grade, fine: Fineness) -> tuple[Pair, Pair]:
         with working_precision(BITS_START):
             mu = self.base.normal_shift()
         assert mu is not None
-        law = Steps(mu, self.steps, self.uses)
         chooser = Chooser(float(mu.mid()), self.steps, self.uses, self.direction)
-        shape = chooser.shape(Wanted(fine.delta, fine.epsilon))
-        tail = max(min(fine.tail, 1e-6), 1e-280)
-        labels, window = chooser.placed(shape, grade.cells, TAIL_SHARE * tail)
-        fourth = grade.fourth and coverings_most(self.uses, 4) <= COVERINGS_MOST
-        found = Conditional(values_of(law, labels, window, (0, 1, 2, 3, 4) if fourth else (0, 1, 2)), tail)
-        with working_precision(BITS_START):
-            events = found.events(self.direction)
-            lower = below(events)
+        shape = chooser.shape(Wanted(fine.delta, fine.epsilon, fine.uses))
+        tail = min(max(fine.tail, 1e-250), 1e-6)
+        cells = grade.cells * (4 if self.steps > MANY_STEPS else 1)
+        labels, window = chooser.placed(shape, cells, TAIL_SHARE * tail)
+        orders = (0, 1, 2, 3, 4) if coverings_most(self.uses, 4) <= COVERINGS_MOST else (0, 1, 2)
+        found = Conditional(values_of(Steps(mu, self.steps, self.uses), labels, window, orders), tail)
+        events = found.events(self.direction)
         a = math.exp(shape.near)
-        shown = max((float((p - a * q).mid()) for p, q in events), default=0.0)
-        if not found.profile(a, self.direction) <= WIDE * shown:
-            return lower, self._blocks
-        points = [(float(each), found.profile(float(each), self.direction)) for each in self._row(found, shape, grade)]
+        shown = max((p - a * q for p, q in events), default=0.0)
+        row = point_row(found.losses(self.direction), shape.near, grade.points, alone=fine.uses == 1)
+        points = [(each, found.profile(each, self.direction)) for each in row]
         with working_precision(BITS_START):
-            return lower, above([(arb(alpha), arb(delta)) for alpha, delta in points])
-
-    def _row(self, found: Conditional, shape: Shape, grade: _Grade) -> Sequence[float]:
-        low, high = found.losses(self.direction)
-        row: Sequence[float] = point_row(low, high, shape.near, grade.points).tolist()
-        return row
+            lower = below([(arb(p), arb(q)) for p, q in events])
+            upper: Pair = above([(arb(alpha), arb(delta)) for alpha, delta in points])
+        if fine.uses > 1 or not found.profile(a, self.direction) <= NARROW * shown:
+            upper = LeastPair((upper, self._blocks))
+        return lower, upper
 
 
 def blocks_pair(base: Pair, steps: int, uses: int, direction: Direction) -> Pair:

@@ -35,7 +35,7 @@ from ...kernels.twofold import twofold
 
 HIDDEN = 1e-300  # absolute: more than what products of doubles below the normal ones can hide
 LOG_SLACK = 1e-3  # absolute: more than the roundings of a logarithm of a sum over 2^24 steps (section 4)
-GUARD_TILTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # of the slope: where Chernoff's bound of what is outside the window is taken
+GUARD_TILTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # strides: where Chernoff's bound of what is outside the window is taken
 COUNT_UNITS = 2e4  # of work: one of the ways to cover
 
 
@@ -59,13 +59,14 @@ class Labels(NamedTuple):
 class Window(NamedTuple):
     """Values of T from start on, 2^levels of them, and the tilts of Q under which its transforms are taken.
 
-    slope: about d log L/dT, which moves the tilts of higher moments.
+    slope: about d log L/dT, which moves the tilts of higher moments. stride: between tilts that differ.
     """
 
     start: int
     length: int
     tilts: tuple[float, ...]
     slope: float
+    stride: float
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ class _Moment:
         above, below = self.window.start + self.window.length, self.window.start - 1
         ends = []
         for side, edge in ((1.0, above), (-1.0, below)):
-            others = (_few_bits(tilt + side * each * self.window.slope) for each in GUARD_TILTS)
+            others = (_few_bits(tilt + side * each * self.window.stride) for each in GUARD_TILTS)
             ends.append(min(self._log_total(other) - (other - tilt) * edge for other in others))
         return float(np.logaddexp(*ends))
 

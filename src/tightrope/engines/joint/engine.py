@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ... import work
 from ...bound import Budget, budget_lines
@@ -112,9 +112,7 @@ def _several(
     quantity, given = ("epsilon", delta) if epsilon is None else ("delta", epsilon)
     assert given is not None
     first_tail = _tail(delta, accuracy, uses) if delta else tuning.TAIL_FIRST
-    # Of one use: all are about as far out, each by its share of the loss, and so rare together.
-    one = (None if not delta else delta ** (1.0 / uses)), (None if epsilon is None else epsilon / uses)
-    fine = Fineness(tuning.POINTS_FIRST, first_tail, proof, *one)
+    fine = Fineness(tuning.POINTS_FIRST, first_tail, proof, delta, epsilon, uses)
     aim = max(accuracy * tuning.PLAN_SHARE, tuning.FIRST_AIM)
     best: tuple[tuple[float, float], SeveralEvaluator] | None = None
     for _ in range(tuning.ROUNDS_MOST):
@@ -150,7 +148,7 @@ def _several(
         if finer == fine.points and not deeper:
             break
         aim = max(tuning.PLAN_SHARE * accuracy, min(aim, tuning.PLAN_SHARE * width * (fine.points / finer) ** 2))
-        fine = Fineness(finer, tail, proof, *one)
+        fine = replace(fine, points=finer, tail=tail)
     assert best is not None
     return best[1]
 
