@@ -25,19 +25,33 @@ COMPASS = ((-1.0, 1.0), (1.0, -1.0), (0.5, 0.5), (-0.5, -0.5))  # of log x and l
 START = (0.3, 1.5)  # x/(k/(t - k)) and c
 DEEP = 1e-11  # of the tilted laws: what may lie outside of the window
 TILT_STRIDE, MU_SMALL = 0.5, 0.5  # between tilts, in slopes; the mu below which a deviation of T may be more
+TILTS_MOST = 9
 SKETCH_STRIDE = 1.8  # of these, in a sketch
 TILT_SHARE = 0.8  # of the tilt that counts: one before it reaches as far
 DEPTHS = (3, 4, 5, 6, 8, 11, 16, 24)  # tilts of a sketch
-EVENT_LEAST = 1e-280
+EVENT_LEAST, DELTA_USUAL = 1e-280, 1e-5
+COMMON = 0.5  # of the total variation: a delta that is not far out
 FEW_BITS = 12
 
 
 class Wanted(NamedTuple):
-    """What counts: a delta, or an epsilon, of so many uses together."""
+    """What counts: a delta, or else an epsilon, of one use."""
 
     delta: float | None
     epsilon: float | None
-    uses: int
+
+
+def wanted_of(delta: float | None, epsilon: float | None, uses: int) -> tuple[Wanted, ...]:
+    """What counts where so much is asked of so many uses together.
+
+    Of several each may have its share of the loss, or one nearly all of it.
+    """
+    if uses == 1:
+        return (Wanted(delta, epsilon),)
+    if epsilon is not None:
+        return tuple(Wanted(None, epsilon * share) for share in (1.0 / uses, 0.5 + 0.5 / uses, 1.0))
+    level = delta or DELTA_USUAL
+    return tuple(Wanted(level**share, None) for share in (1.0 / uses, 0.5 + 0.5 / uses, 1.0))
 
 
 class Shape(NamedTuple):
@@ -51,11 +65,11 @@ class Shape(NamedTuple):
 
 
 class Sketch(NamedTuple):
-    """About the masses of each value of T under Q and P, where they have digits, and the losses."""
+    """About the masses of each value of T under the first law and the second, and the losses, where they have digits."""
 
     total: FloatArray
-    q: FloatArray
-    p: FloatArray
+    first: FloatArray
+    second: FloatArray
     loss: FloatArray
 
 
@@ -72,17 +86,17 @@ class Chooser:
         self.weight = weight / weight.sum()
 
     def shape(self, wanted: Wanted) -> Shape:
-        """The statistic that shows most at the loss that counts."""
+        """The statistic that shows most where a record is removed, at the loss where this much is shown.
+
+        Where one is added the same: what tells low ratios best has wide laws of L far above them.
+        """
         found = (math.log(START[0]), math.log1p(START[1]))
-        for depth in DEPTHS:
-            law = self._at(found, depth)
-            near = self._near(law, wanted)
-            if near < law.loss.max(initial=-math.inf) - 0.1:
-                break
-        best, stride = self._shown(law, near), STRIDE
+        depth, law = self._deep(found, wanted, removed=True)
+        near = self._near(law, wanted)
+        best, stride = _shown(law, near), STRIDE
         for _ in range(TRIES):
             tries = [(found[0] + stride * u, found[1] + stride * v) for u, v in COMPASS]
-            values = [self._shown(self._at(each, depth), near) if each[1] >= 0.0 else 0.0 for each in tries]
+            values = [_shown(self._at(each, depth, True), near) if each[1] >= 0.0 else 0.0 for each in tries]
             most = max(values)
             if most > best:
                 best, found = most, tries[values.index(most)]
@@ -90,11 +104,19 @@ class Chooser:
                 stride *= 0.5
             else:
                 break
-        law = self._at(found, depth)
+        _, law = self._deep(found, wanted, self.removed)
         near = self._near(law, wanted)
         at = int(np.argmin(abs(law.loss - near))) if law.loss.size else 0
         total = float(law.total[at]) if law.loss.size else 0.0
-        return Shape(self.odds * math.exp(found[0]), math.expm1(found[1]), near, total, self._slope(law, at))
+        return Shape(self.odds * math.exp(found[0]), math.expm1(found[1]), near, total, _slope(law, at))
+
+    def _deep(self, place: tuple[float, float], wanted: Wanted, removed: bool) -> tuple[int, Sketch]:
+        """So many tilts that what counts has digits."""
+        for depth in DEPTHS:
+            law = self._at(place, depth, removed)
+            if self._near(law, wanted) < law.loss.max(initial=-math.inf) - 0.1:
+                break
+        return depth, law
 
     def placed(self, shape: Shape, cells: int, tail: float) -> tuple[Labels, Window]:
         """Labels and a window with so many cells."""
@@ -102,7 +124,7 @@ class Chooser:
         end = TILT_SHARE * self._tilt(label, shape.total)
         stride = self._stride(label, shape.slope)
         least, most = min(0.0, end), max(shape.slope, end)
-        row = np.linspace(least, most, max(math.ceil((most - least) / stride), 1) + 1).tolist()
+        row = np.linspace(least, most, min(max(math.ceil((most - least) / stride), 1), TILTS_MOST) + 1).tolist()
         low, high = self._ends(label, row[0], row[-1], stride)
         step = _few_bits((high - low) / (cells - 4))
         top = min(self.mu + math.sqrt(-2.0 * math.log(tail)) + 2.0, float(self.z[-1]))
@@ -115,14 +137,14 @@ class Chooser:
         window = Window(math.floor(low / step), cells, tuple(step * each for each in row), shape.slope * step, stride * step)
         return Labels(points, first, step, shape.x), window
 
-    def _at(self, place: tuple[float, float], depth: int) -> Sketch:
-        return self._sketch(self.odds * math.exp(place[0]), math.expm1(place[1]), depth)
+    def _at(self, place: tuple[float, float], depth: int, removed: bool) -> Sketch:
+        return self._sketch(self.odds * math.exp(place[0]), math.expm1(place[1]), depth, removed)
 
-    def _sketch(self, x: float, c: float, depth: int) -> Sketch:
+    def _sketch(self, x: float, c: float, depth: int, removed: bool) -> Sketch:
         """By plain transforms, each value from the tilt where it has most digits."""
         work.spend(SKETCH_UNITS * depth)
         label = self._label(x, c)
-        stride = SKETCH_STRIDE * self._stride(label, 1.0 / (1.0 + c / 2.0)) * (1.0 if self.removed else -1.0)
+        stride = SKETCH_STRIDE * self._stride(label, 1.0 / (1.0 + c / 2.0)) * (1.0 if removed else -1.0)
         tilts = [stride * index for index in range(depth)]
         low, high = self._ends(label, min(tilts), max(tilts), abs(stride))
         step = (high - low) / SKETCH_CELLS
@@ -148,39 +170,26 @@ class Chooser:
             q, p = best
             known = (q > 0.0) & (p > 0.0) & np.isfinite(q) & np.isfinite(p)
             loss = np.log(p[known] / q[known])
-        return Sketch((n * step)[known], q[known], p[known], loss if self.removed else -loss)
+        first, second = (p, q) if removed else (q, p)
+        return Sketch((n * step)[known], first[known], second[known], loss if removed else -loss)
 
     def _label(self, x: float, c: float) -> FloatArray:
         """log(1 + x Y) + c x Y/(1 + x Y), at the points of the grid."""
         log_x = self.log_ratio + math.log(x)
         return np.logaddexp(0.0, log_x) + c / (1.0 + np.exp(-log_x))
 
-    def _shown(self, law: Sketch, near: float) -> float:
-        """H at the loss, of T alone."""
-        a = math.exp(near)
-        gain = law.p - a * law.q if self.removed else law.q - a * law.p
-        return float(np.maximum(gain, 0.0).sum())
-
     def _near(self, law: Sketch, wanted: Wanted) -> float:
-        """The loss that counts: of several uses each has its share; where all are common, next to 0."""
+        """The loss that counts; 0 where so much delta is common."""
         if wanted.epsilon is not None:
-            return min(wanted.epsilon / wanted.uses, 500.0)
-        delta = max(wanted.delta or 1e-5, EVENT_LEAST) ** (1.0 / wanted.uses)
-        if wanted.uses > 1 and delta > 0.5 * self._shown(law, 0.0):
+            return min(wanted.epsilon, 500.0)
+        delta = max(wanted.delta or DELTA_USUAL, EVENT_LEAST)
+        if delta > COMMON * _shown(law, 0.0):
             return 0.0
         low, high = -50.0, 500.0
         for _ in range(60):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if self._shown(law, middle) > delta else (low, middle)
+            low, high = (middle, high) if _shown(law, middle) > delta else (low, middle)
         return low
-
-    def _slope(self, law: Sketch, at: int) -> float:
-        """About d log L/dT where the loss has this place."""
-        left, right = max(at - len(law.loss) // 8, 0), min(at + len(law.loss) // 8, len(law.loss) - 1)
-        if left >= right:
-            return 0.5
-        found = abs(float((law.loss[right] - law.loss[left]) / (law.total[right] - law.total[left])))
-        return min(max(found, 0.02), 1.5)
 
     def _tilt(self, label: FloatArray, total: float) -> float:
         """The tilt of Q at which T has this mean."""
@@ -225,6 +234,20 @@ class Chooser:
             ]
             ends.append(side * min(tries))
         return ends[0], ends[1]
+
+
+def _shown(law: Sketch, near: float) -> float:
+    """H at the loss, of T alone."""
+    return float(np.maximum(law.first - math.exp(near) * law.second, 0.0).sum())
+
+
+def _slope(law: Sketch, at: int) -> float:
+    """About d log L/dT where the loss has this place."""
+    left, right = max(at - len(law.loss) // 8, 0), min(at + len(law.loss) // 8, len(law.loss) - 1)
+    if left >= right:
+        return 0.5
+    found = abs(float((law.loss[right] - law.loss[left]) / (law.total[right] - law.total[left])))
+    return min(max(found, 0.02), 1.5)
 
 
 def _few_bits(step: float) -> float:

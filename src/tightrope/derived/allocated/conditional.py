@@ -14,6 +14,7 @@ Reference: Scarf 1958 (the square); ours.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,15 +194,16 @@ def _above(moment: Enclosure) -> FloatArray:
     return np.where(np.isfinite(moment.radius), moment.upper, np.inf)
 
 
-def point_row(losses: tuple[float, ...], near: float, count: int, alone: bool) -> list[float]:
-    """Rising ratios where a profile is asked: over all losses, more where outcomes are common, most next to one.
+def point_row(losses: Sequence[tuple[float, float, float, float]], near: Sequence[float], count: int) -> list[float]:
+    """Rising ratios where a profile is asked: over all losses, more where outcomes are common, most next to some.
 
-    losses: the least and the largest, and those between which outcomes are common. alone: for one use.
+    losses: of each statistic the least and the largest, and between them those between which outcomes are common.
     """
-    low, common, rare, high = losses
+    low, common, rare, high = (side(each) for side, each in zip((min, min, max, max), zip(*losses, strict=True), strict=True))
     third = count // 3
-    wide = np.linspace(low, high, third)
-    middle = np.linspace(common, rare, third if alone else count - third)
-    close = near + np.linspace(-1.0, 1.0, third if alone else 1) ** 3 * 0.25 * max(abs(near), math.log(2.0))
-    found: list[float] = np.exp(np.unique(np.concatenate([wide, middle, close]))).tolist()
+    rows = [np.linspace(low, high, third), np.linspace(common, max(rare, *near), third)]
+    for each in near:
+        reach = 0.25 * max(abs(each), math.log(2.0))
+        rows.append(each + np.linspace(-1.0, 1.0, third // len(near)) ** 3 * reach)
+    found: list[float] = np.exp(np.unique(np.concatenate(rows))).tolist()
     return found

@@ -17,6 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
 from flint import arb
 
 from ...errors import UnsupportedMechanism
@@ -30,7 +31,7 @@ from ..least import LeastPair
 from ..poisson import poisson_pair, rate_ends
 from ..polygon import above, below
 from ..product import product_pair
-from .choice import Chooser, Shape, Wanted
+from .choice import Chooser, wanted_of
 from .conditional import Conditional, point_row
 from .pair import allocated_pair
 from .statistic import Steps, values_of
@@ -53,6 +54,7 @@ COARSE_POINTS = 512  # up to so many, the coarse one
 MANY_STEPS = 1 << 15  # from which on labels of one step are so small that more cells are needed
 COVERINGS_MOST = 3000  # of four sets
 TAIL_SHARE = 1e-3  # of the tail that may be lost: for what lies beyond the last point
+APART = 0.05  # losses that count: nearer ones have one statistic
 NARROW = 1.05  # delta above over that below, for one use: blocks would say more next to never
 
 
@@ -128,22 +130,28 @@ class SeveralPair(Pair):
         with working_precision(BITS_START):
             mu = self.base.normal_shift()
         assert mu is not None
+        law = Steps(mu, self.steps, self.uses)
         chooser = Chooser(float(mu.mid()), self.steps, self.uses, self.direction)
-        shape = chooser.shape(Wanted(fine.delta, fine.epsilon, fine.uses))
         tail = min(max(fine.tail, 1e-250), 1e-6)
         cells = grade.cells * (4 if self.steps > MANY_STEPS else 1)
-        labels, window = chooser.placed(shape, cells, TAIL_SHARE * tail)
         orders = (0, 1, 2, 3, 4) if coverings_most(self.uses, 4) <= COVERINGS_MOST else (0, 1, 2)
-        found = Conditional(values_of(Steps(mu, self.steps, self.uses), labels, window, orders), tail)
-        events = found.events(self.direction)
-        a = math.exp(shape.near)
-        shown = max((p - a * q for p, q in events), default=0.0)
-        row = point_row(found.losses(self.direction), shape.near, grade.points, alone=fine.uses == 1)
-        points = [(each, found.profile(each, self.direction)) for each in row]
+        shapes, found = [], []
+        for wanted in wanted_of(fine.delta, fine.epsilon, fine.uses):
+            shape = chooser.shape(wanted)
+            if all(abs(shape.near - other.near) > APART for other in shapes):
+                shapes.append(shape)
+                found.append(Conditional(values_of(law, *chooser.placed(shape, cells, TAIL_SHARE * tail), orders), tail))
+        # Events of any statistic are real, and any bound from above holds: each is asked where it tells most.
+        events = [event for each in found for event in each.events(self.direction)]
+        near = np.array([shape.near for shape in shapes])
+        row = point_row([each.losses(self.direction) for each in found], near.tolist(), grade.points)
+        points = [(a, found[np.argmin(abs(near - math.log(a)))].profile(a, self.direction)) for a in row]
         with working_precision(BITS_START):
             lower = below([(arb(p), arb(q)) for p, q in events])
             upper: Pair = above([(arb(alpha), arb(delta)) for alpha, delta in points])
-        if fine.uses > 1 or not found.profile(a, self.direction) <= NARROW * shown:
+        a = math.exp(shapes[0].near)
+        shown = max((p - a * q for p, q in events), default=0.0)
+        if fine.uses > 1 or not found[0].profile(a, self.direction) <= NARROW * shown:
             upper = LeastPair((upper, self._blocks))
         return lower, upper
 
