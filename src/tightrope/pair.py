@@ -231,6 +231,10 @@ class Pair(ABC):
         """The exact profile of (pair, count) uses of its family, itself among them; a Pair where they are one."""
         return None
 
+    def normal_shift(self) -> arb | None:
+        """mu, where it is N(mu, 1) against N(0, 1), at the working precision. Guarantee: exact."""
+        return None
+
     def ratio_transform(self) -> RatioTransform | None:
         """The Laplace transform of dP/dQ under Q, where it falls quickly along vertical lines."""
         return None

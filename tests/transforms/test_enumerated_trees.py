@@ -114,6 +114,7 @@ TREES: Mapping[tuple[Theorem, Fact], Make] = {
     (t.GROUP_SCATTERED, Fact.GAUSSIAN): lambda: grouped(
         trees.random_allocation(named(leaves.noise, "DiscreteLaplace(scale=1.0)"), 2, 1, None), 2
     ),
+    (t.ALLOCATED_SETS, Fact.GAUSSIAN): lambda: trees.random_allocation(noise(), 3, 2, None),
     (t.GROUP_IN_BATCH, Fact.GROUPS): lambda: grouped(without_replacement(histograms(), 2, 2), 2),
     (CHAIN, Fact.EVERYWHERE): lambda: grouped(histograms(), 2),
 }
@@ -131,7 +132,8 @@ ALSO: Mapping[tuple[Theorem, Fact], tuple[tuple[Theorem, Fact], ...]] = {
     ),
 }
 # Here the need guards the rarest ways to divide large groups, which count by the sum of squares: of two records none.
-HARMLESS = {(t.GROUP_SCATTERED, Fact.GAUSSIAN)}
+# And what is not normal noise has no pair of sets of steps, so that its blocks are what is left.
+HARMLESS = {(t.GROUP_SCATTERED, Fact.GAUSSIAN), (t.ALLOCATED_SETS, Fact.GAUSSIAN)}
 # What has no version with finitely many outputs, or is about lower ends; test_theorems.py has a base for each.
 ELSEWHERE = {(t.BEST_OF, Fact.TAILS), (t.GROUP_CONCENTRATED, Fact.EVERYWHERE), *UNWITNESSED}
 

@@ -56,6 +56,7 @@ LACKING: Mapping[tuple[Theorem, Fact], Make] = {
     (t.ONE_USER, Fact.BOUNDED): lambda: tr.Gaussian(sigma=1).shuffle(users=1),
     (t.BEST_OF, Fact.TAILS): lambda: MOMENTS.best_of(law="geometric", mean=2),
     (t.PARALLEL, Fact.ADD_REMOVE): lambda: tr.parallel(REPLACED, ADDED),
+    (t.ALLOCATED_SETS, Fact.GAUSSIAN): lambda: t.ALLOCATED_SETS.demand(tr.Laplace(scale=1)),
     (t.ALLOCATION, Fact.ADD_REMOVE): lambda: REPLACED.random_allocation(steps=3),
     (t.ALLOCATION, Fact.SIZE): lambda: EITHER.random_allocation(steps=3),
     (t.POISSON, Fact.OTHERS): lambda: MEASURED.poisson(rate=0.5),

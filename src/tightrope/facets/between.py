@@ -13,8 +13,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fineness:
-    """points of a finite law, the P-mass that may go to infinite loss, and whether balls alone are used."""
+    """points of a finite law, the P-mass that may go to infinite loss, and whether balls alone are used.
+
+    delta, epsilon: what is asked of all `uses` together, of which this is one, where that is known: what a law may
+    aim at.
+    """
 
     points: int
     tail: float
     proof: bool
+    delta: float | None = None
+    epsilon: float | None = None
+    uses: int = 1

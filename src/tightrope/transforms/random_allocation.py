@@ -4,8 +4,9 @@ Claim, adding or removing a record, one use: let (P, Q) dominate a step, with th
 Y_i = dP/dQ be independent under Q. Then (mean over i of Q x ... x P x ... x Q, Q x ... x Q) dominates the run, with
 L = (Y_1 + ... + Y_steps)/steps for remove; H(a) = E(L - a)_+ + P[Q = 0]. For add H(a) = E(1 - a L)_+ with (Q, P) the
 pair of that direction. A step may be chosen by what was seen before it. Tight where the base is.
-Claim, several uses: the run is a mixture of runs with one use in each of `uses` blocks of steps, whose sizes differ by
-one at most: the composition of their pairs dominates. It is not attained.
+Claim, several uses: L is the mean over all sets of `uses` steps of the products of their Y_i. Of Gaussian noise that is
+what is bounded, from both sides. Of other noise the composition of `uses` blocks of steps, whose sizes differ by one at
+most, with one use in each: the run is a mixture of such, so that this dominates. It is not attained.
 All steps: the composition of so many uses of the base. Groups, in one use of Gaussian noise: scattered.py.
 Reference: Feldman, Shenfeld 2025 and 2026; Chua et al. 2025 (balls and bins). Proof: docs/proofs/allocation.md.
 """
@@ -14,7 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..derived.product import product_pair
 from ..errors import InvalidParameter
 from ..mechanisms.base import Mechanism
 from ..mechanisms.facts import Theorem
@@ -24,7 +24,7 @@ from ..relation import Direction, Relation
 from .base import Transformation
 from .composition import repeat
 from .scattered import SPREAD_MOST, scattered_pair
-from .theorems import ALLOCATION, EVERY_STEP, GROUP_SCATTERED, SAMPLE_WITNESS
+from .theorems import ALLOCATED_SETS, ALLOCATION, EVERY_STEP, GROUP_SCATTERED, SAMPLE_WITNESS
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,7 +40,8 @@ class RandomAllocation(Transformation):
     relation = Relation.ADD_REMOVE
     formula = (
         "Y_i = dP/dQ of step i, independent under Q, L their mean over the steps; remove: H(a) = E(L - a)_+ + w, "
-        "add: H(a) = E(1 - a L)_+, w the mass of P where Q has none. Several uses: composition of `uses` blocks of "
+        "add: H(a) = E(1 - a L)_+, w the mass of P where Q has none. Several uses: L is the mean over all sets of "
+        "`uses` steps of the products of their Y_i, for Gaussian noise; for other noise composition of `uses` blocks of "
         "steps, one use in each"
     )
     theorem = (
@@ -48,9 +49,9 @@ class RandomAllocation(Transformation):
         "[proof](proofs/allocation.md)"
     )
     tightness = (
-        "One use, and as many uses as steps: tight where the base is, also under composition (a new allocation each "
-        "time); else lower ends are those of its real neighbours. Other numbers of uses: not tight, and lower ends "
-        "speak of the dominating pair."
+        "One use, as many uses as steps, and any uses of Gaussian noise: tight where the base is, also under composition "
+        "(a new allocation each time); else lower ends are those of its real neighbours. Several uses of other noise, "
+        "more than 256, or of more than a million steps: not tight, and lower ends speak of the dominating pair."
     )
     relations = (
         "A record is added or removed; the base has its sensitivity under that (C for records clipped to norm C). "
@@ -66,12 +67,14 @@ class RandomAllocation(Transformation):
             raise InvalidParameter(
                 f"uses must be at most steps, {self.steps}, not {self.uses}: a record is in a step once at most"
             )
-        self.rests_on.demand(self.base)
+        (EVERY_STEP if self.uses == self.steps else ALLOCATION).demand(self.base)
 
     @property
     def rests_on(self) -> Theorem:
         """All records at each step need no size."""
-        return EVERY_STEP if self.uses == self.steps else ALLOCATION
+        if self.uses == self.steps:
+            return EVERY_STEP
+        return ALLOCATED_SETS if self._by_sets else ALLOCATION
 
     @property
     def everywhere(self) -> bool:
@@ -87,15 +90,25 @@ class RandomAllocation(Transformation):
         return repeat(self.base, self.steps) if self.uses == self.steps else None
 
     @property
+    def _by_sets(self) -> bool:
+        """Whether several uses have the pair of all sets, and not that of blocks: so has what is below them."""
+        from ..derived.allocated.several import sets_known
+
+        if self.uses in (1, self.steps) or not ALLOCATED_SETS.holds(self.base):
+            return False
+        pairs = (pair for each in Direction for pair in (self.base.pair(each), *self.base.floors(each)))
+        return all(sets_known(pair, self.steps, self.uses) for pair in pairs)
+
+    @property
     def tight(self) -> bool:
-        return self.base.tight and self.uses in (1, self.steps)
+        return self.base.tight and (self.uses in (1, self.steps) or self._by_sets)
 
     @property
     def attained(self) -> bool:
         every = self._everywhere
         if every is not None:
             return every.attained
-        return self.uses == 1 and SAMPLE_WITNESS.holds(self.base)
+        return (self.uses == 1 or self._by_sets) and SAMPLE_WITNESS.holds(self.base)
 
     @property
     def attained_once(self) -> bool:
@@ -111,7 +124,7 @@ class RandomAllocation(Transformation):
         every = self._everywhere
         if every is not None:
             return every.floors(direction)
-        if self.uses > 1:
+        if self.uses > 1 and not self._by_sets:
             return (self.pair(direction),)
         return tuple(self._allocated(floor, direction) for floor in self.base.floors(direction))
 
@@ -138,9 +151,11 @@ class RandomAllocation(Transformation):
         return size == 1 and self.tight if every is None else every.group_tight(size)
 
     def _allocated(self, base: Pair, direction: Direction) -> Pair:
-        """One block of all steps, or several of sizes that differ by one at most."""
+        """One of all steps; several by all of their sets, or by a block of steps for each of them."""
         from ..derived.allocated.pair import allocated_pair
+        from ..derived.allocated.several import blocks_pair, several_pair
 
-        each, longer = divmod(self.steps, self.uses)
-        blocks = [(each, self.uses - longer), (each + 1, longer)]
-        return product_pair((allocated_pair(base, steps, direction), count) for steps, count in blocks if count)
+        if self.uses == 1:
+            return allocated_pair(base, self.steps, direction)
+        make = several_pair if self._by_sets else blocks_pair
+        return make(base, self.steps, self.uses, direction)

@@ -120,6 +120,14 @@ ALLOCATION = Theorem(
     "allocation.md",
     SAMPLED,
 )
+ALLOCATED_SETS = Theorem(
+    "random allocation, several uses",
+    "the mean over all sets of steps of the products of their likelihood ratios, between a sum of labels and its "
+    "conditional moments; the base has what one use needs, too",
+    "ours; the square: Scarf 1958",
+    "allocation.md, sections 10 to 14",
+    (Fact.GAUSSIAN,),
+)
 EVERY_STEP = Theorem(
     "random allocation",
     "with as many uses as steps every record is in every step: a composition",

@@ -56,7 +56,9 @@ def _made(pair: Pair, fine: Fineness) -> Bracket:
     known = all(each.lower is base for each, base in zip(inside, pair.bases(), strict=True))
     ends = [pair if known else pair.over(tuple(each[side] for each in inside)) for side in (0, 1)]
     found = [each.between(fine) or (each, each) for each in (ends if ends[0] is not ends[1] else ends[:1])]
-    return Bracket(found[0][0], found[-1][1])
+    upper = found[-1][1]
+    # What is above may be known between finite pairs only, such as a product: it is made one law in its turn.
+    return Bracket(found[0][0], bracket(upper, fine).upper if upper.bracketed() else upper)
 
 
 class _Part(NamedTuple):

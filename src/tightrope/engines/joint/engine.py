@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ... import work
 from ...bound import Budget, budget_lines
@@ -130,7 +130,8 @@ def _several(
     uses = sum(count for _, count in terms)
     quantity, given = ("epsilon", delta) if epsilon is None else ("delta", epsilon)
     assert given is not None
-    fine = Fineness(tuning.POINTS_FIRST, _tail(delta, accuracy, uses) if delta else tuning.TAIL_FIRST, proof)
+    first_tail = _tail(delta, accuracy, uses) if delta else tuning.TAIL_FIRST
+    fine = Fineness(tuning.POINTS_FIRST, first_tail, proof, delta, epsilon, uses)
     aim = max(accuracy * tuning.PLAN_SHARE, tuning.FIRST_AIM)
     best: tuple[tuple[float, float], SeveralEvaluator] | None = None
     for _ in range(tuning.ROUNDS_MOST):
@@ -166,7 +167,7 @@ def _several(
         if finer == fine.points and not deeper:
             break
         aim = max(tuning.PLAN_SHARE * accuracy, min(aim, tuning.PLAN_SHARE * width * (fine.points / finer) ** 2))
-        fine = Fineness(finer, tail, proof)
+        fine = replace(fine, points=finer, tail=tail)
     assert best is not None
     return best[1]
 

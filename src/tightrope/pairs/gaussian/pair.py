@@ -85,6 +85,9 @@ class GaussianPair(Pair):
     def reversed(self) -> GaussianPair:
         return self
 
+    def normal_shift(self) -> arb:
+        return self.ball_mu()
+
     def ratio_transform(self) -> RatioTransform:
         from .ratio import GaussianRatio
 

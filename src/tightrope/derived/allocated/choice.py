@@ -1,0 +1,256 @@
+"""Which statistic tells most of k of t steps: found in plain numbers, by what its sums alone show.
+
+Nothing here is certified, and no bound rests on it: any labels and any window are valid.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ... import work
+from ...kernels.enclosure import FloatArray
+from ...relation import Direction
+from .statistic import Labels, Window
+
+REACH = 12.0  # standard deviations of a step, on either side of both laws
+GRID_POINTS = 2401
+SKETCH_CELLS = 1 << 11
+SKETCH_UNITS = 3e6  # of work: one tilt of one statistic looked at
+TRIES = 24
+STRIDE, STRIDE_LEAST = 0.4, 0.03
+COMPASS = ((-1.0, 1.0), (1.0, -1.0), (0.5, 0.5), (-0.5, -0.5))  # of log x and log(1 + c): along the ridge, and across
+START = (0.3, 1.5)  # x/(k/(t - k)) and c
+DEEP = 1e-11  # of the tilted laws: what may lie outside of the window
+TILT_STRIDE, MU_SMALL = 0.5, 0.5  # between tilts, in slopes; the mu below which a deviation of T may be more
+TILTS_MOST = 9
+SKETCH_STRIDE = 1.8  # of these, in a sketch
+TILT_SHARE = 0.8  # of the tilt that counts: one before it reaches as far
+DEPTHS = (3, 4, 5, 6, 8, 11, 16, 24)  # tilts of a sketch
+EVENT_LEAST, DELTA_USUAL = 1e-280, 1e-5
+COMMON = 0.5  # of the total variation: a delta that is not far out
+FEW_BITS = 12
+
+
+class Wanted(NamedTuple):
+    """What counts: a delta, or else an epsilon, of one use."""
+
+    delta: float | None
+    epsilon: float | None
+
+
+def wanted_of(delta: float | None, epsilon: float | None, uses: int) -> tuple[Wanted, ...]:
+    """What counts where so much is asked of so many uses together.
+
+    Of several each may have its share of the loss, or one nearly all of it.
+    """
+    if uses == 1:
+        return (Wanted(delta, epsilon),)
+    if epsilon is not None:
+        return tuple(Wanted(None, epsilon * share) for share in (1.0 / uses, 0.5 + 0.5 / uses, 1.0))
+    level = delta or DELTA_USUAL
+    return tuple(Wanted(level**share, None) for share in (1.0 / uses, 0.5 + 0.5 / uses, 1.0))
+
+
+class Shape(NamedTuple):
+    """x and c of the labels, the loss that counts, the value of T that it has, and about d log L/dT there."""
+
+    x: float
+    c: float
+    near: float
+    total: float
+    slope: float
+
+
+class Sketch(NamedTuple):
+    """About the masses of each value of T under the first law and the second, and the losses, where they have digits."""
+
+    total: FloatArray
+    first: FloatArray
+    second: FloatArray
+    loss: FloatArray
+
+
+class Chooser:
+    """Statistics of k of t steps at mu, for one direction."""
+
+    def __init__(self, mu: float, steps: int, uses: int, direction: Direction) -> None:
+        self.mu, self.steps, self.uses = mu, steps, uses
+        self.removed = direction is Direction.REMOVE
+        self.odds = uses / (steps - uses)
+        self.z = np.linspace(-REACH, mu * 2.0 + REACH, GRID_POINTS)
+        self.log_ratio = mu * self.z - mu * mu / 2.0
+        weight = np.exp(-0.5 * self.z**2)
+        self.weight = weight / weight.sum()
+
+    def shape(self, wanted: Wanted) -> Shape:
+        """The statistic that shows most where a record is removed, at the loss where this much is shown.
+
+        Where one is added the same: what tells low ratios best has wide laws of L far above them.
+        """
+        found = (math.log(START[0]), math.log1p(START[1]))
+        depth, law = self._deep(found, wanted, removed=True)
+        near = self._near(law, wanted)
+        best, stride = _shown(law, near), STRIDE
+        for _ in range(TRIES):
+            tries = [(found[0] + stride * u, found[1] + stride * v) for u, v in COMPASS]
+            values = [_shown(self._at(each, depth, True), near) if each[1] >= 0.0 else 0.0 for each in tries]
+            most = max(values)
+            if most > best:
+                best, found = most, tries[values.index(most)]
+            elif stride > STRIDE_LEAST:
+                stride *= 0.5
+            else:
+                break
+        _, law = self._deep(found, wanted, self.removed)
+        near = self._near(law, wanted)
+        at = int(np.argmin(abs(law.loss - near))) if law.loss.size else 0
+        total = float(law.total[at]) if law.loss.size else 0.0
+        return Shape(self.odds * math.exp(found[0]), math.expm1(found[1]), near, total, _slope(law, at))
+
+    def _deep(self, place: tuple[float, float], wanted: Wanted, removed: bool) -> tuple[int, Sketch]:
+        """So many tilts that what counts has digits."""
+        for depth in DEPTHS:
+            law = self._at(place, depth, removed)
+            if self._near(law, wanted) < law.loss.max(initial=-math.inf) - 0.1:
+                break
+        return depth, law
+
+    def placed(self, shape: Shape, cells: int, tail: float) -> tuple[Labels, Window]:
+        """Labels and a window with so many cells."""
+        label = self._label(shape.x, shape.c)
+        end = TILT_SHARE * self._tilt(label, shape.total)
+        stride = self._stride(label, shape.slope)
+        least, most = min(0.0, end), max(shape.slope, end)
+        row = np.linspace(least, most, min(max(math.ceil((most - least) / stride), 1), TILTS_MOST) + 1).tolist()
+        low, high = self._ends(label, row[0], row[-1], stride)
+        step = _few_bits((high - low) / (cells - 4))
+        top = min(self.mu + math.sqrt(-2.0 * math.log(tail)) + 2.0, float(self.z[-1]))
+        first = round(float(label[0]) / step)
+        last = min(round(float(np.interp(top, self.z, label)) / step), first + cells - 2)
+        points = np.interp((np.arange(first, last) + 0.5) * step, label, self.z)
+        highest = min(top, float(np.interp((last + 0.5) * step, label, self.z)))
+        points = np.maximum.accumulate(points)
+        points = np.concatenate([[-np.inf], points[points < highest], [highest]])
+        window = Window(math.floor(low / step), cells, tuple(step * each for each in row), shape.slope * step, stride * step)
+        return Labels(points, first, step, shape.x), window
+
+    def _at(self, place: tuple[float, float], depth: int, removed: bool) -> Sketch:
+        return self._sketch(self.odds * math.exp(place[0]), math.expm1(place[1]), depth, removed)
+
+    def _sketch(self, x: float, c: float, depth: int, removed: bool) -> Sketch:
+        """By plain transforms, each value from the tilt where it has most digits."""
+        work.spend(SKETCH_UNITS * depth)
+        label = self._label(x, c)
+        stride = SKETCH_STRIDE * self._stride(label, 1.0 / (1.0 + c / 2.0)) * (1.0 if removed else -1.0)
+        tilts = [stride * index for index in range(depth)]
+        low, high = self._ends(label, min(tilts), max(tilts), abs(stride))
+        step = (high - low) / SKETCH_CELLS
+        index = np.rint(label / step).astype(np.int64)
+        start = math.floor(low / step)
+        n = start + np.arange(SKETCH_CELLS)
+        moved = (self.weight, self.weight * np.exp(self.log_ratio))
+        best, radius = np.zeros((2, SKETCH_CELLS)), np.full((2, SKETCH_CELLS), np.inf)
+        with np.errstate(all="ignore"):
+            for tilt in tilts:
+                power = np.exp(tilt * step * (index - index[0]))
+                rows = [np.bincount(index % SKETCH_CELLS, each * power, SKETCH_CELLS) for each in moved]
+                sums = [float(row.sum()) for row in rows]
+                waves = [np.log(np.fft.rfft(row / total)) for row, total in zip(rows, sums, strict=True)]
+                for side, taken in enumerate((0, self.uses)):
+                    made = np.fft.irfft(np.exp((self.steps - taken) * waves[0] + taken * waves[1]), SKETCH_CELLS)
+                    logs = (self.steps - taken) * math.log(sums[0]) + taken * math.log(sums[1])
+                    scale = np.exp(logs - tilt * step * (n - self.steps * float(index[0])))
+                    closer = scale < radius[side]
+                    values = np.where(np.roll(made, -start % SKETCH_CELLS) > 1e-11, 1.0, 0.0) * scale
+                    best[side] = np.where(closer, np.roll(made, -start % SKETCH_CELLS) * values, best[side])
+                    radius[side] = np.where(closer, scale, radius[side])
+            q, p = best
+            known = (q > 0.0) & (p > 0.0) & np.isfinite(q) & np.isfinite(p)
+            loss = np.log(p[known] / q[known])
+        first, second = (p, q) if removed else (q, p)
+        return Sketch((n * step)[known], first[known], second[known], loss if removed else -loss)
+
+    def _label(self, x: float, c: float) -> FloatArray:
+        """log(1 + x Y) + c x Y/(1 + x Y), at the points of the grid."""
+        log_x = self.log_ratio + math.log(x)
+        return np.logaddexp(0.0, log_x) + c / (1.0 + np.exp(-log_x))
+
+    def _near(self, law: Sketch, wanted: Wanted) -> float:
+        """The loss that counts; 0 where so much delta is common."""
+        if wanted.epsilon is not None:
+            return min(wanted.epsilon, 500.0)
+        delta = max(wanted.delta or DELTA_USUAL, EVENT_LEAST)
+        if delta > COMMON * _shown(law, 0.0):
+            return 0.0
+        low, high = -50.0, 500.0
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if _shown(law, middle) > delta else (low, middle)
+        return low
+
+    def _tilt(self, label: FloatArray, total: float) -> float:
+        """The tilt of Q at which T has this mean."""
+        low, high = -1.0, 1.0
+        while self._moments(label, low)[0] > total and low > -1e6:
+            low *= 2.0
+        while self._moments(label, high)[0] < total and high < 1e6:
+            high *= 2.0
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self._moments(label, middle)[0] < total else (low, middle)
+        return low
+
+    def _stride(self, label: FloatArray, slope: float) -> float:
+        """Between two tilts, so that each value has digits in one of them: a few hits of much noise move by part of mu,
+        a sum of many small ratios by a deviation."""
+        stride = TILT_STRIDE * slope * max(1.0, 1.0 / self.mu)
+        if self.mu > MU_SMALL:
+            return stride
+        return max(stride, 1.0 / max(self._moments(label, 0.0)[1], 1e-9))
+
+    def _moments(self, label: FloatArray, tilt: float) -> tuple[float, float]:
+        """Mean and standard deviation of T under Q, tilted."""
+        power = self.weight * np.exp(np.clip(tilt * (label - label[0]), -600.0, 600.0))
+        power /= power.sum()
+        mean = float(power @ label)
+        return self.steps * mean, math.sqrt(self.steps * max(float(power @ (label - mean) ** 2), 0.0))
+
+    def _log(self, label: FloatArray, tilt: float) -> float:
+        """log E_Q e^(tilt T)."""
+        top = float(np.max(tilt * label))
+        return self.steps * (top + math.log(float(self.weight @ np.exp(tilt * label - top))))
+
+    def _ends(self, label: FloatArray, low: float, high: float, unit: float) -> tuple[float, float]:
+        """Where T lies under all of these tilts but for next to nothing, by Chernoff."""
+        ends = []
+        for tilt, side in ((low, -1.0), (high, 1.0)):
+            base = self._log(label, tilt)
+            tries = [
+                (self._log(label, tilt + side * each) - base - math.log(DEEP)) / each
+                for each in (unit * np.geomspace(0.1, 32.0, 30)).tolist()
+            ]
+            ends.append(side * min(tries))
+        return ends[0], ends[1]
+
+
+def _shown(law: Sketch, near: float) -> float:
+    """H at the loss, of T alone."""
+    return float(np.maximum(law.first - math.exp(near) * law.second, 0.0).sum())
+
+
+def _slope(law: Sketch, at: int) -> float:
+    """About d log L/dT where the loss has this place."""
+    left, right = max(at - len(law.loss) // 8, 0), min(at + len(law.loss) // 8, len(law.loss) - 1)
+    if left >= right:
+        return 0.5
+    found = abs(float((law.loss[right] - law.loss[left]) / (law.total[right] - law.total[left])))
+    return min(max(found, 0.02), 1.5)
+
+
+def _few_bits(step: float) -> float:
+    """A little above, with so few bits that multiples of it are doubles."""
+    mantissa, exponent = math.frexp(step)
+    return math.ldexp(math.ceil(math.ldexp(mantissa, FEW_BITS)), exponent - FEW_BITS)
