@@ -64,7 +64,8 @@ def test_options_go_on(scores: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_flag_that_is_not_given_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "scores.csv"
-    path.write_text("score,member\n" + "".join(f"{place % 7},{place % 2}\n" for place in range(99)) + "nan,1\n", "utf-8")
+    rows = [f"{place % 7},{place % 2}" for place in range(99)]
+    path.write_text("\n".join(["score,member", *rows, "nan,1", ""]), "utf-8")
     command = ["audit", str(path), "--one-run", "--delta", "1e-5", "--json"]
     assert run(command) == 2
     assert "NaN" in capsys.readouterr().err
