@@ -191,7 +191,7 @@ def test_what_cannot_be_built_is_a_failed_check(tmp_path: Path) -> None:
 )
 def test_classifiers_are_those_of_the_index(classifiers: list[str], complaint: str) -> None:
     given = [f"Programming Language :: Python :: {minor}" for minor in PYTHONS] + classifiers
-    lines = ["Metadata-Version: 2.4", "Name: a", "Version: 1", "Requires-Python: >=3.11"]
+    lines = ["Metadata-Version: 2.4", "Name: a", "Version: 1", "Requires-Python: >=3.11.2"]
     about = Metadata.from_email("\n".join([*lines, *(f"Classifier: {each}" for each in given), ""]), validate=False)
     found = metadata._classifiers(about).wrong
     assert complaint in found

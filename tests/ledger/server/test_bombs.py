@@ -60,7 +60,7 @@ BOMBS = {
     "functions": "Gaussian(sigma=" + "sqrt(" * 3_000 + "2" + ")" * 3_000 + ")",
     "chain": "Gaussian(sigma=1)" + ".poisson(rate=0.5)" * 1_000,
     "signs": f"Gaussian(sigma={'-' * 19_000}1)",
-    "sums": f"Gaussian(sigma={'1+' * 9_000}1)",
+    "sums": f"Gaussian(sigma={'1+' * 9_000}'1')",  # too long a chain for Python 3.11; 3.13 adds it up
     "factors": "Gaussian(sigma=1)" + "*2" * 9_000,
     "list": f"Gaussian(sigma=[{'1,' * 9_000}1])",
     "long": "Gaussian(sigma=1)" + " " * 20_000,
