@@ -103,7 +103,7 @@ class Table:
             from pandas import DataFrame
         except ImportError:
             raise InvalidParameter("a frame needs pandas: pip install pandas, or use to_csv()") from None
-        return DataFrame({column.heading: list(column.cells) for column in self.columns})
+        return DataFrame({column.heading: column.cells for column in self.columns})
 
     def _texts(self) -> list[list[str]]:
         """The headings and the cells as text."""
