@@ -37,6 +37,7 @@ from .moments import DEGREES, bits_of, moments
 
 HEAVY_VARIANCE = 0.06  # variance of L' from which on lower degrees are tried too
 PLAINER_BITS = 256
+ALLOCATED_SHIFT_MOST = 8.0  # deviations between bins: beyond, nobody takes one for another
 
 Use = tuple[BinGram, Fraction, int]  # inner products, the factor that makes them those of G, and how often
 
@@ -112,17 +113,22 @@ class BinsPair(Pair):
         return below, product_pair(most)
 
     def _alike(self, bins: int, ends: Sequence[int], factor: arb, up: bool) -> list[Pair]:
-        """Of this norm and this inner product: a common Gaussian, and random allocation of what is left."""
+        """Of this norm and this inner product: a common Gaussian, and random allocation of what is left.
+
+        Where what is left tells the bins apart, one Gaussian of the norm above, and the common one below.
+        """
         from ...derived.allocated.pair import allocated_pair
 
         norm, common = ends
-        found: list[Pair] = []
-        for square, steps in ((common, 1), (norm - common, bins)):
-            root = (arb(fmpz(square)) * factor).sqrt()
-            shift = upper_float(root) if up else lower_float(root)
-            if shift > 0.0:
-                pair: Pair = GaussianPair(((1.0, shift, 1),))
-                found.append(pair if steps == 1 else allocated_pair(pair, steps, self.direction))
+        whole, shared, rest = (
+            (upper_float if up else lower_float)((arb(fmpz(square)) * factor).sqrt())
+            for square in (norm, common, norm - common)
+        )
+        if rest > ALLOCATED_SHIFT_MOST:
+            shared, rest = (whole if up else shared), 0.0
+        found: list[Pair] = [GaussianPair(((1.0, shared, 1),))] if shared > 0.0 else []
+        if rest > 0.0:
+            found.append(allocated_pair(GaussianPair(((1.0, rest, 1),)), bins, self.direction))
         return found
 
     def largest(self) -> arb:
