@@ -31,6 +31,8 @@ REFUSED = {
     "{": "not JSON",
     "[" * 10_000: "nested more than 100",
     '{"a":' * 10_000 + "1" + "}" * 10_000: "nested more than 100",
+    '["' + '\\"[' * 10_000: "not JSON",
+    "[" + '"[", ' * 10_000 + "1]": "schema 1",
     "1": "schema 1",
     "null": "schema 1",
     "[]": "schema 1",

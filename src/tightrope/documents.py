@@ -23,11 +23,13 @@ from .version import __version__, install_command
 
 SCHEMA = 1
 DEPTH_MOST = 100
+BRACKETS_MOST = 4 * DEPTH_MOST  # within one another: a composition takes three of them
 EXACT_MOST = 2.0**53  # up to here whole numbers are the same, written as integers or as doubles
 
 Date = str | date | None  # of a document: ISO 8601, UTC where nothing else is said; None for now
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_MARK = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)  # a text, closed or not, or a bracket
 
 
 def write(content: Mapping[str, object]) -> str:
@@ -107,6 +109,8 @@ def read(text: str, about: str, changed: bool = False) -> dict[str, Any]:
 
 def read_value(text: str) -> Any:
     """Any JSON value, strictly: no key twice, no number beyond a double, none of JavaScript's other constants."""
+    if isinstance(text, str) and _brackets(text) > BRACKETS_MOST:
+        raise DataError(f"nested more than {DEPTH_MOST} deep")
     try:
         return json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant, parse_float=_finite)
     except DataError:
@@ -117,6 +121,21 @@ def read_value(text: str) -> Any:
         raise DataError(f"nested more than {DEPTH_MOST} deep") from None
     except (TypeError, ValueError):
         raise DataError("not JSON: a text, with numbers within the range of a double, is needed") from None
+
+
+def _brackets(text: str) -> int:
+    """How many brackets are open at once: counted here, as Python's reader ends where its stack does, or not at all."""
+    opening = text.count("[") + text.count("{")
+    if opening <= BRACKETS_MOST:
+        return opening
+    depth = most = 0
+    for match in _MARK.finditer(text):
+        if match[0] in "[{":
+            depth += 1
+            most = max(most, depth)
+        elif match[0] in "]}":
+            depth -= 1
+    return most
 
 
 def plain(value: object) -> Any:
