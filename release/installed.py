@@ -18,7 +18,8 @@ EXTRAS = (
 )
 EVERY_MODULE = """
 import importlib, pkgutil, tightrope
-EXTRA = ("anyio", "psycopg", "sqlalchemy", "starlette", "uvicorn")
+EXTRA = ("anyio", "matplotlib", "psycopg", "sqlalchemy", "starlette", "uvicorn")
+ROOMS = (".explore.", ".extend.", ".ledger.", ".listening", ".plotting.")
 for module in pkgutil.walk_packages(tightrope.__path__, "tightrope."):
     if module.name.endswith(".__main__"):
         continue
@@ -26,7 +27,7 @@ for module in pkgutil.walk_packages(tightrope.__path__, "tightrope."):
         importlib.import_module(module.name)
     except ImportError as error:
         adapter = ".interop." in module.name and "pip install" in str(error)
-        extra = any(each in module.name for each in (".explore.", ".ledger.", ".listening")) and error.name in EXTRA
+        extra = any(room in module.name for room in ROOMS) and error.name and error.name.split(".")[0] in EXTRA
         if not adapter and not extra:
             raise
 print(tightrope.__version__)

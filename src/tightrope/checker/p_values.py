@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from heapq import heappop, heappush
 from typing import Any
 
@@ -54,10 +55,8 @@ def test_p(test: Mapping[str, Any], slopes: Slopes, goal: arb, until: float) -> 
         if count > n1 or false > n0:
             raise ValueError("counts are at most so many as there are runs")
         return _counts(n1, n0, false, count, lambda x: _power(slopes, x), goal, until)
-    found = arb(1)
-    for slope in slopes if method == "O2" else ():  # bets are not checked
-        found = found.min(_guesses(test, slope))
-    return found
+    guesses = [_guesses(test, slope) for slope in slopes] if method == "O2" else []  # bets are not checked
+    return reduce(arb.min, guesses, arb(1))
 
 
 def program_p(test: Mapping[str, Any], slopes: Slopes, said: Mapping[str, Any]) -> arb:
