@@ -5,7 +5,7 @@ Claim: for nonnegative x_0, ..., x_m, weights c >= 0 and exponents nu,
     radius = 1/N sum over frequencies of [ sum c_nu B_nu sum_r nu_r e_r/M_r + powers sum c_nu B_nu + transform |G| ],
 e_r the error of the transform F_r, M_r = max(|F_r|, min(|F_r| + e_r, sum of x_r)), B_nu = prod M_r^nu_r, G the computed
 sum. `total` is at or above the sum of all entries.
-Guarantee: entrywise, as kernels.fft. Proof: docs/proofs/allocation_several.md, section 4.
+Guarantee: entrywise, as kernels.fft. Proof: docs/proofs/allocation.md, section 13.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .ulps import UNIT
 
 WEIGHT_UNITS = 8.0  # relative, of a weight: that of an exponential of a narrow ball
 FACTORS_MOST = 1 << 26  # in one product: their roundings stay far below the slack of a radius
-TERM_UNITS = 16.0  # of work: one frequency of one term
+TERM_UNITS = 10.0  # of work: one frequency of one term
 
 
 class WeightedSum(NamedTuple):

@@ -51,7 +51,7 @@ class RandomAllocation(Transformation):
     tightness = (
         "One use, as many uses as steps, and any uses of Gaussian noise: tight where the base is, also under composition "
         "(a new allocation each time); else lower ends are those of its real neighbours. Several uses of other noise, "
-        "more than 256, or of more than a million steps: not tight, and lower ends speak of the dominating pair."
+        "more than 256, or of more than 131072 steps: not tight, and lower ends speak of the dominating pair."
     )
     relations = (
         "A record is added or removed; the base has its sensitivity under that (C for records clipped to norm C). "
