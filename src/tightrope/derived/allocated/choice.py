@@ -66,7 +66,7 @@ class Shape(NamedTuple):
 
 
 class Sketch(NamedTuple):
-    """About the masses of each value of T under the first law and the second, and the losses, where they have digits."""
+    """Values of T, about their masses under the first law and the second, and the losses, where these have digits."""
 
     total: FloatArray
     first: FloatArray
@@ -129,8 +129,9 @@ class Chooser:
         label = self._label(shape.x, shape.c)
         end = TILT_SHARE * self._tilt(label, shape.total)
         stride = self._stride(label, shape.slope)
-        least, most = min(0.0, end), max(shape.slope, end)
-        row = np.linspace(least, most, min(max(math.ceil((most - least) / stride), 1), TILTS_MOST) + 1).tolist()
+        first_tilt, last_tilt = min(0.0, end), max(shape.slope, end)
+        count = min(max(math.ceil((last_tilt - first_tilt) / stride), 1), TILTS_MOST)
+        row = np.linspace(first_tilt, last_tilt, count + 1).tolist()
         low, high = self._ends(label, row[0], row[-1], stride)
         step = _few_bits((high - low) / (cells - 4))
         top = min(self.mu + math.sqrt(-2.0 * math.log(tail)) + 2.0, float(self.z[-1]))
@@ -180,7 +181,8 @@ class Chooser:
             known = (q > 0.0) & (p > 0.0) & np.isfinite(q) & np.isfinite(p)
             loss = np.log(p[known] / q[known])
         first, second = (p, q) if removed else (q, p)
-        return Sketch((n * step)[known], first[known], second[known], loss if removed else -loss)
+        total = np.asarray(n[known] * step, dtype=np.float64)
+        return Sketch(total, first[known], second[known], loss if removed else -loss)
 
     def _label(self, x: float, c: float) -> FloatArray:
         """log(1 + x Y) + c x Y/(1 + x Y), at the points of the grid."""

@@ -104,9 +104,8 @@ class _Cells:
         Moments are >= 0, so that a coefficient which is off by a share moves the sum by that share of its own term.
         """
         total, size = np.zeros_like(self.mean), np.zeros_like(self.mean)
-        for order, extra in ((0, constant), (1, slope)):
-            moment = self.moments[order]
-            total = total + extra * moment.value
+        for order, extra in enumerate((np.asarray(constant), np.asarray(slope))):
+            total = total + extra * self.moments[order].value
             size = size + abs(extra) * self.spread[order]
         for order, coefficient in enumerate(coefficients):
             total = total + coefficient * self.moments[order].value

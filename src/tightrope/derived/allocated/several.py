@@ -31,7 +31,7 @@ from ..least import LeastPair
 from ..poisson import poisson_pair, rate_ends
 from ..polygon import above, below
 from ..product import product_pair
-from .choice import Chooser, wanted_of
+from .choice import Chooser, Shape, wanted_of
 from .conditional import Conditional, point_row
 from .pair import allocated_pair
 from .statistic import Steps, values_of
@@ -135,7 +135,8 @@ class SeveralPair(Pair):
         chooser = Chooser(float(mu.mid()), self.steps, self.uses, self.direction)
         tail = min(max(fine.tail, 1e-250), 1e-6)
         orders = (0, 1, 2, 3, 4) if coverings_most(self.uses, 4) <= COVERINGS_MOST else (0, 1, 2)
-        shapes, found = [], []
+        shapes: list[Shape] = []
+        found: list[Conditional] = []
         for wanted in wanted_of(fine.delta, fine.epsilon, fine.uses):
             shape = chooser.shape(wanted)
             if all(abs(shape.near - other.near) > APART for other in shapes):
