@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.derived.allocated import test_pair as pairs
+from tests.derived.allocated import test_several as sets
 from tests.transforms import test_random_allocation as allocation
 from tightrope.derived.allocated import pair as allocated
+from tightrope.derived.allocated import statistic
+from tightrope.kernels import fft_mixture
 from tightrope.relation import Direction
 from tightrope.transforms import scattered
 from tightrope.transforms.random_allocation import RandomAllocation
@@ -74,6 +77,52 @@ def the_last_of_a_class(patch: Patch) -> None:
     patch.setattr(scattered, "zip_longest", lambda above, parts, fillvalue: ((each,) for each in parts))
 
 
+def no_slack_of_labels(patch: Patch) -> None:
+    """Labels as if they were the logarithms themselves."""
+    plain = statistic._log_most
+
+    def without(law: Any, labels: Any, window: Any) -> Any:
+        return plain(law, labels, window) - law.steps * labels.step / 2.0
+
+    patch.setattr(statistic, "_log_most", without)
+
+
+def one_covering_more(patch: Patch) -> None:
+    """Every way to cover steps counted once too often."""
+    plain = statistic.coverings
+    patch.setattr(statistic, "coverings", lambda *at: {nu: ways + 1 for nu, ways in plain(*at).items()})
+
+
+def one_step_uncovered(patch: Patch) -> None:
+    """The sets of one step less, with a step that nobody covers."""
+    plain = statistic.coverings
+
+    def shifted(steps: int, size: int, sets: int) -> Any:
+        return {(nu[0] + 1, *nu[1:]): ways for nu, ways in plain(steps - 1, size, sets).items()}
+
+    patch.setattr(statistic, "coverings", shifted)
+
+
+def nothing_beyond_the_last_point(patch: Patch) -> None:
+    """What lies beyond the last point forgotten."""
+    plain = statistic.normal_tails
+    patch.setattr(statistic, "normal_tails", lambda z: tuple(0.0 * side for side in plain(z)))
+
+
+def nothing_outside_of_the_window(patch: Patch) -> None:
+    """What lies outside of the window forgotten, also where it wraps around."""
+    patch.setattr(statistic._Moment, "_log_outside", lambda self, tilt: -1000.0)
+
+
+def no_transform_error(patch: Patch) -> None:
+    """Transforms as if they were exact."""
+    patch.setattr(fft_mixture, "_whole", lambda half, length: 0.0)
+
+
+def _moments(_: Any) -> None:
+    sets.test_moments_of_each_value_beside_enumerated_cells()
+
+
 def _groups(_: Any) -> None:
     allocation.test_groups_of_gaussian_noise(3, 2.0, 1.0)
 
@@ -108,6 +157,16 @@ FAULTS = (
         lambda _: pairs.test_simpler_pairs_below_and_above(),
     ),
     Fault("several uses as one block", one_block_for_all_uses, _uses),
+    Fault("no slack of labels", no_slack_of_labels, _moments),
+    Fault("one covering more", one_covering_more, _moments),
+    Fault("one step uncovered", one_step_uncovered, _moments),
+    Fault("nothing beyond the last point", nothing_beyond_the_last_point, _moments),
+    Fault(
+        "nothing outside of the window",
+        nothing_outside_of_the_window,
+        lambda _: sets.test_what_wraps_around_or_lies_outside_counts(),
+    ),
+    Fault("no transform error", no_transform_error, lambda _: sets.test_weighted_sums_are_within_their_radius()),
     Fault("blocks that are all long", all_blocks_long, _uses),
     Fault("parts of a group with all steps each", groups_in_all_steps, _groups),
     Fault("a class of divisions as one of them", the_last_of_a_class, _classes),

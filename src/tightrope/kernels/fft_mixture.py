@@ -1,18 +1,18 @@
 """Weighted sums of convolutions of several laws by transforms, with a bound on every rounding.
 
 Claim: for nonnegative x_0, ..., x_m, weights c >= 0 and exponents nu,
-    |computed_j - (sum over nu of c_nu x_0^(*nu_0) * ... * x_m^(*nu_m))_j| <= radius for every j, * circular of length N,
+    |computed_j - (sum over nu of c_nu x_0^(*nu_0) * ... * x_m^(*nu_m))_j| <= radius,  * circular of length N,
     radius = 1/N sum over frequencies of [ sum c_nu B_nu sum_r nu_r e_r/M_r + powers sum c_nu B_nu + transform |G| ],
 e_r the error of the transform F_r, M_r = max(|F_r|, min(|F_r| + e_r, sum of x_r)), B_nu = prod M_r^nu_r, G the computed
 sum. `total` is at or above the sum of all entries.
-Guarantee: entrywise, as kernels.fft. Proof: docs/proofs/allocation_several.md, section 4.
+Guarantee: entrywise, as kernels.fft. Proof: docs/proofs/allocation.md, section 13.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from .ulps import UNIT
 
 WEIGHT_UNITS = 8.0  # relative, of a weight: that of an exponential of a narrow ball
 FACTORS_MOST = 1 << 26  # in one product: their roundings stay far below the slack of a radius
-TERM_UNITS = 16.0  # of work: one frequency of one term
+TERM_UNITS = 10.0  # of work: one frequency of one term
 
 
 class WeightedSum(NamedTuple):
@@ -100,7 +100,10 @@ def _span(terms: Sequence[WeightedTerm], r: int) -> int:
     return max(exponents) - min(exponents) + 1
 
 
-def _powers(base: FloatArray | ComplexArray, least: int, count: int) -> list[FloatArray | ComplexArray]:
+A = TypeVar("A", FloatArray, ComplexArray)
+
+
+def _powers(base: A, least: int, count: int) -> list[A]:
     """base^least, and so many in a row; base^n with n - 1 products each."""
     first, square, left = np.ones_like(base), base, least
     while left:

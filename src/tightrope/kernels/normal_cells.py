@@ -5,7 +5,7 @@ A cell [c - h, c + h] that is narrow has the mass phi(c) times the integral of e
 e^(-c s - s^2/2) is entire and at most e^(|c| r + r^2/2) for |s| = r, so with r = 8 h (Cauchy)
     |A_n| <= 8^-n e^(8 |c| h + 32 h^2).
 Of a wide cell the mass is the difference of the tails on its smaller side.
-Guarantee: enclosed. Proof: docs/proofs/allocation_several.md, section 4.
+Guarantee: enclosed. Proof: docs/proofs/allocation.md, section 13.
 """
 
 from __future__ import annotations

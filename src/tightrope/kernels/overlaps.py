@@ -21,8 +21,7 @@ def coverings(steps: int, size: int, sets: int) -> dict[Coverage, int]:
         for covered, ways in found.items():
             for taken, choices in _draws(covered, size):
                 after = tuple(
-                    old - out + into
-                    for old, out, into in zip((*covered, 0), (*taken, 0), (0, *taken), strict=True)
+                    old - out + into for old, out, into in zip((*covered, 0), (*taken, 0), (0, *taken), strict=True)
                 )
                 more[after] = more.get(after, 0) + ways * choices
         found = more

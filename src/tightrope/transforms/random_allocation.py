@@ -41,17 +41,18 @@ class RandomAllocation(Transformation):
     formula = (
         "Y_i = dP/dQ of step i, independent under Q, L their mean over the steps; remove: H(a) = E(L - a)_+ + w, "
         "add: H(a) = E(1 - a L)_+, w the mass of P where Q has none. Several uses: L is the mean over all sets of "
-        "`uses` steps of the products of their Y_i, for Gaussian noise; for other noise composition of `uses` blocks of "
-        "steps, one use in each"
+        "`uses` steps of the products of their Y_i, for Gaussian noise; for other noise composition of `uses` blocks "
+        "of steps, one use in each"
     )
     theorem = (
         "Feldman, Shenfeld 2025 and 2026; Chua, Ghazi, Harrison et al. 2025 (balls and bins); "
         "[proof](proofs/allocation.md)"
     )
     tightness = (
-        "One use, as many uses as steps, and any uses of Gaussian noise: tight where the base is, also under composition "
-        "(a new allocation each time); else lower ends are those of its real neighbours. Several uses of other noise, "
-        "more than 256, or of more than a million steps: not tight, and lower ends speak of the dominating pair."
+        "One use, as many uses as steps, and any uses of Gaussian noise: tight where the base is, also under "
+        "composition (a new allocation each time); else lower ends are those of its real neighbours. Several uses of "
+        "other noise, more than 256, or of more than 131072 steps: not tight, and lower ends speak of the dominating "
+        "pair."
     )
     relations = (
         "A record is added or removed; the base has its sensitivity under that (C for records clipped to norm C). "

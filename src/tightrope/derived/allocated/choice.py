@@ -17,9 +17,11 @@ from .statistic import Labels, Window
 
 REACH = 12.0  # standard deviations of a step, on either side of both laws
 GRID_POINTS = 2401
-SKETCH_CELLS = 1 << 11
-SKETCH_UNITS = 3e6  # of work: one tilt of one statistic looked at
-TRIES = 24
+SKETCH_CELLS, SKETCH_LEAST = 1 << 11, 64  # of a sketch, and of those the least that have digits
+SKETCH_INSIDE = 0.9  # of its largest loss: what counts must have digits
+CELLS_PER_ROOT = 16, 64  # of the number of steps, in a sketch and at last: labels of many steps are small
+SKETCH_UNITS = 500.0  # of work: one cell of one tilt of one statistic looked at
+TRIES = 20
 STRIDE, STRIDE_LEAST = 0.4, 0.03
 COMPASS = ((-1.0, 1.0), (1.0, -1.0), (0.5, 0.5), (-0.5, -0.5))  # of log x and log(1 + c): along the ridge, and across
 START = (0.3, 1.5)  # x/(k/(t - k)) and c
@@ -32,6 +34,7 @@ DEPTHS = (3, 4, 5, 6, 8, 11, 16, 24)  # tilts of a sketch
 EVENT_LEAST, DELTA_USUAL = 1e-280, 1e-5
 COMMON = 0.5  # of the total variation: a delta that is not far out
 FEW_BITS = 12
+FEW_USES = 32
 
 
 class Wanted(NamedTuple):
@@ -44,14 +47,12 @@ class Wanted(NamedTuple):
 def wanted_of(delta: float | None, epsilon: float | None, uses: int) -> tuple[Wanted, ...]:
     """What counts where so much is asked of so many uses together.
 
-    Of several each may have its share of the loss, or one nearly all of it.
+    Of a few each may have its share of the loss, or one nearly all of it.
     """
-    if uses == 1:
-        return (Wanted(delta, epsilon),)
+    shares = (1.0 / uses, 0.5 + 0.5 / uses, 1.0) if 1 < uses <= FEW_USES else (1.0 / uses,)
     if epsilon is not None:
-        return tuple(Wanted(None, epsilon * share) for share in (1.0 / uses, 0.5 + 0.5 / uses, 1.0))
-    level = delta or DELTA_USUAL
-    return tuple(Wanted(level**share, None) for share in (1.0 / uses, 0.5 + 0.5 / uses, 1.0))
+        return tuple(Wanted(None, epsilon * share) for share in shares)
+    return tuple(Wanted((delta or DELTA_USUAL) ** share, None) for share in shares)
 
 
 class Shape(NamedTuple):
@@ -65,7 +66,7 @@ class Shape(NamedTuple):
 
 
 class Sketch(NamedTuple):
-    """About the masses of each value of T under the first law and the second, and the losses, where they have digits."""
+    """Values of T, about their masses under the first law and the second, and the losses, where these have digits."""
 
     total: FloatArray
     first: FloatArray
@@ -114,17 +115,23 @@ class Chooser:
         """So many tilts that what counts has digits."""
         for depth in DEPTHS:
             law = self._at(place, depth, removed)
-            if self._near(law, wanted) < law.loss.max(initial=-math.inf) - 0.1:
+            if law.loss.size > SKETCH_LEAST and self._near(law, wanted) < SKETCH_INSIDE * float(law.loss.max()):
                 break
         return depth, law
 
-    def placed(self, shape: Shape, cells: int, tail: float) -> tuple[Labels, Window]:
-        """Labels and a window with so many cells."""
+    def cells(self, least: int, per_root: int = CELLS_PER_ROOT[1]) -> int:
+        """A power of two."""
+        return max(least, 1 << math.ceil(math.log2(per_root * math.sqrt(self.steps))))
+
+    def placed(self, shape: Shape, least: int, tail: float) -> tuple[Labels, Window]:
+        """Labels and a window with so many cells, or more."""
+        cells = self.cells(least)
         label = self._label(shape.x, shape.c)
         end = TILT_SHARE * self._tilt(label, shape.total)
         stride = self._stride(label, shape.slope)
-        least, most = min(0.0, end), max(shape.slope, end)
-        row = np.linspace(least, most, min(max(math.ceil((most - least) / stride), 1), TILTS_MOST) + 1).tolist()
+        first_tilt, last_tilt = min(0.0, end), max(shape.slope, end)
+        count = min(max(math.ceil((last_tilt - first_tilt) / stride), 1), TILTS_MOST)
+        row = np.linspace(first_tilt, last_tilt, count + 1).tolist()
         low, high = self._ends(label, row[0], row[-1], stride)
         step = _few_bits((high - low) / (cells - 4))
         top = min(self.mu + math.sqrt(-2.0 * math.log(tail)) + 2.0, float(self.z[-1]))
@@ -134,7 +141,9 @@ class Chooser:
         highest = min(top, float(np.interp((last + 0.5) * step, label, self.z)))
         points = np.maximum.accumulate(points)
         points = np.concatenate([[-np.inf], points[points < highest], [highest]])
-        window = Window(math.floor(low / step), cells, tuple(step * each for each in row), shape.slope * step, stride * step)
+        window = Window(
+            math.floor(low / step), cells, tuple(step * each for each in row), shape.slope * step, stride * step
+        )
         return Labels(points, first, step, shape.x), window
 
     def _at(self, place: tuple[float, float], depth: int, removed: bool) -> Sketch:
@@ -142,36 +151,38 @@ class Chooser:
 
     def _sketch(self, x: float, c: float, depth: int, removed: bool) -> Sketch:
         """By plain transforms, each value from the tilt where it has most digits."""
-        work.spend(SKETCH_UNITS * depth)
+        cells = self.cells(SKETCH_CELLS, CELLS_PER_ROOT[0])
+        work.spend(SKETCH_UNITS * depth * cells)
         label = self._label(x, c)
         stride = SKETCH_STRIDE * self._stride(label, 1.0 / (1.0 + c / 2.0)) * (1.0 if removed else -1.0)
         tilts = [stride * index for index in range(depth)]
         low, high = self._ends(label, min(tilts), max(tilts), abs(stride))
-        step = (high - low) / SKETCH_CELLS
+        step = (high - low) / cells
         index = np.rint(label / step).astype(np.int64)
         start = math.floor(low / step)
-        n = start + np.arange(SKETCH_CELLS)
+        n = start + np.arange(cells)
         moved = (self.weight, self.weight * np.exp(self.log_ratio))
-        best, radius = np.zeros((2, SKETCH_CELLS)), np.full((2, SKETCH_CELLS), np.inf)
+        best, radius = np.zeros((2, cells)), np.full((2, cells), np.inf)
         with np.errstate(all="ignore"):
             for tilt in tilts:
                 power = np.exp(tilt * step * (index - index[0]))
-                rows = [np.bincount(index % SKETCH_CELLS, each * power, SKETCH_CELLS) for each in moved]
+                rows = [np.bincount(index % cells, each * power, cells) for each in moved]
                 sums = [float(row.sum()) for row in rows]
                 waves = [np.log(np.fft.rfft(row / total)) for row, total in zip(rows, sums, strict=True)]
                 for side, taken in enumerate((0, self.uses)):
-                    made = np.fft.irfft(np.exp((self.steps - taken) * waves[0] + taken * waves[1]), SKETCH_CELLS)
+                    made = np.fft.irfft(np.exp((self.steps - taken) * waves[0] + taken * waves[1]), cells)
                     logs = (self.steps - taken) * math.log(sums[0]) + taken * math.log(sums[1])
                     scale = np.exp(logs - tilt * step * (n - self.steps * float(index[0])))
                     closer = scale < radius[side]
-                    values = np.where(np.roll(made, -start % SKETCH_CELLS) > 1e-11, 1.0, 0.0) * scale
-                    best[side] = np.where(closer, np.roll(made, -start % SKETCH_CELLS) * values, best[side])
+                    values = np.where(np.roll(made, -start % cells) > 1e-11, 1.0, 0.0) * scale
+                    best[side] = np.where(closer, np.roll(made, -start % cells) * values, best[side])
                     radius[side] = np.where(closer, scale, radius[side])
             q, p = best
             known = (q > 0.0) & (p > 0.0) & np.isfinite(q) & np.isfinite(p)
             loss = np.log(p[known] / q[known])
         first, second = (p, q) if removed else (q, p)
-        return Sketch((n * step)[known], first[known], second[known], loss if removed else -loss)
+        total = np.asarray(n[known] * step, dtype=np.float64)
+        return Sketch(total, first[known], second[known], loss if removed else -loss)
 
     def _label(self, x: float, c: float) -> FloatArray:
         """log(1 + x Y) + c x Y/(1 + x Y), at the points of the grid."""

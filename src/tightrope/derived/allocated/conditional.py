@@ -7,7 +7,7 @@ of y changed), any d > 0 and any e:
     K = 27/(256 |a - e|^3),     (L - a)_+ <= L (1 - a/U)_+,     (a - L)_+ <= a,     (L - a)_+ <= L.
 d and e are chosen per value of T, from the moments themselves; no bound rests on the choice.
 Below, the sum over all n of (M_1 - a M_0)_+ is what the statistic alone shows.
-Guarantee: above is upper, events are real. Proof: docs/proofs/allocation_several.md, section 1.
+Guarantee: above is upper, events are real. Proof: docs/proofs/allocation.md, section 10.
 Reference: Scarf 1958 (the square); ours.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import work
-from ...kernels.directed import BILLION, lowered, raised
+from ...kernels.directed import lowered, raised
 from ...kernels.enclosure import Enclosure, FloatArray
 from ...kernels.fft import upper_sum
 from ...kernels.ulps import UNIT
@@ -29,7 +29,7 @@ from .statistic import Values
 
 QUARTIC = 27.0 / 256.0
 COEFFICIENT_UNITS = 64.0  # roundings of a coefficient, of its product with a moment, and of the sum of five of these
-POINT_UNITS = 60.0  # of work: one value of T at one point
+POINT_UNITS = 40.0  # of work: one value of T at one point
 LEAST_SPREAD = 1e-9  # relative: a law that looks narrower is treated as this wide
 EVENT_UNITS = 2.0**20  # roundings of a sum over all values of T
 EVENTS_MOST = 4000
@@ -104,16 +104,14 @@ class _Cells:
         Moments are >= 0, so that a coefficient which is off by a share moves the sum by that share of its own term.
         """
         total, size = np.zeros_like(self.mean), np.zeros_like(self.mean)
-        for order, extra in ((0, constant), (1, slope)):
-            moment = self.moments[order]
-            total = total + extra * moment.value
+        for order, extra in enumerate((np.asarray(constant), np.asarray(slope))):
+            total = total + extra * self.moments[order].value
             size = size + abs(extra) * self.spread[order]
         for order, coefficient in enumerate(coefficients):
             total = total + coefficient * self.moments[order].value
             size = size + abs(coefficient) * self.spread[order]
         made = total + raised(size, 64.0)
         return np.where(np.isfinite(made), made, np.nan)
-
 
 
 class Conditional:
@@ -199,7 +197,9 @@ def point_row(losses: Sequence[tuple[float, float, float, float]], near: Sequenc
 
     losses: of each statistic the least and the largest, and between them those between which outcomes are common.
     """
-    low, common, rare, high = (side(each) for side, each in zip((min, min, max, max), zip(*losses, strict=True), strict=True))
+    low, common, rare, high = (
+        side(each) for side, each in zip((min, min, max, max), zip(*losses, strict=True), strict=True)
+    )
     third = count // 3
     rows = [np.linspace(low, high, third), np.linspace(common, max(rare, *near), third)]
     for each in near:

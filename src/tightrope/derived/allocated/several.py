@@ -5,7 +5,7 @@ L = e_k(Y_1, ..., Y_t)/C(t, k), the mean of the products over all k-sets, Y_i = 
 Below, a sum of labels alone: a real run shows it, and its two laws are those of a finite pair. Above, chords of bounds
 of the profile by the moments of L given that sum (conditional.py), or the product of k blocks with one use each, where
 these say little or balls are asked for.
-Guarantee: `between` is lower and upper. Proof: docs/proofs/allocation_several.md.
+Guarantee: `between` is lower and upper. Proof: docs/proofs/allocation.md, sections 10 to 14.
 Reference: ours; blocks: docs/proofs/allocation.md, section 4.
 """
 
@@ -31,13 +31,13 @@ from ..least import LeastPair
 from ..poisson import poisson_pair, rate_ends
 from ..polygon import above, below
 from ..product import product_pair
-from .choice import Chooser, wanted_of
+from .choice import Chooser, Shape, wanted_of
 from .conditional import Conditional, point_row
 from .pair import allocated_pair
 from .statistic import Steps, values_of
 
-STEPS_MOST = 1 << 20
-MU_LEAST, MU_MOST = 1e-3, 30.0
+STEPS_MOST = 1 << 17
+MU_LEAST, MU_MOST = 1e-3, 6.0
 USES_MOST = 256
 ORDERS = (0, 1, 2, 4)
 
@@ -51,7 +51,6 @@ class Grade(NamedTuple):
 
 COARSE, FULL = Grade(1 << 12, 256), Grade(1 << 14, 1024)
 COARSE_POINTS = 512  # up to so many, the coarse one
-MANY_STEPS = 1 << 15  # from which on labels of one step are so small that more cells are needed
 COVERINGS_MOST = 3000  # of four sets
 TAIL_SHARE = 1e-3  # of the tail that may be lost: for what lies beyond the last point
 APART = 0.05  # losses that count: nearer ones have one statistic
@@ -68,7 +67,9 @@ class SeveralPair(Pair):
     direction: Direction
 
     def _not_known(self, *at: Any, **named: Any) -> NoReturn:
-        raise UnsupportedMechanism("the law of several of many steps is not known by itself; engine='joint' composes it")
+        raise UnsupportedMechanism(
+            "the law of several of many steps is not known by itself; engine='joint' composes it"
+        )
 
     tails = profile = ball_tails = ball_profile = _not_known
 
@@ -133,14 +134,16 @@ class SeveralPair(Pair):
         law = Steps(mu, self.steps, self.uses)
         chooser = Chooser(float(mu.mid()), self.steps, self.uses, self.direction)
         tail = min(max(fine.tail, 1e-250), 1e-6)
-        cells = grade.cells * (4 if self.steps > MANY_STEPS else 1)
         orders = (0, 1, 2, 3, 4) if coverings_most(self.uses, 4) <= COVERINGS_MOST else (0, 1, 2)
-        shapes, found = [], []
+        shapes: list[Shape] = []
+        found: list[Conditional] = []
         for wanted in wanted_of(fine.delta, fine.epsilon, fine.uses):
             shape = chooser.shape(wanted)
             if all(abs(shape.near - other.near) > APART for other in shapes):
                 shapes.append(shape)
-                found.append(Conditional(values_of(law, *chooser.placed(shape, cells, TAIL_SHARE * tail), orders), tail))
+                found.append(
+                    Conditional(values_of(law, *chooser.placed(shape, grade.cells, TAIL_SHARE * tail), orders), tail)
+                )
         # Events of any statistic are real, and any bound from above holds: each is asked where it tells most.
         events = [event for each in found for event in each.events(self.direction)]
         near = np.array([shape.near for shape in shapes])

@@ -6,10 +6,10 @@ grid. E_Q[Y^r g(Z)] = e^(r(r-1) mu^2/2) E g(Z + r mu), so with n(nu) the number 
 steps r times each,
     E_Q[L^m; T = n] = C(t, k)^-m sum over nu of n(nu) e^(mu^2 sum of nu_r r(r-1)/2) P[T = n | nu_r steps moved by r mu].
 Labels are near (log(1 + x Y) + c x Y/(1 + x Y))/step, any x > 0 and c >= 0. From e_k(x Y) <= prod (1 + x Y_i)
-    log L <= n step + t slack - k log x - log C(t, k), slack >= log(1 + x Y) - step lab(Z) at every Z below the last point.
+    log L <= n step + t slack - k log x - log C(t, k), slack >= log(1 + x Y) - step lab(Z) below the last point.
 The laws are multiplied by e^(tau T) before they are transformed, with several tau, and each value is read where its
 radius is least. Outcomes with a Z beyond the last point, or with T outside of a window, are counted apart.
-Guarantee: every number enclosed. Proof: docs/proofs/allocation_several.md, sections 2 to 4.
+Guarantee: every number enclosed. Proof: docs/proofs/allocation.md, sections 11 to 13.
 """
 
 from __future__ import annotations
@@ -28,14 +28,23 @@ from ...kernels.ball import BITS_START, lower_float, upper_float, working_precis
 from ...kernels.directed import THOUSANDS, raised
 from ...kernels.enclosure import Enclosure, FloatArray, around, enclosing, exact
 from ...kernels.fft_mixture import WeightedTerm, uncertain_spectrum, weighted_sum
-from ...kernels.normal import NORMAL_TAIL_ERROR, normal_tails
+from ...kernels.normal import normal_tails
 from ...kernels.normal_cells import cell_masses
 from ...kernels.overlaps import coverings
 from ...kernels.twofold import twofold
 
 HIDDEN = 1e-300  # absolute: more than what products of doubles below the normal ones can hide
 LOG_SLACK = 1e-3  # absolute: more than the roundings of a logarithm of a sum over 2^24 steps (section 4)
-GUARD_TILTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # strides: where Chernoff's bound of what is outside the window is taken
+GUARD_TILTS = (
+    0.5,
+    1.0,
+    2.0,
+    4.0,
+    8.0,
+    16.0,
+    32.0,
+    64.0,
+)  # strides: where Chernoff's bound of what is outside the window is taken
 COUNT_UNITS = 2e4  # of work: one of the ways to cover
 
 
@@ -220,7 +229,7 @@ class _Moment:
         for side, edge in ((1.0, above), (-1.0, below)):
             others = (_few_bits(tilt + side * each * self.window.stride) for each in GUARD_TILTS)
             ends.append(min(self._log_total(other) - (other - tilt) * edge for other in others))
-        return float(np.logaddexp(*ends))
+        return float(np.logaddexp(ends[0], ends[1]))
 
     def _log_total(self, tilt: float) -> float:
         """log E[L^m e^(tilt T)] over all Z below the last point, from above."""
