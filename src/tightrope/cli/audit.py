@@ -44,7 +44,7 @@ IN = AUDIT_SIDES[0]
     default="high",
     help="Where members score; both: not known. Default: high.",
 )
-@click.option("--rank", "ranks", type=int, multiple=True, help="A rank to test, not the grid; may be repeated.")
+@click.option("--rank", "ranks", type=int, multiple=True, help="A rank to test, in place of the grid; may be repeated.")
 @click.option("--stopping", is_flag=True, help="Evidence that may be looked at after every row, in order.")
 @click.option("--nan-lowest", is_flag=True, help="Take NaN for the lowest score, whoever is in.")
 @click.option("--replaced", is_flag=True, help="A record was replaced, not added or left out.")
