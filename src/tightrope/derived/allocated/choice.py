@@ -37,22 +37,22 @@ FEW_BITS = 12
 FEW_USES = 32
 
 
-class Wanted(NamedTuple):
+class SingleAim(NamedTuple):
     """What counts: a delta, or else an epsilon, of one use."""
 
     delta: float | None
     epsilon: float | None
 
 
-def wanted_of(delta: float | None, epsilon: float | None, uses: int) -> tuple[Wanted, ...]:
+def aims_of(delta: float | None, epsilon: float | None, uses: int) -> tuple[SingleAim, ...]:
     """What counts where so much is asked of so many uses together.
 
     Of a few each may have its share of the loss, or one nearly all of it.
     """
     shares = (1.0 / uses, 0.5 + 0.5 / uses, 1.0) if 1 < uses <= FEW_USES else (1.0 / uses,)
     if epsilon is not None:
-        return tuple(Wanted(None, epsilon * share) for share in shares)
-    return tuple(Wanted((delta or DELTA_USUAL) ** share, None) for share in shares)
+        return tuple(SingleAim(None, epsilon * share) for share in shares)
+    return tuple(SingleAim((delta or DELTA_USUAL) ** share, None) for share in shares)
 
 
 class Shape(NamedTuple):
@@ -86,7 +86,7 @@ class Chooser:
         weight = np.exp(-0.5 * self.z**2)
         self.weight = weight / weight.sum()
 
-    def shape(self, wanted: Wanted) -> Shape:
+    def shape(self, wanted: SingleAim) -> Shape:
         """The statistic that shows most where a record is removed, at the loss where this much is shown.
 
         Where one is added the same: what tells low ratios best has wide laws of L far above them.
@@ -111,7 +111,7 @@ class Chooser:
         total = float(law.total[at]) if law.loss.size else 0.0
         return Shape(self.odds * math.exp(found[0]), math.expm1(found[1]), near, total, _slope(law, at))
 
-    def _deep(self, place: tuple[float, float], wanted: Wanted, removed: bool) -> tuple[int, Sketch]:
+    def _deep(self, place: tuple[float, float], wanted: SingleAim, removed: bool) -> tuple[int, Sketch]:
         """So many tilts that what counts has digits."""
         for depth in DEPTHS:
             law = self._at(place, depth, removed)
@@ -189,7 +189,7 @@ class Chooser:
         log_x = self.log_ratio + math.log(x)
         return np.logaddexp(0.0, log_x) + c / (1.0 + np.exp(-log_x))
 
-    def _near(self, law: Sketch, wanted: Wanted) -> float:
+    def _near(self, law: Sketch, wanted: SingleAim) -> float:
         """The loss that counts; 0 where so much delta is common."""
         if wanted.epsilon is not None:
             return min(wanted.epsilon, 500.0)

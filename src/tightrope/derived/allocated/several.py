@@ -31,10 +31,10 @@ from ..least import LeastPair
 from ..poisson import poisson_pair, rate_ends
 from ..polygon import above, below
 from ..product import product_pair
-from .choice import Chooser, Shape, wanted_of
+from .choice import Chooser, Shape, aims_of
 from .conditional import Conditional, point_row
 from .pair import allocated_pair
-from .statistic import Steps, values_of
+from .statistic import SeveralSteps, values_of
 
 STEPS_MOST = 1 << 17
 MU_LEAST, MU_MOST = 1e-3, 6.0
@@ -131,13 +131,13 @@ class SeveralPair(Pair):
         with working_precision(BITS_START):
             mu = self.base.normal_shift()
         assert mu is not None
-        law = Steps(mu, self.steps, self.uses)
+        law = SeveralSteps(mu, self.steps, self.uses)
         chooser = Chooser(float(mu.mid()), self.steps, self.uses, self.direction)
         tail = min(max(fine.tail, 1e-250), 1e-6)
         orders = (0, 1, 2, 3, 4) if coverings_most(self.uses, 4) <= COVERINGS_MOST else (0, 1, 2)
         shapes: list[Shape] = []
         found: list[Conditional] = []
-        for wanted in wanted_of(fine.delta, fine.epsilon, fine.uses):
+        for wanted in aims_of(fine.delta, fine.epsilon, fine.uses):
             shape = chooser.shape(wanted)
             if all(abs(shape.near - other.near) > APART for other in shapes):
                 shapes.append(shape)

@@ -79,7 +79,7 @@ class Window(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Steps:
+class SeveralSteps:
     """k of t steps of noise at mu."""
 
     mu: arb
@@ -120,7 +120,7 @@ class Values:
     q_outside: float
 
 
-def values_of(law: Steps, labels: Labels, window: Window, orders: Sequence[int]) -> Values:
+def values_of(law: SeveralSteps, labels: Labels, window: Window, orders: Sequence[int]) -> Values:
     """The moments of these orders, 0 and 1 among them."""
     work.hold(16.0 * window.length * (4.0 * law.uses + 16.0))
     with working_precision(BITS_START):
@@ -147,7 +147,7 @@ def values_of(law: Steps, labels: Labels, window: Window, orders: Sequence[int])
         )
 
 
-def _log_most(law: Steps, labels: Labels, window: Window) -> FloatArray:
+def _log_most(law: SeveralSteps, labels: Labels, window: Window) -> FloatArray:
     """At or above log L where T = n and all Z are below the last point."""
     mu = law.mu_between
     ratio = (mu * exact(labels.points[1:]) - mu * mu * 0.5).exp() * labels.x
