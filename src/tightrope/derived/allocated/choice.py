@@ -13,7 +13,7 @@ import numpy as np
 from ... import work
 from ...kernels.enclosure import FloatArray
 from ...relation import Direction
-from .statistic import Labels, Window
+from .statistic import Labels, SumWindow
 
 REACH = 12.0  # standard deviations of a step, on either side of both laws
 GRID_POINTS = 2401
@@ -55,7 +55,7 @@ def aims_of(delta: float | None, epsilon: float | None, uses: int) -> tuple[Sing
     return tuple(SingleAim((delta or DELTA_USUAL) ** share, None) for share in shares)
 
 
-class Shape(NamedTuple):
+class LabelShape(NamedTuple):
     """x and c of the labels, the loss that counts, the value of T that it has, and about d log L/dT there."""
 
     x: float
@@ -86,7 +86,7 @@ class Chooser:
         weight = np.exp(-0.5 * self.z**2)
         self.weight = weight / weight.sum()
 
-    def shape(self, wanted: SingleAim) -> Shape:
+    def shape(self, wanted: SingleAim) -> LabelShape:
         """The statistic that shows most where a record is removed, at the loss where this much is shown.
 
         Where one is added the same: what tells low ratios best has wide laws of L far above them.
@@ -109,7 +109,7 @@ class Chooser:
         near = self._near(law, wanted)
         at = int(np.argmin(abs(law.loss - near))) if law.loss.size else 0
         total = float(law.total[at]) if law.loss.size else 0.0
-        return Shape(self.odds * math.exp(found[0]), math.expm1(found[1]), near, total, _slope(law, at))
+        return LabelShape(self.odds * math.exp(found[0]), math.expm1(found[1]), near, total, _slope(law, at))
 
     def _deep(self, place: tuple[float, float], wanted: SingleAim, removed: bool) -> tuple[int, Sketch]:
         """So many tilts that what counts has digits."""
@@ -123,7 +123,7 @@ class Chooser:
         """A power of two."""
         return max(least, 1 << math.ceil(math.log2(per_root * math.sqrt(self.steps))))
 
-    def placed(self, shape: Shape, least: int, tail: float) -> tuple[Labels, Window]:
+    def placed(self, shape: LabelShape, least: int, tail: float) -> tuple[Labels, SumWindow]:
         """Labels and a window with so many cells, or more."""
         cells = self.cells(least)
         label = self._label(shape.x, shape.c)
@@ -141,7 +141,7 @@ class Chooser:
         highest = min(top, float(np.interp((last + 0.5) * step, label, self.z)))
         points = np.maximum.accumulate(points)
         points = np.concatenate([[-np.inf], points[points < highest], [highest]])
-        window = Window(
+        window = SumWindow(
             math.floor(low / step), cells, tuple(step * each for each in row), shape.slope * step, stride * step
         )
         return Labels(points, first, step, shape.x), window

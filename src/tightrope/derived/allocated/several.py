@@ -31,7 +31,7 @@ from ..least import LeastPair
 from ..poisson import poisson_pair, rate_ends
 from ..polygon import above, below
 from ..product import product_pair
-from .choice import Chooser, Shape, aims_of
+from .choice import Chooser, LabelShape, aims_of
 from .conditional import Conditional, point_row
 from .pair import allocated_pair
 from .statistic import SeveralSteps, values_of
@@ -135,7 +135,7 @@ class SeveralPair(Pair):
         chooser = Chooser(float(mu.mid()), self.steps, self.uses, self.direction)
         tail = min(max(fine.tail, 1e-250), 1e-6)
         orders = (0, 1, 2, 3, 4) if coverings_most(self.uses, 4) <= COVERINGS_MOST else (0, 1, 2)
-        shapes: list[Shape] = []
+        shapes: list[LabelShape] = []
         found: list[Conditional] = []
         for wanted in aims_of(fine.delta, fine.epsilon, fine.uses):
             shape = chooser.shape(wanted)
