@@ -17,7 +17,7 @@ from tests.search import FULL, cases
 from tightrope.derived.allocated.choice import Chooser, SingleAim
 from tightrope.derived.allocated.conditional import Conditional
 from tightrope.derived.allocated.several import COARSE, sets_known, several_pair
-from tightrope.derived.allocated.statistic import Labels, SeveralSteps, Values, SumWindow, values_of
+from tightrope.derived.allocated.statistic import Labels, SeveralSteps, SumWindow, Values, values_of
 from tightrope.facets.between import Fineness
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.enclosure import around, exact

@@ -65,7 +65,7 @@ class LabelShape(NamedTuple):
     slope: float
 
 
-class Sketch(NamedTuple):
+class LabelSketch(NamedTuple):
     """Values of T, about their masses under the first law and the second, and the losses, where these have digits."""
 
     total: FloatArray
@@ -111,7 +111,7 @@ class Chooser:
         total = float(law.total[at]) if law.loss.size else 0.0
         return LabelShape(self.odds * math.exp(found[0]), math.expm1(found[1]), near, total, _slope(law, at))
 
-    def _deep(self, place: tuple[float, float], wanted: SingleAim, removed: bool) -> tuple[int, Sketch]:
+    def _deep(self, place: tuple[float, float], wanted: SingleAim, removed: bool) -> tuple[int, LabelSketch]:
         """So many tilts that what counts has digits."""
         for depth in DEPTHS:
             law = self._at(place, depth, removed)
@@ -146,10 +146,10 @@ class Chooser:
         )
         return Labels(points, first, step, shape.x), window
 
-    def _at(self, place: tuple[float, float], depth: int, removed: bool) -> Sketch:
+    def _at(self, place: tuple[float, float], depth: int, removed: bool) -> LabelSketch:
         return self._sketch(self.odds * math.exp(place[0]), math.expm1(place[1]), depth, removed)
 
-    def _sketch(self, x: float, c: float, depth: int, removed: bool) -> Sketch:
+    def _sketch(self, x: float, c: float, depth: int, removed: bool) -> LabelSketch:
         """By plain transforms, each value from the tilt where it has most digits."""
         cells = self.cells(SKETCH_CELLS, CELLS_PER_ROOT[0])
         work.spend(SKETCH_UNITS * depth * cells)
@@ -182,14 +182,14 @@ class Chooser:
             loss = np.log(p[known] / q[known])
         first, second = (p, q) if removed else (q, p)
         total = np.asarray(n[known] * step, dtype=np.float64)
-        return Sketch(total, first[known], second[known], loss if removed else -loss)
+        return LabelSketch(total, first[known], second[known], loss if removed else -loss)
 
     def _label(self, x: float, c: float) -> FloatArray:
         """log(1 + x Y) + c x Y/(1 + x Y), at the points of the grid."""
         log_x = self.log_ratio + math.log(x)
         return np.logaddexp(0.0, log_x) + c / (1.0 + np.exp(-log_x))
 
-    def _near(self, law: Sketch, wanted: SingleAim) -> float:
+    def _near(self, law: LabelSketch, wanted: SingleAim) -> float:
         """The loss that counts; 0 where so much delta is common."""
         if wanted.epsilon is not None:
             return min(wanted.epsilon, 500.0)
@@ -247,12 +247,12 @@ class Chooser:
         return ends[0], ends[1]
 
 
-def _shown(law: Sketch, near: float) -> float:
+def _shown(law: LabelSketch, near: float) -> float:
     """H at the loss, of T alone."""
     return float(np.maximum(law.first - math.exp(near) * law.second, 0.0).sum())
 
 
-def _slope(law: Sketch, at: int) -> float:
+def _slope(law: LabelSketch, at: int) -> float:
     """About d log L/dT where the loss has this place."""
     left, right = max(at - len(law.loss) // 8, 0), min(at + len(law.loss) // 8, len(law.loss) - 1)
     if left >= right:
