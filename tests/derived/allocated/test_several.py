@@ -16,7 +16,7 @@ from tests.oracle.several import by_draws, by_quadrature
 from tests.search import FULL, cases
 from tightrope.derived.allocated.choice import Chooser, SingleAim
 from tightrope.derived.allocated.conditional import Conditional
-from tightrope.derived.allocated.several import COARSE, sets_known, several_pair
+from tightrope.derived.allocated.several import COARSE_GRADE, sets_known, several_pair
 from tightrope.derived.allocated.statistic import Labels, SeveralSteps, SumWindow, Values, values_of
 from tightrope.facets.between import Fineness
 from tightrope.kernels.ball import working_precision
@@ -80,7 +80,9 @@ def table(steps: int, uses: int, direction: Direction = Direction.REMOVE, delta:
     chooser = Chooser(1.0, steps, uses, direction)
     shape = chooser.shape(SingleAim(delta, None))
     return Conditional(
-        values_of(SeveralSteps(arb(1), steps, uses), *chooser.placed(shape, COARSE.cells, 1e-12), (0, 1, 2, 3, 4)),
+        values_of(
+            SeveralSteps(arb(1), steps, uses), *chooser.placed(shape, COARSE_GRADE.cells, 1e-12), (0, 1, 2, 3, 4)
+        ),
         1e-12,
     )
 

@@ -15,24 +15,24 @@ from ...kernels.enclosure import FloatArray
 from ...relation import Direction
 from .statistic import Labels, SumWindow
 
-REACH = 12.0  # standard deviations of a step, on either side of both laws
+LABEL_REACH = 12.0  # standard deviations of a step, on either side of both laws
 GRID_POINTS = 2401
-SKETCH_CELLS, SKETCH_LEAST = 1 << 11, 64  # of a sketch, and of those the least that have digits
+LABEL_SKETCH_CELLS, SKETCH_LEAST = 1 << 11, 64  # of a sketch, and of those the least that have digits
 SKETCH_INSIDE = 0.9  # of its largest loss: what counts must have digits
 CELLS_PER_ROOT = 16, 64  # of the number of steps, in a sketch and at last: labels of many steps are small
 SKETCH_UNITS = 500.0  # of work: one cell of one tilt of one statistic looked at
-TRIES = 20
-STRIDE, STRIDE_LEAST = 0.4, 0.03
+LABEL_TRIES = 20
+LABEL_STRIDE, STRIDE_LEAST = 0.4, 0.03
 COMPASS = ((-1.0, 1.0), (1.0, -1.0), (0.5, 0.5), (-0.5, -0.5))  # of log x and log(1 + c): along the ridge, and across
-START = (0.3, 1.5)  # x/(k/(t - k)) and c
-DEEP = 1e-11  # of the tilted laws: what may lie outside of the window
+LABEL_START = (0.3, 1.5)  # x/(k/(t - k)) and c
+LABEL_DEEP = 1e-11  # of the tilted laws: what may lie outside of the window
 TILT_STRIDE, MU_SMALL = 0.5, 0.5  # between tilts, in slopes; the mu below which a deviation of T may be more
 TILTS_MOST = 9
 SKETCH_STRIDE = 1.8  # of these, in a sketch
 TILT_SHARE = 0.8  # of the tilt that counts: one before it reaches as far
 DEPTHS = (3, 4, 5, 6, 8, 11, 16, 24)  # tilts of a sketch
 EVENT_LEAST, DELTA_USUAL = 1e-280, 1e-5
-COMMON = 0.5  # of the total variation: a delta that is not far out
+COMMON_DELTA = 0.5  # of the total variation: a delta that is not far out
 FEW_BITS = 12
 FEW_USES = 32
 
@@ -81,7 +81,7 @@ class Chooser:
         self.mu, self.steps, self.uses = mu, steps, uses
         self.removed = direction is Direction.REMOVE
         self.odds = uses / (steps - uses)
-        self.z = np.linspace(-REACH, mu * 2.0 + REACH, GRID_POINTS)
+        self.z = np.linspace(-LABEL_REACH, mu * 2.0 + LABEL_REACH, GRID_POINTS)
         self.log_ratio = mu * self.z - mu * mu / 2.0
         weight = np.exp(-0.5 * self.z**2)
         self.weight = weight / weight.sum()
@@ -91,11 +91,11 @@ class Chooser:
 
         Where one is added the same: what tells low ratios best has wide laws of L far above them.
         """
-        found = (math.log(START[0]), math.log1p(START[1]))
+        found = (math.log(LABEL_START[0]), math.log1p(LABEL_START[1]))
         depth, law = self._deep(found, wanted, removed=True)
         near = self._near(law, wanted)
-        best, stride = _shown(law, near), STRIDE
-        for _ in range(TRIES):
+        best, stride = _shown(law, near), LABEL_STRIDE
+        for _ in range(LABEL_TRIES):
             tries = [(found[0] + stride * u, found[1] + stride * v) for u, v in COMPASS]
             values = [_shown(self._at(each, depth, True), near) if each[1] >= 0.0 else 0.0 for each in tries]
             most = max(values)
@@ -151,7 +151,7 @@ class Chooser:
 
     def _sketch(self, x: float, c: float, depth: int, removed: bool) -> LabelSketch:
         """By plain transforms, each value from the tilt where it has most digits."""
-        cells = self.cells(SKETCH_CELLS, CELLS_PER_ROOT[0])
+        cells = self.cells(LABEL_SKETCH_CELLS, CELLS_PER_ROOT[0])
         work.spend(SKETCH_UNITS * depth * cells)
         label = self._label(x, c)
         stride = SKETCH_STRIDE * self._stride(label, 1.0 / (1.0 + c / 2.0)) * (1.0 if removed else -1.0)
@@ -194,7 +194,7 @@ class Chooser:
         if wanted.epsilon is not None:
             return min(wanted.epsilon, 500.0)
         delta = max(wanted.delta or DELTA_USUAL, EVENT_LEAST)
-        if delta > COMMON * _shown(law, 0.0):
+        if delta > COMMON_DELTA * _shown(law, 0.0):
             return 0.0
         low, high = -50.0, 500.0
         for _ in range(60):
@@ -240,7 +240,7 @@ class Chooser:
         for tilt, side in ((low, -1.0), (high, 1.0)):
             base = self._log(label, tilt)
             tries = [
-                (self._log(label, tilt + side * each) - base - math.log(DEEP)) / each
+                (self._log(label, tilt + side * each) - base - math.log(LABEL_DEEP)) / each
                 for each in (unit * np.geomspace(0.1, 32.0, 30)).tolist()
             ]
             ends.append(side * min(tries))
