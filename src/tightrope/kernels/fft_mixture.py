@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from .. import work
+from ..errors import InvalidParameter
 from .directed import raised
 from .enclosure import Enclosure, FloatArray
 from .fft import (
@@ -32,7 +33,7 @@ from .fft import (
 from .ulps import UNIT
 
 WEIGHT_UNITS = 8.0  # relative, of a weight: that of an exponential of a narrow ball
-FACTORS_MOST = 1 << 26  # in one product: their roundings stay far below the slack of a radius
+CONVOLVED_MOST = 1 << 26  # in one product: their roundings stay far below the slack of a radius
 TERM_UNITS = 10.0  # of work: one frequency of one term
 
 
@@ -59,9 +60,11 @@ def uncertain_spectrum(masses: Enclosure, length: int) -> Transformed:
 
 
 def weighted_sum(factors: Sequence[Transformed], terms: Sequence[WeightedTerm]) -> WeightedSum:
-    """Every term has the same sum of exponents, at most FACTORS_MOST."""
+    """Every term has the same sum of exponents, at most CONVOLVED_MOST."""
     length = factors[0].length
     uses = sum(terms[0].exponents)
+    if uses > CONVOLVED_MOST:
+        raise InvalidParameter(f"a sum of convolutions takes at most {CONVOLVED_MOST} factors")
     half = length // 2 + 1
     work.spend(TERM_UNITS * half * (len(terms) + sum(_span(terms, r) for r in range(len(factors)))))
     powers, sizes, shares = [], [], []
@@ -100,10 +103,10 @@ def _span(terms: Sequence[WeightedTerm], r: int) -> int:
     return max(exponents) - min(exponents) + 1
 
 
-A = TypeVar("A", FloatArray, ComplexArray)
+Base = TypeVar("Base", FloatArray, ComplexArray)
 
 
-def _powers(base: A, least: int, count: int) -> list[A]:
+def _powers(base: Base, least: int, count: int) -> list[Base]:
     """base^least, and so many in a row; base^n with n - 1 products each."""
     first, square, left = np.ones_like(base), base, least
     while left:

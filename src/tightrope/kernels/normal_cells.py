@@ -19,10 +19,12 @@ from .normal import NORMAL_TAIL_ERROR, normal_tails
 from .twofold import twofold
 from .ulps import SUBNORMAL, UNIT
 
-NARROW = 0.25  # of h, and of |c| h
+NARROW_CELL = 0.25  # of h, and of |c| h
 LAST = 20  # the first even n that is left out
-CAUCHY = math.exp(8.0 * NARROW + 32.0 * NARROW**2) * 8.0**-LAST  # bounds all even terms from there on, and more
-INVERSE_ROOT_TWO_PI = Enclosure(np.asarray(0.3989422804014327), np.asarray(1e-16))
+CAUCHY = (
+    math.exp(8.0 * NARROW_CELL + 32.0 * NARROW_CELL**2) * 8.0**-LAST
+)  # bounds all even terms from there on, and more
+NORMAL_PEAK = Enclosure(np.asarray(0.3989422804014327), np.asarray(1e-16))
 
 
 def cell_masses(points: FloatArray, shift: Enclosure) -> Enclosure:
@@ -34,7 +36,7 @@ def cell_masses(points: FloatArray, shift: Enclosure) -> Enclosure:
         centre = (exact(start) + exact(right)) * 0.5 - shift
         half = (exact(right) - exact(start)) * 0.5
         size = np.maximum(abs(centre.value), 1.0) + centre.radius
-        narrow = finite & (half.upper * size <= NARROW)
+        narrow = finite & (half.upper * size <= NARROW_CELL)
         series = _series(where(narrow, centre, exact(0.0 * start)), where(narrow, half, exact(0.0 * start)))
         return where(narrow, series, _difference(points, shift))
 
@@ -48,7 +50,7 @@ def _series(centre: Enclosure, half: Enclosure) -> Enclosure:
         if n % 2 == 0:
             total = total + now * around(1.0 / (n + 1), 2.0 * UNIT / (n + 1))
     total = Enclosure(total.value, total.radius + CAUCHY)
-    return (centre * centre * -0.5).exp() * INVERSE_ROOT_TWO_PI * half * 2.0 * total
+    return (centre * centre * -0.5).exp() * NORMAL_PEAK * half * 2.0 * total
 
 
 def _difference(points: FloatArray, shift: Enclosure) -> Enclosure:

@@ -14,10 +14,10 @@ from scipy.stats import norm
 import tightrope as tr
 from tests.oracle.several import by_draws, by_quadrature
 from tests.search import FULL, cases
-from tightrope.derived.allocated.choice import Chooser, Wanted
+from tightrope.derived.allocated.choice import Chooser, SingleAim
 from tightrope.derived.allocated.conditional import Conditional
-from tightrope.derived.allocated.several import COARSE, sets_known, several_pair
-from tightrope.derived.allocated.statistic import Labels, Steps, Values, Window, values_of
+from tightrope.derived.allocated.several import COARSE_GRADE, sets_known, several_pair
+from tightrope.derived.allocated.statistic import Labels, SeveralSteps, SumWindow, Values, values_of
 from tightrope.facets.between import Fineness
 from tightrope.kernels.ball import working_precision
 from tightrope.kernels.enclosure import around, exact
@@ -78,9 +78,12 @@ def test_many_steps_beside_draws(way: str, epsilon: float) -> None:
 def table(steps: int, uses: int, direction: Direction = Direction.REMOVE, delta: float = 1e-3) -> Conditional:
     """The machinery alone, at sigma 1, for any number of uses."""
     chooser = Chooser(1.0, steps, uses, direction)
-    shape = chooser.shape(Wanted(delta, None))
+    shape = chooser.shape(SingleAim(delta, None))
     return Conditional(
-        values_of(Steps(arb(1), steps, uses), *chooser.placed(shape, COARSE.cells, 1e-12), (0, 1, 2, 3, 4)), 1e-12
+        values_of(
+            SeveralSteps(arb(1), steps, uses), *chooser.placed(shape, COARSE_GRADE.cells, 1e-12), (0, 1, 2, 3, 4)
+        ),
+        1e-12,
     )
 
 
@@ -197,15 +200,15 @@ def test_weighted_sums_are_within_their_radius() -> None:
     assert made.radius >= 1e-8  # what the radii of the cells alone can do
 
 
-def listed(steps: int, uses: int, points: list[float], labels: Labels, window: Window) -> Values:
-    return values_of(Steps(arb(1), steps, uses), labels, window, (0, 1, 2, 3, 4))
+def listed(steps: int, uses: int, points: list[float], labels: Labels, window: SumWindow) -> Values:
+    return values_of(SeveralSteps(arb(1), steps, uses), labels, window, (0, 1, 2, 3, 4))
 
 
 def test_moments_of_each_value_beside_enumerated_cells() -> None:
     """Three steps, two uses, few labels: every moment is a sum over cells of products of moments of Y there."""
     points, first, steps, uses = [-np.inf, -1.0, 0.5, 1.25, 6.0], 0, 3, 2
     labels = Labels(np.array(points), first, 0.5, 0.7)
-    window = Window(-2, 64, (0.0, 0.5), 0.3, 0.3)
+    window = SumWindow(-2, 64, (0.0, 0.5), 0.3, 0.3)
     values = listed(steps, uses, points, labels, window)
     cells = range(len(points) - 1)
     of_power = [
@@ -241,8 +244,8 @@ def test_moments_of_each_value_beside_enumerated_cells() -> None:
 
 def test_what_wraps_around_or_lies_outside_counts() -> None:
     labels = Labels(np.array([-np.inf, -1.0, 0.5, 1.25, 6.0]), 0, 0.5, 0.7)
-    narrow = values_of(Steps(arb(1), 6, 2), labels, Window(4, 8, (0.0, 0.5), 0.3, 0.3), (0, 1, 2))
-    wide = values_of(Steps(arb(1), 6, 2), labels, Window(0, 64, (0.0, 0.5), 0.3, 0.3), (0, 1, 2))
+    narrow = values_of(SeveralSteps(arb(1), 6, 2), labels, SumWindow(4, 8, (0.0, 0.5), 0.3, 0.3), (0, 1, 2))
+    wide = values_of(SeveralSteps(arb(1), 6, 2), labels, SumWindow(0, 64, (0.0, 0.5), 0.3, 0.3), (0, 1, 2))
     for order in (0, 1, 2):
         truth = wide.moments[order]
         assert np.all(narrow.moments[order].lower <= truth.upper[4:12])

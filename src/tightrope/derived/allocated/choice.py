@@ -13,49 +13,49 @@ import numpy as np
 from ... import work
 from ...kernels.enclosure import FloatArray
 from ...relation import Direction
-from .statistic import Labels, Window
+from .statistic import Labels, SumWindow
 
-REACH = 12.0  # standard deviations of a step, on either side of both laws
+LABEL_REACH = 12.0  # standard deviations of a step, on either side of both laws
 GRID_POINTS = 2401
-SKETCH_CELLS, SKETCH_LEAST = 1 << 11, 64  # of a sketch, and of those the least that have digits
+LABEL_SKETCH_CELLS, SKETCH_LEAST = 1 << 11, 64  # of a sketch, and of those the least that have digits
 SKETCH_INSIDE = 0.9  # of its largest loss: what counts must have digits
 CELLS_PER_ROOT = 16, 64  # of the number of steps, in a sketch and at last: labels of many steps are small
 SKETCH_UNITS = 500.0  # of work: one cell of one tilt of one statistic looked at
-TRIES = 20
-STRIDE, STRIDE_LEAST = 0.4, 0.03
+LABEL_TRIES = 20
+LABEL_STRIDE, STRIDE_LEAST = 0.4, 0.03
 COMPASS = ((-1.0, 1.0), (1.0, -1.0), (0.5, 0.5), (-0.5, -0.5))  # of log x and log(1 + c): along the ridge, and across
-START = (0.3, 1.5)  # x/(k/(t - k)) and c
-DEEP = 1e-11  # of the tilted laws: what may lie outside of the window
+LABEL_START = (0.3, 1.5)  # x/(k/(t - k)) and c
+LABEL_DEEP = 1e-11  # of the tilted laws: what may lie outside of the window
 TILT_STRIDE, MU_SMALL = 0.5, 0.5  # between tilts, in slopes; the mu below which a deviation of T may be more
 TILTS_MOST = 9
 SKETCH_STRIDE = 1.8  # of these, in a sketch
 TILT_SHARE = 0.8  # of the tilt that counts: one before it reaches as far
 DEPTHS = (3, 4, 5, 6, 8, 11, 16, 24)  # tilts of a sketch
 EVENT_LEAST, DELTA_USUAL = 1e-280, 1e-5
-COMMON = 0.5  # of the total variation: a delta that is not far out
+COMMON_DELTA = 0.5  # of the total variation: a delta that is not far out
 FEW_BITS = 12
 FEW_USES = 32
 
 
-class Wanted(NamedTuple):
+class SingleAim(NamedTuple):
     """What counts: a delta, or else an epsilon, of one use."""
 
     delta: float | None
     epsilon: float | None
 
 
-def wanted_of(delta: float | None, epsilon: float | None, uses: int) -> tuple[Wanted, ...]:
+def aims_of(delta: float | None, epsilon: float | None, uses: int) -> tuple[SingleAim, ...]:
     """What counts where so much is asked of so many uses together.
 
     Of a few each may have its share of the loss, or one nearly all of it.
     """
     shares = (1.0 / uses, 0.5 + 0.5 / uses, 1.0) if 1 < uses <= FEW_USES else (1.0 / uses,)
     if epsilon is not None:
-        return tuple(Wanted(None, epsilon * share) for share in shares)
-    return tuple(Wanted((delta or DELTA_USUAL) ** share, None) for share in shares)
+        return tuple(SingleAim(None, epsilon * share) for share in shares)
+    return tuple(SingleAim((delta or DELTA_USUAL) ** share, None) for share in shares)
 
 
-class Shape(NamedTuple):
+class LabelShape(NamedTuple):
     """x and c of the labels, the loss that counts, the value of T that it has, and about d log L/dT there."""
 
     x: float
@@ -65,7 +65,7 @@ class Shape(NamedTuple):
     slope: float
 
 
-class Sketch(NamedTuple):
+class LabelSketch(NamedTuple):
     """Values of T, about their masses under the first law and the second, and the losses, where these have digits."""
 
     total: FloatArray
@@ -81,21 +81,21 @@ class Chooser:
         self.mu, self.steps, self.uses = mu, steps, uses
         self.removed = direction is Direction.REMOVE
         self.odds = uses / (steps - uses)
-        self.z = np.linspace(-REACH, mu * 2.0 + REACH, GRID_POINTS)
+        self.z = np.linspace(-LABEL_REACH, mu * 2.0 + LABEL_REACH, GRID_POINTS)
         self.log_ratio = mu * self.z - mu * mu / 2.0
         weight = np.exp(-0.5 * self.z**2)
         self.weight = weight / weight.sum()
 
-    def shape(self, wanted: Wanted) -> Shape:
+    def shape(self, wanted: SingleAim) -> LabelShape:
         """The statistic that shows most where a record is removed, at the loss where this much is shown.
 
         Where one is added the same: what tells low ratios best has wide laws of L far above them.
         """
-        found = (math.log(START[0]), math.log1p(START[1]))
+        found = (math.log(LABEL_START[0]), math.log1p(LABEL_START[1]))
         depth, law = self._deep(found, wanted, removed=True)
         near = self._near(law, wanted)
-        best, stride = _shown(law, near), STRIDE
-        for _ in range(TRIES):
+        best, stride = _shown(law, near), LABEL_STRIDE
+        for _ in range(LABEL_TRIES):
             tries = [(found[0] + stride * u, found[1] + stride * v) for u, v in COMPASS]
             values = [_shown(self._at(each, depth, True), near) if each[1] >= 0.0 else 0.0 for each in tries]
             most = max(values)
@@ -109,9 +109,9 @@ class Chooser:
         near = self._near(law, wanted)
         at = int(np.argmin(abs(law.loss - near))) if law.loss.size else 0
         total = float(law.total[at]) if law.loss.size else 0.0
-        return Shape(self.odds * math.exp(found[0]), math.expm1(found[1]), near, total, _slope(law, at))
+        return LabelShape(self.odds * math.exp(found[0]), math.expm1(found[1]), near, total, _slope(law, at))
 
-    def _deep(self, place: tuple[float, float], wanted: Wanted, removed: bool) -> tuple[int, Sketch]:
+    def _deep(self, place: tuple[float, float], wanted: SingleAim, removed: bool) -> tuple[int, LabelSketch]:
         """So many tilts that what counts has digits."""
         for depth in DEPTHS:
             law = self._at(place, depth, removed)
@@ -123,7 +123,7 @@ class Chooser:
         """A power of two."""
         return max(least, 1 << math.ceil(math.log2(per_root * math.sqrt(self.steps))))
 
-    def placed(self, shape: Shape, least: int, tail: float) -> tuple[Labels, Window]:
+    def placed(self, shape: LabelShape, least: int, tail: float) -> tuple[Labels, SumWindow]:
         """Labels and a window with so many cells, or more."""
         cells = self.cells(least)
         label = self._label(shape.x, shape.c)
@@ -141,17 +141,17 @@ class Chooser:
         highest = min(top, float(np.interp((last + 0.5) * step, label, self.z)))
         points = np.maximum.accumulate(points)
         points = np.concatenate([[-np.inf], points[points < highest], [highest]])
-        window = Window(
+        window = SumWindow(
             math.floor(low / step), cells, tuple(step * each for each in row), shape.slope * step, stride * step
         )
         return Labels(points, first, step, shape.x), window
 
-    def _at(self, place: tuple[float, float], depth: int, removed: bool) -> Sketch:
+    def _at(self, place: tuple[float, float], depth: int, removed: bool) -> LabelSketch:
         return self._sketch(self.odds * math.exp(place[0]), math.expm1(place[1]), depth, removed)
 
-    def _sketch(self, x: float, c: float, depth: int, removed: bool) -> Sketch:
+    def _sketch(self, x: float, c: float, depth: int, removed: bool) -> LabelSketch:
         """By plain transforms, each value from the tilt where it has most digits."""
-        cells = self.cells(SKETCH_CELLS, CELLS_PER_ROOT[0])
+        cells = self.cells(LABEL_SKETCH_CELLS, CELLS_PER_ROOT[0])
         work.spend(SKETCH_UNITS * depth * cells)
         label = self._label(x, c)
         stride = SKETCH_STRIDE * self._stride(label, 1.0 / (1.0 + c / 2.0)) * (1.0 if removed else -1.0)
@@ -182,19 +182,19 @@ class Chooser:
             loss = np.log(p[known] / q[known])
         first, second = (p, q) if removed else (q, p)
         total = np.asarray(n[known] * step, dtype=np.float64)
-        return Sketch(total, first[known], second[known], loss if removed else -loss)
+        return LabelSketch(total, first[known], second[known], loss if removed else -loss)
 
     def _label(self, x: float, c: float) -> FloatArray:
         """log(1 + x Y) + c x Y/(1 + x Y), at the points of the grid."""
         log_x = self.log_ratio + math.log(x)
         return np.logaddexp(0.0, log_x) + c / (1.0 + np.exp(-log_x))
 
-    def _near(self, law: Sketch, wanted: Wanted) -> float:
+    def _near(self, law: LabelSketch, wanted: SingleAim) -> float:
         """The loss that counts; 0 where so much delta is common."""
         if wanted.epsilon is not None:
             return min(wanted.epsilon, 500.0)
         delta = max(wanted.delta or DELTA_USUAL, EVENT_LEAST)
-        if delta > COMMON * _shown(law, 0.0):
+        if delta > COMMON_DELTA * _shown(law, 0.0):
             return 0.0
         low, high = -50.0, 500.0
         for _ in range(60):
@@ -240,19 +240,19 @@ class Chooser:
         for tilt, side in ((low, -1.0), (high, 1.0)):
             base = self._log(label, tilt)
             tries = [
-                (self._log(label, tilt + side * each) - base - math.log(DEEP)) / each
+                (self._log(label, tilt + side * each) - base - math.log(LABEL_DEEP)) / each
                 for each in (unit * np.geomspace(0.1, 32.0, 30)).tolist()
             ]
             ends.append(side * min(tries))
         return ends[0], ends[1]
 
 
-def _shown(law: Sketch, near: float) -> float:
+def _shown(law: LabelSketch, near: float) -> float:
     """H at the loss, of T alone."""
     return float(np.maximum(law.first - math.exp(near) * law.second, 0.0).sum())
 
 
-def _slope(law: Sketch, at: int) -> float:
+def _slope(law: LabelSketch, at: int) -> float:
     """About d log L/dT where the loss has this place."""
     left, right = max(at - len(law.loss) // 8, 0), min(at + len(law.loss) // 8, len(law.loss) - 1)
     if left >= right:

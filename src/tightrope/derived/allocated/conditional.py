@@ -29,11 +29,11 @@ from .statistic import Values
 
 QUARTIC = 27.0 / 256.0
 COEFFICIENT_UNITS = 64.0  # roundings of a coefficient, of its product with a moment, and of the sum of five of these
-POINT_UNITS = 40.0  # of work: one value of T at one point
+CELL_POINT_UNITS = 40.0  # of work: one value of T at one point
 LEAST_SPREAD = 1e-9  # relative: a law that looks narrower is treated as this wide
 EVENT_UNITS = 2.0**20  # roundings of a sum over all values of T
 EVENTS_MOST = 4000
-COMMON = 1e-4  # of both laws: what is not common
+COMMON_SHARE = 1e-4  # of both laws: what is not common
 
 
 class _Cells:
@@ -58,7 +58,7 @@ class _Cells:
     def calls(self, a: float) -> float:
         """At or above E_Q(L - a)_+."""
         p = self.upper[1]
-        work.spend(POINT_UNITS * p.size)
+        work.spend(CELL_POINT_UNITS * p.size)
         with np.errstate(all="ignore"):
             share = lowered(a * np.exp(-self.log_most), 64.0 + 2.0 * abs(self.log_most))
             found = np.fmin(p, raised(p * np.maximum(1.0 - share, 0.0), 8.0))
@@ -69,7 +69,7 @@ class _Cells:
     def puts(self, a: float) -> float:
         """At or above E_Q(a - L)_+."""
         q = self.upper[0]
-        work.spend(POINT_UNITS * q.size)
+        work.spend(CELL_POINT_UNITS * q.size)
         with np.errstate(all="ignore"):
             found = raised(a * q, 4.0)
             for bound in self._polynomials(a, calls=False):
@@ -147,7 +147,7 @@ class Conditional:
         order = np.argsort(losses)
         both = (cells.moments[0].value + cells.moments[1].value)[sure][order]
         share = np.cumsum(both) / both.sum()
-        common, rare = (losses[order][int(np.searchsorted(share, each))] for each in (COMMON, 1.0 - COMMON))
+        common, rare = (losses[order][int(np.searchsorted(share, each))] for each in (COMMON_SHARE, 1.0 - COMMON_SHARE))
         return float(losses.min()), float(common), float(rare), float(losses.max())
 
     def events(self, direction: Direction) -> list[tuple[float, float]]:

@@ -31,15 +31,14 @@ from ..least import LeastPair
 from ..poisson import poisson_pair, rate_ends
 from ..polygon import above, below
 from ..product import product_pair
-from .choice import Chooser, Shape, wanted_of
+from .choice import Chooser, LabelShape, aims_of
 from .conditional import Conditional, point_row
 from .pair import allocated_pair
-from .statistic import Steps, values_of
+from .statistic import SeveralSteps, values_of
 
-STEPS_MOST = 1 << 17
+SETS_STEPS_MOST = 1 << 17
 MU_LEAST, MU_MOST = 1e-3, 6.0
-USES_MOST = 256
-ORDERS = (0, 1, 2, 4)
+SETS_USES_MOST = 256
 
 
 class Grade(NamedTuple):
@@ -49,12 +48,12 @@ class Grade(NamedTuple):
     points: int
 
 
-COARSE, FULL = Grade(1 << 12, 256), Grade(1 << 14, 1024)
+COARSE_GRADE, FULL_GRADE = Grade(1 << 12, 256), Grade(1 << 14, 1024)
 COARSE_POINTS = 512  # up to so many, the coarse one
 COVERINGS_MOST = 3000  # of four sets
-TAIL_SHARE = 1e-3  # of the tail that may be lost: for what lies beyond the last point
-APART = 0.05  # losses that count: nearer ones have one statistic
-NARROW = 1.05  # delta above over that below, for one use: blocks would say more next to never
+SETS_TAIL_SHARE = 1e-3  # of the tail that may be lost: for what lies beyond the last point
+SETS_APART = 0.05  # losses that count: nearer ones have one statistic
+SETS_NARROW = 1.05  # delta above over that below, for one use: blocks would say more next to never
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ class SeveralPair(Pair):
     def between(self, fine: Fineness) -> tuple[Pair, Pair]:
         if fine.proof:
             return self.plainer()[0][-1], self._blocks
-        grade = COARSE if fine.points <= COARSE_POINTS else FULL
+        grade = COARSE_GRADE if fine.points <= COARSE_POINTS else FULL_GRADE
         if grade not in self._made:
             self._made[grade] = self._pairs(grade, fine)
         return self._made[grade]
@@ -131,18 +130,20 @@ class SeveralPair(Pair):
         with working_precision(BITS_START):
             mu = self.base.normal_shift()
         assert mu is not None
-        law = Steps(mu, self.steps, self.uses)
+        law = SeveralSteps(mu, self.steps, self.uses)
         chooser = Chooser(float(mu.mid()), self.steps, self.uses, self.direction)
         tail = min(max(fine.tail, 1e-250), 1e-6)
         orders = (0, 1, 2, 3, 4) if coverings_most(self.uses, 4) <= COVERINGS_MOST else (0, 1, 2)
-        shapes: list[Shape] = []
+        shapes: list[LabelShape] = []
         found: list[Conditional] = []
-        for wanted in wanted_of(fine.delta, fine.epsilon, fine.uses):
+        for wanted in aims_of(fine.delta, fine.epsilon, fine.uses):
             shape = chooser.shape(wanted)
-            if all(abs(shape.near - other.near) > APART for other in shapes):
+            if all(abs(shape.near - other.near) > SETS_APART for other in shapes):
                 shapes.append(shape)
                 found.append(
-                    Conditional(values_of(law, *chooser.placed(shape, grade.cells, TAIL_SHARE * tail), orders), tail)
+                    Conditional(
+                        values_of(law, *chooser.placed(shape, grade.cells, SETS_TAIL_SHARE * tail), orders), tail
+                    )
                 )
         # Events of any statistic are real, and any bound from above holds: each is asked where it tells most.
         events = [event for each in found for event in each.events(self.direction)]
@@ -154,7 +155,7 @@ class SeveralPair(Pair):
             upper: Pair = above([(arb(alpha), arb(delta)) for alpha, delta in points])
         a = math.exp(shapes[0].near)
         shown = max((p - a * q for p, q in events), default=0.0)
-        if fine.uses > 1 or not found[0].profile(a, self.direction) <= NARROW * shown:
+        if fine.uses > 1 or not found[0].profile(a, self.direction) <= SETS_NARROW * shown:
             upper = LeastPair((upper, self._blocks))
         return lower, upper
 
@@ -175,7 +176,7 @@ def several_pair(base: Pair, steps: int, uses: int, direction: Direction) -> Pai
 
 def sets_known(base: Pair, steps: int, uses: int) -> bool:
     """Whether k of t steps of this pair have a pair of their own: normal noise, and neither number too large."""
-    if not (1 < uses <= USES_MOST and uses < steps <= STEPS_MOST):
+    if not (1 < uses <= SETS_USES_MOST and uses < steps <= SETS_STEPS_MOST):
         return False
     with working_precision(BITS_START):
         mu = base.normal_shift()

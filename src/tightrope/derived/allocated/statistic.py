@@ -65,7 +65,7 @@ class Labels(NamedTuple):
         return self.first + np.arange(self.size, dtype=np.float64)
 
 
-class Window(NamedTuple):
+class SumWindow(NamedTuple):
     """Values of T from start on, 2^levels of them, and the tilts of Q under which its transforms are taken.
 
     slope: about d log L/dT, which moves the tilts of higher moments. stride: between tilts that differ.
@@ -79,7 +79,7 @@ class Window(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Steps:
+class SeveralSteps:
     """k of t steps of noise at mu."""
 
     mu: arb
@@ -120,7 +120,7 @@ class Values:
     q_outside: float
 
 
-def values_of(law: Steps, labels: Labels, window: Window, orders: Sequence[int]) -> Values:
+def values_of(law: SeveralSteps, labels: Labels, window: SumWindow, orders: Sequence[int]) -> Values:
     """The moments of these orders, 0 and 1 among them."""
     work.hold(16.0 * window.length * (4.0 * law.uses + 16.0))
     with working_precision(BITS_START):
@@ -147,7 +147,7 @@ def values_of(law: Steps, labels: Labels, window: Window, orders: Sequence[int])
         )
 
 
-def _log_most(law: Steps, labels: Labels, window: Window) -> FloatArray:
+def _log_most(law: SeveralSteps, labels: Labels, window: SumWindow) -> FloatArray:
     """At or above log L where T = n and all Z are below the last point."""
     mu = law.mu_between
     ratio = (mu * exact(labels.points[1:]) - mu * mu * 0.5).exp() * labels.x
@@ -163,7 +163,7 @@ class _Moment:
     def __init__(
         self,
         labels: Labels,
-        window: Window,
+        window: SumWindow,
         order: int,
         masses: Sequence[Enclosure],
         weights: Mapping[tuple[int, ...], arb],
