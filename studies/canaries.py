@@ -16,10 +16,10 @@ import numpy.typing as npt
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from tightrope.plot import COLOURS, DASHES, STYLE
 
 import tightrope as tr
 from tightrope.digits import rounded
+from tightrope.plotting.style import COLOURS, DASHES, STYLE
 
 RUN = tr.Gaussian(sigma=1.0).poisson(rate=0.02) * 500
 DELTA, LEARNING, FEATURE, STEPS, EPOCHS, OTHERS = 1e-5, 0.1, 10.0, 50, 10, 500

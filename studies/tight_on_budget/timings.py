@@ -63,8 +63,10 @@ def write(path: Path, found: Sequence[Timings]) -> None:
 
 
 def leakage(timings: Timings, rounds: int, confidence: float | None) -> Bound:
-    """delta at e^epsilon = 2 after so many observations."""
-    return (timings.histograms(confidence) * rounds).delta(math.log(FACTOR), accuracy=1e-2)
+    """delta at e^epsilon = 2 after so many observations; with confidence the two ends are those of different laws."""
+    return (timings.histograms(confidence) * rounds).delta(
+        math.log(FACTOR), accuracy=1e-2 if confidence is None else None
+    )
 
 
 def distance(timings: Timings) -> int:

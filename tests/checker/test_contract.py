@@ -17,6 +17,7 @@ FILES = [path for path in sorted(ROOM.rglob("*.py")) if path.name != "choices.py
 DOUBLES = {  # functions that read a number of a document or of a text, or show one
     "judge.py": {"_read", "_shown"},
     "__init__.py": {"_positive"},
+    "audit.py": {"_digits"},
 }
 
 

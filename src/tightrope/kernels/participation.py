@@ -142,7 +142,7 @@ def _in_order(columns: Columns, epochs: int) -> Interval:
             many = min(period, PATTERNS_SOME, PATTERNS_WORK // epochs**2)
             some = [largest_sum(columns.gram(range(t, columns.steps, period))).lower for t in range(many)]
             above = _tree_exactly(columns, epochs, period) or ends
-            return Interval(max(ends.lower, *some), above.upper)
+            return Interval(max([ends.lower, *some]), above.upper)
     if columns.steps * epochs > PATTERNS_WORK:
         raise InvalidParameter(
             "the steps and epochs make too many patterns to be added up one by one: give participations and "

@@ -55,6 +55,27 @@ def between(asked: Asked) -> bool:
     return True
 
 
+def profile_bounds(asked: Asked) -> bool:
+    """The truth is between the two, by float64 and by balls."""
+    offered = False
+    for proof in (False, True):
+        bounds = asked.pair.profile_bounds(proof)
+        offered = offered or bounds is not None
+        for epsilon in asked.epsilons() if bounds is not None else ():
+            truth = asked.truth.delta(epsilon)
+            assert not arb(bounds.lower(epsilon)) > truth, f"delta({epsilon!r}) below"
+            assert not arb(bounds.upper(epsilon)) < truth, f"delta({epsilon!r}) above"
+    return offered
+
+
+def of_bounds(asked: Asked) -> bool:
+    """A pair of which masses are known stands for one law: both orders of it, and its products, do too."""
+    found = asked.pair.of_bounds()
+    assert not found or asked.pair.opaque() or asked.pair.bases() or asked.pair.factors()
+    assert found == asked.pair.reversed().of_bounds() == maximum_pair([asked.pair, asked.pair.reversed()]).of_bounds()
+    return found
+
+
 def bracketed(asked: Asked) -> bool:
     """Only what is a map, a product, or between two finite pairs."""
     pair = asked.pair

@@ -10,7 +10,7 @@ from tests.oracle.truth import Truth
 from tightrope.kernels.ball import working_precision
 from tightrope.relation import Direction
 
-from .asked import BITS, Asked
+from .asked import BITS, Asked, meets
 
 FAR = 12  # deviations
 ENDLESS = 60.0  # a loss where what falls slower than every Gaussian is above one
@@ -27,6 +27,17 @@ def gaussian(asked: Asked) -> bool:
             with precision(400):
                 assert not truth > _profile(found.upper(), arb(epsilon)), epsilon
     return found is not None
+
+
+def normal_shift(asked: Asked) -> bool:
+    """The pair is that of this Gaussian, so its profile is the truth."""
+    with working_precision(BITS):
+        mu = asked.pair.normal_shift()
+    if mu is not None:
+        for epsilon in asked.epsilons():
+            with precision(400):
+                meets(_profile(mu, arb(epsilon)), asked.truth.delta(epsilon), f"delta({epsilon!r}) of the Gaussian")
+    return mu is not None
 
 
 def gaussian_limit(asked: Asked) -> bool:

@@ -146,7 +146,7 @@ def test_growth_on_a_cell() -> None:
                 turned = [term * acb(0, v * float(part)).exp() for term, part in zip(terms, PARTS, strict=True)]
                 log = float((abs(sum(turned, acb(0))) / sum(terms, arb(0))).log().mid())
                 for power in (-30.0, -0.5, 4.0):
-                    bound = float(cell.log_modulus(_Balls, arb(v / 2.0).sin(), power).mid())
+                    bound = float(cell.log_modulus(_Balls, cell.spread(_Balls), arb(v / 2.0).sin(), power).mid())
                     assert power * log <= bound + 1e-12
 
 
